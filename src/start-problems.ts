@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import { isAddress } from "./addresses.js";
-import { checkCluster } from "./cluster/keys.js";
+import { readCluster } from "./cluster/keys.js";
 import { type Config, ConfigError } from "./config.js";
 import { checkExposure, readTokenFile, tokenFileAt } from "./server/http/auth.js";
 import { TlsFiles } from "./server/http/tls.js";
@@ -17,7 +17,7 @@ export function startProblems(config: Config): string[] {
     ...problemsOf(() => tokens !== null && readTokenFile(tokenFileAt(tokens))),
     ...data.flatMap((path) => folderProblem("DATA", path)),
     ...(descriptors === null ? [] : folderProblem("DESCRIPTORS", descriptors)),
-    ...problemsOf(() => checkCluster(config)),
+    ...problemsOf(() => readCluster(config.cluster)),
   ];
 }
 

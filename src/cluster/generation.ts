@@ -30,9 +30,9 @@ export class Generations {
   /** The generation of a dataset: 64 hexadecimal digits. @throws the error of the system when a file cannot be read */
   of(dataset: Dataset): Promise<string> {
     const known = this.#known.get(dataset) ?? this.#compute(dataset);
-    this.#known.set(dataset, known);
     // A file that could not be read may be readable later.
-    known.catch(() => this.#known.delete(dataset));
+    if (!this.#known.has(dataset)) known.catch(() => this.#known.delete(dataset));
+    this.#known.set(dataset, known);
     return known;
   }
 

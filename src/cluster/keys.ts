@@ -24,7 +24,7 @@ export function addressOf(text: string): { readonly host: string; readonly port:
 }
 
 /** Reads the keys; null where none are set. @throws ConfigError when they cannot be used */
-export function readKeys({ cert, key, ca }: Config["cluster"]): Keys | null {
+function readKeys({ cert, key, ca }: Config["cluster"]): Keys | null {
   if (cert === null || key === null || ca === null) {
     if (cert === null && key === null && ca === null) return null;
     throw new ConfigError(["FIELDPROBE_PEER_CERT, FIELDPROBE_PEER_KEY and FIELDPROBE_PEER_CA go together"]);
@@ -51,7 +51,7 @@ export function readKeys({ cert, key, ca }: Config["cluster"]): Keys | null {
  * The addresses in the list of peers, or in the file that it names, sorted.
  * @throws ConfigError for what is no address
  */
-export function readPeers(peers: readonly string[]): string[] {
+function readPeers(peers: readonly string[]): string[] {
   const [first = ""] = peers;
   const file = peers.length === 1 && statSync(first, { throwIfNoEntry: false })?.isFile() === true;
   const lines = file ? readFileSync(first, "utf8").split("\n") : peers;
@@ -66,17 +66,19 @@ export function readPeers(peers: readonly string[]): string[] {
 /** Addresses in a list of peers, at most: an owner is a byte. */
 const MOST_PEERS = 250;
 
-/** Refuses a cluster that others than this machine can reach without keys. @throws ConfigError */
-export function checkCluster({ cluster }: Pick<Config, "cluster">): void {
+/**
+ * Reads the keys of a cluster and the addresses of its peers.
+ * @throws ConfigError when they cannot be used, or others than this machine could reach it without keys
+ */
+export function readCluster(cluster: Config["cluster"]): { readonly keys: Keys | null; readonly names: string[] } {
   const { peers, listen } = cluster;
-  if (peers === null && listen === null) return;
+  if (peers === null && listen === null) return { keys: null, names: [] };
   const keys = readKeys(cluster);
   if (listen !== null && !(addressOf(listen).port >= 0 && addressOf(listen).host !== ""))
     throw new ConfigError([`FIELDPROBE_PEER_LISTEN: ${listen} is no address like 10.0.0.1:9080`]);
-  const open = [...(listen === null ? [] : [listen]), ...(peers === null ? [] : readPeers(peers))].find(
-    (address) => !isLoopbackHost(addressOf(address).host),
-  );
-  if (keys !== null || open === undefined) return;
+  const names = readPeers(peers ?? []);
+  const open = [...(listen === null ? [] : [listen]), ...names].find((name) => !isLoopbackHost(addressOf(name).host));
+  if (keys !== null || open === undefined) return { keys, names };
   throw new ConfigError([
     `${open} is not a loopback address: a cluster of machines needs FIELDPROBE_PEER_CERT, FIELDPROBE_PEER_KEY and FIELDPROBE_PEER_CA`,
   ]);

@@ -9,19 +9,10 @@ import type { Logger } from "pino";
 import { InProgress } from "../engine/drain.js";
 import type { Engine, Evaluation, Result } from "../engine/query.js";
 import { failureOf } from "../engine/threads/errors-as-data.js";
-import { BusyError, FieldprobeError, RequestError, WorkerError } from "../errors.js";
+import { BusyError, CancelledError, FieldprobeError, RequestError, WorkerError } from "../errors.js";
 import type { Generations } from "./generation.js";
 import { addressOf, type Keys } from "./keys.js";
-import {
-  inputBytes,
-  OCTETS,
-  type PeerReport,
-  PIECE_HEADER,
-  PIECE_PATH,
-  type Piece,
-  readPiece,
-  STATUS_PATH,
-} from "./piece.js";
+import { OCTETS, type PeerReport, PIECE_HEADER, PIECE_PATH, readPiece, STATUS_PATH } from "./piece.js";
 
 /** Bytes of points above which a process takes no more pieces. */
 const HELD_BYTES = 256 * 1024 * 1024;
@@ -51,15 +42,15 @@ export class Listener {
   constructor(options: ListenerOptions) {
     this.#options = options;
     const answer = (request: IncomingMessage, response: ServerResponse): void => void this.#answer(request, response);
-    const { keys } = options;
     const common = { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 };
-    this.#server =
-      keys === null
-        ? createPlain(common, answer)
-        : createSecure(
-            { ...common, ...keys, requestCert: true, rejectUnauthorized: true, minVersion: "TLSv1.3" },
-            answer,
-          );
+    const secure = {
+      ...common,
+      ...options.keys,
+      requestCert: true,
+      rejectUnauthorized: true,
+      minVersion: "TLSv1.3",
+    } as const;
+    this.#server = options.keys === null ? createPlain(common, answer) : createSecure(secure, answer);
   }
 
   /** @throws the error of the system when the address cannot be listened on */
@@ -93,7 +84,7 @@ export class Listener {
       else throw new RequestError("InvalidRequest", "There is nothing at this address.");
     } catch (error) {
       const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
-      if (known !== error) this.#options.log.error({ err: error }, "a piece failed");
+      if (known !== error && !response.destroyed) this.#options.log.error({ err: error }, "a piece failed");
       if (response.headersSent) response.destroy();
       else sendJson(response, known.blame === "caller" ? 400 : 503, failureOf(known));
     }
@@ -101,39 +92,42 @@ export class Listener {
 
   async #evaluate(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const piece = readPiece(request.headers[PIECE_HEADER]);
-    const bytes = inputBytes(piece);
-    if (Number(request.headers["content-length"]) !== bytes)
+    const bytes = Number(request.headers["content-length"]);
+    const size = 12 * piece.points;
+    if (bytes !== size && bytes !== 2 * size)
       throw new RequestError("InvalidRequest", "The piece is not as long as it says.");
     if (this.#draining) throw new BusyError("This peer is shutting down.");
     if (this.#heldBytes + bytes > HELD_BYTES) throw new BusyError("This peer has more pieces than it can hold.");
     const { engine, generations } = this.#options;
     const place = this.#pieces.add(request);
     this.#heldBytes += bytes;
+    // A peer that has vanished without a word is waited for no longer than it would wait.
+    const timer = setTimeout(() => response.destroy(), piece.deadlineMs);
     try {
       const dataset = engine.find(piece.query.dataset);
       const generation = dataset === undefined ? "none" : await generations.of(dataset);
       if (dataset === undefined || generation !== piece.generation)
         throw new BusyError("This peer does not have this generation of the dataset.");
-      const gone = new AbortController();
-      response.once("close", () => gone.abort());
+      // Who has gone meanwhile sends no more points, and is told no more.
+      if (response.destroyed) throw new CancelledError();
       const { query, deadlineMs, box, points } = piece;
-      const control = { dataset, deadlineMs, box, points, signal: gone.signal, alone: true };
-      const evaluation = engine.start(query, control);
-      await readPoints(request, piece, evaluation);
+      const evaluation = engine.start(query, { dataset, deadlineMs, box, points, alone: true });
+      response.once("close", () => response.writableFinished || evaluation.abort());
+      await readPoints(request, size, bytes, evaluation);
       await sendResult(response, await evaluation.finish());
       this.#options.answered();
     } finally {
+      clearTimeout(timer);
       this.#heldBytes -= bytes;
       this.#pieces.delete(place);
     }
   }
 }
 
-/** Reads points, and the velocities that follow them, to their places: a slab each. */
-async function readPoints(request: IncomingMessage, piece: Piece, evaluation: Evaluation): Promise<void> {
-  const { points, velocities } = evaluation;
-  const size = 12 * piece.points;
-  if (size > points.slab.byteLength || (piece.velocities && size > velocities.slab.byteLength))
+/** Reads points, and the velocities that may follow them, to their places: a slab of `size` bytes each. */
+async function readPoints(request: IncomingMessage, size: number, bytes: number, into: Evaluation): Promise<void> {
+  const { points, velocities } = into;
+  if (size > points.slab.byteLength || (bytes > size && size > velocities.slab.byteLength))
     throw new RequestError("InvalidRequest", "The piece has points that its operation does not take.");
   let at = 0;
   request.on("data", (bytes: Uint8Array) => {
@@ -144,8 +138,8 @@ async function readPoints(request: IncomingMessage, piece: Piece, evaluation: Ev
     at += bytes.length;
   });
   await once(request, "end");
-  if (piece.velocities) velocities.commit(piece.points);
-  points.commit(piece.points);
+  velocities.commit((bytes - size) / 12);
+  points.commit(size / 12);
 }
 
 /** Sends a result, and gives its buffers back once nothing reads them any more. */

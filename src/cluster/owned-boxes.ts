@@ -2,35 +2,40 @@
 
 import type { NodeRegion } from "../engine/node-region.js";
 import type { RegionBox } from "../engine/query.js";
-import type { Triple } from "../storage/dataset.js";
-import { type RegionSpan, type Regions, spansOf } from "./regions.js";
+import type { Regions } from "./regions.js";
 
 /** A box of nodes and its owner. */
 export interface OwnedBox extends RegionBox {
   readonly owner: number;
 }
 
-/** Divides a box of a region of nodes by owner; neighbours along x with one owner stay together. */
+/** Divides a box of nodes by owner; neighbours along x with one owner stay together. */
 export function boxesOf(
   regions: Regions,
   owners: Uint8Array,
-  region: NodeRegion,
+  nodes: NodeRegion,
   { from, count }: RegionBox,
 ): OwnedBox[] {
-  const along = (a: 0 | 1 | 2): RegionSpan[] =>
-    spansOf(regions, a, region.first[a] + from[a] * region.stride[a], region.stride[a], count[a]);
-  const boxes: OwnedBox[] = [];
+  /** The regions along an axis, with the nodes of the box in each: the first, and how many. */
+  const along = (a: 0 | 1 | 2) => {
+    const [stride, edge] = [nodes.stride[a], regions.edge[a]];
+    const first = nodes.first[a] + from[a] * stride;
+    const place = (node: number): number => Math.min(count[a], Math.max(0, Math.ceil((node - first) / stride)));
+    return Array.from({ length: regions.count[a] }, (_, region) => {
+      const start = place(region * edge);
+      return { region, from: from[a] + start, count: place((region + 1) * edge) - start };
+    }).filter((span) => span.count > 0);
+  };
+  const boxes: (OwnedBox & { readonly count: [number, number, number] })[] = [];
   const [xs, ys, zs] = [along(0), along(1), along(2)];
   for (const z of zs) {
     for (const y of ys) {
-      let row: OwnedBox | null = null;
+      const row = boxes.length;
       for (const x of xs) {
         const owner = owners[(z.region * regions.count[1] + y.region) * regions.count[0] + x.region];
-        const joined: OwnedBox | null = row?.owner === owner ? row : null;
-        if (joined !== null) boxes.pop();
-        const start: Triple = [joined?.from[0] ?? from[0] + x.from, from[1] + y.from, from[2] + z.from];
-        row = { from: start, count: [from[0] + x.from + x.count - start[0], y.count, z.count], owner };
-        boxes.push(row);
+        const last = boxes.length > row ? boxes[boxes.length - 1] : null;
+        if (last?.owner === owner) last.count[0] += x.count;
+        else boxes.push({ owner, from: [x.from, y.from, z.from], count: [x.count, y.count, z.count] });
       }
     }
   }

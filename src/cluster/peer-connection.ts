@@ -7,8 +7,8 @@ import { connect, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import { addressOf, type Keys, PEER_NAME } from "./keys.js";
 
-/** Bytes read from a connection at a time. */
-const READ_BYTES = 512 * 1024;
+/** Bytes of the buffer that connections read into. */
+export const READ_BYTES = 512 * 1024;
 /** Bytes of the head of an answer, and of an answer, at most. */
 const HEAD_BYTES = 16 * 1024;
 const MOST_BYTES = 2 ** 30;
@@ -47,13 +47,16 @@ export class PeerConnection {
   readonly #socket: Socket;
   #exchange: Exchange | null = null;
 
-  /** @param closed called once it is closed */
-  constructor(name: string, keys: Keys | null, closed: () => void) {
+  /**
+   * @param buffer receives what arrives; any number of connections may share it, because each empties it at once
+   * @param closed called once it is closed
+   */
+  constructor(name: string, keys: Keys | null, buffer: Uint8Array, closed: () => void) {
     const address = { ...addressOf(name), noDelay: true };
     if (keys === null) {
       const callback = (count: number, bytes: Uint8Array): boolean =>
         this.#read(Buffer.from(bytes.buffer, bytes.byteOffset, count));
-      this.#socket = connect({ ...address, onread: { buffer: Buffer.alloc(READ_BYTES), callback } });
+      this.#socket = connect({ ...address, onread: { buffer, callback } });
     } else {
       this.#socket = connectSecurely({ ...address, ...keys, servername: PEER_NAME, minVersion: "TLSv1.3" });
       this.#socket.on("data", (bytes: Buffer) => this.#read(bytes));
@@ -70,13 +73,14 @@ export class PeerConnection {
     return this.#exchange === null && !this.#socket.destroyed && this.#socket.writableLength === 0;
   }
 
-  close(): void {
-    this.#socket.destroy();
+  /** Ends its request too. @param reason the error of the request */
+  close(reason?: Error): void {
+    this.#socket.destroy(reason);
   }
 
   /** Sends a request and reads the answer whole. @throws the error of the connection, or the reason of the signal */
   async ask({ method, path, headers = {}, body = [], into, signal }: PeerRequest): Promise<PeerAnswer> {
-    const abort = (): void => void this.#socket.destroy(signal.reason as Error);
+    const abort = (): void => this.close(signal.reason as Error);
     signal.throwIfAborted();
     signal.addEventListener("abort", abort, { once: true });
     this.#socket.ref();

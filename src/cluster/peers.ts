@@ -5,7 +5,7 @@
 import type { Logger } from "pino";
 import type { PeerStatus } from "../engine/query.js";
 import type { Keys } from "./keys.js";
-import { type PeerAnswer, PeerConnection, type PeerRequest } from "./peer-connection.js";
+import { type PeerAnswer, PeerConnection, type PeerRequest, READ_BYTES } from "./peer-connection.js";
 import { type PeerReport, readReport, STATUS_PATH } from "./piece.js";
 
 /** Interval of the failure detector, and of questions to peers that have no pieces: usable ones, and others. */
@@ -26,10 +26,11 @@ export class Peer {
   readonly name: string;
   /** Its last statement; null while it is lost. */
   status: PeerReport | null = null;
-  /** Requests that it has not answered: pieces. */
-  readonly outstanding = new Set<AbortController>();
-  /** Connections that no request uses. */
-  readonly #idle: PeerConnection[] = [];
+  /** Pieces that it has been asked for and has not answered. */
+  outstanding = 0;
+  /** Connections that no request uses, and those that one does. */
+  #idle: PeerConnection[] = [];
+  readonly #busy = new Set<PeerConnection>();
   /** The time at which it was last asked how it is, on the clock of `performance`. */
   askedAt = Number.NEGATIVE_INFINITY;
   /** The time since which it has had pieces, or at which it answered the last one. */
@@ -37,21 +38,18 @@ export class Peer {
   /** The time at which it last answered a piece or said that it had got something done. */
   progressAt = Number.NEGATIVE_INFINITY;
   asking = false;
-  /** It may have gone when a connection closes: then it is not waited for as long as one that has nothing to say. */
-  readonly #askSoon = (): void => {
-    this.heardAt = Number.NEGATIVE_INFINITY;
-    this.askedAt = Math.min(this.askedAt, performance.now() - IDLE_MS);
-  };
 
   constructor(name: string) {
     this.name = name;
   }
 
   /** Sends a request and reads its answer whole. @throws the error of the connection, or the reason of the signal */
-  async send(request: PeerRequest, keys: Keys | null): Promise<PeerAnswer> {
+  async send(request: PeerRequest, keys: Keys | null, buffer: Uint8Array): Promise<PeerAnswer> {
     for (;;) {
       const kept = this.#idle.pop();
-      const connection = kept ?? new PeerConnection(this.name, keys, this.#askSoon);
+      const connection: PeerConnection =
+        kept ?? new PeerConnection(this.name, keys, buffer, () => this.#closed(connection));
+      this.#busy.add(connection);
       try {
         const answer = await connection.ask(request);
         if (connection.isFree && this.#idle.length < KEPT) this.#idle.push(connection);
@@ -60,9 +58,18 @@ export class Peer {
       } catch (error) {
         connection.close();
         // The peer may have closed an idle connection just now.
-        if (kept === undefined || request.signal.aborted) throw error;
+        if (kept === undefined || request.signal.aborted || error instanceof PeerError) throw error;
+      } finally {
+        this.#busy.delete(connection);
       }
     }
+  }
+
+  /** It may have gone when a connection closes: it is not waited for as long as one that has nothing to say. */
+  #closed(connection: PeerConnection): void {
+    this.#idle = this.#idle.filter((one) => one !== connection);
+    this.heardAt = Number.NEGATIVE_INFINITY;
+    this.askedAt = Math.min(this.askedAt, performance.now() - IDLE_MS);
   }
 
   /** Closes the connections that no request uses. */
@@ -70,15 +77,12 @@ export class Peer {
     for (const connection of this.#idle.splice(0)) connection.close();
   }
 
-  /** Ends the pieces that it has, and all connections. */
+  /** Ends all connections, and the requests on them. */
   giveUp(reason: string): void {
     this.closeIdle();
-    for (const given of this.outstanding) given.abort(new PeerError(reason));
+    for (const connection of this.#busy) connection.close(new PeerError(reason));
   }
 }
-
-/** The identity of a process, and the digest of the code that computes there. */
-export type Self = Pick<PeerReport, "id" | "build">;
 
 /** The peers of a process. */
 export class Peers {
@@ -86,14 +90,17 @@ export class Peers {
   list: readonly Peer[] = [];
   /** Changes with every change of what is usable. */
   version = 0;
-  readonly #self: Self;
+  /** The identity of this process, and the digest of the code that computes here. */
+  readonly #self: Pick<PeerReport, "id" | "build">;
   readonly #log: Logger;
   #keys: Keys | null;
+  /** Receives what arrives, on any connection. */
+  readonly #buffer = Buffer.alloc(READ_BYTES);
   readonly #detector: NodeJS.Timeout;
   #closed = false;
 
   /** @param names addresses, sorted */
-  constructor(names: readonly string[], keys: Keys | null, self: Self, log: Logger) {
+  constructor(names: readonly string[], keys: Keys | null, self: Pick<PeerReport, "id" | "build">, log: Logger) {
     this.#self = self;
     this.#log = log;
     this.#keys = keys;
@@ -135,7 +142,7 @@ export class Peers {
   states(): readonly PeerStatus[] {
     return this.list
       .filter((peer) => !this.isSelf(peer))
-      .map((peer) => ({ name: peer.name, usable: this.isUsable(peer), outstanding: peer.outstanding.size }));
+      .map((peer) => ({ name: peer.name, usable: this.isUsable(peer), outstanding: peer.outstanding }));
   }
 
   /**
@@ -144,12 +151,9 @@ export class Peers {
    * @throws PeerError when it cannot be reached or is lost, or the reason of the signal
    */
   async ask(peer: Peer, request: PeerRequest): Promise<PeerAnswer> {
-    const lost = new AbortController();
-    if (peer.outstanding.size === 0) peer.heardAt = performance.now();
-    peer.outstanding.add(lost);
+    if (peer.outstanding++ === 0) peer.heardAt = performance.now();
     try {
-      const signal = AbortSignal.any([request.signal, lost.signal]);
-      const answer = await peer.send({ ...request, signal }, this.#keys);
+      const answer = await peer.send(request, this.#keys, this.#buffer);
       const now = performance.now();
       if (answer.status === 200) [peer.heardAt, peer.progressAt] = [now, now];
       // It may be draining: what it says now decides for others.
@@ -158,16 +162,17 @@ export class Peers {
     } catch (error) {
       request.signal.throwIfAborted();
       // It may have gone.
-      if (!lost.signal.aborted) this.#question(peer);
+      if (!(error instanceof PeerError)) this.#question(peer);
       throw new PeerError(`${peer.name}: ${(error as Error).message}`, { cause: error });
     } finally {
-      peer.outstanding.delete(lost);
+      peer.outstanding--;
     }
   }
 
   /** Asks a peer for its status. @throws the error of the connection, or PeerError */
   async statusOf(peer: Peer, signal: AbortSignal): Promise<PeerReport> {
-    const { status, body } = await peer.send({ method: "GET", path: STATUS_PATH, signal }, this.#keys);
+    const request = { method: "GET", path: STATUS_PATH, signal } as const;
+    const { status, body } = await peer.send(request, this.#keys, this.#buffer);
     const read = status === 200 ? readReport(body) : null;
     if (read === null) throw new PeerError(`${peer.name} is no peer`);
     return read;
@@ -175,7 +180,7 @@ export class Peers {
 
   /** Gives up what a peer has. */
   lose(peer: Peer, reason: string): void {
-    if (peer.status !== null) {
+    if (peer.status !== null && !this.#closed) {
       this.version++;
       this.#log.warn({ peer: peer.name, reason }, "peer lost");
     }
@@ -199,7 +204,7 @@ export class Peers {
   /** Time after its last word from which on a peer is asked how it is: most pieces are answered before. */
   #patienceWith(peer: Peer): number {
     if (peer.status === null) return 0;
-    if (peer.outstanding.size > 0) return DETECT_MS / 2;
+    if (peer.outstanding > 0) return DETECT_MS / 2;
     return this.isUsable(peer) ? IDLE_MS : UNUSABLE_MS;
   }
 

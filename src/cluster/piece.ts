@@ -42,16 +42,15 @@ function queryOf({ name, request }: OperationRow) {
     .extend({ operation: z.literal(name), dataset: text });
 }
 
-const [first, ...others] = ALL_OPERATIONS.map(queryOf) as [ReturnType<typeof queryOf>];
+const QUERIES = ALL_OPERATIONS.map(queryOf) as unknown as readonly [ReturnType<typeof queryOf>];
 const PIECE = z.strictObject({
   /** The generation, on which the answer depends beside the query (`generation.ts`). */
   generation: z.string().regex(/^[0-9a-f]{64}$/),
-  query: z.discriminatedUnion("operation", [first, ...others]),
+  query: z.discriminatedUnion("operation", QUERIES),
   /** Searches and cutouts: the part of their nodes. */
   box: z.strictObject({ from: triple, count: triple }).nullable(),
+  /** Points in the body; initial velocities, as many, may follow them. */
   points: whole,
-  /** Whether initial velocities follow the points. */
-  velocities: z.boolean(),
   deadlineMs: whole,
 });
 
@@ -78,11 +77,6 @@ export function readPiece(header: unknown): Piece {
   if (data === undefined)
     throw new RequestError("InvalidRequest", `The piece has no valid ${error?.issues[0]?.path.join(".")}.`);
   return data as unknown as Piece;
-}
-
-/** Bytes of the points and velocities of a piece. */
-export function inputBytes({ points, velocities }: Pick<Piece, "points" | "velocities">): number {
-  return 12 * points * (velocities ? 2 : 1);
 }
 
 const FAILURE = z.object({

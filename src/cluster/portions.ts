@@ -9,22 +9,18 @@ import type { Regions } from "./regions.js";
 /** Points between two turns of the event loop. */
 const TURN = 65_536;
 
-/** The points of one owner. */
-export interface Portion {
-  readonly owner: number;
-  readonly count: number;
-  /** Index in the query of each point, ascending. */
-  readonly indices: Uint32Array;
-  readonly triples: Float32Array;
-  /** Initial velocities; empty: those of the flow. */
-  readonly velocities: Float32Array;
-}
-
 /** The points that are divided. */
-export type PointsToCut = Pick<SharedPoints, "points" | "velocities" | "count"> & {
+export interface PointsToCut extends Omit<SharedPoints, "out"> {
   /** Index in the query of each point; null: its place. */
   readonly indices: Uint32Array | null;
-};
+}
+
+/** The points of one owner: a slab of them, and one of initial velocities where they are given. */
+export interface Portion extends PointsToCut {
+  readonly owner: number;
+  /** Ascending. */
+  readonly indices: Uint32Array;
+}
 
 /**
  * Divides points by the owners of their regions.
@@ -45,8 +41,8 @@ export async function cutPoints(
   // Portions follow each other in the arrays.
   const starts = new Uint32Array(counts.length);
   for (let owner = 1; owner < starts.length; owner++) starts[owner] = starts[owner - 1] + counts[owner - 1];
-  const deal = async (slabs: readonly Slab[]): Promise<Float32Array> => {
-    if (slabs.length === 0) return new Float32Array(0);
+  const deal = async (slabs: readonly Slab[]): Promise<Float32Array | null> => {
+    if (slabs.length === 0) return null;
     const dealt = new Float32Array(room(12 * count), 0, 3 * count);
     const next = starts.slice();
     await forEachTurn(slabs, (from, first, start, last) => {
@@ -60,15 +56,19 @@ export async function cutPoints(
     });
     return dealt;
   };
-  const triples = await deal(points);
-  const moving = await deal(velocities);
+  const [triples, moving] = [await deal(points), await deal(velocities)];
   if (given !== null) for (let i = 0; i < count; i++) indices[i] = given[indices[i]];
-  return [...counts.entries()].flatMap(([owner, size]): Portion[] => {
+  const portions: Portion[] = [];
+  for (let owner = 0; owner < counts.length; owner++) {
+    const size = counts[owner];
+    if (size === 0) continue;
     const [from, to] = [starts[owner], starts[owner] + size];
-    const ofOwner = (all: Float32Array): Float32Array => all.subarray(3 * from, 3 * to);
+    const slabs = (all: Float32Array | null): readonly Slab[] =>
+      all === null ? [] : [{ triples: all.subarray(3 * from, 3 * to), count: size }];
     const portion = { owner, count: size, indices: indices.subarray(from, to) };
-    return size === 0 ? [] : [{ ...portion, triples: ofOwner(triples), velocities: ofOwner(moving) }];
-  });
+    portions.push({ ...portion, points: slabs(triples), velocities: slabs(moving) });
+  }
+  return portions;
 }
 
 /**
@@ -83,7 +83,7 @@ async function ownersOfPoints(
   found: Uint8Array,
 ): Promise<Uint32Array> {
   const counts = new Uint32Array(256);
-  const parts = new Uint16Array(TURN);
+  const parts = new Uint16Array(Math.min(TURN, found.length));
   await forEachTurn(points, (triples, first, from, to) => {
     parts.fill(0, 0, to - from);
     for (const a of [0, 1, 2] as const) {

@@ -118,9 +118,8 @@ export function ownersOf(
 }
 
 function substitute(peers: readonly { usable: boolean }[], seeds: readonly number[], region: number): number {
-  const scores = peers.map(({ usable }, i) => {
-    return usable ? scramble(seeds[i] ^ Math.imul(region + 1, 0x9e37_79b1)) : -1;
-  });
+  const score = (i: number): number => scramble(seeds[i] ^ Math.imul(region + 1, 0x9e37_79b1));
+  const scores = peers.map(({ usable }, i) => (usable ? score(i) : -1));
   const highest = Math.max(...scores);
   return highest < 0 ? -1 : scores.indexOf(highest);
 }
@@ -136,26 +135,4 @@ function scramble(value: number): number {
   h = Math.imul(h ^ (h >>> 16), 0x85eb_ca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2_ae35);
   return (h ^ (h >>> 16)) >>> 0;
-}
-
-/** A box of nodes taken from a row of them: the first node that is taken, and how many. */
-export interface RegionSpan {
-  readonly from: number;
-  readonly count: number;
-  readonly region: number;
-}
-
-/** Divides the nodes `first, first + stride, ...` of an axis by region. */
-export function spansOf(
-  { edge, count }: Regions,
-  axis: 0 | 1 | 2,
-  first: number,
-  stride: number,
-  taken: number,
-): RegionSpan[] {
-  const placeOf = (node: number): number => Math.min(taken, Math.max(0, Math.ceil((node - first) / stride)));
-  return Array.from({ length: count[axis] }, (_, region) => {
-    const from = placeOf(region * edge[axis]);
-    return { region, from, count: placeOf((region + 1) * edge[axis]) - from };
-  }).filter(({ count: nodes }) => nodes > 0);
 }

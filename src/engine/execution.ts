@@ -274,7 +274,8 @@ export class Execution implements Evaluation {
       if (!task) break;
       if (this.#stream !== null && task.kind === "batch") this.#stream.unread += task.out.length;
       const index = this.#started++;
-      if (task.kind !== "batch" || !this.#ranInline(index, task)) void this.#run(index, task);
+      const batch = task.kind === "divided" ? task.whole : task;
+      if (batch.kind !== "batch" || !this.#ranInline(index, batch)) void this.#run(index, task);
     }
     this.#settle();
   }

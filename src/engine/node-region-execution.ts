@@ -38,8 +38,6 @@ export class RegionExecution implements Evaluation {
   readonly #ending = new AbortController();
   readonly #kill = new AbortController();
   readonly #client: unknown;
-  /** On the clock of `Date.now`. */
-  #deadline = 0;
   /** Ends the wait of `finish` with the error that the query failed with. */
   readonly #failed: Promise<never>;
   #fail: (error: FieldprobeError) => void = () => undefined;
@@ -88,7 +86,6 @@ export class RegionExecution implements Evaluation {
 
   async finish(): Promise<Result> {
     if (this.#over) return this.#failed;
-    this.#deadline = Date.now() + this.#deadlineMs;
     this.#timers.push(setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs));
     const result = this.#checked.operation.family === "search" ? this.#search() : this.#cut();
     try {
@@ -142,8 +139,9 @@ export class RegionExecution implements Evaluation {
     return sharing?.divides(this.#checked) && sharing.pays(this.#checked, this.nodes) ? sharing : null;
   }
 
+  /** Each part that is begun has the time of a result: the reader sets the pace, and may take longer. */
   #control(): SharingControl {
-    return { deadline: this.#deadline, signal: this.#ending.signal, client: this.#client };
+    return { deadline: Date.now() + this.#deadlineMs, signal: this.#ending.signal, client: this.#client };
   }
 
   async #search(): Promise<Result> {

@@ -1,7 +1,7 @@
 /** Sharing divides large queries among the peers of a cluster; the engine asks it before it plans a query by itself. */
 import type { CheckedQuery } from "./check-query.js";
 import type { Engine, PeerStatus, PieceCounts, RegionBox, RegionCounts } from "./query.js";
-import type { Slab } from "./task.js";
+import type { BatchTask, Slab } from "./task.js";
 
 /** The points of a query, and the memory that receives its values in their order. */
 export interface SharedPoints {
@@ -24,6 +24,8 @@ export interface SharingControl {
 /** The evaluation of a query that is divided among peers; no task for a worker thread. */
 export interface DividedTask {
   readonly kind: "divided";
+  /** The same as a batch: a small one whose bricks are in the cache is evaluated at once, and not divided. */
+  readonly whole: BatchTask;
   run(control: SharingControl): Promise<void>;
 }
 

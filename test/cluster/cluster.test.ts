@@ -5,12 +5,17 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pino } from "pino";
-import { expect, it, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { freeAddresses } from "../../bench/free-addresses.js";
 import { Cluster } from "../../src/cluster/cluster.js";
 import { Peers } from "../../src/cluster/peers.js";
-import { loadConfig } from "../../src/config.js";
+import { type Config, loadConfig } from "../../src/config.js";
 import { digestBuild } from "../../src/engine/build-digest.js";
+import type { Carrier } from "../../src/engine/carrier.js";
 import { openEngine } from "../../src/engine/engine.js";
+import type { Engine, Query } from "../../src/engine/query.js";
+import { openPool } from "../../src/engine/threads/pool.js";
+import { WorkerError } from "../../src/errors.js";
 import { writeCube } from "../../src/generate/cube.js";
 import { runQuery } from "../support/run-query.js";
 import { scratchFolder } from "../support/scratch.js";
@@ -66,6 +71,90 @@ it("takes no peers of other machines over without keys", () => {
   expect(cluster.status().peers.map(({ name }) => name)).toEqual(["127.0.0.1:1"]);
   expect(errors.join()).toMatch(/192\.0\.2\.1:9080 is not a loopback address.*PEER_CERT/);
   cluster.close();
+});
+
+describe("a query that one of two processes fails at", () => {
+  const folder = scratchFolder();
+  const engines: Engine[] = [];
+  const QUERY: Query = { operation: "GetVelocity", dataset: "cube", time: 0, spatialInterpolation: "Lag4" };
+  const points = Float32Array.from({ length: 300 }, (_, i) => (i * 0.618) % 6.28);
+
+  /** Two processes that divide all queries; the first runs tasks on `carrier`. */
+  const open = async (
+    settings: readonly Record<string, string>[],
+    carrierOf: (config: Config) => Carrier = (config) => openPool(config),
+  ): Promise<readonly Cluster[]> => {
+    const peers = await freeAddresses(2);
+    const clusters: Cluster[] = [];
+    for (const [i, listen] of peers.entries()) {
+      const common = {
+        DATA: folder,
+        WORKERS: "1",
+        CACHE_BYTES: "1048576",
+        PEERS: peers.join(","),
+        PEER_LISTEN: listen,
+      };
+      const config = loadConfig({ ...common, ...settings[i] }, {});
+      const cluster = new Cluster(config, pino({ level: "silent" }));
+      const carrier = i === 0 ? carrierOf(config) : openPool(config);
+      engines.push(await openEngine(config, pino({ level: "silent" }), carrier, cluster));
+      await cluster.listen();
+      clusters.push(cluster);
+    }
+    for (const cluster of clusters)
+      await vi.waitFor(() => expect(cluster.status().peers.map(({ usable }) => usable)).toEqual([true]), 5000);
+    return clusters;
+  };
+
+  beforeAll(async () => {
+    const cube = { kind: "random", nodes: [128, 128, 128], steps: 1, filter: "none", seed: 3, chunk: null } as const;
+    await writeCube({ ...cube, name: "cube", folder }, () => {});
+  });
+  afterEach(async () => {
+    for (const engine of engines.splice(0)) await engine.close(1000);
+  });
+
+  it("is answered by the other one where a thread of the one that was asked is lost", async () => {
+    const lost = (config: Config): Carrier => {
+      const carrier = openPool(config);
+      const run = carrier.run.bind(carrier);
+      carrier.run = (task, options) => (task.kind === "batch" ? Promise.reject(new WorkerError()) : run(task, options));
+      return carrier;
+    };
+    const [failing] = await open([{}, {}], lost);
+    const [one, other] = engines as [Engine, Engine];
+    const answer = await runQuery(one, QUERY, points);
+    expect(failing?.status().pieces).toMatchObject({ own: 1, asked: 2 });
+    expect(answer).toEqual(await runQuery(other, QUERY, points, [], { alone: true }));
+  });
+
+  it("is answered by the one that was asked where the limits of the other one are lower", async () => {
+    const [asked] = await open([{}, { QUERY_POINTS: "2" }]);
+    const [one] = engines as [Engine];
+    const answer = await runQuery(one, QUERY, points);
+    expect(asked?.status().pieces).toMatchObject({ asked: 1, refused: 1 });
+    expect(answer).toEqual(await runQuery(one, QUERY, points, [], { alone: true }));
+  });
+
+  it("needs no peer at points whose bricks are cached, in data larger than one cache", async () => {
+    const [asked] = await open([{}, {}]);
+    const [one] = engines as [Engine];
+    const own = (): number => asked?.status().pieces?.own ?? 0;
+    const corners = [1, 4].flatMap((x) => [1, 4].flatMap((y) => [1, 4].map((z) => Float32Array.of(x, y, z))));
+    let mine = new Float32Array(0);
+    for (const corner of corners) {
+      const before = own();
+      await runQuery(one, QUERY, corner);
+      if (own() > before) mine = corner;
+    }
+    const answer = await runQuery(one, QUERY, mine);
+    // The thread that serves requests has compiled its kernels after some small queries.
+    await vi.waitFor(async () => {
+      const [before, inlined] = [{ ...asked?.status().pieces }, one.status().inlined];
+      expect(await runQuery(one, QUERY, mine)).toEqual(answer);
+      expect([asked?.status().pieces, one.status().inlined]).toEqual([before, inlined + 1]);
+    }, 5000);
+  });
 });
 
 it("takes neither keys nor peers over where one of them cannot be used", () => {

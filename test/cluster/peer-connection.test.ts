@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { PeerConnection } from "../../src/cluster/peer-connection.js";
+import { PeerConnection, READ_BYTES } from "../../src/cluster/peer-connection.js";
 
 let server: Server;
 let connection: PeerConnection;
@@ -15,9 +15,14 @@ beforeEach(async () => {
   near = once(server, "connection").then(([socket]: Socket[]) => socket as Socket);
   await once(server.listen(0, "127.0.0.1"), "listening");
   closed = 0;
-  connection = new PeerConnection(`127.0.0.1:${(server.address() as AddressInfo).port}`, null, () => {
-    closed++;
-  });
+  connection = new PeerConnection(
+    `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    null,
+    Buffer.alloc(READ_BYTES),
+    () => {
+      closed++;
+    },
+  );
 });
 afterEach(async () => {
   connection.close();

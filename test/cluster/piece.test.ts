@@ -15,7 +15,7 @@ const PIECE: Piece = {
     },
     spatialInterpolation: "Lag6",
   },
-  ...{ box: null, points: 12, velocities: false, deadlineMs: 1000 },
+  ...{ box: null, points: 12, deadlineMs: 1000 },
 };
 
 describe("a piece", () => {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cutPoints, mergeValues } from "../../src/cluster/portions.js";
 import { ownersOf, regionsOf } from "../../src/cluster/regions.js";
+import type { Slab } from "../../src/engine/task.js";
 import type { Axis } from "../../src/kernels/types.js";
 
 const axis: Axis = { nodes: 128, origin: -3, spacing: 0.5, periodic: true, coordinates: null };
@@ -42,10 +43,17 @@ describe("portions", () => {
           const work = { points: slabs, velocities: slabs, count: points.length, indices: null };
           const portions = await cutPoints(regions, owners, work, [0, 0, 0], room);
           const out = new Float32Array(all.length);
-          for (const { owner, indices, triples, velocities, count } of portions) {
-            expect(indices.length).toBe(count);
+          for (const {
+            owner,
+            count,
+            indices,
+            points: [slab],
+            velocities,
+          } of portions) {
+            const { triples } = slab as Slab;
+            expect([indices.length, triples.length]).toEqual([count, 3 * count]);
             expect([...indices].every((index, i) => i === 0 || index > (indices[i - 1] as number))).toBe(true);
-            expect(velocities).toEqual(triples);
+            expect(velocities).toEqual([slab]);
             for (const index of indices)
               expect(ownerOf(...(all.subarray(3 * index, 3 * index + 3) as unknown as [number, number, number]))).toBe(
                 owner,
@@ -64,7 +72,7 @@ describe("portions", () => {
     const work = { points: [{ triples, count: 3 }], velocities: [], count: 3, indices };
     const portions = await cutPoints(regions, owners, work, [0, 0, 0], room);
     const found = portions.flatMap((portion) =>
-      Array.from(portion.indices, (index, i) => [index, portion.triples[3 * i] as number]),
+      Array.from(portion.indices, (index, i) => [index, portion.points[0]?.triples[3 * i] as number]),
     );
     expect(found.sort(([one = 0], [other = 0]) => one - other)).toEqual([
       [5, 1],

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { checkCluster } from "../../src/cluster/keys.js";
+import { readCluster } from "../../src/cluster/keys.js";
 import { loadConfig } from "../../src/config.js";
 
 const DEPLOY = fileURLToPath(new URL("../../deploy", import.meta.url));
@@ -168,7 +168,7 @@ describe("compose.yaml", () => {
     const config = loadConfig({}, settingsOf(Object.entries(environment)));
     expect(config.cluster.peers).toContain(`${name}:9080`);
     // Without its keys this would be refused before they are read.
-    expect(() => checkCluster(config)).toThrow(/PEER_CERT: .*no such file/);
+    expect(() => readCluster(config.cluster)).toThrow(/PEER_CERT: .*no such file/);
     const mounted = volumes.map((volume) => volume.replace(/:ro$/, "").split(":").at(-1) as string);
     for (const file of [config.cluster.cert, config.cluster.key, config.cluster.ca, config.tokens, config.data[0]])
       expect(mounted.some((path) => file === path || file?.startsWith(`${path}/`))).toBe(true);

@@ -1,11 +1,12 @@
 /** Searches and cutouts in parts: together the parts are the region, in order, and none is large. */
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/config.js";
 import type { Carrier } from "../../src/engine/carrier.js";
 import type { CheckedQuery } from "../../src/engine/check-query.js";
 import type { NodeRegion } from "../../src/engine/node-region.js";
 import { RegionExecution } from "../../src/engine/node-region-execution.js";
 import { BufferPool } from "../../src/engine/points/buffers.js";
+import type { Sharing, SharingControl } from "../../src/engine/sharing.js";
 import type { CutoutTask, SearchTask, Task } from "../../src/engine/task.js";
 import { TextThreads } from "../../src/engine/text-threads.js";
 import { CancelledError, DataError, WorkerError } from "../../src/errors.js";
@@ -28,11 +29,12 @@ function execution(
   region: NodeRegion,
   run: (task: Task) => unknown,
   limits: Partial<typeof LIMITS> = {},
+  sharing: Sharing | null = null,
 ): RegionExecution {
   const carrier = { parallelism: 2, attempts: 2, run: async (task: Task) => run(task) } as unknown as Carrier;
   const setting = {
     carrier,
-    sharing: null,
+    sharing,
     buffers: new BufferPool(),
     texts: new TextThreads(carrier, new BufferPool()),
     limits: { ...LIMITS, ...limits },
@@ -44,6 +46,10 @@ function execution(
   const checked = { query: { operation: name, threshold: 0 }, operation: operationOf(name), dataset: {} as Dataset };
   return new RegionExecution(setting, checked as unknown as CheckedQuery, region, 10_000, () => undefined);
 }
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const nodesOf = ({ count }: NodeRegion): number => count[0] * count[1] * count[2];
 
@@ -162,5 +168,20 @@ describe("a cutout", () => {
       expected[at++] = number(x, y, z);
     });
     expect(Buffer.from(whole.buffer).equals(Buffer.from(expected.buffer))).toBe(true);
+  });
+
+  it("gives its peers the whole time for each part, however slowly the parts are read", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const left: number[] = [];
+    const cutout = async (_: unknown, __: unknown, ___: unknown, { deadline }: SharingControl): Promise<void> => {
+      left.push(deadline - Date.now());
+    };
+    const sharing = { divides: () => true, pays: () => true, cutout } as unknown as Sharing;
+    const region = { ...REGION, count: [3000, 900, 2] } as const;
+    const { stream, release } = await execution("GetAnyCutoutWeb", region, () => null, {}, sharing).finish();
+    for await (const _ of stream as AsyncIterable<Float32Array>) vi.setSystemTime(Date.now() + 20_000);
+    release();
+    expect(left.length).toBeGreaterThan(3);
+    expect(new Set(left)).toEqual(new Set([10_000]));
   });
 });

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { Command } from "commander";
 import { pino } from "pino";
-import { checkCluster, readKeys, readPeers } from "../../cluster/keys.js";
+import { readCluster } from "../../cluster/keys.js";
 import { Peers } from "../../cluster/peers.js";
 import type { PeerReport } from "../../cluster/piece.js";
 import { digestBuild } from "../../engine/build-digest.js";
@@ -26,10 +26,9 @@ function statusCommand(): Command {
   return addSettings(command, ["PEERS", "PEER_CERT", "PEER_KEY", "PEER_CA"]).action(async () => {
     const config = configOf(command);
     if (config.cluster.peers === null) throw new MisuseError("cluster status needs --peers");
-    checkCluster(config);
-    const names = readPeers(config.cluster.peers);
+    const { keys, names } = readCluster(config.cluster);
     const self = { id: randomUUID(), build: digestBuild() };
-    const peers = new Peers(names, readKeys(config.cluster), self, pino({ level: "silent" }));
+    const peers = new Peers(names, keys, self, pino({ level: "silent" }));
     const heard = await Promise.all(
       peers.list.map(async (peer): Promise<[string, PeerReport | string]> => {
         const answer = peers.statusOf(peer, AbortSignal.timeout(ANSWER_MS)).catch((error: unknown) => reasonOf(error));

@@ -6,7 +6,7 @@ import { RequestError } from "../../errors.js";
 import { type Accelerator, createScheme } from "../../kernels/index.js";
 import type { Scheme } from "../../kernels/types.js";
 import type { StoredBricks as OpenFiles } from "../../storage/bricks/brick-reader.js";
-import { NotCached } from "../../storage/bricks/cache.js";
+import { NOT_CACHED } from "../../storage/bricks/cache.js";
 import { AXIS_NAMES, type Dataset, FIELD_NAMES, type FieldName, isInStore } from "../../storage/dataset.js";
 import type { BrickSource } from "./brick-source.js";
 
@@ -83,7 +83,7 @@ export class OpenDataset {
       components: field.components,
       bricking: field.bricking,
       load: (frame, brick, into) => {
-        if (files === null) throw new NotCached();
+        if (files === null) throw NOT_CACHED;
         files.readBrick(name, frame, brick, into);
       },
       fetched: isInStore(this.dataset) && files !== null ? (bricks) => files.fetched(name, bricks) : undefined,

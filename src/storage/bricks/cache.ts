@@ -47,6 +47,9 @@ export interface BrickPins {
 /** Says that bricks would have to be read or waited for, where a thread does neither. It never leaves the engine. */
 export class NotCached extends Error {}
 
+/** The one that is thrown: most attempts that fail cost less than the stack of an error would. */
+export const NOT_CACHED = new NotCached();
+
 /** One thread's view of the cache. Threads that make views over the same memory and layout share its content. */
 export class BrickCache implements BrickPins {
   readonly #values: Float32Array;

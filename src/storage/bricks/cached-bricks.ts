@@ -2,7 +2,7 @@
  * `CachedBricks` pins bricks that the cache holds already, for a thread that must neither read files nor wait for other
  * threads: the one that serves all requests.
  */
-import { type BrickPins, type BrickRequest, NotCached } from "./cache.js";
+import { type BrickPins, type BrickRequest, NOT_CACHED } from "./cache.js";
 import { BrickDirectory, type CacheLayout, NONE } from "./directory.js";
 
 /** The view of such a thread. */
@@ -26,7 +26,7 @@ export class CachedBricks implements BrickPins {
    * @throws NotCached when a brick has not been read yet, and where this thread would have to wait
    */
   acquire(requests: readonly BrickRequest[]): void {
-    if (!this.#directory.tryLocked(() => this.#pin(requests))) throw new NotCached();
+    if (!this.#directory.tryLocked(() => this.#pin(requests))) throw NOT_CACHED;
   }
 
   release(requests: readonly BrickRequest[]): void {
