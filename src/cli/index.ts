@@ -1,6 +1,6 @@
 /** The command line runs one command; an error is one line on stderr, with exit code 2 for misuse and 1 for failure. */
 import { Command, CommanderError } from "commander";
-import { describeError } from "../system-error.js";
+import { describeError, reasonOf } from "../system-error.js";
 import { version } from "../version.js";
 import { MisuseError } from "./input/arguments.js";
 import { boundYoungObjects } from "./young-objects.js";
@@ -89,9 +89,11 @@ const SERVICES: readonly string[] = ["serve"];
 // A reader that closes the pipe (`| head`) ends the command silently.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (SERVICES.includes(process.argv[2] ?? "")) return;
-  if (error.code !== "EPIPE") throw error;
+  if (error.code !== "EPIPE") process.stderr.write(`fieldprobe: the output cannot be written: ${reasonOf(error)}\n`);
   process.exit(1);
 });
+// Progress that nobody can read is no reason to end.
+process.stderr.on("error", () => undefined);
 
 try {
   await program.parseAsync();

@@ -1,7 +1,7 @@
 /** The program: every command is known, and a mistake is one line and exit code 2. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 
@@ -45,3 +45,36 @@ it.each([[["query", "--help"]], [["cluster", "--help"]]])(
     expect([code, said]).toEqual([1, ""]);
   },
 );
+
+const FULL = "/dev/full";
+
+it.runIf(existsSync(FULL)).each([[["--help"]], [["check", fileURLToPath(new URL("../../data", import.meta.url))]]])(
+  "fieldprobe %j says in one line that the disk of its output is full",
+  async (words) => {
+    const full = openSync(FULL, "w");
+    const child = spawn(process.execPath, [BIN, ...words], { stdio: ["ignore", full, "pipe"] });
+    closeSync(full);
+    let said = "";
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
+    const [code] = await once(child, "close");
+    const lines = said.split("\n").filter((line) => !/ \d+ %$/.test(line));
+    expect([code, lines]).toEqual([
+      1,
+      ["fieldprobe: the output cannot be written: no space is left on the device", ""],
+    ]);
+  },
+);
+
+it.each([
+  [["generate", "abc", "--nodes", "8", "--out", ""]],
+  [["convert", "data/isotropic32", ""]],
+  [["convert", "", "target"]],
+  [["check", ""]],
+  [["inspect", "u.h5", "--write", " "]],
+])("fieldprobe %j takes no empty path for the folder it runs in", async (words) => {
+  const { code, out, err } = await fieldprobe(...words);
+  expect([code, out]).toEqual([2, ""]);
+  expect(err).toMatch(/^fieldprobe: .* is invalid.* a path is needed\.\n$/);
+});

@@ -11,6 +11,7 @@ import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset
 import { DESCRIPTOR_NAME } from "../../storage/folder-names.js";
 import { type FrameStatistics, frameStatistics } from "../../storage/tools/frame-statistics.js";
 import { REPEATED, repeatedEnds } from "../../storage/tools/seam.js";
+import { pathArgument } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
 import { PROGRESS_HELP, progressOf } from "../output/progress.js";
 
@@ -130,8 +131,8 @@ function statisticsText({ min, max, rms, nonFinite, divergence }: FrameStatistic
 
 export function checkCommand(): Command {
   return new Command("check")
-    .argument("<folder>", "a dataset folder, a folder of datasets, or the address of one")
-    .option("--descriptors <folder>", "a folder of descriptors (NAME.json) apart from their files")
+    .argument("<folder>", "a dataset folder, a folder of datasets, or the address of one", pathArgument)
+    .option("--descriptors <folder>", "a folder of descriptors (NAME.json) apart from their files", pathArgument)
     .addHelpText("after", PROGRESS_HELP)
     .action(check);
 }

@@ -12,7 +12,7 @@ import { convert } from "../../storage/tools/convert.js";
 import { convertToZarr } from "../../storage/tools/convert-zarr.js";
 import { COMPRESSIONS, type Compression } from "../../storage/zarr/shard.js";
 import { answersOf, withAnswers } from "../input/answer-flags.js";
-import { MisuseError, wholeNumber } from "../input/arguments.js";
+import { MisuseError, pathArgument, wholeNumber } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
 import { counted, PROGRESS_HELP, progressOf } from "../output/progress.js";
 
@@ -76,8 +76,12 @@ function roundedShard(chunk: number): number {
 
 export function convertCommand(): Command {
   const command = new Command("convert")
-    .argument("<source>", "a dataset folder or an HDF5 file")
-    .argument("<target>", "a folder, or a store: NAME.zarr or s3://bucket/prefix; an interrupted conversion resumes")
+    .argument("<source>", "a dataset folder or an HDF5 file", pathArgument)
+    .argument(
+      "<target>",
+      "a folder, or a store: NAME.zarr or s3://bucket/prefix; an interrupted conversion resumes",
+      pathArgument,
+    )
     .addOption(new Option("--format <format>", "hdf5 or zarr (default: by the target)").choices(["hdf5", "zarr"]))
     .option("--chunk <n>", "nodes of a chunk along each axis", wholeNumber(4, MAX_CHUNK), 64)
     .addOption(

@@ -10,7 +10,7 @@ import { NAME_PATTERN } from "../../storage/catalog/descriptor.js";
 import type { Manifest } from "../../storage/catalog/manifest.js";
 import type { Triple } from "../../storage/dataset.js";
 import { FILTERS, type Filter } from "../../storage/hdf5/writer.js";
-import { MisuseError, NUMBER, wholeNumber } from "../input/arguments.js";
+import { MisuseError, NUMBER, pathArgument, wholeNumber } from "../input/arguments.js";
 import { PROGRESS_HELP, progressOf } from "../output/progress.js";
 
 /** Largest number of nodes along an axis. */
@@ -134,7 +134,7 @@ function cubeCommand(name: string, description: string): Command {
     .description(description)
     .requiredOption("--nodes <n>", "nodes, one number or nx,ny,nz; every axis has the period 2 pi", triple(2))
     .option("--steps <n>", "stored frames, 0.1 apart from t = 0", wholeNumber(1, 1_000_000), 1)
-    .requiredOption("--out <folder>", "dataset folder to make")
+    .requiredOption("--out <folder>", "dataset folder to make", pathArgument)
     .option("--name <name>", "name of the dataset (default: kind and nodes)")
     .option("--chunk <n>", "nodes of an HDF5 chunk, one number or nx,ny,nz (default: 32)", triple(1))
     .addOption(
@@ -173,9 +173,9 @@ export function generateCommand(): Command {
     )
     .option("--viscosity <nu>", "kinematic viscosity", positive, 0.036)
     .option("--spin-up <time>", "simulated time before the first stored frame", positive, 40)
-    .requiredOption("--out <folder>", "dataset folder to make")
+    .requiredOption("--out <folder>", "dataset folder to make", pathArgument)
     .option("--name <name>", "name of the dataset (default: kind and nodes)")
-    .option("--spectrum <file>", "draw the mean energy spectrum as SVG")
+    .option("--spectrum <file>", "draw the mean energy spectrum as SVG", pathArgument)
     .addOption(seed(5))
     .addHelpText("after", PROGRESS_HELP)
     .exitOverride()

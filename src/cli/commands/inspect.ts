@@ -23,7 +23,7 @@ import { measured } from "../../storage/tools/seam.js";
 import { describeTree } from "../../storage/tools/survey.js";
 import { isReferences, isRemoteHdf5 } from "../../storage/zarr/kinds.js";
 import { answersOf, withAnswers } from "../input/answer-flags.js";
-import { MisuseError } from "../input/arguments.js";
+import { MisuseError, pathArgument } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
 
 interface InspectFlags extends Answers {
@@ -168,10 +168,18 @@ export function inspectCommand(): Command {
   const command = new Command("inspect")
     .argument("<files...>", "an HDF5 file, or the files of a series, one time each")
     .option("--json", "print the descriptor of what was found as JSON")
-    .option("--write <folder>", "write the descriptor into the folder of the files, or one above it")
-    .option("--references <list>", "write the places of all chunks into LIST.refs.json, a store that reads this file")
+    .option("--write <folder>", "write the descriptor into the folder of the files, or one above it", pathArgument)
+    .option(
+      "--references <list>",
+      "write the places of all chunks into LIST.refs.json, a store that reads this file",
+      pathArgument,
+    )
     .option("--target <address>", "with --references: where the file will be read, if not beside the list")
-    .option("--descriptors <folder>", "write the descriptor as NAME.json into a folder apart from the files")
+    .option(
+      "--descriptors <folder>",
+      "write the descriptor as NAME.json into a folder apart from the files",
+      pathArgument,
+    )
     .addHelpText("after", EXIT_CODES)
     .action(inspect);
   return withAnswers(command);

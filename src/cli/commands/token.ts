@@ -48,7 +48,7 @@ export function tokenCommand(): Command {
     .option("--limit <points>", "points per call; 0 for any number", wholeNumber(0), 0)
     .option("--per-minute <requests>", "requests per minute", wholeNumber(1))
     .option("--concurrent <requests>", "requests at a time", wholeNumber(1))
-    .option("--expires <time>", "how long it is valid: 90m, 12h, 30d; without it for ever", duration)
+    .option("--expires <time>", "how long it is valid: 90m, 12h, 30d; without it for ever", lifetime)
     .action(alone(add));
   child("list", "print name, first digits of the digest, limits and expiry of every token").action(list);
   child("disable <name>", "refuse a token from now on; it stays in the file").action(alone(changer(disabled)));
@@ -73,9 +73,16 @@ function duration(text: string): number {
   return Number(count) * { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as "m" | "h" | "d"];
 }
 
-/** Parses a duration in milliseconds; `never` is infinity. */
+/** Parses a duration in which a token can be used. */
+function lifetime(text: string): number {
+  const time = duration(text);
+  if (time > 0) return time;
+  throw new InvalidArgumentError("a token that is valid for no time is of no use.");
+}
+
+/** The same in milliseconds; `never` is infinity. */
 function expiry(text: string): number {
-  return text === "never" ? Number.POSITIVE_INFINITY : duration(text);
+  return text === "never" ? Number.POSITIVE_INFINITY : lifetime(text);
 }
 
 /** The path of the token file, from the flag or the settings. */
@@ -108,7 +115,8 @@ function add(name: string, path: string, options: AddOptions): void {
   const { limit, perMinute, concurrent, expires } = options;
   const tokens = readTokens(path);
   if (tokens.some((entry) => entry.name === name)) throw new MisuseError(`${path} has a token named ${name} already`);
-  if (name.length < 1 || name.length > 64) throw new MisuseError("a name has 1 to 64 characters");
+  if (!/^[^\p{Cc}\p{Zl}\p{Zp}]{1,64}$/u.test(name))
+    throw new MisuseError("a name has 1 to 64 characters, none of which breaks a line or controls a terminal");
   const [token, sha256] = newToken();
   const entry: TokenEntry = {
     name,
@@ -134,7 +142,9 @@ function inFuture(ms: number): string {
 }
 
 function list(options: FileOption): void {
-  for (const entry of readTokens(pathOf(options))) process.stdout.write(`${describe(entry)}\n`);
+  const path = pathOf(options);
+  if (!existsSync(path)) throw new MisuseError(`${path}: there is no such file; fieldprobe token add makes it`);
+  for (const entry of readTokens(path)) process.stdout.write(`${describe(entry)}\n`);
 }
 
 function describe(entry: TokenEntry): string {

@@ -9,8 +9,9 @@ import { NUMBER, wholeNumber } from "./arguments.js";
 const LETTERS = ["t", "z", "y", "x", "c"];
 
 function number(text: string): number {
-  if (!NUMBER.test(text.trim())) throw new InvalidArgumentError(`"${text}" is not a number.`);
-  return Number(text);
+  const value = NUMBER.test(text.trim()) ? Number(text) : Number.NaN;
+  if (!Number.isFinite(value)) throw new InvalidArgumentError(`"${text}" is not a number.`);
+  return value;
 }
 
 /** Three numbers for x, y, z, or one for all. */

@@ -16,3 +16,12 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: 
     throw new InvalidArgumentError(`a whole number ${range} is needed.`);
   };
 }
+
+/**
+ * Parses the path of a file or folder: an empty one, which a variable without a value leaves, would be the folder that
+ * the command runs in.
+ */
+export function pathArgument(text: string): string {
+  if (text.trim() !== "") return text;
+  throw new InvalidArgumentError("a path is needed.");
+}

@@ -26,10 +26,15 @@ function readText(bytes: Buffer): Float32Array {
  * @throws MisuseError when the source cannot be read or holds something else
  */
 export async function readPoints(source: string): Promise<Float32Array> {
+  if (source.trim() === "") throw new MisuseError("the name of the file of points is empty");
   const name = source === "-" ? "standard input" : source;
   const chunks: Buffer[] = [];
   try {
-    for await (const chunk of source === "-" ? process.stdin : createReadStream(source)) chunks.push(chunk as Buffer);
+    for await (const chunk of (source === "-" ? process.stdin : createReadStream(source)) as AsyncIterable<Buffer>) {
+      // A large file of another kind is not read to its end.
+      if (chunks.length === 0 && !isNpy(chunk) && chunk.includes(0)) throw new Error("it is neither text nor .npy");
+      chunks.push(chunk);
+    }
     const bytes = Buffer.concat(chunks);
     return isNpy(bytes) ? readNpy(bytes) : readText(bytes);
   } catch (error) {

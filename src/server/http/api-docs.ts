@@ -53,6 +53,7 @@ export function documentApi(scope: FastifyInstance, head: ApiHead): ApiDocs {
   for (const url of ["/docs", "/docs/*"]) {
     scope.get(url, { schema: UNDOCUMENTED }, async (request, reply) => {
       const page = await (await made()).inject({ method: "GET", url: request.url, headers: conditionsOf(request) });
+      if (page.statusCode === 404) return reply.callNotFound();
       const { connection, date, ...headers } = page.headers;
       return reply.code(page.statusCode).headers(headers).send(page.rawPayload);
     });

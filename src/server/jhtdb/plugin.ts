@@ -44,7 +44,10 @@ function routes(scope: FastifyInstance, service: Service): void {
 export const jhtdbPlugin: Plugin = async (app, service) => {
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    // Clients send any Content-Type or none; what the bytes are is known.
+    // Clients send any Content-Type or none; what the bytes are is known. The library refuses words that name no type.
+    scope.addHook("onRequest", async ({ raw }) => {
+      delete raw.headers["content-type"];
+    });
     scope.addContentTypeParser("*", (_request, payload, done) => done(null, payload));
     scope.setErrorHandler(answerError);
     for (const prefix of PREFIXES) await scope.register(async (inner) => routes(inner, service), { prefix });

@@ -206,8 +206,10 @@ it("waits, and says so in one line, while another process changes the file, and 
 it("misuse is one line and exit code 2", () => {
   for (const words of [
     ["add", "guest"],
-
     ["add", "x", "--limit", "-1"],
+    ["add", "x", "--expires", "0m"],
+    ["add", "two\nlines"],
+    ["add", "\u001b[31mred"],
     ["add", "x", "--per-minute", "0"],
     ["add"],
     ["explode"],
@@ -223,6 +225,7 @@ it("misuse is one line and exit code 2", () => {
   }
   expect(fails("disable", "nobody").stderr).toBe(`fieldprobe: ${file} has no token named nobody\n`);
   const nowhere = join(folder, "none", "tokens.json");
+  expect(fails("list", "--file", nowhere).stderr).toMatch(/^fieldprobe: .*: there is no such file; .*\n$/);
   expect(fails("add", "x", "--file", nowhere).stderr).toBe(
     `fieldprobe: the token file ${nowhere} cannot be written: no such file or folder\n`,
   );

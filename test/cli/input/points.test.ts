@@ -24,6 +24,12 @@ describe("point files", () => {
     expect(Array.from(await readPoints(binary))).toEqual([1, -2, 3.5]);
   });
 
+  it("are not read to their end where they begin like something else", async () => {
+    // It has no end.
+    await expect(readPoints("/dev/zero")).rejects.toThrow("/dev/zero: it is neither text nor .npy");
+    await expect(readPoints("")).rejects.toThrow("the name of the file of points is empty");
+  });
+
   it("are named when they cannot be read", async () => {
     await expect(readPoints(join(folder, "none.csv"))).rejects.toThrow(MisuseError);
     await expect(readPoints(join(folder, "none.csv"))).rejects.toThrow("none.csv");

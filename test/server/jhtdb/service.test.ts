@@ -138,6 +138,13 @@ describe("POST values", () => {
     expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining("Time 2.4 out of range")]);
   });
 
+  it.each(["", "text", ";;", 'application/json; charset="', "\u00e9"])("takes any media type: %j", async (type) => {
+    const query = pythonQuery({});
+    const headers = { "content-type": type };
+    const answer = await fetch(`${service.url}/values?${query}`, { method: "POST", headers, body: body(POINTS) });
+    expect(await answer.json()).toEqual((await values({})).json);
+  });
+
   it("takes the C client's form: a wrong media type, a line feed at the end, no options", async () => {
     const query =
       "authToken=T&dataset=isotropic32&function=GetVariable&var=velocity&t=0.364000&sint=lag8&sop=field&tint=none";

@@ -107,6 +107,8 @@ describe("description of the interface", () => {
   });
 
   it("has a page for people that fetches nothing from elsewhere", async () => {
+    const nothing = await app.inject({ url: "/api/docs/nothing.js" });
+    expect(nothing.json()).toMatchObject({ status: 404, detail: expect.stringMatching(/^There is nothing at /) });
     const page = await app.inject({ url: "/api/docs/" });
     expect([page.statusCode, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
     expect(page.headers["content-security-policy"]).toContain("default-src 'none'");
