@@ -141,7 +141,11 @@ describe("POST values", () => {
   it.each(["", "text", ";;", 'application/json; charset="', "\u00e9"])("takes any media type: %j", async (type) => {
     const query = pythonQuery({});
     const headers = { "content-type": type };
-    const answer = await fetch(`${service.url}/values?${query}`, { method: "POST", headers, body: body(POINTS) });
+    const answer = await fetch(`${service.url}/values?${query}`, {
+      method: "POST",
+      headers,
+      body: new Uint8Array(body(POINTS)),
+    });
     expect(await answer.json()).toEqual((await values({})).json);
   });
 
