@@ -1,10 +1,17 @@
-/** Queries on data that exceeds the cache: the bytes they read, of the bricks that stencils touch, and their bits. */
+/**
+ * Queries on data that exceeds the cache, of files and of stores: the bytes they read, of the bricks that stencils
+ * touch, and their bits.
+ */
 import { join } from "node:path";
 import { pino } from "pino";
 import { beforeAll, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
 import { openEngine } from "../../src/engine/engine.js";
 import { writeCube } from "../../src/generate/cube.js";
+import { openSource } from "../../src/storage/catalog/source.js";
+import { objectTarget } from "../../src/storage/remote/object-target.js";
+import { convertToZarr } from "../../src/storage/tools/convert-zarr.js";
+import { STORE_DEFAULTS } from "../../src/store-settings.js";
 import { generator, runQuery } from "../support/run-query.js";
 import { scratchFolder } from "../support/scratch.js";
 
@@ -40,6 +47,9 @@ describe("bytes read where data exceeds the cache", () => {
       const shape = { kind: "random", nodes, steps: 4, chunk: [EDGE, EDGE, EDGE], filter: "none", seed: 1 } as const;
       await writeCube({ ...shape, name, folder: join(folder, name) }, () => {});
     }
+    const form = { name: "stored", chunk: EDGE, shard: 2 * EDGE, compression: "none" } as const;
+    const store = objectTarget(join(folder, "stored.zarr"), STORE_DEFAULTS);
+    await convertToZarr(openSource(join(folder, "cube"), 2 ** 28), store, form, () => {});
   });
 
   it.each([
@@ -48,6 +58,7 @@ describe("bytes read where data exceeds the cache", () => {
     { name: "cube", count: 20_000, temporal: "PCHIP", cacheMiB: 12, workers: 2 },
     { name: "cube", count: 20_000, temporal: "PCHIP", cacheMiB: 16, workers: 1 },
     { name: "cube", count: 2_000, temporal: "PCHIP", cacheMiB: 16, workers: 2 },
+    { name: "cube", count: 300, temporal: "PCHIP", cacheMiB: 6, workers: 2 },
     { name: "cube", count: 300, temporal: "None", cacheMiB: 2, workers: 2 },
     { name: "plate", count: 20_000, temporal: "PCHIP", cacheMiB: 8, workers: 2 },
     { name: "beam", count: 20_000, temporal: "PCHIP", cacheMiB: 8, workers: 2 },
@@ -76,31 +87,50 @@ describe("bytes read where data exceeds the cache", () => {
   );
 
   it.each([
-    { operation: "GetVelocity", scheme: "Lag8", count: 20_000, cacheMiB: 12, workers: 1, most: 1.17 },
-    { operation: "GetVelocity", scheme: "Lag8", count: 20_000, cacheMiB: 6, workers: 1, most: 1.56 },
-    { operation: "GetVelocity", scheme: "Lag8", count: 300, cacheMiB: 6, workers: 1, most: 1.33 },
-    { operation: "GetVelocity", scheme: "Lag8", count: 20_000, cacheMiB: 6, workers: 2, most: 2 },
-    { operation: "GetVelocityGradient", scheme: "None_Fd8", count: 20_000, cacheMiB: 12, workers: 1, most: 1.17 },
-    { operation: "GetVelocityHessian", scheme: "M2Q14", count: 2_000, cacheMiB: 12, workers: 2, most: 2 },
+    { dataset: "cube", operation: "GetVelocity", scheme: "Lag8", count: 20_000, cacheMiB: 12, workers: 1, most: 1.17 },
+    { dataset: "cube", operation: "GetVelocity", scheme: "Lag8", count: 20_000, cacheMiB: 6, workers: 1, most: 1.56 },
+    { dataset: "cube", operation: "GetVelocity", scheme: "Lag8", count: 300, cacheMiB: 6, workers: 1, most: 1.33 },
+    { dataset: "cube", operation: "GetVelocity", scheme: "Lag8", count: 20_000, cacheMiB: 6, workers: 2, most: 2 },
+    {
+      dataset: "cube",
+      operation: "GetVelocityGradient",
+      scheme: "None_Fd8",
+      count: 20_000,
+      cacheMiB: 12,
+      workers: 1,
+      most: 1.17,
+    },
+    {
+      dataset: "cube",
+      operation: "GetVelocityHessian",
+      scheme: "M2Q14",
+      count: 2_000,
+      cacheMiB: 12,
+      workers: 2,
+      most: 2,
+    },
+    { dataset: "stored", operation: "GetVelocity", scheme: "Lag8", count: 20_000, cacheMiB: 6, workers: 1, most: 1.56 },
+    { dataset: "stored", operation: "GetVelocity", scheme: "Lag8", count: 300, cacheMiB: 6, workers: 2, most: 2 },
   ] as const)(
-    "$operation $scheme, $count points, PCHIP, $cacheMiB MiB, $workers workers: $most times the bricks, same bits",
-    async ({ operation, scheme, count, cacheMiB, workers, most }) => {
+    "$dataset, $operation $scheme, $count points, PCHIP, $cacheMiB MiB, $workers workers: $most times the bricks, same bits",
+    async ({ dataset, operation, scheme, count, cacheMiB, workers, most }) => {
       const random = generator(11);
       const points = Float32Array.from({ length: 3 * count }, () => random() * 6.28);
-      const query = { operation, dataset: "cube", time: 0.15, spatialInterpolation: scheme } as const;
-      const answer = async (mib: number, threads: number): Promise<{ values: Float32Array; bytesRead: number }> => {
+      const query = { operation, time: 0.15, spatialInterpolation: scheme } as const;
+      const answer = async (dataset: string, mib: number, threads: number) => {
         const settings = { DATA: folder, WORKERS: String(threads), CACHE_BYTES: String(mib * 1024 * 1024) };
         const engine = await openEngine(loadConfig(settings, {}), pino({ level: "silent" }));
         try {
-          const values = await runQuery(engine, { ...query, temporalInterpolation: "PCHIP" }, points);
+          const values = await runQuery(engine, { ...query, dataset, temporalInterpolation: "PCHIP" }, points);
           return { values, bytesRead: engine.status().bytesRead };
         } finally {
           await engine.close(1000);
         }
       };
-      const [held, swept] = [await answer(256, 1), await answer(cacheMiB, workers)];
-      expect(new Uint32Array(swept.values.buffer)).toEqual(new Uint32Array(held.values.buffer));
+      const held = await answer("cube", 256, 1);
       const touched = touchedBricks(SHAPES.cube, points) * BRICK_BYTES * 4;
+      const swept = await answer(dataset, cacheMiB, workers);
+      expect(new Uint32Array(swept.values.buffer)).toEqual(new Uint32Array(held.values.buffer));
       expect(swept.bytesRead / touched).toBeLessThanOrEqual(most);
     },
   );

@@ -6,7 +6,7 @@
  */
 import { METHODS, reachOf } from "../../kernels/table.js";
 import { BrickCache } from "../../storage/bricks/cache.js";
-import { type Bricking, type FieldSource, isInStore } from "../../storage/dataset.js";
+import type { Bricking, FieldSource } from "../../storage/dataset.js";
 import type { CheckedQuery } from "../check-query.js";
 import { BATCH_POINTS, MAX_BRICKS, PINNED_PART } from "../memory.js";
 import { frameShift } from "../points/positions.js";
@@ -100,15 +100,12 @@ function rowOf({ axes: [row], width }: SweepShape): number {
   return width[row as 0 | 1 | 2];
 }
 
-/**
- * Chooses the sweep over combined bricks; null where there is one frame, where the cache is too small for it, and of
- * data in a store, whose bricks arrive one by one while the cache makes room for others.
- */
+/** Chooses the sweep over combined bricks; null where there is one frame, and where the cache is too small for it. */
 function chooseCombined(setting: PlanContext, demand: Demand, cacheBytes: number): CombinedSweep | null {
   const { checked, parallelism } = setting;
   const { main, frames, fields } = demand;
   const method = METHODS.get(checked.query.spatialInterpolation ?? "None");
-  if (frames === 1 || method === undefined || isInStore(checked.dataset)) return null;
+  if (frames === 1 || method === undefined) return null;
   const { axes } = checked.dataset;
   const { below, above } = reachOf(method);
   const halo = below + above;

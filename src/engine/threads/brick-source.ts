@@ -31,21 +31,34 @@ export interface CombinedMemory {
 
 /** The combined bricks of a field in a sweep (`../plan/combined-bricks.ts`). */
 export interface CombinedBricks {
+  /** The source of the bricks that they are made of. */
+  readonly stored: BrickSource;
   /** Float32 values of a stored brick. */
   readonly storedValues: number;
   /**
    * Makes combined bricks: the sum over frames, in their order, of weighted nodes.
    *
    * @param offsets index of the first value of each in `memory.data`
+   * @param made    told the index of each in `bricks` once it is made
    * @returns the bytes of stored bricks that were read
    * @throws DataError
    */
-  make(bricks: readonly number[], offsets: readonly number[], memory: CombinedMemory): number;
+  make(
+    bricks: readonly number[],
+    offsets: readonly number[],
+    memory: CombinedMemory,
+    made: (at: number) => void,
+  ): number;
   /**
    * The combined bricks to be made with a missing one, since they need the same stored brick: all of it where points
    * `first .. last` lie in its layer and column, else those as far along as the missing one.
    */
   madeWith(brick: number, positions: Float64Array, first: number, last: number): number[];
+  /**
+   * Starts to fetch the stored bricks that some combined ones are made of, in every frame, waits for a moment where
+   * none has arrived, and returns whether all have arrived or failed, as those of files on this machine have.
+   */
+  areFetched(bricks: readonly number[]): boolean;
   /**
    * The combined bricks of which the sweep makes no more use, and which it has not dropped yet: those before the rows
    * of the batches that threads evaluate, of which the batch of these points is one.

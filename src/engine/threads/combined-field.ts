@@ -18,14 +18,16 @@ export class CombinedField implements BrickSource, CombinedBricks {
   readonly components: number;
   readonly bricking: Bricking;
   readonly combined = this;
+  readonly stored: BrickSource;
   readonly #axes: Axes;
-  readonly #stored: BrickSource;
   readonly #frames: FrameWeights;
   readonly #sweep: CombinedSweep;
   /** Index of the field among those of the batch. */
   readonly #index: number;
   /** Combined bricks in a stored one along x, y, z. */
   readonly #parts: Triple;
+  /** Stored bricks that have arrived from a store since they were last all asked for, by frame and brick. */
+  readonly #arrived = new Set<string>();
   /** Whether the sweep goes along the stored bricks of this field; if not, nothing is known to be passed. */
   readonly #shaped: boolean;
 
@@ -36,7 +38,7 @@ export class CombinedField implements BrickSource, CombinedBricks {
     this.bricking = combinedBricking(stored.bricking, axes, sweep.shape.axes[0], sweep.halo);
     this.#parts = stored.bricking.edge.map((edge, a) => edge / this.bricking.edge[a]) as unknown as Triple;
     this.#axes = axes;
-    this.#stored = stored;
+    this.stored = stored;
     this.#frames = frames;
     this.#sweep = sweep;
     this.#index = index;
@@ -45,7 +47,7 @@ export class CombinedField implements BrickSource, CombinedBricks {
 
   /** Float32 values of a stored brick. */
   get storedValues(): number {
-    const { edge } = this.#stored.bricking;
+    const { edge } = this.stored.bricking;
     return edge[0] * edge[1] * edge[2] * this.components;
   }
 
@@ -58,10 +60,11 @@ export class CombinedField implements BrickSource, CombinedBricks {
     bricks: readonly number[],
     offsets: readonly number[],
     { data, sums, scratch, addFrame }: CombinedMemory,
+    made: (at: number) => void,
   ): number {
     const { frames, weights } = this.#frames;
     const { components } = this;
-    const [ex, ey] = this.#stored.bricking.edge;
+    const [ex, ey] = this.stored.bricking.edge;
     const [px, py, pz] = this.bricking.edge;
     const rows = { values: px * components, ny: py, nz: pz };
     const size = rows.values * py * pz;
@@ -71,9 +74,9 @@ export class CombinedField implements BrickSource, CombinedBricks {
       const from = this.#storedBrick(brick);
       groups.set(from, [...(groups.get(from) ?? []), i]);
     }
-    for (const [brick, members] of groups)
+    for (const [brick, members] of groups) {
       for (const [turn, frame] of frames.entries()) {
-        this.#stored.load(frame, brick, stored);
+        this.stored.load(frame, brick, stored);
         for (const i of members) {
           const [x, y, z] = this.#place(bricks[i], this.bricking).map((at, a) => at % this.#parts[a]);
           const corner = components * ((z * pz * ey + y * py) * ex + x * px);
@@ -82,16 +85,38 @@ export class CombinedField implements BrickSource, CombinedBricks {
           addFrame(data, scratch + corner, strideY, strideZ, rows, weights[turn], turn === 0, out);
         }
       }
+      for (const i of members) made(i);
+    }
     return groups.size * frames.length * stored.byteLength;
   }
 
   madeWith(brick: number, positions: Float64Array, first: number, last: number): number[] {
     const place = this.#place(brick, this.bricking);
-    const stored = this.#place(this.#storedBrick(brick), this.#stored.bricking);
+    const stored = this.#place(this.#storedBrick(brick), this.stored.bricking);
     const whole = stored.map((at, a) => !this.#shaped || this.#isAmong(at, a, positions, first, last));
     const from = place.map((at, a) => (whole[a] ? stored[a] * this.#parts[a] : at));
     const to = from.map((at, a) => (whole[a] ? Math.min(at + this.#parts[a], this.bricking.count[a]) : at + 1));
     return this.#box(from, to);
+  }
+
+  areFetched(bricks: readonly number[]): boolean {
+    const { fetched } = this.stored;
+    if (fetched === undefined) return true;
+    const stored = [...new Set(bricks.map((brick) => this.#storedBrick(brick)))];
+    const ask = (): boolean => {
+      const absent = this.#frames.frames
+        .map((frame) => ({ frame, bricks: stored.filter((brick) => !this.#arrived.has(`${frame} ${brick}`)) }))
+        .filter((some) => some.bricks.length > 0);
+      // Only what is absent is asked for, so that the answer waits for it.
+      const there = absent.length === 0 ? [] : fetched(absent);
+      for (const some of there) for (const brick of some.bricks) this.#arrived.add(`${some.frame} ${brick}`);
+      return there.every((some, at) => some.bricks.length === absent[at].bricks.length);
+    };
+    if (this.#arrived.size === 0) return ask();
+    if (!ask()) return false;
+    // Another thread may have taken some of them meanwhile.
+    this.#arrived.clear();
+    return ask();
   }
 
   passed(positions: Float64Array, slot: number): number[] {
@@ -99,7 +124,7 @@ export class CombinedField implements BrickSource, CombinedBricks {
     if (!this.#shaped) return [];
     const { axes, width } = this.#sweep.shape;
     const [row, next, along] = axes;
-    const { count } = this.#stored.bricking;
+    const { count } = this.stored.bricking;
     const place = this.#storedPlace(positions, 0);
     const column = Math.floor(place[next] / width[next]);
     const columns = column * Math.ceil(count[row] / width[row]) + Math.floor(place[row] / width[row]);
@@ -142,7 +167,7 @@ export class CombinedField implements BrickSource, CombinedBricks {
     inner[along] = from[along] + this.#parts[along] - 1;
     if (isLastRow) inner[next] = from[next] + this.#parts[next] - 1;
     out.push(...this.#box(from, inner));
-    const layers = this.#stored.bricking.count[along];
+    const layers = this.stored.bricking.count[along];
     const before = place[along] > 0 ? place[along] - 1 : layers - 1;
     if (layers < 3 || (place[along] === 0 && !this.#axes[along].periodic) || isLastRow) return;
     from[along] = before * this.#parts[along];
@@ -174,7 +199,7 @@ export class CombinedField implements BrickSource, CombinedBricks {
 
   /** The stored brick of the reference node of a point, counted along x, y, z. */
   #storedPlace(positions: Float64Array, point: number): readonly number[] {
-    const { edge } = this.#stored.bricking;
+    const { edge } = this.stored.bricking;
     return this.#axes.map((axis, a) => {
       const node = referenceNode(axis, cellOf(axis, positions[3 * point + a]), this.#sweep.shape.reference);
       return Math.floor(node / edge[a]);
@@ -183,7 +208,7 @@ export class CombinedField implements BrickSource, CombinedBricks {
 
   /** The stored brick that holds a combined one. */
   #storedBrick(brick: number): number {
-    const { count } = this.#stored.bricking;
+    const { count } = this.stored.bricking;
     const [x, y, z] = this.#place(brick, this.bricking).map((at, a) => Math.floor(at / this.#parts[a]));
     return (z * count[1] + y) * count[0] + x;
   }

@@ -50,6 +50,8 @@ interface FieldSpace {
   /** The bricks that the group needs: the first `length` entries. */
   readonly list: Int32Array;
   length: number;
+  /** Entries of `list` behind them: combined bricks that are made with those of the group. */
+  more: number;
   /** For each frame and entry of `list` the index of the brick's first value in the memory. */
   offsets: readonly Int32Array[];
 }
@@ -73,6 +75,8 @@ export class Sampler {
   readonly #cache: BrickPins;
   /** Bytes of the brick cache that are this worker's part. */
   readonly #budget: number;
+  /** Bytes that all workers can pin at a time. */
+  readonly #share: number;
   /** Whether the frames of a batch are combined one after the other, since they do not fit the cache together. */
   #inTurn = false;
   /** Bytes of bricks that a group may pin. */
@@ -107,6 +111,7 @@ export class Sampler {
       list: arena.int32(MAX_BRICKS),
       offsets: roomFor(256),
       length: 0,
+      more: 0,
     });
     this.#fields = [space(), space()];
     this.#data = new Float32Array(buffer);
@@ -117,6 +122,7 @@ export class Sampler {
     // One part more than there are workers: bricks lie in runs of units, so pins that filled the whole cache could
     // leave free units but no run of them that is long enough.
     this.#budget = Math.floor(this.#cache.capacity / (layout.workers + 1));
+    this.#share = Math.floor(this.#cache.capacity / layout.workers);
   }
 
   /**
@@ -169,7 +175,7 @@ export class Sampler {
           stop();
           if (pause()) return first;
         }
-        this.#makeBricks(sampling, first, size);
+        this.#addCompanions(sampling, first, size);
         this.#evaluate(sampling, first, size);
       } finally {
         sources.forEach((_, i) => {
@@ -192,7 +198,7 @@ export class Sampler {
   readAhead(sampling: Sampling, count: number, isOver: () => boolean): void {
     const { scheme, sources, frames } = sampling;
     this.#shareCache(sampling);
-    if (this.#inTurn || sources.some(({ fetched }) => fetched !== undefined)) return;
+    if (this.#inTurn || sources.some((source) => (source.combined?.stored ?? source).fetched !== undefined)) return;
     this.#arrange(sampling, count);
     try {
       sources.forEach((source, i) => {
@@ -224,13 +230,29 @@ export class Sampler {
     this.#cache.release(requests);
   }
 
-  /** Makes the combined bricks that the group needs and the cache does not hold, one stored brick after the other. */
-  #makeBricks({ sources }: Sampling, first: number, size: number): void {
-    sources.forEach((source, i) => {
-      if (source.combined === undefined) return;
-      const { list: bricks, length: count } = this.#fields[i as 0 | 1];
-      for (const brick of this.#cache.missing({ source: source.source, frame: 0, bricks, count }))
-        this.#readMissing(source, 0, brick, first, size);
+  /**
+   * Adds the combined bricks to the group that are to be made with those that it lacks, as many as all workers can pin
+   * at a time. They are pinned while they are made, so that each stored brick is read once for the group.
+   */
+  #addCompanions({ sources }: Sampling, first: number, size: number): void {
+    if (sources.every(({ combined }) => combined === undefined)) return;
+    let bytes = this.#groupBytes(sources, 1) + BrickCache.brickBytes(scratchValues(sources));
+    sources.forEach((field, i) => {
+      const { source, combined } = field;
+      if (combined === undefined) return;
+      const space = this.#fields[i as 0 | 1];
+      const { list, marks, length } = space;
+      const one = BrickCache.brickBytes(brickValues(field));
+      for (const brick of this.#cache.missing({ source, frame: 0, bricks: list, count: length })) {
+        const bricks = combined.madeWith(brick, this.#sorted, first, first + size - 1).filter((more) => !marks[more]);
+        const request = { source, frame: 0, bricks: Int32Array.from(bricks), count: bricks.length };
+        for (const more of bricks.length > 0 ? this.#cache.missing(request) : []) {
+          if (bytes + one > this.#share) return;
+          bytes += one;
+          marks[more] = 1;
+          list[space.length + space.more++] = more;
+        }
+      }
     });
   }
 
@@ -245,15 +267,16 @@ export class Sampler {
   /** Lets requests of combined bricks make them, in room for a stored brick that is pinned with them. */
   #withScratch(sources: readonly BrickSource[], requests: readonly BrickRequest[]): readonly BrickRequest[] {
     if (sources.every(({ combined }) => combined === undefined)) return requests;
-    const values = Math.max(...sources.map(({ combined }) => combined?.storedValues ?? 0));
+    const values = scratchValues(sources);
     const offsets = new Int32Array(1);
     const load = (): void => undefined;
     const bricks = Int32Array.of(values);
-    const room = { source: -1 - this.#slot, frame: 0, bricks, count: 1, values, load, make: load, offsets };
+    const make: BrickRequest["make"] = (_bricks, _places, made) => made(0);
+    const room = { source: -1 - this.#slot, frame: 0, bricks, count: 1, values, load, make, offsets };
     const making = requests.map((request, i): BrickRequest => {
-      const make: BrickRequest["make"] = (made, places) => {
+      const make: BrickRequest["make"] = (bricks, places, made) => {
         const memory = { data: this.#data, sums: this.#sums, scratch: offsets[0], addFrame: this.#addFrame };
-        this.#cache.countRead(sources[i].combined?.make(made, places, memory) ?? 0);
+        this.#cache.countRead(sources[i].combined?.make(bricks, places, memory, made) ?? 0);
       };
       return { ...request, make };
     });
@@ -266,6 +289,7 @@ export class Sampler {
    * @returns whether every brick of the group is in the cache, has arrived or has failed
    */
   #isFetched({ sources, frames: { frames } }: Sampling, first: number, size: number): boolean {
+    if (sources[0].combined !== undefined) return this.#areFetched(sources);
     if (sources.every(({ fetched }) => fetched === undefined)) return true;
     const there = sources.map(({ fetched, source }, i) => {
       if (fetched === undefined) return [];
@@ -281,6 +305,21 @@ export class Sampler {
         for (const { frame, bricks } of some)
           for (const brick of bricks) this.#readMissing(sources[i] as BrickSource, frame, brick, first, size);
     return there.flat().every(({ bricks, of }) => bricks.length === of?.bricks.length);
+  }
+
+  /**
+   * Has the stored bricks fetched of which the group's missing combined bricks are to be made.
+   *
+   * None is taken before all have arrived: what was made of those that came first would be dropped for the rest,
+   * and they would be asked for again without end.
+   */
+  #areFetched(sources: readonly BrickSource[]): boolean {
+    const there = sources.map(({ source, combined }, i) => {
+      const { list: bricks, length: count } = this.#fields[i as 0 | 1];
+      const missing = this.#cache.missing({ source, frame: 0, bricks, count });
+      return missing.length === 0 || combined?.areFetched(missing);
+    });
+    return there.every(Boolean);
   }
 
   /**
@@ -390,13 +429,13 @@ export class Sampler {
       space.cleared = bricks;
     }
     space.length = scheme.cover(bricking, this.#sorted, first, count, space.marks, space.list, space.length);
-    if (space.offsets[0].length < space.length) space.offsets = roomFor(2 * space.length);
   }
 
   /** Removes the bricks from entry `keep` on from the group. */
   #forget(space: FieldSpace, keep: number): void {
-    for (let i = keep; i < space.length; i++) space.marks[space.list[i]] = 0;
+    for (let i = keep; i < space.length + space.more; i++) space.marks[space.list[i]] = 0;
     space.length = keep;
+    space.more = 0;
   }
 
   /** Fills `#values` with the group's values of the combination of frames. */
@@ -447,13 +486,18 @@ export class Sampler {
   ): void {
     const wanted: BrickRequest[] = [];
     const fields: BrickField[][] = [];
+    for (const space of this.#fields) {
+      const count = space.length + space.more;
+      if (space.offsets[0].length < count) space.offsets = roomFor(2 * count);
+    }
     for (let f = 0; f < frames.length; f++) {
       const frame = frames[f];
       const ofFrame: BrickField[] = [];
       for (let i = 0; i < sources.length; i++) {
         const { source, components, bricking, load, combined } = sources[i];
-        const { list: bricks, tables, offsets, length: count } = this.#fields[i as 0 | 1];
+        const { list: bricks, tables, offsets, length, more } = this.#fields[i as 0 | 1];
         const values = brickValues(sources[i]);
+        const count = length + more;
         wanted.push({ source, frame, bricks, count, values, load, offsets: offsets[f] });
         ofFrame.push({ components, bricking, data: combined ? this.#sums : this.#data, table: tables[f] });
       }
@@ -496,6 +540,11 @@ function roomFor(bricks: number): readonly Int32Array[] {
 /** Float32 values that a brick of a field takes the room of. */
 function brickValues({ components, bricking: { edge }, combined }: BrickSource): number {
   return edge[0] * edge[1] * edge[2] * components * (combined === undefined ? 1 : 2);
+}
+
+/** Float32 values of the largest stored brick that combined ones are made of. */
+function scratchValues(sources: readonly BrickSource[]): number {
+  return Math.max(...sources.map(({ combined }) => combined?.storedValues ?? 0));
 }
 
 /** The members of a request that depend on the field alone. */

@@ -21,9 +21,10 @@ export interface BrickRequest {
   readonly load: (frame: number, brick: number, into: Float32Array) => void;
   /**
    * Makes bricks of others, several at a time, in place of `load`, and counts what it reads (`BrickPins.countRead`);
-   * `offsets` as below.
+   * `offsets` as below. Others may use a brick once `made` is told its index in `bricks`, or `make`
+   * returns.
    */
-  readonly make?: (bricks: readonly number[], offsets: readonly number[]) => void;
+  readonly make?: (bricks: readonly number[], offsets: readonly number[], made: (at: number) => void) => void;
   /** Receives, per brick, the index of its first value in a Float32Array over the whole memory. */
   readonly offsets: Int32Array;
 }
@@ -274,8 +275,10 @@ export class BrickCache implements BrickPins {
     make(
       own.map((i) => bricks[i]),
       own.map((i) => offsets[i]),
+      (at) => this.#directory.finish(this.#directory.unitAt(offsets[own[at]])),
     );
-    for (const i of own) this.#directory.finish(this.#directory.unitAt(offsets[i]));
+    const left = own.map((i) => this.#directory.unitAt(offsets[i])).filter((unit) => this.#directory.isOwn(unit));
+    for (const unit of left) this.#directory.finish(unit);
   }
 
   /** Waits until other workers have read the bricks that they have reserved; false when one of them has failed. */

@@ -1,4 +1,4 @@
-/** A query is swept if it reads stored frames that do not fit the cache together; of files here they are combined. */
+/** A query is swept if it reads stored frames that do not fit the cache together; several are combined. */
 import { describe, expect, it } from "vitest";
 import { checkQuery } from "../../../src/engine/check-query.js";
 import type { PlanContext } from "../../../src/engine/plan/by-arrival.js";
@@ -75,9 +75,9 @@ function firstBatch(dataset: Dataset): BatchTask {
 }
 
 describe("planBySweep", () => {
-  it("combines frames of files on this machine, and not those that a store sends brick by brick", () => {
+  it("combines frames of files and of stores", () => {
     const file = { path: "/data/a.h5", bytes: 1, modifiedMs: 0, inode: 1 };
     expect(firstBatch(moving([file])).combined).toBeDefined();
-    expect(firstBatch(moving([{ ...file, newestMs: 0 }])).combined).toBeUndefined();
+    expect(firstBatch(moving([{ ...file, newestMs: 0 }])).combined).toBeDefined();
   });
 });

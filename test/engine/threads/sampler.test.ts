@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memoryLayout } from "../../../src/engine/memory.js";
+import { type CombinedSweep, sweepRows } from "../../../src/engine/plan/combined-bricks.js";
+import { CombinedField } from "../../../src/engine/threads/combined-field.js";
 import { type Emit, Sampler } from "../../../src/engine/threads/sampler.js";
 import { createScheme } from "../../../src/kernels/index.js";
 import { createSharedMemory } from "../../../src/kernels/simd/index.js";
@@ -149,6 +151,78 @@ describe("sampler", () => {
     );
     expect(steps).toEqual(expected);
     expect(found).toEqual([expect.closeTo(3.5, 5)]);
+  });
+
+  it("asks a store once for each brick that a group combines, though all made of them exceeds the cache", () => {
+    const layout = memoryLayout(1, 18 * 16_384);
+    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
+    new BrickCache(buffer, layout.cache, -1).initialise();
+    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const wide = { ...axis, nodes: 32 };
+    const grid: Axes = [wide, wide, wide];
+    const cut = { edge: [8, 8, 8], count: [4, 4, 4] } as const;
+    const asked: string[] = [];
+    const arrived = new Set<string>();
+    const begin = (piece: string): void => {
+      if (asked.push(piece) > 100) throw new Error("bricks are asked for without end");
+    };
+    const store = {
+      ...source,
+      bricking: cut,
+      /** Takes a brick, whose nodes are (frame + 1) (x + 2 y + 3 z), as the store forgets what has been taken. */
+      load(frame: number, brick: number, into: Float32Array): void {
+        if (!arrived.delete(`${frame} ${brick}`)) begin(`${frame} ${brick}`);
+        const first = [8 * (brick % 4), 8 * (Math.floor(brick / 4) % 4), 8 * Math.floor(brick / 16)] as const;
+        for (let i = 0; i < into.length; i++) {
+          const node = Math.floor(i / 3);
+          const [x, y, z] = [node % 8, Math.floor(node / 8) % 8, Math.floor(node / 64)];
+          into[i] = (frame + 1) * (first[0] + x + 2 * (first[1] + y) + 3 * (first[2] + z));
+        }
+      },
+      /** One more brick arrives each time. */
+      fetched(wanted: readonly FrameBricks[]): readonly FrameBricks[] {
+        const pieces = wanted.flatMap(({ frame, bricks }) => bricks.map((brick) => `${frame} ${brick}`));
+        const next = pieces.find((piece) => !arrived.has(piece));
+        if (next !== undefined) {
+          arrived.add(next);
+          begin(next);
+        }
+        return wanted.map(({ frame, bricks }) => ({
+          frame,
+          bricks: bricks.filter((brick) => arrived.has(`${frame} ${brick}`)),
+        }));
+      },
+    };
+    const sweep: CombinedSweep = {
+      source: -100,
+      shape: { axes: [0, 1, 2], width: [4, 4, 4], reference: 2 },
+      bricking: cut,
+      halo: 3,
+      rows: sweepRows(1),
+      batch: 0,
+    };
+    const frames = { frames: [0, 1], weights: [0.25, 0.75] };
+    const scheme = createScheme("velocity", "Lag4", grid, { fd8Legacy: false }, undefined);
+    const sampling = {
+      axes: grid,
+      scheme,
+      sources: [new CombinedField(grid, store, frames, sweep, 0)],
+      frames: { frames: [0], weights: [1] },
+      sorted: true,
+    };
+    // Each of six points needs a quarter of a stored brick, together a third of the cache; whole bricks exceed it.
+    const places = [0, 1, 2].flatMap((z) => [0, 2].map((y) => [3.5, 8 * y + 1.5, 8 * z + 1.5] as const));
+    for (const [i, place] of places.entries()) sampler.positions.set(place, 3 * i);
+    const found: number[] = [];
+    const emit: Emit = (values, order, count) => {
+      for (let i = 0; i < count; i++) found[order[i] as number] = values[3 * i] as number;
+    };
+    sampler.readAhead(sampling, places.length, () => false);
+    expect(asked).toEqual([]);
+    sampler.sample(sampling, places.length, emit, () => {});
+    expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted());
+    expect(asked).toHaveLength(2 * places.length);
+    expect(found).toEqual(places.map(([x, y, z]) => expect.closeTo(1.75 * (x + 2 * y + 3 * z), 5)));
   });
 
   it("leaves no bricks of a refused query to the next one", () => {
