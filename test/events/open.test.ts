@@ -124,6 +124,11 @@ describe("a store that cannot be used", () => {
       () => ({ EVENTS_DB: join(folder.file("no-folder", ""), "events.db") }),
       /events\.db: a file stands where a folder is needed \(FIELDPROBE_STATE names its folder\)$/,
     ],
+    [
+      "in a folder that takes no files",
+      () => ({ EVENTS_DB: "/proc/self/events.db" }),
+      /events\.db: no such file or folder \(FIELDPROBE_STATE names its folder\)$/,
+    ],
     ["below /proc", () => ({ STATE: "/proc/state" }), /^DataError: events: cannot open the store \/proc\/state[^\n]*$/],
     ["no database", () => ({ EVENTS_DB: folder.file("garbage.db", "x".repeat(5000)) }), /^DataError: events: /],
     [

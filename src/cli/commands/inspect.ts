@@ -1,6 +1,6 @@
 /** `fieldprobe inspect` prints the contents of a file and explains how it would be served. */
 
-import { existsSync, readdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";
 import { isAddress } from "../../addresses.js";
@@ -25,6 +25,7 @@ import { isReferences, isRemoteHdf5 } from "../../storage/zarr/kinds.js";
 import { answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, pathArgument } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
+import { writeWhole } from "../output/write-whole.js";
 
 interface InspectFlags extends Answers {
   readonly json?: boolean;
@@ -111,7 +112,7 @@ function writeDescriptor(found: Recognised, home: string, folder: string): void 
     throw new MisuseError(`--write ${folder}: a descriptor stands in the folder of its files or above it (${home})`);
   makeFolder(folder);
   const written = movedTo(found.written, from);
-  writeFileSync(target, `${JSON.stringify(written, null, 2)}\n`);
+  writeWhole(target, `${JSON.stringify(written, null, 2)}\n`);
   process.stderr.write(`wrote ${target}\n`);
   const unclaimed = unclaimedWarning(folder, written);
   if (unclaimed !== null) process.stderr.write(`${unclaimed}\n`);
@@ -126,7 +127,7 @@ function writeReferences(path: string, list: string, target: string | undefined)
   try {
     const beside = isAddress(path) ? path : relative(dirname(list), path);
     const { list: references, left } = referencesOf(file, target ?? beside);
-    writeFileSync(list, `${JSON.stringify(references, null, 1)}\n`);
+    writeWhole(list, `${JSON.stringify(references, null, 1)}\n`);
     for (const line of left) process.stderr.write(`${line}\n`);
     process.stderr.write(`wrote ${list}\n`);
   } finally {
@@ -139,7 +140,7 @@ function writeApart(found: Recognised, home: string, folder: string): void {
   const target = join(folder, `${found.written.name}.json`);
   if (existsSync(target)) throw new MisuseError(`${target} exists already: delete it to write another`);
   makeFolder(folder);
-  writeFileSync(target, `${JSON.stringify(movedTo(found.written, realpathSync(home)), null, 2)}\n`);
+  writeWhole(target, `${JSON.stringify(movedTo(found.written, realpathSync(home)), null, 2)}\n`);
   process.stderr.write(`wrote ${target}\n`);
 }
 

@@ -1,5 +1,5 @@
 /** Connects to one SQLite file with prepared statements. No other file imports libsql, whose peculiarities it hides. */
-import { closeSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import type Libsql from "libsql";
@@ -61,12 +61,14 @@ export function openConnection(file: string, mode: "read" | "write"): StoreConne
   }
 }
 
-/** The reason why a file cannot be opened, in the words of the system: the library has a number only. */
+/** The reason why a file cannot be opened, or made, in the words of the system: the library has a number only. */
 function reasonFor(file: string, error: unknown): string {
   try {
-    closeSync(openSync(file, "r+"));
+    const isNew = !existsSync(file);
+    closeSync(openSync(file, isNew ? "wx" : "r+"));
+    if (isNew) rmSync(file);
   } catch (refusal) {
-    if ((refusal as NodeJS.ErrnoException).code !== "ENOENT") return reasonOf(refusal);
+    return reasonOf(refusal);
   }
   return reasonOf(error);
 }
