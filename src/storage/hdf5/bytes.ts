@@ -2,8 +2,13 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { DataError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
+import { CHECKSUM, checkSum } from "./checksum.js";
 
 const UNDEFINED = 2 ** 64;
+const OWNER_AT = 6;
+/** Bytes of the shortest superblock, and the places in those of each version where the end of the data stands. */
+const SUPERBLOCK_BYTES = 48;
+const END_AT = [40, 44, 28, 28];
 /** The first bytes of an HDF5 file. */
 export const SIGNATURE = Buffer.from("\x89HDF\r\n\x1a\n", "latin1");
 
@@ -62,9 +67,17 @@ export type OpenBytes = <T>(use: (read: ReadBytes) => T) => T;
 
 /** Gives access to the bytes of an HDF5 file. @throws DataError when it is none */
 export function hdf5Bytes(place: FilePlace): OpenBytes {
-  const base = withFile(place, checkedStart);
+  const { start, end } = withFile(place, checkedExtent);
   return (use) =>
-    withFile(place, (file) => use((address, length, room) => bytesAt(file, base + address, length, room)));
+    withFile(place, (file) => {
+      try {
+        return use((address, length, room) => bytesAt(file, start + address, length, end, room));
+      } catch (error) {
+        // A length that a damaged file states leads beyond what is read, or beyond what there can be.
+        if (error instanceof RangeError) throw new DataError(`${file.path} is damaged: ${error.message}.`, error);
+        throw error;
+      }
+    });
 }
 
 function withFile<T>(place: FilePlace, use: (file: OpenedFile) => T): T {
@@ -93,7 +106,7 @@ function dataStart(file: OpenedFile): number | null {
 
 /** The offset of the HDF5 data of a file, behind its user block. @throws DataError when it is no HDF5 file */
 export function startOf(place: FilePlace): number {
-  return withFile(place, checkedStart);
+  return withFile(place, checkedExtent).start;
 }
 
 /** Whether a file can be read and is an HDF5 file, perhaps after a user block. */
@@ -115,23 +128,54 @@ export function whyNotHdf5(place: FilePlace): string {
   }
 }
 
-/** @throws DataError when the file is no HDF5 file, or has addresses of another size than 8 bytes */
-function checkedStart(file: OpenedFile): number {
+/**
+ * The offset of the HDF5 data of a file, and its end as the data state it: the library reads nothing behind that.
+ *
+ * @throws DataError when the file is no HDF5 file, or has addresses of another size than 8 bytes
+ */
+function checkedExtent(file: OpenedFile): { readonly start: number; readonly end: number } {
   const start = dataStart(file);
   if (start === null) throw new DataError(`${file.path} is not an HDF5 file.`);
-  const head = bytesAt(file, start, 16);
-  const at = head.getUint8(8) < 2 ? 13 : 9;
+  const head = bytesAt(file, start, SUPERBLOCK_BYTES);
+  const version = head.getUint8(8);
+  const at = version < 2 ? 13 : 9;
   const [addresses, lengths] = [head.getUint8(at), head.getUint8(at + 1)];
   if (addresses !== 8 || lengths !== 8) throw new DataError(`${file.path} has addresses of ${addresses} bytes, not 8.`);
-  return start;
+  return { start, end: unsigned(head, END_AT[version] ?? END_AT[END_AT.length - 1]) };
 }
 
 /** @throws DataError when the file is shorter, as it is where a place or length has been damaged */
-function bytesAt(file: OpenedFile, start: number, length: number, room?: Buffer): DataView {
+function bytesAt(
+  file: OpenedFile,
+  start: number,
+  length: number,
+  end = Number.POSITIVE_INFINITY,
+  room?: Buffer,
+): DataView {
   const ends = () => new DataError(`${file.path} ends inside its description of a dataset.`);
-  if (!(start >= 0 && length >= 0 && start + length <= file.size)) throw ends();
+  if (!(start >= 0 && length >= 0 && start + length <= Math.min(end, file.size))) throw ends();
   const bytes = (room ?? Buffer.allocUnsafeSlow(length)).subarray(0, length);
   if (file.read(bytes, start) < length) throw ends();
+  return new DataView(bytes.buffer, bytes.byteOffset, length);
+}
+
+/**
+ * A structure that begins with four letters and ends with its checksum, without that.
+ *
+ * @param owner address of the structure that it belongs to, which stands behind its first OWNER_AT bytes
+ * @throws DataError when it begins otherwise, belongs to another one, or its checksum does not match
+ */
+export function checkedBytes(
+  read: ReadBytes,
+  signature: string,
+  address: number,
+  length: number,
+  owner: number | null = null,
+): DataView {
+  const bytes = signedBytes(read, signature, address, length + CHECKSUM);
+  checkSum(bytes);
+  if (owner !== null && unsigned(bytes, OWNER_AT) !== owner)
+    throw new DataError(`The ${signature} at ${address} is not one of that at ${owner}.`);
   return new DataView(bytes.buffer, bytes.byteOffset, length);
 }
 

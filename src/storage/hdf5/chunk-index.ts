@@ -21,8 +21,6 @@ export interface ChunkIndex {
   chunk(first: readonly number[]): StoredChunk | null;
   /** Whether chunks that reach beyond the dataset have gone through no filter. */
   readonly plainAtEdges: boolean;
-  /** Whether its pieces have checksums, which the library compares and `chunk` does not. */
-  readonly hasChecksums: boolean;
   /**
    * The first element of an unwritten chunk that a box of elements touches, in stored order; null when there is none.
    * The first element of the box where values have no chunks.
@@ -99,9 +97,9 @@ export function readChunkIndex(
     const bytes = hdf5Bytes(place);
     const message = headerMessages(place, address).find(({ type }) => type === MESSAGE.layout);
     if (message === undefined) throw new DataError("The object header has no layout message.");
-    const layout = readLayout(bytes((read) => read(message.start, message.bytes)));
+    const layout = bytes((read) => readLayout(read(message.start, message.bytes)));
     if (layout === null) return null;
-    const about = { plainAtEdges: layout.plainAtEdges, hasChecksums: layout.kind !== FIRST_TREE };
+    const about = { plainAtEdges: layout.plainAtEdges };
     if (chunks === null) {
       return layout.address === null ? { unwritten: ({ offset }) => offset, chunk: () => null, ...about } : null;
     }
@@ -148,7 +146,7 @@ export function readPlacement(
   const bytes = hdf5Bytes(place);
   const start = startOf(place);
   const message = headerMessages(place, address).find(({ type }) => type === MESSAGE.layout);
-  const layout = message && readLayout(bytes((read) => read(message.start, message.bytes)));
+  const layout = message && bytes((read) => readLayout(read(message.start, message.bytes)));
   if (!layout)
     throw new DataError(`${pathOf(place)}: the values of ${name} are not in chunks or in one piece of the file`);
   const { address: at } = layout;
@@ -178,7 +176,7 @@ export function readPlacement(
 export function isUnwritten(place: FilePlace, address: number): boolean {
   const bytes = hdf5Bytes(place);
   const message = headerMessages(place, address).find(({ type }) => type === MESSAGE.layout);
-  const layout = message && readLayout(bytes((read) => read(message.start, message.bytes)));
+  const layout = message && bytes((read) => readLayout(read(message.start, message.bytes)));
   return layout?.address === null;
 }
 

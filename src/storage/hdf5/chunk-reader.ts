@@ -60,15 +60,8 @@ export function readChunks(
   }
 }
 
-/**
- * Whether a box is one chunk that `readWholeChunk` reads: where the checksum of an index is all that would tell a wrong
- * place, the library has to.
- */
-export function isWholeChunk(
-  { stored: { chunks, filters }, index }: ChunkedDataset,
-  { offset, count }: Hyperslab,
-): boolean {
-  if (filters.length === 0 && index.hasChecksums) return false;
+/** Whether a box is one chunk. */
+export function isWholeChunk({ stored: { chunks } }: ChunkedDataset, { offset, count }: Hyperslab): boolean {
   return chunks.every((edge, d) => count[d] === edge && offset[d] % edge === 0);
 }
 

@@ -2,7 +2,6 @@
  * Opens HDF5 files through h5wasm, follows their links, describes and reads them; failures are DataErrors. `loadHdf5`
  * comes first.
  */
-import { type Stats, statSync } from "node:fs";
 import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../../errors.js";
 import { countElements, MAX_TABLE_BYTES, MAX_TEXTS, type StoredFile, type StoredHyperslab } from "../stored-file.js";
@@ -19,8 +18,8 @@ import { type ChunkIndex, isUnwritten, type Placement, readChunkIndex, readPlace
 import { type ChunkedDataset, checkChunks, isWholeChunk, readChunks, readWholeChunk } from "./chunk-reader.js";
 import { FILTER_NAMES, isUndoneHere } from "./filters.js";
 import { isUsualNumber } from "./header-messages.js";
-import { attempt, checked, openRanged, ReadBuffer } from "./library.js";
-import { hasExternalStorage, typeMessage } from "./object-header.js";
+import { attempt, type LibraryHandle, libraryGeneration, openInLibrary, ReadBuffer, readValues } from "./library.js";
+import { hasExternalStorage, statedCounts, typeMessage } from "./object-header.js";
 import { packingOf, unpack } from "./packing.js";
 import type { AttributeValue, Hyperslab, RawValues, Stored } from "./stored.js";
 import { readRows, storedRanges } from "./stored-ranges.js";
@@ -36,15 +35,9 @@ const UNLIMITED = 2 ** 64;
 
 /** An open file, read-only. */
 export class H5File implements StoredFile {
-  /**
-   * Every open file of this thread. The library keeps one state for all handles of an inode: a handle from before the
-   * file was rewritten in place would answer for one opened after it.
-   */
-  static readonly #open = new Set<H5File>();
   readonly path: string;
   readonly #place: FilePlace;
-  readonly #id: bigint;
-  readonly #status: Stats | undefined;
+  #handle: LibraryHandle;
   #closed = false;
   /** Chunk indexes by path; null where a dataset has none. */
   readonly #indexes = new Map<string, ChunkIndex | null>();
@@ -57,13 +50,18 @@ export class H5File implements StoredFile {
   constructor(place: FilePlace) {
     this.path = pathOf(place);
     this.#place = place;
-    const why = () => `${this.path} does not open as an HDF5 file: ${whyNotHdf5(place)}.`;
-    if (typeof place === "string") {
-      this.#status = statSync(place, { throwIfNoEntry: false });
-      for (const other of H5File.#open) if (isOlderState(other.#status, this.#status)) other.close();
-      this.#id = checked(why, () => Module.open(place, Module.H5F_ACC_RDONLY, false, -1, -1)) as bigint;
-    } else this.#id = openRanged(place, why);
-    H5File.#open.add(this);
+    this.#handle = this.#open();
+  }
+
+  #open(): LibraryHandle {
+    const why = () => `${this.path} does not open as an HDF5 file: ${whyNotHdf5(this.#place)}.`;
+    return openInLibrary(this.#place, why);
+  }
+
+  /** The library's handle; another one where the library has begun anew since the file was opened. */
+  get #id(): bigint {
+    if (this.#handle.generation !== libraryGeneration() && !this.#closed) this.#handle = this.#open();
+    return this.#handle.id;
   }
 
   get newestMs(): number | undefined {
@@ -87,10 +85,10 @@ export class H5File implements StoredFile {
   #members(group: string): ReadonlySet<string> {
     let members = this.#groups.get(group);
     if (members === undefined) {
-      members = attempt(
-        `${this.path}: ${group} is not a readable group.`,
-        () => new Set(Module.get_names(this.#id, group, false)),
-      );
+      const what = `${this.path}: ${group} is not a readable group.`;
+      members = attempt(what, () => new Set(Module.get_names(this.#id, group, false)));
+      const { links } = this.#stated(group);
+      if (links !== null && links !== members.size) throw new DataError(what);
       this.#groups.set(group, members);
     }
     return members;
@@ -220,12 +218,19 @@ export class H5File implements StoredFile {
     });
   }
 
+  /** The numbers of members that the object at a path states to have. */
+  #stated(path: string): ReturnType<typeof statedCounts> {
+    return statedCounts(this.#place, this.headerAddress(path));
+  }
+
   /** Attributes: numbers, text, and null for those of other types. */
   attributes(path: string): Map<string, AttributeValue | null> {
     return attempt(`${this.path}: the attributes of ${path} are not readable.`, () => {
       const found = new Map<string, AttributeValue | null>();
       const holder = new h5wasm.Group(this.#id, path);
-      for (const name of Module.get_attribute_names(this.#id, path)) {
+      const names = Module.get_attribute_names(this.#id, path);
+      if (names.length !== this.#stated(path).attributes) throw new Error("some attributes are not listed");
+      for (const name of names) {
         const { type, size, enum_type: names } = Module.get_attribute_metadata(this.#id, path, name);
         const isKnown = isReadable(ELEMENTS.get(type), size) || isTruth(names?.members);
         found.set(name, isKnown ? attributeValue(holder.get_attribute(name, true)) : null);
@@ -346,7 +351,7 @@ export class H5File implements StoredFile {
   }
 
   #readByLibrary(path: string, { offset, count }: Hyperslab, pointer: number): void {
-    checked(
+    readValues(
       () => `${this.path}: reading ${path} failed.`,
       () =>
         Module.get_dataset_data(
@@ -384,16 +389,8 @@ export class H5File implements StoredFile {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    H5File.#open.delete(this);
-    Module.close_file(this.#id);
+    this.#handle.close();
   }
-}
-
-/** Whether both are of one inode and `before` is not how it is now. */
-function isOlderState(before: Stats | undefined, now: Stats | undefined): boolean {
-  if (before === undefined || now === undefined) return false;
-  const same = before.size === now.size && before.mtimeMs === now.mtimeMs;
-  return before.ino === now.ino && before.dev === now.dev && !same;
 }
 
 /** Whether an attribute of that type can be read: no float16, no integers of odd sizes. */

@@ -136,7 +136,10 @@ export function readAttribute(message: DataView, read: ReadBytes): StoredAttribu
   const padded = version === 1 ? sizes.map((size) => 8 * Math.ceil(size / 8)) : sizes;
   const [name = 0, type = 0, space = 0] = padded;
   const start = version === 3 ? 9 : 8;
-  const part = (at: number, length: number) => new DataView(message.buffer, message.byteOffset + at, length);
+  const part = (at: number, length: number) => {
+    if (at + length > message.byteLength) throw new OtherKind();
+    return new DataView(message.buffer, message.byteOffset + at, length);
+  };
   const kind = readType(part(start + name, type));
   const said = textOf(bytesOf(part(start, sizes[0])));
   if (kind.element === "other") return { name: said, value: null };
@@ -199,11 +202,13 @@ function heapText(address: number, index: number, read: ReadBytes): string {
   const head = read(address, 16);
   if (bytesOf(head).toString("latin1", 0, 4) !== "GCOL" || head.getUint8(4) !== 1) throw new OtherKind();
   const end = address + unsigned(head, 8);
+  // A collection that reaches beyond the file is damaged.
+  read(end, 0);
   for (let at = address + 16; at + 16 <= end; ) {
     const object = read(at, 16);
     const bytes = unsigned(object, 8);
     const number = object.getUint16(0, true);
-    if (number === 0) break;
+    if (number === 0 || at + 16 + bytes > end) break;
     if (number === index) return textOf(bytesOf(read(at + 16, bytes)));
     at += 16 + 8 * Math.ceil(bytes / 8);
   }

@@ -1,12 +1,13 @@
 /**
  * Prepares the HDF5 library of this thread, turns its failures into DataErrors, and lends memory inside it to reads.
  */
-import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { h5wasm, Module } from "h5wasm/node";
 import { base_url } from "h5wasm-plugins";
 import { DataError, FieldprobeError } from "../../errors.js";
-import type { RangedFile } from "./bytes.js";
+import type { FilePlace } from "./bytes.js";
+import { type FileSystem, LibraryFiles } from "./library-files.js";
+import { LibraryMemory } from "./library-memory.js";
 import type { RawValues, Stored } from "./stored.js";
 
 const STDERR = 2;
@@ -37,35 +38,17 @@ interface WritableStream {
   stream_ops: { write(stream: unknown, buffer: Int8Array, offset: number, length: number): number };
 }
 
-/** A stream of a ranged file. */
-interface RangedStream {
-  position: number;
-  readonly ranged?: RangedFile;
-  readonly inode?: number;
-}
-
-/** The library's own file system, as far as ranged files need it. */
-interface FileSystem {
-  readonly ErrnoError: new (code: number) => Error;
-  open(path: string, flags: number, mode: number): unknown;
-  stat(path: string, dontFollow?: boolean): unknown;
-  fstat(descriptor: number): unknown;
-  createStream(stream: object): unknown;
-  getStreamChecked(descriptor: number): RangedStream;
-}
-
-const REGULAR_FILE = 0o100444;
-/** A device that no file system has: ranged files are told from others by it, and from each other by their inodes. */
-const RANGED_DEVICE = 0x7fffffff;
-
 /** The HDF5 library of this thread: loaded once, with what it printed about the latest failure. */
 class Library {
   static #ofThread: Library | null = null;
   #loading: Promise<void> | null = null;
   #diagnostics = "";
-  /** Ranged files by the paths under which the library opens them. */
-  readonly #ranged = new Map<string, { readonly file: RangedFile; readonly inode: number }>();
-  #inodes = 0;
+  #files: LibraryFiles | null = null;
+  /** The memory of the library as it was when it had loaded what it has loaded, and the number of plugins then. */
+  #memory: LibraryMemory | null = null;
+  #plugins = 0;
+  /** Counts how often the library has begun anew: handles and memory of an earlier one are none any more. */
+  generation = 0;
   /** The reason why a ranged file could not be read; the library itself only says that it could not. */
   #failure: FieldprobeError | null = null;
 
@@ -79,7 +62,13 @@ class Library {
       Module.activate_throwing_error_handler();
       Module.insert_plugin_search_path(PLUGINS, 0);
       this.#collectDiagnostics();
-      this.#openRanged(Module.FS as unknown as FileSystem);
+      this.#files = new LibraryFiles(Module.FS as unknown as FileSystem, PLUGINS, (error) => {
+        this.#failure ??= error;
+      });
+      (Module as unknown as { onAbort(reason: unknown): never }).onAbort = (reason) => {
+        throw new LibraryEnd(String(reason));
+      };
+      this.#memory = new LibraryMemory(Module.HEAPU8);
     });
     return this.#loading;
   }
@@ -97,91 +86,136 @@ class Library {
     };
   }
 
-  /** Lets the library open ranged files and ask for their size; all that it does with others stays as it is. */
-  #openRanged(files: FileSystem): void {
-    const { open, stat, fstat } = files;
-    files.open = (path, flags, mode) => {
-      const known = this.#ranged.get(path);
-      if (known === undefined) return open(path, flags, mode);
-      const { file: ranged, inode } = known;
-      const node = { id: inode, mode: REGULAR_FILE, node_ops: {}, path };
-      const stream_ops = {
-        read: (_: unknown, memory: Int8Array, at: number, length: number, position: number) => {
-          try {
-            return ranged.read(new Uint8Array(memory.buffer, memory.byteOffset + at, length), position);
-          } catch (error) {
-            if (!(error instanceof FieldprobeError)) throw error;
-            this.#failure ??= error;
-            throw new files.ErrnoError(constants.errno.EIO);
-          }
-        },
-        llseek: ({ position }: RangedStream, offset: number, whence: number) =>
-          offset + (whence === 1 ? position : whence === 2 ? ranged.size : 0),
-      };
-      return files.createStream({ ranged, inode, path, flags, node, position: 0, seekable: true, stream_ops });
+  /** Opens a file. @returns its handle, and a function that closes it */
+  open(place: FilePlace, what: () => string): LibraryHandle {
+    const { result: id, release } = this.#ready.opening(place, (path) =>
+      this.checked(what, () => Module.open(path, Module.H5F_ACC_RDONLY, false, -1, -1), path),
+    );
+    const { generation } = this;
+    const close = (): void => {
+      if (generation !== this.generation) return;
+      this.attempt(what, () => Module.close_file(id as bigint));
+      release();
     };
-    files.stat = (path, ...rest) => {
-      const known = this.#ranged.get(path);
-      return known === undefined ? stat(path, ...rest) : statusOf(known.file, known.inode);
-    };
-    files.fstat = (descriptor) => {
-      const { ranged, inode } = files.getStreamChecked(descriptor);
-      return ranged === undefined || inode === undefined ? fstat(descriptor) : statusOf(ranged, inode);
-    };
+    return { id: id as bigint, generation, close };
   }
 
-  openRanged(file: RangedFile, what: () => string): bigint {
-    const inode = ++this.#inodes;
-    const path = `/ranged/${inode}`;
-    this.#ranged.set(path, { file, inode });
-    try {
-      return this.checked(what, () => Module.open(path, Module.H5F_ACC_RDONLY, false, -1, -1)) as bigint;
-    } finally {
-      this.#ranged.delete(path);
-    }
+  /** Runs a call that reads values. */
+  readingValues<T>(call: () => T): T {
+    return this.#ready.readingValues(call);
+  }
+
+  get #ready(): LibraryFiles {
+    if (this.#files === null) throw new Error("the HDF5 library is not loaded");
+    return this.#files;
   }
 
   /** Runs a call; where it fails because a ranged file could not be read, the reason of that is thrown. */
-  attempt<T>(what: () => string, call: () => T): T {
+  attempt<T>(what: () => string, call: () => T, opening: string | null = null): T {
     const before = this.#failure;
     this.#failure = null;
     try {
-      const result = call();
+      const result = this.#ready.during(() => keepingStack(call), opening);
       this.#throwFailure();
       return result;
     } catch (cause) {
-      if (isEnd(cause)) throw cause;
+      if (isEnd(cause)) this.#beginAnew(cause);
       this.#throwFailure();
       throw cause instanceof FieldprobeError ? cause : new DataError(what(), cause);
     } finally {
       this.#failure = before;
+      this.#keepPlugins();
     }
+  }
+
+  /** Keeps the memory again where plugins have been loaded, which stay. */
+  #keepPlugins(): void {
+    if (this.#memory === null || this.#plugins === this.#ready.plugins) return;
+    this.#plugins = this.#ready.plugins;
+    this.#memory = new LibraryMemory(Module.HEAPU8);
+  }
+
+  /**
+   * Makes the library what it was when it was loaded: a file has brought it to an end, after which no call works.
+   * @throws the cause where that is not possible, because it has loaded a plugin in the same call
+   */
+  #beginAnew(cause: unknown): void {
+    if (this.#plugins !== this.#ready.plugins) this.#memory = null;
+    if (this.#memory === null) throw cause;
+    this.#ready.closeAll();
+    this.#memory.restore(Module.HEAPU8);
+    this.generation++;
   }
 
   #throwFailure(): void {
     if (this.#failure !== null) throw this.#failure;
   }
 
-  checked(what: () => string, call: () => number | bigint): number | bigint {
+  checked(what: () => string, call: () => number | bigint, opening: string | null = null): number | bigint {
     Module.deactivate_throwing_error_handler();
     this.#diagnostics = "";
     try {
-      return this.attempt(what, () => {
-        const status = call();
-        if (status < 0) throw new Error(this.#diagnostics);
-        return status;
-      });
+      return this.attempt(
+        what,
+        () => {
+          const status = call();
+          if (status < 0) throw new Error(this.#diagnostics);
+          return status;
+        },
+        opening,
+      );
     } finally {
       Module.activate_throwing_error_handler();
     }
   }
 }
 
-/** The library's view of a ranged file. */
-function statusOf({ size, newestMs }: RangedFile, ino: number) {
-  const time = new Date(newestMs);
-  const others = { nlink: 1, uid: 0, gid: 0, rdev: 0, blksize: 4096, blocks: Math.ceil(size / 512) };
-  return { dev: RANGED_DEVICE, ino, mode: REGULAR_FILE, size, ...others, atime: time, mtime: time, ctime: time };
+/** A file that is open in the library. */
+export interface LibraryHandle {
+  readonly id: bigint;
+  /** The generation of the library that has it open. */
+  readonly generation: number;
+  readonly close: () => void;
+}
+
+/** How often the library of this thread has begun anew. */
+export function libraryGeneration(): number {
+  return Library.ofThread.generation;
+}
+
+/** Says that the library has given up. */
+class LibraryEnd extends Error {}
+
+/** The function of the library's module by which `keepingStack` is called from there. */
+const GUARD = "_fieldprobeGuard";
+
+/** The part of the library's module that calls functions with the library's stack saved before and restored after. */
+interface Caller {
+  [GUARD]: () => void;
+  ccall(name: string, returns: null, types: readonly string[], values: readonly string[]): void;
+}
+
+/**
+ * Runs a call; where it throws, the stack of the library is what it was before. An error that is thrown from inside
+ * the library leaves its frames behind, and some hundreds of them end it (decision record 0010). `ccall` saves the
+ * stack where an argument is a text, and restores it when the function returns, here a function that never throws.
+ */
+function keepingStack<T>(call: () => T): T {
+  let outcome: { readonly value: T } | { readonly error: unknown } | null = null;
+  const caller = Module as unknown as Caller;
+  const outer = caller[GUARD];
+  caller[GUARD] = () => {
+    try {
+      outcome = { value: call() };
+    } catch (error) {
+      outcome = { error };
+    }
+  };
+  caller.ccall(GUARD.slice(1), null, ["string"], ["-"]);
+  caller[GUARD] = outer;
+  const { value, error } = outcome as unknown as { value: T; error?: unknown };
+  if (outcome !== null && "error" in outcome) throw error;
+  return value;
 }
 
 /**
@@ -201,9 +235,15 @@ export function checked(what: () => string, call: () => number | bigint): number
   return Library.ofThread.checked(what, call);
 }
 
-/** Whether an error is the end of the library in this thread, which has to be replaced then: no call works any more. */
+/** Whether an error is the end of the library: it gave up, left its memory, or called itself without end. */
 function isEnd(error: unknown): boolean {
-  return error instanceof Error && error.constructor.name === "RuntimeError";
+  if (error instanceof LibraryEnd) return true;
+  return error instanceof Error && (error.constructor.name === "RuntimeError" || /call stack size/.test(error.message));
+}
+
+/** Runs a call that reads values of a dataset to memory. */
+export function readValues(what: () => string, call: () => number | bigint): void {
+  Library.ofThread.readingValues(() => checked(what, call));
 }
 
 /** Runs a call that throws on failure. */
@@ -211,9 +251,9 @@ export function attempt<T>(what: string, call: () => T): T {
   return Library.ofThread.attempt(() => what, call);
 }
 
-/** Opens a ranged file in the library. @returns its handle */
-export function openRanged(file: RangedFile, what: () => string): bigint {
-  return Library.ofThread.openRanged(file, what);
+/** Opens a file in the library. @param what says what failed @returns its handle, and a function that closes it */
+export function openInLibrary(place: FilePlace, what: () => string): LibraryHandle {
+  return Library.ofThread.open(place, what);
 }
 
 /**
@@ -224,11 +264,13 @@ export class ReadBuffer {
   #room = Buffer.alloc(0);
   #pointer = 0;
   #capacity = 0;
+  #generation = 0;
 
   /** Address of at least `bytes` bytes. What was read before is lost when it has to grow. */
   reserve(bytes: number): number {
-    if (bytes > this.#capacity) {
+    if (bytes > this.#capacity || this.#generation !== libraryGeneration()) {
       this.free();
+      this.#generation = libraryGeneration();
       this.#pointer = Module._malloc(bytes);
       if (this.#pointer === 0) throw new DataError(`Reading needs ${bytes} bytes that the HDF5 library cannot get.`);
       this.#capacity = bytes;
@@ -257,7 +299,7 @@ export class ReadBuffer {
 
   free(): void {
     this.#room = Buffer.alloc(0);
-    if (this.#pointer !== 0) Module._free(this.#pointer);
+    if (this.#pointer !== 0 && this.#generation === libraryGeneration()) Module._free(this.#pointer);
     this.#pointer = 0;
     this.#capacity = 0;
   }

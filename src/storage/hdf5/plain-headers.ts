@@ -9,6 +9,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { DataError } from "../../errors.js";
 import type { FileStamp } from "../dataset.js";
 import { addressAt, type ReadBytes, SIGNATURE, unsigned } from "./bytes.js";
+import { checkSum } from "./checksum.js";
 import { OtherKind } from "./header-messages.js";
 import { CHUNKED, CONTIGUOUS, type HeaderMessage, MESSAGE, SHARED, walkHeader } from "./object-header.js";
 import { isPackingName } from "./packing.js";
@@ -32,6 +33,8 @@ const IGNORED: ReadonlySet<number> = new Set([0x00, 0x0d, 0x0e, 0x10, 0x12, 0x16
 const SOFT_LINK = 2;
 /** Sizes of addresses and of lengths, in one word: 8 bytes each. */
 const SIZES_OF_8 = 0x0808;
+/** Bytes of a superblock of version 2 or 3, with its checksum. */
+const LATER_SUPERBLOCK = 48;
 /** Address of values for which there is no room in the file yet. */
 const UNDEFINED_ADDRESS = 0xffff_ffff_ffff_ffffn;
 
@@ -60,7 +63,7 @@ export class PlainHeaders {
   /** Blocks that were read behind the head, by their start. */
   readonly #blocks = new Map<number, Buffer>();
   /** Length of the file as its superblock states it. */
-  readonly #end: number;
+  #end: number;
   /** Address of the root group. */
   readonly root: number;
   /** Addresses of object headers by path. */
@@ -90,6 +93,7 @@ export class PlainHeaders {
       this.record = { path, bytes: size, modifiedMs: mtimeMs, inode: ino };
       this.#head = room.subarray(0, readSync(this.#descriptor, room, 0, HEAD_BYTES, 0));
       this.#left = room.subarray(HEAD_BYTES);
+      this.#end = size;
       const [end, root] = this.#superblock();
       this.#end = end;
       this.root = root;
@@ -187,7 +191,7 @@ export class PlainHeaders {
 
   /** A name in a heap; one of other letters than ASCII is left to the library. */
   #nameAt(address: number): string {
-    const bytes = bufferOf(this.#read(address, Math.min(MAX_NAME, this.record.bytes - address)));
+    const bytes = bufferOf(this.#read(address, Math.min(MAX_NAME, this.#end - address)));
     const end = bytes.indexOf(0);
     const name = bytes.subarray(0, end);
     if (end < 0 || name.some((byte) => byte > 0x7f)) throw new OtherKind();
@@ -196,7 +200,7 @@ export class PlainHeaders {
 
   readonly #read: ReadBytes = (address, length) => {
     const { bytes } = this.record;
-    if (!(address >= 0 && length >= 0 && address + length <= bytes)) throw new OtherKind();
+    if (!(address >= 0 && length >= 0 && address + length <= this.#end)) throw new OtherKind();
     const head = this.#head;
     if (address + length <= head.length) return new DataView(head.buffer, head.byteOffset + address, length);
     const start = address - (address % BLOCK_BYTES);
@@ -231,13 +235,14 @@ export class PlainHeaders {
       unsigned(block, base) === 0 &&
       addressAt(block, driver) === null &&
       (version === 0 || block.getUint8(11) === 0);
+    if (version >= 2) checkSum(this.#read(0, LATER_SUPERBLOCK));
     const bytes = unsigned(block, end);
     // The library opens no file that has lost its end.
     if (!isPlain || bytes > this.record.bytes) throw new OtherKind();
     return [bytes, unsigned(block, root)];
   }
 
-  /** Messages of an object header. Its checksum, where it has one, is verified when values are read. */
+  /** Messages of an object header. */
   #messages(address: number): HeaderMessage[] {
     return walkHeader(this.#read, this.record.path, address);
   }
@@ -276,7 +281,7 @@ export class PlainHeaders {
     /** Order of the wanted name and one in the heap. */
     const compare = (offset: number): number => {
       const at = segment + offset;
-      const bytes = this.#read(at, Math.min(name.length + 1, this.record.bytes - at));
+      const bytes = this.#read(at, Math.min(name.length + 1, this.#end - at));
       const text = bufferOf(bytes);
       const end = text.indexOf(0);
       return Buffer.compare(name, end < 0 ? text : text.subarray(0, end));

@@ -62,7 +62,9 @@ export const generic: Layout = {
     for (const path of fields.velocity)
       velocity.push(likeFirst(shared, velocity[0], path) ?? orderOf(shared, path, vector));
     const pressure =
-      fields.pressure === null ? null : pressureOf(shared, vector ? undefined : velocity[0], fields.pressure);
+      fields.pressure === null
+        ? null
+        : pressureOf(shared, vector ? undefined : velocity[0], fields.pressure, fields.pressure === lead);
     const wholes = vector ? velocity : [];
     const singles = [...(vector ? [] : velocity.slice(0, 1)), ...(pressure === null ? [] : [pressure])];
     const others = fields.others.map((other) => ({
@@ -214,12 +216,17 @@ function likeFirst(
   return same && `${labels.order}` === `${first.labels.order}` ? { ...first, path, labels } : null;
 }
 
-/** The order of the pressure; one that is not a scalar field is left out. */
-function pressureOf(shared: SharedEvidence, first: OrientedDataset | undefined, path: string): OrientedDataset | null {
+/** The order of the pressure; one that is not a scalar field is left out, unless it is the first field of all. */
+function pressureOf(
+  shared: SharedEvidence,
+  like: OrientedDataset | undefined,
+  path: string,
+  isFirst: boolean,
+): OrientedDataset | null {
   try {
-    return likeFirst(shared, first, path) ?? orderOf(shared, path, false);
+    return likeFirst(shared, like, path) ?? orderOf(shared, path, false);
   } catch (error) {
-    if (!(error instanceof DataError)) throw error;
+    if (isFirst || !(error instanceof DataError)) throw error;
     shared.findings.addWarning(`The pressure is left out: ${error.message}.`);
     return null;
   }

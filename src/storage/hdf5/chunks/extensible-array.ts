@@ -3,7 +3,8 @@
  * 1.10.
  */
 import { DataError } from "../../../errors.js";
-import { addressAt, type OpenBytes, type ReadBytes, signedBytes, unsigned } from "../bytes.js";
+import { addressAt, checkedBytes, type OpenBytes, type ReadBytes, unsigned } from "../bytes.js";
+import { CHECKSUM } from "../checksum.js";
 import { type ChunkGrid, chunkNumbers, entryAt, entryRanges, kept, type Lookup } from "./lookup.js";
 
 /**
@@ -13,6 +14,8 @@ import { type ChunkGrid, chunkNumbers, entryAt, entryRanges, kept, type Lookup }
  * into pages.
  */
 interface Header {
+  /** Its address. */
+  readonly owner: number;
   readonly entryBytes: number;
   /** Entries in the index block. */
   readonly direct: number;
@@ -29,7 +32,6 @@ interface Header {
   readonly indexBlock: number | null;
 }
 
-const CHECKSUM = 4;
 const ADDRESS = 8;
 const INDEX_PREFIX = 14;
 
@@ -52,6 +54,9 @@ export function extensibleArray(bytes: OpenBytes, address: number, grid: ChunkGr
     bytes((read) => readSuperBlock(read, start, level, header)),
   );
   const rangeAt = entryRanges(bytes);
+  const dataBlock = { signature: "EADB", owner: address, prefix: header.prefix };
+  const wholeBlock = (at: number, count: number, entry: number) =>
+    rangeAt(at, { count, entryBytes, block: dataBlock }, entry);
   return (first) => {
     const number = numberOf(first);
     if (number >= header.used) return null;
@@ -59,26 +64,26 @@ export function extensibleArray(bytes: OpenBytes, address: number, grid: ChunkGr
     const { level, blockEntries, nth, entry } = placeIn(header, number - direct);
     if (level < header.lowLevels) {
       const block = addressAt(view, firstBlocks + ADDRESS * (blocksBelow(level) + nth));
-      return block === null ? null : rangeAt(block + header.prefix, { count: blockEntries, entryBytes }, entry);
+      return block === null ? null : wholeBlock(block, blockEntries, entry);
     }
     const start = addressAt(view, superBlocks + ADDRESS * (level - header.lowLevels));
     if (start === null) return null;
     const superBlock = superBlockAt(start, level);
     const block = addressAt(superBlock.view, superBlock.blocks + ADDRESS * nth);
     if (block === null) return null;
-    if (superBlock.pages === 0) return rangeAt(block + header.prefix, { count: blockEntries, entryBytes }, entry);
+    if (superBlock.pages === 0) return wholeBlock(block, blockEntries, entry);
     const { pageEntries } = header;
     const page = Math.floor(entry / pageEntries);
     const bit = nth * superBlock.pages + page;
     if ((superBlock.view.getUint8(header.prefix + (bit >> 3)) & (0x80 >> (bit & 7))) === 0) return null;
     const pages = block + header.prefix + CHECKSUM;
     const at = pages + page * (pageEntries * entryBytes + CHECKSUM);
-    return rangeAt(at, { count: pageEntries, entryBytes }, entry - page * pageEntries);
+    return rangeAt(at, { count: pageEntries, entryBytes, block: null }, entry - page * pageEntries);
   };
 }
 
 function readHeader(read: ReadBytes, address: number): Header {
-  const header = signedBytes(read, "EAHD", address, 72);
+  const header = checkedBytes(read, "EAHD", address, 68);
   const bits = header.getUint8(7);
   const smallest = header.getUint8(9);
   const levels = 1 + bits - Math.log2(smallest);
@@ -86,6 +91,7 @@ function readHeader(read: ReadBytes, address: number): Header {
   if (!(Number.isInteger(levels) && Number.isInteger(lowLevels) && lowLevels > 0 && lowLevels <= levels))
     throw new DataError(`The array at ${address} has impossible blocks.`);
   return {
+    owner: address,
     entryBytes: header.getUint8(6),
     direct: header.getUint8(8),
     smallest,
@@ -99,19 +105,24 @@ function readHeader(read: ReadBytes, address: number): Header {
 }
 
 /** The index block, and where in it the addresses of data blocks and of super blocks begin. */
-function readIndexBlock(read: ReadBytes, start: number, { direct, entryBytes, lowLevels, levels }: Header) {
+function readIndexBlock(read: ReadBytes, start: number, { owner, direct, entryBytes, lowLevels, levels }: Header) {
   const firstBlocks = INDEX_PREFIX + direct * entryBytes;
   const superBlocks = firstBlocks + ADDRESS * blocksBelow(lowLevels);
-  const view = signedBytes(read, "EAIB", start, superBlocks + ADDRESS * (levels - lowLevels));
+  const view = checkedBytes(read, "EAIB", start, superBlocks + ADDRESS * (levels - lowLevels), owner);
   return { view, firstBlocks, superBlocks };
 }
 
 /** A super block, where in it the addresses of data blocks begin, and the pages of each of these, 0 for one whole. */
-function readSuperBlock(read: ReadBytes, start: number, level: number, { smallest, pageEntries, prefix }: Header) {
+function readSuperBlock(
+  read: ReadBytes,
+  start: number,
+  level: number,
+  { owner, smallest, pageEntries, prefix }: Header,
+) {
   const { blocks: count, blockEntries } = levelOf(smallest, level);
   const pages = blockEntries > pageEntries ? blockEntries / pageEntries : 0;
   const blocks = prefix + count * Math.ceil(pages / 8);
-  return { view: signedBytes(read, "EASB", start, blocks + ADDRESS * count), blocks, pages };
+  return { view: checkedBytes(read, "EASB", start, blocks + ADDRESS * count, owner), blocks, pages };
 }
 
 /** The level of an entry of the data blocks, its block among those of the level, and its place in that. */

@@ -1,10 +1,10 @@
 /** Reads the fixed array, the chunk index of data that has bounds, in files of the formats since 1.10. */
 import { DataError } from "../../../errors.js";
-import { addressAt, type OpenBytes, signedBytes, unsigned } from "../bytes.js";
+import { addressAt, checkedBytes, type OpenBytes, unsigned } from "../bytes.js";
+import { CHECKSUM } from "../checksum.js";
 import { type ChunkGrid, chunkNumbers, entryRanges, type Lookup } from "./lookup.js";
 
 const PREFIX = 14;
-const CHECKSUM = 4;
 
 /**
  * Source: HDF5 file format specification 4.0, section VII.C.
@@ -14,7 +14,7 @@ const CHECKSUM = 4;
  */
 export function fixedArray(bytes: OpenBytes, address: number, grid: ChunkGrid): Lookup {
   const { numberOf, total } = chunkNumbers(grid);
-  const header = bytes((read) => signedBytes(read, "FAHD", address, 24));
+  const header = bytes((read) => checkedBytes(read, "FAHD", address, 24));
   const entryBytes = header.getUint8(6);
   const pageEntries = 2 ** header.getUint8(7);
   if (unsigned(header, 8) !== total) throw new DataError(`The array at ${address} is not one of ${total} chunks.`);
@@ -22,11 +22,11 @@ export function fixedArray(bytes: OpenBytes, address: number, grid: ChunkGrid): 
   if (block === null) return () => null;
   const rangeAt = entryRanges(bytes);
   if (total <= pageEntries) {
-    const range = { count: total, entryBytes };
-    return (first) => rangeAt(block + PREFIX, range, numberOf(first));
+    const range = { count: total, entryBytes, block: { signature: "FADB", owner: address, prefix: PREFIX } };
+    return (first) => rangeAt(block, range, numberOf(first));
   }
   const mapBytes = Math.ceil(Math.ceil(total / pageEntries) / 8);
-  const map = bytes((read) => signedBytes(read, "FADB", block, PREFIX + mapBytes));
+  const map = bytes((read) => checkedBytes(read, "FADB", block, PREFIX + mapBytes, address));
   const pages = block + PREFIX + mapBytes + CHECKSUM;
   return (first) => {
     const number = numberOf(first);
@@ -35,6 +35,6 @@ export function fixedArray(bytes: OpenBytes, address: number, grid: ChunkGrid): 
     if ((map.getUint8(PREFIX + (page >> 3)) & (0x80 >> (page & 7))) === 0) return null;
     const count = Math.min(pageEntries, total - page * pageEntries);
     const start = pages + page * (pageEntries * entryBytes + CHECKSUM);
-    return rangeAt(start, { count, entryBytes }, number - page * pageEntries);
+    return rangeAt(start, { count, entryBytes, block: null }, number - page * pageEntries);
   };
 }

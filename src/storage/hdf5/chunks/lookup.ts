@@ -2,7 +2,8 @@
  * Holds what the kinds of chunk index share: the lookup, the numbers of chunks, ranges of entries and a memory of what
  * was read last.
  */
-import { addressAt, type OpenBytes, unsigned } from "../bytes.js";
+import { addressAt, checkedBytes, type OpenBytes, unsigned } from "../bytes.js";
+import { CHECKSUM, checkSum } from "../checksum.js";
 import type { Hyperslab } from "../stored.js";
 
 /** The place of a chunk in the file. */
@@ -84,20 +85,36 @@ export function* chunksIn(chunks: readonly number[], { offset, count }: Hypersla
   }
 }
 
-/** Successive entries in the file. */
+/** Successive entries in the file, with their checksum behind them. */
 interface EntryRange {
   readonly count: number;
   /** Bytes of one entry: those of filtered chunks have a size and a mask besides the address. */
   readonly entryBytes: number;
+  /** The block that they are all of; null for a page of one. */
+  readonly block: EntryBlock | null;
+}
+
+/** A block of entries: its first letters, the address of the array that it belongs to, and the bytes before entries. */
+interface EntryBlock {
+  readonly signature: string;
+  readonly owner: number;
+  readonly prefix: number;
 }
 
 /** Reads ranges of entries by their addresses; an entry of a range is found by its number. */
 export function entryRanges(bytes: OpenBytes) {
-  const rangeAt = kept((address: number, { count, entryBytes }: EntryRange) =>
-    bytes((read) => read(address, count * entryBytes)),
+  const rangeAt = kept((address: number, { count, entryBytes, block }: EntryRange) =>
+    bytes((read) => {
+      if (block === null) {
+        const page = read(address, count * entryBytes + CHECKSUM);
+        checkSum(page);
+        return page;
+      }
+      return checkedBytes(read, block.signature, address, block.prefix + count * entryBytes, block.owner);
+    }),
   );
   return (address: number, range: EntryRange, entry: number): StoredChunk | null =>
-    entryAt(rangeAt(address, range), entry * range.entryBytes, range.entryBytes);
+    entryAt(rangeAt(address, range), (range.block?.prefix ?? 0) + entry * range.entryBytes, range.entryBytes);
 }
 
 /**

@@ -3,7 +3,8 @@
  * 1.10.
  */
 import { DataError } from "../../../errors.js";
-import { addressAt, type OpenBytes, type ReadBytes, signedBytes, unsigned } from "../bytes.js";
+import { addressAt, checkedBytes, type OpenBytes, type ReadBytes, unsigned } from "../bytes.js";
+import { CHECKSUM } from "../checksum.js";
 import { entryAt, kept, type Lookup } from "./lookup.js";
 
 /** The members of the header, and what follows from them. */
@@ -31,7 +32,6 @@ interface TreeNode {
 /** Types of a tree of chunks, without and with filters. */
 const TYPES = [10, 11];
 const PREFIX = 6;
-const CHECKSUM = 4;
 
 /**
  * Source: HDF5 file format specification 4.0, section III.A.2. A record is an address, for a filtered chunk its size
@@ -62,7 +62,7 @@ export function secondTree(bytes: OpenBytes, address: number, chunks: readonly n
 }
 
 function readHeader(read: ReadBytes, address: number, rank: number): Tree {
-  const header = signedBytes(read, "BTHD", address, 38);
+  const header = checkedBytes(read, "BTHD", address, 34);
   const nodeBytes = header.getUint32(6, true);
   const recordBytes = header.getUint16(10, true);
   const depth = header.getUint16(12, true);
@@ -92,7 +92,7 @@ function bytesFor(most: number): number {
 
 function readNode(read: ReadBytes, start: number, { level, records }: TreeNode, tree: Tree): DataView {
   const pointers = level === 0 ? 0 : (records + 1) * tree.pointerBytes[level];
-  return signedBytes(read, level === 0 ? "BTLF" : "BTIN", start, PREFIX + records * tree.recordBytes + pointers);
+  return checkedBytes(read, level === 0 ? "BTLF" : "BTIN", start, PREFIX + records * tree.recordBytes + pointers);
 }
 
 /** ~k for the record k of a chunk; k where it would stand before record k. */

@@ -1,0 +1,67 @@
+/** Computes and compares the checksum of the structures of HDF5 files. */
+import { DataError } from "../../errors.js";
+
+/** Bytes of a checksum. */
+export const CHECKSUM = 4;
+const STEP = 12;
+const START = 0xdeadbeef;
+
+function rotated(word: number, bits: number): number {
+  return (word << bits) | (word >>> (32 - bits));
+}
+
+/**
+ * The checksum of bytes.
+ *
+ * Source: B. Jenkins, lookup3.c (2006), hashlittle with 0 to start from, of which HDF5 file format specification 4.0
+ * says in section III.A.2 that it is the checksum of all structures.
+ */
+function lookup3(bytes: DataView, length: number): number {
+  let a = (START + length) | 0;
+  let b = a;
+  let c = a;
+  if (length === 0) return c >>> 0;
+  let at = 0;
+  for (; length - at > STEP; at += STEP) {
+    a = (a + bytes.getInt32(at, true)) | 0;
+    b = (b + bytes.getInt32(at + 4, true)) | 0;
+    c = (c + bytes.getInt32(at + 8, true)) | 0;
+    a = ((a - c) ^ rotated(c, 4)) | 0;
+    c = (c + b) | 0;
+    b = ((b - a) ^ rotated(a, 6)) | 0;
+    a = (a + c) | 0;
+    c = ((c - b) ^ rotated(b, 8)) | 0;
+    b = (b + a) | 0;
+    a = ((a - c) ^ rotated(c, 16)) | 0;
+    c = (c + b) | 0;
+    b = ((b - a) ^ rotated(a, 19)) | 0;
+    a = (a + c) | 0;
+    c = ((c - b) ^ rotated(b, 4)) | 0;
+    b = (b + a) | 0;
+  }
+  a = (a + restOf(bytes, at, length)) | 0;
+  b = (b + restOf(bytes, at + 4, length)) | 0;
+  c = (c + restOf(bytes, at + 8, length)) | 0;
+  c = ((c ^ b) - rotated(b, 14)) | 0;
+  a = ((a ^ c) - rotated(c, 11)) | 0;
+  b = ((b ^ a) - rotated(a, 25)) | 0;
+  c = ((c ^ b) - rotated(b, 16)) | 0;
+  a = ((a ^ c) - rotated(c, 4)) | 0;
+  b = ((b ^ a) - rotated(a, 14)) | 0;
+  c = ((c ^ b) - rotated(b, 24)) | 0;
+  return c >>> 0;
+}
+
+/** The word at a place, of which bytes behind the end are 0. */
+function restOf(bytes: DataView, at: number, length: number): number {
+  let word = 0;
+  for (let i = Math.min(4, length - at) - 1; i >= 0; i--) word = (word << 8) | bytes.getUint8(at + i);
+  return word;
+}
+
+/** Compares the checksum at the end of a structure with its bytes. @throws DataError when it is another one */
+export function checkSum(bytes: DataView): void {
+  const length = bytes.byteLength - CHECKSUM;
+  if (length < 0 || bytes.getUint32(length, true) !== lookup3(bytes, length))
+    throw new DataError("a checksum does not match");
+}

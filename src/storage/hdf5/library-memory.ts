@@ -1,0 +1,35 @@
+/** Keeps the memory that the HDF5 library has after it was loaded, and puts it back where a file has ruined it. */
+
+const PAGE_BYTES = 65_536;
+
+/** The pages of a memory that are not all zero, by their place. */
+export class LibraryMemory {
+  readonly #pages: ReadonlyMap<number, Uint8Array>;
+
+  /** Keeps what is in a memory. */
+  constructor(memory: Uint8Array) {
+    const pages = new Map<number, Uint8Array>();
+    for (let at = 0; at < memory.length; at += PAGE_BYTES) {
+      const page = memory.subarray(at, at + PAGE_BYTES);
+      if (!isZero(page)) pages.set(at, page.slice());
+    }
+    this.#pages = pages;
+  }
+
+  /** Puts it back; a memory that has grown stays as large, and is zero behind. */
+  restore(memory: Uint8Array): void {
+    for (let at = 0; at < memory.length; at += PAGE_BYTES) {
+      const page = memory.subarray(at, at + PAGE_BYTES);
+      const kept = this.#pages.get(at);
+      // Pages that were never touched take no memory of the machine, and must not be written.
+      if (kept !== undefined) page.set(kept);
+      else if (!isZero(page)) page.fill(0);
+    }
+  }
+}
+
+const ZEROS = new Uint8Array(PAGE_BYTES);
+
+function isZero(page: Uint8Array): boolean {
+  return Buffer.compare(page, ZEROS) === 0;
+}

@@ -1,0 +1,223 @@
+/** No damage to an HDF5 file brings a wrong value, an end of the library, or anything but one line of error. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { File, Dataset as Hdf5Dataset } from "h5wasm/node";
+import { beforeAll, describe, expect, it } from "vitest";
+import { DataError } from "../../../src/errors.js";
+import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
+import type { FolderScan } from "../../../src/storage/catalog/scan.js";
+import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
+import type { Dataset } from "../../../src/storage/dataset.js";
+import { H5File } from "../../../src/storage/hdf5/file.js";
+import { libraryGeneration, loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { PlainFile } from "../../../src/storage/hdf5/plain-file.js";
+import { describeTree } from "../../../src/storage/tools/survey.js";
+import { chunkFile, contentOf, unpack } from "../../support/chunk-files.js";
+import { fill, NODES, nodeValue, stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
+import { DAMAGE_NAMES, damaged, lookup3, type Victim, victimOf, withSums } from "../../support/hostile-files.js";
+import { firstDifference, readNodes } from "../../support/read-nodes.js";
+import { generator } from "../../support/run-query.js";
+import { scratchFolder } from "../../support/scratch.js";
+
+const SCRATCH = scratchFolder();
+const CHUNKS = [4, 5, 6];
+const VALUES = Float32Array.from(fill(["z", "y", "x"], [NODES.z, NODES.y, NODES.x], nodeValue));
+let made = 0;
+
+beforeAll(() => loadHdf5());
+
+/** Writes a file of a pressure that has checksums. */
+function writePressure(earliest: boolean, write: (file: File) => void = () => undefined): Promise<string> {
+  return writeHdf5(
+    join(SCRATCH, `${made++}.h5`),
+    (file) => {
+      stateGrid(file);
+      writeField(file, "/pressure", { dimensions: ["z", "y", "x"], chunks: CHUNKS, filter: "fletcher32" });
+      write(file);
+    },
+    earliest,
+  );
+}
+
+/** Puts a file into a folder of its own and scans that. */
+function scanned(content: Buffer): { path: string; scan: FolderScan } {
+  const folder = join(SCRATCH, `folder${made++}`);
+  mkdirSync(folder);
+  const path = join(folder, "p.h5");
+  writeFileSync(path, content);
+  return { path, scan: scanFolders([folder], { chunkBytes: 2 ** 26 }) };
+}
+
+function expectOneLine(message: string): void {
+  expect(message).toMatch(/^[^\n]{1,600}$/);
+  expect(message).not.toMatch(/examination failed|RangeError|TypeError/);
+}
+
+/** Runs something that may fail with a DataError of one line only; null where it does. */
+function orRefused<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof DataError)) throw error;
+    expectOneLine(error.message);
+    return null;
+  }
+}
+
+/** The pressure of a file as it is served; null where it is refused. */
+function servedPressure(content: Buffer): Float32Array | null {
+  const { path, scan } = scanned(content);
+  for (const { message } of scan.problems) expectOneLine(message);
+  orRefused(() => {
+    const file = new PlainFile(path);
+    try {
+      describeTree(file);
+    } finally {
+      file.close();
+    }
+  });
+  const [dataset] = scan.datasets;
+  if (dataset?.fields.pressure === undefined) return null;
+  const open = openDataset(dataset);
+  const values = orRefused(() => readNodes(dataset, open, "pressure", 0));
+  open.close();
+  return values;
+}
+
+describe.each([
+  ["the latest format, where all bytes have checksums", false],
+  ["the earliest format", true],
+])("files of %s", (_, earliest) => {
+  let victim: Victim;
+  let neighbour: Buffer;
+  beforeAll(async () => {
+    neighbour = readFileSync(await writePressure(true));
+    victim = victimOf(readFileSync(await writePressure(earliest)));
+  });
+
+  it.each(DAMAGE_NAMES)("%s: refused, or read as before", (name) => {
+    const random = generator(20_261_123 + DAMAGE_NAMES.indexOf(name));
+    for (let round = 0; round < 24; round++) {
+      const changed = damaged(victim, name, random);
+      const isMended = round % 3 === 2;
+      const values = servedPressure(isMended ? withSums(victim, changed) : changed);
+      // Without checksums that a structure has, a change of it may give other values: those the library gives as well.
+      if (!earliest && !isMended && values !== null)
+        expect(firstDifference(values, VALUES), `${name}, round ${round}`).toBeNull();
+    }
+    expect(firstDifference(servedPressure(neighbour) as Float32Array, VALUES)).toBeNull();
+  });
+});
+
+it("two entries of a chunk index exchanged are refused, not read as each other's values", () => {
+  const file = chunkFile("fixed-filtered");
+  const folder = join(SCRATCH, "exchanged");
+  const path = unpack(file, folder);
+  const content = contentOf(file);
+  // Both chunks of frame 1, the third and fourth of all.
+  const entryBytes = content.readUInt8(content.indexOf("FAHD") + 6);
+  const third = content.indexOf("FADB") + 14 + 2 * entryBytes;
+  const kept = Buffer.from(content.subarray(third, third + entryBytes));
+  content.copy(content, third, third + entryBytes, third + 2 * entryBytes);
+  kept.copy(content, third + entryBytes);
+  writeFileSync(path, content);
+  const dataset = scanFolders([folder], { chunkBytes: 2 ** 26 }).datasets[0] as Dataset;
+  const open = openDataset(dataset);
+  expect(() => readNodes(dataset, open, "pressure", 1)).toThrow(DataError);
+  open.close();
+});
+
+describe("attributes", () => {
+  let content: Buffer;
+  beforeAll(async () => {
+    const path = await writePressure(true, (file) => {
+      const pressure = file.get("pressure") as Hdf5Dataset;
+      pressure.create_attribute("scale_factor", 2, [], "<d");
+      pressure.create_attribute("units", "bar");
+      file.create_attribute("note", ["some", "text"], [2], "S");
+    });
+    content = readFileSync(path);
+  });
+
+  it("that are damaged do not make the others of their object vanish, such as a scale", () => {
+    const changed = Buffer.from(content);
+    // The version and class of its type.
+    changed[changed.lastIndexOf("units\0") + 8] = 0xff;
+    expect(
+      firstDifference(
+        servedPressure(content) as Float32Array,
+        VALUES.map((value) => 2 * value),
+      ),
+    ).toBeNull();
+    expect(servedPressure(changed)).toBeNull();
+  });
+
+  it("in text are refused where the heap of the file has no end", () => {
+    const changed = Buffer.from(content);
+    // The first object becomes free space without a size, behind which the library looks for the next one for ever.
+    changed.fill(0, changed.indexOf("GCOL") + 16, changed.indexOf("GCOL") + 32);
+    const { path } = scanned(changed);
+    const file = new H5File(path);
+    expect(() => file.attributes("/")).toThrow(DataError);
+    file.close();
+  });
+});
+
+describe("the library of a thread", () => {
+  it("begins anew where a file brings it to its end, and reads open files on", async () => {
+    const beside = scanned(readFileSync(await writePressure(true))).scan.datasets[0] as Dataset;
+    const open = openDataset(beside);
+    const victim = victimOf(readFileSync(await writePressure(false)));
+    const random = generator(3);
+    const before = libraryGeneration();
+    for (let round = 0; round < 400 && libraryGeneration() === before; round++) {
+      const name = DAMAGE_NAMES[round % DAMAGE_NAMES.length] as string;
+      servedPressure(withSums(victim, damaged(victim, name, random)));
+    }
+    expect(libraryGeneration()).toBeGreaterThan(before);
+    expect(firstDifference(readNodes(beside, open, "pressure", 0), VALUES)).toBeNull();
+    open.close();
+  });
+
+  it("outlives any number of failed calls, and keeps neither files nor memory for them", async () => {
+    const file = new H5File(await writePressure(false));
+    const openFiles = () => readdirSync("/proc/self/fd").length;
+    const before = openFiles();
+    // Some 2000 of these were its end.
+    for (let i = 0; i < 4500; i++) expect(() => file.describe("/none")).toThrow(DataError);
+    expect(openFiles()).toBeLessThan(before + 10);
+    file.close();
+  });
+
+  it("opens no file that the content of another one names", async () => {
+    const pipe = join(SCRATCH, "pipe.h5");
+    execFileSync("mkfifo", [pipe]);
+    const path = await writePressure(false, (file) => file.create_external_link(pipe, "/p", "beyond"));
+    const file = new H5File(path);
+    // To open a pipe would take for ever.
+    expect(() => file.describe("/beyond")).toThrow(DataError);
+    file.close();
+  });
+});
+
+it("a file is refused where its end as it states it lies before its values", async () => {
+  const content = readFileSync(await writePressure(true));
+  const END_OF_FILE = 40;
+  content.writeBigUInt64LE(BigInt(content.length - 3000), END_OF_FILE);
+  expect(servedPressure(content)).toBeNull();
+});
+
+it("a file whose only field has no known order is refused in words", async () => {
+  const path = await writeHdf5(join(SCRATCH, "only.h5"), (file) => {
+    for (const name of ["x", "y", "z"]) file.create_dataset({ name, data: Float64Array.of(0, 1, 2, 3) });
+    file.create_dataset({ name: "pressure", data: new Float32Array(5 * 6 * 7), shape: [5, 6, 7], dtype: "<f" });
+  });
+  expect(servedPressure(readFileSync(path))).toBeNull();
+});
+
+it("the checksums that the damage sets right are those of the HDF5 library", async () => {
+  const { bytes, sums } = victimOf(readFileSync(await writePressure(false)));
+  expect(sums.length).toBeGreaterThan(3);
+  for (const [start, end] of sums) expect(lookup3(bytes, start, end)).toBe(bytes.readUInt32LE(end));
+});
