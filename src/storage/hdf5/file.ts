@@ -220,7 +220,8 @@ export class H5File implements StoredFile {
 
   /** The numbers of members that the object at a path states to have. */
   #stated(path: string): ReturnType<typeof statedCounts> {
-    return statedCounts(this.#place, this.headerAddress(path));
+    this.#bytes ??= hdf5Bytes(this.#place);
+    return statedCounts(this.#bytes, this.path, this.headerAddress(path));
   }
 
   /** Attributes: numbers, text, and null for those of other types. */

@@ -2,7 +2,16 @@
  * Reads object headers of HDF5 files as bytes: the library shows neither external raw storage nor addresses of values.
  */
 import { DataError } from "../../errors.js";
-import { addressAt, checkedBytes, type FilePlace, hdf5Bytes, pathOf, type ReadBytes, unsigned } from "./bytes.js";
+import {
+  addressAt,
+  checkedBytes,
+  type FilePlace,
+  hdf5Bytes,
+  type OpenBytes,
+  pathOf,
+  type ReadBytes,
+  unsigned,
+} from "./bytes.js";
 import { CHECKSUM, checkSum } from "./checksum.js";
 
 /** A message of an object header: its type and the place of its body, from the start of the HDF5 data. */
@@ -94,11 +103,12 @@ interface StatedCounts {
  * The numbers of attributes and links that an object must have: the library lists fewer, without an error, where what
  * keeps many of them is damaged.
  *
+ * @param path of the file, for messages
  * @throws DataError when the header is damaged, or what keeps many attributes or links
  */
-export function statedCounts(place: FilePlace, address: number): StatedCounts {
-  return hdf5Bytes(place)((read) => {
-    const messages = walkHeader(read, pathOf(place), address);
+export function statedCounts(bytes: OpenBytes, path: string, address: number): StatedCounts {
+  return bytes((read) => {
+    const messages = walkHeader(read, path, address);
     const countOf = (wanted: number) => messages.filter(({ type }) => type === wanted).length;
     const stated = (info: number, one: number, orderBytes: number): number | null => {
       const message = messages.find(({ type }) => type === info);

@@ -173,7 +173,7 @@ export class PlainHeaders {
       .filter(({ type }) => type === MESSAGE.link)
       .map(({ start, bytes }) => {
         const { name, target } = linkOf(this.#read(start, bytes));
-        if (name.some((byte) => byte > 0x7f)) throw new OtherKind();
+        if (!isPlainName(name)) throw new OtherKind();
         return [name.toString("latin1"), target];
       });
     return new Map(found.sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -194,7 +194,7 @@ export class PlainHeaders {
     const bytes = bufferOf(this.#read(address, Math.min(MAX_NAME, this.#end - address)));
     const end = bytes.indexOf(0);
     const name = bytes.subarray(0, end);
-    if (end < 0 || name.some((byte) => byte > 0x7f)) throw new OtherKind();
+    if (end < 0 || !isPlainName(name)) throw new OtherKind();
     return name.toString("latin1");
   }
 
@@ -376,6 +376,11 @@ function linkOf(link: DataView): { readonly name: Buffer; readonly target: numbe
   const length = unsigned(link, at, width);
   const name = bufferOf(link).subarray(at + width, at + width + length);
   return { name, target: isHard ? unsigned(link, at + width + length) : null };
+}
+
+/** Whether a name is one of ASCII letters; others, and names of no letter, are left to the library. */
+function isPlainName(name: Uint8Array): boolean {
+  return name.length > 0 && name.every((byte) => byte > 0 && byte <= 0x7f);
 }
 
 /** Whether the attributes of an object are not among its messages, by its message about them. */
