@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 /** Bodies of little-endian datatype messages by the bytes of a number; bit 0 of the second byte is the byte order. */
 const TYPES: ReadonlyMap<string, number> = new Map([
   ["10080000020000000000100000000000", 2],
+  ["10080000040000000000200000000000", 4],
   ["11201f000400000000002000170800177f00000000000000", 4],
   ["11203f000800000000004000340b0034ff03000000000000", 8],
 ]);
@@ -13,8 +14,8 @@ const [DATATYPE, LAYOUT, CONTINUATION] = [3, 8, 16];
 const [HEADER, HEAD] = [16, 8];
 
 /**
- * Makes the numbers of all contiguous datasets big-endian: int16, float32 and float64, or those of the given sizes.
- * Attributes stay as they are.
+ * Makes the numbers of all contiguous datasets big-endian: int16, int32, float32 and float64, or those of the given
+ * sizes. Attributes stay as they are.
  *
  * The file must be in the oldest format, whose object headers have no checksum.
  */

@@ -57,6 +57,15 @@ function typed(file: File, data: ArrayLike<number> & ArrayBufferView): void {
 const CASES: [string, (file: File) => void, Record<string, unknown>, RegExp][] = [
   ["integers", (file) => typed(file, new Int32Array(SIZE)), {}, /holds integer elements of 4 bytes, .*scale_factor/],
   [
+    "packed integers of 8 bytes",
+    (file) => {
+      file.create_dataset({ name: "p", data: new BigInt64Array(SIZE) as never, shape: SHAPE, dtype: "<q" });
+      (file.get("p") as H5Dataset).create_attribute("scale_factor", 0.5);
+    },
+    {},
+    /holds integer elements of 8 bytes, not float32 or float64$/,
+  ],
+  [
     "strings",
     (file) =>
       file.create_dataset({ name: "p", data: Array.from({ length: SIZE }, () => "a"), shape: SHAPE, dtype: "S4" }),

@@ -69,7 +69,7 @@ const ways = fc.record({
   descending: fc.option(fc.constantFrom(...AXES), { nil: null, freq: 2 }),
   /** The attributes that say how stored numbers become values; integers have both. */
   scale: fc.constantFrom("none", "factor", "offset", "both"),
-  type: fc.constantFrom("f", "d", "h"),
+  type: fc.constantFrom("f", "d", "h", "i"),
   bigEndian: fc.boolean(),
   group: fc.constantFrom("", "fields", "run/data"),
 });
@@ -84,13 +84,15 @@ function coordinatesOf({ nodes, descending }: Way, axis: Axis): number[] {
   return axis === descending ? values.reverse() : values;
 }
 
+const isInteger = ({ type }: Way): boolean => type === "h" || type === "i";
+
 /**
  * A descending axis can only be written by a list of its coordinates, values only with a scale as integers, and rows
  * are no scales.
  */
 function normal(way: Way): Way {
   const hasList = way.names !== null && way.descending !== null && way.listed.includes(way.descending);
-  const scale = way.type === "h" ? "both" : way.scale;
+  const scale = isInteger(way) ? "both" : way.scale;
   const list = way.evidence === "scales" && way.list === "row" ? "float64" : way.list;
   return { ...way, scale, list, descending: hasList ? way.descending : null };
 }
@@ -101,15 +103,17 @@ function rolesOf(way: Way, isVector: boolean, isPressure = false): string[] {
 }
 
 /** The scale of a file: all values on the grids above are whole numbers of 1/1600, and fit int16 about 5. */
-function scaleOf({ scale, type }: Way): { factor: number; offset: number } {
-  const both = type === "h" ? { factor: 1 / 1600, offset: 5 } : { factor: 4, offset: -3 };
+function scaleOf(way: Way): { factor: number; offset: number } {
+  const { scale } = way;
+  const both = isInteger(way) ? { factor: 1 / 1600, offset: 5 } : { factor: 4, offset: -3 };
   const isPart = { factor: scale === "factor" || scale === "both", offset: scale === "offset" || scale === "both" };
   return { factor: isPart.factor ? both.factor : 1, offset: isPart.offset ? both.offset : 0 };
 }
 
 /** Numbers as a file of a type holds them. */
-function stored({ type }: Way, numbers: Float64Array): Float64Array | Float32Array | Int16Array {
+function stored({ type }: Way, numbers: Float64Array): Float64Array | Float32Array | Int16Array | Int32Array {
   if (type === "h") return Int16Array.from(numbers, Math.round);
+  if (type === "i") return Int32Array.from(numbers, Math.round);
   return type === "f" ? Float32Array.from(numbers) : numbers;
 }
 
@@ -294,7 +298,7 @@ function traitsOf(way: Way): string[] {
   ];
 }
 /** The number of values of each of those: 6 orders of axes, 3 kinds of lengths and so on. */
-const TRAITS = 6 + 3 + 4 + 4 + 4 + Object.keys(NAMES).length + 3 + 5 + 5 + 2 * (4 + 4 + 1) + 3 + 2 + 3;
+const TRAITS = 6 + 3 + 4 + 4 + 4 + Object.keys(NAMES).length + 3 + 5 + 5 + 2 * (4 + 4 + 1 + 1) + 3 + 2 + 3;
 
 let made = 0;
 /** By trait: files written, those that state everything, those that were asked about, and those read with answers. */
