@@ -160,6 +160,8 @@ describe("fieldprobe inspect", () => {
     ["a folder", [SHIPPED], /not a file; fieldprobe check/],
     ["paths with blanks", ["u.h5", "--velocity", "alpha,", "beta,", "gamma"], /with commas and no blanks between them/],
     ["paths without commas", ["--velocity", "alpha", "u.h5", "beta"], /--velocity takes three paths with commas/],
+    ["an order without an axis", ["u.h5", "--dims", "z,y"], /--dims.*the dimensions in stored order are needed/],
+    ["an order that names an axis twice", ["u.h5", "--dims", "z,y,x,x"], /--dims.*in stored order are needed/],
     ["three paths for a scalar", ["u.h5", "--temperature", "a,b,c"], /--temperature.*one path is needed/],
     ["a trajectory that is no number", ["u.h5", "--trajectory", "one"], /--trajectory/],
   ])("refuses %s in one line, exit code 2", (_, args, message) => {

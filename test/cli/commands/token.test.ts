@@ -85,6 +85,16 @@ it("enables a disabled token with the limits it had, and removes one for good", 
   expect(fails("enable", "lab", "--file", own).stderr).toBe(`fieldprobe: ${own} has no token named lab\n`);
 });
 
+it("leaves a token without a limit as it is when it is enabled twice", () => {
+  const own = join(folder, "free.json");
+  run("add", "lab", "--file", own);
+  const listed = run("list", "--file", own);
+  expect(listed).toMatch(/^lab\t[0-9a-f]{8}\tany number of points\n$/);
+  expect(run("enable", "lab", "--file", own)).toBe(listed);
+  run("disable", "lab", "--file", own);
+  expect(run("enable", "lab", "--file", own)).toBe(listed);
+});
+
 it("rotates a token: the old one is valid for the time that is said, then as one that nobody has", () => {
   const own = join(folder, "rotating.json");
   const first = run("add", "lab", "--limit", "500", "--concurrent", "2", "--file", own).trim();

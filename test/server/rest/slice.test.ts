@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { analyticEngine, closedForm, LOPSIDED } from "./analytic-engine.js";
 import { serveApi } from "./serve-api.js";
 
+const engine = analyticEngine();
 let app: FastifyInstance;
 beforeAll(async () => {
-  app = await serveApi(analyticEngine());
+  app = await serveApi(engine);
 });
 afterAll(() => app.close());
 
@@ -192,7 +193,9 @@ describe("refusals", () => {
   });
 
   it("refuses more points than a request may hold, before any work", async () => {
+    const started = engine.log.started.length;
     const response = await slice({ ...good, nodes: "2000,1001" });
     expect(response.json()).toMatchObject({ code: "LimitExceeded", limit: "query.points" });
+    expect(engine.log.started).toHaveLength(started);
   });
 });
