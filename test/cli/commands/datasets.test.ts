@@ -1,7 +1,16 @@
 /** `fieldprobe inspect`, `check`, `convert` and `cutout` as processes: what they print, write and refuse. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -141,6 +150,21 @@ describe("fieldprobe inspect", () => {
       "/run/q2",
       "/run/q3",
     ]);
+  });
+
+  it("says what helps where no dataset may have the name of a file, and takes that of a link", () => {
+    const path = join(SCRATCH, "w\u00e9ll one.h5");
+    copyFileSync(well, path);
+    const refused = fieldprobe("inspect", path);
+    expect([refused.status, refused.stderr]).toEqual([
+      1,
+      'fieldprobe: w\u00e9ll one.h5: the name "w\u00e9ll one" is not 1 to 64 of A-Z a-z 0-9 _ . -, as that of a dataset is; ' +
+        "rename the file, or make a link to it\n",
+    ]);
+    symlinkSync(path, join(SCRATCH, "linked.h5"));
+    expect(fieldprobe("inspect", join(SCRATCH, "linked.h5")).stdout).toContain("dataset name linked\n");
+    rmSync(path);
+    rmSync(join(SCRATCH, "linked.h5"));
   });
 
   it("lists the content of a file in which nothing can be a field", async () => {

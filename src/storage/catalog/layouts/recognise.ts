@@ -5,7 +5,7 @@ import { isAddress } from "../../../addresses.js";
 import { DataError } from "../../../errors.js";
 import { openFile } from "../../open-file.js";
 import type { StoredFile } from "../../stored-file.js";
-import { type Descriptor, type DescriptorInput, parseDescriptor } from "../descriptor.js";
+import { type Descriptor, type DescriptorInput, NAME_PATTERN, parseDescriptor } from "../descriptor.js";
 import { ADAPTIVE } from "./adaptive.js";
 import type { Answers } from "./answers.js";
 import { channelflow } from "./channelflow.js";
@@ -89,6 +89,7 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string):
     const { findings } = found;
     const plan = accepted(found.plan, findings, answers);
     const written: DescriptorInput = { schemaVersion: 1, name: found.name ?? name, ...plan };
+    if (!NAME_PATTERN.test(written.name)) throw new DataError(`${basename(path)}: ${nameRefusal(written.name)}`);
     const parsed = parseDescriptor(JSON.stringify(written));
     if ("problems" in parsed)
       throw new DataError(`recognised as ${layout.producer}, but its description fails: ${parsed.problems.join("; ")}`);
@@ -103,6 +104,12 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string):
     };
   }
   return null;
+}
+
+/** What is wrong with a name, and what helps. */
+function nameRefusal(name: string): string {
+  const which = "1 to 64 of A-Z a-z 0-9 _ . -";
+  return `the name "${name}" is not ${which}, as that of a dataset is; rename the file, or make a link to it`;
 }
 
 function attempt(layout: Layout, contents: Contents) {
