@@ -1,4 +1,4 @@
-/** The long run: hostile requests by the thousand against the program as it ships. */
+/** The long run: hostile requests and damaged files by the thousand against the program as it ships. */
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({

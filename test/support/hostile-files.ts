@@ -69,7 +69,7 @@ function endOf(bytes: Buffer, start: number): number | null {
 /** Gives the structures that a change has touched the checksums of what is now in them. */
 export function withSums(victim: Victim, changed: Buffer): Buffer {
   for (const [start, end] of victim.sums)
-    if (!changed.subarray(start, end).equals(victim.bytes.subarray(start, end)))
+    if (end + 4 <= changed.length && !changed.subarray(start, end).equals(victim.bytes.subarray(start, end)))
       changed.writeUInt32LE(lookup3(changed, start, end), end);
   return changed;
 }

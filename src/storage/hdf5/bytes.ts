@@ -5,6 +5,7 @@ import { reasonOf } from "../../system-error.js";
 import { CHECKSUM, checkSum } from "./checksum.js";
 
 const UNDEFINED = 2 ** 64;
+const VERSION_AT = 4;
 const OWNER_AT = 6;
 /** Bytes of the shortest superblock, and the places in those of each version where the end of the data stands. */
 const SUPERBLOCK_BYTES = 48;
@@ -174,6 +175,7 @@ export function checkedBytes(
 ): DataView {
   const bytes = signedBytes(read, signature, address, length + CHECKSUM);
   checkSum(bytes);
+  if (bytes.getUint8(VERSION_AT) !== 0) throw new DataError(`The ${signature} at ${address} is of a later version.`);
   if (owner !== null && unsigned(bytes, OWNER_AT) !== owner)
     throw new DataError(`The ${signature} at ${address} is not one of that at ${owner}.`);
   return new DataView(bytes.buffer, bytes.byteOffset, length);

@@ -30,6 +30,8 @@ const ELEMENTS = new Map<number, Stored["element"]>([
   [3, "string"],
 ]);
 const MAX_LINKS = 16;
+/** Numbers of a table count as many bytes at least: as read they take 8. */
+const FLOAT32_BYTES = 4;
 /** The library's length of a dimension without a bound: 2^64 - 1, as a float64 has it. */
 const UNLIMITED = 2 ** 64;
 
@@ -255,9 +257,9 @@ export class H5File implements StoredFile {
   }
 
   texts(path: string): readonly string[] | null {
-    const { element, shape } = this.describe(path);
+    const { element, shape, size } = this.describe(path);
     const count = shape.reduce((product, length) => product * length, 1);
-    if (element !== "string" || count === 0 || count > MAX_TEXTS) return null;
+    if (element !== "string" || count === 0 || count > MAX_TEXTS || count * size > MAX_TABLE_BYTES) return null;
     return attempt(`${this.path}: ${path} is not readable.`, () => {
       const value = new h5wasm.Dataset(this.#id, path).value as unknown;
       const texts = Array.isArray(value) ? value : [value];
@@ -273,17 +275,20 @@ export class H5File implements StoredFile {
   numbers(path: string): Float64Array {
     const described = this.describe(path);
     const { shape, size, element } = described;
-    const bytes = shape.reduce((product, extent) => product * extent, size);
+    const count = shape.reduce((product, extent) => product * extent, 1);
+    const bytes = count * size;
     if (element !== "float" && element !== "integer") throw new DataError(`${this.path}: ${path} holds no numbers.`);
-    if (bytes > MAX_TABLE_BYTES)
+    if (Math.max(bytes, count * FLOAT32_BYTES) > MAX_TABLE_BYTES)
       throw new DataError(`${this.path}: ${path} is too large for a table (${bytes} bytes).`);
     if (bytes > 0 && this.isUnwritten(path)) throw new DataError(`${this.path}: ${path} was never written.`);
     return attempt(`${this.path}: ${path} is not readable.`, () => {
       this.#checkTable(path, described);
       const value = new h5wasm.Dataset(this.#id, path).value as unknown;
-      const single = typeof value === "number" || typeof value === "bigint";
-      const stored = single ? [Number(value)] : Array.from(value as Iterable<number | bigint>, Number);
-      return Float64Array.from(unpack(Float64Array.from(stored), packingOf(this.attributes(path), described)));
+      const stored =
+        typeof value === "number" || typeof value === "bigint" ? [value] : (value as ArrayLike<number | bigint>);
+      const numbers = Float64Array.from(stored as ArrayLike<number>, Number);
+      const unpacked = unpack(numbers, packingOf(this.attributes(path), described));
+      return unpacked instanceof Float64Array ? unpacked : Float64Array.from(unpacked);
     });
   }
 

@@ -23,6 +23,7 @@ import { scratchFolder } from "../../support/scratch.js";
 const SCRATCH = scratchFolder();
 const CHUNKS = [4, 5, 6];
 const VALUES = Float32Array.from(fill(["z", "y", "x"], [NODES.z, NODES.y, NODES.x], nodeValue));
+const GZIP = { compression: 1, compression_opts: [1] };
 let made = 0;
 
 beforeAll(() => loadHdf5());
@@ -220,4 +221,21 @@ it("the checksums that the damage sets right are those of the HDF5 library", asy
   const { bytes, sums } = victimOf(readFileSync(await writePressure(false)));
   expect(sums.length).toBeGreaterThan(3);
   for (const [start, end] of sums) expect(lookup3(bytes, start, end)).toBe(bytes.readUInt32LE(end));
+});
+
+it("a table of more numbers than bytes are allowed is refused, however few bytes it takes", async () => {
+  const path = await writeHdf5(join(SCRATCH, "wide.h5"), (file) => {
+    const shape = [20_000_000];
+    file.create_dataset({
+      name: "x",
+      data: new Int8Array(shape[0] as number),
+      shape,
+      dtype: "<b",
+      chunks: shape,
+      ...GZIP,
+    });
+  });
+  const file = new H5File(path);
+  expect(() => file.numbers("/x")).toThrow(/too large for a table/);
+  file.close();
 });
