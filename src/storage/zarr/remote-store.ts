@@ -4,7 +4,7 @@ import type { AbsolutePath, RangeQuery } from "zarrita";
 import { DataError } from "../../errors.js";
 import { type Fetching, PinnedObjects } from "../remote/pinned-objects.js";
 import type { RemoteObjects } from "../remote/remote-objects.js";
-import { DOCUMENT_NAMES, type Documents, documentOf, type Json } from "./metadata.js";
+import { DOCUMENT_NAMES, type Documents, documentOf, expandConsolidated, type Json } from "./metadata.js";
 import type { ObjectStore, OpenedDocuments } from "./object-store.js";
 
 /** Documents that are read of a store without consolidated metadata, and how deep its groups may lie in each other. */
@@ -49,16 +49,37 @@ export class RemoteStore implements ObjectStore {
     return { documents, digest: hash.digest("hex"), newestMs: this.#objects.newestMs };
   }
 
-  /** The documents of a store that has them in one object; null where it has not. */
+  /**
+   * The documents of a store that has them in one object, with those of the other format, which may say something else;
+   * null where it has not.
+   */
   async #consolidated(): Promise<Found | null> {
-    for (const name of ["zarr.json", ".zmetadata", ".zarray"]) {
-      const object = await this.#objects.current(name);
-      if (object === null) continue;
-      const document = documentOf(`${this.#location}/${name}`, object.bytes);
-      if (document.node_type === "group" && document.consolidated_metadata === undefined) return null;
-      return { documents: new Map([[name, document]]), texts: new Map([[name, object.bytes]]), dateMs: object.dateMs };
-    }
-    return null;
+    const found = new Map<string, { readonly document: Json; readonly bytes: Uint8Array; readonly dateMs: number }>();
+    const read = async (key: string): Promise<Json | null> => {
+      const object = await this.#objects.current(key);
+      if (object === null) return null;
+      const document = documentOf(`${this.#location}/${key}`, object.bytes);
+      found.set(key, { document, ...object });
+      return document;
+    };
+    const documents = (): Documents => new Map([...found].map(([key, { document }]) => [key, document]));
+    const third = await read("zarr.json");
+    if (third?.node_type === "group" && third.consolidated_metadata === undefined) return null;
+    if ((await read(".zmetadata")) === null && (await read(".zarray")) !== null) await read(".zattrs");
+    if (found.size === 0) return null;
+    const known = expandConsolidated(documents());
+    const readOther = async (folder: string): Promise<void> => {
+      if (!known.has(`${folder}zarr.json`)) await read(`${folder}zarr.json`);
+      else if (!known.has(`${folder}.zarray`) && (await read(`${folder}.zarray`)) !== null)
+        await read(`${folder}.zattrs`);
+    };
+    await Promise.all(arrayFolders(known).map(readOther));
+    const sorted = [...found].sort(([one], [other]) => (one < other ? -1 : 1));
+    return {
+      documents: documents(),
+      texts: new Map(sorted.map(([key, { bytes }]) => [key, bytes])),
+      dateMs: Math.max(...sorted.map(([, { dateMs }]) => dateMs)),
+    };
   }
 
   /**
@@ -103,4 +124,11 @@ export class RemoteStore implements ObjectStore {
   getRange(key: AbsolutePath, range: RangeQuery): Promise<Uint8Array | undefined> {
     return this.#objects.get(key.slice(1), range);
   }
+}
+
+/** The beginnings of the keys of arrays below the root, each with its last slash. */
+function arrayFolders(documents: Documents): string[] {
+  const arrays = [...documents].filter(([key, { node_type }]) => key.endsWith("/.zarray") || node_type === "array");
+  const folders = arrays.map(([key]) => key.slice(0, key.lastIndexOf("/") + 1));
+  return [...new Set(folders)].filter((folder) => folder !== "");
 }

@@ -3,12 +3,13 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
+import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/dataset.js";
 import { H5File } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { type ReferenceList, referencesOf } from "../../../src/storage/tools/references.js";
-import { type StoredSpec, stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
+import { nodeValue, type StoredSpec, stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { expectNodes } from "../zarr/numbered-cube.js";
 
@@ -59,6 +60,35 @@ describe("references of an HDF5 file", () => {
     const { datasets, problems } = scanFolders([folder], { chunkBytes: 1 << 26 });
     expect(problems).toEqual([]);
     expectNodes(datasets[0] as Dataset, "pressure", 1);
+  });
+
+  it.each([
+    ["ends with the grid", 3 * 10 * 5 * 4],
+    ["lacks a byte", 4 * 10 * 5 * 4 - 1],
+    ["has a value more", 4 * 10 * 5 * 4 + 4],
+  ])("are refused for a chunk at the edge of the grid that %s: stores keep whole chunks", async (name, bytes) => {
+    const folder = join(SCRATCH, name);
+    mkdirSync(join(folder, ".hidden"), { recursive: true });
+    const path = await writeHdf5(join(folder, ".hidden", "flow.h5"), (file) => {
+      stateGrid(file);
+      writeField(file, "p", { dimensions: ["t", "z", "y", "x"], chunks: [1, 4, 10, 5] });
+      file.create_dataset({ name: "time", data: Float64Array.of(0, 1, 2) });
+    });
+    const { refs } = listOf(path, ".hidden/flow.h5").list;
+    const [target, offset, length] = refs["p/0.2.0.0"] as readonly [string, number, number];
+    expect(length).toBe(4 * 10 * 5 * 4);
+    const list = { version: 1, refs: { ...refs, "p/0.2.0.0": [target, offset, bytes] } };
+    writeFileSync(join(folder, "flow.refs.json"), JSON.stringify(list));
+    const [dataset] = scanFolders([folder], { chunkBytes: 1 << 26 }).datasets as [Dataset];
+    const open = openDataset(dataset);
+    const nodeAt = (z: number): number => {
+      const out = new Float32Array(1);
+      open.readNodes("pressure", 0, { first: [0, 0, z], count: [1, 1, 1] }, out);
+      return out[0] as number;
+    };
+    expect(nodeAt(7)).toBe(Math.fround(nodeValue({ t: 0, z: 7, y: 0, x: 0, c: 0 })));
+    for (const z of [8, 9, 10]) expect(() => nodeAt(z)).toThrow(/pressure of frame 0 cannot be read/);
+    open.close();
   });
 
   it("leave out an array with a chunk that did not go through its filters: a store would undo them", async () => {

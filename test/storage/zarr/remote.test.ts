@@ -87,6 +87,49 @@ describe("a store at an address", () => {
     expect(scan(address).datasets).toEqual(first.datasets);
   });
 
+  it.each([
+    ["alike", 2, {}],
+    ["alike", 3, {}],
+    ["otherwise", 2, { codecs: [{ name: "bytes", configuration: { endian: "big" } }] }],
+    ["otherwise", 3, { codecs: [{ name: "bytes", configuration: { endian: "big" } }] }],
+    ["otherwise", 2, { dimension_names: ["x", "y", "z"] }],
+    ["otherwise", 3, { dimension_names: ["x", "y", "z"] }],
+  ])(
+    "is read where an array is described %s outside of the consolidated metadata of Zarr %i",
+    async (how, version, change) => {
+      const spec = { version: 2, arrays: { p: array(["z", "y", "x"]), ...SNAPSHOT } } as const;
+      const objects = zarrObjects({ ...spec, consolidated: version === 2 });
+      const second = JSON.parse(Buffer.from(objects.get("p/.zarray") as Uint8Array).toString());
+      const third = {
+        ...{ zarr_format: 3, node_type: "array", shape: second.shape, data_type: "float32", fill_value: 0 },
+        chunk_grid: { name: "regular", configuration: { chunk_shape: second.chunks } },
+        chunk_key_encoding: { name: "v2", configuration: { separator: "." } },
+        codecs: [{ name: "bytes", configuration: { endian: "little" } }],
+        ...{ dimension_names: ["z", "y", "x"], attributes: {}, ...change },
+      };
+      objects.set("p/zarr.json", Buffer.from(JSON.stringify(third)));
+      if (version === 3) {
+        // The tables are known to the consolidated metadata alone; their chunks have the keys of Zarr 3.
+        for (const [key, bytes] of zarrObjects({ version: 3, arrays: SNAPSHOT })) objects.set(key, bytes);
+        const documents = [...objects].filter(([key]) => /^\w+\/zarr\.json$/.test(key));
+        const metadata = Object.fromEntries(
+          documents.map(([key, bytes]) => [key.replace("/zarr.json", ""), JSON.parse(Buffer.from(bytes).toString())]),
+        );
+        const inline = { kind: "inline", must_understand: false, metadata };
+        const root = { zarr_format: 3, node_type: "group", attributes: {}, consolidated_metadata: inline };
+        objects.set("zarr.json", Buffer.from(JSON.stringify(root)));
+        for (const key of objects.keys())
+          if (/^(x|y|z|time|\.zgroup|\.zattrs)(\/\.z.*)?$/.test(key)) objects.delete(key);
+      }
+      const name = `store${++stores}.zarr`;
+      await server.put(name, objects);
+      const { datasets, problems } = scan(`${server.url}/${name}`);
+      if (how === "alike") expectNodes(datasets[0] as Dataset, "pressure", 1);
+      else expect(problems[0]?.message).toMatch(/p\/zarr\.json and p\/\.zarray do not say the same/);
+      expect(datasets.length).toBe(how === "alike" ? 1 : 0);
+    },
+  );
+
   it("is refused without consolidated metadata, with the remedy", async () => {
     const { problems } = scan(await put({ ...PRESSURE, consolidated: false }));
     expect(problems[0]?.message).toMatch(/zarr\.consolidate_metadata/);
