@@ -74,16 +74,17 @@ export class CombinedField implements BrickSource, CombinedBricks {
       const from = this.#storedBrick(brick);
       groups.set(from, [...(groups.get(from) ?? []), i]);
     }
+    const [strideY, strideZ] = [components * ex, components * ex * ey];
     for (const [brick, members] of groups) {
+      const parts = members.map((i) => {
+        const [x, y, z] = this.#place(bricks[i], this.bricking).map((at, a) => at % this.#parts[a]);
+        const first = scratch + components * ((z * pz * ey + y * py) * ex + x * px);
+        return { first, out: sums.subarray(offsets[i] / 2, offsets[i] / 2 + size) };
+      });
       for (const [turn, frame] of frames.entries()) {
         this.stored.load(frame, brick, stored);
-        for (const i of members) {
-          const [x, y, z] = this.#place(bricks[i], this.bricking).map((at, a) => at % this.#parts[a]);
-          const corner = components * ((z * pz * ey + y * py) * ex + x * px);
-          const out = sums.subarray(offsets[i] / 2, offsets[i] / 2 + size);
-          const [strideY, strideZ] = [components * ex, components * ex * ey];
-          addFrame(data, scratch + corner, strideY, strideZ, rows, weights[turn], turn === 0, out);
-        }
+        for (const { first, out } of parts)
+          addFrame(data, first, strideY, strideZ, rows, weights[turn], turn === 0, out);
       }
       for (const i of members) made(i);
     }
