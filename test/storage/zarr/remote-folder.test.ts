@@ -127,8 +127,8 @@ describe.each(HOSTS)("a folder in %s", (_, at, put) => {
   it("is what it was while nothing changes, and opens nothing again", () => {
     const before = server.requests;
     expect(scanFolders([`${at()}`], { ...OPTIONS, previous: first })).toBe(first);
-    // By HTTP: the pages of seven folders, what they hide, the versions of files, stores and the descriptor, and whether
-    // the arrays of a store are described in the other format too.
+    // By HTTP: the pages of seven folders, what they hide, the versions of files, stores and the descriptor, and
+    // whether the arrays of a store are described in the other format too.
     expect(server.requests - before).toBeLessThanOrEqual(42);
     expect(examined(at(), first)).toEqual([]);
   });
