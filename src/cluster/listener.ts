@@ -43,13 +43,8 @@ export class Listener {
     this.#options = options;
     const answer = (request: IncomingMessage, response: ServerResponse): void => void this.#answer(request, response);
     const common = { keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 };
-    const secure = {
-      ...common,
-      ...options.keys,
-      requestCert: true,
-      rejectUnauthorized: true,
-      minVersion: "TLSv1.3",
-    } as const;
+    const mutual = { requestCert: true, rejectUnauthorized: true, minVersion: "TLSv1.3" } as const;
+    const secure = { ...common, ...options.keys, ...mutual };
     this.#server = options.keys === null ? createPlain(common, answer) : createSecure(secure, answer);
   }
 
@@ -77,10 +72,9 @@ export class Listener {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on("error", () => request.destroy());
     try {
-      if (request.method === "GET" && request.url === STATUS_PATH) {
-        const status: PeerReport = { ...this.#options.status(), draining: this.#draining };
-        sendJson(response, 200, status);
-      } else if (request.method === "POST" && request.url === PIECE_PATH) await this.#evaluate(request, response);
+      if (request.method === "GET" && request.url === STATUS_PATH)
+        sendJson(response, 200, { ...this.#options.status(), draining: this.#draining } satisfies PeerReport);
+      else if (request.method === "POST" && request.url === PIECE_PATH) await this.#evaluate(request, response);
       else throw new RequestError("InvalidRequest", "There is nothing at this address.");
     } catch (error) {
       const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
