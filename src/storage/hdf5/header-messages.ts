@@ -85,14 +85,16 @@ interface Space {
 }
 
 const UNLIMITED = 2 ** 64;
-const NULL_SPACE = 2;
+/** Kind of a space that has dimensions. */
+const SIMPLE_SPACE = 1;
 
 /** Reads a dataspace message. */
 export function readSpace(message: DataView): Space {
   const version = message.getUint8(0);
   const rank = message.getUint8(1);
   const flags = message.getUint8(2);
-  if ((version !== 1 && version !== 2) || (version === 2 && message.getUint8(3) === NULL_SPACE)) throw new OtherKind();
+  if ((version !== 1 && version !== 2) || (version === 2 && message.getUint8(3) !== (rank === 0 ? 0 : SIMPLE_SPACE)))
+    throw new OtherKind();
   const start = version === 1 ? 8 : 4;
   const lengths = (from: number): number[] => {
     const found: number[] = [];
