@@ -16,6 +16,8 @@ const FILES = 10_000;
 /** Files of a series. */
 const LENGTH = 100;
 const NODES = 12;
+/** Age from which on an index believes that a file stays as it is (`scan-index.ts`), and some more. */
+const SETTLED_MS = 4_000;
 const own = mkdtempSync(join(tmpdir(), "fieldprobe-scan-"));
 const options = { chunkBytes: 64 * 1024 * 1024 };
 
@@ -104,7 +106,9 @@ function scanAll(folders: readonly string[], index: string): void {
 await loadHdf5();
 try {
   const given = process.argv.slice(2);
-  const sets = given.length > 0 ? [given] : makeFolders().map((folder) => [folder]);
+  const made = given.length > 0 ? null : makeFolders();
+  if (made !== null) await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
+  const sets = made?.map((folder) => [folder]) ?? [given];
   for (const [i, folders] of sets.entries()) scanAll(folders, join(own, `catalogue${i}`));
 } finally {
   rmSync(own, { recursive: true });
