@@ -9,8 +9,8 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { Cluster } from "../dist/cluster/cluster.js";
 import { type Config, loadConfig } from "../dist/config.js";
-import { openEngine } from "../dist/engine/engine.js";
-import type { Engine } from "../dist/engine/query.js";
+import type { Engine } from "../dist/engine/contract/query.js";
+import { openEngine } from "../dist/engine/main/engine.js";
 import { freeAddresses } from "./free-addresses.js";
 
 const BIN = fileURLToPath(new URL("../bin/fieldprobe.js", import.meta.url));

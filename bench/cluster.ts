@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { Engine } from "../dist/engine/query.js";
+import type { Engine } from "../dist/engine/contract/query.js";
 import { writeCube } from "../dist/generate/cube.js";
 import { ask, pointsIn } from "./ask.js";
 import { bytesRead, overlap, predictCpu, type Workload } from "./cluster-model.js";

@@ -1,7 +1,7 @@
 /** Points per second of every operation in process, with one worker and with all of them, on the shipped turbulence. */
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import type { Query } from "../dist/engine/query.js";
+import type { Query } from "../dist/engine/contract/query.js";
 import { OPERATIONS } from "../dist/operations.js";
 import { alternate, type Comparison, type Contestant } from "./alternate.js";
 import { ask, checkSame, openOn, pointsIn } from "./ask.js";

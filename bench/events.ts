@@ -21,7 +21,7 @@ import { openConnection } from "../dist/events/store/database.js";
 import { pageSql } from "../dist/events/store/sql.js";
 import { openStore, type Store } from "../dist/events/store/store.js";
 import { maintainInThread } from "../dist/events/upkeep.js";
-import { mainThreadCpu } from "../dist/server/http/event-loop.js";
+import { mainThreadCpu } from "../dist/server/life/event-loop.js";
 import { alternate, type Comparison, type Contestant } from "./alternate.js";
 import type { Load } from "./events-load-worker.js";
 import { readOptions, report } from "./row.js";

@@ -4,12 +4,12 @@
 import { readFileSync } from "node:fs";
 import { type HeapProfiler, Session } from "node:inspector/promises";
 import { fileURLToPath } from "node:url";
-import { memoryLayout } from "../dist/engine/memory.js";
-import type { Query } from "../dist/engine/query.js";
-import { evaluateBatch } from "../dist/engine/threads/batch.js";
-import { type BatchMessage, copyDataset, readDataset } from "../dist/engine/threads/dataset-copy.js";
-import { OpenDatasets } from "../dist/engine/threads/open-dataset.js";
-import { Sampler } from "../dist/engine/threads/sampler.js";
+import { type BatchMessage, copyDataset, readDataset } from "../dist/engine/contract/dataset-copy.js";
+import { memoryLayout } from "../dist/engine/contract/memory.js";
+import type { Query } from "../dist/engine/contract/query.js";
+import { evaluateBatch } from "../dist/engine/worker/batch.js";
+import { OpenDatasets } from "../dist/engine/worker/open-dataset.js";
+import { Sampler } from "../dist/engine/worker/sampler.js";
 import { createSharedMemory, instantiateSimd } from "../dist/kernels/simd/index.js";
 import { openDataset } from "../dist/storage/bricks/brick-reader.js";
 import { BrickCache } from "../dist/storage/bricks/cache.js";

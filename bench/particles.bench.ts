@@ -1,6 +1,6 @@
 /** Measures the cost of a step of particle tracking beside interpolation, and what it allocates. */
 import { fileURLToPath } from "node:url";
-import type { Query } from "../dist/engine/query.js";
+import type { Query } from "../dist/engine/contract/query.js";
 import { alternate, type Contestant } from "./alternate.js";
 import { ask, type Check, openOn, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { Agent, request } from "node:http";
 import { availableParallelism, tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
-import type { Engine } from "../dist/engine/query.js";
+import type { Engine } from "../dist/engine/contract/query.js";
 import { alternate, type Comparison, type Contestant, inTurn } from "./alternate.js";
 import { ask, checkSame, openOn } from "./ask.js";
 import { randomNumbers } from "./field.js";

@@ -7,12 +7,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { availableParallelism, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Query } from "../dist/engine/query.js";
+import type { Query } from "../dist/engine/contract/query.js";
 import { writeCube } from "../dist/generate/cube.js";
 import { openSource } from "../dist/storage/catalog/source.js";
 import { H5File } from "../dist/storage/hdf5/file.js";
 import { loadHdf5 } from "../dist/storage/hdf5/library.js";
-import { objectTarget } from "../dist/storage/remote/object-target.js";
+import { objectTarget } from "../dist/storage/objects/object-target.js";
 import { convertToZarr } from "../dist/storage/tools/convert-zarr.js";
 import { referencesOf } from "../dist/storage/tools/references.js";
 import { STORE_DEFAULTS } from "../dist/store-settings.js";

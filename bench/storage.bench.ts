@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Query } from "../dist/engine/query.js";
+import type { Query } from "../dist/engine/contract/query.js";
 import { writeCube } from "../dist/generate/cube.js";
 import { type Asked, ask, openOn, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";

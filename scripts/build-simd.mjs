@@ -16,9 +16,9 @@ const MODULES = [
     flags: ["--sharedMemory", "--maximumMemory", "65536", "--enable", "simd,threads"],
   },
   {
-    sources: "src/float32/assembly",
-    imports: ["src/float32/text-layout.ts"],
-    target: "dist/float32/text.wasm",
+    sources: "src/text/assembly",
+    imports: ["src/text/text-layout.ts"],
+    target: "dist/text/text.wasm",
     flags: ["--enable", "simd"],
   },
 ];

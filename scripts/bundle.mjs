@@ -17,9 +17,9 @@ const OUT = join(DIST, "bundle");
 /** Files of dist that are run, by command line or thread, and their names in the bundle. */
 const ENTRIES = new Map([
   ["cli/index.js", "cli"],
-  ["engine/threads/worker.js", "engine-worker"],
+  ["engine/worker/worker.js", "engine-worker"],
   ["events/worker.js", "events-worker"],
-  ["storage/zarr/store-worker.js", "store-worker"],
+  ["storage/thread/store-worker.js", "store-worker"],
   ["server/rest/cutout-worker.js", "cutout-worker"],
 ]);
 

@@ -4,8 +4,8 @@ import { statSync } from "node:fs";
 import { isAddress } from "./addresses.js";
 import { readCluster } from "./cluster/keys.js";
 import { type Config, ConfigError } from "./config.js";
-import { checkExposure, readTokenFile, tokenFileAt } from "./server/http/auth.js";
 import { TlsFiles } from "./server/http/tls.js";
+import { checkExposure, readTokenFile, tokenFileAt } from "./server/life/auth.js";
 import { describeError } from "./system-error.js";
 
 /** The problems of a configuration whose settings are valid one by one; one line each. */

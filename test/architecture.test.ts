@@ -169,7 +169,7 @@ describe("docs/architecture.md", () => {
       for (const file of seen) for (const { from, to } of WITHIN) if (from === file) seen.add(to);
       return seen;
     };
-    const worker = loadedBy("engine/threads/worker.ts");
+    const worker = loadedBy("engine/worker/worker.ts");
     const main = loadedBy("main.ts");
     const steps = table("The journey of a request");
     expect(steps.map(([number]) => number)).toEqual(Array.from({ length: 10 }, (_, i) => String(i + 1)));
@@ -186,7 +186,7 @@ describe("docs/architecture.md", () => {
     const inline = steps
       .filter(([, , , thread]) => thread === "worker, or main")
       .flatMap(([, , files]) => names(files));
-    const onMainOnly = ["engine/threads/inline-evaluator.ts", "storage/bricks/cached-bricks.ts"];
+    const onMainOnly = ["engine/main/inline-evaluator.ts", "storage/bricks/cached-bricks.ts"];
     expect(inline.filter((file) => !worker.has(file))).toEqual(onMainOnly);
     const http = [...worker].filter((file) => /^(server|events|cluster|client|cli)\//.test(file));
     expect(http, "a worker thread loads nothing of the servers").toEqual([]);
@@ -256,7 +256,7 @@ describe("the source", () => {
       .map((name) => posix.dirname(name.replaceAll(sep, "/")));
     const lost = [...new Set(folders)].filter((folder) => !own.test(folder) && !existsSync(join(SRC, folder)));
     // Foreign files and filters are tested apart from the readers that they go through.
-    expect(lost.toSorted()).toEqual(["storage/catalog/own", "storage/hdf5/filters"]);
+    expect(lost.toSorted()).toEqual(["storage/catalog/own", "storage/hdf5-bytes/filters"]);
   });
 
   it("has no variables outside of functions", () => {

@@ -7,8 +7,8 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { MANIFEST_NAME } from "../storage/catalog/manifest.js";
-import type { Dataset, FileStamp } from "../storage/dataset.js";
-import { digestFile } from "../storage/file-digest.js";
+import type { Dataset, FileStamp } from "../storage/file/dataset.js";
+import { digestFile } from "../storage/file/file-digest.js";
 
 /** Samples taken of all files of a dataset together. */
 const SAMPLES = 16_384;

@@ -1,7 +1,7 @@
 /** Divides the nodes of a search or a cutout into boxes by owner. */
 
-import type { NodeRegion } from "../engine/node-region.js";
-import type { RegionBox } from "../engine/query.js";
+import type { NodeRegion } from "../engine/contract/node-region.js";
+import type { RegionBox } from "../engine/contract/query.js";
 import type { Regions } from "./regions.js";
 
 /** A box of nodes and its owner. */

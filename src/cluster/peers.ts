@@ -3,7 +3,7 @@
  * connections. A failure detector asks the peers that have pieces, and now and then the others, what they are doing.
  */
 import type { Logger } from "pino";
-import type { PeerStatus } from "../engine/query.js";
+import type { PeerStatus } from "../engine/contract/query.js";
 import type { Keys } from "./keys.js";
 import { type PeerAnswer, PeerConnection, type PeerRequest, READ_BYTES } from "./peer-connection.js";
 import { type PeerReport, readReport, STATUS_PATH } from "./piece.js";

@@ -3,8 +3,8 @@
  * velocities as little-endian float32 in the body. The answer is the values, float32 too, or an error as JSON.
  */
 import { z } from "zod";
-import type { Query, RegionBox } from "../engine/query.js";
-import type { Failure } from "../engine/task.js";
+import type { Query, RegionBox } from "../engine/contract/query.js";
+import type { Failure } from "../engine/contract/task.js";
 import { CALLER_CODES, RequestError, SERVER_CODES } from "../errors.js";
 import {
   ALL_OPERATIONS,
@@ -13,7 +13,7 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../operations.js";
-import { OPEN_FACES } from "../storage/dataset.js";
+import { OPEN_FACES } from "../storage/file/dataset.js";
 
 /** The header that carries a piece. */
 export const PIECE_HEADER = "fieldprobe-piece";

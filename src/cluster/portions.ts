@@ -1,7 +1,7 @@
 /** A portion is the part of a query's points that one peer evaluates; its points stay in the order of the query. */
 import { setImmediate as turn } from "node:timers/promises";
-import type { SharedPoints } from "../engine/sharing.js";
-import type { Slab } from "../engine/task.js";
+import type { Slab } from "../engine/contract/task.js";
+import type { SharedPoints } from "../engine/main/sharing.js";
 import { addByCell } from "../kernels/brick-order.js";
 import type { Triple } from "../kernels/types.js";
 import type { Regions } from "./regions.js";

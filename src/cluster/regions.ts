@@ -4,7 +4,7 @@
  * on both sides.
  */
 import { createHash } from "node:crypto";
-import { STENCIL_REACH } from "../engine/plan/sweep-shape.js";
+import { STENCIL_REACH } from "../engine/contract/sweep-shape.js";
 import { sortTables } from "../kernels/brick-order.js";
 import { wrap } from "../kernels/stencil.js";
 import type { Axes, Axis, Bricking, Triple } from "../kernels/types.js";

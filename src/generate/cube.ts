@@ -5,7 +5,7 @@ import ops from "ndarray-ops";
 import { makeFolder } from "../make-folder.js";
 import { FIELDS, type FieldName } from "../operations.js";
 import { completeFolder, type Manifest } from "../storage/catalog/manifest.js";
-import type { Triple } from "../storage/dataset.js";
+import type { Triple } from "../storage/file/dataset.js";
 import { type Filter, Hdf5Writer } from "../storage/hdf5/writer.js";
 import {
   abcFlow,

@@ -1,12 +1,12 @@
 /** Opens a file or store by what it is. */
 import { isAddress } from "../addresses.js";
-import { statusOf } from "./files.js";
+import { statusOf } from "./file/files.js";
+import type { StoredFile } from "./file/stored-file.js";
 import { H5File } from "./hdf5/file.js";
 import { PlainFile } from "./hdf5/plain-file.js";
-import type { StoredFile } from "./stored-file.js";
+import { RemoteFile } from "./thread/ranged-file.js";
+import { ZarrFile } from "./thread/zarr-file.js";
 import { isReferences, isRemoteHdf5 } from "./zarr/kinds.js";
-import { RemoteFile } from "./zarr/ranged-file.js";
-import { ZarrFile } from "./zarr/zarr-file.js";
 
 /** Facts known about a file before it is opened. */
 export interface KnownOfFile {

@@ -3,7 +3,7 @@ import { appendFileSync, cpSync, mkdirSync, readFileSync, statSync, utimesSync, 
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Generations } from "../../src/cluster/generation.js";
-import { digestBuild } from "../../src/engine/build-digest.js";
+import { digestBuild } from "../../src/engine/contract/build-digest.js";
 import { writeCube } from "../../src/generate/cube.js";
 import { openSource } from "../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";

@@ -7,7 +7,7 @@ import { freeAddresses } from "../../bench/free-addresses.js";
 import type { Generations } from "../../src/cluster/generation.js";
 import { Listener } from "../../src/cluster/listener.js";
 import { PIECE_HEADER, writePiece } from "../../src/cluster/piece.js";
-import type { Engine, Evaluation } from "../../src/engine/query.js";
+import type { Engine, Evaluation } from "../../src/engine/contract/query.js";
 
 const GENERATION = "0123456789abcdef".repeat(4);
 const QUERY = { operation: "GetVelocity", dataset: "cube" } as const;

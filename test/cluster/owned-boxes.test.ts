@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { boxesOf } from "../../src/cluster/owned-boxes.js";
 import { regionsOf } from "../../src/cluster/regions.js";
-import type { NodeRegion } from "../../src/engine/node-region.js";
+import type { NodeRegion } from "../../src/engine/contract/node-region.js";
 import type { Axis } from "../../src/kernels/types.js";
 
 const axis: Axis = { nodes: 256, origin: 0, spacing: 1, periodic: true, coordinates: null };

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cutPoints, mergeValues } from "../../src/cluster/portions.js";
 import { ownersOf, regionsOf } from "../../src/cluster/regions.js";
-import type { Slab } from "../../src/engine/task.js";
+import type { Slab } from "../../src/engine/contract/task.js";
 import type { Axis } from "../../src/kernels/types.js";
 
 const axis: Axis = { nodes: 128, origin: -3, spacing: 0.5, periodic: true, coordinates: null };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/config.js";
-import { digestToken, type TokenEntry, watchTokens } from "../../src/server/http/auth.js";
+import { digestToken, type TokenEntry, watchTokens } from "../../src/server/life/auth.js";
 import { expectFault } from "../support/faults.js";
 import { exchange, rawPost, statusOf } from "../support/raw-http.js";
 import { scratchFolder } from "../support/scratch.js";

@@ -11,7 +11,7 @@ import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
-import { digestToken } from "../../src/server/http/auth.js";
+import { digestToken } from "../../src/server/life/auth.js";
 import { startProgram } from "../support/program.js";
 import { EXAMPLE, load, scratch } from "./support.js";
 

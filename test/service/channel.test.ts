@@ -2,8 +2,8 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
-import { openEngine } from "../../src/engine/engine.js";
-import type { Engine, Query } from "../../src/engine/query.js";
+import type { Engine, Query } from "../../src/engine/contract/query.js";
+import { openEngine } from "../../src/engine/main/engine.js";
 import { ALL_OPERATIONS, type Operation } from "../../src/operations.js";
 import { channelPoints, writeChannel } from "../support/channel.js";
 import { generator, runQuery } from "../support/run-query.js";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeCube } from "../../src/generate/cube.js";
 import type { RunningService } from "../../src/main.js";
-import { digestToken } from "../../src/server/http/auth.js";
+import { digestToken } from "../../src/server/life/auth.js";
 import { writeChannel } from "../support/channel.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";

@@ -1,6 +1,6 @@
 /** All operations over a real socket, both SOAP versions, against the engine in process. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Query } from "../../src/engine/query.js";
+import type { Query } from "../../src/engine/contract/query.js";
 import type { RunningService } from "../../src/main.js";
 import { type Member, OPERATIONS, type Operation, RECORDS } from "../../src/operations.js";
 import { generator, runQuery } from "../support/run-query.js";

@@ -1,13 +1,13 @@
-/** The HDF5 files of test/storage/hdf5/chunks/fixtures, made by h5py, and what each of them holds. */
+/** The HDF5 files of test/storage/hdf5-bytes/chunks/fixtures, made by h5py, and what each of them holds. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { scanFolders } from "../../src/storage/catalog/scan-folders.js";
-import type { Dataset } from "../../src/storage/dataset.js";
+import type { Dataset } from "../../src/storage/file/dataset.js";
 import { descriptor, writeDescriptor } from "./cubes.js";
 
-const FIXTURES = fileURLToPath(new URL("../storage/hdf5/chunks/fixtures", import.meta.url));
+const FIXTURES = fileURLToPath(new URL("../storage/hdf5-bytes/chunks/fixtures", import.meta.url));
 
 export type Four = readonly [number, number, number, number];
 

@@ -1,8 +1,8 @@
 /** An engine without data or threads: recognisable numbers per operation, limits honoured, failures on demand. */
-import type { Engine, EngineStatus, Evaluation, Query, Result, TripleSink } from "../../src/engine/query.js";
-import type { QueryTexts } from "../../src/engine/text-task.js";
+import type { Engine, EngineStatus, Evaluation, Query, Result, TripleSink } from "../../src/engine/contract/query.js";
 import { CancelledError, DeadlineError, FieldprobeError, NotFoundError, RequestError } from "../../src/errors.js";
 import { OPERATIONS, RECORDS } from "../../src/operations.js";
+import type { QueryTexts } from "../../src/text/text-task.js";
 
 export interface FakeOptions {
   /** Points per slab; small ones make several commits. */

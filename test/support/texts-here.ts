@@ -2,8 +2,8 @@
  * The text threads of a query without threads: tasks are done in this thread, some moments later, or fail on demand.
  */
 import { setImmediate as moment } from "node:timers/promises";
-import type { QueryTexts } from "../../src/engine/text-task.js";
-import { Texts } from "../../src/engine/threads/texts.js";
+import type { QueryTexts } from "../../src/text/text-task.js";
+import { Texts } from "../../src/text/texts.js";
 import { textModule } from "./text-module.js";
 
 /** Text threads, with what a test looks at. */

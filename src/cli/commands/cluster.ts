@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { readCluster } from "../../cluster/keys.js";
 import { Peers } from "../../cluster/peers.js";
 import type { PeerReport } from "../../cluster/piece.js";
-import { digestBuild } from "../../engine/build-digest.js";
+import { digestBuild } from "../../engine/contract/build-digest.js";
 import { reasonOf } from "../../system-error.js";
 import { MisuseError } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";

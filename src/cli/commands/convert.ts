@@ -7,7 +7,7 @@ import { NAME_PATTERN } from "../../storage/catalog/descriptor.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { openSource } from "../../storage/catalog/source.js";
 import { FILTERS, type Filter } from "../../storage/hdf5/writer.js";
-import { objectTarget } from "../../storage/remote/object-target.js";
+import { objectTarget } from "../../storage/objects/object-target.js";
 import { convert } from "../../storage/tools/convert.js";
 import { convertToZarr } from "../../storage/tools/convert-zarr.js";
 import { COMPRESSIONS, type Compression } from "../../storage/zarr/shard.js";

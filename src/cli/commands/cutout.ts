@@ -5,7 +5,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { LIMITS } from "../../config.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { openSource } from "../../storage/catalog/source.js";
-import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../../storage/dataset.js";
+import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../../storage/file/dataset.js";
 import { selectionProblem, writeCutout } from "../../storage/tools/cutout.js";
 import { answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";

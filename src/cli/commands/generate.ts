@@ -8,7 +8,7 @@ import { spectrumPlot } from "../../generate/spectrum-plot.js";
 import { meanSpectrum } from "../../generate/turbulence-statistics.js";
 import { NAME_PATTERN } from "../../storage/catalog/descriptor.js";
 import type { Manifest } from "../../storage/catalog/manifest.js";
-import type { Triple } from "../../storage/dataset.js";
+import type { Triple } from "../../storage/file/dataset.js";
 import { FILTERS, type Filter } from "../../storage/hdf5/writer.js";
 import { MisuseError, NUMBER, pathArgument, wholeNumber } from "../input/arguments.js";
 import { PROGRESS_HELP, progressOf } from "../output/progress.js";

@@ -12,10 +12,10 @@ import { type Recognised, recognise } from "../../storage/catalog/layouts/recogn
 import { nameOf } from "../../storage/catalog/scan-folders.js";
 import { recogniseSeries } from "../../storage/catalog/series.js";
 import { unclaimedWarning } from "../../storage/catalog/unclaimed.js";
-import { realPath } from "../../storage/files.js";
-import { DESCRIPTOR_NAME, isStore } from "../../storage/folder-names.js";
-import { isHdf5 } from "../../storage/hdf5/bytes.js";
+import { realPath } from "../../storage/file/files.js";
+import { DESCRIPTOR_NAME, isStore } from "../../storage/file/folder-names.js";
 import type { H5File } from "../../storage/hdf5/file.js";
+import { isHdf5 } from "../../storage/hdf5-bytes/bytes.js";
 import { openFile } from "../../storage/open-file.js";
 import { referencesOf } from "../../storage/tools/references.js";
 import { explain } from "../../storage/tools/report.js";

@@ -18,7 +18,7 @@ import {
 import { Command, InvalidArgumentError } from "commander";
 import { loadConfig } from "../../config.js";
 import { withLock } from "../../lock-file.js";
-import { digestToken, isExpired, readTokenFile, type TokenEntry, tokenFileAt } from "../../server/http/auth.js";
+import { digestToken, isExpired, readTokenFile, type TokenEntry, tokenFileAt } from "../../server/life/auth.js";
 import { reasonOf } from "../../system-error.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
 

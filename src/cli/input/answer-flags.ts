@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { FIELDS } from "../../operations.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { OTHERS, type OtherField } from "../../storage/catalog/layouts/usual-names.js";
-import { AXIS_NAMES, type AxisName } from "../../storage/dataset.js";
+import { AXIS_NAMES, type AxisName } from "../../storage/file/dataset.js";
 import { NUMBER, wholeNumber } from "./arguments.js";
 
 const LETTERS = ["t", "z", "y", "x", "c"];

@@ -8,7 +8,7 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
-import { AXIS_NAMES, type AxisName, OPEN_FACES } from "../../storage/dataset.js";
+import { AXIS_NAMES, type AxisName, OPEN_FACES } from "../../storage/file/dataset.js";
 import { MisuseError, NUMBER } from "./arguments.js";
 
 type MemberName = (typeof ALL_OPERATIONS)[number]["request"][number]["name"];

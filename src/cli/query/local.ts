@@ -1,9 +1,9 @@
 /** Evaluates a query in this process, without a service. */
 import { type Logger, pino } from "pino";
 import { loadConfig } from "../../config.js";
-import { openEngine } from "../../engine/engine.js";
-import { recordOfResult } from "../../engine/particle-records.js";
-import { type Engine, type Query, writeTriples } from "../../engine/query.js";
+import { recordOfResult } from "../../engine/contract/particle-records.js";
+import { type Engine, type Query, writeTriples } from "../../engine/contract/query.js";
+import { openEngine } from "../../engine/main/engine.js";
 import { FieldprobeError } from "../../errors.js";
 import {
   functionNamed,
@@ -15,7 +15,7 @@ import {
   RECORDS,
   type RecordName,
 } from "../../operations.js";
-import { claimText } from "../../storage/dataset.js";
+import { claimText } from "../../storage/file/dataset.js";
 import { type DatasetLabels, explain, type FlagQuery, NO_LABELS, type OnProgress, type QueryAnswer } from "./answer.js";
 
 /** Settings of a public service or a cluster, which do not apply to a query of this process. */

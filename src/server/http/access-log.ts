@@ -1,7 +1,7 @@
 /** The access log writes a line for every answered request and counts it, many requests at a time. */
 import { type DestinationStream, type Logger, symbols } from "pino";
-import type { Metrics } from "./metrics.js";
-import type { RequestFacts } from "./request-facts.js";
+import type { Metrics } from "../life/metrics.js";
+import type { RequestFacts } from "../life/request-facts.js";
 
 /** A request whose answer is out, or whose caller has left. */
 export interface EndedRequest {

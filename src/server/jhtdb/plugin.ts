@@ -6,7 +6,7 @@ import type { FastifyInstance } from "fastify";
 import { NotFoundError } from "../../errors.js";
 import { lackOf, spatialOf } from "../../operations.js";
 import { UNDOCUMENTED } from "../http/api-docs.js";
-import type { Plugin, Service } from "../http/service.js";
+import type { Plugin, Service } from "../life/service.js";
 import { problemHandler } from "../rest/describe-problem.js";
 import { serveCutout } from "./serve-cutout.js";
 import { JSON_TYPE, serveValues } from "./serve-values.js";

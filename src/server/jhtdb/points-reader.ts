@@ -2,7 +2,7 @@
 import { excerpt, RequestError } from "../../errors.js";
 import { DecimalScanner } from "../../float32/number-scanner.js";
 import { parseFloat32 } from "../../float32/parse.js";
-import { formOf, type ItemForm } from "../http/items-ahead.js";
+import { formOf, type ItemForm } from "../../text/items-ahead.js";
 import type { BodyItems, BodyReader } from "../rest/body-reader.js";
 import type { TripleWriter } from "../rest/triple-writer.js";
 

@@ -3,14 +3,14 @@
  * are read.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { checkAvailable } from "../../engine/check-query.js";
-import type { Evaluation, FrameBox, Result } from "../../engine/query.js";
+import type { Evaluation, FrameBox, Result } from "../../engine/contract/query.js";
+import { checkAvailable } from "../../engine/main/check-query.js";
 import { LimitError, RequestError, tooManyPoints, unknownDataset } from "../../errors.js";
 import { FIELDS } from "../../operations.js";
-import type { Axis, Dataset } from "../../storage/dataset.js";
-import { RequestLife } from "../http/request-life.js";
+import type { Axis, Dataset } from "../../storage/file/dataset.js";
 import { sendStream } from "../http/send-answer.js";
-import type { Service } from "../http/service.js";
+import { RequestLife } from "../life/request-life.js";
+import type { Service } from "../life/service.js";
 import { timesOf } from "../rest/describe.js";
 import { nestedStream } from "../rest/write-answer.js";
 import { type CutoutQuery, readCutoutQuery, readCutoutTexts, type StridedRange } from "./cutout-query.js";

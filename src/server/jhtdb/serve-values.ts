@@ -1,9 +1,9 @@
 /** `serveValues` follows `POST values` from its arrival to the last row of its answer. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { RequestError } from "../../errors.js";
-import { RequestLife } from "../http/request-life.js";
 import { sendPassages, sendStream } from "../http/send-answer.js";
-import type { Service } from "../http/service.js";
+import { RequestLife } from "../life/request-life.js";
+import type { Service } from "../life/service.js";
 import { timesOf } from "../rest/describe.js";
 import { PendingQuery, type QueryResult } from "../rest/pending-query.js";
 import { readBody } from "../rest/read-body.js";

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { operationOf } from "../../operations.js";
 import { negotiate } from "../http/negotiate.js";
 import { addVary, sendStream } from "../http/send-answer.js";
-import type { Service } from "../http/service.js";
+import type { Service } from "../life/service.js";
 import { readRequest, textsOfQueryString } from "./parameters.js";
 import { compute } from "./serve-operation.js";
 

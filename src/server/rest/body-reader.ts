@@ -1,7 +1,7 @@
 /**
  * `BodyReader` reads the body of a request part by part; of one with many points threads may read these in its place.
  */
-import type { ItemForm } from "../http/items-ahead.js";
+import type { ItemForm } from "../../text/items-ahead.js";
 
 /** A reader for the body of a request: `write` every part, then `end`. */
 export interface BodyReader {

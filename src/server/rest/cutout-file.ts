@@ -9,10 +9,10 @@ import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { RequestError, tooManyPoints, unknownDataset } from "../../errors.js";
-import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/dataset.js";
+import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/file/dataset.js";
 import type { Selection } from "../../storage/tools/cutout.js";
 import { negotiate } from "../http/negotiate.js";
-import type { Service } from "../http/service.js";
+import type { Service } from "../life/service.js";
 import type { CutoutThread } from "./cutout-thread.js";
 import { compute } from "./serve-operation.js";
 

@@ -2,8 +2,8 @@
 import { Piscina } from "piscina";
 import { builtFile } from "../../built-file.js";
 import { BusyError, DataError } from "../../errors.js";
-import type { Dataset } from "../../storage/dataset.js";
-import type { StorePort } from "../../storage/store-port.js";
+import type { Dataset } from "../../storage/file/dataset.js";
+import type { StorePort } from "../../storage/thread/store-port.js";
 import type { Selection } from "../../storage/tools/cutout.js";
 
 /** One file to write. */

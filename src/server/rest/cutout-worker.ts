@@ -2,7 +2,7 @@
 
 import { parentPort } from "node:worker_threads";
 import { BusyError, DataError } from "../../errors.js";
-import { shareStoresOf } from "../../storage/store-connection.js";
+import { shareStoresOf } from "../../storage/thread/store-connection.js";
 import { writeCutout } from "../../storage/tools/cutout.js";
 import type { CutoutFile, CutoutOutcome } from "./cutout-thread.js";
 

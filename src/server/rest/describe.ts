@@ -1,6 +1,6 @@
 /** `describe` tells callers of a dataset: grid, times, fields, units, and what each operation accepts on it. */
 import { ALL_OPERATIONS, lackOf, type Operation, RECORDS, spatialOf } from "../../operations.js";
-import { type Axis, claimText, type Dataset, type TimeAxis, type Walls } from "../../storage/dataset.js";
+import { type Axis, claimText, type Dataset, type TimeAxis, type Walls } from "../../storage/file/dataset.js";
 
 /**
  * The operations on datasets that have a route of their own: cutouts have another form, and array forms only exist in

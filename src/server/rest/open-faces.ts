@@ -4,7 +4,7 @@
 import { Type } from "@sinclair/typebox";
 import { RequestError } from "../../errors.js";
 import type { Operation } from "../../operations.js";
-import { OPEN_FACES, type OpenFaces } from "../../storage/dataset.js";
+import { OPEN_FACES, type OpenFaces } from "../../storage/file/dataset.js";
 import type { AskedQuery } from "./pending-query.js";
 
 /** The parameter of a query string; it stands in no body, where points may come before it. */

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import fastifyStatic from "@fastify/static";
-import type { Plugin } from "../http/service.js";
+import type { Plugin } from "../life/service.js";
 
 /** Nothing from elsewhere, no code but the page's own files, no markup by strings. */
 const POLICY = [

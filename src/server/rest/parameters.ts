@@ -1,5 +1,5 @@
 /** Parameters of a request, from query string or JSON, are checked by the rows of the operation table. */
-import type { Query } from "../../engine/query.js";
+import type { Query } from "../../engine/contract/query.js";
 import { excerpt, RequestError } from "../../errors.js";
 import { FloatWriter } from "../../float32/format.js";
 import {
@@ -9,8 +9,8 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
-import type { TimeSlices } from "../http/event-loop.js";
 import { readFiniteFloat, readInt } from "../http/read-number.js";
+import type { TimeSlices } from "../life/event-loop.js";
 
 /** Members of a request as text, by name; only `time` may have more than one. */
 export type TextMembers = Map<string, readonly string[]>;

@@ -3,12 +3,12 @@
  * known.
  */
 import type { Limits } from "../../config.js";
-import type { Evaluation, Result, TripleSink } from "../../engine/query.js";
-import type { QueryTexts } from "../../engine/text-task.js";
+import type { Evaluation, Result, TripleSink } from "../../engine/contract/query.js";
 import { tooManyPoints } from "../../errors.js";
 import { type Operation, RECORDS } from "../../operations.js";
-import type { OpenFaces } from "../../storage/dataset.js";
-import type { PointLimit, RequestLife } from "../http/request-life.js";
+import type { OpenFaces } from "../../storage/file/dataset.js";
+import type { QueryTexts } from "../../text/text-task.js";
+import type { PointLimit, RequestLife } from "../life/request-life.js";
 import { type ApiRequest, isComplete, readRequest, readTimes, type TextMembers, type Times } from "./parameters.js";
 import { TripleStore, TripleWriter } from "./triple-writer.js";
 

@@ -1,12 +1,12 @@
 /** `readBody` feeds the body of a request to a reader as it arrives; `readerFor` chooses one by media type. */
 import type { FastifyRequest } from "fastify";
 import type { Operation } from "../../operations.js";
-import type { Body } from "../http/body.js";
-import type { TimeSlices } from "../http/event-loop.js";
-import { readAhead } from "../http/items-ahead.js";
-import type { RequestLife } from "../http/request-life.js";
-import type { Service } from "../http/service.js";
-import { type Steps, walk } from "../http/steps.js";
+import { readAhead } from "../../text/items-ahead.js";
+import { type Steps, walk } from "../../text/steps.js";
+import type { Body } from "../life/body.js";
+import type { TimeSlices } from "../life/event-loop.js";
+import type { RequestLife } from "../life/request-life.js";
+import type { Service } from "../life/service.js";
 import type { BodyReader } from "./body-reader.js";
 import { FloatsReader } from "./floats-reader.js";
 import { JsonReader } from "./json-reader.js";

@@ -1,14 +1,14 @@
 /** `serveOperation` follows a request for an operation from its arrival to the last byte of its answer. */
 
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { recordOfResult } from "../../engine/particle-records.js";
-import type { Result } from "../../engine/query.js";
+import { recordOfResult } from "../../engine/contract/particle-records.js";
+import type { Result } from "../../engine/contract/query.js";
 import { type Operation, RECORDS } from "../../operations.js";
 import { version } from "../../version.js";
 import { negotiate } from "../http/negotiate.js";
-import { RequestLife } from "../http/request-life.js";
 import { addVary, sendPassages, sendStream } from "../http/send-answer.js";
-import type { Service } from "../http/service.js";
+import { RequestLife } from "../life/request-life.js";
+import type { Service } from "../life/service.js";
 import { assumedOf } from "./describe.js";
 import { type ApiRequest, asWritten, optionalArraysOf, textsOfQueryString } from "./parameters.js";
 import { type AskedQuery, PendingQuery } from "./pending-query.js";

@@ -5,18 +5,18 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { COLOUR_MAPS } from "../../colour-map.js";
-import type { Query, Result } from "../../engine/query.js";
+import type { Query, Result } from "../../engine/contract/query.js";
 import { RequestError, tooManyPoints, unknownDataset } from "../../errors.js";
 import { shortestFloat32 } from "../../float32/format.js";
 import { operationOf, RECORDS, TEMPORAL_INTERPOLATION } from "../../operations.js";
 import { QUANTITIES, type Quantity, type QuantityName, quantityOf } from "../../quantities.js";
-import { AXIS_NAMES, type Dataset } from "../../storage/dataset.js";
-import type { TimeSlices } from "../http/event-loop.js";
+import { AXIS_NAMES, type Dataset } from "../../storage/file/dataset.js";
 import { negotiate } from "../http/negotiate.js";
 import { readFiniteFloat } from "../http/read-number.js";
-import type { RequestLife } from "../http/request-life.js";
 import { addVary } from "../http/send-answer.js";
-import type { Service } from "../http/service.js";
+import type { TimeSlices } from "../life/event-loop.js";
+import type { RequestLife } from "../life/request-life.js";
+import type { Service } from "../life/service.js";
 import { drawPicture, Range } from "./picture.js";
 import {
   layBox,

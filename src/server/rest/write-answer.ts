@@ -1,8 +1,8 @@
 /** Writes answers in pieces of about 64 KiB as raw float32, CSV or JSON, from a result of the engine. */
-import type { Result } from "../../engine/query.js";
-import type { QueryTexts } from "../../engine/text-task.js";
+import type { Result } from "../../engine/contract/query.js";
 import { FloatWriter } from "../../float32/format.js";
-import { isLarge, type RecordForm, writeHere, writtenRecords } from "../http/written-records.js";
+import type { QueryTexts } from "../../text/text-task.js";
+import { isLarge, type RecordForm, writeHere, writtenRecords } from "../../text/written-records.js";
 
 /** An answer before it has a form. */
 export interface UnwrittenAnswer {

@@ -1,11 +1,11 @@
 /**
  * Reads the array forms: the function by its name, coordinates as three lists, and the operation that is meant by them.
  */
-import type { Query, TripleSink } from "../../engine/query.js";
+import type { Query, TripleSink } from "../../engine/contract/query.js";
 import { excerpt, LimitError, type RequestError } from "../../errors.js";
 import { functionNamed, functionsOf, type OperationRow, ownMembers } from "../../operations.js";
+import type { Steps } from "../../text/steps.js";
 import { readFloat } from "../http/read-number.js";
-import type { Steps } from "../http/steps.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";
 import { START, type XmlReader } from "./xml/reader.js";
 

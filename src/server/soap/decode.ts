@@ -2,7 +2,7 @@
  * `decode` reads the element of an operation by its row of the table: scalars first, then points straight into the
  * engine's slabs.
  */
-import type { Evaluation, Query, TripleSink } from "../../engine/query.js";
+import type { Evaluation, Query, TripleSink } from "../../engine/contract/query.js";
 import { excerpt, type RequestError } from "../../errors.js";
 import {
   type Member,
@@ -11,10 +11,10 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
+import type { SmallTexts } from "../../text/small-texts.js";
+import type { Steps } from "../../text/steps.js";
 import { readFloat, readInt } from "../http/read-number.js";
-import type { PointLimit } from "../http/request-life.js";
-import type { SmallTexts } from "../http/small-texts.js";
-import type { Steps } from "../http/steps.js";
+import type { PointLimit } from "../life/request-life.js";
 import { functionAsked, queryOf, readLists, writePoints } from "./array-forms.js";
 import { type ItemArray, type ItemsSeen, type PlainScanners, type ReadingThreads, readItems } from "./items.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";

@@ -1,10 +1,10 @@
 /** `ResponseEncoder` writes results in passages of about 64 KiB, in the form the original platform writes. */
-import type { Result } from "../../engine/query.js";
-import type { QueryTexts } from "../../engine/text-task.js";
+import type { Result } from "../../engine/contract/query.js";
 import { copyBytes, recordBytes } from "../../float32/record-writer.js";
 import { type OperationRow, RECORDS } from "../../operations.js";
-import type { SmallTexts } from "../http/small-texts.js";
-import { writtenRecords } from "../http/written-records.js";
+import type { SmallTexts } from "../../text/small-texts.js";
+import type { QueryTexts } from "../../text/text-task.js";
+import { writtenRecords } from "../../text/written-records.js";
 import { ENVELOPE_NAMESPACE } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";
 import { escapeText } from "./xml/writer.js";

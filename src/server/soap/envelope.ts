@@ -1,6 +1,6 @@
 /** `openEnvelope` and `closeEnvelope` read the envelope: version, header blocks, and the single element of the body. */
 import { FieldprobeError, LimitError, RequestError } from "../../errors.js";
-import type { Steps } from "../http/steps.js";
+import type { Steps } from "../../text/steps.js";
 import type { SoapVersion } from "./media-type.js";
 import { DONE, END, START, type XmlReader } from "./xml/reader.js";
 import type { Attribute } from "./xml/xml-names.js";

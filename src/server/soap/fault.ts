@@ -1,6 +1,6 @@
 /** `faultFor` writes an error as the fault that its request is answered with, by one function for each SOAP version. */
 import { excerpt, FieldprobeError, RequestError } from "../../errors.js";
-import type { LivingRequest } from "../http/request-life.js";
+import type { LivingRequest } from "../life/request-life.js";
 import { envelopeStart } from "./encode.js";
 import { ENVELOPE_NAMESPACE, EncodingFault, HeaderError, MustUnderstandFault, VersionFault } from "./envelope.js";
 import type { SoapVersion } from "./media-type.js";

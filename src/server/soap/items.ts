@@ -2,15 +2,15 @@
  * `readItems` reads the items of `points` and `InitialV` into the engine's slabs: by a scanner that knows their tags,
  * else the exact way.
  */
-import type { TripleSink } from "../../engine/query.js";
-import type { QueryTexts } from "../../engine/text-task.js";
+import type { TripleSink } from "../../engine/contract/query.js";
 import { excerpt, tooManyPoints } from "../../errors.js";
 import { FULL, LONGEST_NUMBER, type ScanEnd, SHORT, TripleScanner } from "../../float32/triples.js";
 import { RECORDS } from "../../operations.js";
-import { copyFloats, formOf, readAhead } from "../http/items-ahead.js";
+import { copyFloats, formOf, readAhead } from "../../text/items-ahead.js";
+import type { SmallTexts } from "../../text/small-texts.js";
+import type { Steps } from "../../text/steps.js";
+import type { QueryTexts } from "../../text/text-task.js";
 import { readFloat } from "../http/read-number.js";
-import type { SmallTexts } from "../http/small-texts.js";
-import type { Steps } from "../http/steps.js";
 import { checkAttributes, collapsed, invalid, type RequestDialect, readText, schemaType } from "./simple-members.js";
 import { END, START, type XmlReader } from "./xml/reader.js";
 

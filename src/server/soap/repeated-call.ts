@@ -1,13 +1,13 @@
 /** `RepeatedCall` serves a SOAP request that differs from an earlier one in its points only. */
-import { type Query, writeTriples } from "../../engine/query.js";
+import { type Query, writeTriples } from "../../engine/contract/query.js";
 import { tooManyPoints } from "../../errors.js";
 import type { TripleScanner } from "../../float32/triples.js";
 import type { OperationRow } from "../../operations.js";
-import { HttpRefusal, plainRefusal } from "../http/refusal.js";
-import type { Repeat } from "../http/repeat.js";
-import { RequestLife } from "../http/request-life.js";
-import type { Service } from "../http/service.js";
-import type { SmallTexts } from "../http/small-texts.js";
+import type { SmallTexts } from "../../text/small-texts.js";
+import { HttpRefusal, plainRefusal } from "../life/refusal.js";
+import type { Repeat } from "../life/repeats/repeat.js";
+import { RequestLife } from "../life/request-life.js";
+import type { Service } from "../life/service.js";
 import type { ResponseEncoder } from "./encode.js";
 import { CONTENT_TYPES, faultFor } from "./fault.js";
 import type { MediaType } from "./media-type.js";

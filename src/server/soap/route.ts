@@ -1,17 +1,17 @@
 /** The SOAP route serves each request from its media type to the last byte of its answer. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Query } from "../../engine/query.js";
+import type { Query } from "../../engine/contract/query.js";
 import { excerpt, RequestError } from "../../errors.js";
 import { type OperationRow, operationsNamed } from "../../operations.js";
-import type { Body } from "../http/body.js";
-import { HttpRefusal, refuseTheRest } from "../http/refusal.js";
-import { KEPT_BYTES, REPEAT_BYTES } from "../http/repeats.js";
-import { RequestLife } from "../http/request-life.js";
+import { SmallTexts } from "../../text/small-texts.js";
+import { type Steps, walk } from "../../text/steps.js";
+import { isLarge } from "../../text/written-records.js";
 import { sendPassages, sendStream, sendText } from "../http/send-answer.js";
-import { type Plugin, type Service, SOAP_PATH } from "../http/service.js";
-import { SmallTexts } from "../http/small-texts.js";
-import { type Steps, walk } from "../http/steps.js";
-import { isLarge } from "../http/written-records.js";
+import type { Body } from "../life/body.js";
+import { HttpRefusal, refuseTheRest } from "../life/refusal.js";
+import { KEPT_BYTES, REPEAT_BYTES } from "../life/repeats/repeats.js";
+import { RequestLife } from "../life/request-life.js";
+import { type Plugin, type Service, SOAP_PATH } from "../life/service.js";
 import { type DecodedOperation, decode, operationsAsked } from "./decode.js";
 import { ResponseEncoder } from "./encode.js";
 import { closeEnvelope, openEnvelope } from "./envelope.js";

@@ -2,7 +2,7 @@
  * `Utf8Body` turns the body of a request into valid UTF-8: byte order marks, UTF-16, and refusal of what is neither.
  */
 import { isUtf8 } from "node:buffer";
-import type { Body } from "../http/body.js";
+import type { Body } from "../life/body.js";
 import type { Charset } from "./media-type.js";
 import type { ByteSource } from "./xml/reader.js";
 import { malformed } from "./xml/xml-names.js";

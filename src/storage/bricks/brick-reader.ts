@@ -4,14 +4,13 @@
 
 import ndarray from "ndarray";
 import { DataError } from "../../errors.js";
-import type { Dataset, FieldName, FieldPart, FieldSource, FileStamp, Triple } from "../dataset.js";
-import { isSeries, isUnchanged, placeOf, realPath } from "../files.js";
-import type { ChunkIndex } from "../hdf5/chunk-index.js";
+import type { Dataset, FieldName, FieldPart, FieldSource, FileStamp, Triple } from "../file/dataset.js";
+import { isSeries, isUnchanged, placeOf, realPath } from "../file/files.js";
+import { isAsStored, isField, type Packing, packingOf } from "../file/packing.js";
+import type { ChunkIndex, Stored } from "../file/stored.js";
+import type { StoredFile, StoredHyperslab } from "../file/stored-file.js";
 import { ReadBuffer } from "../hdf5/library.js";
-import { isAsStored, isField, type Packing, packingOf } from "../hdf5/packing.js";
-import type { Stored } from "../hdf5/stored.js";
 import { openFile } from "../open-file.js";
-import type { StoredFile, StoredHyperslab } from "../stored-file.js";
 import { copyBox, isInBlockOrder, type NodeBox, readBox, storedBox } from "./stored-box.js";
 
 /** Files of a series kept open at a time. */

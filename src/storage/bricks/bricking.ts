@@ -1,6 +1,6 @@
 /** Chooses the bricks of a field, the unit of reading and caching, by its storage. */
-import { AXIS_NAMES, type Bricking, type FieldPart, type Triple } from "../dataset.js";
-import type { Stored } from "../hdf5/stored.js";
+import { AXIS_NAMES, type Bricking, type FieldPart, type Triple } from "../file/dataset.js";
+import type { Stored } from "../file/stored.js";
 
 const MIB = 1024 * 1024;
 /** A brick thinner than a stencil and its neighbours makes every point touch many. */

@@ -4,11 +4,10 @@
 
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
-import { AXIS_NAMES, type FieldPart, type Triple } from "../dataset.js";
-import type { ReadBuffer } from "../hdf5/library.js";
-import { type Packing, unpack } from "../hdf5/packing.js";
-import type { Hyperslab, Stored } from "../hdf5/stored.js";
-import type { StoredFile } from "../stored-file.js";
+import { AXIS_NAMES, type FieldPart, type Triple } from "../file/dataset.js";
+import { type Packing, unpack } from "../file/packing.js";
+import type { Hyperslab, Stored } from "../file/stored.js";
+import type { StoredFile, ValueBuffer } from "../file/stored-file.js";
 
 /** Nodes `first` to `first + count - 1` along x, y, z. */
 export interface NodeBox {
@@ -42,7 +41,7 @@ export function readBox(
   nodes: Triple,
   box: NodeBox,
   packing: Packing,
-  buffer: ReadBuffer,
+  buffer: ValueBuffer,
 ): StoredBox {
   const inStore = storedBox(part, frame, nodes, box);
   const elements =
@@ -119,7 +118,7 @@ function readReordered(
   stored: Stored,
   shape: readonly number[],
   { offset, count }: Hyperslab,
-  buffer: ReadBuffer,
+  buffer: ValueBuffer,
 ): Float64Array {
   const [rows, run] = count.slice(-2) as [number, number];
   const row = shape[shape.length - 1];
@@ -142,7 +141,7 @@ function readStretch(
   stored: Stored,
   start: number,
   length: number,
-  buffer: ReadBuffer,
+  buffer: ValueBuffer,
 ): Float64Array {
   const [perPlane, row] = stored.shape.slice(-2) as [number, number];
   const outer = stored.shape.slice(0, -2);

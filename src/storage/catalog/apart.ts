@@ -8,7 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
-import { realPath, statusOf } from "../files.js";
+import { realPath, statusOf } from "../file/files.js";
 import { type Descriptor, parseDescriptor } from "./descriptor.js";
 import { MAX_TEXT_BYTES, remoteText } from "./remote-text.js";
 import type { Refused } from "./scan.js";

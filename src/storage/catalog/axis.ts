@@ -1,6 +1,6 @@
 /** Reads the axes of a descriptor: uniform ones, and tables inline or in a file. */
 import { DataError } from "../../errors.js";
-import { type Axis, MAX_NODES } from "../dataset.js";
+import { type Axis, MAX_NODES } from "../file/dataset.js";
 import type { AxisDescription } from "./descriptor.js";
 import type { Verification } from "./verification.js";
 

@@ -4,7 +4,16 @@
  */
 import { z } from "zod";
 import { FIELDS } from "../../operations.js";
-import { AXIS_NAMES, claimText, FIELD_NAMES, OPEN_FACES, type Question, SUBJECTS, type Subject } from "../dataset.js";
+import {
+  AXIS_NAMES,
+  claimText,
+  FIELD_NAMES,
+  OPEN_FACES,
+  type Question,
+  SUBJECTS,
+  type Subject,
+} from "../file/dataset.js";
+import { STEP_PLACE } from "../file/files.js";
 import type { Refused } from "./scan.js";
 
 export const NAME_PATTERN = /^[A-Za-z0-9_.-]{1,64}$/;
@@ -257,9 +266,6 @@ export function guessesOf({ questions, assumed }: Descriptor): string[] {
   const open = questions.filter(({ about }) => HARMLESS.includes(about));
   return [...assumed.map((entry) => `assumed ${claimText(entry)}`), ...open.map((entry) => `open ${claimText(entry)}`)];
 }
-
-/** Whether a place holds `{step:0Nd}`, the number of a step, or `{step}`, a text of its own. */
-export const STEP_PLACE = /\{step(?::0(\d{1,2})d)?\}/;
 
 function dimensionProblems(path: string, field: FieldDescription, isVector: boolean, count: number): string[] {
   const { dimensions } = field;

@@ -5,8 +5,8 @@
  */
 import { basename } from "node:path";
 import { DataError } from "../../errors.js";
-import type { Dataset, FieldSource, FileStamp } from "../dataset.js";
-import type { StoredFile } from "../stored-file.js";
+import type { Dataset, FieldSource, FileStamp } from "../file/dataset.js";
+import type { StoredFile } from "../file/stored-file.js";
 import type { Statement } from "./layouts/layout.js";
 import type { Recognised } from "./layouts/recognise.js";
 import { answerOf, isLike, type Observation, type ObservedFile } from "./observed-file.js";

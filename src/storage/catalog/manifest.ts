@@ -7,7 +7,7 @@ import { createReadStream, existsSync, readFileSync, renameSync, statSync, write
 import { join } from "node:path";
 import { z } from "zod";
 import { isAddress } from "../../addresses.js";
-import { DESCRIPTOR_NAME } from "../folder-names.js";
+import { DESCRIPTOR_NAME } from "../file/folder-names.js";
 import { addressIn, remoteDigest, remoteSize, remoteText } from "./remote-text.js";
 
 export const MANIFEST_NAME = "manifest.json";

@@ -3,10 +3,9 @@
  * answers the same questions in the same way is described alike.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { FileStamp } from "../dataset.js";
-import type { ChunkIndex } from "../hdf5/chunk-index.js";
-import type { AttributeValue, RawValues, Stored } from "../hdf5/stored.js";
-import type { StoredFile } from "../stored-file.js";
+import type { FileStamp } from "../file/dataset.js";
+import type { AttributeValue, ChunkIndex, RawValues, Stored } from "../file/stored.js";
+import type { StoredFile } from "../file/stored-file.js";
 
 /** The questions about a path of a file, and about an attribute of it. */
 const QUESTIONS = {

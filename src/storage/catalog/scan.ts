@@ -2,7 +2,7 @@
  * Describes a scan of data folders by records: what it looked at, what has changed since the one before, and the
  * datasets that follow.
  */
-import type { Dataset } from "../dataset.js";
+import type { Dataset } from "../file/dataset.js";
 
 /** Something in the data folders that is not served, and the reason. */
 export interface Refusal {

@@ -1,7 +1,7 @@
 /** Finds files of one time each that look like one series, for the log of a service. */
 import { basename, dirname, extname, join } from "node:path";
 import { isAddress } from "../../addresses.js";
-import type { Dataset } from "../dataset.js";
+import type { Dataset } from "../file/dataset.js";
 import { hasHdf5Name } from "../zarr/kinds.js";
 
 /** Files from which on they are taken for a series. */

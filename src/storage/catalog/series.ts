@@ -3,7 +3,7 @@
 import { basename, dirname } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
-import { AXIS_NAMES, type Question } from "../dataset.js";
+import { AXIS_NAMES, type Question } from "../file/dataset.js";
 import { openFile } from "../open-file.js";
 import { type DescriptorInput, parseDescriptor } from "./descriptor.js";
 import type { Answers } from "./layouts/answers.js";

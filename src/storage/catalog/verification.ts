@@ -7,13 +7,13 @@ import { realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
-import type { FileStamp } from "../dataset.js";
-import { fileStamp, RealPaths, realPath, statusOf } from "../files.js";
-import { PlainHeaders, ROOM_BYTES } from "../hdf5/plain-headers.js";
+import type { FileStamp } from "../file/dataset.js";
+import { fileStamp, RealPaths, realPath, statusOf } from "../file/files.js";
+import type { StoredFile } from "../file/stored-file.js";
+import { PlainHeaders, ROOM_BYTES } from "../hdf5-bytes/plain-headers.js";
 import { openFile } from "../open-file.js";
-import type { StoredFile } from "../stored-file.js";
+import { StoreClient } from "../thread/store-client.js";
 import { isRemoteHdf5 } from "../zarr/kinds.js";
-import { StoreClient } from "../zarr/store-client.js";
 import type { ObservedFile } from "./observed-file.js";
 import { addressIn } from "./remote-text.js";
 

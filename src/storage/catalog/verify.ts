@@ -12,21 +12,14 @@ import {
   type FieldSource,
   type TimeAxis,
   type Walls,
-} from "../dataset.js";
-import { placeOf } from "../files.js";
+} from "../file/dataset.js";
+import { placeOf, STEP_PLACE } from "../file/files.js";
+import { isField, type Packing, packingOf } from "../file/packing.js";
+import type { Stored } from "../file/stored.js";
+import type { StoredFile } from "../file/stored-file.js";
 import { ReadBuffer } from "../hdf5/library.js";
-import { isField, type Packing, packingOf } from "../hdf5/packing.js";
-import type { Stored } from "../hdf5/stored.js";
-import type { StoredFile } from "../stored-file.js";
 import { type ReadAxis, readAxis } from "./axis.js";
-import {
-  type AxisDescription,
-  type Descriptor,
-  type FieldDescription,
-  frameCount,
-  guessesOf,
-  STEP_PLACE,
-} from "./descriptor.js";
+import { type AxisDescription, type Descriptor, type FieldDescription, frameCount, guessesOf } from "./descriptor.js";
 import type { ObservedFile } from "./observed-file.js";
 import { readForcing } from "./read-forcing.js";
 import { Verification } from "./verification.js";

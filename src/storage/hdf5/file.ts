@@ -4,7 +4,16 @@
  */
 import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../../errors.js";
-import { countElements, MAX_TABLE_BYTES, MAX_TEXTS, type StoredFile, type StoredHyperslab } from "../stored-file.js";
+import { packingOf, unpack } from "../file/packing.js";
+import type { AttributeValue, ChunkIndex, Hyperslab, RawValues, Stored } from "../file/stored.js";
+import {
+  countElements,
+  MAX_TABLE_BYTES,
+  MAX_TEXTS,
+  type StoredFile,
+  type StoredHyperslab,
+  type ValueBuffer,
+} from "../file/stored-file.js";
 import {
   type ByteRange,
   type FilePlace,
@@ -13,16 +22,20 @@ import {
   pathOf,
   type RangedFile,
   whyNotHdf5,
-} from "./bytes.js";
-import { type ChunkIndex, isUnwritten, type Placement, readChunkIndex, readPlacement } from "./chunk-index.js";
-import { type ChunkedDataset, checkChunks, isWholeChunk, readChunks, readWholeChunk } from "./chunk-reader.js";
-import { FILTER_NAMES, isUndoneHere } from "./filters.js";
-import { isUsualNumber } from "./header-messages.js";
+} from "../hdf5-bytes/bytes.js";
+import { isUnwritten, type Placement, readChunkIndex, readPlacement } from "../hdf5-bytes/chunk-index.js";
+import {
+  type ChunkedDataset,
+  checkChunks,
+  isWholeChunk,
+  readChunks,
+  readWholeChunk,
+} from "../hdf5-bytes/chunk-reader.js";
+import { FILTER_NAMES, isUndoneHere } from "../hdf5-bytes/filters.js";
+import { isUsualNumber } from "../hdf5-bytes/header-messages.js";
+import { hasExternalStorage, statedCounts, typeMessage } from "../hdf5-bytes/object-header.js";
+import { readRows, storedRanges } from "../hdf5-bytes/stored-ranges.js";
 import { attempt, type LibraryHandle, libraryGeneration, openInLibrary, ReadBuffer, readValues } from "./library.js";
-import { hasExternalStorage, statedCounts, typeMessage } from "./object-header.js";
-import { packingOf, unpack } from "./packing.js";
-import type { AttributeValue, Hyperslab, RawValues, Stored } from "./stored.js";
-import { readRows, storedRanges } from "./stored-ranges.js";
 
 const ELEMENTS = new Map<number, Stored["element"]>([
   [0, "integer"],
@@ -312,21 +325,21 @@ export class H5File implements StoredFile {
    * Reads a hyperslab in stored order and stored type (little-endian) into `buffer`.
    * The library does not check bounds and takes wrong ranks silently: the box is checked here.
    */
-  readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ReadBuffer): RawValues {
+  readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ValueBuffer): RawValues {
     if (this.#closed) throw new DataError(`${this.path} is closed.`);
     const total = countElements(`${this.path}: ${path}`, stored.shape, box);
     const read = () => this.#readBox(path, stored, box, total, buffer);
     return this.#ranged === null ? read() : this.#ranged.with(this.#ranges(path, box), read);
   }
 
-  readWholeChunk(path: string, stored: Stored, box: Hyperslab, out: Uint8Array, buffer: ReadBuffer): boolean {
+  readWholeChunk(path: string, stored: Stored, box: Hyperslab, out: Uint8Array, buffer: ValueBuffer): boolean {
     const chunked = !this.#closed && isUndoneHere(stored.filters) ? this.#chunked(path, stored) : null;
     if (chunked === null || !isWholeChunk(chunked, box)) return false;
     const read = () => readWholeChunk(chunked, box, out, (bytes) => buffer.room(bytes));
     return this.#ranged === null ? read() : this.#ranged.with(this.#ranges(path, box), read);
   }
 
-  #readBox(path: string, stored: Stored, box: Hyperslab, total: number, buffer: ReadBuffer): RawValues {
+  #readBox(path: string, stored: Stored, box: Hyperslab, total: number, buffer: ValueBuffer): RawValues {
     const chunked = this.#chunked(path, stored);
     const pointer = buffer.reserve(total * stored.size);
     if (chunked !== null && stored.filters.length > 0 && isUndoneHere(stored.filters)) {

@@ -5,7 +5,7 @@
 import { constants } from "node:os";
 import { resolve } from "node:path";
 import { FieldprobeError } from "../../errors.js";
-import type { RangedFile } from "./bytes.js";
+import type { RangedFile } from "../hdf5-bytes/bytes.js";
 
 /** A stream of the library's own file system, as far as it is used here. */
 interface LibraryStream {

@@ -5,10 +5,11 @@ import { fileURLToPath } from "node:url";
 import { h5wasm, Module } from "h5wasm/node";
 import { base_url } from "h5wasm-plugins";
 import { DataError, FieldprobeError } from "../../errors.js";
-import type { FilePlace } from "./bytes.js";
+import type { RawValues, Stored } from "../file/stored.js";
+import type { ValueBuffer } from "../file/stored-file.js";
+import type { FilePlace } from "../hdf5-bytes/bytes.js";
 import { type FileSystem, LibraryFiles } from "./library-files.js";
 import { LibraryMemory } from "./library-memory.js";
-import type { RawValues, Stored } from "./stored.js";
 
 const STDERR = 2;
 /** Views of elements by their bytes. */
@@ -260,13 +261,12 @@ export function openInLibrary(place: FilePlace, what: () => string): LibraryHand
  * Memory inside the HDF5 library that reads go to, and room for a stored chunk; each grows to the largest read and is
  * kept.
  */
-export class ReadBuffer {
+export class ReadBuffer implements ValueBuffer {
   #room = Buffer.alloc(0);
   #pointer = 0;
   #capacity = 0;
   #generation = 0;
 
-  /** Address of at least `bytes` bytes. What was read before is lost when it has to grow. */
   reserve(bytes: number): number {
     if (bytes > this.#capacity || this.#generation !== libraryGeneration()) {
       this.free();
@@ -278,7 +278,6 @@ export class ReadBuffer {
     return this.#pointer;
   }
 
-  /** The first `count` values as they were read; valid until the next read of this thread. */
   values({ element, size, signed }: Stored, count: number): RawValues {
     const kinds = element === "float" ? FLOATS : signed ? INTEGERS : COUNTS;
     const Kind = kinds.get(size);
@@ -291,7 +290,6 @@ export class ReadBuffer {
     return new Uint8Array(Module.HEAPU8.buffer, this.#pointer, count);
   }
 
-  /** Room for a stored chunk, outside of the library; what was in it before is lost. */
   room(bytes: number): Buffer {
     if (this.#room.length < bytes) this.#room = Buffer.allocUnsafeSlow(bytes);
     return this.#room;

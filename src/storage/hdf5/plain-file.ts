@@ -3,18 +3,23 @@
  * a tenth of the time that the library takes. It knows the forms that most writers use; for every other form, and for
  * the values of fields, it opens the file with the library.
  */
-import type { FileStamp } from "../dataset.js";
-import type { StoredFile } from "../stored-file.js";
-import { addressAt, unsigned } from "./bytes.js";
-import type { ChunkIndex } from "./chunk-index.js";
+import type { FileStamp } from "../file/dataset.js";
+import { packingOf, unpack } from "../file/packing.js";
+import type { AttributeValue, ChunkIndex, Hyperslab, RawValues, Stored } from "../file/stored.js";
+import type { StoredFile, ValueBuffer } from "../file/stored-file.js";
+import { addressAt, unsigned } from "../hdf5-bytes/bytes.js";
+import { FILTER_NAMES } from "../hdf5-bytes/filters.js";
+import {
+  OtherKind,
+  readAttribute,
+  readFilters,
+  readNumbers,
+  readSpace,
+  readType,
+} from "../hdf5-bytes/header-messages.js";
+import { CHUNKED, CONTIGUOUS, MESSAGE, SHARED } from "../hdf5-bytes/object-header.js";
+import { areElsewhere, isRefusal, PlainHeaders, type PlainObject, ROOM_BYTES } from "../hdf5-bytes/plain-headers.js";
 import { H5File } from "./file.js";
-import { FILTER_NAMES } from "./filters.js";
-import { OtherKind, readAttribute, readFilters, readNumbers, readSpace, readType } from "./header-messages.js";
-import type { ReadBuffer } from "./library.js";
-import { CHUNKED, CONTIGUOUS, MESSAGE, SHARED } from "./object-header.js";
-import { packingOf, unpack } from "./packing.js";
-import { areElsewhere, isRefusal, PlainHeaders, type PlainObject, ROOM_BYTES } from "./plain-headers.js";
-import type { AttributeValue, Hyperslab, RawValues, Stored } from "./stored.js";
 
 /** Most bytes of a table of coordinates that is read without the library. */
 const MOST_PLAIN_BYTES = 1024 * 1024;
@@ -169,7 +174,7 @@ export class PlainFile implements StoredFile {
     );
   }
 
-  readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ReadBuffer): RawValues {
+  readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ValueBuffer): RawValues {
     return this.#opened().readHyperslab(path, stored, box, buffer);
   }
 

@@ -6,9 +6,9 @@ import { DataError } from "../../errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { DescriptorInput } from "../catalog/descriptor.js";
 import { DESCRIPTOR_ATTRIBUTE, STORE_ITSELF } from "../catalog/layouts/converted-store.js";
-import { AXIS_NAMES, type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../dataset.js";
-import { CONVERSION_NAME } from "../folder-names.js";
-import type { ObjectTarget } from "../remote/object-target.js";
+import { AXIS_NAMES, type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../file/dataset.js";
+import { CONVERSION_NAME } from "../file/folder-names.js";
+import type { ObjectTarget } from "../objects/object-target.js";
 import { type Compression, ShardCodec } from "../zarr/shard.js";
 import { portableDescriptor } from "./portable.js";
 

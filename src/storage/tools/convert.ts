@@ -8,9 +8,9 @@ import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { NodeBox } from "../bricks/stored-box.js";
 import type { DescriptorInput } from "../catalog/descriptor.js";
 import { completeFolder } from "../catalog/manifest.js";
-import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../dataset.js";
-import { placeOf } from "../files.js";
-import { CONVERSION_NAME, DESCRIPTOR_NAME } from "../folder-names.js";
+import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../file/dataset.js";
+import { placeOf } from "../file/files.js";
+import { CONVERSION_NAME, DESCRIPTOR_NAME } from "../file/folder-names.js";
 import { type Filter, Hdf5Writer } from "../hdf5/writer.js";
 import { portableDescriptor } from "./portable.js";
 

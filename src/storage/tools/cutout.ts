@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { NodeBox } from "../bricks/stored-box.js";
-import { AXIS_NAMES, type Axis, type Dataset, type FieldName } from "../dataset.js";
+import { AXIS_NAMES, type Axis, type Dataset, type FieldName } from "../file/dataset.js";
 import { Hdf5Writer } from "../hdf5/writer.js";
 
 /** The selection to cut: fields, stored frames from 0, nodes from 0. */

@@ -3,7 +3,7 @@
  */
 
 import type { StoredBricks } from "../bricks/brick-reader.js";
-import type { Axis, Dataset, FieldName, Triple } from "../dataset.js";
+import type { Axis, Dataset, FieldName, Triple } from "../file/dataset.js";
 
 export interface FrameStatistics {
   readonly min: number;

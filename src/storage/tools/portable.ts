@@ -1,6 +1,6 @@
 /** Describes a dataset as a descriptor that is complete in itself: coordinates and times inline. */
 import type { DescriptorInput } from "../catalog/descriptor.js";
-import type { Dataset } from "../dataset.js";
+import type { Dataset } from "../file/dataset.js";
 
 type Fields = DescriptorInput["fields"];
 

@@ -1,6 +1,7 @@
 /** Writes the list of references by which an HDF5 file is read as a Zarr store where it lies. */
+
+import type { AttributeValue, Stored } from "../file/stored.js";
 import type { H5File } from "../hdf5/file.js";
-import type { AttributeValue, Stored } from "../hdf5/stored.js";
 
 /** Largest piece that contiguous values are cut into. */
 const PIECE_BYTES = 4 * 1024 * 1024;

@@ -3,8 +3,8 @@
 import { isRefused, openQuestions, questionText } from "../catalog/descriptor.js";
 import type { Recognised } from "../catalog/layouts/recognise.js";
 import { verify } from "../catalog/verify.js";
-import { type Axis, claimText, type Dataset, FIELD_NAMES, type FieldPart, type FieldSource } from "../dataset.js";
-import { placeOf } from "../files.js";
+import { type Axis, claimText, type Dataset, FIELD_NAMES, type FieldPart, type FieldSource } from "../file/dataset.js";
+import { placeOf } from "../file/files.js";
 import { openFile } from "../open-file.js";
 import { describeStorage } from "./survey.js";
 import { howToServe, unserved } from "./unserved.js";

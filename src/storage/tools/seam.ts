@@ -6,7 +6,7 @@ import { DataError } from "../../errors.js";
 import { openDataset } from "../bricks/brick-reader.js";
 import type { Recognised } from "../catalog/layouts/recognise.js";
 import { verify } from "../catalog/verify.js";
-import { AXIS_NAMES, type AxisName, type Dataset, type Question, type Triple } from "../dataset.js";
+import { AXIS_NAMES, type AxisName, type Dataset, type Question, type Triple } from "../file/dataset.js";
 
 /** Lines along the axis that are read. */
 const LINES = 48;

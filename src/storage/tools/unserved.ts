@@ -2,10 +2,10 @@
 import { DataError } from "../../errors.js";
 import { FIELDS } from "../../operations.js";
 import { type OtherNames, tableNamed } from "../catalog/layouts/usual-names.js";
-import type { Dataset } from "../dataset.js";
-import { placeOf } from "../files.js";
+import type { Dataset } from "../file/dataset.js";
+import { placeOf } from "../file/files.js";
+import type { StoredFile } from "../file/stored-file.js";
 import { openFile } from "../open-file.js";
-import type { StoredFile } from "../stored-file.js";
 import { describeStorage } from "./survey.js";
 
 /** Members of a file that are looked at, groups below the root, and datasets that are listed. */

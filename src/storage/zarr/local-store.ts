@@ -5,7 +5,7 @@ import { constants, type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { AbsolutePath, RangeQuery } from "zarrita";
 import { DataError } from "../../errors.js";
-import type { ObjectPart } from "../remote/remote-objects.js";
+import type { ObjectPart } from "../objects/remote-objects.js";
 import { DOCUMENT_NAMES, documentOf } from "./metadata.js";
 import type { ObjectStore, OpenedDocuments } from "./object-store.js";
 

@@ -1,8 +1,9 @@
 /** Reads the metadata documents of Zarr 2 and 3 into a tree of groups and arrays. */
+
 import { isDeepStrictEqual } from "node:util";
 import { registry } from "zarrita";
 import { DataError } from "../../errors.js";
-import type { StoredArray, StoredGroup, StoreTree } from "./protocol.js";
+import type { StoredArray, StoredGroup, StoreTree } from "./store-tree.js";
 
 /** A metadata document, or an object inside one. */
 export type Json = Readonly<Record<string, unknown>>;

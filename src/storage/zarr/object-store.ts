@@ -3,7 +3,7 @@
  * opened.
  */
 import type { AbsolutePath, AsyncReadable, RangeQuery } from "zarrita";
-import type { RemoteObjects } from "../remote/remote-objects.js";
+import type { RemoteObjects } from "../objects/remote-objects.js";
 import type { Documents } from "./metadata.js";
 
 /** The documents of a store as they were when it was opened, and what tells a change. */

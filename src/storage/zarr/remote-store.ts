@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import type { AbsolutePath, RangeQuery } from "zarrita";
 import { DataError } from "../../errors.js";
-import { type Fetching, PinnedObjects } from "../remote/pinned-objects.js";
-import type { RemoteObjects } from "../remote/remote-objects.js";
+import { type Fetching, PinnedObjects } from "../objects/pinned-objects.js";
+import type { RemoteObjects } from "../objects/remote-objects.js";
 import { DOCUMENT_NAMES, type Documents, documentOf, expandConsolidated, type Json } from "./metadata.js";
 import type { ObjectStore, OpenedDocuments } from "./object-store.js";
 

@@ -20,7 +20,7 @@ import { promisify } from "node:util";
 import { pino } from "pino";
 import { expect, it } from "vitest";
 import { LIMITS } from "../../../src/config.js";
-import { watchTokens } from "../../../src/server/http/auth.js";
+import { watchTokens } from "../../../src/server/life/auth.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const folder = scratchFolder();

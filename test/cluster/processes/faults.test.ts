@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { freeAddresses } from "../../../bench/free-addresses.js";
-import type { Engine } from "../../../src/engine/query.js";
+import type { Engine } from "../../../src/engine/contract/query.js";
 import { writeCube } from "../../../src/generate/cube.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { makeKeys } from "./keys.js";

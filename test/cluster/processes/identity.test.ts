@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freeAddresses } from "../../../bench/free-addresses.js";
-import type { Engine, Query } from "../../../src/engine/query.js";
+import type { Engine, Query } from "../../../src/engine/contract/query.js";
 import { writeCube } from "../../../src/generate/cube.js";
 import { channelPoints, writeChannel } from "../../support/channel.js";
 import { generator } from "../../support/run-query.js";

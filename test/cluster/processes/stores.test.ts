@@ -6,11 +6,11 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freeAddresses } from "../../../bench/free-addresses.js";
-import type { Engine } from "../../../src/engine/query.js";
+import type { Engine } from "../../../src/engine/contract/query.js";
 import { writeCube } from "../../../src/generate/cube.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
-import { objectTarget } from "../../../src/storage/remote/object-target.js";
+import { objectTarget } from "../../../src/storage/objects/object-target.js";
 import { convertToZarr } from "../../../src/storage/tools/convert-zarr.js";
 import { STORE_DEFAULTS } from "../../../src/store-settings.js";
 import { useObjectServer } from "../../support/object-server.js";

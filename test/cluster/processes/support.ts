@@ -8,8 +8,8 @@ import { pino } from "pino";
 import { expect, vi } from "vitest";
 import { Cluster } from "../../../src/cluster/cluster.js";
 import { loadConfig } from "../../../src/config.js";
-import { openEngine } from "../../../src/engine/engine.js";
-import type { Engine } from "../../../src/engine/query.js";
+import type { Engine } from "../../../src/engine/contract/query.js";
+import { openEngine } from "../../../src/engine/main/engine.js";
 
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 export const SHIPPED = fileURLToPath(new URL("../../../data", import.meta.url));

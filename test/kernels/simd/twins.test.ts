@@ -181,7 +181,7 @@ describe("functions of kernels.wasm", () => {
 
 describe("functions of text.wasm", () => {
   it("are those that test/float32/text-module.test.ts compares with TripleScanner and RecordWriter", () => {
-    const bytes = readFileSync(fileURLToPath(new URL("../../../dist/float32/text.wasm", import.meta.url)));
+    const bytes = readFileSync(fileURLToPath(new URL("../../../dist/text/text.wasm", import.meta.url)));
     expect(functionsOf(bytes)).toEqual(["readTriples", "writeRecords"]);
   });
 });

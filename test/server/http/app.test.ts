@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { ConfigError, loadConfig } from "../../../src/config.js";
 import { createApp } from "../../../src/server/http/app.js";
-import { checkExposure } from "../../../src/server/http/auth.js";
+import { checkExposure } from "../../../src/server/life/auth.js";
 import { soapPlugin } from "../../../src/server/soap/route.js";
 import { FakeEngine } from "../../support/fake-engine.js";
 import { expectFault } from "../../support/faults.js";

@@ -1,10 +1,10 @@
 /**
  * An engine without data: closed-form answers that tell points, times and components apart, for tests of the interface.
  */
-import type { Engine, Evaluation, Query, Result, TripleSink } from "../../../src/engine/query.js";
+import type { Engine, Evaluation, Query, Result, TripleSink } from "../../../src/engine/contract/query.js";
 import { type FieldprobeError, NotFoundError } from "../../../src/errors.js";
 import { OPERATIONS, RECORDS } from "../../../src/operations.js";
-import type { Axis, Dataset } from "../../../src/storage/dataset.js";
+import type { Axis, Dataset } from "../../../src/storage/file/dataset.js";
 
 const axis = (nodes: number, origin: number, length: number, periodic: boolean): Axis => ({
   nodes,

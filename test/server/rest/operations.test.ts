@@ -1,7 +1,7 @@
 /** Every operation of the table over HTTP: forms of request and answer, times, layers, and what is refused. */
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Engine } from "../../../src/engine/query.js";
+import type { Engine } from "../../../src/engine/contract/query.js";
 import { BusyError, RequestError } from "../../../src/errors.js";
 import { OPERATIONS, type Operation, RECORDS } from "../../../src/operations.js";
 import { analyticEngine, closedForm } from "./analytic-engine.js";

@@ -1,8 +1,8 @@
 /** Lists of times: what they cost, what they hold back, and which version of a dataset they tell of. */
 import { setImmediate as immediate } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Engine, Query, StartControl } from "../../../src/engine/query.js";
-import type { Dataset } from "../../../src/storage/dataset.js";
+import type { Engine, Query, StartControl } from "../../../src/engine/contract/query.js";
+import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { FakeEngine } from "../../support/fake-engine.js";
 import { serveApi } from "./serve-api.js";
 

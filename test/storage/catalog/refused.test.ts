@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { H5File } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
-import { PlainHeaders } from "../../../src/storage/hdf5/plain-headers.js";
+import { PlainHeaders } from "../../../src/storage/hdf5-bytes/plain-headers.js";
 import {
   type Dimension,
   descriptor,

@@ -8,7 +8,7 @@ import { DataError } from "../../../src/errors.js";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import type { FolderScan } from "../../../src/storage/catalog/scan.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
-import type { Dataset } from "../../../src/storage/dataset.js";
+import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { H5File } from "../../../src/storage/hdf5/file.js";
 import { libraryGeneration, loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { PlainFile } from "../../../src/storage/hdf5/plain-file.js";

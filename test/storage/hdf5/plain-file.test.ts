@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import { type Group, h5wasm } from "h5wasm/node";
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import type { StoredFile } from "../../../src/storage/file/stored-file.js";
 import { H5File } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { PlainFile } from "../../../src/storage/hdf5/plain-file.js";
-import type { StoredFile } from "../../../src/storage/stored-file.js";
 import { CASES, unpackCase } from "../../support/foreign-files.js";
 import { scratchFolder } from "../../support/scratch.js";
 

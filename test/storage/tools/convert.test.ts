@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { digestFile } from "../../../src/storage/catalog/manifest.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
-import { type Dataset, FIELD_NAMES, type Triple } from "../../../src/storage/dataset.js";
+import { type Dataset, FIELD_NAMES, type Triple } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Filter } from "../../../src/storage/hdf5/writer.js";
 import { convert, planBoxes } from "../../../src/storage/tools/convert.js";

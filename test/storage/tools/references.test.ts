@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
-import type { Dataset } from "../../../src/storage/dataset.js";
+import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { H5File } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { type ReferenceList, referencesOf } from "../../../src/storage/tools/references.js";

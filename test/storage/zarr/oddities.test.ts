@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
-import type { Dataset } from "../../../src/storage/dataset.js";
+import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { type Dimension, nodeValue } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";

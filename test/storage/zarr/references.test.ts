@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import type { FolderScan } from "../../../src/storage/catalog/scan.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
-import type { Dataset } from "../../../src/storage/dataset.js";
+import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { useObjectServer } from "../../support/object-server.js";
 import { scratchFolder } from "../../support/scratch.js";

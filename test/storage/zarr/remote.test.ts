@@ -9,7 +9,7 @@ import { BusyError, DataError } from "../../../src/errors.js";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import type { FolderScan } from "../../../src/storage/catalog/scan.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
-import type { Dataset } from "../../../src/storage/dataset.js";
+import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { descriptor, writeDescriptor } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";

@@ -3,7 +3,7 @@
  * entities but the five.
  */
 import { type FieldprobeError, LimitError } from "../../../errors.js";
-import { ReadyValue, type Stepping, type Steps } from "../../http/steps.js";
+import { ReadyValue, type Stepping, type Steps } from "../../../text/steps.js";
 import {
   AMPERSAND,
   APOSTROPHE,

@@ -1,5 +1,5 @@
 /** Types the answers that the user gives by flags to what a file does not say. */
-import type { AxisName } from "../../dataset.js";
+import type { AxisName } from "../../file/dataset.js";
 import type { OtherField } from "./usual-names.js";
 
 /** Answers of the user; undefined members are left to the file. Triples are in the order x, y, z. */

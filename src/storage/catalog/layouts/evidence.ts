@@ -2,8 +2,8 @@
  * Collects what a file states of its grid and times: tables of coordinates, and numbers in attributes and small
  * datasets.
  */
-import { AXIS_NAMES, type AxisName } from "../../dataset.js";
-import type { AttributeValue } from "../../hdf5/stored.js";
+import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
+import type { AttributeValue } from "../../file/stored.js";
 import { type AxisClues, NO_CLUES, type StatedNumber } from "./grid.js";
 import type { Contents, Statement } from "./layout.js";
 import { type Role, roleNamed, tableNamed } from "./usual-names.js";

@@ -1,6 +1,6 @@
 /** Finds the datasets of fields by their names, also where every time has a group or dataset of its own. */
 import { DataError } from "../../../errors.js";
-import type { FieldName } from "../../dataset.js";
+import type { FieldName } from "../../file/dataset.js";
 import { join, parentOf } from "./evidence.js";
 import type { Contents, Findings } from "./layout.js";
 import { OTHERS, type OtherField, PRESSURES, TRIPLES, VECTORS } from "./usual-names.js";

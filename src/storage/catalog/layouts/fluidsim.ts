@@ -1,6 +1,6 @@
 /** Recognises fluidsim: `state_phys/vx, vy, vz` of one time; the file attribute `axes` names the order. */
 import { DataError } from "../../../errors.js";
-import { AXIS_NAMES } from "../../dataset.js";
+import { AXIS_NAMES } from "../../file/dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { axisOf, NO_CLUES, timesOf } from "./grid.js";
 import { Findings, type Layout } from "./layout.js";

@@ -4,8 +4,8 @@
  */
 import { DataError } from "../../../errors.js";
 import { FIELDS } from "../../../operations.js";
-import { AXIS_NAMES, type AxisName } from "../../dataset.js";
-import { isPackingName } from "../../hdf5/packing.js";
+import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
+import { isPackingName } from "../../file/packing.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { agrees, assignments, type Dimension } from "./assign.js";
 import {

@@ -3,7 +3,7 @@
  * 1.
  */
 
-import { AXIS_NAMES, type AxisName, FIELD_NAMES, type FieldName } from "../../dataset.js";
+import { AXIS_NAMES, type AxisName, FIELD_NAMES, type FieldName } from "../../file/dataset.js";
 import { type CutoutExtent, cutoutAxes, cutoutTimes, databaseNamed } from "./jhtdb-databases.js";
 import { type Contents, evenLabels, Findings, type Layout, type Recognition } from "./layout.js";
 

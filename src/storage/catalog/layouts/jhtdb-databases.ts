@@ -1,6 +1,6 @@
 /** Lists the databases behind JHTDB cutouts: grid, spacing, period and time step of each. */
 
-import { AXIS_NAMES, type AxisName } from "../../dataset.js";
+import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { axisOf, NO_CLUES, timesOf } from "./grid.js";
 import { type Contents, type Findings, tableAxis } from "./layout.js";

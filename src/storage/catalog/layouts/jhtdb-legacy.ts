@@ -3,7 +3,7 @@
  * from 0.
  */
 import { DataError } from "../../../errors.js";
-import { AXIS_NAMES, type AxisName } from "../../dataset.js";
+import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
 import { type CutoutExtent, cutoutAxes, cutoutTimes, databaseNumbered } from "./jhtdb-databases.js";
 import { evenLabels, Findings, type Layout } from "./layout.js";
 

@@ -3,9 +3,9 @@
  */
 
 import { DataError } from "../../../errors.js";
-import type { AxisName, Question, Subject } from "../../dataset.js";
-import type { AttributeValue, Stored } from "../../hdf5/stored.js";
-import type { StoredFile } from "../../stored-file.js";
+import type { AxisName, Question, Subject } from "../../file/dataset.js";
+import type { AttributeValue, Stored } from "../../file/stored.js";
+import type { StoredFile } from "../../file/stored-file.js";
 import type { DescriptorInput } from "../descriptor.js";
 import type { Answers } from "./answers.js";
 

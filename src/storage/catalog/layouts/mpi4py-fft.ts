@@ -3,7 +3,7 @@
  * z.
  */
 import { DataError } from "../../../errors.js";
-import { AXIS_NAMES } from "../../dataset.js";
+import { AXIS_NAMES } from "../../file/dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { type AxisClues, axisOf, describeTimes, NO_CLUES, timesOf } from "./grid.js";
 import { type Contents, evenLabels, Findings, type Layout } from "./layout.js";

@@ -1,6 +1,6 @@
 /** Recognises openPMD meshes: one group per iteration, with axis labels, spacing, offset and units in attributes. */
 import { DataError } from "../../../errors.js";
-import { AXIS_NAMES, type AxisName } from "../../dataset.js";
+import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { join } from "./evidence.js";
 import { axisOf, NO_CLUES, timesOf } from "./grid.js";

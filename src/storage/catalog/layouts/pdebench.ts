@@ -3,7 +3,7 @@
  * are frames.
  */
 import { DataError } from "../../../errors.js";
-import { AXIS_NAMES } from "../../dataset.js";
+import { AXIS_NAMES } from "../../file/dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { axisOf, NO_CLUES, timesOf } from "./grid.js";
 import { Findings, type Layout } from "./layout.js";

@@ -3,7 +3,7 @@
  * scalar `time`.
  */
 import { DataError } from "../../../errors.js";
-import { AXIS_NAMES, type AxisName } from "../../dataset.js";
+import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { facesOf, timesOf } from "./grid.js";
 import { type Contents, Findings, type Layout } from "./layout.js";

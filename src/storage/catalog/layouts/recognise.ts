@@ -3,8 +3,8 @@
 import { basename, extname } from "node:path";
 import { isAddress } from "../../../addresses.js";
 import { DataError } from "../../../errors.js";
+import type { StoredFile } from "../../file/stored-file.js";
 import { openFile } from "../../open-file.js";
-import type { StoredFile } from "../../stored-file.js";
 import { type Descriptor, type DescriptorInput, NAME_PATTERN, parseDescriptor } from "../descriptor.js";
 import { ADAPTIVE } from "./adaptive.js";
 import type { Answers } from "./answers.js";

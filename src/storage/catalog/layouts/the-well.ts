@@ -1,6 +1,6 @@
 /** Recognises The Well: `t0_fields` and `t1_fields`, trajectories first, then t x y z c. */
 import { DataError } from "../../../errors.js";
-import { AXIS_NAMES, type AxisName } from "../../dataset.js";
+import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { facesOf, timesOf } from "./grid.js";
 import { type Contents, Findings, type Layout, tableAxis } from "./layout.js";

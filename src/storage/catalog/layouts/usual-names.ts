@@ -1,5 +1,5 @@
 /** Recognises the usual names of axes, times, components and fields. */
-import { AXIS_NAMES, type AxisName } from "../../dataset.js";
+import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
 
 /** Meaning of a stored dimension: time, an axis, or the components. */
 export type Role = "t" | AxisName | "c";

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
 import { recognise } from "../../../../src/storage/catalog/layouts/recognise.js";
 import { scanFolders } from "../../../../src/storage/catalog/scan-folders.js";
-import { type Dataset, FIELD_NAMES } from "../../../../src/storage/dataset.js";
+import { type Dataset, FIELD_NAMES } from "../../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { writeDescriptor, writeHdf5 } from "../../../support/cubes.js";
 import { PRODUCERS, placeProducer, twinDescriptor, writeTwin } from "../../../support/producers.js";

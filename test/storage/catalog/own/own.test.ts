@@ -8,7 +8,7 @@ import { openQuestions } from "../../../../src/storage/catalog/descriptor.js";
 import { type Recognised, recognise } from "../../../../src/storage/catalog/layouts/recognise.js";
 import { recogniseSeries } from "../../../../src/storage/catalog/series.js";
 import { verify } from "../../../../src/storage/catalog/verify.js";
-import type { Dataset } from "../../../../src/storage/dataset.js";
+import type { Dataset } from "../../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { CASES, type Case, POLYNOMIALS, PRESSURE, unpackCase } from "../../../support/foreign-files.js";
 import { readNodes } from "../../../support/read-nodes.js";

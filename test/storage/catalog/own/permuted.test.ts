@@ -12,7 +12,7 @@ import { openQuestions } from "../../../../src/storage/catalog/descriptor.js";
 import type { Answers } from "../../../../src/storage/catalog/layouts/answers.js";
 import { recognise } from "../../../../src/storage/catalog/layouts/recognise.js";
 import { verify } from "../../../../src/storage/catalog/verify.js";
-import type { Dataset } from "../../../../src/storage/dataset.js";
+import type { Dataset } from "../../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { makeBigEndian } from "../../../support/big-endian.js";
 import { writeHdf5 } from "../../../support/cubes.js";

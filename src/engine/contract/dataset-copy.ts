@@ -1,0 +1,67 @@
+/**
+ * A dataset copy carries a dataset to the worker threads in shared memory. A task is cloned for its thread, and the
+ * record of a long series or of a mode table would cost milliseconds per batch: it is serialised once, and read once
+ * per thread.
+ */
+import { deserialize, serialize } from "node:v8";
+import type { Dataset } from "../../storage/file/dataset.js";
+import type { AheadTask, BatchTask, CutoutTask, SearchTask, SortTask, Task } from "./task.js";
+
+/** A serialised dataset. */
+export interface DatasetCopy {
+  readonly bytes: Uint8Array<SharedArrayBuffer>;
+  /** The mode table of a forcing, which all threads share; it is not in `bytes`. */
+  readonly coefficient: Float64Array<SharedArrayBuffer> | null;
+}
+
+/** A batch, its bricks, or a sort as a message to a worker thread. */
+export type BatchMessage = Omit<BatchTask, "dataset"> & { readonly dataset: DatasetCopy };
+export type AheadMessage = Omit<AheadTask, "dataset"> & { readonly dataset: DatasetCopy };
+export type SortMessage = Omit<SortTask, "dataset"> & { readonly dataset: DatasetCopy };
+/** A search or a cutout as a message to a worker thread. */
+export type SearchMessage = Omit<SearchTask, "dataset"> & { readonly dataset: DatasetCopy };
+export type CutoutMessage = Omit<CutoutTask, "dataset"> & { readonly dataset: DatasetCopy };
+/** A task as a message to a worker thread. */
+export type TaskMessage =
+  | Exclude<Task, { readonly dataset: Dataset }>
+  | BatchMessage
+  | AheadMessage
+  | SortMessage
+  | SearchMessage
+  | CutoutMessage;
+
+/** Makes a function that turns tasks into messages; it copies each dataset once. */
+export function createPacker(): (task: Task) => TaskMessage {
+  const copies = new WeakMap<Dataset, DatasetCopy>();
+  return (task) => {
+    if (!("dataset" in task)) return task;
+    const dataset = copies.get(task.dataset) ?? copyDataset(task.dataset);
+    copies.set(task.dataset, dataset);
+    return { ...task, dataset };
+  };
+}
+
+/** Serialises a dataset into shared memory. */
+export function copyDataset(dataset: Dataset): DatasetCopy {
+  const { forcing } = dataset;
+  const table = forcing.kind === "modes" ? forcing.coefficient : null;
+  const coefficient = table && new Float64Array(new SharedArrayBuffer(table.byteLength));
+  coefficient?.set(table ?? []);
+  const record = serialize(table ? { ...dataset, forcing: { ...forcing, coefficient: null } } : dataset);
+  const bytes = new Uint8Array(new SharedArrayBuffer(record.length));
+  bytes.set(record);
+  return { bytes, coefficient };
+}
+
+/** Reads a dataset from its copy. */
+export function readDataset({ bytes, coefficient }: DatasetCopy): Dataset {
+  const dataset = deserialize(Uint8Array.from(bytes)) as Dataset;
+  if (coefficient === null || dataset.forcing.kind !== "modes") return dataset;
+  return { ...dataset, forcing: { ...dataset.forcing, coefficient } };
+}
+
+/** A task with the number by which it is known while it runs. */
+export interface TicketedTask {
+  readonly ticket: number;
+  readonly task: TaskMessage;
+}

@@ -1,0 +1,115 @@
+/**
+ * All worker threads share one memory: WebAssembly constants, worker slots, a scratch arena per worker and one for the
+ * thread that serves requests, and the brick cache.
+ */
+import type { WasmMemory } from "../../kernels/simd/index.js";
+import { type CacheLayout, cacheLayout } from "../../storage/bricks/directory.js";
+import { MAX_NODES } from "../../storage/file/dataset.js";
+
+const PAGE = 65_536;
+const LARGEST = 65_536 * PAGE;
+
+/** Largest number of points of a batch; it sizes the arenas. */
+export const BATCH_POINTS = 131_072;
+/** Largest number of bricks of a field; it sizes the brick tables. */
+export const MAX_BRICKS = 524_288;
+/** Grid nodes over all axes, for the key tables of the sort. */
+export const MAX_AXIS_NODES = 3 * MAX_NODES;
+/** Largest number of float64 values in the result of a group. */
+export const GROUP_VALUES = 3 * BATCH_POINTS;
+/** Largest number of frames whose bricks are at hand at a time. */
+export const MAX_FRAMES = 4;
+/**
+ * The part of the cache that one worker may pin, where its own part would not hold a stencil in all frames of a time.
+ */
+export const PINNED_PART = 0.9;
+/** Bytes handed to the SIMD module of each worker. */
+export const SIMD_SCRATCH = 3 * 1024 * 1024;
+
+const ARENA_BYTES =
+  2 * 24 * BATCH_POINTS +
+  2 * 8 * BATCH_POINTS +
+  8 * GROUP_VALUES +
+  2 * (4 * MAX_FRAMES + 1 + 4) * MAX_BRICKS +
+  4 * MAX_AXIS_NODES +
+  SIMD_SCRATCH +
+  PAGE;
+
+/** The layout of the memory, in bytes. */
+export interface MemoryLayout {
+  readonly bytes: number;
+  readonly workers: number;
+  /** One Int32 per worker: the id of the thread that has the slot, or 0. The first page is left to the SIMD module. */
+  readonly slots: number;
+  /** The slot, with an arena and pins, of the thread that serves requests; `slots` has no word for it. */
+  readonly inlineSlot: number;
+  readonly arenas: number;
+  readonly arenaBytes: number;
+  readonly cache: CacheLayout;
+}
+
+/** Plans the memory; a cache that exceeds the addresses of WebAssembly is made smaller. */
+export function memoryLayout(workers: number, cacheBytes: number): MemoryLayout {
+  const slots = PAGE;
+  const arenas = 2 * PAGE;
+  const arenaBytes = Math.ceil(ARENA_BYTES / PAGE) * PAGE;
+  const base = arenas + (workers + 1) * arenaBytes;
+  let bytes = cacheBytes;
+  let cache = cacheLayout(base, bytes, workers + 1);
+  while (cache.end > LARGEST) {
+    bytes -= cache.end - LARGEST;
+    cache = cacheLayout(base, bytes, workers + 1);
+  }
+  return { bytes: Math.ceil(cache.end / PAGE) * PAGE, workers, slots, inlineSlot: workers, arenas, arenaBytes, cache };
+}
+
+/** Allocates typed arrays in a worker's part of the memory; nothing is given back. */
+export class Arena {
+  readonly #buffer: ArrayBufferLike;
+  readonly #end: number;
+  #next: number;
+
+  constructor(buffer: ArrayBufferLike, first: number, bytes: number) {
+    this.#buffer = buffer;
+    this.#next = first;
+    this.#end = first + bytes;
+  }
+
+  float64(length: number): Float64Array {
+    return new Float64Array(this.#buffer, this.take(length * 8), length);
+  }
+
+  int32(length: number): Int32Array {
+    return new Int32Array(this.#buffer, this.take(length * 4), length);
+  }
+
+  uint32(length: number): Uint32Array {
+    return new Uint32Array(this.#buffer, this.take(length * 4), length);
+  }
+
+  uint8(length: number): Uint8Array {
+    return new Uint8Array(this.#buffer, this.take(length), length);
+  }
+
+  /** Allocates bytes, aligned to 16, and returns the index of the first. */
+  take(bytes: number): number {
+    const first = this.#next;
+    this.#next += Math.ceil(bytes / 16) * 16;
+    if (this.#next > this.#end) throw new Error("the arena is too small for its plan");
+    return first;
+  }
+}
+
+/** The data that every worker thread is started with. */
+export interface WorkerSetup {
+  readonly memory: WasmMemory;
+  readonly layout: MemoryLayout;
+  readonly chunkBytes: number;
+  readonly fd8Legacy: boolean;
+  /** Word 0 is 1 while tasks of several queries compete for the threads. */
+  readonly contended: Int32Array;
+  /** Per slot: the id of the thread once it has loaded, so that it may be terminated. */
+  readonly loaded: Int32Array;
+  /** Per slot: the ticket of the task that the thread runs, or ran when it died; else 0. */
+  readonly tickets: Int32Array;
+}

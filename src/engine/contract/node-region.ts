@@ -1,0 +1,200 @@
+/**
+ * Reads the region of nodes that a search or a cutout asks for, in the words and the order of checks of the public
+ * service.
+ */
+import { RequestError } from "../../errors.js";
+import { frameWeights } from "../../kernels/time.js";
+import type { Axes, Triple } from "../../kernels/types.js";
+import { FIELDS, type FieldName, type Operation } from "../../operations.js";
+import type { Dataset } from "../../storage/file/dataset.js";
+import { fieldNamed } from "./fields-asked.js";
+import type { FrameBox, Query, RegionBox } from "./query.js";
+
+/** The quantity that a search compares with its threshold at each node. */
+export type Criterion = "vorticity" | "q" | "norm";
+
+/** The nodes of a search or a cutout, and what is computed at them. */
+export interface NodeRegion extends FrameBox {
+  /** Nodes along each axis that a value is the mean of; odd. */
+  readonly width: number;
+  /** Searches: what is compared, and the option by which it is computed. */
+  readonly criterion: Criterion;
+}
+
+/** A box of a region as a region of its own. @throws RequestError for one that leaves the region */
+export function partOf(region: NodeRegion, { from, count }: RegionBox): NodeRegion {
+  const isInside = region.count.every((nodes, a) => from[a] >= 0 && count[a] >= 1 && from[a] + count[a] <= nodes);
+  if (!isInside) throw invalid("box", "The box leaves the region.");
+  const first = region.first.map((node, a) => node + from[a] * region.stride[a]) as [number, number, number];
+  return { ...region, first, count };
+}
+
+/** Copies the nodes of a box to their places in the box around it: rows along x. @param parts whole rows each */
+export function placeBox(
+  parts: readonly Float32Array[],
+  { from, count }: RegionBox,
+  around: RegionBox,
+  components: number,
+  out: Float32Array,
+): void {
+  const run = components * count[0];
+  let row = 0;
+  for (const values of parts) {
+    for (let at = 0; at < values.length; at += run, row++) {
+      const x = from[0] - around.from[0];
+      const y = from[1] - around.from[1] + (row % count[1]);
+      const z = from[2] - around.from[2] + Math.floor(row / count[1]);
+      out.set(values.subarray(at, at + run), components * ((z * around.count[1] + y) * around.count[0] + x));
+    }
+  }
+}
+
+/** Numbers that a cutout of the SOAP interface may hold; its message names them. */
+const MOST_VALUES = 192_000_000;
+
+const INDEXING =
+  "JHTDB started using 1-based indexing from Sept 16. Please update your JHTDB library if you have not done so.";
+const AXES = ["x", "y", "z"] as const;
+
+function invalid(member: string, text: string): RequestError {
+  return new RequestError("InvalidRequest", text, { member });
+}
+
+/** Numbers of a query's members, one per axis. */
+function along(query: Query, name: (axis: "x" | "y" | "z") => keyof Query): Triple {
+  const [x, y, z] = AXES.map((axis) => query[name(axis)] as number) as [number, number, number];
+  return [x, y, z];
+}
+
+/** Refuses what does not lie in the grid. */
+function checkInside(dataset: Dataset, first: Triple, last: Triple): void {
+  for (let a = 0; a < 3; a++) {
+    const { nodes } = dataset.axes[a as 0 | 1 | 2];
+    if (first[a] >= 0 && last[a] < nodes) continue;
+    const name = AXES[a];
+    const text = `The nodes ${first[a] + 1} to ${last[a] + 1} along ${name} are not all among the ${nodes} of "${dataset.name}".`;
+    throw new RequestError("OutOfRange", text, { member: `${name}_end` });
+  }
+}
+
+/** Corners of a box that count from 1 and belong to it. */
+function corners(query: Query, dataset: Dataset): { readonly first: Triple; readonly last: Triple } {
+  const from = along(query, (axis) => `${axis}_start`);
+  const to = along(query, (axis) => `${axis}_end`);
+  const wrong = AXES.find((_, a) => from[a] > to[a]);
+  if (wrong) throw invalid(`${wrong}_end`, "Ending index must be larger or equal to the starting index!");
+  const low = AXES.find((_, a) => from[a] <= 0);
+  if (low)
+    throw invalid(`${low}_start`, `${INDEXING} Nodes are counted from 1: ${low}_start is ${query[`${low}_start`]}.`);
+  const first = [from[0] - 1, from[1] - 1, from[2] - 1] as const;
+  const last = [to[0] - 1, to[1] - 1, to[2] - 1] as const;
+  checkInside(dataset, first, last);
+  return { first, last };
+}
+
+/** The frame of a stored step that counts from `base`; the first queryable frame has that number. */
+function frameOf(query: Query, dataset: Dataset, base: 0 | 1): number {
+  const step = (query.T as number) - base;
+  const { guardBefore, guardAfter, count } = dataset.time;
+  if (step < 0)
+    throw invalid(
+      "T",
+      base === 1 ? `${INDEXING} Steps are counted from 1: T is ${query.T}.` : `T must not be negative: ${query.T}`,
+    );
+  if (guardBefore + step < count - guardAfter) return guardBefore + step;
+  const most = count - guardAfter - guardBefore - 1 + base;
+  throw new RequestError(
+    "OutOfRange",
+    `Time ${query.T} out of range for "${dataset.name}". Steps are ${base} to ${most}.`,
+    {
+      member: "T",
+    },
+  );
+}
+
+/** Reads a search. */
+export function searchRegion(query: Query, operation: Operation, dataset: Dataset): NodeRegion {
+  const { first, last } = corners(query, dataset);
+  const { field: text = "", spatialInterpolation: method = "None" } = query;
+  const criterion = text.includes("vorticity") ? "vorticity" : text.includes("q") || text === "Q" ? "q" : "norm";
+  const field = criterion === "norm" ? fieldNamed(query.field, dataset) : fieldNamed("velocity", dataset);
+  if ((criterion === "norm") !== (method === "None")) {
+    const takes = criterion === "norm" ? "None" : operation.spatial.slice(1).join(", ");
+    throw invalid("spatialInterpolation", `Invalid interpolation option specified! For ${text} it is ${takes}.`);
+  }
+  const [frame = 0] = frameWeights(dataset.time, query.time as number, "None").frames;
+  const count = [last[0] - first[0] + 1, last[1] - first[1] + 1, last[2] - first[2] + 1] as const;
+  return { field, frame, first, count, stride: [1, 1, 1], width: 1, criterion };
+}
+
+/** Reads a cutout by its nodes, by its corners, or by corner and widths. */
+export function cutoutRegion(query: Query, operation: Operation, dataset: Dataset): NodeRegion {
+  if (query.nodes !== undefined) return nodesRegion(query.nodes, dataset);
+  const raw = operation.fields.length > 0;
+  const region = raw ? rawRegion(query, operation, dataset) : strided(query, dataset);
+  const values = FIELDS[region.field] * region.count.reduce((product, count) => product * count, 1);
+  if (values > MOST_VALUES) {
+    const text =
+      "The getCutout query should be less than 64000000 points for vector fields or 192000000 points for scalar fields!";
+    throw new RequestError("LimitExceeded", text, { member: "x_end" });
+  }
+  return region;
+}
+
+/** Checks a box of nodes, which may go on for a period over the seam of an axis. */
+function nodesRegion(nodes: FrameBox, dataset: Dataset): NodeRegion {
+  const { field, frame, first, count, stride } = nodes;
+  const closed = field === "force" && dataset.forcing.kind !== "none";
+  if (dataset.fields[field] === undefined && !closed) {
+    throw new RequestError("Unsupported", `"${dataset.name}" has no ${field}.`, { member: "field" });
+  }
+  if (!(frame >= 0 && frame < dataset.time.count)) {
+    throw new RequestError("OutOfRange", `"${dataset.name}" has no frame ${frame}.`, { member: "T" });
+  }
+  dataset.axes.forEach((axis, a) => {
+    const last = first[a] + (count[a] - 1) * stride[a];
+    const fits = first[a] >= 0 && count[a] >= 1 && stride[a] >= 1 && last < (axis.periodic ? 2 : 1) * axis.nodes;
+    if (fits) return;
+    const text = `The nodes ${first[a] + 1} to ${last + 1} along ${AXES[a]} are not all among the ${axis.nodes} of "${dataset.name}".`;
+    throw new RequestError("OutOfRange", text, { member: `${AXES[a]}_end` });
+  });
+  return { ...nodes, width: 1, criterion: "norm" };
+}
+
+function rawRegion(query: Query, operation: Operation, dataset: Dataset): NodeRegion {
+  const { X = 0, Y = 0, Z = 0, Xwidth = 0, Ywidth = 0, Zwidth = 0 } = query;
+  const first = [X, Y, Z] as const;
+  const count = [Xwidth, Ywidth, Zwidth] as const;
+  if (count.some((width) => width < 1)) throw invalid("Xwidth", "The widths of a cutout must be at least 1.");
+  checkInside(dataset, first, [X + Xwidth - 1, Y + Ywidth - 1, Z + Zwidth - 1]);
+  const [field] = operation.fields as [FieldName];
+  return { field, frame: frameOf(query, dataset, 0), first, count, stride: [1, 1, 1], width: 1, criterion: "norm" };
+}
+
+function strided(query: Query, dataset: Dataset): NodeRegion {
+  const { first, last } = corners(query, dataset);
+  const frame = frameOf(query, dataset, 1);
+  const stride = along(query, (axis) => `${axis}_step`);
+  const wrong = AXES.find((_, a) => stride[a] < 1);
+  if (wrong) throw invalid(`${wrong}_step`, `${wrong}_step must be at least 1.`);
+  const taken = (a: 0 | 1 | 2): number => Math.floor((last[a] - first[a]) / stride[a]) + 1;
+  const asked = query.filter_width ?? 1;
+  if (asked < 0) throw invalid("filter_width", "filter_width must not be negative.");
+  const width = Math.max(1, asked % 2 === 0 ? asked + (asked > 0 ? 1 : 0) : asked);
+  checkWidth(dataset.axes, first, last, width);
+  // The first letter of the text alone names the field of a cutout.
+  const field = fieldNamed(query.field?.slice(0, 1).toLowerCase(), dataset, query.field);
+  return { field, frame, first, count: [taken(0), taken(1), taken(2)], stride, width, criterion: "norm" };
+}
+
+/** A mean wraps at the seam of a periodic axis; on another one its nodes must be there, evenly spaced. */
+function checkWidth(axes: Axes, first: Triple, last: Triple, width: number): void {
+  const half = (width - 1) / 2;
+  const fits = axes.every(
+    ({ periodic, coordinates, nodes }, a) =>
+      width === 1 ||
+      (width <= nodes && (periodic || (coordinates === null && first[a] >= half && last[a] + half < nodes))),
+  );
+  if (!fits)
+    throw new RequestError("OutOfRange", "The box of the filter leaves the domain.", { member: "filter_width" });
+}

@@ -1,0 +1,260 @@
+/** Defines the interface between the servers and the engine: queries in, results out. */
+
+import type { FieldName, OperationName, SpatialInterpolation, TemporalInterpolation } from "../../operations.js";
+import type { Dataset, OpenFaces, Triple } from "../../storage/file/dataset.js";
+import type { DiskCounts, StoreStatus } from "../../storage/objects/store-status.js";
+import type { StorePort } from "../../storage/thread/store-port.js";
+import type { QueryTexts } from "../../text/text-task.js";
+
+/** A box of nodes of one frame of a field. */
+export interface FrameBox {
+  readonly field: FieldName;
+  /** Number of a stored frame. */
+  readonly frame: number;
+  /** First node along x, y, z, counted from 0. */
+  readonly first: Triple;
+  /** Nodes taken along x, y, z, and nodes from one to the next. */
+  readonly count: Triple;
+  readonly stride: Triple;
+}
+
+/** A box of the nodes that a region takes: the first along x, y, z, counted in taken nodes, and how many. */
+export interface RegionBox {
+  readonly from: Triple;
+  readonly count: Triple;
+}
+
+/** The members of a request except its token and its points; members that its operation lacks are absent. */
+export interface Query {
+  readonly operation: OperationName;
+  /** Absent in NullOp. */
+  readonly dataset?: string;
+  readonly time?: number;
+  readonly StartTime?: number;
+  readonly EndTime?: number;
+  readonly dt?: number;
+  readonly nt?: number;
+  readonly Tp?: number;
+  readonly filterlength?: number;
+  readonly nlayers?: number;
+  /** Filters, searches and cutouts: the field, by a letter or a word of it. */
+  readonly field?: string;
+  readonly filterwidth?: number;
+  readonly spacing?: number;
+  readonly threshold?: number;
+  /** Corners of a box of nodes, counted from 1; both belong to it. */
+  readonly x_start?: number;
+  readonly y_start?: number;
+  readonly z_start?: number;
+  readonly x_end?: number;
+  readonly y_end?: number;
+  readonly z_end?: number;
+  /** Number of a stored frame. */
+  readonly T?: number;
+  readonly x_step?: number;
+  readonly y_step?: number;
+  readonly z_step?: number;
+  readonly filter_width?: number;
+  readonly X?: number;
+  readonly Y?: number;
+  readonly Z?: number;
+  readonly Xwidth?: number;
+  readonly Ywidth?: number;
+  readonly Zwidth?: number;
+  /**
+   * GetAnyCutoutWeb only: the box, in place of `field`, `T`, corners and steps. On a periodic axis it may go on over
+   * the seam for one more period. A force that is known in closed form is evaluated at its nodes.
+   */
+  readonly nodes?: FrameBox;
+  readonly spatialInterpolation?: SpatialInterpolation;
+  readonly temporalInterpolation?: TemporalInterpolation;
+  /**
+   * Tracking only: the result also holds the positions on the way, after every `recordEvery` steps (a whole number >=
+   * 1). Records of a particle follow one another: its start, each recorded step, and the last step whether or not it
+   * falls on one. The last record is bit for bit what the query without this member answers. More than `query.points`
+   * records in all is a LimitError.
+   */
+  readonly recordEvery?: number;
+  /** Tracking only: what becomes of particles that leave through open faces; absent: what the dataset says. */
+  readonly openFaces?: OpenFaces;
+  /** Tracking only: where particles stop at open faces, records end with the time of the exit, NaN before it. */
+  readonly exitTimes?: boolean;
+}
+
+/**
+ * Receives decoded triples. The writer fills `slab` (x, y, z, x, y, z, ...) from index 0 and calls `commit` when it is
+ * full or the input ends; the sink then takes the slab over and puts an empty one in its place. An abort puts another
+ * of the same length there at any time, so the slab is asked for again after every wait.
+ */
+export interface TripleSink {
+  readonly slab: Float32Array;
+  /** Hands over the first `count` triples of `slab`. */
+  commit(count: number): void;
+}
+
+/** Copies triples into a sink, slab by slab. */
+export function writeTriples(sink: TripleSink, triples: Float32Array): void {
+  for (let from = 0; from < triples.length; ) {
+    const { slab } = sink;
+    const part = triples.subarray(from, from + slab.length);
+    slab.set(part);
+    sink.commit(part.length / 3);
+    from += part.length;
+  }
+}
+
+/** A running query: points go in as they arrive, work starts before the last one is in. */
+export interface Evaluation {
+  readonly points: TripleSink;
+  /** Initial velocities; only GetPositionInertialParticle takes them. */
+  readonly velocities: TripleSink;
+  /** Nodes of a search or a cutout, which count like points; 0 for other queries. */
+  readonly nodes: number;
+  /** The largest number of points of this query, and the name of the limit that sets it. */
+  readonly limit: { readonly points: number; readonly name: string };
+  /** Evaluations of a field that the query takes with the points that are in; 0 for a bad query. */
+  readonly work: number;
+  /** Records of the answer to the points that are in, beyond one a point; 0 for a bad query. */
+  readonly moreRecords: number;
+  /** Threads that read points from large texts and write large results; absent: those who serve read and write them. */
+  readonly texts?: QueryTexts;
+  /**
+   * Ends the input and waits for the result.
+   * Rejects with the first error of the check order (dataset, time, availability, options, coordinates), DeadlineError,
+   * BusyError, DataError, WorkerError, or CancelledError.
+   */
+  finish(): Promise<Result>;
+  /** Stops all work of this query; `finish` rejects with CancelledError. Harmless after the end. */
+  abort(): void;
+}
+
+/** The answer in the order of the points; `values` are parts of `items * components` float32, whole records each. */
+export interface Result {
+  /** Number of result records: points times records per point. */
+  readonly items: number;
+  /** Records per point: 1, but (8^nlayers - 1) / 7 for box filters and `recordTimes.length` with `recordEvery`. */
+  readonly itemsPerPoint: number;
+  /** Numbers per record. */
+  readonly components: number;
+  readonly values: readonly Float32Array[];
+  /** Parts of a result that is not held as a whole, in order; each may be read until the next one is asked for. */
+  readonly stream?: AsyncIterable<Float32Array>;
+  /** Bytes that a result with a stream of parts keeps until its end: points, and parts that wait to be read. */
+  readonly heldBytes?: number;
+  /** Dimensions of a cutout: nodes along z, y, x, and components. */
+  readonly shape?: readonly number[];
+  /** With `recordEvery`: the time of each record of a particle. */
+  readonly recordTimes?: Float64Array;
+  /** Threads that write a large result as text, whose values are in shared memory; absent: those who serve write it. */
+  readonly texts?: QueryTexts;
+  /** Gives the buffers back; the values must not be read afterwards. */
+  release(): void;
+}
+
+/** A peer as this process sees it. */
+export interface PeerStatus {
+  /** Its address. */
+  readonly name: string;
+  /** Whether it takes pieces: it answers, stays, and computes by the same code. */
+  readonly usable: boolean;
+  /** Pieces that it has been asked for and has not answered. */
+  readonly outstanding: number;
+}
+
+/** Counts of the pieces of queries that were divided among peers, since the start. */
+export interface PieceCounts {
+  /** Evaluated by this process: it owns their regions, or no other peer could be asked. */
+  readonly own: number;
+  /** Asked of peers. */
+  readonly asked: number;
+  /** Of these: given to others because the peer did not answer, or not this. */
+  readonly refused: number;
+  /** Of these: given to others too because the answer was late. */
+  readonly late: number;
+  /** Evaluated for peers. */
+  readonly answered: number;
+}
+
+/** Counts of regions of the datasets that a cluster divides. */
+export interface RegionCounts {
+  /** Those that this process owns. */
+  readonly owned: number;
+  /** Those of which more than half is in its cache, of any frame. */
+  readonly cached: number;
+}
+
+/** The bricks of a field that the cache holds, in any frame. */
+export interface HeldBricks {
+  readonly dataset: Dataset;
+  readonly field: FieldName;
+  readonly bricks: readonly number[];
+}
+
+/** The state of a running engine, for /metrics and /readyz. */
+export interface EngineStatus {
+  readonly ready: boolean;
+  /** Worker threads that can take work. */
+  readonly workers: number;
+  /** Worker threads that start where there is work for them. */
+  readonly workersConfigured: number;
+  readonly queued: number;
+  readonly running: number;
+  /** Small batches that the thread of the engine itself has evaluated, since the start. */
+  readonly inlined: number;
+  readonly pointsInFlight: number;
+  readonly bytesRead: number;
+  readonly cacheHits: number;
+  readonly cacheMisses: number;
+  readonly cacheBytes: number;
+  /** Counts of fetches from stores behind HTTP. */
+  readonly stores: readonly StoreStatus[];
+  /** Counts of the stores' cache on disk; null where there is none. */
+  readonly storeCache: DiskCounts | null;
+  /** The other processes of the cluster; none where this one works alone. */
+  readonly peers: readonly PeerStatus[];
+  /** Null without a cluster. */
+  readonly pieces: PieceCounts | null;
+}
+
+/** Options of running a query. */
+export interface StartControl {
+  /** Aborts the query. */
+  readonly signal?: AbortSignal;
+  /** Time that the result may take after the end of the input; absent: the limit `query.deadlineMs`. */
+  readonly deadlineMs?: number;
+  /**
+   * The dataset that `find` returned for the name in the query, so that all queries of a request read the same version,
+   * also while it is being replaced; absent: the one that has the name now.
+   */
+  readonly dataset?: Dataset;
+  /** Whether a large result may come as a stream of parts, which are computed as they are read; absent: no. */
+  readonly stream?: boolean;
+  /** The client whose share of the worker threads the query uses, compared by identity; absent: a share of its own. */
+  readonly client?: unknown;
+  /** Whether this process evaluates all of it, whatever the cluster. */
+  readonly alone?: boolean;
+  /** Points that will come, where that is known: they get one slab. */
+  readonly points?: number;
+  /** The part of the nodes of a search or a cutout that is evaluated; absent: all of them. */
+  readonly box?: RegionBox | null;
+}
+
+/** The engine as servers see it. */
+export interface Engine {
+  /** Datasets served now, by name in alphabetical order. */
+  datasets(): readonly Dataset[];
+  /** The dataset of that name or alias, any letter case. */
+  find(name: string): Dataset | undefined;
+  /** Begins a query. Never throws for a bad query: `finish` rejects. */
+  start(query: Query, control: StartControl): Evaluation;
+  status(): EngineStatus;
+  /** Connects a thread to the one that reads stores; absent: there is none. */
+  connectStores?(connection: StorePort): void;
+  held(): readonly HeldBricks[];
+  /** Null without a cluster. */
+  regions(): RegionCounts | null;
+  /** Scans the data folders again. */
+  reload(): Promise<void>;
+  /** Ends what runs, waiting at most `graceMs`; false when something had to be killed. */
+  close(graceMs: number): Promise<boolean>;
+}

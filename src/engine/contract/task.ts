@@ -1,0 +1,176 @@
+/** Tasks cross from the engine to its worker threads as plain records and shared arrays. */
+import type { ErrorCode, ErrorContext } from "../../errors.js";
+import type { Bricking, Dataset, FieldName, Triple } from "../../storage/file/dataset.js";
+import type { ReadTask, WriteTask } from "../../text/text-task.js";
+import type { CombinedSweep } from "./combined-bricks.js";
+import type { NodeRegion } from "./node-region.js";
+import type { Query } from "./query.js";
+import type { SweepShape } from "./sweep-shape.js";
+
+/** Consecutive triples in shared memory. */
+export interface Slab {
+  readonly triples: Float32Array;
+  readonly count: number;
+}
+
+/** The evaluation of one batch of a query: points in, `count * itemsPerPoint * components` float32 out. */
+export interface BatchTask {
+  readonly kind: "batch";
+  readonly query: Query;
+  /** Fields that the batch reads, in the order of its kernel. */
+  readonly fields: readonly FieldName[];
+  readonly dataset: Dataset;
+  /** Number of the dataset's first field in the brick cache; the others follow. */
+  readonly source: number;
+  /** Index of the batch's first point in the query. */
+  readonly first: number;
+  readonly points: readonly Slab[];
+  /** Initial velocities, point by point; none: those of the flow. */
+  readonly velocities: readonly Slab[];
+  readonly count: number;
+  readonly steps: number;
+  readonly step: number;
+  readonly last: number;
+  readonly itemsPerPoint: number;
+  readonly out: Float32Array;
+  /** Points in sweep order: the place of each in `out`; null: `out` belongs to this batch, in the order of `points`. */
+  readonly places: Uint32Array | null;
+  /** The sweep over combined bricks to which the batch belongs; absent: its frames are combined at its points. */
+  readonly combined?: CombinedSweep;
+  /** The part of the tiles of a filter over cubes that the batch evaluates; absent: all of them. */
+  readonly part?: { readonly index: number; readonly of: number };
+  /** Word 0 becomes 1 when the batch is cancelled. */
+  readonly cancel: Int32Array;
+  /** Evaluations of a field at a point that the batch takes. */
+  readonly work: number;
+  /** Work done in earlier time slices; absent: none. */
+  readonly progress?: Progress;
+  /** Tracking: the steps to take; absent: all of them. */
+  readonly range?: StepRange;
+}
+
+/** Reads the bricks of a batch that waits into the cache, before a thread for it is free. */
+export interface AheadTask extends Omit<BatchTask, "kind"> {
+  readonly kind: "ahead";
+}
+
+/** The progress of a batch or a cutout whose time slice has ended before its work. */
+export interface Progress {
+  /** Points in the order of evaluation, steps of tracking, or planes of a cutout that are done. */
+  readonly done: number;
+  /** Tracking: positions and, with drag, velocities of the particles after step `done`, in the frame of the grid. */
+  readonly positions?: Float64Array;
+  readonly velocities?: Float64Array;
+  /** Tracking with open faces: times of the exits. */
+  readonly exits?: Float64Array;
+}
+
+/** A range of the steps of tracking; `out` then has only the records made in it (`recordsBetween`). */
+export interface StepRange {
+  readonly from: number;
+  readonly to: number;
+  /**
+   * Positions and, with drag, velocities of the particles, in the frame of the grid: at the start of the range when
+   * `from` is not 0, and afterwards at its end.
+   */
+  readonly positions: Float64Array;
+  readonly velocities: Float64Array;
+}
+
+/**
+ * Puts points in sweep order (`plan/by-sweep.ts`), unless the bricks that they touch fit the cache.
+ */
+export interface SortTask {
+  readonly kind: "sort";
+  readonly dataset: Dataset;
+  /** Number of the dataset's first field in the brick cache. */
+  readonly source: number;
+  readonly points: readonly Slab[];
+  readonly count: number;
+  /** Index of the first point in the query. */
+  readonly first: number;
+  /** Displacement of the grid. */
+  readonly shift: Triple;
+  readonly bricking: Bricking;
+  readonly shape: SweepShape;
+  /** Bricks of each frame that the cache holds (`Sweep.room` of `plan/by-sweep.ts`). */
+  readonly room: number;
+  /** Word 0 becomes 1 when the points have been put in order. */
+  readonly arranged: Int32Array;
+  /** Word 0 becomes 1 when the task is cancelled. */
+  readonly cancel: Int32Array;
+  /** Receives the points in sweep order. */
+  readonly triples: Float32Array;
+  /** Receives the index in the query of each of them. */
+  readonly order: Uint32Array;
+}
+
+/** Scans the data folders. */
+export interface ScanTask {
+  readonly kind: "scan";
+  readonly folders: readonly string[];
+  /** Folder of descriptors apart from their files. */
+  readonly descriptors?: string | null;
+  /** States of what an earlier scan has seen, by location. */
+  readonly known: ReadonlyMap<string, string>;
+  /** The last scan took so long that no thread for queries is to wait for this one. */
+  readonly slow: boolean;
+  /** File of what scans of earlier processes have found; null: it is not asked. */
+  readonly index: string | null;
+}
+
+/** Returns at once, which shows that a worker runs. */
+export interface PingTask {
+  readonly kind: "ping";
+}
+
+/** Finds the nodes of a box whose value is above a threshold. */
+export interface SearchTask {
+  readonly kind: "search";
+  readonly dataset: Dataset;
+  readonly source: number;
+  readonly region: NodeRegion;
+  readonly method: string;
+  readonly threshold: number;
+  /** Hits that the query may have: more need not be listed. */
+  readonly most: number;
+  /** Word 0 becomes 1 when the task need not go on. */
+  readonly cancel: Int32Array;
+}
+
+/** Copies a box of nodes, with strides and means, into `out`: [z][y][x][component]. */
+export interface CutoutTask {
+  readonly kind: "cutout";
+  readonly dataset: Dataset;
+  readonly source: number;
+  readonly region: NodeRegion;
+  readonly out: Float32Array;
+  /** Word 0 becomes 1 when the task need not go on. */
+  readonly cancel: Int32Array;
+  /** Work done in earlier time slices; absent: none. */
+  readonly progress?: Progress;
+}
+
+/** A task for a worker thread. */
+export type Task =
+  | BatchTask
+  | AheadTask
+  | SortTask
+  | SearchTask
+  | CutoutTask
+  | ReadTask
+  | WriteTask
+  | ScanTask
+  | PingTask;
+
+/** The outcome of a task; errors cross as data because cloning drops their class and members. */
+export type TaskOutcome<T> = { readonly ok: true; readonly value: T } | (Failure & { readonly ok: false });
+
+/** An error as data. */
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly context: ErrorContext;
+  /** For the log. */
+  readonly detail: string;
+}

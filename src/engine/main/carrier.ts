@@ -1,0 +1,83 @@
+/** A carrier runs the tasks of queries on worker threads, and small batches on the thread that asks. */
+import { WorkerError } from "../../errors.js";
+import type { CacheStatus } from "../../storage/bricks/directory.js";
+import type { DiskCounts, StoreStatus } from "../../storage/objects/store-status.js";
+import type { StorePort } from "../../storage/thread/store-port.js";
+import type { BatchTask, Task } from "../contract/task.js";
+import type { QueryShare } from "./fair-queue.js";
+
+/** Options of a run. */
+export interface RunOptions {
+  /** Ends the task by ending its thread; for deadlines only. */
+  readonly kill?: AbortSignal | undefined;
+  /** Share of the query in the threads; absent: as a query of its own. */
+  readonly share?: QueryShare;
+  /** Evaluations of a field that the whole query takes, where all of its points are known. */
+  readonly queryWork?: number;
+}
+
+/** Runs tasks and reports its load. */
+export interface Carrier {
+  /** Number of batches that it evaluates at a time: its worker threads. */
+  readonly parallelism: number;
+  /** Number of times that a task may be run when its thread is lost. */
+  readonly attempts: number;
+  /** Bytes of bricks that it can cache. */
+  readonly cacheBytes: number;
+  /**
+   * Runs a task. Once the promise settles, nothing works on the task any more.
+   *
+   * @throws the error that the worker thread reported, WorkerError when the thread died or failed in an unknown way, or
+   *   BusyError when no thread can be started
+   */
+  run<T>(task: Task, options?: RunOptions): Promise<T>;
+  /**
+   * Evaluates a small batch at once, on the thread that asks; absent: it has no means to.
+   *
+   * @returns false, without any effect, where the batch is to be run as a task
+   * @throws what `run` rejects with
+   */
+  runInline?(task: BatchTask, share: QueryShare): boolean;
+  /** Number of batches that `runInline` has evaluated. */
+  inlined?(): number;
+  /** Number of threads that can take tasks: one at least, others once there has been work for them. */
+  alive(): number;
+  /** Number of tasks that wait. */
+  queued(): number;
+  /** Number of tasks that run. */
+  running(): number;
+  cache(): CacheStatus;
+  /** The bricks that its cache holds, in any frame, by source. */
+  held(): ReadonlyMap<number, readonly number[]>;
+  /** Counts of fetches from stores behind HTTP. */
+  stores(): readonly StoreStatus[];
+  /** Connects a thread to the one that reads stores. */
+  connectStores(connection: StorePort): void;
+  /** Closes stores that are not among these locations, once they have not been used for a while. */
+  keepStores(locations: ReadonlySet<string>): void;
+  /** Counts of the cache on disk; null where there is none. */
+  storeCache(): DiskCounts | null;
+  /** Ends its threads; tasks that still run are lost. */
+  close(): Promise<void>;
+}
+
+/**
+ * Runs a task, and repeats it when its thread was lost, as often as the carrier allows.
+ *
+ * @param isWanted whether a repetition is of use
+ * @throws what `run` throws
+ */
+export async function runWithRetries<T>(
+  carrier: Pick<Carrier, "run" | "attempts">,
+  task: Task,
+  options: RunOptions,
+  isWanted: () => boolean,
+): Promise<T> {
+  for (let left = carrier.attempts - 1; ; left--) {
+    try {
+      return await carrier.run<T>(task, options);
+    } catch (error) {
+      if (!(error instanceof WorkerError) || !isWanted() || left <= 0) throw error;
+    }
+  }
+}

@@ -1,0 +1,225 @@
+/** The catalogue holds the datasets that a process serves, and scans the data folders for them. */
+import { join, parse } from "node:path";
+import type { Logger } from "pino";
+import type { Config } from "../../config.js";
+import { DataError, NotFoundError } from "../../errors.js";
+import { completeScan, type FolderScan, type ScanChanges, statesOf } from "../../storage/catalog/scan.js";
+import { seriesHints } from "../../storage/catalog/series-hint.js";
+import { FolderWatch } from "../../storage/catalog/watch.js";
+import { type Dataset, FIELD_NAMES } from "../../storage/file/dataset.js";
+import type { Carrier } from "./carrier.js";
+
+/** Numbers reserved in the brick cache for the fields of one version of a dataset. */
+const FIELDS_PER_DATASET = FIELD_NAMES.length;
+/**
+ * The numbers of combined bricks lie below this, negative; above it are those of the threads' own. After so many
+ * queries they begin again, when nothing of the first is in the cache any more.
+ */
+const FIRST_COMBINATION = 2 ** 20;
+const MOST_COMBINATIONS = 2 ** 26;
+/**
+ * The findings in the state folder with which the first scan of a process begins, and which it leaves to the next
+ * process.
+ */
+const INDEX_NAME = "catalogue";
+/** Interval at which the data folders are scanned unasked. */
+const RESCAN_MS = 30_000;
+/**
+ * After a scan that took longer than this the next one runs on the express thread, so that queries keep theirs; the
+ * first scan of a process, which opens every file, may take longer.
+ */
+const SLOW_MS = 250;
+const SLOW_FIRST_MS = 2_000;
+/** Least time between scans that failed queries cause. */
+const SUSPECT_MS = 1_000;
+
+/** The datasets served now, and the numbers of their fields in the brick cache. */
+export class Catalog {
+  datasets: readonly Dataset[] = [];
+  /** Scans the data folders; calls during a scan share the next one. */
+  readonly reload: () => Promise<void>;
+  readonly #log: Logger;
+  #timer: NodeJS.Timeout | undefined;
+  #names: ReadonlyMap<string, Dataset> = new Map();
+  readonly #sources = new WeakMap<Dataset, number>();
+  #nextSource = 1;
+  #combinations = 0;
+  #reported: ReadonlySet<string> = new Set();
+  #last: FolderScan | undefined;
+  /** Tells of changes in the folders of the last scan; null until they are watched. */
+  #changes: FolderWatch | null = null;
+  #folders: readonly string[] = [];
+  /** Names that have been served and are not any more, with the location of their last dataset. */
+  readonly #gone = new Map<string, string>();
+  /** Locations that the last scan has refused. */
+  #refused: ReadonlySet<string> = new Set();
+  /** The names that these would have, in lower case, by their files or folders. */
+  #refusedNames: ReadonlySet<string> = new Set();
+  #suspectedAt = Number.NEGATIVE_INFINITY;
+  #closed = false;
+
+  /** @param changed called after each scan */
+  constructor(
+    { data: folders, descriptors, state }: Pick<Config, "data" | "descriptors" | "state">,
+    carrier: Carrier,
+    log: Logger,
+    changed: () => void = () => {},
+  ) {
+    this.#log = log;
+    let lastMs = 0;
+    let lastWasFirst = true;
+    this.reload = oneAtATime(async () => {
+      const since = performance.now();
+      const known = statesOf(this.#last);
+      const found = await carrier.run<ScanChanges>({
+        kind: "scan",
+        folders,
+        descriptors,
+        known,
+        slow: lastMs > (lastWasFirst ? SLOW_FIRST_MS : SLOW_MS),
+        index: this.#last === undefined ? join(state, INDEX_NAME) : null,
+      });
+      lastMs = performance.now() - since;
+      lastWasFirst = this.#last === undefined;
+      this.#adopt(completeScan(found, this.#last));
+      this.#folders = found.folders;
+      this.#changes?.set(found.folders);
+      changed();
+    });
+  }
+
+  /** Scans the data folders when they change and at intervals from now on: not every file system tells of changes. */
+  watch(): void {
+    this.#timer = setInterval(() => this.#scan(), RESCAN_MS).unref();
+    this.#changes = new FolderWatch(() => this.#scan());
+    this.#changes.set(this.#folders);
+  }
+
+  /** Scans the data folders because a query did not find its data: they may have been replaced. */
+  suspect(): void {
+    const now = performance.now();
+    if (now < this.#suspectedAt + SUSPECT_MS) return;
+    this.#suspectedAt = now;
+    this.#scan();
+  }
+
+  #scan(): void {
+    this.reload().catch((error: unknown) => {
+      // A scan that runs when the service ends is lost with its thread.
+      if (!this.#closed) this.#log.error({ err: error }, "the data folders could not be scanned");
+    });
+  }
+
+  /** Stops scanning. */
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    this.#changes?.close();
+  }
+
+  /**
+   * The dataset of a name or alias, in any letter case.
+   *
+   * @throws DataError for one that was served until its files changed to what is refused, NotFoundError for one whose
+   *   files have been refused since they were seen
+   */
+  find(name: string): Dataset | undefined {
+    const found = this.#names.get(name.toLowerCase());
+    const location = this.#gone.get(name.toLowerCase());
+    if (found !== undefined) return found;
+    if (location === undefined) {
+      if (!this.#refusedNames.has(name.toLowerCase())) return undefined;
+      throw new NotFoundError(
+        `Invalid set name: ${name} (it is refused; the log of the service and "fieldprobe check" say why)`,
+      );
+    }
+    // A folder that is replaced is missing for a moment.
+    this.suspect();
+    if (!this.#refused.has(location)) return undefined;
+    throw new DataError(`${name} is not served now: its files have changed and are refused; the log names the reason.`);
+  }
+
+  /** The number of a dataset's first field in the brick cache; each version of a dataset has its own for ever. */
+  sourceOf(dataset: Dataset): number {
+    const source = this.#sources.get(dataset) ?? FIELDS_PER_DATASET * this.#nextSource++;
+    this.#sources.set(dataset, source);
+    return source;
+  }
+
+  /** A number for the combined bricks of a query: unlike those of datasets it is below zero. */
+  numberCombination(): number {
+    this.#combinations = (this.#combinations + 1) % MOST_COMBINATIONS;
+    return -FIRST_COMBINATION - FIELDS_PER_DATASET * this.#combinations;
+  }
+
+  /** Takes over a scan: datasets that have not changed stay the same objects and keep their cached bricks. */
+  #adopt(scan: FolderScan): void {
+    if (scan === this.#last) return;
+    this.#last = scan;
+    const { datasets, problems } = scan;
+    const served = new Set(this.datasets);
+    const fresh = datasets.some((dataset) => !served.has(dataset));
+    const before = new Map(fresh ? this.datasets.map((dataset) => [versionOf(dataset), dataset]) : []);
+    const now = datasets.map((dataset) =>
+      served.has(dataset) ? dataset : (before.get(versionOf(dataset)) ?? dataset),
+    );
+    const kept = new Set(now);
+    for (const dataset of this.datasets) {
+      if (!kept.has(dataset)) this.#log.info({ dataset: dataset.name }, "dataset removed or replaced");
+    }
+    for (const dataset of now) {
+      if (served.has(dataset)) continue;
+      this.#log.info({ dataset: dataset.name, location: dataset.location }, "dataset loaded");
+      for (const warning of dataset.warnings) this.#log.warn({ dataset: dataset.name }, warning);
+    }
+    const lines = problems.map(({ location, message }) => `${location}: ${message}`);
+    for (const line of lines) if (!this.#reported.has(line)) this.#log.warn(line);
+    const hints = seriesHints(now);
+    for (const line of hints) if (!this.#reported.has(line)) this.#log.info(line);
+    this.#reported = new Set([...lines, ...hints]);
+    this.datasets = now.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    for (const [name, { location }] of this.#names) this.#gone.set(name, location);
+    this.#refused = new Set(problems.map(({ location }) => location));
+    this.#refusedNames = new Set(
+      problems.flatMap(({ location, names = [] }) => [nameAt(location), ...names].map((name) => name.toLowerCase())),
+    );
+    this.#names = new Map(
+      this.datasets.flatMap((dataset) =>
+        [dataset.name, ...dataset.aliases].map((name) => [name.toLowerCase(), dataset]),
+      ),
+    );
+    for (const name of this.#names.keys()) this.#gone.delete(name);
+  }
+}
+
+/** The name that a dataset would have by its place: that of the file or store, or of the folder of a descriptor. */
+function nameAt(location: string): string {
+  const { base, dir, name } = parse(location);
+  return base === "dataset.json" ? parse(dir).base : name;
+}
+
+/** A text that is equal for two scans of the same unchanged dataset. */
+function versionOf({ name, location, digest, files }: Dataset): string {
+  return JSON.stringify([name, location, digest, files]);
+}
+
+/**
+ * Wraps `work` so that it never runs twice at a time. Calls during a run share the next one, which begins after it: it
+ * sees what they have changed before, and an older outcome never replaces a newer one.
+ */
+export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+  const begin = (): Promise<void> => {
+    next = null;
+    running = work().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+  return () => {
+    if (next === null && running === null) return begin();
+    next ??= (running as Promise<void>).then(begin, begin);
+    return next;
+  };
+}

@@ -1,0 +1,252 @@
+/** Checks a query before its points arrive, in the order and the words of the public service, with reasons added. */
+import type { Limits } from "../../config.js";
+import { RequestError, unknownDataset } from "../../errors.js";
+import { shortestFloat32 } from "../../float32/format.js";
+import { checkFilter, itemsPerPoint, totalLayers } from "../../kernels/filter/box-filter.js";
+import { filterNodes } from "../../kernels/filter/node-filter.js";
+import { controlledSteps, intervalSteps } from "../../kernels/particles.js";
+import { timeInRange } from "../../kernels/time.js";
+import { lackOf, type Operation, type OperationRow, operationOf, spatialOf, unavailable } from "../../operations.js";
+import type { Dataset, FieldName, TimeAxis } from "../../storage/file/dataset.js";
+import { filterFields, letterOf } from "../contract/fields-asked.js";
+import { cutoutRegion, type NodeRegion, searchRegion } from "../contract/node-region.js";
+import { countRecords } from "../contract/particle-records.js";
+import type { Query } from "../contract/query.js";
+
+/** A checked query: its dataset and the work per point. */
+export interface CheckedQuery {
+  readonly query: Query;
+  readonly operation: OperationRow;
+  /** Absent in NullOp. */
+  readonly dataset: Dataset | null;
+  /** Fields that it reads, in the order of its kernel. */
+  readonly fields: readonly FieldName[];
+  /** Searches and cutouts: the nodes; else null. */
+  readonly region: NodeRegion | null;
+  /** Tracking: number of steps and signed step; else 0. */
+  readonly steps: number;
+  readonly step: number;
+  /** The last step where it is shorter than the others. */
+  readonly last: number;
+  /** Box filters: samples a point stands for; else 1. */
+  readonly samples: number;
+  readonly itemsPerPoint: number;
+}
+
+/** Step of the simulation assumed where a dataset does not state it: a tenth of the stored interval. */
+const STEPS_PER_FRAME = 10;
+
+/**
+ * Checks a query: dataset, time range (start, then end), availability, options.
+ *
+ * @param served all datasets, which the error of an unknown name lists
+ * @throws NotFoundError, or RequestError with code OutOfRange, Unsupported or InvalidRequest
+ */
+export function checkQuery(
+  query: Query,
+  find: (name: string) => Dataset | undefined,
+  served: readonly Dataset[] = [],
+): CheckedQuery {
+  const operation = operationOf(query.operation);
+  const { family } = operation;
+  if (family === "echo") {
+    return {
+      query,
+      operation,
+      dataset: null,
+      fields: [],
+      region: null,
+      steps: 0,
+      step: 0,
+      last: 0,
+      samples: 1,
+      itemsPerPoint: 1,
+    };
+  }
+  if (query.dataset === undefined) {
+    throw new RequestError("InvalidRequest", "The request names no dataset.", { member: "dataset" });
+  }
+  const dataset = find(query.dataset);
+  if (!dataset) throw unknownDataset(query.dataset, served);
+  checkTimes(query, operation, dataset);
+  checkAvailable(operation, dataset);
+  checkMethod(query, operation, dataset);
+  checkFinite(query);
+  const { steps, step, last = step } = family === "track" ? checkSteps(query, dataset) : { steps: 0, step: 0 };
+  const asksField = operation.fields.length === 0 && (family === "box" || family === "points");
+  const fields = asksField ? filterFields(operation, query.field, dataset) : operation.fields;
+  const region = REGIONS[family]?.(query, operation, dataset) ?? null;
+  const layered = family === "filter" ? itemsPerPoint(query.nlayers as number) : 1;
+  return {
+    query: asksField ? { ...query, field: fields.map(letterOf).join("") } : withOpenFaces(query, family, dataset),
+    operation,
+    dataset,
+    fields: region === null ? fields : [region.field],
+    region,
+    steps,
+    step,
+    last,
+    samples: SAMPLES[family]?.(query, dataset) ?? 1,
+    itemsPerPoint: countRecords(query, steps) ?? layered,
+  };
+}
+
+/** A tracking query that says nothing of open faces does what its dataset says. */
+function withOpenFaces(query: Query, family: Operation["family"], { openFaces }: Dataset): Query {
+  const isSilent = family === "track" && query.openFaces === undefined;
+  return isSilent && openFaces === "stop" ? { ...query, openFaces } : query;
+}
+
+function checkTimes(query: Query, { family }: Operation, dataset: Dataset): void {
+  const anyTime = family === "force" && dataset.forcing.kind === "taylorGreen";
+  const check = (member: string, time: number): void => {
+    if (anyTime ? Number.isFinite(time) : timeInRange(dataset.time, time)) return;
+    const why = family === "track" && dataset.time.count === 1 ? ", and no particle can be tracked in a snapshot" : "";
+    const range = anyTime ? "" : ` It has ${rangeOf(dataset.time)}${why}.`;
+    throw new RequestError("OutOfRange", `Time ${shortestFloat32(time)} out of range for "${dataset.name}".${range}`, {
+      member,
+    });
+  };
+  if (query.time !== undefined) check("time", query.time);
+  if (query.StartTime !== undefined) check("StartTime", query.StartTime);
+  if (query.EndTime !== undefined) check("EndTime", query.EndTime);
+  // A step that is not finite is a fault of the options, which are judged later.
+  const { StartTime: start, EndTime: end, dt = Number.NaN, nt = 0 } = query;
+  if (end === undefined && start !== undefined && Number.isFinite(dt) && nt > 0) check("nt", start + nt * dt);
+}
+
+/** The queryable times of a dataset in words. */
+function rangeOf({ values, origin, step, count, guardBefore, guardAfter }: TimeAxis): string {
+  const [first, last] = [guardBefore, count - 1 - guardAfter].map((k) =>
+    Number((values?.[k] ?? origin + k * step).toPrecision(7)),
+  );
+  return first === last ? `the time ${first} only` : `times from ${first} to ${last}`;
+}
+
+/** Refuses an operation on a dataset that lacks what it reads. @throws RequestError (Unsupported) */
+export function checkAvailable(operation: Operation, dataset: Dataset): void {
+  const lack = lackOf(operation, dataset);
+  if (lack === null) return;
+  const text = `${unavailable(operation)} "${dataset.name}" cannot answer ${operation.name}: ${lack}.`;
+  throw new RequestError("Unsupported", text, { member: "dataset" });
+}
+
+/** The words of the public service for an option that an operation does not take. */
+function methodRefusal({ family, kernel }: Operation, method: string): string {
+  if (family === "track" || family === "search") return "Invalid interpolation option specified!";
+  if (kernel.endsWith("LaplacianOfGradient")) return "Invalid spatial interpolation option specified!";
+  return `Invalid Spatial Interpolation Option: ${method}.`;
+}
+
+function checkMethod(query: Query, operation: Operation, dataset: Dataset): void {
+  const method = query.spatialInterpolation;
+  if (method === undefined) return;
+  const accepted: readonly string[] = spatialOf(operation, dataset);
+  if (accepted.includes(method)) return;
+  const takes = `${operation.name} takes ${accepted.join(", ")}.`;
+  if (/Hessian|Laplacian$/.test(operation.kernel) && method.startsWith("M1Q")) {
+    const refusal = "This interpolation option does not support second order derivatives!";
+    throw invalid("spatialInterpolation", `${refusal} ${takes}`);
+  }
+  throw invalid("spatialInterpolation", `${methodRefusal(operation, method)} ${takes}`);
+}
+
+/** Times have been judged by their range, coordinates and velocities are judged as they are read. */
+function checkFinite(query: Query): void {
+  for (const member of ["dt", "Tp", "filterlength", "filterwidth", "spacing", "threshold"] as const) {
+    const value = query[member];
+    if (value === undefined || Number.isFinite(value)) continue;
+    throw new RequestError("OutOfRange", `The value of ${member} must be a finite number: ${value}`, { member });
+  }
+}
+
+function invalid(member: string, text: string): RequestError {
+  return new RequestError("InvalidRequest", text, { member });
+}
+
+/** Number of steps and signed step of a tracking query. */
+function checkSteps(query: Query, dataset: Dataset): { steps: number; step: number; last?: number } {
+  const { StartTime: start = 0, EndTime: end, dt, nt, Tp: responseTime } = query;
+  if (nt !== undefined && dt !== undefined) {
+    if (nt < 0) throw invalid("nt", `The number of steps nt must not be negative: ${nt}`);
+    return { steps: nt, step: dt };
+  }
+  if (end === undefined) throw invalid("EndTime", "The request has no EndTime.");
+  if (dt !== undefined) return stepsToEnd(start, end, dt);
+  if (responseTime !== undefined) {
+    if (!(responseTime >= 0))
+      throw invalid("Tp", `The response time Tp must not be negative: ${shortestFloat32(responseTime)}`);
+    if (end < start)
+      throw invalid("EndTime", "Particles with drag cannot be tracked backward: EndTime is before StartTime.");
+  }
+  const { values, step: frameStep } = dataset.time;
+  const interval = values ? values[values.length - 1] - values[0] : frameStep;
+  const largest = dataset.dnsStep ?? interval / (values ? values.length - 1 : 1) / STEPS_PER_FRAME;
+  return controlledSteps(start, end, largest);
+}
+
+/** Steps of length |dt| towards the end; a shorter last one ends there. The sign of `dt` does not matter. */
+function stepsToEnd(start: number, end: number, dt: number): { steps: number; step: number; last: number } {
+  if (Math.abs(end - start) - Math.abs(dt) < -1e-6) {
+    throw invalid("dt", "The time step dt cannot be greater than the StartTime : EndTime range!");
+  }
+  if (dt === 0) return { steps: 0, step: 0, last: 0 };
+  return intervalSteps(start, end, dt);
+}
+
+/** Nodes that a mean over boxes of nodes reads for a point. */
+function checkWidth({ filterwidth, spacing }: Query, dataset: Dataset): number {
+  if (filterwidth === undefined) return 1;
+  if (filterwidth < 0) throw invalid("filterwidth", "The filter width must not be negative.");
+  const step = dataset.axes[0].spacing;
+  const width = filterNodes(filterwidth, step);
+  if (dataset.axes.some(({ nodes }) => width > nodes)) {
+    throw invalid("filterwidth", `The filter width is ${width} nodes, more than "${dataset.name}" has.`);
+  }
+  if (spacing === undefined) return width ** 3;
+  const shift = Math.round(spacing / step);
+  if (shift < 1) throw invalid("spacing", `The spacing must be at least half a grid spacing, which is ${step}.`);
+  return 6 * width ** 3;
+}
+
+/** Samples per point of a box filter. */
+function checkLayers({ filterlength, nlayers }: Query, dataset: Dataset): number {
+  if (filterlength === undefined || nlayers === undefined) return 1;
+  const problem = checkFilter(filterlength, nlayers, dataset.axes);
+  if (problem) throw invalid(problem.includes("nlayers") ? "nlayers" : "filterlength", problem);
+  return 8 ** totalLayers(filterlength, dataset.axes);
+}
+
+/**
+ * The largest number of points of a query, and the name of the limit that sets it; `query.points` bounds points and
+ * records.
+ */
+export function pointLimit(
+  limits: Limits,
+  checked: CheckedQuery | null,
+): { readonly points: number; readonly name: string } {
+  const bounds = [{ points: Math.floor(limits["query.points"] / (checked?.itemsPerPoint ?? 1)), name: "query.points" }];
+  if (checked && checked.steps > 0) {
+    bounds.push({ points: Math.floor(limits["query.particleSteps"] / checked.steps), name: "query.particleSteps" });
+  }
+  if (checked && checked.samples > 1) {
+    bounds.push({ points: Math.floor(limits["query.filterSamples"] / checked.samples), name: "query.filterSamples" });
+  }
+  return bounds.reduce((least, bound) => (bound.points < least.points ? bound : least));
+}
+
+/** Evaluations of a field that a query takes for so many points. */
+export function workOf({ samples, steps }: CheckedQuery, points: number): number {
+  return points * samples * Math.max(1, 2 * steps);
+}
+
+/** Work per point by family, where it is more than one sample. */
+const SAMPLES: Partial<Record<Operation["family"], (query: Query, dataset: Dataset) => number>> = {
+  filter: checkLayers,
+  box: checkWidth,
+};
+
+/** Regions by family. */
+const REGIONS: Partial<
+  Record<Operation["family"], (query: Query, operation: Operation, dataset: Dataset) => NodeRegion>
+> = { search: searchRegion, cutout: cutoutRegion };

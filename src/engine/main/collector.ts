@@ -1,0 +1,67 @@
+/** The collector gathers decoded triples in shared slabs, small ones first, so that small requests stay small. */
+
+import type { TripleSink } from "../contract/query.js";
+import type { Slab } from "../contract/task.js";
+import type { BufferPool } from "./buffers.js";
+
+/** Triples per slab: the first, the second, all others. */
+const SLABS = [512, 8_192, 32_768] as const;
+
+/** Gathers triples for one query. */
+export class Collector implements TripleSink {
+  readonly slabs: Slab[] = [];
+  /** Triples committed so far. */
+  count = 0;
+  readonly #buffers: BufferPool;
+  readonly #keep: boolean;
+  #released = false;
+  /** The slab that is being filled; null until it is asked for. */
+  #slab: Float32Array | null = null;
+  /** Triples that the slab has room for. */
+  #room: number;
+  readonly #committed: (count: number) => void;
+
+  /**
+   * @param keep      false: triples are counted and dropped, because the query has failed already
+   * @param committed called after each commit with the number of triples in it
+   * @param expected  triples of the first slab
+   */
+  constructor(buffers: BufferPool, keep: boolean, committed: (count: number) => void, expected: number = SLABS[0]) {
+    this.#buffers = buffers;
+    this.#room = expected;
+    this.#keep = keep;
+    this.#committed = committed;
+  }
+
+  get slab(): Float32Array {
+    this.#slab ??= this.#released ? new Float32Array(3 * this.#room) : this.#fresh();
+    return this.#slab;
+  }
+
+  commit(count: number): void {
+    if (count === 0 || this.#released) return;
+    this.count += count;
+    if (this.#keep) {
+      this.slabs.push({ triples: this.slab, count });
+      this.#room = SLABS[Math.min(this.slabs.length, SLABS.length - 1)];
+      this.#slab = null;
+    }
+    this.#committed(count);
+  }
+
+  /**
+   * Gives all slabs back; called once. A writer that still runs goes on in a slab of the same length, whose contents
+   * are dropped.
+   */
+  release(): void {
+    this.#released = true;
+    for (const { triples } of this.slabs) this.#buffers.give(triples.buffer as SharedArrayBuffer);
+    if (this.#slab) this.#buffers.give(this.#slab.buffer as SharedArrayBuffer);
+    this.slabs.length = 0;
+    this.#slab = null;
+  }
+
+  #fresh(): Float32Array {
+    return new Float32Array(this.#buffers.take(12 * this.#room), 0, 3 * this.#room);
+  }
+}

@@ -1,0 +1,222 @@
+/** The engine keeps the catalogue of datasets and runs queries on a carrier. */
+import type { Logger } from "pino";
+import type { Config } from "../../config.js";
+import { BusyError, FieldprobeError } from "../../errors.js";
+import { type Dataset, FIELD_NAMES } from "../../storage/file/dataset.js";
+import type { StorePort } from "../../storage/thread/store-port.js";
+import { partOf } from "../contract/node-region.js";
+import type {
+  Engine,
+  Evaluation,
+  HeldBricks,
+  Query,
+  RegionBox,
+  RegionCounts,
+  StartControl,
+} from "../contract/query.js";
+import { BufferPool } from "./buffers.js";
+import type { Carrier } from "./carrier.js";
+import { Catalog } from "./catalog.js";
+import { type CheckedQuery, checkQuery } from "./check-query.js";
+import { InProgress } from "./drain.js";
+import { Execution, type ExecutionContext } from "./execution.js";
+import { RegionExecution } from "./node-region-execution.js";
+import { openPool } from "./pool.js";
+import type { Sharing } from "./sharing.js";
+import { TextThreads } from "./text-threads.js";
+
+/**
+ * Loads the catalogue and starts the engine.
+ *
+ * @param carrier runs the tasks of queries; the engine closes it
+ * @param sharing divides large queries among the peers of a cluster; the engine closes it too
+ * @returns the engine once every dataset has been verified; each refused one is a log line
+ */
+export async function openEngine(
+  config: Config,
+  log: Logger,
+  carrier: Carrier = openPool(config, log),
+  sharing: Sharing | null = null,
+): Promise<Engine> {
+  const running = new InProgress<RunningQuery>();
+  const catalog = new Catalog(config, carrier, log, () => {
+    carrier.keepStores(storesOf(config.data, [...catalog.datasets, ...datasetsOf(running)]));
+  });
+  try {
+    await catalog.reload();
+  } catch (error) {
+    await carrier.close();
+    throw error;
+  }
+  catalog.watch();
+  const engine = new FieldEngine(config, carrier, catalog, sharing, running);
+  sharing?.attach(engine);
+  return engine;
+}
+
+/** The stores that datasets are read from, and those that the settings name. */
+function storesOf(named: readonly string[], datasets: readonly Dataset[]): ReadonlySet<string> {
+  const stores = new Set(named);
+  for (const { files, location } of datasets)
+    for (const { path, newestMs } of files) if (newestMs !== undefined) stores.add(path).add(location);
+  return stores;
+}
+
+/** A query in progress, and its dataset; null where it is a bad query, or has none. */
+interface RunningQuery {
+  readonly execution: Evaluation;
+  readonly dataset: Dataset | null;
+}
+
+function datasetsOf(running: InProgress<RunningQuery>): Dataset[] {
+  return [...running].flatMap(({ dataset }) => dataset ?? []);
+}
+
+/** An engine that evaluates on a carrier. */
+class FieldEngine implements Engine {
+  readonly #config: Config;
+  readonly #carrier: Carrier;
+  readonly #catalog: Catalog;
+  readonly #sharing: Sharing | null;
+  readonly #setting: ExecutionContext;
+  readonly #running: InProgress<RunningQuery>;
+  #pointsInFlight = 0;
+  #closing = false;
+
+  /** @param running receives the queries in progress */
+  constructor(
+    config: Config,
+    carrier: Carrier,
+    catalog: Catalog,
+    sharing: Sharing | null,
+    running: InProgress<RunningQuery>,
+  ) {
+    this.#running = running;
+    this.#config = config;
+    this.#carrier = carrier;
+    this.#catalog = catalog;
+    this.#sharing = sharing;
+    const buffers = new BufferPool();
+    this.#setting = {
+      carrier,
+      sharing,
+      buffers,
+      texts: new TextThreads(carrier, buffers),
+      limits: config.limits,
+      sourceOf: (dataset) => catalog.sourceOf(dataset),
+      numberCombination: () => catalog.numberCombination(),
+      hold: (points) => {
+        this.#pointsInFlight += points;
+      },
+      failed: (error) => {
+        if (error instanceof FieldprobeError && error.code === "DataError") catalog.suspect();
+      },
+    };
+  }
+
+  datasets(): readonly Dataset[] {
+    return this.#catalog.datasets;
+  }
+
+  find(name: string): Dataset | undefined {
+    return this.#catalog.find(name);
+  }
+
+  start(
+    query: Query,
+    { signal, deadlineMs, dataset, client, stream = false, alone = false, points, box = null }: StartControl,
+  ): Evaluation {
+    const ended = (): void => {
+      this.#running.delete(place);
+      signal?.removeEventListener("abort", abort);
+    };
+    const within = deadlineMs ?? this.#config.limits["query.deadlineMs"];
+    const checked = this.#check(query, dataset, alone, box);
+    const setting = alone ? { ...this.#setting, sharing: null } : this.#setting;
+    const execution =
+      checked instanceof FieldprobeError || checked.region === null
+        ? new Execution(setting, checked, within, ended, {
+            client,
+            stream,
+            ...(points === undefined ? {} : { points }),
+          })
+        : new RegionExecution(setting, checked, checked.region, within, ended, client);
+    const abort = (): void => execution.abort();
+    const known = checked instanceof FieldprobeError ? null : checked.dataset;
+    const place = this.#running.add({ execution, dataset: known });
+    signal?.addEventListener("abort", abort, { once: true });
+    if (signal?.aborted) abort();
+    return execution;
+  }
+
+  status(): ReturnType<Engine["status"]> {
+    const carrier = this.#carrier;
+    const { hits, misses, bytesRead, bytesUsed } = carrier.cache();
+    return {
+      ready: !this.#closing && carrier.alive() > 0,
+      workers: carrier.alive(),
+      workersConfigured: carrier.parallelism,
+      queued: carrier.queued(),
+      running: carrier.running(),
+      inlined: carrier.inlined?.() ?? 0,
+      pointsInFlight: this.#pointsInFlight,
+      bytesRead,
+      cacheHits: hits,
+      cacheMisses: misses,
+      cacheBytes: bytesUsed,
+      stores: carrier.stores(),
+      storeCache: carrier.storeCache(),
+      ...(this.#sharing?.status() ?? { peers: [], pieces: null }),
+    };
+  }
+
+  connectStores(connection: StorePort): void {
+    this.#carrier.connectStores(connection);
+  }
+
+  held(): readonly HeldBricks[] {
+    const held = this.#carrier.held();
+    return this.datasets().flatMap((dataset) =>
+      FIELD_NAMES.flatMap((field, i) => {
+        const bricks = held.get(this.#catalog.sourceOf(dataset) + i);
+        return bricks === undefined ? [] : [{ dataset, field, bricks }];
+      }),
+    );
+  }
+
+  regions(): RegionCounts | null {
+    return this.#sharing?.regions() ?? null;
+  }
+
+  reload(): Promise<void> {
+    this.#sharing?.reload();
+    return this.#catalog.reload();
+  }
+
+  async close(graceMs: number): Promise<boolean> {
+    this.#closing = true;
+    this.#catalog.close();
+    const [finished] = await Promise.all([this.#running.drain(graceMs), this.#sharing?.drain(graceMs)]);
+    for (const { execution } of this.#running) execution.abort();
+    this.#sharing?.close();
+    await this.#carrier.close();
+    return finished;
+  }
+
+  /** @param alone part of a query that was accepted before, here or by a peer */
+  #check(
+    query: Query,
+    dataset: Dataset | undefined,
+    alone: boolean,
+    box: RegionBox | null,
+  ): CheckedQuery | FieldprobeError {
+    if (this.#closing && !alone) return new BusyError("The service is shutting down.");
+    try {
+      const checked = checkQuery(query, (name) => dataset ?? this.find(name), this.datasets());
+      return box === null || checked.region === null ? checked : { ...checked, region: partOf(checked.region, box) };
+    } catch (error) {
+      if (error instanceof FieldprobeError) return error;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,495 @@
+/** An execution runs one query: it plans batches as points arrive, runs them on a carrier and returns the result. */
+import { setMaxListeners } from "node:events";
+import type { Limits } from "../../config.js";
+import {
+  CancelledError,
+  DeadlineError,
+  FieldprobeError,
+  LimitError,
+  RequestError,
+  tooManyPoints,
+  WorkerError,
+} from "../../errors.js";
+import { RECORDS } from "../../operations.js";
+import type { Dataset } from "../../storage/file/dataset.js";
+import type { QueryTexts } from "../../text/text-task.js";
+import { recordOf, recordTimes } from "../contract/particle-records.js";
+import { frameShift, notFiniteError, slabOutsideError } from "../contract/positions.js";
+import type { Evaluation, Result, StartControl } from "../contract/query.js";
+import type { BatchTask, SortTask } from "../contract/task.js";
+import type { BufferPool } from "./buffers.js";
+import { type Carrier, runWithRetries } from "./carrier.js";
+import { type CheckedQuery, pointLimit, workOf } from "./check-query.js";
+import { Collector } from "./collector.js";
+import { createShare, type QueryShare } from "./fair-queue.js";
+import { BATCH_VALUES, type Plan, type PlanContext, planByArrival } from "./plan/by-arrival.js";
+import { planByPeers } from "./plan/by-peers.js";
+import { exceedsCache, planBySweep } from "./plan/by-sweep.js";
+import { planByTiles } from "./plan/by-tiles.js";
+import type { DividedTask, Sharing } from "./sharing.js";
+import type { TextThreads } from "./text-threads.js";
+
+/** Fewest points of a query that is swept over data larger than the cache: fewer points touch few bricks anyway. */
+const SWEEP_FROM = 128;
+/** Most float32 values in a part of a streamed result. One such part for each worker, and two more, may wait unread. */
+export const PART_VALUES = 1 << 20;
+/** Time after which the thread of a task that does not obey its cancel flag is ended. */
+export const KILL_AFTER_MS = 500;
+
+/** The parts of the engine that an execution uses. */
+export interface ExecutionContext {
+  readonly carrier: Carrier;
+  /** Null where this process evaluates everything. */
+  readonly sharing: Sharing | null;
+  readonly buffers: BufferPool;
+  readonly texts: TextThreads;
+  readonly limits: Limits;
+  /** Number of the dataset's first field in the brick cache. */
+  sourceOf(dataset: Dataset): number;
+  /** A number for the combined bricks of a query in the brick cache. */
+  numberCombination(): number;
+  /** Adds to the count of points held for queries; negative when they are given back. */
+  hold(points: number): void;
+  /** Called with each error of a task. */
+  failed(error: unknown): void;
+}
+
+/** The error of the whole query (index -1), or of its failed task with the lowest index. */
+interface QueryFailure {
+  readonly index: number;
+  readonly error: FieldprobeError;
+}
+
+/**
+ * The state of an execution: `input` until `finish` is called, `due` while `finish` waits, `streamed` while parts of a
+ * large result are read and others computed, `over` once the outcome is known or the query was aborted, while its
+ * result is still in use or its tasks still run, `cleared` when its buffers have been given back.
+ */
+type State =
+  | { readonly name: "input" | "streamed" | "over" | "cleared" }
+  | {
+      readonly name: "due";
+      readonly resolve: (result: Result) => void;
+      readonly reject: (error: FieldprobeError) => void;
+    };
+
+/** The progress of a result that is read in parts. */
+interface Stream {
+  /** Tasks that have ended well. */
+  readonly done: Set<number>;
+  /** Float32 values of the parts that have been begun and not yet been read. */
+  unread: number;
+  /** The error of the first point outside the domain. */
+  outside: FieldprobeError | null;
+  /** Tells the reader that something has changed. */
+  wake: () => void;
+}
+
+/** The plan of a query, and what ends its tasks: made when it is asked for, since small batches need nothing of it. */
+class Work {
+  readonly plan: Plan;
+  /** Word 0 becomes 1 when worker threads need not go on. */
+  readonly cancel: Int32Array;
+  #stop: AbortController | null = null;
+  #kill: AbortController | null = null;
+
+  constructor(plan: Plan, cancel: Int32Array) {
+    this.plan = plan;
+    this.cancel = cancel;
+  }
+
+  /** Ends the wait for peers. */
+  get stop(): AbortController {
+    this.#stop ??= new AbortController();
+    return this.#stop;
+  }
+
+  /** Ends threads that do not obey `cancel`. */
+  get kill(): AbortController {
+    if (this.#kill === null) {
+      this.#kill = new AbortController();
+      // Every task listens to the signal: more listeners than Node expects are no leak here.
+      setMaxListeners(0, this.#kill.signal);
+    }
+    return this.#kill;
+  }
+}
+
+/** A running query. */
+export class Execution implements Evaluation {
+  readonly points: Collector;
+  readonly velocities: Collector;
+  readonly nodes = 0;
+  readonly limit: { readonly points: number; readonly name: string };
+  readonly #setting: ExecutionContext;
+  readonly #checked: CheckedQuery | null;
+  readonly #deadlineMs: number;
+  readonly #ended: () => void;
+  readonly #client: unknown;
+  readonly #share: QueryShare;
+  readonly #timers: NodeJS.Timeout[] = [];
+  #state: State = { name: "input" };
+  #failure: QueryFailure | null = null;
+  /** The error of the first point of an echo that is not finite. */
+  #notFinite: FieldprobeError | null = null;
+  /** Null until the first task, and where there is nothing to compute. */
+  #work: Work | null = null;
+  /** Time of the deadline on the clock of `Date.now`; null while input arrives. */
+  #deadline: number | null = null;
+  /** Number of tasks started so far. */
+  #started = 0;
+  /** Number of tasks that run now. */
+  #outstanding = 0;
+  /** The progress of the parts of the result; null where the caller takes it as a whole only. */
+  readonly #stream: Stream | null;
+
+  /**
+   * @param checked    the checked query, or the error that `finish` reports once the input has been read
+   * @param deadlineMs time that the result may take after the end of the input
+   * @param ended      called when the execution is cleared: after the release of its result, or after its last task
+   *                   when it failed
+   * @param client     the client whose share of the threads the query uses; absent: a share of its own
+   * @param stream     whether a large result may come in parts
+   * @param points     number of points that will come, where it is known
+   */
+  constructor(
+    setting: ExecutionContext,
+    checked: CheckedQuery | FieldprobeError,
+    deadlineMs: number,
+    ended: () => void,
+    { client, stream = false, points }: Pick<StartControl, "client" | "stream" | "points"> = {},
+  ) {
+    this.#client = client;
+    this.#share = createShare(client);
+    this.#stream = stream ? { done: new Set(), unread: 0, outside: null, wake: () => undefined } : null;
+    this.#setting = setting;
+    this.#ended = ended;
+    this.#deadlineMs = deadlineMs;
+    this.#checked = checked instanceof FieldprobeError ? null : checked;
+    if (checked instanceof FieldprobeError) this.#failure = { index: -1, error: checked };
+    this.limit = pointLimit(setting.limits, this.#checked);
+    const keep = this.#checked !== null;
+    const committed = (count: number): void => {
+      setting.hold(count);
+      this.#checkInside();
+      this.#checkFinite();
+      this.#advance();
+    };
+    this.points = new Collector(setting.buffers, keep, committed, points);
+    this.velocities = new Collector(setting.buffers, keep, () => {}, points);
+  }
+
+  get texts(): QueryTexts {
+    return this.#setting.texts.of(this.#share);
+  }
+
+  get work(): number {
+    return this.#checked === null ? 0 : workOf(this.#checked, this.points.count);
+  }
+
+  get moreRecords(): number {
+    const { count } = this.points;
+    return this.#checked === null || count > this.limit.points ? 0 : count * (this.#checked.itemsPerPoint - 1);
+  }
+
+  finish(): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure && this.#state.name !== "input") {
+        reject(this.#failure.error);
+        return;
+      }
+      this.#state = { name: "due", resolve, reject };
+      this.#failure ??= this.#checkInput();
+      if (this.#failure?.index === -1) this.#stopTasks();
+      else this.#deadline = Date.now() + this.#deadlineMs;
+      this.#advance();
+      // A result that is there already, as that of an echo, needs no deadline.
+      if (this.#state.name === "due") {
+        this.#timers.push(setTimeout(() => this.#fail(new DeadlineError()), this.#deadlineMs));
+      }
+    });
+  }
+
+  abort(): void {
+    this.#fail(new CancelledError());
+  }
+
+  /** Checks that need the whole input. */
+  #checkInput(): QueryFailure | null {
+    const error = this.#countError() ?? this.#numberError() ?? this.#stream?.outside ?? null;
+    return error && { index: -1, error };
+  }
+
+  /** The error of too many records or points, or of a number of velocities that is not that of the points. */
+  #countError(): FieldprobeError | null {
+    const { count } = this.points;
+    const records = this.#checked?.itemsPerPoint ?? 1;
+    const most = this.#setting.limits["query.points"];
+    if (records > most) {
+      const what = this.#checked?.operation.family === "track" ? "A path" : "The answer at a point";
+      return new LimitError("query.points", `${what} has too many records (${records} > ${most})`);
+    }
+    if (count > this.limit.points) return tooManyPoints(this.limit.name, count, this.limit.points);
+    const given = this.velocities.count;
+    if (given === 0 || given === count) return null;
+    return new RequestError("InvalidRequest", `InitialV has ${given} vectors for ${count} points.`, {
+      member: "InitialV",
+    });
+  }
+
+  /** The error of an echoed point or of a velocity that is not finite. */
+  #numberError(): FieldprobeError | null {
+    return this.#notFinite ?? notFiniteError(this.velocities.slabs, "InitialV");
+  }
+
+  /**
+   * Checks that the points of the last slab of an echo are finite: slab by slab, because a check of a million points at
+   * the end would hold up the event loop for milliseconds.
+   */
+  #checkFinite(): void {
+    const slab = this.points.slabs.at(-1);
+    if (slab === undefined || this.#checked?.operation.family !== "echo") return;
+    this.#notFinite ??= notFiniteError([slab], "points", this.points.count - slab.count);
+  }
+
+  /**
+   * Checks that the points of the last slab lie inside the domain, where the result may come in parts: once the first
+   * part has been sent, a batch that finds a point outside can no longer have the query refused.
+   */
+  #checkInside(): void {
+    const { slabs, count } = this.points;
+    const slab = slabs.at(-1);
+    const { dataset, query } = this.#checked ?? {};
+    if (this.#stream === null || this.#stream.outside !== null || !slab || !dataset) return;
+    if (dataset.axes.every(({ periodic }) => periodic)) return;
+    const shift = frameShift(dataset.frameVelocity, query?.time ?? query?.StartTime ?? 0);
+    this.#stream.outside = slabOutsideError(dataset.axes, shift, slab, count - slab.count);
+  }
+
+  /** Starts tasks while the carrier has room, then settles the outcome if it is known. */
+  #advance(): void {
+    const most = 2 * this.#setting.carrier.parallelism;
+    while (!this.#failure && this.#outstanding < most && this.#hasRoom()) {
+      const task = this.#nextTask();
+      if (!task) break;
+      if (this.#stream !== null && task.kind === "batch") this.#stream.unread += task.out.length;
+      const index = this.#started++;
+      const batch = task.kind === "divided" ? task.whole : task;
+      if (batch.kind !== "batch" || !this.#ranInline(index, batch)) void this.#run(index, task);
+    }
+    this.#settle();
+  }
+
+  /** Whether another task may start: parts that nobody has read bound those of a streamed result. */
+  #hasRoom(): boolean {
+    return this.#stream === null || this.#comesWhole || this.#stream.unread < this.#window;
+  }
+
+  /** Float32 values that may wait to be read. */
+  get #window(): number {
+    return (this.#setting.carrier.parallelism + 2) * PART_VALUES;
+  }
+
+  /** Whether the plan makes the result as a whole, which is then not streamed; plans by arrival make parts in order. */
+  get #comesWhole(): boolean {
+    return this.#work !== null && this.#work.plan.drop === undefined;
+  }
+
+  /** The next task, or null when there is none now. */
+  #nextTask(): BatchTask | SortTask | DividedTask | null {
+    const complete = this.#state.name === "due" || this.#state.name === "streamed";
+    if (this.points.count === 0 || this.points.count > this.limit.points) return null;
+    this.#work ??= this.#makePlan(complete);
+    return this.#work?.plan.next(complete, this.#outstanding) ?? null;
+  }
+
+  /**
+   * Chooses the plan: by peers where that pays, by tiles where the cubes of box filters share sums, by sweep where the
+   * data does not fit the cache, else by arrival. The first three need all points first: null until then. So does an
+   * answer with several records a point, whose caller counts them before their memory is taken.
+   */
+  #makePlan(complete: boolean): Work | null {
+    const { carrier, sharing, buffers, sourceOf, numberCombination } = this.#setting;
+    const checked = this.#checked;
+    if (!checked?.dataset) return null;
+    const sweep = exceedsCache(checked, carrier.cacheBytes);
+    const divided = sharing?.divides(checked) ?? false;
+    const tiled = checked.operation.family === "box";
+    if ((sweep || divided || tiled || checked.itemsPerPoint > 1) && !complete) return null;
+    const cancel = new Int32Array(new SharedArrayBuffer(4));
+    const setting: PlanContext = {
+      checked: { ...checked, dataset: checked.dataset },
+      points: this.points,
+      velocities: this.velocities,
+      buffers,
+      parallelism: carrier.parallelism,
+      source: sourceOf(checked.dataset),
+      numberCombination,
+      mostValues: this.#stream === null ? BATCH_VALUES : PART_VALUES,
+      cancel,
+    };
+    if (divided && sharing?.pays(checked, this.points.count)) return new Work(planByPeers(setting, sharing), cancel);
+    if (tiled) return new Work(planByTiles(setting), cancel);
+    const plan =
+      sweep && this.points.count >= SWEEP_FROM ? planBySweep(setting, carrier.cacheBytes) : planByArrival(setting);
+    return new Work(plan, cancel);
+  }
+
+  /** Evaluates a batch that is all of a small query at once; false where a thread has to. */
+  #ranInline(index: number, task: BatchTask): boolean {
+    if (task.work !== this.work) return false;
+    try {
+      if (!this.#setting.carrier.runInline?.(task, this.#share)) return false;
+      this.#stream?.done.add(index);
+    } catch (error) {
+      this.#note(index, error);
+    }
+    return true;
+  }
+
+  async #run(index: number, task: BatchTask | SortTask | DividedTask): Promise<void> {
+    this.#outstanding++;
+    try {
+      await this.#attempt(task);
+      this.#stream?.done.add(index);
+    } catch (error) {
+      this.#note(index, error);
+    } finally {
+      this.#outstanding--;
+      this.#advance();
+    }
+  }
+
+  /** Takes note of the error of a task. */
+  #note(index: number, error: unknown): void {
+    this.#setting.failed(error);
+    const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
+    if (!this.#failure || this.#failure.index > index) this.#failure = { index, error: known };
+  }
+
+  /** Runs a task. One on a thread that is lost is repeated; a divided one sees to its peers itself. */
+  async #attempt(task: BatchTask | SortTask | DividedTask): Promise<void> {
+    const { carrier } = this.#setting;
+    const work = this.#work as Work;
+    if (task.kind === "divided") {
+      await task.run({ deadline: this.#deadline ?? Date.now(), signal: work.stop.signal, client: this.#client });
+      return;
+    }
+    const options = { kill: work.kill.signal, share: this.#share, queryWork: this.work };
+    await runWithRetries<null>(carrier, task, options, () => this.#failure === null);
+  }
+
+  /** Fails the query: its caller is told at once, its tasks end at their next group of points. */
+  #fail(error: FieldprobeError): void {
+    if (this.#state.name === "over" || this.#state.name === "cleared") return;
+    this.#failure = { index: -1, error };
+    this.#stopTasks();
+    if (this.#state.name === "input") this.#state = { name: "over" };
+    this.#settle();
+  }
+
+  /** Tells the tasks that run to end, and ends the threads of those that do not. */
+  #stopTasks(): void {
+    if (!this.#work) return;
+    const { cancel, stop, kill } = this.#work;
+    Atomics.store(cancel, 0, 1);
+    stop.abort();
+    this.#timers.push(setTimeout(() => kill.abort(), KILL_AFTER_MS).unref());
+  }
+
+  /** Settles the promise of `finish` once its outcome is certain, and clears a failed query once no task of it runs. */
+  #settle(): void {
+    const idle = this.#outstanding === 0;
+    if (this.#state.name === "due") {
+      const { resolve, reject } = this.#state;
+      if (this.#failure && (idle || this.#failure.index === -1)) {
+        this.#state = { name: "over" };
+        reject(this.#failure.error);
+      } else if (idle && (this.#work?.plan.complete() ?? true)) {
+        this.#state = { name: "over" };
+        for (const timer of this.#timers) clearTimeout(timer);
+        resolve(this.#result());
+      } else if (!this.#failure && this.#stream?.done.has(0) && !this.#hasRoom()) {
+        this.#state = { name: "streamed" };
+        // From here on the reader sets the pace.
+        this.#deadline = null;
+        for (const timer of this.#timers) clearTimeout(timer);
+        resolve(this.#streamedResult());
+      }
+    }
+    this.#stream?.wake();
+    if (this.#failure && idle && this.#state.name === "over") this.#clear();
+  }
+
+  /** The result as a whole: values of the plan, or the points of an echo. */
+  #result(): Result {
+    const checked = this.#checked as CheckedQuery;
+    const echoed = this.points.slabs.map(({ triples, count }) => triples.subarray(0, 3 * count));
+    const times = recordTimes(checked);
+    return {
+      items: this.points.count * checked.itemsPerPoint,
+      itemsPerPoint: checked.itemsPerPoint,
+      components: RECORDS[recordOf(checked.operation, checked.query)].length,
+      values: this.#work?.plan.values ?? echoed,
+      ...(times ? { recordTimes: times } : {}),
+      texts: this.texts,
+      release: () => this.#clear(),
+    };
+  }
+
+  /** The result in parts, of which those that wait to be read are counted as held. */
+  #streamedResult(): Result {
+    return {
+      ...this.#result(),
+      values: [],
+      stream: this.#parts(),
+      heldBytes: 12 * this.points.count + 4 * this.#window,
+      release: () => this.#endStream(),
+    };
+  }
+
+  /** Gives the parts in order, each within the deadline of a result; each may be read until the next is asked for. */
+  async *#parts(): AsyncGenerator<Float32Array, undefined> {
+    const stream = this.#stream as Stream;
+    const { plan } = this.#work as { readonly plan: Plan };
+    for (let part = 0; part < plan.values.length || !plan.complete(); part++) {
+      const timer = setTimeout(() => this.#fail(new DeadlineError()), this.#deadlineMs);
+      while (!this.#failure && !stream.done.has(part)) {
+        await new Promise<void>((resolve) => {
+          stream.wake = resolve;
+        });
+      }
+      clearTimeout(timer);
+      if (this.#failure) throw this.#failure.error;
+      const values = plan.values[part];
+      yield values;
+      stream.unread -= values.length;
+      plan.drop?.(part);
+      this.#advance();
+    }
+  }
+
+  /** Ends the stream: it has been read, or nobody wants the rest of it. */
+  #endStream(): void {
+    if (this.#state.name !== "streamed") return;
+    this.#state = { name: "over" };
+    if (this.#outstanding === 0) {
+      this.#clear();
+      return;
+    }
+    this.#failure ??= { index: -1, error: new CancelledError() };
+    this.#stopTasks();
+  }
+
+  /** Gives all buffers back and calls `ended`. */
+  #clear(): void {
+    if (this.#state.name === "cleared") return;
+    this.#state = { name: "cleared" };
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#setting.hold(-this.points.count);
+    this.points.release();
+    this.velocities.release();
+    this.#work?.plan.release();
+    this.#ended();
+  }
+}

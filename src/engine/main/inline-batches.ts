@@ -1,0 +1,140 @@
+/**
+ * `InlineBatches` evaluates small batches on the thread that serves requests, where the brick cache holds all that they
+ * read: to hand fifty points to a worker thread and back takes longer than to evaluate them
+ * (docs/decisions/0042-small-batches-inline.md).
+ */
+import { FieldprobeError } from "../../errors.js";
+import { METHODS, type Method, POINT_KERNELS, type PointQuantity } from "../../kernels/table.js";
+import { operationOf } from "../../operations.js";
+import type { BatchTask } from "../contract/task.js";
+import type { InlineEvaluator, InlineSetup } from "./inline-evaluator.js";
+
+/**
+ * Node values that an inline batch reads, at most, where the SIMD module has its scheme, and where it has not: some 40
+ * microseconds with the nodes in the processor's caches, 250 with none of them there.
+ */
+const MOST_VALUES = 160_000;
+const MOST_PLAIN_VALUES = 20_000;
+/** Node values that take as long as what each point takes besides. */
+const POINT_VALUES = 250;
+/** Bricks of a field, at most: the evaluator clears a table of them when it meets a larger field. */
+const MOST_BRICKS = 65_536;
+/** Milliseconds of inline batches in a turn of the event loop; further ones go to the workers. */
+const TURN_MS = 2;
+/** Small batches that workers evaluate before the evaluator is made: a command that asks a few has no use for it. */
+const OPEN_AFTER = 16;
+
+/** Terms of one-dimensional weights or differences that a quantity sums, at most, with a value for each component. */
+const TERMS: Readonly<Record<PointQuantity, number>> = {
+  value: 1,
+  gradient: 3,
+  hessian: 6,
+  laplacian: 3,
+  laplacianOfGradient: 9,
+};
+
+/** The inline batches of a thread pool. */
+export class InlineBatches {
+  /** Batches evaluated so far. */
+  count = 0;
+  readonly #setup: InlineSetup;
+  readonly #repair: () => boolean;
+  readonly #report: (error: unknown) => void;
+  #evaluator: InlineEvaluator | null = null;
+  /** Small batches seen before there was an evaluator. */
+  #seen = 0;
+  /** Milliseconds that batches have taken of this turn of the event loop. */
+  #spentMs = 0;
+  #inTurn = false;
+
+  /**
+   * @param repair frees the pins of this thread, after an error that nobody foresaw; false: to be called again later
+   * @param report told of such an error, after which all batches go to the workers
+   */
+  constructor(setup: InlineSetup, repair: () => boolean, report: (error: unknown) => void) {
+    this.#setup = setup;
+    this.#repair = repair;
+    this.#report = report;
+  }
+
+  /**
+   * Evaluates a batch and fills its `out`.
+   *
+   * @returns false where it is for the workers
+   * @throws RequestError, DataError or CancelledError, as on a worker
+   */
+  run(task: BatchTask): boolean {
+    if (this.#spentMs >= TURN_MS || !isSmall(task)) return false;
+    if (this.#evaluator === null) {
+      if (++this.#seen === OPEN_AFTER) void this.#open();
+      return false;
+    }
+    this.#noticeTurn();
+    const since = performance.now();
+    try {
+      const done = this.#evaluator.evaluate(task);
+      if (done) this.count++;
+      return done;
+    } catch (error) {
+      if (error instanceof FieldprobeError) throw error;
+      this.#giveUp(error);
+      return false;
+    } finally {
+      this.#spentMs += performance.now() - since;
+    }
+  }
+
+  async #open(): Promise<void> {
+    try {
+      const { openInlineEvaluator } = await import("./inline-evaluator.js");
+      this.#evaluator = await openInlineEvaluator(this.#setup);
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  #giveUp(error: unknown): void {
+    this.#evaluator = null;
+    this.#report(error);
+    const repair = (): void => {
+      if (!this.#repair()) setTimeout(repair, 1).unref();
+    };
+    repair();
+  }
+
+  /** Counts anew from the next turn of the event loop on. */
+  #noticeTurn(): void {
+    if (this.#inTurn) return;
+    this.#inTurn = true;
+    setImmediate(() => {
+      this.#inTurn = false;
+      this.#spentMs = 0;
+    });
+  }
+}
+
+/** Whether a batch takes so little that it may hold the event loop. */
+export function isSmall({ query, dataset, fields, count, places, progress }: BatchTask): boolean {
+  const { family, kernel } = operationOf(query.operation);
+  const interpolates = family === "points" || (family === "force" && dataset.forcing.kind === "stored");
+  const target = POINT_KERNELS.get(kernel);
+  const method = METHODS.get(query.spatialInterpolation ?? "None");
+  if (!interpolates || target === undefined || method === undefined || places !== null || progress) return false;
+  const { quantity, sizes } = target;
+  const frames = query.temporalInterpolation === "PCHIP" ? 4 : 1;
+  const components = sizes.reduce((sum: number, size) => sum + size, 0);
+  const values = frames * components * TERMS[quantity] * nodesOf(method, quantity);
+  const most = dataset.axes.every(({ periodic }) => periodic) ? MOST_VALUES : MOST_PLAIN_VALUES;
+  return count * (POINT_VALUES + values) <= most && fields.every((field) => bricksOf(dataset, field) <= MOST_BRICKS);
+}
+
+/** Nodes of one term of a stencil, at most. */
+function nodesOf(method: Method, quantity: PointQuantity): number {
+  if (method.kind === "spline") return method.nodes ** 3;
+  if (method.kind === "lagrange") return quantity === "value" ? method.order ** 3 : 5;
+  return method.base === 1 ? method.order + 1 : (method.base + method.order) * method.base ** 2;
+}
+
+function bricksOf({ fields }: BatchTask["dataset"], field: BatchTask["fields"][number]): number {
+  return fields[field]?.bricking.count.reduce((product, count) => product * count, 1) ?? 0;
+}

@@ -1,0 +1,328 @@
+/** Runs searches and cutouts: their regions are divided into smaller boxes, which workers evaluate side by side. */
+import { setMaxListeners } from "node:events";
+import { CancelledError, DeadlineError, FieldprobeError, LimitError, WorkerError } from "../../errors.js";
+import { type Hits, sortHits } from "../../kernels/threshold.js";
+import { FIELDS, RECORDS } from "../../operations.js";
+import type { Dataset, Triple } from "../../storage/file/dataset.js";
+import type { QueryTexts } from "../../text/text-task.js";
+import { type NodeRegion, partOf } from "../contract/node-region.js";
+import type { Evaluation, RegionBox, Result } from "../contract/query.js";
+import { runWithRetries } from "./carrier.js";
+import type { CheckedQuery } from "./check-query.js";
+import { Collector } from "./collector.js";
+import { type ExecutionContext, KILL_AFTER_MS, PART_VALUES } from "./execution.js";
+import { createShare, type QueryShare } from "./fair-queue.js";
+import type { Sharing, SharingControl } from "./sharing.js";
+
+/**
+ * Nodes along x, y and z of a part of a search, at most: about a time slice of work, so that a large search takes
+ * turns.
+ */
+const SEARCH_PART: Triple = [256, 32, 32];
+
+/** A search or a cutout that runs. */
+export class RegionExecution implements Evaluation {
+  readonly points: Collector;
+  readonly velocities: Collector;
+  readonly nodes: number;
+  readonly moreRecords = 0;
+  readonly limit: { readonly points: number; readonly name: string };
+  readonly #setting: ExecutionContext;
+  readonly #checked: CheckedQuery;
+  readonly #dataset: Dataset;
+  readonly #region: NodeRegion;
+  readonly #deadlineMs: number;
+  readonly #ended: () => void;
+  readonly #share: QueryShare;
+  readonly #cancel = new Int32Array(new SharedArrayBuffer(4));
+  readonly #ending = new AbortController();
+  readonly #kill = new AbortController();
+  readonly #client: unknown;
+  /** Ends the wait of `finish` with the error that the query failed with. */
+  readonly #failed: Promise<never>;
+  #fail: (error: FieldprobeError) => void = () => undefined;
+  readonly #source: number;
+  #running = 0;
+  #over = false;
+  #cleared = false;
+  readonly #timers: NodeJS.Timeout[] = [];
+
+  constructor(
+    setting: ExecutionContext,
+    checked: CheckedQuery,
+    region: NodeRegion,
+    deadlineMs: number,
+    ended: () => void,
+    client?: unknown,
+  ) {
+    this.#client = client;
+    this.#share = createShare(client);
+    this.#setting = setting;
+    this.#checked = checked;
+    this.#dataset = checked.dataset as Dataset;
+    this.#region = region;
+    this.#deadlineMs = deadlineMs;
+    this.#ended = ended;
+    this.#source = setting.sourceOf(this.#dataset);
+    this.nodes = nodesOf(region);
+    this.limit = { points: setting.limits["query.points"], name: "query.points" };
+    this.points = new Collector(setting.buffers, false, () => undefined);
+    this.velocities = new Collector(setting.buffers, false, () => undefined);
+    this.#failed = new Promise<never>((_, reject) => {
+      this.#fail = reject;
+    });
+    this.#failed.catch(() => undefined);
+    // Every task handed out listens to it.
+    setMaxListeners(0, this.#kill.signal);
+  }
+
+  get texts(): QueryTexts {
+    return this.#setting.texts.of(this.#share);
+  }
+
+  get work(): number {
+    return this.nodes * this.#region.width ** 3;
+  }
+
+  async finish(): Promise<Result> {
+    if (this.#over) return this.#failed;
+    this.#timers.push(setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs));
+    const result = this.#checked.operation.family === "search" ? this.#search() : this.#cut();
+    try {
+      return await Promise.race([result, this.#failed]);
+    } catch (error) {
+      result.catch(() => undefined);
+      this.#stop(error instanceof FieldprobeError ? error : new WorkerError(undefined, error));
+      this.#clear();
+      throw error;
+    }
+  }
+
+  abort(): void {
+    this.#stop(new CancelledError());
+  }
+
+  /** Fails the query: tells its tasks to end, and ends the threads of those that do not. */
+  #stop(error: FieldprobeError): void {
+    if (this.#over) return;
+    this.#over = true;
+    Atomics.store(this.#cancel, 0, 1);
+    this.#ending.abort();
+    this.#timers.push(setTimeout(() => this.#kill.abort(), KILL_AFTER_MS).unref());
+    this.#fail(error);
+    this.#clear();
+  }
+
+  /** Runs a task, and repeats it when its thread was lost. */
+  #run<T>(task: Parameters<ExecutionContext["carrier"]["run"]>[0]): Promise<T> {
+    const options = { kill: this.#kill.signal, share: this.#share };
+    return this.#counted(() => runWithRetries<T>(this.#setting.carrier, task, options, () => !this.#over));
+  }
+
+  /** Counts work as running until it has ended; buffers are given back when none runs. */
+  async #counted<T>(work: () => Promise<T>): Promise<T> {
+    this.#running++;
+    try {
+      return await work();
+    } catch (error) {
+      this.#setting.failed(error);
+      throw error;
+    } finally {
+      this.#running--;
+      if (this.#over) this.#clear();
+    }
+  }
+
+  /** The peers, where they are to evaluate parts of the region. */
+  #sharing(): Sharing | null {
+    const { sharing } = this.#setting;
+    return sharing?.divides(this.#checked) && sharing.pays(this.#checked, this.nodes) ? sharing : null;
+  }
+
+  /** Each part that is begun has the time of a result: the reader sets the pace, and may take longer. */
+  #control(): SharingControl {
+    return { deadline: Date.now() + this.#deadlineMs, signal: this.#ending.signal, client: this.#client };
+  }
+
+  async #search(): Promise<Result> {
+    const sharing = this.#sharing();
+    const parts = sharing
+      ? (await this.#counted(() => sharing.search(this.#checked, this.#control()))).map(hitsIn)
+      : await this.#searchParts();
+    const hits = parts.reduce((sum, { count }) => sum + count, 0);
+    this.#checkHits(hits);
+    const values = byValue(parts, hits);
+    return {
+      items: hits,
+      itemsPerPoint: 1,
+      components: RECORDS[this.#checked.operation.result].length,
+      values: hits === 0 ? [] : [values],
+      release: () => this.#finished(),
+    };
+  }
+
+  /** @throws LimitError, in the words of the public service, for more hits than are answered */
+  #checkHits(hits: number): void {
+    const most = this.#setting.limits["search.hits"];
+    if (hits <= most) return;
+    const text = `The number of points above the threshold exeeds max allowed number: ${most}!`;
+    throw new LimitError("search.hits", text);
+  }
+
+  /** Searches the parts of the region, so many at a time, until all are done or too many hits are found. */
+  async #searchParts(): Promise<readonly Hits[]> {
+    const { query } = this.#checked;
+    const lanes = 2 * this.#setting.carrier.parallelism;
+    const most = this.#setting.limits["search.hits"];
+    const layers = Math.min(SEARCH_PART[2], Math.ceil(this.#region.count[2] / lanes));
+    const { total, part } = divide(this.#region, [SEARCH_PART[0], SEARCH_PART[1], layers]);
+    const parts: Hits[] = [];
+    let next = 0;
+    let hits = 0;
+    const lane = async (): Promise<void> => {
+      while (next < total && !this.#over) {
+        const index = next++;
+        const found = await this.#run<Hits>({
+          kind: "search",
+          dataset: this.#dataset,
+          source: this.#source,
+          region: partOf(this.#region, part(index)),
+          method: query.spatialInterpolation ?? "None",
+          threshold: query.threshold as number,
+          most,
+          cancel: this.#cancel,
+        });
+        parts[index] = found;
+        hits += found.count;
+        this.#checkHits(hits);
+      }
+    };
+    await Promise.all(Array.from({ length: lanes }, lane));
+    return parts;
+  }
+
+  /**
+   * Computes the first part, so that most failures come before the answer begins, and hands out the rest as it is read.
+   * A part is layers of nodes or, where a layer has more than `PART_VALUES`, rows, at least one.
+   */
+  async #cut(): Promise<Result> {
+    const region = this.#region;
+    const sharing = this.#sharing();
+    const components = FIELDS[region.field];
+    const row = region.count[0] * components;
+    const rows = Math.min(region.count[1], Math.max(1, Math.floor(PART_VALUES / row)));
+    const layers = rows < region.count[1] ? 1 : Math.max(1, Math.floor(PART_VALUES / (row * rows)));
+    const { total, part } = divide(region, [region.count[0], rows, layers]);
+    const ahead = Math.min(total, 1 + this.#setting.carrier.parallelism);
+    const start = (index: number): Promise<Float32Array> => {
+      const box = part(index);
+      const size = nodesOf(box) * components;
+      const out = new Float32Array(this.#setting.buffers.take(4 * size), 0, size);
+      const task = { kind: "cutout", dataset: this.#dataset, source: this.#source } as const;
+      const work = sharing
+        ? this.#counted(() => sharing.cutout(this.#checked, box, out, this.#control()))
+        : this.#run({ ...task, region: partOf(region, box), out, cancel: this.#cancel });
+      const done = work.then(() => out);
+      done.catch(() => undefined);
+      return done;
+    };
+    const waiting = Array.from({ length: ahead }, (_, index) => start(index));
+    await waiting[0];
+    // From here on the reader sets the pace, and is watched by who sends.
+    if (!this.#over) for (const timer of this.#timers.splice(0)) clearTimeout(timer);
+    return {
+      items: nodesOf(region),
+      itemsPerPoint: 1,
+      components,
+      values: [],
+      shape: [region.count[2], region.count[1], region.count[0], components],
+      stream: this.#stream(waiting, start, total),
+      heldBytes: 4 * ahead * nodesOf(part(0)) * components,
+      release: () => this.#finished(),
+    };
+  }
+
+  /** Gives the parts in order, each within the deadline of a result, and begins another for each that was read. */
+  async *#stream(
+    waiting: Promise<Float32Array>[],
+    start: (index: number) => Promise<Float32Array>,
+    total: number,
+  ): AsyncGenerator<Float32Array> {
+    let next = waiting.length;
+    for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+      const timer = setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs);
+      const values = await Promise.race([part, this.#failed]).finally(() => clearTimeout(timer));
+      yield values;
+      this.#setting.buffers.give(values.buffer as SharedArrayBuffer);
+      if (next < total) waiting.push(start(next++));
+    }
+  }
+
+  /** Ends the query: its answer is out, or nobody wants the rest of it. */
+  #finished(): void {
+    if (this.#running > 0) this.#stop(new CancelledError());
+    this.#over = true;
+    this.#clear();
+  }
+
+  /** Gives everything back once no task runs. */
+  #clear(): void {
+    if (this.#cleared || this.#running > 0) return;
+    this.#cleared = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.points.release();
+    this.velocities.release();
+    this.#ended();
+  }
+}
+
+function nodesOf({ count }: Pick<RegionBox, "count">): number {
+  return count[0] * count[1] * count[2];
+}
+
+/**
+ * Divides a region into parts of at most `edge` nodes along x, y and z, in the order of the nodes: x first, then y,
+ * then z.
+ */
+function divide({ count }: NodeRegion, edge: Triple): { readonly total: number; part(index: number): RegionBox } {
+  const [nx, ny, nz] = count.map((nodes, a) => Math.ceil(nodes / edge[a]));
+  return {
+    total: nx * ny * nz,
+    part(index) {
+      const [i, j, k] = [index % nx, Math.floor(index / nx) % ny, Math.floor(index / (nx * ny))];
+      const from: Triple = [i * edge[0], j * edge[1], k * edge[2]];
+      const left = (a: 0 | 1 | 2): number => Math.min(edge[a], count[a] - from[a]);
+      return { from, count: [left(0), left(1), left(2)] };
+    },
+  };
+}
+
+/** Joins parts and sorts their records by value, the largest first; equal ones stay in the order of the nodes. */
+function byValue(parts: readonly Hits[], count: number): Float32Array {
+  const nodes = new Int32Array(3 * count);
+  const values = new Float32Array(count);
+  let at = 0;
+  for (const part of parts) {
+    nodes.set(part.nodes.subarray(0, 3 * part.count), 3 * at);
+    values.set(part.values.subarray(0, part.count), at);
+    at += part.count;
+  }
+  const records = new Float32Array(4 * count);
+  sortHits({ nodes, values }, count).forEach((from, to) => {
+    for (let a = 0; a < 3; a++) records[4 * to + a] = nodes[3 * from + a] + 1;
+    records[4 * to + 3] = values[from];
+  });
+  return records;
+}
+
+/** The records of another process as hits. */
+function hitsIn(records: Float32Array): Hits {
+  const count = records.length / 4;
+  const nodes = new Int32Array(3 * count);
+  const values = new Float32Array(count);
+  for (let i = 0; i < count; i++) {
+    for (let a = 0; a < 3; a++) nodes[3 * i + a] = records[4 * i + a] - 1;
+    values[i] = records[4 * i + 3];
+  }
+  return { nodes, values, count, unknown: 0, limit: count };
+}

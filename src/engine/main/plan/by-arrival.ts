@@ -1,0 +1,153 @@
+/** A plan by arrival cuts a query into batches in the order in which its points arrive. */
+import { type Family, RECORDS } from "../../../operations.js";
+import { BATCH_POINTS } from "../../contract/memory.js";
+import { recordOf } from "../../contract/particle-records.js";
+import type { BatchTask, Slab, SortTask } from "../../contract/task.js";
+import type { BufferPool } from "../buffers.js";
+import { type CheckedQuery, workOf } from "../check-query.js";
+import type { Collector } from "../collector.js";
+import type { DividedTask } from "../sharing.js";
+
+/** Float32 values that the result of one batch may have, so that results with many numbers per point are cut small. */
+export const BATCH_VALUES = 4 * 1024 * 1024;
+/** Fewest points worth a batch, or a message, of their own. */
+export const LEAST_POINTS: Readonly<Record<Family, number>> = {
+  points: 1024,
+  force: 1024,
+  track: 64,
+  filter: 1,
+  box: 64,
+  search: 1,
+  cutout: 1,
+  arrays: 1,
+  echo: 1,
+};
+/** Batches per worker that waiting points of box filters are cut into, since one may take much longer than another. */
+const FILTER_BATCHES = 4;
+
+/** The query that is planned, and the values that its batches share. */
+export interface PlanContext {
+  readonly checked: CheckedQuery & { readonly dataset: NonNullable<CheckedQuery["dataset"]> };
+  readonly points: Collector;
+  readonly velocities: Collector;
+  readonly buffers: BufferPool;
+  /** Number of batches that the carrier evaluates at a time. */
+  readonly parallelism: number;
+  /** Number of the dataset's first field in the brick cache. */
+  readonly source: number;
+  /** Makes the number of the combined bricks of this query. */
+  numberCombination(): number;
+  /** Float32 values that the result of a batch by arrival may have. */
+  readonly mostValues: number;
+  /** Word 0 becomes 1 when the query is cancelled. */
+  readonly cancel: Int32Array;
+}
+
+/** A plan hands out the tasks of a query one after the other. */
+export interface Plan {
+  /** Parts of the result, in order. */
+  readonly values: readonly Float32Array[];
+  /**
+   * The next task, or null when there is none now.
+   *
+   * @param complete    whether all points have arrived
+   * @param outstanding tasks that run
+   */
+  next(complete: boolean, outstanding: number): BatchTask | SortTask | DividedTask | null;
+  /** Whether every task has been handed out, once all points have arrived. */
+  complete(): boolean;
+  /** Gives the buffer of a part back; plans by arrival only. */
+  drop?(part: number): void;
+  /** Gives the buffers back. */
+  release(): void;
+}
+
+/** Float32 values in the result of one point. */
+export function valuesPerPoint({ itemsPerPoint, operation, query }: CheckedQuery): number {
+  return itemsPerPoint * RECORDS[recordOf(operation, query)].length;
+}
+
+/** Makes a batch. */
+export function batchOf(
+  { checked, velocities, source, cancel }: PlanContext,
+  part: Pick<BatchTask, "points" | "first" | "count" | "out" | "places" | "combined">,
+): BatchTask {
+  const { query, dataset, fields, steps, step, last, itemsPerPoint } = checked;
+  return {
+    kind: "batch",
+    query,
+    fields,
+    dataset,
+    source,
+    velocities: velocities.count > 0 ? sliceSlabs(velocities.slabs, part.first, part.count) : [],
+    steps,
+    step,
+    last,
+    itemsPerPoint,
+    cancel,
+    work: workOf(checked, part.count),
+    ...part,
+  };
+}
+
+/** Triples `first .. first + count - 1` of a list of slabs. */
+export function sliceSlabs(slabs: readonly Slab[], first: number, count: number): readonly Slab[] {
+  const parts: Slab[] = [];
+  let skip = first;
+  let left = count;
+  for (const slab of slabs) {
+    if (left === 0) break;
+    if (skip >= slab.count) {
+      skip -= slab.count;
+      continue;
+    }
+    const here = Math.min(left, slab.count - skip);
+    parts.push({ triples: slab.triples.subarray(3 * skip, 3 * (skip + here)), count: here });
+    left -= here;
+    skip = 0;
+  }
+  return parts;
+}
+
+/**
+ * Plans batches in order of arrival, from the first points on; points that wait for a worker gather into larger
+ * batches.
+ */
+export function planByArrival(setting: PlanContext): Plan {
+  const { family } = setting.checked.operation;
+  const smallest = LEAST_POINTS[family];
+  const width = valuesPerPoint(setting.checked);
+  const largest = Math.max(1, Math.min(BATCH_POINTS, Math.floor(setting.mostValues / width)));
+  const values: Float32Array[] = [];
+  let taken = 0;
+  return {
+    values,
+    next(complete) {
+      const waiting = setting.points.count - taken;
+      if (waiting === 0 || (!complete && (family === "track" || waiting < smallest))) return null;
+      const even = Math.ceil(
+        waiting / (family === "filter" ? FILTER_BATCHES * setting.parallelism : setting.parallelism),
+      );
+      const count = Math.min(waiting, Math.max(smallest, even), largest);
+      const first = taken;
+      taken += count;
+      const out = new Float32Array(setting.buffers.take(4 * count * width), 0, count * width);
+      values.push(out);
+      return batchOf(setting, {
+        points: sliceSlabs(setting.points.slabs, first, count),
+        first,
+        count,
+        out,
+        places: null,
+      });
+    },
+    complete: () => taken === setting.points.count,
+    drop(part) {
+      setting.buffers.give(values[part].buffer as SharedArrayBuffer);
+      values[part] = new Float32Array(0);
+    },
+    release() {
+      for (const { buffer } of values) if (buffer.byteLength > 0) setting.buffers.give(buffer as SharedArrayBuffer);
+    },
+  };
+}

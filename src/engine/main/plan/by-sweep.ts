@@ -1,0 +1,286 @@
+/**
+ * A plan by sweep evaluates a query on data that does not fit the cache. It puts the points in the order of a sweep
+ * over bricks (`sweep-shape.ts`) and takes small batches from that order one after the other, so that all workers are
+ * near the front of the sweep and share its bricks. The frames of a time interpolation are combined as their bricks are
+ * read (`combined-bricks.ts`).
+ */
+import { METHODS, reachOf } from "../../../kernels/table.js";
+import { BrickCache } from "../../../storage/bricks/cache.js";
+import type { Bricking, FieldSource } from "../../../storage/file/dataset.js";
+import {
+  type CombinedSweep,
+  chooseCombinedShape,
+  combinedBricking,
+  combinedBytes,
+  sweepRows,
+} from "../../contract/combined-bricks.js";
+import { BATCH_POINTS, MAX_BRICKS, PINNED_PART } from "../../contract/memory.js";
+import { frameShift } from "../../contract/positions.js";
+import { framesOf } from "../../contract/query-frames.js";
+import { chooseShape, type SweepShape } from "../../contract/sweep-shape.js";
+import type { BatchTask, SortTask } from "../../contract/task.js";
+import type { CheckedQuery } from "../check-query.js";
+import { batchOf, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
+
+/** Most points of a section. */
+const SECTION = 1_048_576;
+/** A batch has the points of so many rows of a column, but not fewer than `least` points nor more than `most`. */
+const BATCH = { rows: 2, least: 64, most: 32_768 } as const;
+/** As `BATCH.rows`, of a sweep over combined bricks, whose rows all workers share. */
+const COMBINED_ROWS = 0.25;
+
+/** The parameters of a sweep. */
+export interface Sweep {
+  readonly bricking: Bricking;
+  readonly shape: SweepShape;
+  /** Bricks in a row of a column, as a fraction of those of a frame. */
+  readonly rowFraction: number;
+  /** Bricks of each frame that the cache holds: of all frames at a time, or with `inTurn` of one. */
+  readonly room: number;
+  /** Whether the sampler combines frames one after the other, because the cache is too small (`threads/sampler.ts`). */
+  readonly inTurn: boolean;
+  /** The sweep over combined bricks; null where there is one frame, and where the cache is too small for it. */
+  readonly combined: CombinedSweep | null;
+}
+
+/** The bricks that a query may need. */
+interface Demand {
+  /** The first field, whose bricks are those of the sweep. */
+  readonly main: FieldSource;
+  readonly frames: number;
+  /** Bricks of a field in one frame. */
+  readonly bricks: number;
+  /** Bytes of a brick of each field, added up. */
+  readonly brickBytes: number;
+  readonly fields: readonly FieldSource[];
+}
+
+/** The demand of a query; null for one that is never swept: only queries that read fields once at each point are. */
+function demandOf({ query, operation, dataset, fields: names }: CheckedQuery): Demand | null {
+  if (!dataset || (operation.family !== "points" && operation.family !== "force")) return null;
+  // A force in closed form reads no field, though the dataset may store one.
+  if (operation.family === "force" && dataset.forcing.kind !== "stored") return null;
+  const fields = names.flatMap((name) => dataset.fields[name] ?? []);
+  const [main] = fields;
+  if (!main) return null;
+  const { frames } = framesOf(dataset.time, query);
+  const bricks = bricksOf(main.bricking);
+  const brickBytes = fields.reduce((sum, field) => sum + storedBytes(field), 0);
+  return { main, frames: frames.length, bricks, brickBytes, fields };
+}
+
+/** Whether a query can be swept and needs frames that do not fit the cache together. */
+export function exceedsCache(checked: CheckedQuery, cacheBytes: number): boolean {
+  const demand = demandOf(checked);
+  return demand !== null && demand.frames * demand.bricks * demand.brickBytes > cacheBytes;
+}
+
+/** Chooses the sweep of a query that exceeds the cache, once all of its points have arrived. */
+function chooseSweep(setting: PlanContext, cacheBytes: number): Sweep {
+  const { checked, parallelism } = setting;
+  const demand = demandOf(checked) as Demand;
+  const { main, frames, bricks, brickBytes } = demand;
+  const { bricking } = main;
+  const combined = chooseCombined(setting, demand, cacheBytes);
+  if (combined !== null) {
+    const room = Math.floor(cacheBytes / (frames * brickBytes));
+    const { shape } = combined;
+    return { bricking, shape, rowFraction: rowOf(shape) / bricks, room, inTurn: false, combined };
+  }
+  const corner = bricking.count.reduce((product, count) => product * Math.min(2, count), 1);
+  const inTurn = frames * corner * brickBytes > PINNED_PART * cacheBytes;
+  const room = Math.floor(cacheBytes / ((inTurn ? 1 : frames) * brickBytes));
+  // One more for the thread that reads ahead of the workers.
+  const { shape } = chooseShape(checked.dataset.axes, bricking, room, parallelism + 1);
+  return { bricking, shape, rowFraction: rowOf(shape) / bricks, room, inTurn, combined: null };
+}
+
+/** Bricks in a row of a column. */
+function rowOf({ axes: [row], width }: SweepShape): number {
+  return width[row as 0 | 1 | 2];
+}
+
+/** Chooses the sweep over combined bricks; null where there is one frame, and where the cache is too small for it. */
+function chooseCombined(setting: PlanContext, demand: Demand, cacheBytes: number): CombinedSweep | null {
+  const { checked, parallelism } = setting;
+  const { main, frames, fields } = demand;
+  const method = METHODS.get(checked.query.spatialInterpolation ?? "None");
+  if (frames === 1 || method === undefined) return null;
+  const { axes } = checked.dataset;
+  const { below, above } = reachOf(method);
+  const halo = below + above;
+  // Each worker, and the thread that reads ahead, has room for a stored brick there.
+  const scratch = (parallelism + 1) * Math.max(...fields.map(storedBytes));
+  const components = fields.map((field) => field.components);
+  const bytes = cacheBytes - scratch;
+  const shape = chooseCombinedShape(axes, main.bricking, components, bytes, above, halo)?.shape;
+  if (shape === undefined) return null;
+  const [row] = shape.axes;
+  const many = fields.some(({ bricking }) => bricksOf(combinedBricking(bricking, axes, row, halo)) > MAX_BRICKS);
+  const least = fields.map((field) => combinedBytes(axes, field.bricking, [field.components], row, halo));
+  if (many || 2 * Math.max(...least) + scratch > PINNED_PART * cacheBytes) return null;
+  return {
+    source: setting.numberCombination(),
+    shape,
+    bricking: main.bricking,
+    halo,
+    rows: sweepRows(parallelism),
+    batch: 0,
+  };
+}
+
+function storedBytes({ components, bricking: { edge } }: FieldSource): number {
+  return BrickCache.brickBytes(components * edge[0] * edge[1] * edge[2]);
+}
+
+function bricksOf({ count }: Bricking): number {
+  return count[0] * count[1] * count[2];
+}
+
+/** Plans batches in sweep order, section by section, once all points have arrived. */
+export function planBySweep(setting: PlanContext, cacheBytes: number): Plan {
+  return new SweepPlan(setting, chooseSweep(setting, cacheBytes));
+}
+
+/** The section that is being swept: points `first .. end - 1` of the query. */
+interface Section {
+  readonly first: number;
+  readonly end: number;
+  /** In sweep order: the index in the query of each point, and the points. */
+  readonly order: Uint32Array;
+  readonly triples: Float32Array;
+  /**
+   * Word 0 becomes 1 when `order` and `triples` have been filled; 0 after the sort: the bricks of the points are no
+   * more than `Sweep.room`, and the points are evaluated in the order of the query.
+   */
+  readonly arranged: Int32Array;
+  /** Number of points that have been put into batches; -1 while the section is sorted. */
+  taken: number;
+}
+
+/** Hands out a sort for each section, then the batches of that section. */
+class SweepPlan implements Plan {
+  readonly values: readonly Float32Array[];
+  readonly #setting: PlanContext;
+  readonly #sweep: Sweep;
+  /** Float32 values of a point's result. */
+  readonly #perPoint: number;
+  readonly #out: Float32Array;
+  /** Buffers of the present section. */
+  readonly #lent: SharedArrayBuffer[] = [];
+  #section: Section | null = null;
+  /** Number of batches in sweep order so far. */
+  #batches = 0;
+  /** Number of points in the sections that have been evaluated. */
+  #end = 0;
+
+  constructor(setting: PlanContext, sweep: Sweep) {
+    this.#setting = setting;
+    this.#sweep = sweep;
+    this.#perPoint = valuesPerPoint(setting.checked);
+    const size = setting.points.count * this.#perPoint;
+    this.#out = new Float32Array(setting.buffers.take(4 * size), 0, size);
+    this.values = [this.#out];
+  }
+
+  next(_complete: boolean, outstanding: number): BatchTask | SortTask | null {
+    const section = this.#section;
+    if (section === null) return this.#sort(0);
+    if (section.taken < 0) {
+      if (outstanding > 0) return null;
+      section.taken = 0;
+    }
+    if (section.taken < section.end - section.first) return this.#batch(section);
+    // The next section takes over the buffers of this one, which its batches still read.
+    if (outstanding > 0) return null;
+    this.#end = section.end;
+    if (this.complete()) return null;
+    this.#giveSection();
+    return this.#sort(this.#end);
+  }
+
+  complete(): boolean {
+    return this.#end === this.#setting.points.count;
+  }
+
+  release(): void {
+    this.#giveSection();
+    this.#setting.buffers.give(this.#out.buffer as SharedArrayBuffer);
+  }
+
+  /** Takes a buffer that is given back with the section. */
+  #borrow(bytes: number): SharedArrayBuffer {
+    const buffer = this.#setting.buffers.take(bytes);
+    this.#lent.push(buffer);
+    return buffer;
+  }
+
+  #giveSection(): void {
+    for (const buffer of this.#lent.splice(0)) this.#setting.buffers.give(buffer);
+  }
+
+  /** Begins the section from point `first` on, with the sort of its points. */
+  #sort(first: number): SortTask {
+    const { points, checked, cancel, source } = this.#setting;
+    const { bricking, shape, room, combined } = this.#sweep;
+    // Every section begins with the first row.
+    combined?.rows.passed.fill(0);
+    const count = Math.min(SECTION, points.count - first);
+    const order = new Uint32Array(this.#borrow(4 * count), 0, count);
+    const triples = new Float32Array(this.#borrow(12 * count), 0, 3 * count);
+    const arranged = new Int32Array(new SharedArrayBuffer(4));
+    this.#section = { first, end: first + count, order, triples, arranged, taken: -1 };
+    const { dataset, query } = checked;
+    return {
+      kind: "sort",
+      dataset,
+      source,
+      points: sliceSlabs(points.slabs, first, count),
+      count,
+      first,
+      shift: frameShift(dataset.frameVelocity, query.time as number),
+      bricking,
+      shape,
+      room,
+      arranged,
+      cancel,
+      triples,
+      order,
+    };
+  }
+
+  /** Makes the next batch of a section, in sweep order where its points have been put in that. */
+  #batch(section: Section): BatchTask {
+    if (section.arranged[0] === 0) return this.#plainBatch(section);
+    const size = section.end - section.first;
+    const { inTurn, combined, rowFraction } = this.#sweep;
+    const aim = inTurn ? BATCH.most : Math.round((combined ? COMBINED_ROWS : BATCH.rows) * rowFraction * size);
+    const count = Math.min(size - section.taken, Math.min(Math.max(aim, BATCH.least), BATCH.most));
+    const at = section.taken;
+    section.taken += count;
+    return batchOf(this.#setting, {
+      points: [{ triples: section.triples.subarray(3 * at, 3 * (at + count)), count }],
+      first: section.first,
+      count,
+      out: this.#out,
+      places: section.order.subarray(at, at + count),
+      ...(combined ? { combined: { ...combined, batch: this.#batches++ } } : {}),
+    });
+  }
+
+  /** Makes the next batch in the order of the query, where the cache holds the bricks: a large one for each worker. */
+  #plainBatch(section: Section): BatchTask {
+    const { points, parallelism } = this.#setting;
+    const size = section.end - section.first;
+    const count = Math.min(size - section.taken, Math.ceil(size / parallelism), BATCH_POINTS);
+    const first = section.first + section.taken;
+    section.taken += count;
+    return batchOf(this.#setting, {
+      points: sliceSlabs(points.slabs, first, count),
+      first,
+      count,
+      out: this.#out.subarray(first * this.#perPoint, (first + count) * this.#perPoint),
+      places: null,
+    });
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * A plan by tiles divides filters over cubes among the workers by place: each batch has all points, and evaluates those
+ * of its part of the tiles (`threads/node-filters.ts`), since cubes share sums within a tile and two workers in one
+ * tile would both make them.
+ */
+import { BATCH_POINTS } from "../../contract/memory.js";
+import type { BatchTask } from "../../contract/task.js";
+import { batchOf, LEAST_POINTS, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
+
+/** Plans a query all of whose points have arrived. */
+export function planByTiles(setting: PlanContext): Plan {
+  const { points, parallelism, buffers, checked } = setting;
+  const width = valuesPerPoint(checked);
+  const out = new Float32Array(buffers.take(4 * points.count * width), 0, points.count * width);
+  const sections = Math.ceil(points.count / BATCH_POINTS);
+  const size = Math.ceil(points.count / Math.max(1, sections));
+  const parts = Math.max(1, Math.min(parallelism, Math.floor(size / LEAST_POINTS.box)));
+  let taken = 0;
+  return {
+    values: [out],
+    next(): BatchTask | null {
+      if (taken === sections * parts) return null;
+      const first = size * Math.floor(taken / parts);
+      const count = Math.min(size, points.count - first);
+      const part = { index: taken++ % parts, of: parts };
+      const batch = batchOf(setting, {
+        points: sliceSlabs(points.slabs, first, count),
+        first,
+        count,
+        out: out.subarray(first * width, (first + count) * width),
+        places: null,
+      });
+      return { ...batch, part, work: batch.work / parts };
+    },
+    complete: () => taken === sections * parts,
+    release: () => buffers.give(out.buffer),
+  };
+}

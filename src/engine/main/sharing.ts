@@ -1,0 +1,55 @@
+/** Sharing divides large queries among the peers of a cluster; the engine asks it before it plans a query by itself. */
+
+import type { Engine, PeerStatus, PieceCounts, RegionBox, RegionCounts } from "../contract/query.js";
+import type { BatchTask, Slab } from "../contract/task.js";
+import type { CheckedQuery } from "./check-query.js";
+
+/** The points of a query, and the memory that receives its values in their order. */
+export interface SharedPoints {
+  readonly points: readonly Slab[];
+  /** Initial velocities, one a point; none: those of the flow. */
+  readonly velocities: readonly Slab[];
+  readonly count: number;
+  readonly out: Float32Array;
+}
+
+/** The conditions under which a query is evaluated. */
+export interface SharingControl {
+  /** On the clock of `Date.now`. */
+  readonly deadline: number;
+  readonly signal: AbortSignal;
+  /** The client whose share of the worker threads the query uses. */
+  readonly client: unknown;
+}
+
+/** The evaluation of a query that is divided among peers; no task for a worker thread. */
+export interface DividedTask {
+  readonly kind: "divided";
+  /** The same as a batch: a small one whose bricks are in the cache is evaluated at once, and not divided. */
+  readonly whole: BatchTask;
+  run(control: SharingControl): Promise<void>;
+}
+
+/** Evaluates queries together with the peers. */
+export interface Sharing {
+  /** Gives it the engine that evaluates this process' part. */
+  attach(engine: Engine): void;
+  /** Whether the query may be divided, so that nothing of it starts before all its points are known. */
+  divides(checked: CheckedQuery): boolean;
+  /** Whether it pays to divide a query that may be divided. @param count its points or nodes */
+  pays(checked: CheckedQuery, count: number): boolean;
+  /** Evaluates a query at points. @throws the error that one process would report */
+  evaluate(checked: CheckedQuery, work: SharedPoints, control: SharingControl): Promise<void>;
+  /** Searches the region of a query; the records of its parts. */
+  search(checked: CheckedQuery, control: SharingControl): Promise<readonly Float32Array[]>;
+  /** Copies a box of a cutout into `out`: [z][y][x][component]. */
+  cutout(checked: CheckedQuery, box: RegionBox, out: Float32Array, control: SharingControl): Promise<void>;
+  status(): { readonly peers: readonly PeerStatus[]; readonly pieces: PieceCounts };
+  regions(): RegionCounts;
+  /** Reads keys and the list of peers again. */
+  reload(): void;
+  /** Takes no more pieces of others; resolves once those taken are answered or the time is over. */
+  drain(graceMs: number): Promise<void>;
+  /** Ends all connections. */
+  close(): void;
+}

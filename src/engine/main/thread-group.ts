@@ -1,0 +1,263 @@
+/** A thread group keeps a number of worker threads alive, and repairs what a dead thread leaves behind. */
+import { EventEmitter } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Worker } from "node:worker_threads";
+import { Piscina } from "piscina";
+import { builtFile } from "../../built-file.js";
+import { BusyError, DeadlineError, WorkerError } from "../../errors.js";
+import type { BrickCache } from "../../storage/bricks/cache.js";
+import type { StorePort } from "../../storage/thread/store-port.js";
+import type { StoreThread } from "../../storage/thread/store-thread.js";
+import type { TaskMessage, TicketedTask } from "../contract/dataset-copy.js";
+import type { WorkerSetup } from "../contract/memory.js";
+import type { TaskOutcome } from "../contract/task.js";
+import { ThreadStarts } from "./thread-starts.js";
+
+const ENTRY = builtFile(new URL("../worker/worker.js", import.meta.url));
+/** Time after which a thread that is started on demand ends unused. */
+const IDLE_MS = 300_000;
+/** Interval at which a task that is to be killed is looked for on a thread. */
+const LOOK_MS = 5;
+/** The time for which a group that closes waits for threads that are still loading. */
+const LOADING_MS = 10_000;
+
+const NO_THREAD = "No worker thread could be started.";
+
+/**
+ * The wish that a task should end with its thread; an emitter takes a tenth of the time of an AbortController, one of
+ * which each task would need.
+ */
+class TaskEnd extends EventEmitter {
+  aborted = false;
+
+  abort(): void {
+    this.aborted = true;
+    this.emit("abort");
+  }
+}
+
+/** A group of worker threads, each of which runs one task at a time. */
+export class ThreadGroup {
+  /** Whether `warm` has started a thread, which is still alive. */
+  ready = false;
+  readonly #piscina: Piscina;
+  readonly #size: number;
+  readonly #fewest: number;
+  readonly #slots: Int32Array;
+  readonly #cache: BrickCache;
+  readonly #loaded: Int32Array;
+  readonly #tickets: Int32Array;
+  /** How often threads have failed to start, and whether to try again. */
+  readonly #starts: ThreadStarts;
+  /** Threads that have not ended, with the promises of their ends and of the time when they have loaded or ended. */
+  readonly #living = new Map<Worker, { readonly end: Promise<void>; readonly loaded: Promise<void> }>();
+  /** Ends the tasks in progress. */
+  readonly #ends = new Set<TaskEnd>();
+  #refill: NodeJS.Timeout | null = null;
+  #ticket = 0;
+  /** Settles when the thread that `warm` starts has started. */
+  #warming: Promise<boolean> | null = null;
+  #closing = false;
+
+  /**
+   * @param size   number of threads
+   * @param fewest threads that are kept; others start on demand and end when they are idle for long
+   * @param cache  repaired when a thread dies
+   * @param stores reads stores for the threads
+   * @param report told why threads cannot be started, once until one has started
+   */
+  constructor(
+    setup: WorkerSetup,
+    size: number,
+    fewest: number,
+    cache: BrickCache,
+    stores: StoreThread,
+    report: (reason: unknown) => void,
+  ) {
+    this.#size = size;
+    this.#fewest = fewest;
+    this.#cache = cache;
+    this.#slots = new Int32Array(setup.memory.buffer as SharedArrayBuffer, setup.layout.slots, setup.layout.workers);
+    this.#loaded = setup.loaded;
+    this.#tickets = setup.tickets;
+    this.#starts = new ThreadStarts(report);
+    this.#piscina = new Piscina({
+      filename: ENTRY,
+      minThreads: fewest,
+      maxThreads: size,
+      idleTimeout: IDLE_MS,
+      concurrentTasksPerWorker: 1,
+      maxQueue: Number.POSITIVE_INFINITY,
+      recordTiming: false,
+      workerData: setup,
+      // A worker's objects are few and short-lived: by default Node keeps some 30 MiB of dead ones before it collects.
+      resourceLimits: { maxYoungGenerationSizeMb: 8 },
+    });
+    this.#piscina.on("workerCreate", () => this.#watch());
+    this.#piscina.on("message", (connection: StorePort) => stores.connect(connection));
+    // A thread that dies between tasks is replaced by the library; its task, if any, is rejected with the same error.
+    this.#piscina.on("error", () => this.#watch());
+    this.#watch();
+  }
+
+  /** Number of threads, those that are starting among them. */
+  get alive(): number {
+    return this.#piscina.threads.length;
+  }
+
+  /** Number of threads that can take tasks. */
+  get loaded(): number {
+    return this.#piscina.threads.filter(({ threadId }) => this.#loaded.includes(threadId)).length;
+  }
+
+  /** Whether another task would start at once. */
+  get idle(): boolean {
+    return this.#ends.size < this.#size;
+  }
+
+  /** Starts a thread, unless one has started already. */
+  async warm(): Promise<void> {
+    if (this.ready || this.#warming || this.#closing) return;
+    this.#warming = this.#ping();
+    this.ready = await this.#warming;
+    this.#warming = null;
+  }
+
+  /**
+   * Runs a task. Once the promise settles, no thread works on the task any more.
+   *
+   * @param kill ends the task by ending its thread
+   * @throws DeadlineError when the task was killed, BusyError when no thread can be started, WorkerError when its
+   *   thread died
+   */
+  async run(message: TaskMessage, kill: AbortSignal | undefined): Promise<TaskOutcome<unknown>> {
+    if (kill?.aborted) throw new DeadlineError();
+    if (this.alive === 0 && !this.#starts.allowed) throw new BusyError(NO_THREAD);
+    const end = new TaskEnd();
+    const ticket = this.#nextTicket();
+    const stop = (): void => this.#endSafely(end, ticket);
+    kill?.addEventListener("abort", stop);
+    this.#ends.add(end);
+    try {
+      const done = this.#piscina.run({ ticket, task: message } satisfies TicketedTask, { signal: end });
+      this.#watch();
+      return await done;
+    } catch (error) {
+      // A thread that has died keeps the ticket of its task.
+      const begun = this.#tickets.includes(ticket);
+      this.#ends.delete(end);
+      // The successor may be given a task, and be killed with it, before it says that it is ready.
+      this.#watch();
+      await this.#abandonedEnded();
+      if (kill?.aborted) throw new DeadlineError();
+      const hadNoThread = end.aborted || (this.#starts.failing && this.loaded === 0);
+      throw hadNoThread && !begun ? new BusyError(NO_THREAD) : new WorkerError(undefined, error);
+    } finally {
+      this.#ends.delete(end);
+      kill?.removeEventListener("abort", stop);
+      this.#watch();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    if (this.#refill) clearTimeout(this.#refill);
+    // Node 20 may abort the process when a thread is terminated while it loads its modules.
+    const loading = [...this.#living.values()].map(({ loaded }) => loaded);
+    await Promise.race([Promise.all(loading), delay(LOADING_MS, undefined, { ref: false })]);
+    await this.#piscina.destroy();
+  }
+
+  /** A number that no task in progress has. */
+  #nextTicket(): number {
+    this.#ticket = (this.#ticket % 0x7fff_ffff) + 1;
+    return this.#ticket;
+  }
+
+  /** Ends the thread of a task once the task runs: a thread that loads its modules must not be terminated. */
+  #endSafely(end: TaskEnd, ticket: number): void {
+    if (!this.#ends.has(end)) return;
+    if (this.#tickets.includes(ticket)) end.abort();
+    else setTimeout(() => this.#endSafely(end, ticket), LOOK_MS);
+  }
+
+  /** Notices new threads: the library starts them with tasks and in place of dead ones, mostly without an event. */
+  #watch(): void {
+    for (const thread of this.#piscina.threads) {
+      if (this.#living.has(thread)) continue;
+      const { threadId } = thread;
+      let reason: unknown;
+      thread.once("error", (error) => {
+        reason = error;
+      });
+      const end = new Promise<void>((resolve) => {
+        thread.once("exit", () => {
+          this.#living.delete(thread);
+          if (!this.#closing && !this.#loaded.includes(threadId)) this.#starts.failed(reason);
+          this.#recover(threadId);
+          resolve();
+          if (this.alive === 0) this.ready = false;
+          // The library gives up on threads once one has failed to start, and what waits would wait for ever.
+          if (this.alive === 0) for (const task of this.#ends) task.abort();
+          this.#scheduleRefill();
+        });
+      });
+      this.#living.set(thread, { end, loaded: Promise.race([end, this.#whenLoaded(thread)]) });
+    }
+  }
+
+  /** Resolves when a thread has loaded; the library's message that it is ready comes a moment later. */
+  #whenLoaded(thread: Worker): Promise<void> {
+    const { threadId } = thread;
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (!this.#loaded.includes(threadId)) return;
+        thread.off("message", look);
+        this.#starts.succeeded();
+        resolve();
+      };
+      thread.on("message", look);
+      look();
+    });
+  }
+
+  /**
+   * Waits for the threads that the library has given up: until they have ended they may write into the buffers of their
+   * tasks.
+   */
+  async #abandonedEnded(): Promise<void> {
+    const { threads } = this.#piscina;
+    await Promise.all([...this.#living].map(([thread, { end }]) => (threads.includes(thread) ? undefined : end)));
+  }
+
+  /** Frees the pins of a dead thread, then its slot; later, if another that may have died too holds the lock. */
+  #recover(threadId: number): void {
+    for (let slot = 0; slot < this.#slots.length && !this.#closing; slot++) {
+      if (Atomics.load(this.#slots, slot) !== threadId) continue;
+      if (!this.#cache.repair(slot)) {
+        setTimeout(() => this.#recover(threadId), 1);
+        return;
+      }
+      Atomics.store(this.#slots, slot, 0);
+      Atomics.notify(this.#slots, slot);
+    }
+  }
+
+  /** Makes the library start a thread; false when it fails to. */
+  #ping(): Promise<boolean> {
+    return this.run({ kind: "ping" }, undefined).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  }
+
+  /** Starts missing threads after a while: the library starts one only for a task. */
+  #scheduleRefill(): void {
+    if (this.#refill || this.#closing) return;
+    this.#refill = setTimeout(() => {
+      this.#refill = null;
+      for (let missing = this.#fewest - this.alive; missing > 0; missing--) void this.#ping();
+      if (this.alive < this.#fewest) this.#scheduleRefill();
+    }, this.#starts.pauseMs).unref();
+  }
+}

@@ -1,0 +1,33 @@
+/** Holds what a worker thread needs to evaluate a batch, and copies results to the caller's places. */
+import type { Operation } from "../../operations.js";
+import type { BatchMessage } from "../contract/dataset-copy.js";
+import type { OpenDataset } from "./open-dataset.js";
+import type { Emit, Sampler } from "./sampler.js";
+
+/** A batch and the means to evaluate it. */
+export interface BatchContext {
+  readonly task: Omit<BatchMessage, "dataset">;
+  readonly operation: Operation;
+  readonly open: OpenDataset;
+  readonly sampler: Sampler;
+  /** Throws CancelledError when the batch is cancelled. */
+  readonly stop: () => void;
+  /** Whether the time slice of the batch has ended. */
+  readonly pause: () => boolean;
+}
+
+/**
+ * Copies each value to its place in the caller's order, rounded once where `out` is float32.
+ *
+ * @param places place of each point of the batch in `out`, where it is not its index
+ */
+export function scatterInto(out: Float32Array | Float64Array, components: number, places: Uint32Array | null): Emit {
+  return (values, order, count) => {
+    for (let i = 0; i < count; i++) {
+      const point = order[i];
+      const to = components * (places ? places[point] : point);
+      const from = components * i;
+      for (let c = 0; c < components; c++) out[to + c] = values[from + c];
+    }
+  };
+}

@@ -1,0 +1,186 @@
+/**
+ * `evaluateBatch` evaluates a batch, from triples to float32 results, by the family of its operation: on a worker
+ * thread, or small batches on the thread that serves requests.
+ */
+import { CancelledError, RequestError } from "../../errors.js";
+import { type BoxFilter, createBoxFilter } from "../../kernels/filter/box-filter.js";
+import { modeForce, taylorGreenForce } from "../../kernels/forcing.js";
+import { invariantsOf } from "../../kernels/invariant.js";
+import { firstOutside } from "../../kernels/stencil.js";
+import { type Family, operationOf, RECORDS } from "../../operations.js";
+import type { Dataset } from "../../storage/file/dataset.js";
+import type { AheadMessage, BatchMessage } from "../contract/dataset-copy.js";
+import { fillPositions, frameShift, outsideError } from "../contract/positions.js";
+import type { Query } from "../contract/query.js";
+import { framesOf } from "../contract/query-frames.js";
+import type { Progress } from "../contract/task.js";
+import { type BatchContext, scatterInto } from "./batch-context.js";
+import { CombinedField } from "./combined-field.js";
+import { evaluateBoxes } from "./node-filters.js";
+import type { OpenDataset } from "./open-dataset.js";
+import type { Emit, Sampler, Sampling } from "./sampler.js";
+import { trackParticles } from "./tracking.js";
+
+/** Points between two checks of the cancel flag where a force is evaluated in closed form. */
+const FORCE_STEP = 1024;
+/** The frame of combined bricks. */
+const ONE_FRAME = { frames: [0], weights: [1] } as const;
+
+/**
+ * Evaluates a batch and fills `task.out`.
+ *
+ * @param pause asked between groups of points, points or steps; true ends the time slice
+ * @returns the progress when the time slice has ended before the batch, else null
+ * @throws RequestError for a coordinate outside the domain, DataError, CancelledError
+ */
+export function evaluateBatch(
+  task: Omit<BatchMessage, "dataset">,
+  open: OpenDataset,
+  sampler: Sampler,
+  pause: () => boolean,
+): Progress | null {
+  const operation = operationOf(task.query.operation);
+  const stop = (): void => {
+    if (Atomics.load(task.cancel, 0) !== 0) throw new CancelledError();
+  };
+  const context: BatchContext = { task, operation, open, sampler, stop, pause };
+  const tracked = operation.family === "track" && (task.progress !== undefined || (task.range?.from ?? 0) > 0);
+  if (!tracked) loadPositions(context, task.query.time ?? task.query.StartTime ?? 0);
+  return EVALUATE[operation.family as keyof typeof EVALUATE](context);
+}
+
+const EVALUATE = {
+  points: evaluatePoints,
+  box: evaluateBoxes,
+  force: evaluateForce,
+  filter: evaluateFilter,
+  track: trackParticles,
+} as const satisfies Partial<Record<Family, (context: BatchContext) => Progress | null>>;
+
+/**
+ * Reads the bricks of a batch that waits, as far as the cache has room beside what others use.
+ *
+ * @param pause asked between bricks; true ends it: short queries need the thread
+ * @throws what the batch itself will throw
+ */
+export function readAhead(task: AheadMessage, open: OpenDataset, sampler: Sampler, pause: () => boolean): null {
+  loadPositions({ task, open, sampler }, task.query.time ?? 0);
+  const isOver = (): boolean => Atomics.load(task.cancel, 0) !== 0 || pause();
+  sampler.readAhead(samplingOf(task, open), task.count, isOver);
+  return null;
+}
+
+/** The samples of a batch of interpolated or differentiated fields. */
+function samplingOf(task: Omit<AheadMessage | BatchMessage, "dataset">, open: OpenDataset): Sampling {
+  const { query, fields, places, combined } = task;
+  const { axes, time } = open.dataset;
+  const frames = framesOf(time, query);
+  const stored = fields.map((field) => open.source(field));
+  const sources = combined ? stored.map((one, i) => new CombinedField(axes, one, frames, combined, i)) : stored;
+  return {
+    axes,
+    scheme: open.scheme(operationOf(query.operation).kernel, query.spatialInterpolation ?? "None"),
+    sources,
+    frames: combined ? ONE_FRAME : frames,
+    sorted: places !== null,
+  };
+}
+
+/** Interpolates or differentiates fields. */
+function evaluatePoints({ task, operation, open, sampler, stop, pause }: BatchContext): Progress | null {
+  const { count, places, out } = task;
+  const scatter = scatterInto(out, RECORDS[operation.result].length, places);
+  const finish = operation.reduced === undefined ? scatter : reduced(scatter);
+  return progressOf(sampler.sample(samplingOf(task, open), count, finish, stop, task.progress?.done, pause), count);
+}
+
+function progressOf(done: number, count: number): Progress | null {
+  return done === count ? null : { done };
+}
+
+/** Replaces gradients by their invariants. */
+function reduced(next: Emit): Emit {
+  return (values, order, count) => {
+    for (let i = 0; i < count; i++) invariantsOf(values, 9 * i, values, 3 * i);
+    next(values, order, count);
+  };
+}
+
+/** Evaluates the force: a stored field like any other, or one known in closed form. */
+function evaluateForce(context: BatchContext): Progress | null {
+  const { task, open, sampler, stop, pause } = context;
+  const { query, count, out } = task;
+  const { axes, time, forcing } = open.dataset;
+  if (forcing.kind === "stored" || forcing.kind === "none") {
+    return evaluatePoints(context);
+  }
+  const frames = forcing.kind === "modes" && forcing.frames > 1 ? framesOf(time, query) : { frames: [0], weights: [1] };
+  const values = new Float64Array(3 * Math.min(count, FORCE_STEP));
+  const from = task.progress?.done ?? 0;
+  for (let first = from; first < count; first += FORCE_STEP) {
+    stop();
+    if (first > from && pause()) return { done: first };
+    const size = Math.min(FORCE_STEP, count - first);
+    const positions = sampler.positions.subarray(3 * first, 3 * (first + size));
+    if (forcing.kind === "modes") modeForce(axes, forcing, frames, positions, size, values);
+    else taylorGreenForce(axes, forcing.amplitude, forcing.wavenumber, positions, size, values);
+    for (let i = 0; i < 3 * size; i++) out[3 * first + i] = values[i];
+  }
+  return null;
+}
+
+/** Evaluates box filters point by point, because the result of one may be large. */
+function evaluateFilter({ task, operation, open, sampler, stop, pause }: BatchContext): Progress | null {
+  const { query, count, first, out } = task;
+  const { time } = open.dataset;
+  const filter = boxFilter(operation.kernel, task.query, open.dataset, sampler);
+  const frames = framesOf(time, query);
+  const readers = task.fields.map((field) => sampler.reader(open.source(field)));
+  const width = filter.components * filter.itemsPerPoint;
+  const values = sampler.recordsOfPoint(width);
+  const poll = (): boolean => {
+    stop();
+    return false;
+  };
+  const from = task.progress?.done ?? 0;
+  for (let i = from; i < count; i++) {
+    stop();
+    if (i > from && pause()) return { done: i };
+    const position = sampler.positions.subarray(3 * i, 3 * i + 3);
+    if (!filter.boxInside(position)) {
+      const text = "The box of the filter, with its stencils, leaves the domain.";
+      throw new RequestError("OutOfRange", text, { member: `points[${first + i}]` });
+    }
+    filter.evaluate(readers, frames, position, 0, 1, values, poll);
+    out.set(values, i * width);
+  }
+  return null;
+}
+
+/** Makes a box filter. @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil */
+function boxFilter(kernel: string, query: Query, { name, axes }: Dataset, { accelerator }: Sampler): BoxFilter {
+  const { filterlength, nlayers } = query as { filterlength: number; nlayers: number };
+  try {
+    return createBoxFilter(kernel, axes, filterlength, nlayers, accelerator);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new RequestError("Unsupported", `The grid of "${name}" is too small for box filters.`, {
+      member: "dataset",
+    });
+  }
+}
+
+/** Fills the sampler with the points of the batch, relative to the grid, and checks them. */
+function loadPositions(
+  {
+    task,
+    open,
+    sampler,
+  }: Pick<BatchContext, "open" | "sampler"> & { readonly task: Omit<AheadMessage | BatchMessage, "dataset"> },
+  time: number,
+): void {
+  const { axes, frameVelocity } = open.dataset;
+  fillPositions(task.points, sampler.positions, frameShift(frameVelocity, time));
+  const outside = firstOutside(axes, sampler.positions, task.count);
+  if (outside >= 0) throw outsideError(axes, sampler.positions, outside, task.first + outside);
+}

@@ -1,0 +1,69 @@
+/** Declares the source of a field's bricks in a thread: it reads stored ones, or makes combined ones. Types only. */
+import type { AddFrame } from "../../kernels/filter/interval-sums.js";
+import type { Bricking } from "../../kernels/types.js";
+import type { FrameBricks } from "../../storage/bricks/brick-reader.js";
+
+/** One field of an open dataset: its stored bricks, or the combined ones of a sweep. */
+export interface BrickSource {
+  /** Number of this field in the brick cache. */
+  readonly source: number;
+  readonly components: number;
+  readonly bricking: Bricking;
+  /** Reads a brick of a frame. */
+  readonly load: (frame: number, brick: number, into: Float32Array) => void;
+  /**
+   * Starts to fetch bricks from a store, waits for a moment where none has arrived, and returns those that have arrived
+   * or failed. Absent for files on this machine, which `load` reads.
+   */
+  readonly fetched?: ((bricks: readonly FrameBricks[]) => readonly FrameBricks[]) | undefined;
+  /** Itself, where the bricks are combined ones; absent for stored bricks. */
+  readonly combined?: CombinedBricks;
+}
+
+/** The memory in which combined bricks are made: all of it as float32 and as float64. */
+export interface CombinedMemory {
+  readonly data: Float32Array;
+  readonly sums: Float64Array;
+  /** Index in `data` of room for one stored brick. */
+  readonly scratch: number;
+  readonly addFrame: AddFrame;
+}
+
+/** The combined bricks of a field in a sweep (`../contract/combined-bricks.ts`). */
+export interface CombinedBricks {
+  /** The source of the bricks that they are made of. */
+  readonly stored: BrickSource;
+  /** Float32 values of a stored brick. */
+  readonly storedValues: number;
+  /**
+   * Makes combined bricks: the sum over frames, in their order, of weighted nodes.
+   *
+   * @param offsets index of the first value of each in `memory.data`
+   * @param made    told the index of each in `bricks` once it is made
+   * @returns the bytes of stored bricks that were read
+   * @throws DataError
+   */
+  make(
+    bricks: readonly number[],
+    offsets: readonly number[],
+    memory: CombinedMemory,
+    made: (at: number) => void,
+  ): number;
+  /**
+   * The combined bricks to be made with a missing one, since they need the same stored brick: all of it where points
+   * `first .. last` lie in its layer and column, else those as far along as the missing one.
+   */
+  madeWith(brick: number, positions: Float64Array, first: number, last: number): number[];
+  /**
+   * Starts to fetch the stored bricks that some combined ones are made of, in every frame, waits for a moment where
+   * none has arrived, and returns whether all have arrived or failed, as those of files on this machine have.
+   */
+  areFetched(bricks: readonly number[]): boolean;
+  /**
+   * The combined bricks of which the sweep makes no more use, and which it has not dropped yet: those before the rows
+   * of the batches that threads evaluate, of which the batch of these points is one.
+   */
+  passed(positions: Float64Array, slot: number): number[];
+  /** Tells the other threads that this one evaluates no batch any more. */
+  leave(slot: number): void;
+}

@@ -1,0 +1,95 @@
+/** Evaluates filters over cubes of nodes: points are grouped by tiles of the grid, in which cubes share their sums. */
+import { RequestError } from "../../errors.js";
+import { cellOf } from "../../kernels/brick-order.js";
+import {
+  createNodeFilter,
+  type FilterQuantity,
+  filterNodes,
+  type NodeFilter,
+} from "../../kernels/filter/node-filter.js";
+import { frameWeights } from "../../kernels/time.js";
+import type { Axes, Triple } from "../../kernels/types.js";
+import { FIELDS, RECORDS } from "../../operations.js";
+import type { Progress } from "../contract/task.js";
+import type { BatchContext } from "./batch-context.js";
+
+/** Points by tile: those of a tile follow each other in `indices`, the last one before `ends[tile]`. */
+interface Groups {
+  readonly indices: Uint32Array;
+  readonly ends: readonly number[];
+}
+
+/** Groups points by the tile of `edges` cells along the axes that they lie in; the same points give the same groups. */
+function groupByTile(axes: Axes, edges: Triple, positions: Float64Array, count: number): Groups {
+  const tiles = axes.map(({ nodes }, a) => Math.ceil(nodes / edges[a]));
+  const tileOf = (i: number, a: 0 | 1 | 2): number => Math.floor(cellOf(axes[a], positions[3 * i + a]) / edges[a]);
+  const keys = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    keys[i] = ((tileOf(i, 2) * tiles[1] + tileOf(i, 1)) * tiles[0] + tileOf(i, 0)) * count + i;
+  }
+  keys.sort();
+  const ends: number[] = [];
+  for (let i = 1; i <= count; i++) {
+    if (i === count || Math.floor(keys[i] / count) !== Math.floor(keys[i - 1] / count)) ends.push(i);
+  }
+  return { indices: Uint32Array.from(keys, (key) => key % count), ends };
+}
+
+/** The filter of a batch; @throws RequestError when the cubes of a point leave the domain. */
+function boxFilter({ task, operation, open, sampler }: BatchContext): NodeFilter {
+  const { query, fields, count, first } = task;
+  const { axes } = open.dataset;
+  const { filterwidth = 0, spacing = 0 } = query;
+  const step = axes[0].spacing;
+  const filter = createNodeFilter(
+    operation.kernel as FilterQuantity,
+    axes,
+    filterNodes(filterwidth, step),
+    fields.map((field) => FIELDS[field]),
+    Math.round(spacing / step),
+  );
+  for (let i = 0; i < count && task.progress === undefined; i++) {
+    if (filter.boxInside(sampler.positions.subarray(3 * i, 3 * i + 3))) continue;
+    const text = "The box of the filter leaves the domain.";
+    throw new RequestError("OutOfRange", text, { member: `points[${first + i}]` });
+  }
+  return filter;
+}
+
+/** Evaluates means over cubes of nodes around the nearest node, at the nearest frame, and what is computed of them. */
+export function evaluateBoxes(context: BatchContext): Progress | null {
+  const { task, operation, open, sampler, stop, pause } = context;
+  const { query, fields, count, out } = task;
+  const { axes, time } = open.dataset;
+  const filter = boxFilter(context);
+  const { components } = filter;
+  const readers = fields.map((field) => sampler.reader(open.source(field)));
+  const [frame = 0] = frameWeights(time, query.time as number, "None").frames;
+  const width = RECORDS[operation.result].length;
+  const { indices, ends } = groupByTile(axes, filter.edges, sampler.positions, count);
+  const poll = (): boolean => {
+    stop();
+    return false;
+  };
+  const { index: part, of: parts } = task.part ?? { index: 0, of: 1 };
+  const border = (at: number): number => Math.round((at * ends.length) / parts);
+  const resumed = task.progress?.done ?? ends[border(part) - 1] ?? 0;
+  let from = resumed;
+  for (const end of ends.slice(border(part), border(part + 1))) {
+    if (end <= from) continue;
+    if (from > resumed && pause()) return { done: from };
+    const size = end - from;
+    const positions = new Float64Array(3 * size);
+    for (let i = 0; i < size; i++) {
+      for (let a = 0; a < 3; a++) positions[3 * i + a] = sampler.positions[3 * indices[from + i] + a];
+    }
+    const values = new Float64Array(components * size);
+    filter.evaluate(readers, frame, positions, 0, size, values, poll);
+    for (let i = 0; i < size; i++) {
+      const to = width * indices[from + i];
+      for (let c = 0; c < width; c++) out[to + c] = c < components ? values[components * i + c] : 0;
+    }
+    from = end;
+  }
+  return null;
+}

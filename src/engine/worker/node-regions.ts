@@ -1,0 +1,202 @@
+/** A worker searches regions of nodes, and cuts them out. */
+import { CancelledError, DataError, RequestError } from "../../errors.js";
+import { gatherBox } from "../../kernels/block.js";
+import { createNodeSums } from "../../kernels/filter/node-sums.js";
+import type { DifferenceOrder } from "../../kernels/finite-difference.js";
+import { modeForce, taylorGreenForce } from "../../kernels/forcing.js";
+import { wrap } from "../../kernels/stencil.js";
+import {
+  createHits,
+  createThreshold,
+  type Hits,
+  type Threshold,
+  type ThresholdQuantity,
+} from "../../kernels/threshold.js";
+import type { BrickReader } from "../../kernels/types.js";
+import { FIELDS } from "../../operations.js";
+import type { CutoutMessage, SearchMessage } from "../contract/dataset-copy.js";
+import type { NodeRegion } from "../contract/node-region.js";
+import type { Progress } from "../contract/task.js";
+import type { OpenDataset } from "./open-dataset.js";
+import type { Sampler } from "./sampler.js";
+
+function stopOf(cancel: Int32Array): () => void {
+  return () => {
+    if (Atomics.load(cancel, 0) !== 0) throw new CancelledError();
+  };
+}
+
+/** The quantity that a search compares. */
+function quantityOf({ criterion, field }: NodeRegion, method: string): ThresholdQuantity {
+  if (criterion === "norm") return { kind: "norm", size: FIELDS[field] };
+  return { kind: criterion, order: Number(method.slice(-1)) as DifferenceOrder };
+}
+
+/**
+ * Finds the nodes of a region whose value is strictly greater than the threshold.
+ *
+ * @returns the hits; their lists hold no more than `task.most`
+ * @throws DataError when a value is not a number, for nobody knows on which side of the threshold it is
+ */
+export function searchNodes(task: SearchMessage, open: OpenDataset, sampler: Sampler): Hits {
+  const { region, threshold, method, most, cancel } = task;
+  const { first, count, frame } = region;
+  const stop = stopOf(cancel);
+  const hits = createHits(most);
+  const reader = sampler.reader(open.source(region.field));
+  searchOf(open, quantityOf(region, method)).search(reader, frame, first, count, threshold, hits, () => {
+    stop();
+    return false;
+  });
+  if (hits.unknown > 0) {
+    throw new DataError(`${hits.unknown} values in the box are not numbers, so that they cannot be compared.`);
+  }
+  return hits;
+}
+
+/** @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil */
+function searchOf({ dataset }: OpenDataset, quantity: ThresholdQuantity): Threshold {
+  try {
+    return createThreshold(dataset.axes, quantity);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new RequestError("Unsupported", `The grid of "${dataset.name}" is too small for differences.`, {
+      member: "spatialInterpolation",
+    });
+  }
+}
+
+/** Nodes of a cutout that are filtered together, so that neighbours share sums; at least those of a plane. */
+const FILTERED_NODES = 65_536;
+
+/** Overwrites `out` with the values of `planes` planes of a region, from number `k` on. */
+type PlaneFiller = (k: number, planes: number, out: Float32Array) => void;
+
+/**
+ * Fills `task.out` with the nodes of a region, with means over the cubes around them, or with a force known in closed
+ * form.
+ *
+ * @param pause asked between planes; true ends the time slice
+ * @returns the planes done when the time slice has ended before the cutout, else null
+ */
+export function cutNodes(
+  task: CutoutMessage,
+  open: OpenDataset,
+  sampler: Sampler,
+  pause: () => boolean,
+): Progress | null {
+  const { region, out, progress } = task;
+  const { count, width, field } = region;
+  const stop = stopOf(task.cancel);
+  const from = progress?.done ?? 0;
+  const thick = width === 1 ? 1 : Math.max(1, Math.floor(FILTERED_NODES / (count[0] * count[1])));
+  const size = count[0] * count[1] * FIELDS[field];
+  const { forcing } = open.dataset;
+  const stored = field !== "force" || forcing.kind === "stored";
+  const fill = !stored
+    ? forceFiller(open, region)
+    : width === 1
+      ? nodeFiller(open, sampler, region)
+      : meanFiller(open, sampler, region, stop);
+  for (let k = from; k < count[2]; k += thick) {
+    stop();
+    if (k > from && pause()) return { done: k };
+    const planes = Math.min(thick, count[2] - k);
+    fill(k, planes, out.subarray(k * size, (k + planes) * size));
+  }
+  return null;
+}
+
+/** Copies stored nodes. Rows are read whole; where planes or rows are left out, those between are not read. */
+function nodeFiller(open: OpenDataset, sampler: Sampler, region: NodeRegion): PlaneFiller {
+  const { first, count, stride, frame, field } = region;
+  const reader = sampler.reader(open.source(field));
+  const { axes } = open.dataset;
+  const span = (count[0] - 1) * stride[0] + 1;
+  const rows = stride[1] === 1 ? count[1] : 1;
+  const scratch = stride[0] === 1 ? null : new Float32Array(span * rows * reader.components);
+  const size = count[0] * rows * reader.components;
+  return (k, planes, out) => {
+    let to = 0;
+    for (let z = k; z < k + planes; z++) {
+      for (let y = 0; y < count[1]; y += rows, to += size) {
+        const corner = [first[0], first[1] + y * stride[1], first[2] + z * stride[2]];
+        const part = out.subarray(to, to + size);
+        gatherBox(reader, axes, frame, corner, [span, rows, 1], scratch ?? part);
+        if (scratch !== null) pickNodes(scratch, span, rows, reader, region, part);
+      }
+    }
+  };
+}
+
+/** Takes every so many nodes out of rows of `span` nodes. */
+function pickNodes(
+  nodes: Float32Array,
+  span: number,
+  rows: number,
+  { components }: BrickReader,
+  { count, stride }: NodeRegion,
+  out: Float32Array,
+): void {
+  let to = 0;
+  for (let y = 0; y < rows; y++) {
+    for (let x = 0; x < count[0]; x++) {
+      const from = (y * span + x * stride[0]) * components;
+      for (let c = 0; c < components; c++) out[to++] = nodes[from + c];
+    }
+  }
+}
+
+/** Evaluates a force known in closed form at the nodes, whose coordinates are float32 like those of points. */
+function forceFiller({ dataset }: OpenDataset, { first, count, stride, frame }: NodeRegion): PlaneFiller {
+  const { axes, forcing } = dataset;
+  const at = (a: 0 | 1 | 2, i: number): number => {
+    const node = first[a] + i * stride[a];
+    return Math.fround(axes[a].coordinates?.[node] ?? axes[a].origin + node * axes[a].spacing);
+  };
+  const positions = new Float64Array(3 * count[0]);
+  const values = new Float64Array(3 * count[0]);
+  const frames = { frames: [frame], weights: [1] };
+  return (k, planes, out) => {
+    let to = 0;
+    for (let z = k; z < k + planes; z++) {
+      for (let y = 0; y < count[1]; y++, to += values.length) {
+        for (let x = 0; x < count[0]; x++) positions.set([at(0, x), at(1, y), at(2, z)], 3 * x);
+        if (forcing.kind === "modes") modeForce(axes, forcing, frames, positions, count[0], values);
+        else if (forcing.kind === "taylorGreen")
+          taylorGreenForce(axes, forcing.amplitude, forcing.wavenumber, positions, count[0], values);
+        out.set(values, to);
+      }
+    }
+  };
+}
+
+/** Takes means over the cubes around nodes. */
+function meanFiller(open: OpenDataset, sampler: Sampler, region: NodeRegion, stop: () => void): PlaneFiller {
+  const { first, count, stride, width, frame, field } = region;
+  const { axes } = open.dataset;
+  const reader = sampler.reader(open.source(field));
+  const sums = createNodeSums(axes, width, [reader.components], []);
+  const half = (width - 1) / 2;
+  const start = (a: 0 | 1 | 2, i: number): number => wrap(first[a] + i * stride[a] - half, axes[a].nodes);
+  const poll = (): boolean => {
+    stop();
+    return false;
+  };
+  return (k, planes, out) => {
+    const starts = new Int32Array(3 * count[0] * count[1] * planes);
+    let at = 0;
+    for (let z = k; z < k + planes; z++) {
+      for (let y = 0; y < count[1]; y++) {
+        for (let x = 0; x < count[0]; x++, at += 3) {
+          starts[at] = start(0, x);
+          starts[at + 1] = start(1, y);
+          starts[at + 2] = start(2, z);
+        }
+      }
+    }
+    const totals = new Float64Array(out.length);
+    sums([reader], frame, starts, totals, poll);
+    for (let i = 0; i < out.length; i++) out[i] = totals[i] / width ** 3;
+  };
+}

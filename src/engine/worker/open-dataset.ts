@@ -1,0 +1,126 @@
+/**
+ * `OpenDatasets` keeps the datasets that a thread has open: their files, the brick sources of their fields, and the
+ * schemes of their grids.
+ */
+import { RequestError } from "../../errors.js";
+import { type Accelerator, createScheme } from "../../kernels/index.js";
+import type { Scheme } from "../../kernels/types.js";
+import type { StoredBricks as OpenFiles } from "../../storage/bricks/brick-reader.js";
+import { NOT_CACHED } from "../../storage/bricks/cache.js";
+import { AXIS_NAMES, type Dataset, FIELD_NAMES, type FieldName, isInStore } from "../../storage/file/dataset.js";
+import type { BrickSource } from "./brick-source.js";
+
+/** Datasets that a thread keeps open; the least recently used one is closed. */
+const MOST_OPEN = 16;
+
+/** The settings that schemes depend on. */
+export interface SchemeSettings {
+  readonly fd8Legacy: boolean;
+  readonly accelerator: Accelerator | undefined;
+}
+
+/** The open datasets by the number of their first field in the brick cache; tasks bring them as `Carried`. */
+export class OpenDatasets<Carried> {
+  readonly #settings: SchemeSettings;
+  readonly #read: (carried: Carried) => Dataset;
+  readonly #openFiles: ((dataset: Dataset) => OpenFiles) | null;
+  readonly #open = new Map<number, OpenDataset>();
+
+  /** @param openFiles opens the files of a dataset; null: this thread uses bricks only that the cache holds */
+  constructor(
+    settings: SchemeSettings,
+    read: (carried: Carried) => Dataset,
+    openFiles: ((dataset: Dataset) => OpenFiles) | null,
+  ) {
+    this.#settings = settings;
+    this.#read = read;
+    this.#openFiles = openFiles;
+  }
+
+  /** The open dataset of a task. */
+  of({ source, dataset }: { readonly source: number; readonly dataset: Carried }): OpenDataset {
+    const found = this.#open.get(source) ?? this.#make(source, this.#read(dataset));
+    this.#open.delete(source);
+    this.#open.set(source, found);
+    if (this.#open.size > MOST_OPEN) {
+      const [oldest, dropped] = this.#open.entries().next().value as [number, OpenDataset];
+      this.#open.delete(oldest);
+      dropped.close();
+    }
+    return found;
+  }
+
+  #make(source: number, dataset: Dataset): OpenDataset {
+    return new OpenDataset(source, dataset, this.#settings, this.#openFiles?.(dataset) ?? null);
+  }
+}
+
+/** A dataset that this thread has open. */
+export class OpenDataset {
+  readonly dataset: Dataset;
+  readonly #source: number;
+  readonly #settings: SchemeSettings;
+  readonly #sources = new Map<FieldName, BrickSource>();
+  readonly #schemes = new Map<string, Scheme>();
+  /** Null where bricks are used only that the cache holds. */
+  readonly #files: OpenFiles | null;
+
+  constructor(source: number, dataset: Dataset, settings: SchemeSettings, files: OpenFiles | null) {
+    this.dataset = dataset;
+    this.#source = source;
+    this.#settings = settings;
+    this.#files = files;
+  }
+
+  /** The brick source of a field that the dataset has. */
+  source(name: FieldName): BrickSource {
+    const known = this.#sources.get(name);
+    const field = this.dataset.fields[name];
+    if (known || !field) return known as BrickSource;
+    const files = this.#files;
+    const source: BrickSource = {
+      source: this.#source + FIELD_NAMES.indexOf(name),
+      components: field.components,
+      bricking: field.bricking,
+      load: (frame, brick, into) => {
+        if (files === null) throw NOT_CACHED;
+        files.readBrick(name, frame, brick, into);
+      },
+      fetched: isInStore(this.dataset) && files !== null ? (bricks) => files.fetched(name, bricks) : undefined,
+    };
+    this.#sources.set(name, source);
+    return source;
+  }
+
+  /**
+   * The scheme of a kernel on this grid, made once.
+   *
+   * @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil
+   */
+  scheme(kernel: string, method: string): Scheme {
+    const key = `${kernel} ${method}`;
+    const known = this.#schemes.get(key);
+    if (known) return known;
+    const { fd8Legacy, accelerator } = this.#settings;
+    try {
+      const made = createScheme(kernel, method, this.dataset.axes, { fd8Legacy }, accelerator);
+      this.#schemes.set(key, made);
+      return made;
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw new RequestError("Unsupported", tooSmall(this.dataset, method), { member: "spatialInterpolation" });
+    }
+  }
+
+  close(): void {
+    this.#files?.close();
+  }
+}
+
+/** Says that a method takes more nodes than there are, and of a single plane that nothing beside it is known. */
+function tooSmall({ name, axes }: Dataset, method: string): string {
+  const planes = axes.flatMap(({ nodes, periodic }, a) => (nodes === 1 && !periodic ? [AXIS_NAMES[a]] : []));
+  const text = `The grid of "${name}" is too small for ${method}`;
+  if (planes.length === 0) return `${text}.`;
+  return `${text}: it has one node along ${planes.join(" and ")}, and is not said to be periodic, thus constant, there.`;
+}

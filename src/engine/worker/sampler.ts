@@ -1,0 +1,553 @@
+/**
+ * The sampler evaluates fields at points: it sorts the points by brick, cuts them into groups, pins the bricks that a
+ * group needs in all frames, and evaluates the combination of the frames. Kernels read stored nodes through it only.
+ */
+import { DataError } from "../../errors.js";
+import { sortByBrick, sortTables } from "../../kernels/brick-order.js";
+import { type AddFrame, addFrame } from "../../kernels/filter/interval-sums.js";
+import type { SimdAccelerator } from "../../kernels/simd/index.js";
+import type { Axes, BrickField, Bricking, BrickReader, FrameWeights, Scheme } from "../../kernels/types.js";
+import { BrickCache, type BrickPins, type BrickRequest } from "../../storage/bricks/cache.js";
+import {
+  Arena,
+  BATCH_POINTS,
+  GROUP_VALUES,
+  MAX_AXIS_NODES,
+  MAX_BRICKS,
+  MAX_FRAMES,
+  type MemoryLayout,
+  PINNED_PART,
+  SIMD_SCRATCH,
+} from "../contract/memory.js";
+import type { BrickSource } from "./brick-source.js";
+
+/** Fewest points that are sorted: sorting fewer costs more than it saves. */
+const SORT_FROM = 128;
+/** Most points by which a group grows at a time, while its bricks fit the bytes that it may pin. */
+const GROUP_STEP = 1024;
+
+/** The parameters of a sampling: a scheme on fields of one grid, at a combination of frames. */
+export interface Sampling {
+  readonly axes: Axes;
+  readonly scheme: Scheme;
+  readonly sources: readonly BrickSource[];
+  readonly frames: FrameWeights;
+  /** Whether the points need no sort: they are in sweep order already. */
+  readonly sorted: boolean;
+}
+
+/** Receives a group of `count` points: the values of point `order[i]` of the batch are `values[components * i ..]`. */
+export type Emit = (values: Float64Array, order: Uint32Array, count: number) => void;
+
+/** The bricks of one field that a group needs. */
+interface FieldSpace {
+  /** For each frame a table by brick: index of its first value in the memory; -1 for bricks that are not pinned. */
+  readonly tables: readonly Int32Array[];
+  /** By brick: 1 where it is in `list`. */
+  readonly marks: Uint8Array;
+  /** Entries of the tables and marks cleared so far; behind them is what the last thread with this arena left. */
+  cleared: number;
+  /** The bricks that the group needs: the first `length` entries. */
+  readonly list: Int32Array;
+  length: number;
+  /** Entries of `list` behind them: combined bricks that are made with those of the group. */
+  more: number;
+  /** For each frame and entry of `list` the index of the brick's first value in the memory. */
+  offsets: readonly Int32Array[];
+}
+
+/** The sampler of one thread, with its arena, its view of the brick cache and its SIMD module. */
+export class Sampler {
+  readonly accelerator: SimdAccelerator | undefined;
+  /** Positions of the batch in the caller's order, three values per point; the caller fills it before `sample`. */
+  readonly positions: Float64Array;
+  readonly #sorted: Float64Array;
+  readonly #keys: Uint32Array;
+  readonly #order: Uint32Array;
+  readonly #values: Float64Array;
+  readonly #keyTables: Uint32Array;
+  readonly #fields: readonly [FieldSpace, FieldSpace];
+  readonly #data: Float32Array;
+  /** The same memory, for combined bricks. */
+  readonly #sums: Float64Array;
+  readonly #addFrame: AddFrame;
+  readonly #slot: number;
+  readonly #cache: BrickPins;
+  /** Bytes of the brick cache that are this worker's part. */
+  readonly #budget: number;
+  /** Bytes that all workers can pin at a time. */
+  readonly #share: number;
+  /** Whether the frames of a batch are combined one after the other, since they do not fit the cache together. */
+  #inTurn = false;
+  /** Bytes of bricks that a group may pin. */
+  #mostPinned = 0;
+  /** Points by which the next group first grows: as many as the last group had, up to `GROUP_STEP`. */
+  #step = GROUP_STEP;
+  /** See `recordsOfPoint`. */
+  #records = new Float64Array(0);
+  #tablesFor: { axes: Axes; bricking: Bricking } | null = null;
+  #tables: ReturnType<typeof sortTables> | null = null;
+
+  /** @param cache pins the bricks; absent: reads those that the cache does not hold */
+  constructor(
+    buffer: SharedArrayBuffer,
+    layout: MemoryLayout,
+    slot: number,
+    accelerate: (scratch: { offset: number; bytes: number }) => SimdAccelerator | undefined,
+    cache: BrickPins = new BrickCache(buffer, layout.cache, slot),
+  ) {
+    const arena = new Arena(buffer, layout.arenas + slot * layout.arenaBytes, layout.arenaBytes);
+    this.accelerator = accelerate({ offset: arena.take(SIMD_SCRATCH), bytes: SIMD_SCRATCH });
+    this.positions = arena.float64(3 * BATCH_POINTS);
+    this.#sorted = arena.float64(3 * BATCH_POINTS);
+    this.#keys = arena.uint32(2 * BATCH_POINTS);
+    this.#order = arena.uint32(2 * BATCH_POINTS);
+    this.#values = arena.float64(GROUP_VALUES);
+    this.#keyTables = arena.uint32(MAX_AXIS_NODES);
+    const space = (): FieldSpace => ({
+      tables: Array.from({ length: MAX_FRAMES }, () => arena.int32(MAX_BRICKS)),
+      marks: arena.uint8(MAX_BRICKS),
+      cleared: 0,
+      list: arena.int32(MAX_BRICKS),
+      offsets: roomFor(256),
+      length: 0,
+      more: 0,
+    });
+    this.#fields = [space(), space()];
+    this.#data = new Float32Array(buffer);
+    this.#sums = new Float64Array(buffer);
+    this.#addFrame = this.accelerator?.intervalSums.addFrame ?? addFrame;
+    this.#slot = slot;
+    this.#cache = cache;
+    // One part more than there are workers: bricks lie in runs of units, so pins that filled the whole cache could
+    // leave free units but no run of them that is long enough.
+    this.#budget = Math.floor(this.#cache.capacity / (layout.workers + 1));
+    this.#share = Math.floor(this.#cache.capacity / layout.workers);
+  }
+
+  /**
+   * Evaluates the first `count` of `positions`.
+   *
+   * @param emit  called for each group of points, in no particular order
+   * @param stop  polled between groups; throws to end the batch
+   * @param from  number of points, in the order of evaluation, that earlier calls have evaluated
+   * @param pause asked between groups; true ends the call early
+   * @returns number of points, in that order, that have been evaluated by now: the next `from`
+   */
+  sample(
+    sampling: Sampling,
+    count: number,
+    emit: Emit,
+    stop: () => void,
+    from = 0,
+    pause: () => boolean = () => false,
+  ): number {
+    this.#shareCache(sampling);
+    this.#arrange(sampling, count);
+    this.#dropPassed(sampling);
+    try {
+      return this.#sampleGroups(sampling, count, emit, stop, from, pause);
+    } finally {
+      for (const { combined } of sampling.sources) combined?.leave(this.#slot);
+    }
+  }
+
+  /** Evaluates the points of a batch, group by group, as `sample` says. */
+  #sampleGroups(
+    sampling: Sampling,
+    count: number,
+    emit: Emit,
+    stop: () => void,
+    from: number,
+    pause: () => boolean,
+  ): number {
+    const { scheme, sources } = sampling;
+    const cap = Math.floor(GROUP_VALUES / scheme.components);
+    let first = from;
+    while (first < count) {
+      stop();
+      if (first > from && pause()) return first;
+      let size = 0;
+      try {
+        size = this.#group(sampling, first, Math.min(count - first, cap));
+        // Bricks of a store may take long: until they arrive other tasks have their turn, and the query can be ended.
+        while (!this.#isFetched(sampling, first, size)) {
+          stop();
+          if (pause()) return first;
+        }
+        this.#addCompanions(sampling, first, size);
+        this.#evaluate(sampling, first, size);
+      } finally {
+        sources.forEach((_, i) => {
+          this.#forget(this.#fields[i as 0 | 1], 0);
+        });
+      }
+      emit(this.#values, this.#order.subarray(first, first + size), size);
+      first += size;
+    }
+    return count;
+  }
+
+  /**
+   * Reads the bricks that the first `count` of `positions` need into the cache, one after the other. It does nothing
+   * for stores, from which a batch fetches its bricks all at a time, nor where frames are combined one after the other,
+   * because the cache then has no room for more bricks.
+   *
+   * @param isOver asked before each brick; true ends the call
+   */
+  readAhead(sampling: Sampling, count: number, isOver: () => boolean): void {
+    const { scheme, sources, frames } = sampling;
+    this.#shareCache(sampling);
+    if (this.#inTurn || sources.some((source) => (source.combined?.stored ?? source).fetched !== undefined)) return;
+    this.#arrange(sampling, count);
+    try {
+      sources.forEach((source, i) => {
+        const space = this.#fields[i as 0 | 1];
+        this.#cover(scheme, source.bricking, space, 0, count);
+        for (const brick of space.list.subarray(0, space.length))
+          for (const frame of frames.frames) if (!isOver()) this.#readMissing(source, frame, brick, 0, count);
+      });
+    } finally {
+      sources.forEach((_, i) => {
+        this.#forget(this.#fields[i as 0 | 1], 0);
+      });
+    }
+  }
+
+  /**
+   * Reads a brick into the cache, unless it is there or being read; it is not pinned. A combined brick is made for
+   * `count` points, from point `first` on, together with others that need the same stored brick.
+   */
+  #readMissing(source: BrickSource, frame: number, brick: number, first: number, count: number): void {
+    if (this.#cache.missing({ source: source.source, frame, bricks: Int32Array.of(brick), count: 1 }).length === 0)
+      return;
+    const together = source.combined?.madeWith(brick, this.#sorted, first, first + count - 1) ?? [brick];
+    const bricks = Int32Array.from(together);
+    const offsets = new Int32Array(bricks.length);
+    const request = { ...blankRequest(source), frame, bricks, count: bricks.length, offsets };
+    const requests = this.#withScratch([source], [request]);
+    this.#cache.acquire(requests);
+    this.#cache.release(requests);
+  }
+
+  /**
+   * Adds the combined bricks to the group that are to be made with those that it lacks, as many as all workers can pin
+   * at a time. They are pinned while they are made, so that each stored brick is read once for the group.
+   */
+  #addCompanions({ sources }: Sampling, first: number, size: number): void {
+    if (sources.every(({ combined }) => combined === undefined)) return;
+    let bytes = this.#groupBytes(sources, 1) + BrickCache.brickBytes(scratchValues(sources));
+    sources.forEach((field, i) => {
+      const { source, combined } = field;
+      if (combined === undefined) return;
+      const space = this.#fields[i as 0 | 1];
+      const { list, marks, length } = space;
+      const one = BrickCache.brickBytes(brickValues(field));
+      for (const brick of this.#cache.missing({ source, frame: 0, bricks: list, count: length })) {
+        const bricks = combined.madeWith(brick, this.#sorted, first, first + size - 1).filter((more) => !marks[more]);
+        const request = { source, frame: 0, bricks: Int32Array.from(bricks), count: bricks.length };
+        for (const more of bricks.length > 0 ? this.#cache.missing(request) : []) {
+          if (bytes + one > this.#share) return;
+          bytes += one;
+          marks[more] = 1;
+          list[space.length + space.more++] = more;
+        }
+      }
+    });
+  }
+
+  /** Drops the combined bricks that neither this batch nor another one that is evaluated, or waits, needs. */
+  #dropPassed({ sources }: Sampling): void {
+    for (const { source, combined } of sources) {
+      const bricks = Int32Array.from(combined?.passed(this.#sorted, this.#slot) ?? []);
+      if (bricks.length > 0) this.#cache.drop({ source, frame: 0, bricks, count: bricks.length });
+    }
+  }
+
+  /** Lets requests of combined bricks make them, in room for a stored brick that is pinned with them. */
+  #withScratch(sources: readonly BrickSource[], requests: readonly BrickRequest[]): readonly BrickRequest[] {
+    if (sources.every(({ combined }) => combined === undefined)) return requests;
+    const values = scratchValues(sources);
+    const offsets = new Int32Array(1);
+    const load = (): void => undefined;
+    const bricks = Int32Array.of(values);
+    const make: BrickRequest["make"] = (_bricks, _places, made) => made(0);
+    const room = { source: -1 - this.#slot, frame: 0, bricks, count: 1, values, load, make, offsets };
+    const making = requests.map((request, i): BrickRequest => {
+      const make: BrickRequest["make"] = (bricks, places, made) => {
+        const memory = { data: this.#data, sums: this.#sums, scratch: offsets[0], addFrame: this.#addFrame };
+        this.#cache.countRead(sources[i].combined?.make(bricks, places, memory, made) ?? 0);
+      };
+      return { ...request, make };
+    });
+    return [room, ...making];
+  }
+
+  /**
+   * Puts those bricks of the group into the cache that have arrived from their store, and has the others fetched.
+   *
+   * @returns whether every brick of the group is in the cache, has arrived or has failed
+   */
+  #isFetched({ sources, frames: { frames } }: Sampling, first: number, size: number): boolean {
+    if (sources[0].combined !== undefined) return this.#areFetched(sources);
+    if (sources.every(({ fetched }) => fetched === undefined)) return true;
+    const there = sources.map(({ fetched, source }, i) => {
+      if (fetched === undefined) return [];
+      const { list: bricks, length: count } = this.#fields[i as 0 | 1];
+      const missing = frames
+        .map((frame) => ({ frame, bricks: this.#cache.missing({ source, frame, bricks, count }) }))
+        .filter((some) => some.bricks.length > 0);
+      return missing.length === 0 ? [] : fetched(missing).map((some, at) => ({ ...some, of: missing[at] }));
+    });
+    // The bricks are not pinned yet: those of a group larger than this worker's part could evict each other.
+    if (this.#mostPinned <= this.#budget)
+      for (const [i, some] of there.entries())
+        for (const { frame, bricks } of some)
+          for (const brick of bricks) this.#readMissing(sources[i] as BrickSource, frame, brick, first, size);
+    return there.flat().every(({ bricks, of }) => bricks.length === of?.bricks.length);
+  }
+
+  /**
+   * Has the stored bricks fetched of which the group's missing combined bricks are to be made.
+   *
+   * None is taken before all have arrived: what was made of those that came first would be dropped for the rest,
+   * and they would be asked for again without end.
+   */
+  #areFetched(sources: readonly BrickSource[]): boolean {
+    const there = sources.map(({ source, combined }, i) => {
+      const { list: bricks, length: count } = this.#fields[i as 0 | 1];
+      const missing = this.#cache.missing({ source, frame: 0, bricks, count });
+      return missing.length === 0 || combined?.areFetched(missing);
+    });
+    return there.every(Boolean);
+  }
+
+  /**
+   * Lends memory for the records of one point of a box filter, which may be millions; it lasts until the next call. One
+   * array is used again and again, because garbage collection would let many of them gather.
+   */
+  recordsOfPoint(length: number): Float64Array {
+    if (this.#records.length < length) this.#records = new Float64Array(length);
+    return this.#records.subarray(0, length);
+  }
+
+  /** Makes a reader of single bricks of a field, for kernels that walk regions. */
+  reader(source: BrickSource): BrickReader {
+    const { components, bricking } = source;
+    const request = {
+      ...blankRequest(source),
+      count: 1,
+      bricks: new Int32Array(1),
+      offsets: new Int32Array(1),
+      frame: 0,
+    };
+    return {
+      components,
+      bricking,
+      visit: (frame, brick, use) => {
+        request.frame = frame;
+        request.bricks[0] = brick;
+        this.#cache.acquire([request]);
+        try {
+          use(this.#data, request.offsets[0]);
+        } finally {
+          this.#cache.release([request]);
+        }
+      },
+    };
+  }
+
+  /** Sorts the batch by the bricks of its first field into `#sorted` and `#order`. */
+  #arrange({ axes, sources, sorted: isSorted }: Sampling, count: number): void {
+    const { positions } = this;
+    const sorted = this.#sorted;
+    const order = this.#order;
+    if (isSorted || count < SORT_FROM) {
+      for (let i = 0; i < count; i++) order[i] = i;
+      sorted.set(positions.subarray(0, 3 * count));
+      return;
+    }
+    const tables = this.#sortTables(axes, sources[0].bricking);
+    const sort = this.accelerator?.sortByBrick ?? sortByBrick;
+    sort(axes, tables, positions, count, this.#keys, order, sorted);
+  }
+
+  /** The key tables of the sort, which are kept in the arena while the grid stays the same. */
+  #sortTables(axes: Axes, bricking: Bricking): ReturnType<typeof sortTables> {
+    if (this.#tables && this.#tablesFor?.axes === axes && this.#tablesFor.bricking === bricking) return this.#tables;
+    const plain = sortTables(axes, bricking);
+    let first = 0;
+    const place = (table: Uint32Array): Uint32Array => {
+      const placed = this.#keyTables.subarray(first, first + table.length);
+      placed.set(table);
+      first += table.length;
+      return placed;
+    };
+    this.#tables = { x: place(plain.x), y: place(plain.y), z: place(plain.z) };
+    this.#tablesFor = { axes, bricking };
+    return this.#tables;
+  }
+
+  /**
+   * Chooses the number of points from `first` on that form a group, at least one, and collects the bricks that they
+   * need.
+   */
+  #group({ scheme, sources, frames }: Sampling, first: number, most: number): number {
+    let size = 0;
+    let step = this.#step;
+    let full = false;
+    while (size < most) {
+      const count = Math.min(step, most - size);
+      const before = sources.map((_, i) => this.#fields[i as 0 | 1].length);
+      sources.forEach((source, i) => {
+        this.#cover(scheme, source.bricking, this.#fields[i as 0 | 1], first + size, count);
+      });
+      const bytes = this.#groupBytes(sources, this.#inTurn ? 1 : frames.frames.length);
+      if (bytes <= this.#mostPinned || (size === 0 && count === 1)) {
+        size += count;
+        if (!full) step = Math.min(4 * step, GROUP_STEP);
+        continue;
+      }
+      full = true;
+      sources.forEach((_, i) => {
+        this.#forget(this.#fields[i as 0 | 1], before[i]);
+      });
+      if (size > 0 && step <= 16) break;
+      step = Math.ceil(step / 4);
+    }
+    this.#step = Math.min(size, GROUP_STEP);
+    return size;
+  }
+
+  /** Adds the bricks that some points need to those of the group. */
+  #cover(scheme: Scheme, bricking: Bricking, space: FieldSpace, first: number, count: number): void {
+    const bricks = bricking.count[0] * bricking.count[1] * bricking.count[2];
+    if (bricks > MAX_BRICKS) throw new DataError(`A field of ${bricks} bricks is too finely cut to be served.`);
+    if (bricks > space.cleared) {
+      for (const table of space.tables) table.fill(-1, space.cleared, bricks);
+      space.marks.fill(0, space.cleared, bricks);
+      space.cleared = bricks;
+    }
+    space.length = scheme.cover(bricking, this.#sorted, first, count, space.marks, space.list, space.length);
+  }
+
+  /** Removes the bricks from entry `keep` on from the group. */
+  #forget(space: FieldSpace, keep: number): void {
+    for (let i = keep; i < space.length + space.more; i++) space.marks[space.list[i]] = 0;
+    space.length = keep;
+    space.more = 0;
+  }
+
+  /** Fills `#values` with the group's values of the combination of frames. */
+  #evaluate({ scheme, sources, frames: { frames, weights } }: Sampling, first: number, size: number): void {
+    const positions = this.#sorted.subarray(3 * first, 3 * (first + size));
+    const values = this.#values;
+    if (sources[0].combined !== undefined) {
+      this.#withBricks(sources, frames, ([fields]) => scheme.evaluateCombined(fields, positions, 0, size, values));
+    } else if (frames.length === 1 && weights[0] === 1) {
+      this.#withBricks(sources, frames, ([fields]) => scheme.evaluate(fields, positions, 0, size, values));
+    } else if (!this.#inTurn) {
+      this.#withBricks(sources, frames, (fields) => scheme.combine(fields, weights, positions, 0, size, values));
+    } else {
+      const withFrame = (turn: number, use: (fields: readonly BrickField[]) => void): void =>
+        this.#withBricks(sources, frames.slice(turn, turn + 1), ([fields]) => use(fields));
+      for (let done = 0; done < size; )
+        done += scheme.combineInTurn(weights, withFrame, positions, done, size - done, values);
+    }
+  }
+
+  /**
+   * Decides how many bytes a group may pin: this worker's part of the cache or, where that is more, what a stencil at a
+   * corner of bricks needs in several frames. Where the cache cannot hold the latter, frames are combined one after the
+   * other; each is then read anew for every group, so groups may pin most of the cache in order to be large.
+   */
+  #shareCache({ sources, frames: { frames } }: Sampling): void {
+    const corner = sources.reduce((sum, source) => {
+      const bricks = source.bricking.count.reduce((product, count) => product * Math.min(2, count), 1);
+      return sum + bricks * frames.length * BrickCache.brickBytes(brickValues(source));
+    }, 0);
+    const most = PINNED_PART * this.#cache.capacity;
+    this.#inTurn = frames.length > 1 && corner > most;
+    this.#mostPinned = this.#inTurn ? most : Math.max(this.#budget, frames.length > 1 ? corner : 0);
+  }
+
+  /** Bytes of the bricks of the group in so many frames. */
+  #groupBytes(sources: readonly BrickSource[], frames: number): number {
+    return sources.reduce((bytes, source, i) => {
+      return bytes + frames * this.#fields[i as 0 | 1].length * BrickCache.brickBytes(brickValues(source));
+    }, 0);
+  }
+
+  /** Runs `use`, on the fields of each frame, while the group's bricks of these frames are pinned and in the tables. */
+  #withBricks(
+    sources: readonly BrickSource[],
+    frames: readonly number[],
+    use: (fields: readonly (readonly BrickField[])[]) => void,
+  ): void {
+    const wanted: BrickRequest[] = [];
+    const fields: BrickField[][] = [];
+    for (const space of this.#fields) {
+      const count = space.length + space.more;
+      if (space.offsets[0].length < count) space.offsets = roomFor(2 * count);
+    }
+    for (let f = 0; f < frames.length; f++) {
+      const frame = frames[f];
+      const ofFrame: BrickField[] = [];
+      for (let i = 0; i < sources.length; i++) {
+        const { source, components, bricking, load, combined } = sources[i];
+        const { list: bricks, tables, offsets, length, more } = this.#fields[i as 0 | 1];
+        const values = brickValues(sources[i]);
+        const count = length + more;
+        wanted.push({ source, frame, bricks, count, values, load, offsets: offsets[f] });
+        ofFrame.push({ components, bricking, data: combined ? this.#sums : this.#data, table: tables[f] });
+      }
+      fields.push(ofFrame);
+    }
+    const requests = this.#withScratch(sources, wanted);
+    const words = sources[0].combined === undefined ? 1 : 2;
+    this.#cache.acquire(requests);
+    try {
+      this.#setTables(sources.length, frames.length, words);
+      use(fields);
+    } finally {
+      this.#setTables(sources.length, frames.length, 0);
+      this.#cache.release(requests);
+    }
+  }
+
+  /**
+   * Puts the group's bricks into the tables, or takes them out.
+   *
+   * @param words words of 32 bits in a node value; 0 takes bricks out
+   */
+  #setTables(sources: number, frames: number, words: 0 | 1 | 2): void {
+    for (let i = 0; i < sources; i++) {
+      const { tables, list, offsets, length } = this.#fields[i as 0 | 1];
+      for (let f = 0; f < frames; f++) {
+        const table = tables[f];
+        const places = offsets[f];
+        for (let k = 0; k < length; k++) table[list[k]] = words === 0 ? -1 : places[k] / words;
+      }
+    }
+  }
+}
+
+/** Arrays for the offsets of up to `bricks` bricks in every frame. */
+function roomFor(bricks: number): readonly Int32Array[] {
+  return Array.from({ length: MAX_FRAMES }, () => new Int32Array(bricks));
+}
+
+/** Float32 values that a brick of a field takes the room of. */
+function brickValues({ components, bricking: { edge }, combined }: BrickSource): number {
+  return edge[0] * edge[1] * edge[2] * components * (combined === undefined ? 1 : 2);
+}
+
+/** Float32 values of the largest stored brick that combined ones are made of. */
+function scratchValues(sources: readonly BrickSource[]): number {
+  return Math.max(...sources.map(({ combined }) => combined?.storedValues ?? 0));
+}
+
+/** The members of a request that depend on the field alone. */
+function blankRequest(source: BrickSource): Pick<BrickRequest, "source" | "values" | "load"> {
+  return { source: source.source, values: brickValues(source), load: source.load };
+}

@@ -1,0 +1,121 @@
+/** The entry of the worker threads runs one task at a time and returns a tagged outcome. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parentPort, threadId, workerData } from "node:worker_threads";
+import { FieldprobeError } from "../../errors.js";
+import { instantiateSimd, type SimdAccelerator } from "../../kernels/simd/index.js";
+import { openDataset } from "../../storage/bricks/brick-reader.js";
+import type { ScanChanges } from "../../storage/catalog/scan.js";
+import { scanChanges, scanWithIndex } from "../../storage/catalog/scan-folders.js";
+import { loadHdf5 } from "../../storage/hdf5/library.js";
+import { shareStoresOf } from "../../storage/thread/store-connection.js";
+import { TextModule } from "../../text/text-module.js";
+import { Texts } from "../../text/texts.js";
+import { digestBuild } from "../contract/build-digest.js";
+import { readDataset, type TaskMessage, type TicketedTask } from "../contract/dataset-copy.js";
+import { failureOf } from "../contract/errors-as-data.js";
+import type { WorkerSetup } from "../contract/memory.js";
+import type { ScanTask, TaskOutcome } from "../contract/task.js";
+import { evaluateBatch, readAhead } from "./batch.js";
+import { cutNodes, searchNodes } from "./node-regions.js";
+import { OpenDatasets } from "./open-dataset.js";
+import { Sampler } from "./sampler.js";
+import { sortSection } from "./sweep-sort.js";
+
+/** Length of a time slice: the time after which a batch gives its thread up when others wait. */
+const SLICE_MS = 20;
+
+// piscina wraps the data it is given.
+const { memory, layout, chunkBytes, fd8Legacy, contended, loaded, tickets } = workerData as WorkerSetup;
+
+await loadHdf5();
+shareStoresOf(parentPort);
+const slot = claimSlot();
+const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, slot, accelerate);
+const datasets = new OpenDatasets({ fd8Legacy, accelerator: sampler.accelerator }, readDataset, openDataset);
+const texts = new Texts(fromModule(new URL("../../text/text.wasm", import.meta.url), (wasm) => new TextModule(wasm)));
+Atomics.store(loaded, slot, threadId);
+
+/** Takes a free worker slot; the slot of a dead thread becomes free once it has been repaired. */
+function claimSlot(): number {
+  const slots = new Int32Array(memory.buffer, layout.slots, layout.workers);
+  for (;;) {
+    for (let slot = 0; slot < layout.workers; slot++) {
+      if (Atomics.compareExchange(slots, slot, 0, threadId) === 0) return slot;
+    }
+    Atomics.wait(slots, 0, Atomics.load(slots, 0), 20);
+  }
+}
+
+function accelerate(scratch: { offset: number; bytes: number }): SimdAccelerator {
+  const file = new URL("../../kernels/simd/kernels.wasm", import.meta.url);
+  return fromModule(file, (wasm) => instantiateSimd(wasm, memory, scratch));
+}
+
+/** Makes something of a WebAssembly module, which the build has put into a file. */
+function fromModule<T>(file: URL, make: (wasm: Uint8Array) => T): T {
+  try {
+    return make(readFileSync(file));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`${fileURLToPath(file)} does not belong to this program, run npm ci: ${reason}`);
+  }
+}
+
+/** Starts a time slice, and returns the question whether it has ended. */
+function startSlice(): () => boolean {
+  const end = performance.now() + SLICE_MS;
+  return () => Atomics.load(contended, 0) === 1 && performance.now() > end;
+}
+
+function scan({ folders, known, descriptors = null, index }: ScanTask): ScanChanges {
+  const options = { chunkBytes, known, descriptors };
+  if (index === null) return scanChanges(folders, options);
+  return scanWithIndex(folders, options, index, JSON.stringify([digestBuild(), chunkBytes]));
+}
+
+function perform(task: TaskMessage): unknown {
+  switch (task.kind) {
+    case "ping":
+      return null;
+    case "scan":
+      return scan(task);
+    case "sort":
+      return sortSection(task, datasets.of(task).dataset);
+    case "read":
+      return texts.read(task);
+    case "write":
+      return texts.write(task);
+    case "search":
+      return searchNodes(task, datasets.of(task), sampler);
+    case "cutout":
+      return cutNodes(task, datasets.of(task), sampler, startSlice());
+    case "batch":
+      return evaluateBatch(task, datasets.of(task), sampler, startSlice());
+    case "ahead":
+      return readAhead(task, datasets.of(task), sampler, () => Atomics.load(contended, 0) === 1);
+  }
+}
+
+/**
+ * Runs a task. An error that is not a FieldprobeError is a defect, after which this thread cannot be trusted: thrown
+ * outside of the task it ends the thread, and the pool fails the task without giving the thread another.
+ */
+export default function run({ ticket, task }: TicketedTask): TaskOutcome<unknown> | Promise<never> {
+  Atomics.store(tickets, slot, ticket);
+  try {
+    const value = perform(task);
+    Atomics.store(tickets, slot, 0);
+    return { ok: true, value };
+  } catch (error) {
+    if (error instanceof FieldprobeError) {
+      Atomics.store(tickets, slot, 0);
+      return { ok: false, ...failureOf(error) };
+    }
+    return new Promise(() => {
+      setImmediate(() => {
+        throw error;
+      });
+    });
+  }
+}

@@ -1,0 +1,194 @@
+/** `Body` gives out the body of a request as it arrives, counted and in parts short enough for one time slice. */
+import type { IncomingMessage } from "node:http";
+import { CancelledError } from "../../errors.js";
+import type { ByteQueue } from "../../text/items-ahead.js";
+import { Discard } from "./discard.js";
+import type { Tick, TimeSlices } from "./event-loop.js";
+import { bodyTooLarge } from "./refusal.js";
+
+/** Bytes given out at a time. */
+const PART_BYTES = 32 * 1024;
+/** Bytes after which a body is long, so that it takes turns with others. */
+const LONG_BYTES = 256 * 1024;
+
+/** Reads a request pull by pull; while nobody asks, the request is paused and its socket holds its sender back. */
+export class Body implements ByteQueue {
+  readonly #request: IncomingMessage;
+  readonly #limit: number;
+  readonly #slices: TimeSlices;
+  readonly #tick: Tick;
+  readonly #discard = new Discard();
+  readonly #queue: Buffer[] = [];
+  /** Bytes that were given out and put back, in order. */
+  readonly #returned: Buffer[] = [];
+  #received = 0;
+  /** The bytes that have come, as long as they came in one piece. */
+  #first: Buffer | null = null;
+  #given = 0;
+  #ended = false;
+  #closed = false;
+  #released = false;
+  #wake: (() => void) | null = null;
+  /** Takes bytes as they arrive, as long as it returns true. */
+  #into: ((bytes: Buffer) => boolean) | null = null;
+
+  /**
+   * @param limit  bytes admitted
+   * @param slices a time slice that has lasted is ended before more is given out
+   * @param tick   when reading goes on after bytes have arrived
+   */
+  constructor(request: IncomingMessage, limit: number, slices: TimeSlices, tick: Tick) {
+    this.#request = request;
+    this.#limit = limit;
+    this.#slices = slices;
+    this.#tick = tick;
+    request.on("data", (bytes: Buffer) => this.#keep(bytes)).on("end", () => this.#finish());
+  }
+
+  /**
+   * The next part; null at the end, undefined where `arrival` has to be awaited first.
+   *
+   * @throws HttpRefusal 413 when the body is longer than admitted, CancelledError when its sender has left
+   */
+  take(): Buffer | null | undefined {
+    if (this.#mustPause) return undefined;
+    if (this.#returned.length > 0) return this.#partOf(this.#returned);
+    if (this.#received > this.#limit) throw bodyTooLarge();
+    return this.#queue.length > 0 ? this.#partOf(this.#queue) : this.#end();
+  }
+
+  /** Gives out the beginning of the first buffer of a list that has one. */
+  #partOf(buffers: Buffer[]): Buffer {
+    const [first] = buffers as [Buffer];
+    this.#given += Math.min(first.length, PART_BYTES);
+    if (first.length <= PART_BYTES) {
+      buffers.shift();
+      return first;
+    }
+    buffers[0] = first.subarray(PART_BYTES);
+    return first.subarray(0, PART_BYTES);
+  }
+
+  /** Takes what was put back: all else is at hand only when it is asked for. */
+  takeHeld(): Buffer {
+    const held = Buffer.concat(this.#returned.splice(0));
+    this.#given += held.length;
+    return held;
+  }
+
+  /** Goes on with bytes that were given out, from the first that was not used. */
+  putBack(bytes: Buffer): void {
+    if (bytes.length > 0) this.#returned.unshift(bytes);
+    this.#given -= bytes.length;
+  }
+
+  /** The body, where it came in one piece; null where it did not, or has not yet. */
+  get whole(): Buffer | null {
+    return this.#request.complete ? this.#first : null;
+  }
+
+  /** Bytes that are still to be given out, as far as the request says. */
+  get remaining(): number {
+    return Number(this.#request.headers["content-length"] ?? 0) - this.#given;
+  }
+
+  /** Resolves when `take` should be asked again. */
+  arrival(): Promise<void> {
+    const pause = this.#isLong ? this.#slices.pauseAgain() : this.#slices.pause();
+    if (pause !== null) return pause;
+    return this.#slices.outside(this.#woken());
+  }
+
+  /**
+   * Hands bytes on as they arrive, without a wait for each part, until `into` returns false. Resolves when `take`
+   * should be asked again, or when `also` does; no more bytes are handed on then. Where `into` returns true it has done
+   * with the bytes: their memory is freed.
+   */
+  flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void> {
+    if (this.#returned.length > 0 || this.#queue.length > 0 || this.#mustPause) return this.arrival();
+    this.#into = into;
+    const woken = this.#woken();
+    return this.#slices.outside(also === undefined ? woken : this.#either(woken, also));
+  }
+
+  /** Resolves with the first of two, and ends the flow with the other. */
+  #either(woken: Promise<void>, other: Promise<unknown>): Promise<void> {
+    return new Promise((resolve) => {
+      void woken.then(resolve);
+      void other.then(() => {
+        this.#into = null;
+        resolve();
+      });
+    });
+  }
+
+  /** Resolves when something has arrived, or the end. */
+  #woken(): Promise<void> {
+    const woken = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    if (this.#request.isPaused()) this.#request.resume();
+    return woken;
+  }
+
+  /** The caller is gone: what has not arrived will not come. */
+  close(): void {
+    this.#closed = true;
+    this.#settle();
+  }
+
+  /** Stops reading; what still arrives is discarded. */
+  release(): void {
+    this.#released = true;
+    this.#returned.length = 0;
+    this.#queue.length = 0;
+    if (this.#request.isPaused()) this.#request.resume();
+  }
+
+  get #isLong(): boolean {
+    return this.#given > LONG_BYTES;
+  }
+
+  get #mustPause(): boolean {
+    return this.#isLong ? this.#slices.crowded : this.#slices.overdue;
+  }
+
+  /** The meaning of an empty queue: null for the end, undefined for bytes to come. */
+  #end(): null | undefined {
+    const { complete, readableLength } = this.#request;
+    // A request that has arrived whole need not wait for the stream to say so.
+    if (this.#ended || (complete && readableLength === 0)) return null;
+    if (this.#closed) throw new CancelledError("The caller left before its request was complete.");
+    return undefined;
+  }
+
+  #keep(bytes: Buffer): void {
+    if (this.#released) return;
+    this.#received += bytes.length;
+    this.#first = this.#received === bytes.length ? bytes : null;
+    if (this.#into !== null && this.#received <= this.#limit) {
+      this.#given += bytes.length;
+      if (this.#into(bytes)) {
+        this.#discard.free(bytes);
+        return;
+      }
+      this.#request.pause();
+      this.#settle();
+      return;
+    }
+    this.#queue.push(bytes);
+    if (this.#wake === null) this.#request.pause();
+    this.#settle();
+  }
+
+  #finish(): void {
+    this.#ended = true;
+    this.#settle();
+  }
+
+  #settle(): void {
+    this.#into = null;
+    if (this.#wake !== null) this.#tick.add(this.#wake);
+    this.#wake = null;
+  }
+}

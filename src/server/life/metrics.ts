@@ -1,0 +1,227 @@
+/**
+ * `createMetrics` counts the requests of a service and shows its state in the text form of Prometheus; each service has
+ * a registry.
+ */
+
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Engine, EngineStatus, PeerStatus } from "../../engine/contract/query.js";
+import type { Admission } from "./admission.js";
+import type { TimeSlices } from "./event-loop.js";
+import type { Outgoing } from "./outgoing.js";
+
+const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120];
+
+/** The end of one request, as counters see it. */
+export interface RequestEnd {
+  /** A name of the operation table, or "none". */
+  readonly operation: string;
+  readonly interface: string;
+  /** "ok", a code of the error list, a fault code, or a status. */
+  readonly outcome: string;
+  readonly points: number;
+  readonly seconds: number;
+  /** Names the token, `unknown` for one that is in no file; null without one. */
+  readonly token: string | null;
+}
+
+export interface Metrics {
+  readonly registry: Registry;
+  observe(facts: RequestEnd): void;
+}
+
+/** A value with those of its labels. */
+type MetricSample = readonly [labels: readonly string[], value: number];
+
+/**
+ * Makes a figure whose samples are read when somebody asks; names that end in `_total` are counters, the others gauges.
+ */
+function figure(
+  registers: Registry[],
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  read: () => Iterable<MetricSample>,
+): void {
+  const common = { name: `fieldprobe_${name}`, help, labelNames, registers };
+  if (name.endsWith("_total")) {
+    new Counter({
+      ...common,
+      collect() {
+        this.reset();
+        for (const [labels, value] of read()) this.labels(...labels).inc(value);
+      },
+    });
+    return;
+  }
+  new Gauge({
+    ...common,
+    collect() {
+      this.reset();
+      for (const [labels, value] of read()) this.labels(...labels).set(value);
+    },
+  });
+}
+
+/** Counts in a plain map, which is handed over when it is read: requests are many, readers are few. */
+class Tally {
+  readonly #counts = new Map<string, { readonly labels: readonly string[]; count: number }>();
+
+  constructor(name: string, help: string, registers: Registry[], labelNames: readonly string[]) {
+    figure(registers, name, help, labelNames, () =>
+      [...this.#counts.values()].map(({ labels, count }): MetricSample => [labels, count]),
+    );
+  }
+
+  add(labels: readonly string[], count: number): void {
+    const key = labels.join(" ");
+    const known = this.#counts.get(key);
+    if (known === undefined) this.#counts.set(key, { labels, count });
+    else known.count += count;
+  }
+}
+
+/** Makes the figures of a service. */
+export function createMetrics(engine: Engine, admission: Admission, outgoing: Outgoing, slices: TimeSlices): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const byOutcome = ["interface", "operation", "outcome"];
+  const requests = new Tally("requests_total", "Requests by interface, operation and outcome.", registers, byOutcome);
+  const points = new Tally("points_total", "Points answered, by operation.", registers, ["operation"]);
+  const byToken = new Tally("token_requests_total", "Requests with a token, by its id and outcome.", registers, [
+    "token",
+    "outcome",
+  ]);
+  const pointsByToken = new Tally("token_points_total", "Points of requests with a token.", registers, ["token"]);
+  const seconds = new Histogram({
+    name: "fieldprobe_request_seconds",
+    help: "Time from arrival to the end of the answer, by operation.",
+    labelNames: ["operation"],
+    buckets: SECONDS,
+    registers,
+  });
+  plainFigures(engine, admission, outgoing, slices, registers);
+  storeFigures(engine, registers);
+  storeCacheFigures(engine, registers);
+  peerFigures(engine, registers);
+  return {
+    registry,
+    observe(facts) {
+      requests.add([facts.interface, facts.operation, facts.outcome], 1);
+      seconds.observe({ operation: facts.operation }, facts.seconds);
+      if (facts.points > 0) points.add([facts.operation], facts.points);
+      if (facts.token === null) return;
+      byToken.add([facts.token, facts.outcome], 1);
+      if (facts.points > 0) pointsByToken.add([facts.token], facts.points);
+    },
+  };
+}
+
+/** Figures without labels, each read when they are asked for. */
+function plainFigures(
+  engine: Engine,
+  admission: Admission,
+  outgoing: Outgoing,
+  slices: TimeSlices,
+  registers: Registry[],
+): void {
+  const plain: readonly (readonly [name: string, help: string, read: () => number])[] = [
+    ["ready", "1 when the catalogue is loaded and the pool answers.", () => (engine.status().ready ? 1 : 0)],
+    [
+      "workers",
+      "Worker threads that can take work; all but one start with the first work for them.",
+      () => engine.status().workers,
+    ],
+    ["workers_configured", "Worker threads that there may be.", () => engine.status().workersConfigured],
+    ["batches_queued", "Batches that wait for a worker.", () => engine.status().queued],
+    ["batches_running", "Batches on a worker.", () => engine.status().running],
+    [
+      "batches_inline_total",
+      "Small batches evaluated on the main thread, whose bricks were in the cache.",
+      () => engine.status().inlined,
+    ],
+    ["read_bytes_total", "Bytes read from datasets.", () => engine.status().bytesRead],
+    ["cache_hits_total", "Bricks found in the cache.", () => engine.status().cacheHits],
+    ["cache_misses_total", "Bricks not found in the cache.", () => engine.status().cacheMisses],
+    ["cache_bytes", "Bytes of bricks in the cache.", () => engine.status().cacheBytes],
+    ["requests_in_flight", "Requests being answered.", () => admission.taken],
+    ["requests_waiting", "Requests that wait for a slot.", () => admission.waiting],
+    [
+      "points_in_flight",
+      "Points of requests being read or answered; records, where a point has several.",
+      () => admission.points,
+    ],
+    ["waiting_answer_bytes", "Bytes of computed answers that wait for their readers.", () => outgoing.bytes],
+    ["longest_turn_seconds", "Longest time slice of decoding or encoding, CPU time.", () => slices.longestMs / 1000],
+  ];
+  for (const [name, help, read] of plain) figure(registers, name, help, [], () => [[[], read()]]);
+}
+
+/** Figures of each store behind HTTP. */
+function storeFigures(engine: Engine, registers: Registry[]): void {
+  const figures: readonly (readonly [
+    name: string,
+    help: string,
+    read: (store: EngineStatus["stores"][number]) => number,
+  ])[] = [
+    ["requests_total", "Requests to the host of a store.", ({ requests }) => requests],
+    ["retries_total", "Requests to the host of a store that were made again.", ({ retries }) => retries],
+    ["failures_total", "Requests to the host of a store that failed in all attempts.", ({ failures }) => failures],
+    ["bytes_total", "Bytes fetched from a store.", ({ bytes }) => bytes],
+    ["seconds_total", "Time that requests to the host of a store have taken.", ({ seconds }) => seconds],
+    ["answers", "1 when the host of a store answered the last request.", ({ answers }) => (answers ? 1 : 0)],
+  ];
+  for (const [name, help, read] of figures) {
+    figure(registers, `store_${name}`, help, ["store"], () =>
+      engine.status().stores.map((store): MetricSample => [[store.store], read(store)]),
+    );
+  }
+}
+
+/** Figures of the cache on disk of stores; none where there is no such cache. */
+function storeCacheFigures(engine: Engine, registers: Registry[]): void {
+  type Cache = NonNullable<EngineStatus["storeCache"]>;
+  const figures: readonly (readonly [name: string, help: string, read: (cache: Cache) => number])[] = [
+    ["hits_total", "Pieces of stores that were found in the cache on disk.", ({ hits }) => hits],
+    ["misses_total", "Pieces of stores that were not found in the cache on disk.", ({ misses }) => misses],
+    [
+      "damaged_total",
+      "Pieces in the cache on disk with a wrong checksum, which were misses.",
+      ({ damaged }) => damaged,
+    ],
+    ["evictions_total", "Pieces removed from the cache on disk to make room.", ({ evictions }) => evictions],
+    ["bytes", "Bytes in the cache on disk.", ({ bytes }) => bytes],
+  ];
+  for (const [name, help, read] of figures) {
+    figure(registers, `store_cache_${name}`, help, [], () => {
+      const cache = engine.status().storeCache;
+      return cache === null ? [] : [[[], read(cache)]];
+    });
+  }
+}
+
+/** Figures of the peers of a cluster, as this process sees them; a process that works alone has none. */
+function peerFigures(engine: Engine, registers: Registry[]): void {
+  const peers = (read: (peer: PeerStatus) => number) => () =>
+    engine.status().peers.map((peer): MetricSample => [[peer.name], read(peer)]);
+  figure(
+    registers,
+    "peer_usable",
+    "1 when a peer takes pieces of queries.",
+    ["peer"],
+    peers(({ usable }) => (usable ? 1 : 0)),
+  );
+  figure(
+    registers,
+    "peer_pieces",
+    "Pieces that a peer has been asked for and has not answered.",
+    ["peer"],
+    peers(({ outstanding }) => outstanding),
+  );
+  const help = "Pieces of divided queries: own, asked of peers, of these refused or late; answered for peers.";
+  figure(registers, "pieces_total", help, ["kind"], () =>
+    Object.entries(engine.status().pieces ?? {}).map(([kind, count]): MetricSample => [[kind], count]),
+  );
+  figure(registers, "regions", "Regions of divided datasets: owned, and more than half in the cache.", ["kind"], () =>
+    Object.entries(engine.regions() ?? {}).map(([kind, count]): MetricSample => [[kind], count]),
+  );
+}

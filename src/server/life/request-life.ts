@@ -1,0 +1,398 @@
+/**
+ * `RequestLife` follows one computing request from its arrival to the end of its answer: what it may do, what it holds,
+ * how it ends.
+ */
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { FastifyBaseLogger } from "fastify";
+import { LONGEST_MS } from "../../config.js";
+import type { Engine, Evaluation, Query, Result } from "../../engine/contract/query.js";
+import { BusyError, CancelledError, DeadlineError, excerpt, tooManyPoints } from "../../errors.js";
+import type { PointsHold } from "./admission.js";
+import { Body } from "./body.js";
+import type { OwedAnswer } from "./connections.js";
+import type { TimeSlices } from "./event-loop.js";
+import type { OutgoingAnswer } from "./outgoing.js";
+import { bodyTooLarge, refuseEncoded } from "./refusal.js";
+import type { RequestFacts } from "./request-facts.js";
+import type { Service } from "./service.js";
+
+/** Answers whose numbers take less are not counted: their text goes to the socket in one piece. */
+const UNCOUNTED_BYTES = 16 * 1024;
+
+/** The header of answers that rest on guesses which somebody has accepted. */
+const ASSUMED_HEADER = "fieldprobe-assumed";
+
+/**
+ * A dataset and the subjects of its accepted guesses, with the axes that they are about: `u: order, spacing of x y z`.
+ */
+function assumedText({ name, assumed }: NonNullable<ReturnType<Engine["find"]>>): string {
+  const subjects = assumed.map(({ about, axes }) => `${about}${axes === undefined ? "" : ` of ${axes.join(" ")}`}`);
+  return subjects.length === 0 ? "" : `${name}: ${[...new Set(subjects)].join(", ")}`;
+}
+
+/** The parts of a request that its life uses; fastify's has it. */
+export interface LivingRequest {
+  readonly id: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly facts: RequestFacts;
+  readonly log: Pick<FastifyBaseLogger, "error">;
+  /** That of node:http, where the body is still to be read. */
+  readonly raw: { readonly socket: Socket };
+}
+
+/** The parts of an answer that its life uses; fastify's has it. */
+export interface LivingReply {
+  readonly raw: OwedAnswer & {
+    readonly writableFinished: boolean;
+    on(event: "close", listener: () => void): unknown;
+  };
+  header(name: string, value: string): unknown;
+  hijack(): unknown;
+}
+
+/** The number of points that a request may have, and the name of the limit that says so. */
+export interface PointLimit {
+  readonly points: number;
+  readonly name: string;
+}
+
+/**
+ * The life of a request, in this order: `begin`, `authorise`, `openBody` with `admit` and `start`, `enter`, `computed`,
+ * the answer with `handOver`. A slot is held from `enter` to `computed`, points are held until `computed`, and from
+ * then on the answer counts by its bytes. What is held is given back when the caller leaves, whichever step the request
+ * has come to.
+ */
+export class RequestLife {
+  /** The clock of the event loop, for work that the request does on it. */
+  readonly slices: TimeSlices;
+  readonly #service: Service;
+  readonly #request: LivingRequest;
+  readonly #reply: LivingReply;
+  readonly #hold: PointsHold;
+  readonly #releases: (() => void)[] = [];
+  readonly #evaluations = new Set<Evaluation>();
+  readonly #datasets = new Map<string, NonNullable<ReturnType<Engine["find"]>>>();
+  /** Points that the token admits; 0 for any number. */
+  #tokenPoints = 0;
+  /** Points of earlier queries of the request. */
+  #settled = 0;
+  #body: Body | null = null;
+  #slot: (() => void) | null = null;
+  /** The answer, once it is computed and large enough to be counted. */
+  #answer: OutgoingAnswer | null = null;
+  /** Bytes of the answer that the reader has taken, and milliseconds for which it has had some to take. */
+  readonly #read = { bytes: 0, ms: 0 };
+  /** The time since which the reader has had bytes to take; null while it has none. */
+  #offeredAt: number | null = null;
+  /** Ends a reader that is too slow. */
+  #patience: NodeJS.Timeout | null = null;
+  /** Evaluations of a field for which the request has its slot. */
+  #slotWork = 0;
+  /** Records, beyond one a point, that count as points in flight. */
+  #records = 0;
+  /** Set while the request waits for a slot. */
+  #waiting: AbortController | null = null;
+  /**
+   * The time at which the slot was taken, on the clock of `performance.now`; null without one, and once the results are
+   * complete.
+   */
+  #enteredAt: number | null = null;
+  /** The time at which the result is due, on the clock of `performance.now`; counts from the end of the body. */
+  #deadline: number | null = null;
+  #gone = false;
+  #over = false;
+
+  /**
+   * Judges a request on arrival, before its body is read. The earlier requests of its connection are answered: so no
+   * connection has more than one slot.
+   *
+   * @param name of the interface, for log and counters
+   * @throws HttpRefusal of a compressed or too large body, and where all slots are taken
+   */
+  static begin(service: Service, request: LivingRequest, reply: LivingReply, name: string): RequestLife {
+    return new RequestLife(service, request, reply, name);
+  }
+
+  private constructor(service: Service, request: LivingRequest, reply: LivingReply, name: string) {
+    this.slices = service.slices;
+    this.#service = service;
+    this.#request = request;
+    this.#reply = reply;
+    const { headers } = request;
+    refuseEncoded(headers["content-encoding"]);
+    if (Number(headers["content-length"] ?? 0) > service.config.limits["http.bodyBytes"]) throw bodyTooLarge();
+    service.admission.arrive();
+    request.facts.interface = name;
+    this.#hold = service.admission.hold();
+    reply.raw.on("close", () => this.#end());
+  }
+
+  /** Judges the token, null where the request has none. @throws AuthError, LimitError `token.concurrent` */
+  authorise(token: string | null): void {
+    const { facts } = this.#request;
+    const grant = this.#service.auth.authorise(token, (id) => {
+      facts.token = id;
+    });
+    facts.token = grant.id;
+    this.#tokenPoints = grant.points;
+    this.onEnd(() => grant.release());
+  }
+
+  /** The smaller of a limit and that of the token, less what queries before the last `settle` have used. */
+  limit(other: PointLimit): PointLimit {
+    const token = this.#tokenPoints;
+    const { points, name } = token > 0 && token < other.points ? { points: token, name: "token.points" } : other;
+    return { points: Math.max(0, points - this.#settled), name };
+  }
+
+  /** Lets the points taken note of so far count against the limits of the queries that follow. */
+  settle(): void {
+    this.#settled = this.#request.facts.points;
+  }
+
+  /** Begins to read the body. */
+  openBody(): Body {
+    const { config, slices, tick } = this.#service;
+    this.#body = new Body(this.#request.raw as IncomingMessage, config.limits["http.bodyBytes"], slices, tick);
+    return this.#body;
+  }
+
+  /** Takes note of points read; a promise where reading has to wait. */
+  admit(count: number): Promise<void> | null {
+    this.#request.facts.points += count;
+    return count > 0 ? this.#hold.add(count) : null;
+  }
+
+  /** The dataset of a name: the version that the request met first, for all of its queries and labels. */
+  find(name: string): ReturnType<Engine["find"]> {
+    const known = this.#datasets.get(name) ?? this.#service.engine.find(name);
+    if (known) this.#datasets.set(name, known).set(known.name, known);
+    if (known && known.assumed.length > 0) this.#tellAssumed();
+    return known;
+  }
+
+  /** All datasets that are served. */
+  datasets(): ReturnType<Engine["datasets"]> {
+    return this.#service.engine.datasets();
+  }
+
+  /**
+   * Names in a header of the answer, which clients that do not know it ignore, what is assumed of the datasets asked.
+   */
+  #tellAssumed(): void {
+    const texts = new Set([...this.#datasets.values()].map(assumedText).filter((text) => text !== ""));
+    this.#reply.header(ASSUMED_HEADER, [...texts].join("; "));
+  }
+
+  /** Begins a query, whose result may come as a stream where `stream` is set; it is aborted when the caller leaves. */
+  start(query: Query, stream = false): Evaluation {
+    const { engine, config } = this.#service;
+    const deadlineMs = this.#deadline === null ? config.limits["query.deadlineMs"] : this.#deadline - performance.now();
+    if (deadlineMs <= 0) throw new DeadlineError();
+    this.#tellDataset(query.dataset);
+    const dataset = query.dataset === undefined ? undefined : this.find(query.dataset);
+    const control = { deadlineMs, client: this.#client, stream, ...(dataset ? { dataset } : {}) };
+    const evaluation = engine.start(query, control);
+    this.#evaluations.add(evaluation);
+    const { points, name } = this.limit({ points: Number.POSITIVE_INFINITY, name: "query.points" });
+    if (evaluation.nodes > points) throw tooManyPoints(name, evaluation.nodes, points);
+    if (this.#gone) evaluation.abort();
+    return evaluation;
+  }
+
+  /** Names the dataset in the access log; each of the queries of a list of times has the same one. */
+  #tellDataset(name: string | undefined): void {
+    const { facts } = this.#request;
+    if (name === undefined) facts.dataset = null;
+    else if (name !== facts.dataset) facts.dataset = excerpt(name);
+  }
+
+  /** Forgets a query that has ended. */
+  forget(evaluation: Evaluation): void {
+    this.#evaluations.delete(evaluation);
+  }
+
+  /**
+   * Waits for a slot to be answered in, once the body has been read. A request that has begun more queries since it
+   * entered asks for its slot again, because a larger one may have to wait longer.
+   *
+   * @param more        evaluations of a field that the request takes beside those of the queries it has begun
+   * @param moreRecords records, beyond one a point, of the answers to these
+   */
+  async enter(more = 0, moreRecords = 0): Promise<void> {
+    if (this.#gone) throw new CancelledError();
+    const { admission, config } = this.#service;
+    const since = performance.now();
+    this.#deadline ??= since + config.limits["query.deadlineMs"];
+    let work = more;
+    for (const evaluation of this.#evaluations) work += evaluation.work;
+    if (this.#slot !== null && work === this.#slotWork) return;
+    this.#leaveSlot();
+    await this.#holdRecords(moreRecords);
+    const asker = { client: this.#client, work };
+    let release = admission.trySlot(asker);
+    if (release === null) {
+      this.#waiting = new AbortController();
+      release = await admission.slot(asker, this.#deadline - since, this.#waiting.signal);
+      this.#request.facts.queueMs += performance.now() - since;
+    }
+    this.#enteredAt = performance.now();
+    this.#slot = release;
+    this.#slotWork = work;
+    if (this.#over) this.#leaveSlot();
+  }
+
+  /**
+   * Counts the records of the queries that the request has begun like points, of which one a point is counted: records
+   * are what answers are made of. It holds no slot while it waits for room.
+   */
+  async #holdRecords(more: number): Promise<void> {
+    let records = more;
+    for (const { moreRecords } of this.#evaluations) records += moreRecords;
+    const wait = records > this.#records ? this.#hold.add(records - this.#records) : null;
+    this.#records = Math.max(records, this.#records);
+    if (wait === null) return;
+    const since = performance.now();
+    await wait;
+    this.#request.facts.queueMs += performance.now() - since;
+    if (this.#gone) throw new CancelledError();
+  }
+
+  /** The client whose share of slots and worker threads the request uses: its token, or its connection. */
+  get #client(): unknown {
+    return this.#request.facts.token ?? this.#request.raw.socket;
+  }
+
+  /**
+   * Gives slot and points back: the results are complete, or are streams and count by what they hold. Waits for room
+   * among the answers that wait for their readers.
+   *
+   * @throws BusyError when no room came free before the deadline, CancelledError when the caller has left
+   */
+  async computed(results: readonly Result[]): Promise<void> {
+    this.#timeComputing();
+    let bytes = 0;
+    for (const { values, heldBytes = 0 } of results) {
+      bytes += heldBytes;
+      for (const part of values) bytes += part.byteLength;
+    }
+    if (bytes > UNCOUNTED_BYTES) await this.#enterOutgoing(bytes);
+    this.#leaveSlot();
+    this.#hold.release();
+  }
+
+  /** Says that the answer is computed while it is read, after `computed`: from here on its reader sets the pace. */
+  stream(): void {
+    this.#deadline = null;
+  }
+
+  /** Takes note of bytes that are handed to the socket; a reader that does not take them in time is cut off. */
+  handOver(bytes: number): void {
+    if (this.#over) return;
+    const { limits } = this.#service.config;
+    const ms = limits["http.readerGraceMs"] + (1000 * bytes) / limits["http.readerBytesPerSecond"];
+    if (this.#patience !== null) clearTimeout(this.#patience);
+    this.#patience = setTimeout(() => this.#cut(), Math.min(ms, LONGEST_MS));
+    this.#offeredAt ??= performance.now();
+  }
+
+  /** Takes note of bytes that the socket has taken. */
+  handedOver(bytes: number): void {
+    if (this.#patience !== null) clearTimeout(this.#patience);
+    this.#read.bytes += bytes;
+    this.#read.ms += this.#offeredMs;
+    this.#offeredAt = null;
+  }
+
+  get #offeredMs(): number {
+    return this.#offeredAt === null ? 0 : performance.now() - this.#offeredAt;
+  }
+
+  /** Takes note of time that writing the answer took. */
+  encoded(ms: number): void {
+    this.#request.facts.encodeMs += ms;
+  }
+
+  /** Calls back when the request is over: at once if it is. */
+  onEnd(release: () => void): void {
+    if (this.#over) release();
+    else this.#releases.push(release);
+  }
+
+  /** Stops the queries of the request. */
+  abort(): void {
+    for (const evaluation of this.#evaluations) evaluation.abort();
+  }
+
+  /**
+   * Gives a failed request up where no answer can say so: its caller has left, or its answer has begun.
+   *
+   * @returns false when the error is still to be answered
+   */
+  giveUp(error: unknown): boolean {
+    this.abort();
+    const left = this.#gone || error instanceof CancelledError;
+    if (!left && !this.#reply.raw.headersSent) return false;
+    const { facts, id, log } = this.#request;
+    facts.outcome = left ? "cancelled" : "Internal";
+    if (!left) log.error({ reqId: id, err: error }, "an answer could not be completed");
+    this.#reply.hijack();
+    this.#reply.raw.destroy();
+    return true;
+  }
+
+  async #enterOutgoing(bytes: number): Promise<void> {
+    const { outgoing } = this.#service;
+    const life = this;
+    const answer: OutgoingAnswer = {
+      bytes,
+      get taken() {
+        return life.#read.bytes;
+      },
+      get readMs() {
+        return life.#read.ms + life.#offeredMs;
+      },
+      cut: () => this.#cut(),
+    };
+    while (!outgoing.enter(answer)) {
+      await outgoing.room();
+      if (this.#gone) throw new CancelledError();
+      if (performance.now() > (this.#deadline ?? 0)) throw new BusyError("Too many answers wait for their readers.");
+    }
+    this.#answer = answer;
+  }
+
+  #cut(): void {
+    this.#request.facts.outcome = "slow";
+    this.#reply.raw.destroy();
+  }
+
+  #leaveSlot(): void {
+    if (this.#slot === null) return;
+    this.#timeComputing();
+    this.#slot();
+    this.#slot = null;
+  }
+
+  #timeComputing(): void {
+    if (this.#enteredAt !== null) this.#request.facts.computeMs += performance.now() - this.#enteredAt;
+    this.#enteredAt = null;
+  }
+
+  /** The answer is out, or the caller has left. */
+  #end(): void {
+    if (!this.#reply.raw.writableFinished) {
+      this.#gone = true;
+      this.#body?.close();
+      this.#waiting?.abort(new CancelledError());
+      this.abort();
+    }
+    this.#over = true;
+    this.#leaveSlot();
+    this.#hold.release();
+    if (this.#answer !== null) this.#service.outgoing.leave(this.#answer);
+    if (this.#patience !== null) clearTimeout(this.#patience);
+    for (const release of this.#releases.splice(0)) release();
+  }
+}

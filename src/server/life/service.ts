@@ -1,0 +1,45 @@
+/** `Service` holds what every interface of the service shares. */
+import type { FastifyInstance } from "fastify";
+import type { Config } from "../../config.js";
+import type { Engine } from "../../engine/contract/query.js";
+import type { Admission } from "./admission.js";
+import type { Auth } from "./auth.js";
+import type { Connections } from "./connections.js";
+import type { Tick, TimeSlices } from "./event-loop.js";
+import type { Metrics } from "./metrics.js";
+import type { Outgoing } from "./outgoing.js";
+import type { Repeats } from "./repeats/repeats.js";
+import type { RequestFacts } from "./request-facts.js";
+
+/** Path of the SOAP service, which the other interfaces tell their callers. */
+export const SOAP_PATH = "/service/turbulence.asmx";
+
+/** Shared by the interfaces of one service. */
+export interface Service {
+  readonly config: Config;
+  readonly engine: Engine;
+  readonly auth: Auth;
+  readonly admission: Admission;
+  readonly connections: Connections;
+  readonly outgoing: Outgoing;
+  readonly repeats: Repeats;
+  readonly metrics: Metrics;
+  readonly slices: TimeSlices;
+  readonly tick: Tick;
+  /** Public address without a slash at its end; from the configuration, else of the listening socket. */
+  baseUrl(): string;
+}
+
+/** An interface: it gets an encapsulated instance, so its parsers, hooks and error handlers stay its own. */
+export type Plugin = (app: FastifyInstance, service: Service) => void | Promise<void>;
+
+declare module "fastify" {
+  interface FastifyRequest {
+    facts: RequestFacts;
+  }
+  interface FastifyInstance {
+    connections: Connections;
+    /** Reads the token file and the TLS files again, and logs what has changed. */
+    reload(): void;
+  }
+}

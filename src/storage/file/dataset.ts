@@ -1,0 +1,144 @@
+/** A dataset is a plain record of its grid, its times and its stored fields; it crosses threads as it is. */
+import type { Axis, Bricking, TimeAxis, Triple, Walls } from "../../kernels/types.js";
+
+// The grid as kernels see it: types only, the one thing that storage knows of kernels.
+export type { Axis, Bricking, TimeAxis, Triple, Walls };
+
+import { FIELDS, type FieldName } from "../../operations.js";
+
+export type { FieldName } from "../../operations.js";
+
+/** Names of fields a dataset may hold. */
+export const FIELD_NAMES = Object.keys(FIELDS) as readonly FieldName[];
+
+/** Nodes that an axis may have. */
+export const MAX_NODES = 65_536;
+
+/** Names of the axes in the order of every triple. */
+export const AXIS_NAMES = ["x", "y", "z"] as const;
+export type AxisName = (typeof AXIS_NAMES)[number];
+
+/** Storage of a field; only the brick reader interprets it. */
+export interface FieldSource {
+  readonly components: 1 | 3;
+  readonly bricking: Bricking;
+  /** One entry for a vector stored as a whole, three for separate components. */
+  readonly parts: readonly FieldPart[];
+}
+
+/** One HDF5 dataset, or a series with one per frame. */
+export interface FieldPart {
+  /** Absolute path; may hold `{step:0Nd}`. */
+  readonly file: string;
+  /** Path inside the file; may hold `{step:0Nd}`. */
+  readonly path: string;
+  /** Names of the stored dimensions in order, out of `t z y x c`, and `n` for one that is fixed at `index`. */
+  readonly dimensions: readonly string[];
+  readonly shape: readonly number[];
+  /** Shape the file declares where it is not that of its values (contiguous storage only), else null. */
+  readonly declared: readonly number[] | null;
+  /** For dimensions named `n`: the fixed index (e.g. a trajectory). */
+  readonly index: number;
+  /** Leading nodes to skip, x, y, z (offset plus ghost layers). */
+  readonly skip: Triple;
+  /** Axes whose stored order is descending, x, y, z. */
+  readonly flip: readonly [boolean, boolean, boolean];
+  /** Step of the series at frame k is `firstStep + k * stepIncrement`. */
+  readonly firstStep: number;
+  readonly stepIncrement: number;
+  /** Texts that stand for `{step}`, one per frame; null where there is none. */
+  readonly steps: readonly string[] | null;
+}
+
+/** A file as it was when its dataset was verified. */
+export interface FileStamp {
+  /** Absolute, symbolic links resolved. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly modifiedMs: number;
+  readonly inode: number;
+  /** Of a store of many objects: the time of its newest one. Of a file at an address: the time of its last change. */
+  readonly newestMs?: number;
+  /** Of what lies at an address: the digest of its version, as its host tells it. */
+  readonly version?: string;
+}
+
+/** Force that drives the flow. */
+export type Forcing =
+  | { readonly kind: "none" }
+  | { readonly kind: "stored" }
+  | { readonly kind: "taylorGreen"; readonly amplitude: number; readonly wavenumber: number }
+  | {
+      readonly kind: "modes";
+      /** Integer wavenumbers, (modes, 3). */
+      readonly wavenumber: Int32Array;
+      /** a and b per component, (frames, modes, 3, 2); frames is the number of stored frames, or 1. */
+      readonly coefficient: Float64Array;
+      readonly frames: number;
+    };
+
+/** Subjects of questions about a dataset. */
+export const SUBJECTS = [
+  "fields",
+  "order",
+  "spacing",
+  "origin",
+  "scale",
+  "times",
+  "snapshot",
+  "periodicity",
+  "faces",
+] as const;
+export type Subject = (typeof SUBJECTS)[number];
+
+/** A guess about a dataset: what is not known, of which axes, and what answers it. */
+export interface Question {
+  about: Subject;
+  axes?: AxisName[] | undefined;
+  question: string;
+  answer?: string | undefined;
+}
+
+/** A guess in one line, without its answer. */
+export function claimText({ about, axes, question }: Question): string {
+  return `${about}${axes === undefined ? "" : ` of ${axes.join(", ")}`}: ${question}`;
+}
+
+/** The fate of particles that leave through an open face: their query fails, or their paths end there. */
+export const OPEN_FACES = ["fail", "stop"] as const;
+export type OpenFaces = (typeof OPEN_FACES)[number];
+
+/** A dataset as the service knows it once its files have been verified. */
+export interface Dataset {
+  readonly name: string;
+  readonly title: string;
+  readonly aliases: readonly string[];
+  readonly axes: readonly [Axis, Axis, Axis];
+  /** Walls at the ends of x, y, z; the ends of periodic axes have none. */
+  readonly walls: readonly [Walls, Walls, Walls];
+  readonly openFaces: OpenFaces;
+  readonly time: TimeAxis;
+  readonly fields: Partial<Record<FieldName, FieldSource>>;
+  readonly forcing: Forcing;
+  /** Step of the simulation behind the data, or null where unknown. */
+  readonly dnsStep: number | null;
+  readonly frameVelocity: Triple;
+  readonly units: Readonly<Record<string, string>>;
+  readonly source: string;
+  /** Folder or file it came from, for logs. */
+  readonly location: string;
+  /** Hex SHA-256 of manifest and descriptor, or of sizes and times of the files where there is no manifest. */
+  readonly digest: string;
+  /** Files it reads; one that no longer matches gives DataError. */
+  readonly files: readonly FileStamp[];
+  readonly warnings: readonly string[];
+  /** Guesses that somebody has accepted and that values rest on. */
+  readonly assumed: readonly Question[];
+  /** Open questions that change no value. */
+  readonly questions: readonly Question[];
+}
+
+/** Whether the values of a dataset are fetched from a store, rather than read from files of this machine. */
+export function isInStore({ files }: Dataset): boolean {
+  return files.some(({ newestMs }) => newestMs !== undefined);
+}

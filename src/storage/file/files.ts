@@ -1,0 +1,91 @@
+/** Records the size, time and inode of files, and writes step numbers into places such as `p_{step:05d}.h5`. */
+
+import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isAddress } from "../../addresses.js";
+import type { FieldPart, FileStamp } from "./dataset.js";
+
+/**
+ * The record of a file as it is now; a store at an address has no more than its address.
+ * @throws the error of `stat`
+ */
+export function fileStamp(path: string): FileStamp {
+  if (isAddress(path)) return { path, bytes: 0, modifiedMs: 0, inode: 0 };
+  const { size, mtimeMs, ino } = statSync(path);
+  return { path, bytes: size, modifiedMs: mtimeMs, inode: ino };
+}
+
+/** Undefined for what is not there or cannot be looked at, and for links that lead nowhere or in a circle. */
+export function statusOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether the file still is the one of the record; of a store at an address each object is compared when it is read.
+ */
+export function isUnchanged(record: FileStamp): boolean {
+  if (isAddress(record.path)) return true;
+  const now = statusOf(record.path);
+  return (
+    now !== undefined && now.size === record.bytes && now.mtimeMs === record.modifiedMs && now.ino === record.inode
+  );
+}
+
+/** The path with its symbolic links resolved; undefined when nothing is there. */
+export function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Paths without symbolic links, of many files in few folders: the links of a folder are followed once. */
+export class RealPaths {
+  readonly #folders = new Map<string, string>();
+
+  /** @throws the error of the system where nothing is there */
+  of(path: string): string {
+    return this.look(path).path;
+  }
+
+  /** The path, and whether a file is there. @throws the error of the system where nothing is there */
+  look(path: string): { readonly path: string; readonly isFile: boolean } {
+    const folder = dirname(path);
+    const real = this.#folders.get(folder) ?? realpathSync(folder);
+    this.#folders.set(folder, real);
+    const inside = join(real, basename(path));
+    const status = lstatSync(inside);
+    if (!status.isSymbolicLink()) return { path: inside, isFile: status.isFile() };
+    const target = realpathSync(inside);
+    return { path: target, isFile: statSync(target).isFile() };
+  }
+}
+
+/** Whether a place holds `{step:0Nd}`, the number of a step, or `{step}`, a text of its own. */
+export const STEP_PLACE = /\{step(?::0(\d{1,2})d)?\}/;
+
+const STEP_PLACES = new RegExp(STEP_PLACE, "g");
+
+/** Numbers and texts of the frames of a series. */
+type FrameSteps = Pick<FieldPart, "firstStep" | "stepIncrement" | "steps">;
+
+/**
+ * Writes the step of a frame into a place: `p_{step:05d}.h5`, step 20 -> `p_00020.h5`; `{step}` is a text of the list.
+ */
+export function placeOf(place: string, { firstStep, stepIncrement, steps }: FrameSteps, frame: number): string {
+  return place.replace(STEP_PLACES, (_, digits: string | undefined) =>
+    digits === undefined
+      ? (steps?.[frame] ?? "")
+      : String(firstStep + frame * stepIncrement).padStart(Number(digits), "0"),
+  );
+}
+
+/** Whether the part has one HDF5 dataset per frame. */
+export function isSeries(part: FieldPart): boolean {
+  return STEP_PLACE.test(part.file) || STEP_PLACE.test(part.path);
+}

@@ -1,0 +1,98 @@
+/** A stored file is a tree of groups and arrays with attributes, whatever the format that it is kept in. */
+import { DataError } from "../../errors.js";
+import type { AttributeValue, ChunkIndex, Hyperslab, RawValues, Stored } from "./stored.js";
+
+/** Memory that values are read to; each part grows to the largest read and is kept. */
+export interface ValueBuffer {
+  /** Address of at least `bytes` bytes. What was read before is lost when it has to grow. */
+  reserve(bytes: number): number;
+  /** The first `count` values as they were read; valid until the next read of this thread. */
+  values(stored: Stored, count: number): RawValues;
+  /** The first `count` bytes; valid until the next read of this thread. */
+  bytes(count: number): Uint8Array;
+  /** Room for a stored chunk; what was in it before is lost. */
+  room(bytes: number): Buffer;
+  free(): void;
+}
+
+/** Most bytes of a table of coordinates: anything larger is a field, and is read by `readHyperslab`. */
+export const MAX_TABLE_BYTES = 64 * 1024 * 1024;
+/** Most texts of a dataset, which name components or the like. */
+export const MAX_TEXTS = 64;
+
+/** A box of elements of one dataset in stored order. */
+export interface StoredHyperslab extends Hyperslab {
+  readonly path: string;
+}
+
+/** An open file or store, read-only. Failures are DataErrors. */
+export interface StoredFile {
+  readonly path: string;
+  /**
+   * Time of the newest object of a store, or of a file that lies elsewhere, by the clock of its host; else undefined.
+   */
+  readonly newestMs?: number | undefined;
+  /** Digest of the version of a store, or of a file that lies elsewhere. */
+  readonly version?: string | undefined;
+  /** Names in a group, in stored order. */
+  names(group: string): string[];
+  /**
+   * The path with its links followed; null when there is no such member.
+   * @throws DataError for links that are refused
+   */
+  resolve(path: string): string | null;
+  /** The object at a path that `resolve` returned. */
+  kind(path: string): "group" | "dataset" | "other";
+  /** Header of the dataset at a path that `resolve` returned. */
+  describe(path: string): Stored;
+  /** Attributes: numbers, text, and null for those of other types. */
+  attributes(path: string): ReadonlyMap<string, AttributeValue | null>;
+  /** Paths of the coordinate tables that belong to each dimension of a dataset. */
+  scales(path: string): string[][];
+  /** Label of each dimension of a dataset, or null. */
+  labels(path: string): (string | null)[];
+  /** All texts of a small dataset; null where it is none of text. */
+  texts(path: string): readonly string[] | null;
+  /** Address of the object at a path that `resolve` returned; null where each path is an object of its own. */
+  address(path: string): number | null;
+  /** All values of a small numeric dataset, unpacked to float64. */
+  numbers(path: string): Float64Array;
+  /** Reads a box of elements in stored order and stored type; the values last until the next use of `buffer`. */
+  readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ValueBuffer): RawValues;
+  /**
+   * Reads a box that is one whole chunk into `out`, in stored order and stored type, little-endian; absent where pieces
+   * are no chunks.
+   *
+   * @returns false where `readHyperslab` has to read it: `out` is then as it was
+   */
+  readWholeChunk?(path: string, stored: Stored, box: Hyperslab, out: Uint8Array, buffer: ValueBuffer): boolean;
+  /**
+   * Starts to fetch boxes that `readHyperslab` will be asked for, and waits for a moment where none is there; local
+   * files have nothing to do.
+   *
+   * @returns for each box, whether it is there or is known to fail
+   */
+  fetched?(boxes: readonly StoredHyperslab[]): readonly boolean[];
+  /** Tells written chunks from others; null where everything is written, or where what is missing reads as NaN. */
+  chunkIndex(path: string, stored: Stored): ChunkIndex | null;
+  /** Whether no value of a dataset was ever written, so that all of them read as its fill value. */
+  isUnwritten(path: string): boolean;
+  /** Whether the values of a dataset are kept outside of the file. */
+  hasExternalStorage(path: string): boolean;
+  close(): void;
+}
+
+/** Counts the elements of a box. @throws DataError, naming `where`, when a dataset of that shape lacks some of them */
+export function countElements(where: string, shape: readonly number[], { offset, count }: Hyperslab): number {
+  const rank = shape.length;
+  if (offset.length !== rank || count.length !== rank)
+    throw new DataError(`${where} has ${rank} dimensions, not ${Math.max(offset.length, count.length)}.`);
+  let total = 1;
+  for (const [axis, extent] of shape.entries()) {
+    const [first, length] = [offset[axis], count[axis]];
+    if (first < 0 || length < 1 || first + length > extent)
+      throw new DataError(`${where} has no nodes ${first} to ${first + length - 1} on dimension ${axis}.`);
+    total *= length;
+  }
+  return total;
+}

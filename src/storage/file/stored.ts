@@ -1,0 +1,65 @@
+/** Types what HDF5 files hold: headers of datasets, attributes, elements. */
+
+/** First element and lengths of a box in a dataset, in the order of its axes. */
+export interface Hyperslab {
+  readonly offset: readonly number[];
+  readonly count: readonly number[];
+}
+
+/** The description of a stored dataset by its own header. */
+export interface Stored {
+  readonly shape: readonly number[];
+  /** Lengths that it may grow to; Infinity where there is no bound. */
+  readonly maxShape: readonly number[];
+  readonly element: "float" | "integer" | "string" | "other";
+  /** Bytes per element. */
+  readonly size: number;
+  /** Whether integers have a sign. */
+  readonly signed: boolean;
+  readonly littleEndian: boolean;
+  /** Chunk shape, or null for contiguous storage. */
+  readonly chunks: readonly number[] | null;
+  /** Filter names in order of application, `#id` where unknown. */
+  readonly filters: readonly string[];
+  readonly virtual: boolean;
+}
+
+export type AttributeValue = string | readonly string[] | number | Float64Array;
+
+/** Elements as they are stored. */
+export type RawValues =
+  | Float32Array
+  | Float64Array
+  | Int8Array
+  | Uint8Array
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array;
+
+/** The place of a chunk in the file. */
+export interface StoredChunk {
+  /** From the start of the HDF5 data. */
+  readonly address: number;
+  /** As they are stored; null where the index does not say, because chunks have no filter. */
+  readonly bytes: number | null;
+  /** Bit i is set where the chunk has not gone through filter i. */
+  readonly mask: number;
+}
+
+/** Finds the chunks of a dataset. */
+export interface ChunkIndex {
+  /**
+   * The place of the chunk with this first element; null when it was never written.
+   * @throws DataError when the index is damaged
+   */
+  chunk(first: readonly number[]): StoredChunk | null;
+  /** Whether chunks that reach beyond the dataset have gone through no filter. */
+  readonly plainAtEdges: boolean;
+  /**
+   * The first element of an unwritten chunk that a box of elements touches, in stored order; null when there is none.
+   * The first element of the box where values have no chunks.
+   * @throws DataError when the index is damaged
+   */
+  unwritten(box: Hyperslab): readonly number[] | null;
+}

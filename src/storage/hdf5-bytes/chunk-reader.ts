@@ -1,0 +1,201 @@
+/**
+ * Reads boxes of elements from the chunks of a dataset. The library takes a chunk that decodes to too few bytes as it
+ * is and answers with whatever its memory holds; here such a chunk is damage.
+ */
+import { DataError } from "../../errors.js";
+import type { ChunkIndex, Hyperslab, Stored, StoredChunk } from "../file/stored.js";
+import type { OpenBytes } from "./bytes.js";
+import { reachesBeyond } from "./chunk-index.js";
+import { chunksIn } from "./chunks/lookup.js";
+import { checkDeclared, decode, type EncodedChunk, HEAD_BYTES } from "./filters.js";
+
+/** A chunked dataset. */
+export interface ChunkedDataset {
+  /** File and path, for messages. */
+  readonly where: string;
+  readonly stored: Stored & { readonly chunks: readonly number[] };
+  readonly index: ChunkIndex;
+  readonly bytes: OpenBytes;
+}
+
+/** Lends memory of at least so many bytes. */
+type RoomFor = (bytes: number) => Buffer;
+
+/**
+ * A stored chunk may be larger than its values where a compressor has failed to make it smaller, but not by more than
+ * this.
+ */
+const MOST_OVERHEAD = 65_536;
+
+/** @throws DataError when the index says that a chunk takes more bytes than any compressor makes of it */
+function checkedLength(length: number, chunkBytes: number): number {
+  if (length > 2 * chunkBytes + MOST_OVERHEAD) throw new DataError(`${length} bytes are stored for ${chunkBytes}`);
+  return length;
+}
+
+const NO_HEAD = new DataView(new ArrayBuffer(0));
+
+/**
+ * Reads a box and decodes its chunks here.
+ *
+ * @param out  receives the elements in stored order, little-endian
+ * @param fill the element that stands for those of unwritten chunks, little-endian; null where all are written
+ * @param roomFor lends memory for one stored chunk at a time
+ * @throws DataError when a chunk is damaged
+ */
+export function readChunks(
+  dataset: ChunkedDataset,
+  box: Hyperslab,
+  out: Uint8Array,
+  fill: Uint8Array | null,
+  roomFor: RoomFor,
+): void {
+  const { stored } = dataset;
+  let unwritten: Uint8Array | null = null;
+  for (const first of chunksIn(stored.chunks, box)) {
+    const found = dataset.index.chunk(first);
+    if (found === null) unwritten ??= repeated(fill, chunkBytesOf(stored));
+    const values = found === null ? (unwritten as Uint8Array) : decodeChunk(dataset, first, found, roomFor);
+    copyChunk(values, stored, first, box, out);
+  }
+}
+
+/** Whether a box is one chunk. */
+export function isWholeChunk({ stored: { chunks } }: ChunkedDataset, { offset, count }: Hyperslab): boolean {
+  return chunks.every((edge, d) => count[d] === edge && offset[d] % edge === 0);
+}
+
+/**
+ * Reads a box for which `isWholeChunk` holds to where its values are wanted; stored as they are, they are copied once.
+ *
+ * @param out receives the elements in stored order, little-endian
+ * @param roomFor lends memory for the stored chunk where it has to be decoded
+ * @returns false where the chunk was never written: `out` is then as it was
+ * @throws DataError when the chunk is damaged
+ */
+export function readWholeChunk(
+  dataset: ChunkedDataset,
+  { offset }: Hyperslab,
+  out: Uint8Array,
+  roomFor: RoomFor,
+): boolean {
+  const { filters } = dataset.stored;
+  const found = dataset.index.chunk(offset);
+  if (found === null) return false;
+  const room = (bytes: number): Buffer =>
+    filters.length === 0 && bytes === out.length ? Buffer.from(out.buffer, out.byteOffset, bytes) : roomFor(bytes);
+  const values = decodeChunk(dataset, offset, found, room);
+  if (values.buffer !== out.buffer) out.set(values);
+  return true;
+}
+
+/**
+ * Checks the chunks of a box that the library will decode.
+ * @throws DataError where one would not have the bytes of a chunk
+ */
+export function checkChunks(dataset: ChunkedDataset, box: Hyperslab): void {
+  const { stored, index, where, bytes } = dataset;
+  for (const first of chunksIn(stored.chunks, box)) {
+    const found = index.chunk(first);
+    if (found === null || found.bytes === null) continue;
+    const { address, bytes: length } = found;
+    named(where, first, () => {
+      const coding = codingOf(dataset, first, found);
+      const headBytes = coding.filters.length === 0 ? 0 : Math.min(length, HEAD_BYTES);
+      const head = headBytes === 0 ? NO_HEAD : bytes((read) => read(address, headBytes));
+      checkDeclared(head, length, coding);
+    });
+  }
+}
+
+function chunkBytesOf({ chunks, size }: ChunkedDataset["stored"]): number {
+  return chunks.reduce((product, edge) => product * edge, size);
+}
+
+/** Runs `read` for a chunk; its DataError names the chunk. */
+function named<T>(where: string, first: readonly number[], read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof DataError)) throw error;
+    throw new DataError(`${where}: the chunk at ${first.join(", ")} is damaged: ${error.message}.`, error);
+  }
+}
+
+/** The filters of a chunk; one that reaches beyond the dataset has none where the dataset says so. */
+function codingOf(
+  { stored, index }: ChunkedDataset,
+  first: readonly number[],
+  { mask }: StoredChunk,
+): Omit<EncodedChunk, "bytes"> {
+  const isPlain = index.plainAtEdges && reachesBeyond(stored.shape, stored.chunks, first);
+  const about = { elementBytes: stored.size, chunkBytes: chunkBytesOf(stored) };
+  return isPlain ? { ...about, filters: [], mask: 0 } : { ...about, filters: stored.filters, mask };
+}
+
+/** The values of a chunk, little-endian; they may stand in the room. */
+function decodeChunk(
+  dataset: ChunkedDataset,
+  first: readonly number[],
+  found: StoredChunk,
+  roomFor: RoomFor,
+): Uint8Array {
+  const { stored, where, bytes } = dataset;
+  return named(where, first, () => {
+    const coding = codingOf(dataset, first, found);
+    const length = checkedLength(found.bytes ?? coding.chunkBytes, coding.chunkBytes);
+    const view = bytes((read) => read(found.address, length, roomFor(length)));
+    const values = decode({ bytes: new Uint8Array(view.buffer, view.byteOffset, view.byteLength), ...coding });
+    return stored.littleEndian ? values : swapped(values, stored.size);
+  });
+}
+
+function repeated(element: Uint8Array | null, length: number): Uint8Array {
+  const out = new Uint8Array(length);
+  if (element !== null) for (let at = 0; at < length; at += element.length) out.set(element, at);
+  return out;
+}
+
+/** Elements of `size` bytes in the other byte order, in place. */
+export function swapped(values: Uint8Array, size: number): Uint8Array {
+  const buffer = Buffer.from(values.buffer, values.byteOffset, values.length);
+  if (size === 2) buffer.swap16();
+  else if (size === 4) buffer.swap32();
+  else if (size === 8) buffer.swap64();
+  return buffer;
+}
+
+/** Copies the part of a chunk that lies in a box to its place there. */
+function copyChunk(
+  values: Uint8Array,
+  { chunks, size }: ChunkedDataset["stored"],
+  first: readonly number[],
+  { offset, count }: Hyperslab,
+  out: Uint8Array,
+): void {
+  const from = chunks.map((_, d) => Math.max(first[d], offset[d]));
+  const lengths = chunks.map((edge, d) => Math.min(first[d] + edge, offset[d] + count[d]) - from[d]);
+  // Dimensions that are whole in both are one run with the dimension before.
+  let outer = chunks.length - 1;
+  let run = size * lengths[outer];
+  while (outer > 0 && lengths[outer] === chunks[outer] && lengths[outer] === count[outer]) run *= lengths[--outer];
+  const place = (of: readonly number[], lengthsOf: readonly number[]) =>
+    of.reduce((at, start, d) => at * lengthsOf[d] + from[d] - start, 0) * size;
+  const steps = (lengthsOf: readonly number[]) =>
+    lengthsOf.map((_, d) => lengthsOf.slice(d + 1).reduce((product, length) => product * length, size));
+  const [inChunk, inBox] = [steps(chunks), steps(count)];
+  const [chunkStart, boxStart] = [place(first, chunks), place(offset, count)];
+  const at = new Array<number>(outer).fill(0);
+  for (;;) {
+    let source = chunkStart;
+    let target = boxStart;
+    for (let d = 0; d < outer; d++) {
+      source += at[d] * inChunk[d];
+      target += at[d] * inBox[d];
+    }
+    out.set(values.subarray(source, source + run), target);
+    let d = outer - 1;
+    while (d >= 0 && ++at[d] === lengths[d]) at[d--] = 0;
+    if (d < 0) return;
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Holds what the kinds of chunk index share: the lookup, the numbers of chunks, ranges of entries and a memory of what
+ * was read last.
+ */
+
+import type { Hyperslab, StoredChunk } from "../../file/stored.js";
+import { addressAt, checkedBytes, type OpenBytes, unsigned } from "../bytes.js";
+import { CHECKSUM, checkSum } from "../checksum.js";
+
+/** The place of the chunk with this first element, in stored order; null when it was never written. */
+export type Lookup = (first: readonly number[]) => StoredChunk | null;
+
+/** The chunks of a dataset, in stored order. */
+export interface ChunkGrid {
+  /** Edges of a chunk. */
+  readonly chunks: readonly number[];
+  /** Lengths that the dataset may grow to; Infinity where there is no bound. */
+  readonly maxShape: readonly number[];
+}
+
+/** Bytes of an address and of a mask of filters. */
+const ADDRESS = 8;
+const MASK = 4;
+
+/** Pieces of an index that are kept: at most about 1 MiB of them. */
+const PIECES_KEPT = 256;
+
+/** Remembers by their addresses what was read last: to open the file for one piece costs more than all else here. */
+export function kept<A, T>(read: (address: number, about: A) => T): (address: number, about: A) => T {
+  const pieces = new Map<number, T>();
+  return (address, about) => {
+    const known = pieces.get(address);
+    if (known !== undefined) return known;
+    const piece = read(address, about);
+    if (pieces.size === PIECES_KEPT) pieces.delete(pieces.keys().next().value as number);
+    pieces.set(address, piece);
+    return piece;
+  };
+}
+
+/**
+ * The number of a chunk in an array of all that the dataset may ever have: the last dimension counts fastest, but one
+ * without a bound slowest of all, wherever it stands.
+ *
+ * @returns also the number of all chunks; Infinity where a dimension has no bound
+ */
+export function chunkNumbers({ chunks, maxShape }: ChunkGrid) {
+  const counts = maxShape.map((length, d) => Math.ceil(length / chunks[d]));
+  const bounded = [...counts.keys()].filter((d) => counts[d] !== Number.POSITIVE_INFINITY);
+  const order = [...counts.keys()].filter((d) => !bounded.includes(d)).concat(bounded);
+  const numberOf = (first: readonly number[]): number => {
+    let number = 0;
+    for (let place = 0; place < order.length; place++) {
+      const d = order[place];
+      if (place > 0) number *= counts[d];
+      number += first[d] / chunks[d];
+    }
+    return number;
+  };
+  return { numberOf, total: counts.reduce((product, count) => product * count, 1) };
+}
+
+/** First elements of the chunks that a box touches, the last dimension fastest. */
+export function* chunksIn(chunks: readonly number[], { offset, count }: Hyperslab): Generator<readonly number[]> {
+  const low = chunks.map((edge, d) => Math.floor(offset[d] / edge) * edge);
+  const at = [...low];
+  for (;;) {
+    yield [...at];
+    let d = chunks.length - 1;
+    for (; d >= 0; d--) {
+      at[d] = at[d] + chunks[d];
+      if (at[d] < offset[d] + count[d]) break;
+      at[d] = low[d];
+    }
+    if (d < 0) return;
+  }
+}
+
+/** Successive entries in the file, with their checksum behind them. */
+interface EntryRange {
+  readonly count: number;
+  /** Bytes of one entry: those of filtered chunks have a size and a mask besides the address. */
+  readonly entryBytes: number;
+  /** The block that they are all of; null for a page of one. */
+  readonly block: EntryBlock | null;
+}
+
+/** A block of entries: its first letters, the address of the array that it belongs to, and the bytes before entries. */
+interface EntryBlock {
+  readonly signature: string;
+  readonly owner: number;
+  readonly prefix: number;
+}
+
+/** Reads ranges of entries by their addresses; an entry of a range is found by its number. */
+export function entryRanges(bytes: OpenBytes) {
+  const rangeAt = kept((address: number, { count, entryBytes, block }: EntryRange) =>
+    bytes((read) => {
+      if (block === null) {
+        const page = read(address, count * entryBytes + CHECKSUM);
+        checkSum(page);
+        return page;
+      }
+      return checkedBytes(read, block.signature, address, block.prefix + count * entryBytes, block.owner);
+    }),
+  );
+  return (address: number, range: EntryRange, entry: number): StoredChunk | null =>
+    entryAt(rangeAt(address, range), (range.block?.prefix ?? 0) + entry * range.entryBytes, range.entryBytes);
+}
+
+/**
+ * An entry of an array: the address of a chunk; of a filtered one also its size, in the bytes that are left, and a
+ * mask.
+ */
+export function entryAt(view: DataView, at: number, entryBytes: number): StoredChunk | null {
+  const address = addressAt(view, at);
+  if (address === null) return null;
+  const sizeBytes = entryBytes - ADDRESS - MASK;
+  if (sizeBytes < 1) return { address, bytes: null, mask: 0 };
+  return {
+    address,
+    bytes: unsigned(view, at + ADDRESS, sizeBytes),
+    mask: view.getUint32(at + entryBytes - MASK, true),
+  };
+}

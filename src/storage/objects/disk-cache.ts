@@ -1,0 +1,224 @@
+/**
+ * `DiskCache` keeps in a folder what was fetched, within a bound of bytes: shared by the processes that name it, and
+ * there after a restart.
+ *
+ * Each entry is a file of its own under the digest of its name. It is written beside and renamed, so that it is there
+ * whole or not at all, and it begins with a checksum of everything in it, so that damage is a miss. Entries that have
+ * not been used for the longest time are removed first.
+ */
+import { createHash } from "node:crypto";
+import { open, readdir, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { makeFolder } from "../../make-folder.js";
+import { reasonOf } from "../../system-error.js";
+import type { DiskCounts } from "./store-status.js";
+
+/** The contents of an entry. */
+export interface EntryName {
+  readonly address: string;
+  /** Version of the object; empty where `note` tells it. */
+  readonly version: string;
+  readonly range: string;
+}
+
+/** An entry as it was put. */
+export interface CacheEntry {
+  readonly bytes: Uint8Array;
+  /** Whatever JSON can hold. */
+  readonly note: unknown;
+}
+
+const MAGIC = Buffer.from("FPCACHE1", "latin1");
+const SUM_BYTES = 32;
+/** Magic, checksum, length of the name in JSON. */
+const HEAD_BYTES = MAGIC.length + SUM_BYTES + 4;
+/** Bytes that wait to be written; what comes beyond is not kept. */
+const MOST_WAITING = 128 * 1024 * 1024;
+/** An entry used within this time is not marked as used again. */
+const USE_RESOLUTION_MS = 60_000;
+/**
+ * Parts of the bound: what a process writes between looks at the folder, from where on it removes entries, and to
+ * where.
+ */
+const LOOK_AFTER = 0.02;
+const FULL = 0.94;
+const KEEP = 0.9;
+/** Age of a file that somebody began to write and never finished. */
+const ABANDONED_MS = 3_600_000;
+
+/** An entry as a file. */
+interface EntryFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly usedMs: number;
+}
+
+export class DiskCache {
+  readonly counts: { -readonly [K in keyof DiskCounts]: number } = {
+    hits: 0,
+    misses: 0,
+    damaged: 0,
+    evictions: 0,
+    bytes: 0,
+  };
+  readonly #folder: string;
+  readonly #mostBytes: number;
+  readonly #warn: (line: string) => void;
+  #waiting = 0;
+  #written = Number.POSITIVE_INFINITY;
+  #files = 0;
+  /** Whether the folder cannot be written: entries are still read. */
+  #isFull = false;
+  #work: Promise<unknown> = Promise.resolve();
+
+  /**
+   * @param warn told once when the folder cannot be written
+   */
+  constructor(folder: string, mostBytes: number, warn: (line: string) => void) {
+    this.#folder = folder;
+    this.#mostBytes = mostBytes;
+    this.#warn = warn;
+  }
+
+  /** The entry of a name; null where there is none, or a damaged one. */
+  async get(name: EntryName): Promise<CacheEntry | null> {
+    const path = this.#pathOf(name);
+    const found = await this.#read(path, name);
+    if (found === null) this.counts.misses++;
+    else this.counts.hits++;
+    return found;
+  }
+
+  async #read(path: string, name: EntryName): Promise<CacheEntry | null> {
+    let file: Buffer;
+    try {
+      const handle = await open(path);
+      try {
+        const { mtimeMs } = await handle.stat();
+        file = await handle.readFile();
+        const now = new Date();
+        if (now.getTime() - mtimeMs > USE_RESOLUTION_MS) await handle.utimes(now, now).catch(() => undefined);
+      } finally {
+        await handle.close();
+      }
+    } catch {
+      return null;
+    }
+    const entry = entryIn(file, name);
+    if (entry !== null) return entry;
+    this.counts.damaged++;
+    await rm(path, { force: true }).catch(() => undefined);
+    return null;
+  }
+
+  /** Keeps an entry in the background. */
+  put(name: EntryName, bytes: Uint8Array, note: unknown): void {
+    if (this.#isFull || bytes.length > this.#mostBytes / 2 || this.#waiting + bytes.length > MOST_WAITING) return;
+    this.#waiting += bytes.length;
+    this.#work = this.#work
+      .then(() => this.#write(this.#pathOf(name), fileOf(name, bytes, note)))
+      .catch((error: unknown) => this.#stop(error))
+      .finally(() => {
+        this.#waiting -= bytes.length;
+      });
+  }
+
+  /** Waits until everything that was put has been written, or dropped. */
+  async settled(): Promise<void> {
+    await this.#work;
+  }
+
+  async #write(path: string, parts: readonly Uint8Array[]): Promise<void> {
+    if (this.#isFull) return;
+    const bytes = parts.reduce((sum, part) => sum + part.length, 0);
+    this.#written += bytes;
+    if (this.#written > LOOK_AFTER * this.#mostBytes) await this.#makeRoom(bytes);
+    makeFolder(join(path, ".."), 0o700);
+    const partial = `${path}.${process.pid}-${this.#files++}.partial`;
+    try {
+      const file = await open(partial, "wx", 0o600);
+      try {
+        // Unlike `writev` this writes all of it, or fails where the disk has no room for the rest.
+        for (const part of parts) await file.writeFile(part);
+      } finally {
+        await file.close();
+      }
+      await rename(partial, path);
+    } catch (error) {
+      await rm(partial, { force: true }).catch(() => undefined);
+      throw error;
+    }
+    this.counts.bytes += bytes;
+  }
+
+  /** Goes on without keeping anything. */
+  #stop(error: unknown): void {
+    if (this.#isFull) return;
+    this.#isFull = true;
+    this.#warn(`the cache in ${this.#folder} keeps nothing more: ${reasonOf(error)}`);
+  }
+
+  /** Removes entries until there is room, those that have not been used for the longest time first. */
+  async #makeRoom(bytes: number): Promise<void> {
+    const files = await this.#look();
+    let total = files.reduce((sum, file) => sum + file.bytes, 0);
+    if (total + bytes > FULL * this.#mostBytes) {
+      for (const file of files.sort((a, b) => a.usedMs - b.usedMs)) {
+        if (total + bytes <= KEEP * this.#mostBytes) break;
+        await rm(file.path, { force: true });
+        total -= file.bytes;
+        this.counts.evictions++;
+      }
+    }
+    this.counts.bytes = total;
+    this.#written = bytes;
+  }
+
+  /** All entries of the folder; what was never finished is removed. */
+  async #look(): Promise<EntryFile[]> {
+    makeFolder(this.#folder, 0o700);
+    const found: EntryFile[] = [];
+    for (const part of await readdir(this.#folder)) {
+      const folder = join(this.#folder, part);
+      if (!/^[0-9a-f]{2}$/.test(part)) continue;
+      for (const name of await readdir(folder)) {
+        const path = join(folder, name);
+        const status = await stat(path).catch(() => null);
+        if (status === null) continue;
+        if (name.endsWith(".partial")) {
+          if (Date.now() - status.mtimeMs > ABANDONED_MS) await rm(path, { force: true });
+        } else found.push({ path, bytes: status.size, usedMs: status.mtimeMs });
+      }
+    }
+    return found;
+  }
+
+  #pathOf({ address, version, range }: EntryName): string {
+    const digest = createHash("sha256")
+      .update(JSON.stringify([address, version, range]))
+      .digest("hex");
+    return join(this.#folder, digest.slice(0, 2), digest.slice(2));
+  }
+}
+
+/** The parts of the file of an entry. */
+function fileOf({ address, version, range }: EntryName, bytes: Uint8Array, note: unknown): Uint8Array[] {
+  const name = Buffer.from(JSON.stringify({ address, version, range, note, bytes: bytes.length }));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(name.length);
+  const sum = createHash("sha256").update(length).update(name).update(bytes).digest();
+  return [Buffer.concat([MAGIC, sum, length, name]), bytes];
+}
+
+/** The entry in a file; null where it is damaged, or another one's. */
+function entryIn(file: Buffer, { address, version, range }: EntryName): CacheEntry | null {
+  if (file.length < HEAD_BYTES || !file.subarray(0, MAGIC.length).equals(MAGIC)) return null;
+  const sum = createHash("sha256")
+    .update(file.subarray(HEAD_BYTES - 4))
+    .digest();
+  if (!sum.equals(file.subarray(MAGIC.length, MAGIC.length + SUM_BYTES))) return null;
+  const nameBytes = file.readUInt32LE(HEAD_BYTES - 4);
+  const name = JSON.parse(file.toString("utf8", HEAD_BYTES, HEAD_BYTES + nameBytes)) as EntryName & { note: unknown };
+  if (name.address !== address || name.version !== version || name.range !== range) return null;
+  return { bytes: file.subarray(HEAD_BYTES + nameBytes), note: name.note };
+}

@@ -1,8 +1,0 @@
-/** Connects a worker thread to the store thread of its process, which shares what is open, cached and allowed. */
-import type { MessagePort } from "node:worker_threads";
-import { StoreClient } from "./zarr/store-client.js";
-
-/** Has this thread ask the store thread that its parent hands the connection to. */
-export function shareStoresOf(parent: MessagePort | null): void {
-  StoreClient.share((connection) => parent?.postMessage(connection, [connection.port]));
-}

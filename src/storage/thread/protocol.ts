@@ -1,0 +1,135 @@
+/** Defines the messages between the threads that compute and the thread that reads stores. */
+
+import type { RawValues } from "../file/stored.js";
+import type { StoreTree } from "../zarr/store-tree.js";
+
+/** Size of the blocks in which the description of a file's values is read. */
+export const FILE_BLOCK_BYTES = 64 * 1024;
+
+/** A box of elements of an array. */
+export interface BoxRequest {
+  readonly store: string;
+  /** `newestMs` of the tree that the caller has verified. */
+  readonly newestMs: number;
+  readonly path: string;
+  readonly offset: readonly number[];
+  readonly count: readonly number[];
+}
+
+/** A request for a store or a file: its present state, or the version that the caller has verified. */
+export interface OpenRequest {
+  readonly store: string;
+  /** `newestMs` of the tree that the caller has verified; absent: the store as it is now. */
+  readonly newestMs?: number | undefined;
+  /** Whether the settings or the command line name the store: its host may then be in a private network. */
+  readonly named?: boolean | undefined;
+  /** The scan that asks: what it has seen once is not looked at again. */
+  readonly scan?: string | undefined;
+}
+
+/** A request for the datasets at an address that the settings or the command line name. */
+export interface FolderRequest {
+  readonly store: string;
+}
+
+/** Findings at an address and below it. */
+export interface FolderContents {
+  /** Addresses of stores, files and descriptors. */
+  readonly places: readonly string[];
+  /** Versions of files by their addresses, where lists tell them, in the words of `FileState`: digest and time. */
+  readonly versions: ReadonlyMap<string, string>;
+  readonly problems: readonly { readonly location: string; readonly message: string }[];
+}
+
+/** A request for the texts of a small array. */
+export interface TextsRequest {
+  readonly store: string;
+  /** `newestMs` of the tree that the caller has verified. */
+  readonly newestMs: number;
+  readonly path: string;
+}
+
+/** A range of bytes of a file. */
+export interface RangeRequest {
+  readonly store: string;
+  /** `newestMs` of the file that the caller has verified. */
+  readonly newestMs: number;
+  readonly position: number;
+  readonly length: number;
+  /** Whether it is a block of what describes the values, which is kept for longer. */
+  readonly isBlock: boolean;
+}
+
+/** A read for a thread: elements of an array, or bytes of a file. */
+export type StoreRead = BoxRequest | RangeRequest;
+
+/** Pieces that will be asked for soon. */
+export interface ReadyRequest {
+  readonly store: string;
+  readonly pieces: readonly StoreRead[];
+}
+
+/** Ranges of a file. */
+export interface BytesRequest {
+  readonly store: string;
+  readonly ranges: readonly RangeRequest[];
+  /** Whether the answer is null where one of them is not there yet. */
+  readonly ifThere: boolean;
+}
+
+/** Whether stores have been found changed. */
+export interface ChangesRequest {
+  readonly store: string;
+  /** The beginning of their addresses. */
+  readonly beginnings: readonly string[];
+}
+
+/** A file that is read by ranges. */
+export interface FileState {
+  readonly size: number;
+  /** Digest of its version as its host tells it. */
+  readonly digest: string;
+  /** Time of its last change, by the clock of its host. */
+  readonly newestMs: number;
+}
+
+/** Anything that the thread of stores is asked for; the answer is the member of `StoreReplies` of the same name. */
+export type StoreRequest =
+  | ({ readonly kind: "folder" } & FolderRequest)
+  | ({ readonly kind: "open" } & OpenRequest)
+  | ({ readonly kind: "file" } & OpenRequest)
+  | ({ readonly kind: "read" } & BoxRequest)
+  | ({ readonly kind: "texts" } & TextsRequest)
+  | ({ readonly kind: "bytes" } & BytesRequest)
+  | ({ readonly kind: "changes" } & ChangesRequest)
+  | ({ readonly kind: "ready" } & ReadyRequest);
+
+/** Elements in C order, in shared memory. */
+export type Elements = RawValues | BigInt64Array | BigUint64Array;
+
+/** The answers, by the kind of the request. */
+export interface StoreReplies {
+  readonly folder: FolderContents;
+  readonly open: StoreTree;
+  readonly file: FileState;
+  readonly read: Elements;
+  readonly texts: readonly string[];
+  /** In shared memory; null where a range is not there yet. */
+  readonly bytes: readonly Uint8Array[] | null;
+  /** Versions of those that have changed since. */
+  readonly changes: readonly string[];
+  /** For each piece, whether it is there or known to fail. */
+  readonly ready: readonly boolean[];
+}
+
+/** A message of a thread: a request with a number. */
+export interface StoreMessage {
+  readonly id: number;
+  readonly request: StoreRequest;
+}
+
+/** The answer to the message with that number: a value of `StoreReplies`, or an error. */
+export type StoreAnswer =
+  | { readonly id: number; readonly value: unknown }
+  /** `busy`: the store did not answer in time; otherwise it is not readable, or not what it was. */
+  | { readonly id: number; readonly message: string; readonly busy: boolean };

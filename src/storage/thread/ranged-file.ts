@@ -1,0 +1,168 @@
+/** `RemoteFile` reads a file behind HTTP or in a bucket by ranges, through the store thread. */
+import type { ByteRange, RangedFile } from "../hdf5-bytes/bytes.js";
+import { FILE_BLOCK_BYTES, type FileState, type OpenRequest, type RangeRequest } from "./protocol.js";
+import { type AnswerTimeout, StoreClient } from "./store-client.js";
+
+/** Blocks that this thread keeps of a file. */
+const BLOCKS = 256;
+
+/** A block is not there yet; it has been noted. */
+class NotThere extends Error {}
+
+/** A file at an address, whose metadata this thread keeps in blocks and whose values it fetches range by range. */
+export class RemoteFile implements RangedFile {
+  readonly path: string;
+  readonly #state: FileState;
+  readonly #client = StoreClient.ofThread();
+  /** Blocks by their numbers, in order of last use. */
+  readonly #blocks = new Map<number, Uint8Array>();
+  /** Ranges that were fetched for the read that runs, in order of position. */
+  #ranges: readonly (ByteRange & { readonly bytes: Uint8Array })[] = [];
+  /** Blocks that were not there, while a read must not wait; else null. */
+  #missing: Set<number> | null = null;
+
+  /** @param path address of the file */
+  constructor(path: string, { newestMs, named, timeoutMs }: Omit<OpenRequest, "store"> & AnswerTimeout = {}) {
+    this.path = path;
+    this.#state = this.#client.ask({ kind: "file", store: path, newestMs, named }, timeoutMs);
+  }
+
+  get size(): number {
+    return this.#state.size;
+  }
+
+  get newestMs(): number {
+    return this.#state.newestMs;
+  }
+
+  get version(): string {
+    return this.#state.digest;
+  }
+
+  read(bytes: Uint8Array, position: number): number {
+    const length = Math.min(bytes.length, Math.max(0, this.size - position));
+    if (length === 0) return 0;
+    const range = this.#rangeAround(position, length);
+    if (range !== null) {
+      const at = position - range.position;
+      bytes.set(range.bytes.subarray(at, at + length));
+      return length;
+    }
+    const [first, last] = [
+      Math.floor(position / FILE_BLOCK_BYTES),
+      Math.floor((position + length - 1) / FILE_BLOCK_BYTES),
+    ];
+    // Metadata are small: a read of more blocks than are kept is one of values, which no block need hold.
+    if (last - first >= BLOCKS) {
+      const [values] = this.#fetch([this.#request({ position, length }, false)], false) as [Uint8Array];
+      bytes.set(values);
+      return length;
+    }
+    this.#load(first, last);
+    for (let number = first; number <= last; number++) {
+      const block = this.#blocks.get(number) as Uint8Array;
+      const start = number * FILE_BLOCK_BYTES;
+      const from = Math.max(position, start);
+      const to = Math.min(position + length, start + block.length);
+      bytes.set(block.subarray(from - start, to - start), from - position);
+    }
+    return length;
+  }
+
+  /** The fetched range that holds these bytes, or null. */
+  #rangeAround(position: number, length: number): (ByteRange & { readonly bytes: Uint8Array }) | null {
+    let [low, high] = [0, this.#ranges.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#ranges[middle] as ByteRange).position <= position) low = middle + 1;
+      else high = middle;
+    }
+    const range = this.#ranges[low - 1];
+    return range !== undefined && position + length <= range.position + range.length ? range : null;
+  }
+
+  /** Gets the blocks of these numbers that are not here. @throws NotThere where a read must not wait */
+  #load(first: number, last: number): void {
+    const absent: number[] = [];
+    for (let number = first; number <= last; number++) {
+      const block = this.#blocks.get(number);
+      if (block === undefined) absent.push(number);
+      else {
+        this.#blocks.delete(number);
+        this.#blocks.set(number, block);
+      }
+    }
+    if (absent.length === 0) return;
+    const blocks = this.#fetch(
+      absent.map((number) => this.#blockAt(number)),
+      this.#missing !== null,
+    );
+    if (blocks === null) {
+      for (const number of absent) this.#missing?.add(number);
+      throw new NotThere();
+    }
+    for (const [index, block] of blocks.entries()) this.#blocks.set(absent[index], block);
+    for (const oldest of this.#blocks.keys()) {
+      if (this.#blocks.size <= BLOCKS) break;
+      if (oldest < first || oldest > last) this.#blocks.delete(oldest);
+    }
+  }
+
+  #fetch(ranges: readonly RangeRequest[], ifThere: boolean): readonly Uint8Array[] | null {
+    return this.#client.ask({ kind: "bytes", store: this.path, ranges, ifThere });
+  }
+
+  #request({ position, length }: ByteRange, isBlock: boolean): RangeRequest {
+    const inside = Math.min(length, Math.max(0, this.size - position));
+    return { store: this.path, newestMs: this.newestMs, position, length: inside, isBlock };
+  }
+
+  #blockAt(number: number): RangeRequest {
+    return this.#request({ position: number * FILE_BLOCK_BYTES, length: FILE_BLOCK_BYTES }, true);
+  }
+
+  /** Runs `use`, whose reads find these ranges fetched together. */
+  with<T>(ranges: readonly ByteRange[], use: () => T): T {
+    const wanted = ranges.map((range) => this.#request(range, false)).filter(({ length }) => length > 0);
+    const bytes = wanted.length === 0 ? [] : (this.#fetch(wanted, false) as readonly Uint8Array[]);
+    const before = this.#ranges;
+    this.#ranges = wanted
+      .map(({ position, length }, index) => ({ position, length, bytes: bytes[index] }))
+      .sort((a, b) => a.position - b.position);
+    try {
+      return use();
+    } finally {
+      this.#ranges = before;
+    }
+  }
+
+  /**
+   * Has ranges fetched by the store thread; each function finds some, by reading metadata that may not be there yet.
+   *
+   * @returns for each function, whether all its ranges are there or known to fail
+   */
+  fetched(find: readonly (() => readonly ByteRange[])[]): readonly boolean[] {
+    const missing = new Set<number>();
+    const pieces: RangeRequest[] = [];
+    /** For each, its first piece and the one behind its last; null where blocks are missing. */
+    const found: ([first: number, end: number] | null)[] = [];
+    this.#missing = missing;
+    try {
+      for (const ranges of find) {
+        const first = pieces.length;
+        try {
+          pieces.push(...ranges().map((range) => this.#request(range, false)));
+          found.push([first, pieces.length]);
+        } catch (error) {
+          // The read itself will tell what is wrong.
+          found.push(error instanceof NotThere ? null : [first, first]);
+        }
+      }
+    } finally {
+      this.#missing = null;
+    }
+    pieces.push(...[...missing].map((number) => this.#blockAt(number)));
+    const ready = this.#client.ask({ kind: "ready", store: this.path, pieces });
+    return found.map((span) => span !== null && ready.slice(...span).every(Boolean));
+  }
+}

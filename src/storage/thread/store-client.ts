@@ -1,0 +1,138 @@
+/**
+ * The store client asks the store thread and waits for its answers: files are read by calls that return values, so a
+ * thread that computes sleeps until the store thread wakes it.
+ */
+import { randomUUID } from "node:crypto";
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import { BusyError, DataError } from "../../errors.js";
+import type { StoreAnswer, StoreMessage, StoreReplies, StoreRequest } from "./protocol.js";
+import type { StorePort } from "./store-port.js";
+import { StoreThread } from "./store-thread.js";
+
+/** Time after which an answer is no longer waited for. */
+const TIMEOUT_MS = 60_000;
+
+/** The time for which an answer is waited for. */
+export interface AnswerTimeout {
+  readonly timeoutMs?: number;
+}
+
+/** Hands a connection to the store thread. */
+export type StoreConnector = (connection: StorePort) => void;
+
+/** The connection of this thread to the store thread. */
+export class StoreClient {
+  static #ofThread: StoreClient | null = null;
+  static #connector: StoreConnector | null = null;
+  readonly #port: MessagePort;
+  readonly #signal = new Int32Array(new SharedArrayBuffer(4));
+  /** Answers to requests that somebody will ask for, null until they come. */
+  readonly #awaited = new Map<number, StoreAnswer | null>();
+  #requests = 0;
+  /** The scan that this thread makes. */
+  #scan: string | undefined;
+
+  private constructor(connect: StoreConnector) {
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    port1.unref();
+    connect({ port: port2, signal: this.#signal });
+  }
+
+  /** The client of this thread, which connects at its first use. */
+  static ofThread(): StoreClient {
+    StoreClient.#ofThread ??= new StoreClient(StoreClient.#connector ?? ownThread());
+    return StoreClient.#ofThread;
+  }
+
+  /** Connects this thread to a store thread that it shares with others, rather than to one of its own. */
+  static share(connector: StoreConnector): void {
+    StoreClient.#connector = connector;
+  }
+
+  /**
+   * Asks and waits.
+   *
+   * @param timeoutMs time after which the answer is no longer waited for
+   * @throws DataError, or BusyError where another try may succeed
+   */
+  ask<Request extends StoreRequest>(request: Request, timeoutMs = TIMEOUT_MS): StoreReplies[Request["kind"]] {
+    return this.start(request)(timeoutMs);
+  }
+
+  /**
+   * Asks, and waits when the answer is asked for, which must be done once.
+   *
+   * @returns waits for the answer, and throws as `ask` does
+   */
+  start<Request extends StoreRequest>(request: Request): (timeoutMs: number) => StoreReplies[Request["kind"]] {
+    const id = this.announce(request);
+    this.#awaited.set(id, null);
+    return (timeoutMs) => {
+      try {
+        return resultOf(this.#wait(id, timeoutMs, request.store)) as StoreReplies[Request["kind"]];
+      } finally {
+        this.#awaited.delete(id);
+      }
+    };
+  }
+
+  /** Begins a scan: until its end, what is looked at twice is asked for once. */
+  beginScan(): void {
+    this.#scan = randomUUID();
+  }
+
+  /** Ends a scan, and forgets the answers that it has not asked for. */
+  endScan(): void {
+    this.#scan = undefined;
+    this.#awaited.clear();
+  }
+
+  /**
+   * Has files looked at that the scan of this thread will open; without a scan they are looked at when they are opened.
+   */
+  lookAhead(files: readonly string[]): void {
+    if (this.#scan === undefined) return;
+    for (const store of files) this.announce({ kind: "file", store });
+  }
+
+  /** Has a request worked on whose answer nobody asks for. */
+  announce(request: StoreRequest): number {
+    const isLook = request.kind === "open" || request.kind === "file";
+    const message = { id: ++this.#requests, request: isLook ? { ...request, scan: this.#scan } : request };
+    this.#port.postMessage(message satisfies StoreMessage);
+    return message.id;
+  }
+
+  #wait(id: number, timeoutMs: number, store: string): StoreAnswer {
+    const end = performance.now() + timeoutMs;
+    for (;;) {
+      const seen = Atomics.load(this.#signal, 0);
+      this.#receive();
+      const answer = this.#awaited.get(id);
+      if (answer) return answer;
+      const left = end - performance.now();
+      if (left <= 0) throw new BusyError(`${store} has not answered in time.`);
+      Atomics.wait(this.#signal, 0, seen, left);
+    }
+  }
+
+  /** Takes the answers that have come; those whose callers have given up are dropped. */
+  #receive(): void {
+    for (;;) {
+      const received = receiveMessageOnPort(this.#port) as { readonly message: StoreAnswer } | undefined;
+      if (received === undefined) return;
+      if (this.#awaited.has(received.message.id)) this.#awaited.set(received.message.id, received.message);
+    }
+  }
+}
+
+function ownThread(): StoreConnector {
+  const thread = new StoreThread();
+  return (connection) => thread.connect(connection);
+}
+
+function resultOf(answer: StoreAnswer): unknown {
+  if ("value" in answer) return answer.value;
+  throw answer.busy ? new BusyError(answer.message) : new DataError(answer.message);
+}

@@ -1,0 +1,74 @@
+/**
+ * The store thread reads stores for all threads of a process, so that they share what is open, cached and under way.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { builtFile } from "../../built-file.js";
+import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
+import type { DiskCounts, StoreStatus } from "../objects/store-status.js";
+import type { StorePort } from "./store-port.js";
+
+const ENTRY = builtFile(new URL("./store-worker.js", import.meta.url));
+
+/** Time for which the end of the thread waits for its disk. */
+const CLOSE_MS = 2000;
+
+/** Reports of the store thread to the thread that started it. */
+export type StoreReport =
+  | { readonly stores: readonly StoreStatus[]; readonly disk: DiskCounts | null }
+  | { readonly warning: string };
+
+/** A connection of another thread, the stores that are in use, or the end of the thread. */
+export type StoreOrder = StorePort | { readonly keep: ReadonlySet<string> } | null;
+
+/** The store thread, which starts at the first connection and never keeps a process alive. */
+export class StoreThread {
+  #worker: Worker | null = null;
+  readonly #settings: StoreSettings;
+  readonly #warn: (line: string) => void;
+
+  /** Counts of fetches from the stores behind HTTP, a second old at most. */
+  status: readonly StoreStatus[] = [];
+  /** Counts of the cache on disk, a second old at most; null where there is none. */
+  disk: DiskCounts | null = null;
+
+  /** @param warn told what the owner of the process should know */
+  constructor(settings: StoreSettings = STORE_DEFAULTS, warn: (line: string) => void = () => {}) {
+    this.#settings = settings;
+    this.#warn = warn;
+  }
+
+  /** Connects a thread. */
+  connect(connection: StorePort): void {
+    if (this.#worker === null) {
+      this.#worker = new Worker(ENTRY, { workerData: this.#settings });
+      this.#worker.on("message", (report: StoreReport) => {
+        if ("warning" in report) return this.#warn(report.warning);
+        this.status = report.stores;
+        this.disk = report.disk;
+      });
+      this.#worker.once("exit", () => {
+        this.#worker = null;
+      });
+      // A listener keeps the process alive, so this comes last.
+      this.#worker.unref();
+    }
+    this.#worker.postMessage(connection satisfies StoreOrder, [connection.port]);
+  }
+
+  /** Has all stores closed that are not among these locations, once they have not been used for a while. */
+  keep(locations: ReadonlySet<string>): void {
+    this.#worker?.postMessage({ keep: locations } satisfies StoreOrder);
+  }
+
+  /** Ends the thread, once what it has fetched is kept on disk. */
+  async close(): Promise<void> {
+    const worker = this.#worker;
+    if (worker === null) return;
+    const end = new AbortController();
+    worker.once("exit", () => end.abort());
+    worker.postMessage(null satisfies StoreOrder);
+    await pause(CLOSE_MS, null, { signal: end.signal }).catch(() => undefined);
+    await worker.terminate();
+  }
+}

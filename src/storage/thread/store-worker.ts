@@ -1,0 +1,61 @@
+/** The entry of the store thread answers the requests of other threads, each through a port of its own. */
+import { parentPort, workerData } from "node:worker_threads";
+import { BusyError, FieldprobeError } from "../../errors.js";
+import type { StoreSettings } from "../../store-settings.js";
+import { DiskCache } from "../objects/disk-cache.js";
+import { registerCodecs } from "../zarr/codecs.js";
+import type { StoreAnswer, StoreMessage, StoreRequest } from "./protocol.js";
+import type { StorePort } from "./store-port.js";
+import type { StoreOrder, StoreReport } from "./store-thread.js";
+import { Stores } from "./stores.js";
+
+registerCodecs();
+const settings = workerData as StoreSettings;
+const report = (told: StoreReport) => parentPort?.postMessage(told);
+const disk =
+  settings.cacheDir === null
+    ? null
+    : new DiskCache(settings.cacheDir, settings.cacheBytes, (warning) => report({ warning }));
+const stores = new Stores({ settings, disk });
+
+parentPort?.on("message", async (order: StoreOrder) => {
+  if (order === null) {
+    await disk?.settled();
+    process.exit();
+  }
+  if ("keep" in order) return stores.keep(order.keep);
+  const { port, signal } = order;
+  port.on("message", ({ id, request }: StoreMessage) => void answer({ port, signal }, id, request));
+});
+
+/** Interval at which the main thread is told what has been fetched. */
+const STATUS_MS = 1000;
+setInterval(async () => report({ stores: await stores.status(), disk: disk?.counts ?? null }), STATUS_MS).unref();
+
+async function answer({ port, signal }: StorePort, id: number, request: StoreRequest): Promise<void> {
+  let reply: StoreAnswer;
+  try {
+    reply = { id, value: await perform(request) };
+  } catch (error) {
+    const place = request.kind === "read" ? `${request.store}: ${request.path}` : request.store;
+    const message = error instanceof FieldprobeError ? error.message : `${place} cannot be read: ${textOf(error)}`;
+    reply = { id, message, busy: error instanceof BusyError };
+  }
+  port.postMessage(reply);
+  Atomics.add(signal, 0, 1);
+  Atomics.notify(signal, 0);
+}
+
+function perform(request: StoreRequest): Promise<unknown> {
+  if (request.kind === "folder") return stores.folder(request.store);
+  if (request.kind === "open") return stores.open(request);
+  if (request.kind === "file") return stores.file(request);
+  if (request.kind === "texts") return stores.texts(request);
+  if (request.kind === "changes") return stores.changes(request.beginnings);
+  if (request.kind === "bytes") return stores.bytes(request);
+  return request.kind === "read" ? stores.read(request) : stores.ready(request.pieces);
+}
+
+function textOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\s+/g, " ");
+}

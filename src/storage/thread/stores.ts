@@ -1,0 +1,567 @@
+/** `Stores` opens the stores and remote files of the store thread, and reads boxes of arrays and ranges of files. */
+
+import { setTimeout as pause } from "node:timers/promises";
+import ndarray from "ndarray";
+import ops from "ndarray-ops";
+import {
+  type AbsolutePath,
+  type AsyncReadable,
+  type Chunk,
+  type DataType,
+  defineArrayExtension,
+  get,
+  open,
+  type RangeQuery,
+  root,
+  slice,
+  type Array as ZarrArray,
+} from "zarrita";
+import { isAddress } from "../../addresses.js";
+import { DataError } from "../../errors.js";
+import { Hosts } from "../objects/hosts.js";
+import { HttpConnections } from "../objects/http-connections.js";
+import { type Fetching, PinnedObjects } from "../objects/pinned-objects.js";
+import { RemoteBytes } from "../objects/remote-bytes.js";
+import type { RemoteObjects } from "../objects/remote-objects.js";
+import type { StoreStatus } from "../objects/store-status.js";
+import { isReferences } from "../zarr/kinds.js";
+import { LocalStore } from "../zarr/local-store.js";
+import { DOCUMENT_NAMES, type Documents, entriesOf, expandConsolidated, unwrittenValue } from "../zarr/metadata.js";
+import type { ObjectStore } from "../zarr/object-store.js";
+import { ReferenceStore } from "../zarr/reference-store.js";
+import { RemoteStore } from "../zarr/remote-store.js";
+import type { StoreTree } from "../zarr/store-tree.js";
+import { ChunkCache } from "./chunk-cache.js";
+import {
+  type BoxRequest,
+  type BytesRequest,
+  type Elements,
+  FILE_BLOCK_BYTES,
+  type FileState,
+  type FolderContents,
+  type OpenRequest,
+  type RangeRequest,
+  type StoreRead,
+  type TextsRequest,
+} from "./protocol.js";
+import { nameOf, ReadAhead } from "./read-ahead.js";
+import { RemoteFolder } from "./remote-folder.js";
+
+/** An open store, in the version that it had when it was opened. */
+interface OpenStore {
+  readonly tree: StoreTree;
+  readonly objects: PinnedStore;
+  /** By path: the arrays that have been read. */
+  readonly arrays: Map<string, Promise<ZarrArray<DataType, PinnedStore>>>;
+}
+
+/** An open remote file, in the version that it had when it was opened. */
+interface PinnedFile {
+  readonly state: FileState;
+  readonly bytes: RemoteBytes;
+}
+
+/** Most time that `ready` waits for a first piece: the thread that asks has other work. */
+const MOMENT_MS = 15;
+/** Time without use after which a store that is no longer needed is closed. */
+const UNUSED_MS = 30_000;
+
+/** Most bytes of decoded chunks that are kept, because boxes may be smaller than a chunk. */
+const CHUNK_BYTES = 64 * 1024 * 1024;
+/** Bytes of the largest type of elements. */
+const ELEMENT_BYTES = 8;
+/** Most bytes of ranges of values in files that are kept, because several boxes may need the same range. */
+const RANGE_BYTES = 64 * 1024 * 1024;
+/** Most bytes of blocks of files that are kept: what describes the values. */
+const BLOCKS_BYTES = 64 * 1024 * 1024;
+/** Arrays for elements, by the type of the elements. */
+const CONSTRUCTORS = {
+  float32: Float32Array,
+  float64: Float64Array,
+  int8: Int8Array,
+  uint8: Uint8Array,
+  int16: Int16Array,
+  uint16: Uint16Array,
+  int32: Int32Array,
+  uint32: Uint32Array,
+  int64: BigInt64Array,
+  uint64: BigUint64Array,
+} as const;
+
+/** A decoded chunk: its values, shape and strides. */
+type Decoded = Chunk<DataType>;
+
+/** What a read gives: elements of a box, or bytes of a range. */
+type ReadData = Elements | Uint8Array;
+
+/** The stores and remote files that are open, the reads that are under way, and what is kept of those that are done. */
+export class Stores {
+  readonly #fetching: Fetching;
+  readonly #hosts: Hosts;
+  readonly #clock: () => number;
+  /** Open stores and files, by address or path: the version that was found last. */
+  readonly #open = new Map<string, Promise<OpenStore>>();
+  readonly #files = new Map<string, Promise<PinnedFile>>();
+  /** By named address: what asks its host, shared by all stores and files at the address or below it. */
+  readonly #named = new Map<string, RemoteObjects>();
+  /** Named addresses that are stores themselves. */
+  readonly #areStores = new Set<string>();
+  /** Looks at the present state of stores, files and folders that are under way. */
+  readonly #looks = new Map<string, Promise<unknown>>();
+  /** By address or path: the time of the last use. */
+  readonly #used = new Map<string, number>();
+  /** By address or path: the scan that looked at it last. */
+  readonly #scans = new Map<string, string>();
+  readonly #chunks = new ChunkCache<Decoded>(CHUNK_BYTES, ({ data }) => data.length * ELEMENT_BYTES);
+  readonly #ranges = new ChunkCache<Uint8Array>(RANGE_BYTES, ({ length }) => length);
+  readonly #blocks = new ChunkCache<Uint8Array>(BLOCKS_BYTES, ({ length }) => length);
+  /** Reads that are under way, or done and not yet asked for; by `nameOf`, the oldest first. */
+  readonly #pieces = new Map<string, Promise<ReadData>>();
+  readonly #ahead: ReadAhead;
+
+  /**
+   * @param hosts refuses private hosts that nobody has named
+   * @param clock tells milliseconds
+   */
+  constructor(fetching: Fetching, hosts = new Hosts(), clock: () => number = () => performance.now()) {
+    this.#hosts = hosts;
+    this.#clock = clock;
+    this.#fetching = { network: { connections: new HttpConnections(), lookup: hosts.lookup }, ...fetching };
+    this.#ahead = new ReadAhead(
+      fetching.settings.aheadBytes,
+      (piece) => this.#begin(piece),
+      (name) => this.#pieces.delete(name),
+    );
+  }
+
+  /** Finds possible datasets at a named address, or below it where it is a folder. @throws DataError, BusyError */
+  async folder(address: string): Promise<FolderContents> {
+    this.#hosts.name(address);
+    if (this.#areStores.has(address)) return { places: [address], versions: new Map(), problems: [] };
+    return this.#look(`folder ${address}`, async () => {
+      const objects = new PinnedObjects(address, this.#fetching, this.#named.get(address));
+      this.#named.set(address, objects.objects);
+      const contents = await new RemoteFolder(address, objects).contents();
+      if (contents.places.length === 1 && contents.places[0] === address) this.#areStores.add(address);
+      return contents;
+    });
+  }
+
+  /** Finds what asks the host of a location, if that is at a named address or below one. */
+  #sharedFor(location: string): RemoteObjects | undefined {
+    for (let place = location; place.includes("/"); place = place.slice(0, place.lastIndexOf("/"))) {
+      const shared = this.#named.get(place) ?? this.#named.get(`${place}/`);
+      if (shared !== undefined) return shared;
+    }
+    return undefined;
+  }
+
+  /**
+   * Opens a store and returns its tree: of the version `newestMs`, or of the one that is there now. The same scan asks
+   * several times and is told the version that it saw first.
+   */
+  async open({ store: location, newestMs, named, scan }: OpenRequest): Promise<StoreTree> {
+    this.#used.set(location, this.#clock());
+    if (newestMs !== undefined) {
+      this.#admitNamed(location, named);
+      return (await this.#verified(location, newestMs)).tree;
+    }
+    await this.#checkHost(location, named);
+    const known = this.#isSeen(location, scan) ? await this.#open.get(location)?.catch(() => null) : null;
+    if (known && known.objects.changedMs === 0) return known.tree;
+    const tree = await this.#look(`store ${location}`, () => this.#openNow(location));
+    this.#noteSeen(location, scan);
+    return tree;
+  }
+
+  /** Opens a store anew; keeps the open one if its version is the same. */
+  async #openNow(location: string): Promise<StoreTree> {
+    const known = await this.#open.get(location)?.catch(() => null);
+    const changedMs = known?.objects.changedMs ?? 0;
+    const store = storeAt(location, this.#hosts, this.#fetching, this.#sharedFor(location));
+    const opening = openStore(location, store, changedMs);
+    // A named store that cannot be opened may be a folder by now: the next look at the address finds out.
+    opening.catch((error: unknown) => error instanceof DataError && this.#areStores.delete(location));
+    const { tree } = await opening;
+    if (known?.tree.digest === tree.digest && changedMs === 0) return known.tree;
+    this.#open.set(location, opening);
+    this.#used.set(location, this.#clock());
+    return tree;
+  }
+
+  /** Finds a file and returns its state, of the same version as `open` would choose. */
+  async file({ store: location, newestMs, named, scan }: OpenRequest): Promise<FileState> {
+    this.#used.set(location, this.#clock());
+    if (newestMs !== undefined) {
+      this.#admitNamed(location, named);
+      return (await this.#verifiedFile(location, newestMs)).state;
+    }
+    await this.#checkHost(location, named);
+    const known = await this.#files.get(location);
+    if (known && this.#isSeen(location, scan) && !known.bytes.hasChanged) return known.state;
+    const state = await this.#look(`file ${location}`, () => this.#fileNow(location));
+    // The scan will read the beginning of the file next.
+    if (scan !== undefined && known?.state !== state && state.size > 0)
+      this.#range(beginningOf(location, state)).catch(() => undefined);
+    this.#noteSeen(location, scan);
+    return state;
+  }
+
+  /** Whether a scan was the last to look at a store or file. */
+  #isSeen(location: string, scan: string | undefined): boolean {
+    return scan !== undefined && this.#scans.get(location) === scan;
+  }
+
+  #noteSeen(location: string, scan: string | undefined): void {
+    if (scan !== undefined) this.#scans.set(location, scan);
+  }
+
+  /** Asks for the version of a file anew; keeps the open file if its version is the same. */
+  async #fileNow(location: string): Promise<FileState> {
+    const known = await this.#files.get(location);
+    const bytes = new RemoteBytes(location, this.#fetching, this.#sharedFor(location));
+    const found = await bytes.open();
+    if (known?.state.digest === found.digest && !known.bytes.hasChanged) return known.state;
+    // The time names a version: two versions get different times, even where the host counts in seconds.
+    const state = { ...found, newestMs: Math.max(found.newestMs, (known?.state.newestMs ?? 0) + 1) };
+    this.#files.set(location, Promise.resolve({ state, bytes }));
+    this.#used.set(location, this.#clock());
+    return state;
+  }
+
+  /** Runs `look`, or joins the one with the same name that is under way. */
+  async #look<T>(what: string, look: () => Promise<T>): Promise<T> {
+    const known = this.#looks.get(what) as Promise<T> | undefined;
+    if (known !== undefined) return known;
+    const looking = look();
+    this.#looks.set(what, looking);
+    try {
+      return await looking;
+    } finally {
+      this.#looks.delete(what);
+    }
+  }
+
+  /**
+   * Finds the open stores and files that reads have found changed.
+   *
+   * @param beginnings of addresses: others are left out
+   * @returns address and open version of each
+   */
+  async changes(beginnings: readonly string[]): Promise<readonly string[]> {
+    const found: string[] = [];
+    const isMeant = (location: string) => beginnings.some((beginning) => location.startsWith(beginning));
+    for (const [location, opening] of this.#open) {
+      const store = isMeant(location) ? await opening.catch(() => null) : null;
+      if (store && store.objects.changedMs > 0) found.push(`${location} ${store.tree.digest} ${store.tree.newestMs}`);
+    }
+    for (const [location, opening] of this.#files) {
+      const file = isMeant(location) ? await opening : null;
+      if (file?.bytes.hasChanged) found.push(`${location} ${file.state.digest} ${file.state.newestMs}`);
+    }
+    return found;
+  }
+
+  /** Admits the host of an address that the settings or the command line name. */
+  #admitNamed(location: string, named: boolean | undefined): void {
+    if (named === true && isAddress(location)) this.#hosts.name(location);
+  }
+
+  /** @throws DataError for an address in a private network whose host was not named */
+  async #checkHost(location: string, named: boolean | undefined): Promise<void> {
+    this.#admitNamed(location, named);
+    if (isAddress(location)) await this.#hosts.check(location);
+  }
+
+  /** Closes stores and files that are not among these locations and have not been used for a while. */
+  keep(locations: ReadonlySet<string>): void {
+    const before = this.#clock() - UNUSED_MS;
+    for (const [location, usedAt] of this.#used) {
+      const isOpening = this.#looks.has(`store ${location}`) || this.#looks.has(`file ${location}`);
+      if (locations.has(location) || usedAt > before || isOpening) continue;
+      // Idle connections end by themselves.
+      for (const known of [this.#used, this.#open, this.#files, this.#scans]) known.delete(location);
+    }
+  }
+
+  /** The counts of fetches over HTTP: for each named address, and for each store or file that shares none of these. */
+  async status(): Promise<StoreStatus[]> {
+    const statuses = [...this.#named].map(([address, objects]) => statusOf(address, [objects]));
+    const shared = new Set(this.#named.values());
+    const add = (store: string, hosts: readonly RemoteObjects[]) => {
+      const own = hosts.filter((host) => !shared.has(host));
+      if (own.length > 0) statuses.push(statusOf(store, own));
+    };
+    for (const [store, opening] of this.#open) add(store, (await opening.catch(() => null))?.objects.hosts ?? []);
+    for (const [store, opening] of this.#files) add(store, (await opening).bytes.hosts);
+    return statuses;
+  }
+
+  /**
+   * Starts to read pieces that will be asked for soon: as many as there is room for, the others when room comes free.
+   * It waits for a moment where none has been read.
+   *
+   * @returns for each piece, whether it has been read or has failed. When no other piece of the request is under way,
+   *          pieces without room count as read too: to ask for them makes room
+   */
+  async ready(pieces: readonly StoreRead[]): Promise<readonly boolean[]> {
+    const isBlock = (piece: StoreRead): piece is RangeRequest => "isBlock" in piece && piece.isBlock;
+    this.#ahead.add(pieces.filter((piece) => !isBlock(piece)));
+    const started = pieces.map((piece) => (isBlock(piece) ? this.#range(piece) : this.#pieces.get(nameOf(piece))));
+    const there = pieces.map(() => false);
+    const isOver = () => started.every((reading, at) => reading === undefined || there[at]);
+    const settling = started.map(async (reading, at) => {
+      await reading?.catch(() => undefined);
+      there[at] = reading !== undefined;
+    });
+    // Reads that are done have settled by the next turn of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (!there.some(Boolean) && !isOver()) {
+      const end = new AbortController();
+      const moment = pause(MOMENT_MS, undefined, { signal: end.signal }).catch(() => undefined);
+      await Promise.race([Promise.all(settling), moment]);
+      end.abort();
+    }
+    return isOver() ? pieces.map(() => true) : there;
+  }
+
+  /** Reads a box of an array, its elements in C order. @throws DataError, BusyError */
+  async read(box: BoxRequest): Promise<Elements> {
+    return (await this.#take(box)) as Elements;
+  }
+
+  /** Reads the texts of a small array. @throws DataError, BusyError */
+  async texts({ store, newestMs, path }: TextsRequest): Promise<readonly string[]> {
+    const { objects } = await this.#verified(store, newestMs);
+    const { data } = (await get(await open(root(objects).resolve(path), { kind: "array" }))) as unknown as {
+      data: Iterable<unknown>;
+    };
+    return Array.from(data, String);
+  }
+
+  /**
+   * Reads ranges of a file, all at the same time.
+   *
+   * @returns null where a range is still under way and the caller asked for `ifThere`
+   * @throws DataError, BusyError
+   */
+  async bytes({ ranges, ifThere }: BytesRequest): Promise<readonly Uint8Array[] | null> {
+    const reading = Promise.all(ranges.map((range) => this.#take(range) as Promise<Uint8Array>));
+    if (!ifThere) return reading;
+    reading.catch(() => undefined);
+    // Ranges that have been read settle before the next turn of the event loop.
+    const tick = new Promise<null>((resolve) => setImmediate(resolve, null));
+    return Promise.race([reading, tick]);
+  }
+
+  /** Reads a piece, or waits for the read that is under way, and forgets it: it is asked for once. */
+  async #take(piece: StoreRead): Promise<ReadData> {
+    try {
+      return await this.#begin(piece);
+    } finally {
+      this.#pieces.delete(nameOf(piece));
+      this.#ahead.done(nameOf(piece));
+    }
+  }
+
+  /** Begins to read a piece, unless that is under way or done. */
+  #begin(piece: StoreRead): Promise<ReadData> {
+    const name = nameOf(piece);
+    const known = this.#pieces.get(name);
+    if (known !== undefined) return known;
+    const reading = "position" in piece ? this.#range(piece) : this.#readBox(piece);
+    this.#pieces.set(name, reading);
+    return reading;
+  }
+
+  /** The store, if it has the version that the caller verified. @throws DataError when it has another by now */
+  async #verified(location: string, newestMs: number): Promise<OpenStore> {
+    this.#used.set(location, this.#clock());
+    const known = await this.#open.get(location)?.catch(() => null);
+    if (known?.tree.newestMs === newestMs) return known;
+    await this.open({ store: location });
+    const now = await (this.#open.get(location) as Promise<OpenStore>);
+    if (now.tree.newestMs !== newestMs) throw otherVersion(location);
+    return now;
+  }
+
+  /** The file, if it has the version that the caller verified. @throws DataError when it has another by now */
+  async #verifiedFile(location: string, newestMs: number): Promise<PinnedFile> {
+    this.#used.set(location, this.#clock());
+    const known = await this.#files.get(location);
+    if (known?.state.newestMs === newestMs) return known;
+    await this.file({ store: location });
+    const now = await (this.#files.get(location) as Promise<PinnedFile>);
+    if (now.state.newestMs !== newestMs) throw otherVersion(location);
+    return now;
+  }
+
+  /** Reads a range of a file into shared memory, or takes what is kept of it. */
+  #range(range: RangeRequest): Promise<Uint8Array> {
+    const cache = range.isBlock ? this.#blocks : this.#ranges;
+    return cache.get(nameOf(range), async () => {
+      const { bytes } = await this.#verifiedFile(range.store, range.newestMs);
+      const found = await bytes.read(range.position, range.length);
+      const shared = new Uint8Array(new SharedArrayBuffer(found.length));
+      shared.set(found);
+      return shared;
+    });
+  }
+
+  async #readBox(box: BoxRequest): Promise<Elements> {
+    const { objects, arrays } = await this.#verified(box.store, box.newestMs);
+    let array = arrays.get(box.path);
+    if (array === undefined) {
+      const cached = { cache: this.#chunks, name: `${box.store}\n${box.newestMs}\n${box.path}` };
+      array = open(root(objects).resolve(box.path), { kind: "array" }).then((found) => throughCache(found, cached));
+      arrays.set(box.path, array);
+    }
+    return readElements(await array, box);
+  }
+}
+
+/** The error of a store or file that has changed since the catalogue verified it. */
+function otherVersion(location: string): DataError {
+  return new DataError(`${location} is not what it was when the catalogue was read`);
+}
+
+function statusOf(store: string, hosts: ObjectStore["hosts"]): StoreStatus {
+  const sum = (of: (host: ObjectStore["hosts"][number]) => number) =>
+    hosts.reduce((total, host) => total + of(host), 0);
+  return {
+    store,
+    requests: sum(({ counts }) => counts.requests),
+    retries: sum(({ counts }) => counts.retries),
+    failures: sum(({ counts }) => counts.failures),
+    bytes: sum(({ counts }) => counts.bytes),
+    seconds: sum(({ counts }) => counts.busyMs) / 1000,
+    answers: hosts.every(({ answers }) => answers),
+  };
+}
+
+/** The request for the first block of a file, as a reader will make it. */
+function beginningOf(store: string, { newestMs, size }: FileState): RangeRequest {
+  return { store, newestMs, position: 0, length: Math.min(FILE_BLOCK_BYTES, size), isBlock: true };
+}
+
+/** Makes the store of a location: a list of references, one behind an address, or a folder. */
+function storeAt(location: string, hosts: Hosts, fetching: Fetching, shared: RemoteObjects | undefined): ObjectStore {
+  if (isReferences(location)) return new ReferenceStore(location, hosts, fetching);
+  return isAddress(location) ? new RemoteStore(location, fetching, shared) : new LocalStore(location);
+}
+
+/** Reads the metadata of a store. @throws DataError where it holds none */
+async function openStore(location: string, store: ObjectStore, changedMs: number): Promise<OpenStore> {
+  const { documents: found, digest, newestMs } = await store.open(changedMs);
+  const documents = expandConsolidated(found);
+  const entries = entriesOf(documents);
+  if (Object.keys(entries).length === 0)
+    throw new DataError(`${location} holds neither zarr.json nor .zgroup nor .zarray`);
+  return { tree: { entries, digest, newestMs }, objects: new PinnedStore(store, documents), arrays: new Map() };
+}
+
+/** Reads a box through the library, and puts its elements in C order into shared memory. */
+async function readElements(array: ZarrArray<DataType, PinnedStore>, box: BoxRequest): Promise<Elements> {
+  const Kind = CONSTRUCTORS[array.dtype as keyof typeof CONSTRUCTORS];
+  if (Kind === undefined) throw new DataError(`${box.store}: ${box.path} holds ${array.dtype}, which are not numbers`);
+  const total = box.count.reduce((product, length) => product * length, 1);
+  const out = new Kind(new SharedArrayBuffer(total * Kind.BYTES_PER_ELEMENT) as unknown as ArrayBuffer);
+  const whole = await wholeChunk(array, box);
+  if (whole !== null) {
+    out.set(whole as never);
+    return out;
+  }
+  const selection = box.count.map((length, axis) => slice(box.offset[axis], box.offset[axis] + length));
+  const { data, shape, stride } = (await get(array, selection)) as unknown as {
+    data: Elements;
+    shape: number[];
+    stride: number[];
+  };
+  ops.assign(ndarray(out as Float64Array, [...box.count]), ndarray(data as Float64Array, shape, stride));
+  return out;
+}
+
+/** The values of a box that is exactly one chunk, stored in C order; null for every other box. */
+async function wholeChunk(
+  array: ZarrArray<DataType, PinnedStore>,
+  { offset, count }: BoxRequest,
+): Promise<Decoded["data"] | null> {
+  if (!array.chunks.every((edge, axis) => count[axis] === edge && offset[axis] % edge === 0)) return null;
+  const { data, shape, stride } = await array.getChunk(array.chunks.map((edge, axis) => offset[axis] / edge));
+  const isPlain = stride.every((step, axis) => step === shape.slice(axis + 1).reduce((product, n) => product * n, 1));
+  return isPlain ? data : null;
+}
+
+/**
+ * Has the chunks of an array read through a cache, and refuses a chunk that decodes to another number of elements than
+ * the metadata state: the library would take missing elements for zeros.
+ */
+const throughCache = defineArrayExtension((array, { cache, name }: { cache: ChunkCache<Decoded>; name: string }) => ({
+  getChunk(coordinates: number[]) {
+    return cache.get(`${name} ${coordinates.join(".")}`, async () => {
+      const chunk = await array.getChunk(coordinates);
+      const elements = array.chunks.reduce((product, length) => product * length, 1);
+      if (chunk.data.length === elements) return chunk;
+      const place = `chunk ${coordinates.join(".")} of ${array.path}`;
+      throw new DataError(`${place} decodes to ${chunk.data.length} elements, not ${elements}`);
+    });
+  },
+}));
+
+/**
+ * A store for the library: with the metadata documents that it was opened with, and in these as `fill_value` the value
+ * that `unwrittenValue` gives to elements that were never written.
+ */
+class PinnedStore implements AsyncReadable {
+  readonly #objects: ObjectStore;
+  readonly #documents: Documents;
+
+  constructor(objects: ObjectStore, documents: Documents) {
+    this.#objects = objects;
+    this.#documents = documents;
+  }
+
+  get changedMs(): number {
+    return this.#objects.changedMs;
+  }
+
+  get hosts(): ObjectStore["hosts"] {
+    return this.#objects.hosts;
+  }
+
+  async get(key: AbsolutePath): Promise<Uint8Array | undefined> {
+    const isDocument = DOCUMENT_NAMES.some((name) => key.endsWith(`/${name}`));
+    if (isDocument) return this.#document(key.slice(1));
+    const bytes = await this.#objects.get(key);
+    if (bytes === undefined) this.#checkUnwritten(key);
+    return aligned(bytes);
+  }
+
+  async getRange(key: AbsolutePath, range: RangeQuery): Promise<Uint8Array | undefined> {
+    return aligned(await this.#objects.getRange(key, range));
+  }
+
+  #document(key: string): Uint8Array | undefined {
+    const document = this.#documents.get(key);
+    if (document === undefined) return undefined;
+    const isArray = key.endsWith(".zarray") || document.node_type === "array";
+    const unwritten = isArray ? unwrittenValue(this.#documents, key) : undefined;
+    const read = unwritten === undefined ? document : { ...document, fill_value: unwritten };
+    return new TextEncoder().encode(JSON.stringify(read));
+  }
+
+  /** @throws DataError for a missing chunk of an array that tells no value for elements that were never written */
+  #checkUnwritten(key: string): void {
+    for (let at = key.lastIndexOf("/"); at > 0; at = key.lastIndexOf("/", at - 1)) {
+      const metadata = `${key.slice(1, at)}/.zarray`;
+      if (!this.#documents.has(metadata)) continue;
+      if (unwrittenValue(this.#documents, metadata) !== undefined) return;
+      throw new DataError(`${key.slice(1)} was never written, and the array does not say what stands for its values`);
+    }
+  }
+}
+
+/** The bytes, copied where they do not begin at a multiple of 8, as the typed arrays of the library need. */
+function aligned(bytes: Uint8Array | undefined): Uint8Array | undefined {
+  return bytes === undefined || bytes.byteOffset % ELEMENT_BYTES === 0 ? bytes : new Uint8Array(bytes);
+}

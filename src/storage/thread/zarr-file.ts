@@ -1,0 +1,212 @@
+/**
+ * `ZarrFile` reads a Zarr store as a stored file: its groups and arrays with the attributes, labels and coordinate
+ * tables of their dimensions.
+ */
+
+import { DataError } from "../../errors.js";
+import { packingOf, unpack } from "../file/packing.js";
+import type { AttributeValue, Hyperslab, RawValues, Stored } from "../file/stored.js";
+import {
+  countElements,
+  MAX_TABLE_BYTES,
+  MAX_TEXTS,
+  type StoredFile,
+  type StoredHyperslab,
+} from "../file/stored-file.js";
+import type { StoredArray, StoredGroup, StoreTree } from "../zarr/store-tree.js";
+import type { OpenRequest } from "./protocol.js";
+import { type AnswerTimeout, StoreClient } from "./store-client.js";
+
+/** Types of elements that are read as texts. */
+const TEXTS = /^(string|\|O|[<>|][US]\d+)$/;
+
+export class ZarrFile implements StoredFile {
+  readonly path: string;
+  readonly tree: StoreTree;
+  readonly #client = StoreClient.ofThread();
+  #closed = false;
+
+  /** @param path folder or address of the store */
+  constructor(path: string, { newestMs, named, timeoutMs }: Omit<OpenRequest, "store"> & AnswerTimeout = {}) {
+    this.path = path;
+    this.tree = this.#client.ask({ kind: "open", store: path, newestMs, named }, timeoutMs);
+  }
+
+  get newestMs(): number {
+    return this.tree.newestMs;
+  }
+
+  get version(): string {
+    return this.tree.digest;
+  }
+
+  names(group: string): string[] {
+    const start = group === "/" ? "/" : `${group}/`;
+    return Object.keys(this.tree.entries)
+      .filter((path) => path !== "/" && path.startsWith(start) && !path.slice(start.length).includes("/"))
+      .map((path) => path.slice(start.length));
+  }
+
+  resolve(path: string): string | null {
+    const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+    const resolved = `/${parts.join("/")}`;
+    return this.#find(resolved) === undefined ? null : resolved;
+  }
+
+  /** The entry at a path; groups need no document of their own where there is something in them. */
+  #find(path: string): StoredArray | StoredGroup | undefined {
+    const entry = this.tree.entries[path];
+    if (entry !== undefined) return entry;
+    const start = path === "/" ? "/" : `${path}/`;
+    const isGroup = Object.keys(this.tree.entries).some((other) => other.startsWith(start));
+    return isGroup ? { kind: "group", attributes: {} } : undefined;
+  }
+
+  kind(path: string): "group" | "dataset" | "other" {
+    const kind = this.#find(path)?.kind;
+    return kind === "array" ? "dataset" : kind === "group" ? "group" : "other";
+  }
+
+  #array(path: string): StoredArray {
+    const entry = this.tree.entries[path];
+    if (entry?.kind !== "array") throw new DataError(`${this.path}: ${path} is not an array.`);
+    return entry;
+  }
+
+  describe(path: string): Stored {
+    const { shape, chunks, dataType, codecs, unknownCodecs } = this.#array(path);
+    const [, kind, bits] = /^(float|int|uint)(8|16|32|64)$/.exec(dataType) ?? [];
+    return {
+      shape,
+      maxShape: shape,
+      element: kind === undefined ? (/string|^[<>|][USO]/.test(dataType) ? "string" : "other") : elementOf(kind),
+      size: Number(bits ?? 8) / 8,
+      signed: kind !== "uint",
+      littleEndian: true,
+      chunks,
+      // A piece is decoded as a whole, whatever its codecs.
+      filters:
+        codecs.length === 0
+          ? ["uncompressed"]
+          : codecs.map((name) => (unknownCodecs.includes(name) ? `#${name}` : name)),
+      virtual: false,
+    };
+  }
+
+  attributes(path: string): Map<string, AttributeValue | null> {
+    const entry = this.#find(path);
+    const found = new Map<string, AttributeValue | null>();
+    for (const [name, value] of Object.entries(entry?.attributes ?? {})) found.set(name, attributeValue(value));
+    if (entry?.kind !== "array") return found;
+    const fill = found.get("_FillValue");
+    if (typeof fill === "string") found.set("_FillValue", encodedFill(fill));
+    // Integers that were never written read as the fill value, which no value may therefore equal.
+    if (fill === undefined && typeof entry.fill === "number" && entry.dataType.includes("int"))
+      found.set("_FillValue", entry.fill);
+    return found;
+  }
+
+  /** Tables of the names of its dimensions, beside the array or in a group above. */
+  scales(path: string): string[][] {
+    return this.#array(path).dimensions.map((name) => {
+      if (name === null) return [];
+      for (let group = parentOf(path); ; group = parentOf(group)) {
+        const table = group === "/" ? `/${name}` : `${group}/${name}`;
+        if (table !== path && this.tree.entries[table]?.kind === "array") return [table];
+        if (group === "/") return [];
+      }
+    });
+  }
+
+  labels(path: string): (string | null)[] {
+    return [...this.#array(path).dimensions];
+  }
+
+  texts(path: string): readonly string[] | null {
+    const { shape, dataType, unknownCodecs } = this.#array(path);
+    const count = shape.reduce((product, length) => product * length, 1);
+    if (!TEXTS.test(dataType) || count === 0 || count > MAX_TEXTS || unknownCodecs.length > 0) return null;
+    return this.#client.ask({ kind: "texts", store: this.path, newestMs: this.tree.newestMs, path });
+  }
+
+  address(): null {
+    return null;
+  }
+
+  numbers(path: string): Float64Array {
+    const stored = this.describe(path);
+    const { shape, element, size } = stored;
+    if (element !== "float" && element !== "integer") throw new DataError(`${this.path}: ${path} holds no numbers.`);
+    const bytes = shape.reduce((product, length) => product * length, size);
+    if (bytes > MAX_TABLE_BYTES)
+      throw new DataError(`${this.path}: ${path} is too large for a table (${bytes} bytes).`);
+    const elements = this.#read(path, { offset: shape.map(() => 0), count: shape });
+    const values = Float64Array.from(elements as ArrayLike<number | bigint>, Number);
+    return Float64Array.from(unpack(values, packingOf(this.attributes(path), stored)));
+  }
+
+  readHyperslab(path: string, stored: Stored, box: Hyperslab): RawValues {
+    if (this.#closed) throw new DataError(`${this.path} is closed.`);
+    countElements(`${this.path}: ${path}`, stored.shape, box);
+    const elements = this.#read(path, box);
+    if (elements instanceof BigInt64Array || elements instanceof BigUint64Array)
+      throw new DataError(`${this.path}: ${path} holds integers of 8 bytes, which cannot be values of a field.`);
+    return elements;
+  }
+
+  fetched(boxes: readonly StoredHyperslab[]): readonly boolean[] {
+    const { path: store } = this;
+    const { newestMs } = this.tree;
+    return this.#client.ask({ kind: "ready", store, pieces: boxes.map((box) => ({ store, newestMs, ...box })) });
+  }
+
+  #read(path: string, { offset, count }: Hyperslab) {
+    const [unknown] = this.#array(path).unknownCodecs;
+    if (unknown !== undefined)
+      throw new DataError(`${this.path}: ${path} is stored with ${unknown}, which is not read.`);
+    const { newestMs } = this.tree;
+    return this.#client.ask({ kind: "read", store: this.path, newestMs, path, offset, count });
+  }
+
+  /** Elements that were never written read as NaN. */
+  chunkIndex(): null {
+    return null;
+  }
+
+  /** Elements that were never written are NaN, be they all. */
+  isUnwritten(): boolean {
+    return false;
+  }
+
+  hasExternalStorage(): boolean {
+    return false;
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+}
+
+function elementOf(kind: string): Stored["element"] {
+  return kind === "float" ? "float" : "integer";
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/")) || "/";
+}
+
+/** The number that xarray writes as base64 of a float64, since JSON has no NaN; null for other texts. */
+function encodedFill(text: string): number | null {
+  if (text === "NaN") return Number.NaN;
+  const bytes = Buffer.from(text, "base64");
+  return bytes.length === 8 ? bytes.readDoubleLE(0) : null;
+}
+
+/** An attribute as other formats have it: numbers, texts and lists of them; null for anything else. */
+function attributeValue(value: unknown): AttributeValue | null {
+  if (typeof value === "number" || typeof value === "string") return value;
+  if (typeof value === "boolean") return Number(value);
+  if (!Array.isArray(value) || value.length === 0) return null;
+  if (value.every((entry) => typeof entry === "number")) return Float64Array.from(value);
+  return value.every((entry) => typeof entry === "string") ? value : null;
+}

@@ -1,0 +1,34 @@
+/** Types the groups and arrays of a store. */
+
+/** A group of a store. */
+export interface StoredGroup {
+  readonly kind: "group";
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+/** An array of a store. */
+export interface StoredArray {
+  readonly kind: "array";
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly shape: readonly number[];
+  /** Edges of the pieces that are decoded as a whole: chunks, or the inner chunks of shards. */
+  readonly chunks: readonly number[];
+  /** Element type in the words of Zarr 3, e.g. `float32`; anything else as the store writes it. */
+  readonly dataType: string;
+  /** The value of an element that was never written, as the store's writer has it. */
+  readonly fill: unknown;
+  /** Names of the dimensions, null for those without one. */
+  readonly dimensions: readonly (string | null)[];
+  readonly codecs: readonly string[];
+  /** Codecs among them that cannot be decoded. */
+  readonly unknownCodecs: readonly string[];
+}
+
+/** The groups and arrays of a store by their paths, `/` for the root. */
+export interface StoreTree {
+  readonly entries: Readonly<Record<string, StoredGroup | StoredArray>>;
+  /** Digest of the metadata and, where the store tells them, of the sizes and times of all its objects. */
+  readonly digest: string;
+  /** Time of the newest object in milliseconds of the store's clock: a newer one is a change. */
+  readonly newestMs: number;
+}

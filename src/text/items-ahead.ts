@@ -1,0 +1,266 @@
+/**
+ * `readAhead` lets the worker threads read the items of a large request, cut into passages, while their successors
+ * arrive.
+ */
+
+import type { ItemRules } from "../float32/triples.js";
+import type { Steps } from "./steps.js";
+import type { QueryTexts } from "./text-task.js";
+
+/** Bytes in order, of which those that were taken and not used are put back. */
+export interface ByteQueue {
+  /** Takes the bytes at hand; empty where there are none. */
+  takeHeld(): Buffer;
+  /** Takes the bytes at hand, or the next ones; null at the end, undefined where they have to be waited for. */
+  take(): Buffer | null | undefined;
+  /**
+   * Hands the bytes that follow those at hand on as they arrive, until `into` returns false; resolves when `take`
+   * should be asked, or `also` does. Bytes for which `into` has returned true may be freed.
+   */
+  flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
+  /** Goes on with bytes that were taken, from the first that was not used. */
+  putBack(bytes: Buffer): void;
+}
+
+/**
+ * Bytes of the first passage, and of the memory of the largest, text and triples: each passage is twice as long as the
+ * one before. As large as that of the passages of answers, so that both use the same memory.
+ */
+const FIRST_BYTES = 128 * 1024;
+const MOST_MEMORY = 4 * 1024 * 1024;
+const NOTHING: Buffer = Buffer.alloc(0);
+/** Part of a passage that is begun when reading has to wait and no thread has work. */
+const LEAST_PART = 1 / 4;
+
+/** Takes triples that were read from so many bytes of the text; it may read the array until it ends. */
+export type TripleReceiver = (triples: Float32Array, count: number, bytes: number) => Steps<void>;
+
+/** The form of the items. */
+export interface ItemForm {
+  /** The tags of an item, a character for each byte. */
+  readonly tags: readonly string[];
+  readonly rules: ItemRules;
+  /** The end of each item. */
+  readonly end: Uint8Array;
+  /** Length of the shortest item. */
+  readonly shortest: number;
+}
+
+/** The form of items with these tags, of which the last ones end an item. */
+export function formOf(tags: readonly Uint8Array[], rules: ItemRules, ending = 1): ItemForm {
+  const literal = tags.reduce((sum, { length }) => sum + length, 0);
+  return {
+    tags: tags.map((tag) => Buffer.from(tag).toString("latin1")),
+    rules,
+    end: Buffer.concat(tags.slice(-ending)),
+    // Each number has a digit.
+    shortest: literal + 3,
+  };
+}
+
+/** Text that a thread reads. */
+interface Passage {
+  readonly memory: SharedArrayBuffer;
+  readonly text: Buffer;
+  readonly triples: Float32Array;
+  readonly done: Promise<void>;
+  /** Null until a thread has read it. */
+  read: { readonly count: number; readonly bytes: number } | null;
+}
+
+/**
+ * Reads items of a form as long as they come, in passages that end where an item ends, and hands on what was read in
+ * the order of the document. Stops where an item has another form, at the end of the items, or where no memory is left;
+ * the reader then goes on with the first byte that was not read.
+ *
+ * @returns whether an item was met that has another form
+ * @param outside waits outside of the time slice
+ */
+export function readAhead(
+  bytes: ByteQueue,
+  form: ItemForm,
+  texts: QueryTexts,
+  deliver: TripleReceiver,
+  outside: <T>(promise: Promise<T>) => Promise<T>,
+): Steps<boolean> {
+  return new Ahead(bytes, form, texts, deliver, outside).run();
+}
+
+/**
+ * Copies bytes into shared memory. `set` would copy them one at a time; a pattern of the length of its place is copied
+ * at once.
+ */
+function copyBytes(bytes: Buffer, memory: ArrayBufferLike, at: number): void {
+  Buffer.from(memory as ArrayBuffer, at, bytes.length).fill(bytes);
+}
+
+/** Copies numbers from one shared memory to another. */
+export function copyFloats(from: Float32Array, to: Float32Array, at: number): void {
+  const bytes = Buffer.from(from.buffer as ArrayBuffer, from.byteOffset, from.byteLength);
+  copyBytes(bytes, to.buffer, to.byteOffset + 4 * at);
+}
+
+class Ahead {
+  readonly #bytes: ByteQueue;
+  readonly #form: ItemForm;
+  readonly #texts: QueryTexts;
+  readonly #deliver: TripleReceiver;
+  readonly #outside: <T>(promise: Promise<T>) => Promise<T>;
+  /** Passages that threads read, in order. */
+  readonly #passages: Passage[] = [];
+  /** The passage that is being filled, the bytes that it may have, and those that it has. */
+  #memory: SharedArrayBuffer | null = null;
+  #room = FIRST_BYTES;
+  #filled = 0;
+  /** Bytes that have arrived and are in no passage. */
+  #rest: Buffer = NOTHING;
+  /** Whether the input has ended, and whether no more passages are to be begun. */
+  #ended = false;
+  #last = false;
+
+  constructor(
+    bytes: ByteQueue,
+    form: ItemForm,
+    texts: QueryTexts,
+    deliver: TripleReceiver,
+    outside: <T>(promise: Promise<T>) => Promise<T>,
+  ) {
+    this.#bytes = bytes;
+    this.#form = form;
+    this.#texts = texts;
+    this.#deliver = deliver;
+    this.#outside = outside;
+  }
+
+  *run(): Steps<boolean> {
+    this.#rest = this.#bytes.takeHeld();
+    let isOdd = false;
+    try {
+      while (!isOdd) {
+        const [oldest] = this.#passages;
+        if (oldest?.read) {
+          yield* this.#deliver(oldest.triples, oldest.read.count, oldest.read.bytes);
+          isOdd = oldest.read.bytes < oldest.text.length;
+          if (!isOdd) this.#drop(oldest);
+        } else if (this.#last || this.#passages.length > this.#texts.parallelism) {
+          if (oldest === undefined) break;
+          yield this.#outside(oldest.done);
+        } else yield* this.#gather(oldest);
+      }
+      this.#handBack();
+      return isOdd;
+    } finally {
+      this.#release();
+    }
+  }
+
+  /**
+   * Adds what has arrived to the passage that is being filled, and begins the passage when it is full; waits where
+   * nothing has arrived.
+   */
+  *#gather(oldest: Passage | undefined): Steps<void> {
+    this.#memory ??= this.#texts.take(this.#room + 12 * this.#mostItems);
+    if (this.#memory === null) {
+      if (oldest === undefined) this.#last = true;
+      else yield this.#outside(oldest.done);
+      return;
+    }
+    if (this.#rest.length === 0 && this.#filled < this.#room && !this.#ended) {
+      const more = this.#take();
+      if (more === undefined) {
+        if (oldest === undefined && this.#filled >= LEAST_PART * this.#room && this.#begin()) return;
+        yield this.#bytes.flow((bytes) => this.#add(bytes), oldest?.done);
+        return;
+      }
+      this.#ended = more === null;
+      if (more !== null) this.#rest = more;
+    }
+    this.#add(this.#rest);
+    if ((this.#filled === this.#room || this.#ended) && !this.#begin()) this.#last = true;
+    if (this.#ended && this.#rest.length === 0) this.#last = true;
+  }
+
+  /** Copies bytes to the passage that is being filled; false when it is full. What it has no room for is the rest. */
+  #add(bytes: Buffer): boolean {
+    const part = bytes.subarray(0, this.#room - this.#filled);
+    copyBytes(part, this.#memory as SharedArrayBuffer, this.#filled);
+    this.#filled += part.length;
+    // Bytes that are all in the passage may be freed.
+    this.#rest = part.length === bytes.length ? NOTHING : bytes.subarray(part.length);
+    return this.#filled < this.#room;
+  }
+
+  /**
+   * The next bytes. An input that fails ends here; the reader meets the failure again, after all that comes before it.
+   */
+  #take(): Buffer | null | undefined {
+    try {
+      return this.#bytes.take();
+    } catch {
+      return null;
+    }
+  }
+
+  /** Bytes of text that leave room for the triples; a multiple of the length of a number. */
+  get #mostRoom(): number {
+    return 4 * Math.floor((MOST_MEMORY - 12) / (4 + 48 / this.#form.shortest));
+  }
+
+  /** Items that the text of the passage can hold. */
+  get #mostItems(): number {
+    return Math.ceil(this.#room / this.#form.shortest);
+  }
+
+  /**
+   * Lets a thread read the whole items that have been gathered; what follows them is left for the next passage. False
+   * where there is none.
+   */
+  #begin(): boolean {
+    const memory = this.#memory as SharedArrayBuffer;
+    const text = Buffer.from(memory, 0, this.#filled);
+    const at = text.lastIndexOf(this.#form.end);
+    if (at < 0) return false;
+    const length = at + this.#form.end.length;
+    this.#rest = Buffer.concat([text.subarray(length), this.#rest]);
+    const bytes = text.subarray(0, length);
+    const triples = new Float32Array(memory, this.#room, 3 * this.#mostItems);
+    this.#memory = null;
+    this.#filled = 0;
+    this.#room = Math.min(this.#mostRoom, 2 * this.#room);
+    const passage: Passage = {
+      memory,
+      text: bytes,
+      triples,
+      read: null,
+      done: this.#texts.read({ bytes, tags: this.#form.tags, rules: this.#form.rules, out: triples }).then(
+        (read) => {
+          passage.read = read;
+        },
+        // A thread was lost: the reader reads these items itself.
+        () => {
+          passage.read = { count: 0, bytes: 0 };
+        },
+      ),
+    };
+    this.#passages.push(passage);
+    return true;
+  }
+
+  /** Gives everything that was not read back to the reader. */
+  #handBack(): void {
+    const parts = this.#passages.map(({ text, read }, i) => (i === 0 && read ? text.subarray(read.bytes) : text));
+    if (this.#memory !== null) parts.push(Buffer.from(this.#memory, 0, this.#filled));
+    this.#bytes.putBack(Buffer.concat([...parts, this.#rest]));
+  }
+
+  #drop(passage: Passage): void {
+    this.#passages.shift();
+    this.#texts.give(passage.memory);
+  }
+
+  /** Gives memory back as soon as no thread reads it. */
+  #release(): void {
+    if (this.#memory !== null) this.#texts.give(this.#memory);
+    for (const { done, memory } of this.#passages) void done.then(() => this.#texts.give(memory));
+  }
+}

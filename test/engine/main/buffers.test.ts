@@ -1,0 +1,27 @@
+/** The pool of shared buffers. */
+import { describe, expect, it } from "vitest";
+import { BufferPool } from "../../../src/engine/main/buffers.js";
+
+const POINTS = 1_000_000;
+/**
+ * What a swept query for the velocity at a million points takes: its points, the same sorted, their order, the answer.
+ */
+const BYTES = [12 * POINTS, 12 * POINTS, 4 * POINTS, 12 * POINTS];
+
+describe("buffer pool", () => {
+  it("makes no new memory for one query of a million points after another", () => {
+    const pool = new BufferPool();
+    const first = BYTES.map((bytes) => pool.take(bytes));
+    for (const buffer of first) pool.give(buffer);
+    const second = BYTES.map((bytes) => pool.take(bytes));
+    expect(second.filter((buffer) => !first.includes(buffer))).toEqual([]);
+  });
+
+  it("keeps at most 96 MiB", () => {
+    const pool = new BufferPool();
+    const first = Array.from({ length: 13 }, () => pool.take(8 * 2 ** 20));
+    for (const buffer of first) pool.give(buffer);
+    const second = Array.from({ length: 13 }, () => pool.take(8 * 2 ** 20));
+    expect(second.filter((buffer) => first.includes(buffer))).toHaveLength(12);
+  });
+});

@@ -1,0 +1,47 @@
+/** The engine tells after each scan which stores are in use: those of its datasets and of queries in progress. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { pino } from "pino";
+import { expect, it } from "vitest";
+import { loadConfig } from "../../../src/config.js";
+import { openEngine } from "../../../src/engine/main/engine.js";
+import { openPool } from "../../../src/engine/main/pool.js";
+import { scratchFolder } from "../../support/scratch.js";
+import { writeZarr } from "../../support/zarr.js";
+
+it("keeps the stores of its datasets, and those of former ones until the queries that read them have ended", async () => {
+  const data = scratchFolder();
+  const [kept, gone] = ["kept.zarr", "gone.zarr"].map((name) => join(data, name)) as [string, string];
+  const axis = (name: string) => ({
+    dimensions: [name],
+    shape: [8],
+    chunks: [8],
+    values: Float64Array.from({ length: 8 }, (_, i) => i),
+  });
+  const p = { dimensions: ["z", "y", "x"], shape: [8, 8, 8], chunks: [8, 8, 8], values: new Float64Array(512).fill(1) };
+  const arrays = { p, x: axis("x"), y: axis("y"), z: axis("z") };
+  for (const store of [kept, gone]) writeZarr(store, { version: 3, arrays });
+  const config = loadConfig({ DATA: data, WORKERS: "1" }, {});
+  const log = pino({ level: "silent" });
+  const carrier = openPool(config, log);
+  let stores: ReadonlySet<string> = new Set();
+  carrier.keepStores = (locations) => {
+    stores = locations;
+  };
+  const engine = await openEngine(config, log, carrier);
+  try {
+    expect([...stores].sort()).toEqual([data, gone, kept]);
+    const query = { operation: "GetPressure", dataset: "gone", time: 0, spatialInterpolation: "None" } as const;
+    const evaluation = engine.start({ ...query, temporalInterpolation: "None" }, {});
+    rmSync(gone, { recursive: true });
+    await engine.reload();
+    expect(engine.find("gone")).toBeUndefined();
+    expect([...stores].sort()).toEqual([data, gone, kept]);
+    evaluation.abort();
+    await evaluation.finish().catch(() => null);
+    await engine.reload();
+    expect([...stores].sort()).toEqual([data, kept]);
+  } finally {
+    await engine.close(0);
+  }
+});

@@ -1,0 +1,187 @@
+/** Searches and cutouts in parts: together the parts are the region, in order, and none is large. */
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { LIMITS } from "../../../src/config.js";
+import type { NodeRegion } from "../../../src/engine/contract/node-region.js";
+import type { CutoutTask, SearchTask, Task } from "../../../src/engine/contract/task.js";
+import { BufferPool } from "../../../src/engine/main/buffers.js";
+import type { Carrier } from "../../../src/engine/main/carrier.js";
+import type { CheckedQuery } from "../../../src/engine/main/check-query.js";
+import { RegionExecution } from "../../../src/engine/main/node-region-execution.js";
+import type { Sharing, SharingControl } from "../../../src/engine/main/sharing.js";
+import { TextThreads } from "../../../src/engine/main/text-threads.js";
+import { CancelledError, DataError, WorkerError } from "../../../src/errors.js";
+import { operationOf } from "../../../src/operations.js";
+import type { Dataset } from "../../../src/storage/file/dataset.js";
+
+const REGION: NodeRegion = {
+  field: "pressure",
+  frame: 3,
+  first: [5, 7, 11],
+  count: [20, 30, 40],
+  stride: [2, 1, 3],
+  width: 1,
+  criterion: "norm",
+};
+
+/** Runs a search or a cutout whose tasks `run` answers. */
+function execution(
+  name: "GetThreshold" | "GetAnyCutoutWeb",
+  region: NodeRegion,
+  run: (task: Task) => unknown,
+  limits: Partial<typeof LIMITS> = {},
+  sharing: Sharing | null = null,
+): RegionExecution {
+  const carrier = { parallelism: 2, attempts: 2, run: async (task: Task) => run(task) } as unknown as Carrier;
+  const setting = {
+    carrier,
+    sharing,
+    buffers: new BufferPool(),
+    texts: new TextThreads(carrier, new BufferPool()),
+    limits: { ...LIMITS, ...limits },
+    sourceOf: () => 0,
+    numberCombination: () => -1,
+    failed: () => undefined,
+    hold: () => undefined,
+  };
+  const checked = { query: { operation: name, threshold: 0 }, operation: operationOf(name), dataset: {} as Dataset };
+  return new RegionExecution(setting, checked as unknown as CheckedQuery, region, 10_000, () => undefined);
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const nodesOf = ({ count }: NodeRegion): number => count[0] * count[1] * count[2];
+
+/** Calls `use` with every node of a region, x fastest. */
+function eachNode({ first, count, stride }: NodeRegion, use: (x: number, y: number, z: number) => void): void {
+  for (let k = 0; k < count[2]; k++) {
+    for (let j = 0; j < count[1]; j++) {
+      for (let i = 0; i < count[0]; i++)
+        use(first[0] + i * stride[0], first[1] + j * stride[1], first[2] + k * stride[2]);
+    }
+  }
+}
+
+describe("a search", () => {
+  it("asks for every node once, in parts of at most a quarter of a million", async () => {
+    const region = { ...REGION, first: [1, 2, 3], count: [600, 70, 65], stride: [1, 1, 1] } as const;
+    const seen = new Map<string, number>();
+    const search = execution("GetThreshold", region, (task) => {
+      const { region: part } = task as SearchTask;
+      expect(nodesOf(part)).toBeLessThanOrEqual(2 ** 18);
+      eachNode({ ...part, count: [1, part.count[1], part.count[2]] }, (x, y, z) => {
+        const row = `${y} ${z}`;
+        expect(seen.get(row) ?? region.first[0]).toBe(x);
+        seen.set(row, x + part.count[0]);
+      });
+      return { count: 0, unknown: 0, nodes: new Int32Array(0), values: new Float32Array(0), limit: 0 };
+    });
+    expect((await search.finish()).items).toBe(0);
+    expect([seen.size, new Set(seen.values())]).toEqual([70 * 65, new Set([601])]);
+  });
+
+  it("asks for nothing after it was stopped", async () => {
+    let asked = 0;
+    const search = execution("GetThreshold", REGION, () => {
+      asked++;
+    });
+    search.abort();
+    await expect(search.finish()).rejects.toBeInstanceOf(CancelledError);
+    expect(asked).toBe(0);
+  });
+
+  it("ends when it finds more than the setting allows", async () => {
+    const found = { count: 6, unknown: 0, nodes: new Int32Array(18), values: new Float32Array(6), limit: 10 };
+    const search = execution(
+      "GetThreshold",
+      REGION,
+      (task) => {
+        expect((task as SearchTask).most).toBe(10);
+        return found;
+      },
+      { "search.hits": 10 },
+    );
+    await expect(search.finish()).rejects.toMatchObject({ code: "LimitExceeded", context: { limit: "search.hits" } });
+  });
+});
+
+describe("a part whose thread is lost", () => {
+  const none = { count: 0, unknown: 0, nodes: new Int32Array(0), values: new Float32Array(0), limit: 0 };
+
+  it.each([
+    ["GetThreshold", none],
+    ["GetAnyCutoutWeb", null],
+  ] as const)("is computed again, once (%s)", async (name, outcome) => {
+    let runs = 0;
+    const once = execution(name, REGION, () => {
+      if (runs++ === 0) throw new WorkerError();
+      return outcome;
+    });
+    const result = await once.finish();
+    result.release();
+    const always = execution(name, REGION, () => {
+      throw new WorkerError();
+    });
+    await expect(always.finish()).rejects.toBeInstanceOf(WorkerError);
+  });
+
+  it("is not computed again when its data are damaged", async () => {
+    let runs = 0;
+    const search = execution("GetThreshold", { ...REGION, count: [1, 1, 1] }, () => {
+      runs++;
+      throw new DataError("damaged");
+    });
+    await expect(search.finish()).rejects.toBeInstanceOf(DataError);
+    expect(runs).toBe(1);
+  });
+});
+
+describe("a cutout", () => {
+  it.each([
+    ["layers", REGION],
+    ["rows of a layer that is larger than a part", { ...REGION, count: [3000, 900, 2] } as const],
+  ])("gives its nodes in order, in %s", async (_, region) => {
+    const number = (x: number, y: number, z: number): number => (x + 1009 * y + 1013 * z) % 65_521;
+    const cutout = execution("GetAnyCutoutWeb", region, (task) => {
+      const { region: part, out } = task as CutoutTask;
+      expect(out.length).toBe(nodesOf(part));
+      expect(out.length).toBeLessThanOrEqual(2 ** 20);
+      let at = 0;
+      eachNode(part, (x, y, z) => {
+        out[at++] = number(x, y, z);
+      });
+      return null;
+    });
+    const { stream, shape, release } = await cutout.finish();
+    expect(shape).toEqual([region.count[2], region.count[1], region.count[0], 1]);
+    const whole = new Float32Array(nodesOf(region));
+    let at = 0;
+    for await (const part of stream as AsyncIterable<Float32Array>) {
+      whole.set(part, at);
+      at += part.length;
+    }
+    release();
+    const expected = new Float32Array(nodesOf(region));
+    at = 0;
+    eachNode(region, (x, y, z) => {
+      expected[at++] = number(x, y, z);
+    });
+    expect(Buffer.from(whole.buffer).equals(Buffer.from(expected.buffer))).toBe(true);
+  });
+
+  it("gives its peers the whole time for each part, however slowly the parts are read", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const left: number[] = [];
+    const cutout = async (_: unknown, __: unknown, ___: unknown, { deadline }: SharingControl): Promise<void> => {
+      left.push(deadline - Date.now());
+    };
+    const sharing = { divides: () => true, pays: () => true, cutout } as unknown as Sharing;
+    const region = { ...REGION, count: [3000, 900, 2] } as const;
+    const { stream, release } = await execution("GetAnyCutoutWeb", region, () => null, {}, sharing).finish();
+    for await (const _ of stream as AsyncIterable<Float32Array>) vi.setSystemTime(Date.now() + 20_000);
+    release();
+    expect(left.length).toBeGreaterThan(3);
+    expect(new Set(left)).toEqual(new Set([10_000]));
+  });
+});

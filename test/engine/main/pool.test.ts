@@ -1,0 +1,190 @@
+import { fileURLToPath } from "node:url";
+import type { Worker } from "node:worker_threads";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Query } from "../../../src/engine/contract/query.js";
+import type { Task } from "../../../src/engine/contract/task.js";
+import type { Carrier } from "../../../src/engine/main/carrier.js";
+import { createShare } from "../../../src/engine/main/fair-queue.js";
+import { openPool } from "../../../src/engine/main/pool.js";
+import { BusyError, CancelledError, DeadlineError, WorkerError } from "../../../src/errors.js";
+import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
+import type { Dataset, FieldSource } from "../../../src/storage/file/dataset.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+
+const DATA = fileURLToPath(new URL("../../../data", import.meta.url));
+const PING: Task = { kind: "ping" };
+
+describe("pool", () => {
+  let pool: Carrier;
+  const open = (workers: number): Carrier => {
+    pool = openPool({
+      workers,
+      cacheBytes: 4 * 1024 * 1024,
+      limits: { "engine.chunkBytes": 1024 * 1024 },
+      fd8Legacy: false,
+    });
+    return pool;
+  };
+  afterEach(() => pool.close());
+
+  it("answers from every thread", async () => {
+    open(3);
+    expect(await Promise.all(Array.from({ length: 30 }, () => pool.run(PING)))).toEqual(Array(30).fill(null));
+    await expect.poll(() => pool.alive(), { timeout: 20_000 }).toBe(3);
+  });
+
+  it("starts one thread, and another when there is work for two", async () => {
+    open(2);
+    for (let i = 0; i < 5; i++) await pool.run(PING);
+    expect(pool.alive()).toBe(1);
+    await Promise.all([pool.run(PING), pool.run(PING)]);
+    await expect.poll(() => pool.alive(), { timeout: 20_000 }).toBe(2);
+  });
+
+  it("R114: replaces a thread that met an error nobody foresaw, and goes on", async () => {
+    open(1);
+    const nonsense = { kind: "batch", kernel: "no such kernel" } as unknown as Task;
+    const error: unknown = await pool.run(nonsense).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(WorkerError);
+    expect((error as WorkerError).message).not.toMatch(/at |\.js|undefined/);
+    expect(String((error as WorkerError).cause)).toContain("TypeError");
+    expect(await pool.run(PING)).toBe(null);
+    expect(pool.alive()).toBe(1);
+  });
+
+  it("gives no task of another query to a thread that is to be replaced", async () => {
+    open(1);
+    const nonsense = { kind: "batch", kernel: "no such kernel" } as unknown as Task;
+    const failed = pool.run(nonsense).catch((reason: unknown) => reason);
+    const others = Array.from({ length: 4 }, () => pool.run(PING));
+    expect(await Promise.all(others)).toEqual(Array(4).fill(null));
+    expect(await failed).toBeInstanceOf(WorkerError);
+  });
+
+  it("reports a killed task only once its thread has ended and writes nowhere any more", async () => {
+    let exited = 0;
+    const onWorker = (worker: Worker): void => {
+      worker.once("exit", () => exited++);
+    };
+    process.on("worker", onWorker);
+    try {
+      open(2);
+      await pool.run(PING);
+      const kill = new AbortController();
+      const scan = pool
+        .run({ kind: "scan", folders: [DATA], known: new Map(), slow: false, index: null }, { kill: kill.signal })
+        .catch((reason: unknown) => reason);
+      kill.abort();
+      expect(await scan).toBeInstanceOf(DeadlineError);
+      expect(exited).toBe(1);
+      expect(await pool.run(PING)).toBe(null);
+    } finally {
+      process.off("worker", onWorker);
+    }
+  });
+
+  it("rejects a task that is killed while it waits, and leaves the thread to the others", async () => {
+    open(1);
+    const kill = new AbortController();
+    const before = pool.run(PING);
+    const waiting = pool.run(PING, { kill: kill.signal }).catch((reason: unknown) => reason);
+    const after = pool.run(PING);
+    kill.abort();
+    expect(await waiting).toBeInstanceOf(DeadlineError);
+    expect(await Promise.all([before, after])).toEqual([null, null]);
+    expect([pool.queued(), pool.running()]).toEqual([0, 0]);
+  });
+
+  /** Tasks on 64 points of the shipped data, which `cancel` ends. */
+  async function tasks() {
+    await loadHdf5();
+    const scanned = scanFolders([DATA], { chunkBytes: 2 ** 20 }).datasets;
+    const dataset = scanned.find(({ name }) => name === "isotropic32") as Dataset;
+    const cancel = new Int32Array(new SharedArrayBuffer(4));
+    const triples = new Float32Array(new SharedArrayBuffer(12 * 64)).map((_, i) => i / 32);
+    const points = [{ triples, count: 64 }];
+    const order = new Uint32Array(new SharedArrayBuffer(4 * 64)).map((_, i) => i);
+    const batch = (source: number, query: Partial<Query>, places: Uint32Array | null, steps = 0): Task => ({
+      ...{ kind: "batch", dataset, source, fields: ["velocity"], first: 0, count: 64, velocities: [] },
+      ...{ work: 1e6, cancel, points, steps, step: 1e-9, last: 1e-9, itemsPerPoint: 1, places },
+      query: { dataset: "isotropic32", spatialInterpolation: "Lag8", temporalInterpolation: "None", ...query } as Query,
+      out: new Float32Array(new SharedArrayBuffer(12 * 64)),
+    });
+    const sort: Task = {
+      ...{ kind: "sort", dataset, source: 200, points, count: 64, first: 0, shift: [0, 0, 0], room: 1, cancel, order },
+      bricking: (dataset.fields.velocity as FieldSource).bricking,
+      shape: { axes: [0, 1, 2], width: [1, 1, 1], reference: -4 },
+      arranged: new Int32Array(new SharedArrayBuffer(4)),
+      triples: new Float32Array(new SharedArrayBuffer(12 * 64)),
+    };
+    return { cancel, order, batch, sort, long: batch(100, { operation: "GetPosition", StartTime: 0.1 }, null, 1e7) };
+  }
+
+  it("reads the bricks of a batch of a sweep that waits, for as long as no other query does", async () => {
+    const { cancel, order, batch, long } = await tasks();
+    open(1);
+    const share = createShare();
+    await pool.run(PING);
+    const running = pool.run(long, { share });
+    const waiting = pool.run(batch(200, { operation: "GetVelocity", time: 0.1 }, order), { share });
+    await expect.poll(() => pool.held().has(200), { timeout: 20_000 }).toBe(true);
+    Atomics.store(cancel, 0, 1);
+    await expect(running).rejects.toThrow(CancelledError);
+    await expect(waiting).rejects.toThrow(CancelledError);
+    expect([pool.queued(), pool.running()]).toEqual([0, 0]);
+  });
+
+  it("sweeps a short query on the express thread while all threads are busy", async () => {
+    const { cancel, order, batch, sort, long } = await tasks();
+    open(1);
+    const share = createShare();
+    await pool.run(PING);
+    const running = pool.run(long, { share });
+    // A query of its own would be given the thread at the end of a time slice.
+    expect(await pool.run(sort, { share, queryWork: 64 })).toBe(null);
+    const swept = batch(200, { operation: "GetVelocity", time: 0.1 }, order);
+    expect(await pool.run(swept, { share, queryWork: 64 })).toBe(null);
+    Atomics.store(cancel, 0, 1);
+    await expect(running).rejects.toThrow(CancelledError);
+  });
+
+  it("starts a thread again when all have died, though there is nothing to do", async () => {
+    const nonsense = { kind: "batch", kernel: "no such kernel" } as unknown as Task;
+    const sabotage = (worker: Worker): void => {
+      void worker.terminate();
+    };
+    open(2);
+    await pool.run(PING);
+    process.on("worker", sabotage);
+    try {
+      await Promise.all([nonsense, nonsense].map((task) => pool.run(task).catch((reason: unknown) => reason)));
+      await expect.poll(() => pool.alive()).toBe(0);
+    } finally {
+      process.off("worker", sabotage);
+    }
+    await expect.poll(() => pool.alive(), { timeout: 20_000 }).toBe(1);
+  });
+
+  it("refuses what waits when no thread comes up, and starts threads again for what comes later", async () => {
+    const nonsense = { kind: "batch", kernel: "no such kernel" } as unknown as Task;
+    const sabotage = (worker: Worker): void => {
+      void worker.terminate();
+    };
+    open(2);
+    await Promise.all([pool.run(PING), pool.run(PING)]);
+    await expect.poll(() => pool.alive(), { timeout: 20_000 }).toBe(2);
+    process.on("worker", sabotage);
+    try {
+      const failed = [nonsense, nonsense].map((task) => pool.run(task).catch((reason: unknown) => reason));
+      const waiting = Array.from({ length: 4 }, () => pool.run(PING).catch((reason: unknown) => reason));
+      for (const error of await Promise.all(failed)) expect(error).toBeInstanceOf(WorkerError);
+      for (const error of await Promise.all(waiting)) expect(error).toBeInstanceOf(BusyError);
+      expect(await pool.run(PING).catch((reason: unknown) => reason)).toBeInstanceOf(BusyError);
+      expect(pool.alive()).toBe(0);
+      expect(pool.queued()).toBe(0);
+    } finally {
+      process.off("worker", sabotage);
+    }
+    expect(await Promise.all([pool.run(PING), pool.run(PING)])).toEqual([null, null]);
+  });
+});

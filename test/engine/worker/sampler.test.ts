@@ -1,0 +1,269 @@
+import { describe, expect, it } from "vitest";
+import { type CombinedSweep, sweepRows } from "../../../src/engine/contract/combined-bricks.js";
+import { memoryLayout } from "../../../src/engine/contract/memory.js";
+import { CombinedField } from "../../../src/engine/worker/combined-field.js";
+import { type Emit, Sampler } from "../../../src/engine/worker/sampler.js";
+import { createScheme } from "../../../src/kernels/index.js";
+import { createSharedMemory } from "../../../src/kernels/simd/index.js";
+import type { Axes, Scheme } from "../../../src/kernels/types.js";
+import type { FrameBricks } from "../../../src/storage/bricks/brick-reader.js";
+import { BrickCache } from "../../../src/storage/bricks/cache.js";
+
+const axis = { nodes: 8, origin: 0, spacing: 1, periodic: true, coordinates: null };
+const axes: Axes = [axis, axis, axis];
+const bricking = { edge: [4, 4, 4], count: [2, 2, 2] } as const;
+/** A field whose every value is the number of its brick. */
+const source = {
+  source: 1,
+  components: 3,
+  bricking,
+  load: (_frame: number, brick: number, into: Float32Array): void => {
+    into.fill(brick);
+  },
+};
+
+describe("sampler", () => {
+  it("takes nothing over from a thread that died in the middle of a group and had its slot", () => {
+    const layout = memoryLayout(1, 1024 * 1024);
+    const memory = createSharedMemory(layout.bytes);
+    new Uint8Array(memory.buffer, layout.arenas, layout.arenaBytes).fill(1);
+    const buffer = memory.buffer as ArrayBufferLike as SharedArrayBuffer;
+    new BrickCache(buffer, layout.cache, -1).initialise();
+    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const scheme = createScheme("velocity", "None", axes, { fd8Legacy: false }, undefined);
+    const found: number[] = [];
+    for (let brick = 0; brick < 8; brick++) {
+      for (let a = 0; a < 3; a++) sampler.positions[3 * brick + a] = 1 + 4 * ((brick >> a) & 1);
+    }
+    sampler.sample(
+      { axes, scheme, sources: [source], frames: { frames: [0], weights: [1] }, sorted: false },
+      8,
+      (values, order, count) => {
+        for (let i = 0; i < count; i++) found[order[i] as number] = values[3 * i] as number;
+      },
+      () => {},
+    );
+    expect(found).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it("looks at a point only a few times for its group where a cache holds little more than one stencil", () => {
+    const layout = memoryLayout(1, 16 * 16_384);
+    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
+    new BrickCache(buffer, layout.cache, -1).initialise();
+    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const wide = { ...axis, nodes: 32 };
+    const grid: Axes = [wide, wide, wide];
+    const cut = { edge: [4, 4, 4], count: [8, 8, 8] } as const;
+    const count = 2000;
+    // Each point lies at a corner where eight bricks meet, none of which the next point needs.
+    for (let i = 0; i < 3 * count; i++) {
+      sampler.positions[i] = 3.5 + 8 * ((((i % 3) + 1) * Math.floor(i / 3)) % 4);
+    }
+    const lag4 = createScheme("velocity", "Lag4", grid, { fd8Legacy: false }, undefined);
+    let looks = 0;
+    let answered = 0;
+    const scheme: Scheme = {
+      ...lag4,
+      cover(...args) {
+        looks += args[3];
+        return lag4.cover(...args);
+      },
+    };
+    const sources = [{ ...source, bricking: cut }];
+    const frames = { frames: [0], weights: [1] };
+    const emit: Emit = (_values, _order, points) => {
+      answered += points;
+    };
+    sampler.sample({ axes: grid, scheme, sources, frames, sorted: true }, count, emit, () => {});
+    expect(answered).toBe(count);
+    expect(looks / count).toBeLessThan(10);
+  });
+
+  it("reads ahead the bricks that a batch then finds, as many as there is time for", () => {
+    const layout = memoryLayout(1, 1024 * 1024);
+    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
+    new BrickCache(buffer, layout.cache, -1).initialise();
+    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const scheme = createScheme("velocity", "None", axes, { fd8Legacy: false }, undefined);
+    const read: string[] = [];
+    const load = (frame: number, brick: number, into: Float32Array): void => {
+      read.push(`${frame} ${brick}`);
+      into.fill(brick);
+    };
+    const frames = { frames: [3, 4], weights: [0.5, 0.5] };
+    const sampling = { axes, scheme, sources: [{ ...source, load }], frames, sorted: true };
+    const place = (brick: number, at: number): void => {
+      for (let a = 0; a < 3; a++) sampler.positions[3 * at + a] = 1 + 4 * ((brick >> a) & 1);
+    };
+    for (const [at, brick] of [6, 1, 3].entries()) place(brick, at);
+    sampler.readAhead(sampling, 3, () => read.length === 3);
+    expect(read).toEqual(["3 6", "4 6", "3 1"]);
+    sampler.readAhead(sampling, 3, () => false);
+    expect(read).toEqual(["3 6", "4 6", "3 1", "4 1", "3 3", "4 3"]);
+    const values: number[] = [];
+    const emit: Emit = (found, order, count) => {
+      for (let i = 0; i < count; i++) values[order[i] as number] = found[3 * i] as number;
+    };
+    sampler.sample(sampling, 3, emit, () => {});
+    expect([values, read.length]).toEqual([[6, 1, 3], 6]);
+  });
+
+  const eight = [0, 1, 2, 3, 4, 5, 6, 7];
+  const reads = eight.map((brick) => `read ${brick}`);
+  it.each([
+    [
+      "one by one, while others are on their way",
+      1024 * 1024,
+      eight.flatMap((at) => [`ask ${eight.slice(at)}`, reads[at]]),
+    ],
+    ["at the end, where a group may pin the whole cache", 17 * 16_384, [...eight.map(() => `ask ${eight}`), ...reads]],
+  ])("reads bricks that arrive from a store %s", (_, cacheBytes, expected) => {
+    const layout = memoryLayout(3, cacheBytes);
+    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
+    new BrickCache(buffer, layout.cache, -1).initialise();
+    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const steps: string[] = [];
+    let arrived = 0;
+    const store = {
+      ...source,
+      load(frame: number, brick: number, into: Float32Array): void {
+        if (frame === 0) steps.push(`read ${brick}`);
+        into.fill(brick);
+      },
+      fetched(wanted: readonly FrameBricks[]): readonly FrameBricks[] {
+        const first = wanted.find(({ frame }) => frame === 0);
+        if (first !== undefined) steps.push(`ask ${first.bricks}`);
+        arrived++;
+        return wanted.map(({ frame, bricks }) => ({ frame, bricks: bricks.filter((brick) => brick < arrived) }));
+      },
+    };
+    // A stencil that reaches into all bricks, in two frames: more than a worker's part of the small cache.
+    const scheme = createScheme("velocity", "Lag4", axes, { fd8Legacy: false }, undefined);
+    sampler.positions.fill(3.5, 0, 3);
+    const frames = { frames: [0, 1], weights: [0.5, 0.5] };
+    const found: number[] = [];
+    const sampling = { axes, scheme, sources: [store], frames, sorted: true };
+    sampler.sample(
+      sampling,
+      1,
+      (values) => found.push(values[0] as number),
+      () => {},
+    );
+    expect(steps).toEqual(expected);
+    expect(found).toEqual([expect.closeTo(3.5, 5)]);
+  });
+
+  it("asks a store once for each brick that a group combines, though all made of them exceeds the cache", () => {
+    const layout = memoryLayout(1, 18 * 16_384);
+    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
+    new BrickCache(buffer, layout.cache, -1).initialise();
+    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const wide = { ...axis, nodes: 32 };
+    const grid: Axes = [wide, wide, wide];
+    const cut = { edge: [8, 8, 8], count: [4, 4, 4] } as const;
+    const asked: string[] = [];
+    const arrived = new Set<string>();
+    const begin = (piece: string): void => {
+      if (asked.push(piece) > 100) throw new Error("bricks are asked for without end");
+    };
+    const store = {
+      ...source,
+      bricking: cut,
+      /** Takes a brick, whose nodes are (frame + 1) (x + 2 y + 3 z), as the store forgets what has been taken. */
+      load(frame: number, brick: number, into: Float32Array): void {
+        if (!arrived.delete(`${frame} ${brick}`)) begin(`${frame} ${brick}`);
+        const first = [8 * (brick % 4), 8 * (Math.floor(brick / 4) % 4), 8 * Math.floor(brick / 16)] as const;
+        for (let i = 0; i < into.length; i++) {
+          const node = Math.floor(i / 3);
+          const [x, y, z] = [node % 8, Math.floor(node / 8) % 8, Math.floor(node / 64)];
+          into[i] = (frame + 1) * (first[0] + x + 2 * (first[1] + y) + 3 * (first[2] + z));
+        }
+      },
+      /** One more brick arrives each time. */
+      fetched(wanted: readonly FrameBricks[]): readonly FrameBricks[] {
+        const pieces = wanted.flatMap(({ frame, bricks }) => bricks.map((brick) => `${frame} ${brick}`));
+        const next = pieces.find((piece) => !arrived.has(piece));
+        if (next !== undefined) {
+          arrived.add(next);
+          begin(next);
+        }
+        return wanted.map(({ frame, bricks }) => ({
+          frame,
+          bricks: bricks.filter((brick) => arrived.has(`${frame} ${brick}`)),
+        }));
+      },
+    };
+    const sweep: CombinedSweep = {
+      source: -100,
+      shape: { axes: [0, 1, 2], width: [4, 4, 4], reference: 2 },
+      bricking: cut,
+      halo: 3,
+      rows: sweepRows(1),
+      batch: 0,
+    };
+    const frames = { frames: [0, 1], weights: [0.25, 0.75] };
+    const scheme = createScheme("velocity", "Lag4", grid, { fd8Legacy: false }, undefined);
+    const sampling = {
+      axes: grid,
+      scheme,
+      sources: [new CombinedField(grid, store, frames, sweep, 0)],
+      frames: { frames: [0], weights: [1] },
+      sorted: true,
+    };
+    // Each of six points needs a quarter of a stored brick, together a third of the cache; whole bricks exceed it.
+    const places = [0, 1, 2].flatMap((z) => [0, 2].map((y) => [3.5, 8 * y + 1.5, 8 * z + 1.5] as const));
+    for (const [i, place] of places.entries()) sampler.positions.set(place, 3 * i);
+    const found: number[] = [];
+    const emit: Emit = (values, order, count) => {
+      for (let i = 0; i < count; i++) found[order[i] as number] = values[3 * i] as number;
+    };
+    sampler.readAhead(sampling, places.length, () => false);
+    expect(asked).toEqual([]);
+    sampler.sample(sampling, places.length, emit, () => {});
+    expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted());
+    expect(asked).toHaveLength(2 * places.length);
+    expect(found).toEqual(places.map(([x, y, z]) => expect.closeTo(1.75 * (x + 2 * y + 3 * z), 5)));
+  });
+
+  it("leaves no bricks of a refused query to the next one", () => {
+    const layout = memoryLayout(1, 4 * 1024 * 1024);
+    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
+    new BrickCache(buffer, layout.cache, -1).initialise();
+    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const wide = { ...axis, nodes: 32 };
+    const grid: Axes = [wide, wide, wide];
+    const fine = { ...source, bricking: { edge: [4, 4, 4], count: [8, 8, 8] } as const };
+    const tooFine = {
+      ...source,
+      source: 2,
+      components: 1,
+      bricking: { edge: [1, 1, 1], count: [1024, 1024, 1] } as const,
+    };
+    const frames = { frames: [0], weights: [1] };
+    const both = createScheme("velocityPressure", "None", grid, { fd8Legacy: false }, undefined);
+    sampler.positions.fill(31, 0, 3);
+    const refused = { axes: grid, scheme: both, sources: [fine, tooFine], frames, sorted: true };
+    expect(() =>
+      sampler.sample(
+        refused,
+        1,
+        () => {},
+        () => {},
+      ),
+    ).toThrow("too finely cut");
+    const read: number[] = [];
+    const load = (_frame: number, brick: number): void => {
+      read.push(brick);
+    };
+    const scheme = createScheme("velocity", "None", axes, { fd8Legacy: false }, undefined);
+    sampler.positions.fill(1, 0, 3);
+    const next = { axes, scheme, sources: [{ ...source, source: 3, load }], frames, sorted: true };
+    sampler.sample(
+      next,
+      1,
+      () => {},
+      () => {},
+    );
+    expect(read).toEqual([0]);
+  });
+});

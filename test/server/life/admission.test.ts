@@ -1,0 +1,150 @@
+/**
+ * Slots and points in flight: whoever comes and goes in whatever order, nothing is left behind and nobody is passed
+ * over.
+ */
+import { setMaxListeners } from "node:events";
+import { describe, expect, it } from "vitest";
+import { BusyError } from "../../../src/errors.js";
+import { Admission } from "../../../src/server/life/admission.js";
+
+const LIMITS = {
+  "engine.inflight": 2,
+  "engine.queue": 2,
+  "engine.pointsInFlight": 100,
+  "http.requestTimeoutMs": 60_000,
+};
+const stay = new AbortController().signal;
+setMaxListeners(0, stay);
+const small = { client: "a", work: 10 };
+const medium = { client: "b", work: 100_000 };
+const large = { client: "b", work: 1e8 };
+
+describe("points in flight", () => {
+  it("are none when every request is over, also those that read on after their end", async () => {
+    const admission = new Admission(LIMITS);
+    const [first, second] = [admission.hold(), admission.hold()];
+    expect(first.add(100)).toBeNull();
+    const wait = second.add(10);
+    expect(wait).toBeInstanceOf(Promise);
+    second.release();
+    await wait;
+    expect(second.add(10)).toBeNull();
+    expect(admission.points).toBe(100);
+    first.release();
+    expect(admission.points).toBe(0);
+  });
+
+  it("let the oldest request go on and the others in turn", async () => {
+    const admission = new Admission(LIMITS);
+    const [first, second] = [admission.hold(), admission.hold()];
+    expect(first.add(60)).toBeNull();
+    const wait = second.add(60);
+    expect(first.add(60)).toBeNull();
+    let resumed = false;
+    const after = wait?.then(() => {
+      resumed = true;
+    });
+    await Promise.resolve();
+    expect(resumed).toBe(false);
+    first.release();
+    await after;
+    expect(admission.points).toBe(60);
+  });
+});
+
+describe("slots", () => {
+  it("go to those who wait, in the order they came, and to no newcomer", async () => {
+    const admission = new Admission(LIMITS);
+    const held = await Promise.all([admission.slot(small, 0, stay), admission.slot(small, 0, stay)]);
+    const order: string[] = [];
+    const early = admission.slot(small, 60_000, stay).then((free) => {
+      order.push("early");
+      return free;
+    });
+    const late = admission.slot(small, 60_000, stay).then((free) => {
+      order.push("late");
+      return free;
+    });
+    await expect(admission.slot(small, 60_000, stay)).rejects.toBeInstanceOf(BusyError);
+    held[0]?.();
+    expect(admission.trySlot(small)).toBeNull();
+    (await early)();
+    (await late)();
+    held[1]?.();
+    held[1]?.();
+    expect(order).toEqual(["early", "late"]);
+    expect([admission.taken, admission.waiting]).toEqual([0, 0]);
+  });
+
+  it("are not kept by those who left", async () => {
+    const admission = new Admission(LIMITS);
+    const held = await Promise.all([admission.slot(small, 0, stay), admission.slot(small, 0, stay)]);
+    const gone = new AbortController();
+    const waiting = admission.slot(small, 60_000, gone.signal);
+    gone.abort(new Error("left"));
+    await expect(waiting).rejects.toThrow("left");
+    await expect(admission.slot(small, 60_000, gone.signal)).rejects.toThrow("left");
+    for (const free of held) free();
+    expect([admission.taken, admission.waiting]).toEqual([0, 0]);
+  });
+
+  it("are kept for smaller requests: three quarters are for the largest, seven eighths for all but the small", async () => {
+    const admission = new Admission({ ...LIMITS, "engine.inflight": 16, "engine.queue": 8 });
+    const taken = (asker: typeof small): number => {
+      let count = 0;
+      while (admission.trySlot(asker) !== null) count++;
+      return count;
+    };
+    expect([taken(large), taken(medium), taken(small)]).toEqual([12, 2, 2]);
+    for (let i = 0; i < 6; i++) void admission.slot(large, 60_000, stay);
+    await expect(admission.slot(large, 60_000, stay)).rejects.toBeInstanceOf(BusyError);
+    void admission.slot(medium, 60_000, stay);
+    await expect(admission.slot(medium, 60_000, stay)).rejects.toBeInstanceOf(BusyError);
+    void admission.slot(small, 60_000, stay);
+    expect(admission.waiting).toBe(8);
+  });
+
+  it("refuse newcomers only where small requests have taken or asked for all of them", async () => {
+    const admission = new Admission({ ...LIMITS, "engine.inflight": 4 });
+    for (let i = 0; i < 3; i++) admission.trySlot(large);
+    admission.trySlot(small);
+    for (let i = 0; i < 2; i++) void admission.slot(small, 60_000, stay);
+    expect(() => admission.arrive()).not.toThrow();
+    const wide = new Admission(LIMITS);
+    for (let i = 0; i < 2; i++) wide.trySlot(small);
+    expect(() => wide.arrive()).toThrow("All slots are taken.");
+  });
+
+  it("go to clients in turn, and of the requests of a client to the shortest", async () => {
+    const admission = new Admission({ ...LIMITS, "engine.queue": 16 });
+    const order: string[] = [];
+    let free = admission.trySlot({ ...large, client: "a" });
+    const ask = (client: string, work: number): Promise<void> =>
+      admission.slot({ client, work }, 60_000, stay).then((given) => {
+        order.push(`${client}${work}`);
+        free = given;
+      });
+    const asked = [ask("a", 4e8), ask("a", 3e8), ask("b", 9e8), ask("b", 8e8), ask("c", 5e8)];
+    for (const _ of asked) {
+      free?.();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await Promise.all(asked);
+    expect(order).toEqual(["b800000000", "c500000000", "a300000000", "b900000000", "a400000000"]);
+  });
+});
+
+describe("points of small requests", () => {
+  it("have an eighth of the bound to themselves beside requests that have taken all of it", async () => {
+    const admission = new Admission({ ...LIMITS, "engine.pointsInFlight": 80_000 });
+    const [oldest, next] = [admission.hold(), admission.hold()];
+    expect(oldest.add(90_000)).toBeNull();
+    expect(next.add(5_000)).toBeInstanceOf(Promise);
+    const few = Array.from({ length: 3 }, () => admission.hold());
+    expect(few.map((hold) => hold.add(4_000) === null)).toEqual([true, true, false]);
+    oldest.release();
+    expect(admission.points).toBe(17_000);
+    for (const hold of [next, ...few]) hold.release();
+    expect(admission.points).toBe(0);
+  });
+});

@@ -1,0 +1,30 @@
+/** A defect in what examines a file costs that file alone. */
+import { basename, join } from "node:path";
+import { beforeAll, expect, it, vi } from "vitest";
+import * as layouts from "../../../src/storage/catalog/layouts/recognise.js";
+import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
+import { scratchFolder } from "../../support/scratch.js";
+
+vi.mock(import("../../../src/storage/catalog/layouts/recognise.js"), { spy: true });
+
+const SCRATCH = scratchFolder();
+
+beforeAll(() => loadHdf5());
+
+it("serves the rest when examining a file ends in an error nobody reckoned with", async () => {
+  for (const name of ["a.h5", "b.h5"])
+    await writeHdf5(join(SCRATCH, name), (file) => {
+      stateGrid(file);
+      writeField(file, "/p", { dimensions: ["z", "y", "x"] });
+    });
+  const { recogniseOpen } = await vi.importActual<typeof layouts>("../../../src/storage/catalog/layouts/recognise.js");
+  vi.mocked(layouts.recogniseOpen).mockImplementation((file, ...rest) => {
+    if (basename(file.path) === "a.h5") throw new TypeError("no such property");
+    return recogniseOpen(file, ...rest);
+  });
+  const { datasets, problems } = scanFolders([SCRATCH], { chunkBytes: 2 ** 26 });
+  expect(datasets.map(({ name }) => name)).toEqual(["b"]);
+  expect(problems).toEqual([{ location: join(SCRATCH, "a.h5"), message: "the examination failed: no such property" }]);
+});

@@ -1,0 +1,130 @@
+/** Addresses and credentials of S3, and stores in buckets of a server that checks signatures. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
+import type { Dataset } from "../../../src/storage/file/dataset.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { objectTarget } from "../../../src/storage/objects/object-target.js";
+import { s3Place } from "../../../src/storage/objects/s3.js";
+import { convertToZarr } from "../../../src/storage/tools/convert-zarr.js";
+import { STORE_DEFAULTS } from "../../../src/store-settings.js";
+import { stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
+import { useS3Bucket } from "../../support/s3-server.js";
+import { scratchFolder } from "../../support/scratch.js";
+import { zarrObjects } from "../../support/zarr.js";
+import { array, expectNodes, TABLES } from "../zarr/numbered-cube.js";
+
+const SCRATCH = scratchFolder();
+const EMPTY = { HOME: SCRATCH };
+
+describe("the place of a prefix", () => {
+  it("is an address of Amazon in the region of the variables", () => {
+    const { prefix, key } = s3Place("s3://cubes/runs/flow 1.zarr/", { ...EMPTY, AWS_REGION: "eu-central-1" });
+    expect(prefix).toBe("https://cubes.s3.eu-central-1.amazonaws.com/runs/flow%201.zarr");
+    expect(key).toBe("runs/flow 1.zarr");
+  });
+
+  it("is below the endpoint where one is set", () => {
+    const { prefix } = s3Place("s3://cubes/a", { ...EMPTY, AWS_ENDPOINT_URL: "http://127.0.0.1:9000/" });
+    expect(prefix).toBe("http://127.0.0.1:9000/cubes/a");
+  });
+
+  it("takes credentials, region and endpoint of a profile from the shared files", async () => {
+    const home = join(SCRATCH, "home");
+    mkdirSync(join(home, ".aws"), { recursive: true });
+    writeFileSync(join(home, ".aws", "credentials"), "[lab]\naws_access_key_id = ID\naws_secret_access_key = KEY\n");
+    writeFileSync(
+      join(home, ".aws", "config"),
+      "[profile lab]\nregion = us-west-2\nendpoint_url = https://s3.lab.example\n",
+    );
+    const { prefix, sign } = s3Place("s3://cubes/a", { HOME: home, AWS_PROFILE: "lab" });
+    expect(prefix).toBe("https://s3.lab.example/cubes/a");
+    const signed = await sign(new Request(`${prefix}/zarr.json`));
+    expect(signed.headers.get("authorization")).toMatch(/^AWS4-HMAC-SHA256 Credential=ID\/\d{8}\/us-west-2\/s3\//);
+  });
+
+  it("takes over credentials that are renewed in the files", async () => {
+    const file = join(SCRATCH, "credentials");
+    const write = (id: string) =>
+      writeFileSync(file, `[default]\naws_access_key_id = ${id}\naws_secret_access_key = K\n`);
+    write("FIRST");
+    const { prefix, sign } = s3Place("s3://cubes/a", { ...EMPTY, AWS_SHARED_CREDENTIALS_FILE: file });
+    const keyOf = async () => (await sign(new Request(prefix))).headers.get("authorization");
+    expect(await keyOf()).toMatch(/Credential=FIRST/);
+    write("SECOND");
+    const now = performance.now();
+    const clock = vi.spyOn(performance, "now").mockReturnValue(now + 61_000);
+    expect(await keyOf()).toMatch(/Credential=SECOND/);
+    clock.mockRestore();
+  });
+
+  it("leaves requests unsigned without credentials", async () => {
+    const { prefix, sign } = s3Place("s3://cubes/a", EMPTY);
+    expect((await sign(new Request(prefix))).headers.get("authorization")).toBeNull();
+  });
+
+  it.each(["s3://", "s3://Bad_Bucket/a", "s3://a/x"])("refuses %s", (location) => {
+    expect(() => s3Place(location, EMPTY)).toThrow(/bucket|Invalid URL/);
+  });
+});
+
+describe("a store in a bucket", () => {
+  const bucket = useS3Bucket(join(SCRATCH, "s3"));
+  const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
+  const scan = (location = "s3://cubes/runs/flow.zarr") => scanFolders([location], OPTIONS);
+
+  beforeAll(async () => {
+    await loadHdf5();
+    const velocity = array(["t", "z", "y", "x", "c"], { shard: [1, 2, 1, 2, 1], codec: "gzip" });
+    await bucket.put(
+      "runs/flow.zarr",
+      zarrObjects({ version: 3, arrays: { velocity, ...TABLES }, consolidated: true }),
+    );
+  });
+
+  it("reads as its nodes", () => {
+    const { datasets, problems } = scan();
+    expect(problems).toEqual([]);
+    expect(datasets[0]?.name).toBe("flow");
+    expectNodes(datasets[0] as Dataset, "velocity", 3);
+  });
+
+  it("is listed where its metadata are not consolidated", async () => {
+    const velocity = array(["t", "z", "y", "x", "c"], { codec: "gzip" });
+    await bucket.put("plain.zarr", zarrObjects({ version: 3, arrays: { velocity, ...TABLES } }));
+    const { datasets, problems } = scan("s3://cubes/plain.zarr");
+    expect(problems).toEqual([]);
+    expectNodes(datasets[0] as Dataset, "velocity", 3);
+  });
+
+  it("may hold an HDF5 file, which is read by ranges", async () => {
+    const path = await writeHdf5(join(SCRATCH, "cube.h5"), (file) => {
+      stateGrid(file);
+      writeField(file, "p", { dimensions: ["t", "z", "y", "x"], chunks: [1, 4, 10, 5], filter: "gzip" });
+      file.create_dataset({ name: "time", data: Float64Array.of(0, 1, 2) });
+    });
+    await bucket.put("h5", new Map([["cube.h5", readFileSync(path)]]));
+    const { datasets, problems } = scan("s3://cubes/h5/cube.h5");
+    expect(problems).toEqual([]);
+    expectNodes(datasets[0] as Dataset, "pressure", 1);
+  });
+
+  it("is written by a conversion, which goes on where it was interrupted", async () => {
+    const [source] = scan().datasets as [Dataset];
+    const target = objectTarget("s3://cubes/out/flow.zarr", STORE_DEFAULTS);
+    const options = { name: "flow", chunk: 4, shard: 8, compression: "zstd" } as const;
+    let left = 5;
+    const stop = () => {
+      if (--left === 0) throw new Error("interrupted");
+    };
+    await expect(convertToZarr(source, target, options, stop)).rejects.toThrow("interrupted");
+    expect(scan("s3://cubes/out/flow.zarr").datasets).toEqual([]);
+    const { kept, files } = await convertToZarr(source, target, options, () => {});
+    expect([kept, files]).toEqual([5, 3 * 2 * 2 * 2]);
+    const { datasets, problems } = scan("s3://cubes/out/flow.zarr");
+    expect(problems).toEqual([]);
+    expectNodes(datasets[0] as Dataset, "velocity", 3);
+    await expect(convertToZarr(source, target, options, () => {})).rejects.toThrow(/holds a store already/);
+  });
+});

@@ -1,0 +1,63 @@
+/** Stores that are open stay open while somebody names or uses them, and no longer. */
+import { expect, it } from "vitest";
+import { Hosts } from "../../../src/storage/objects/hosts.js";
+import { Stores } from "../../../src/storage/thread/stores.js";
+import { STORE_DEFAULTS } from "../../../src/store-settings.js";
+import { useObjectServer } from "../../support/object-server.js";
+import { zarrObjects } from "../../support/zarr.js";
+
+const server = useObjectServer();
+
+it("closes what nobody names once it has not been used for half a minute, and opens it again when asked", async () => {
+  const array = { dimensions: ["x"], shape: [2], chunks: [2], values: Float64Array.of(1, 2) };
+  await server.put(
+    "f",
+    new Map([
+      ["a.h5", Buffer.alloc(100, 1)],
+      ["b.h5", Buffer.alloc(100, 2)],
+    ]),
+  );
+  await server.put("c.zarr", zarrObjects({ version: 3, arrays: { u: array }, consolidated: true }));
+  let now = 0;
+  const stores = new Stores({ settings: STORE_DEFAULTS, disk: null }, new Hosts(), () => now);
+  const [a, b, c] = ["f/a.h5", "f/b.h5", "c.zarr"].map((name) => `${server.url}/${name}`) as [string, string, string];
+  const { newestMs } = await stores.file({ store: a, named: true });
+  await stores.file({ store: b, named: true });
+  await stores.open({ store: c, named: true });
+  const open = async () => (await stores.status()).map(({ store }) => store).sort();
+  stores.keep(new Set());
+  expect(await open()).toEqual([c, a, b]);
+  now += 20_000;
+  const range = { store: b, newestMs, position: 0, length: 4, isBlock: false };
+  const state = await stores.file({ store: b });
+  await stores.bytes({ store: b, ranges: [{ ...range, newestMs: state.newestMs }], ifThere: false });
+  now += 20_000;
+  stores.keep(new Set([c]));
+  expect(await open()).toEqual([c, b]);
+  now += 20_000;
+  stores.keep(new Set());
+  expect(await open()).toEqual([]);
+  const [bytes] = (await stores.bytes({ store: a, ranges: [{ ...range, store: a }], ifThere: false })) ?? [];
+  expect([...(bytes ?? [])]).toEqual([1, 1, 1, 1]);
+  expect(await open()).toEqual([a]);
+});
+
+it("does not close what is being opened for longer than that", async () => {
+  await server.put("slow", new Map([["a.h5", Buffer.alloc(100, 1)]]));
+  let now = 0;
+  const stores = new Stores({ settings: STORE_DEFAULTS, disk: null }, new Hosts(), () => now);
+  const open = async () => (await stores.status()).map(({ store }) => store);
+  const store = `${server.url}/slow/a.h5`;
+  const opening = stores.file({ store, named: true });
+  // The host is asked after a turn of the event loop.
+  await new Promise((resolve) => setImmediate(resolve));
+  now += 40_000;
+  stores.keep(new Set());
+  const { newestMs } = await opening;
+  expect(await open()).toEqual([store]);
+  const range = { store, newestMs, position: 0, length: 4, isBlock: false };
+  expect(await stores.bytes({ store, ranges: [range], ifThere: false })).toHaveLength(1);
+  now += 40_000;
+  stores.keep(new Set());
+  expect(await open()).toEqual([]);
+});
