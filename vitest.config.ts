@@ -1,19 +1,43 @@
+import { readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { failuresAtOnce, TestOrder, watchedSources } from "./test/support/watch.js";
+
+/** Suites with a configuration of their own, and what tests share. */
+const APART = ["browser", "clients", "soak", "support"];
 
 /**
- * `npm test`. Files run in as many processes as there are cores but one, and in two at least: many of them wait for timers
- * and for programs. A test that needs more than 30 s on a loaded machine names its own timeout: those that start programs, pack the
- * package, kill processes, or measure the accuracy of the whole service.
+ * Files run in separate processes. A test that needs more than 30 s on a loaded machine names its own timeout: those that
+ * start programs, pack the package, kill processes, or measure the accuracy of the whole service.
+ */
+const SETTINGS = {
+  exclude: ["test/cluster/processes/**"],
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  pool: "forks" as const,
+};
+
+/** One project for each folder of tests, so that `--project ROOM` chooses a room, and one for the files above them. */
+function rooms() {
+  const folders = readdirSync(new URL("test", import.meta.url), { withFileTypes: true });
+  const names = folders.filter((entry) => entry.isDirectory() && !APART.includes(entry.name)).map(({ name }) => name);
+  return [
+    { test: { ...SETTINGS, name: "house", include: ["test/*.test.ts"] } },
+    ...names.map((name) => ({ test: { ...SETTINGS, name, include: [`test/${name}/**/*.test.ts`] } })),
+  ];
+}
+
+/**
+ * `npm test` and `npm run test:watch`. There are as many processes as cores but one, and at least two, since many tests
+ * wait for timers and for programs.
  */
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    exclude: ["test/cluster/processes/**"],
     globalSetup: ["test/support/build.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    pool: "forks",
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    projects: rooms(),
+    reporters: ["default", failuresAtOnce],
+    sequence: { sequencer: TestOrder },
+    watchTriggerPatterns: [watchedSources],
   },
 });

@@ -1,13 +1,25 @@
-/** Global set-up of the suite: worker threads run the JavaScript that ships, so it is built once before any test. */
+/** Global set-up of the suite: worker threads run the JavaScript that ships, so it is built before any test. */
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import type { TestProject } from "vitest/node";
+import { endStaleRuns } from "./watch.js";
 
-export function setup(): void {
-  const root = fileURLToPath(new URL("../..", import.meta.url));
-  for (const step of [
-    ["scripts/build-splines.mjs"],
-    ["node_modules/typescript/bin/tsc", "-b"],
-    ["scripts/build-simd.mjs"],
-  ])
-    execFileSync(process.execPath, step, { cwd: root, stdio: "inherit" });
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const STEPS = [["scripts/build-splines.mjs"], ["node_modules/typescript/bin/tsc", "-b"], ["scripts/build-simd.mjs"]];
+
+/** Builds the program. In watch mode, tests run on what comes out of it even if a step reports errors. */
+function build(watch: boolean): void {
+  for (const step of STEPS)
+    try {
+      execFileSync(process.execPath, step, { cwd: ROOT, stdio: "inherit" });
+    } catch (error) {
+      if (!watch) throw error;
+    }
+}
+
+export function setup(project: TestProject): void {
+  const { watch } = project.vitest.config;
+  build(watch);
+  project.onTestsRerun(async () => build(watch));
+  if (watch) endStaleRuns(project.vitest);
 }

@@ -1,0 +1,78 @@
+/**
+ * `readReferences` reads which files the sources and their tests name: modules that they import, threads that they start,
+ * modules in WebAssembly that they load, and the program that they run.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, posix, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** What `bin/fieldprobe.js` runs. */
+const PROGRAM = "src/cli/index.ts";
+
+export interface Reference {
+  /** Paths are relative to the root of the project. */
+  readonly from: string;
+  /** A file, or a package by its name. */
+  readonly to: string;
+  /** Whether the file is named as an address (a thread, for example), so that it shares no module with the one that names it. */
+  readonly entry: boolean;
+}
+
+/** `import` and `export` declarations, type imports among them, dynamic imports, and files that are named as addresses. */
+const REFERENCE =
+  /^(?:import|export)\b[^;"]*?\bfrom "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)|new URL\("(\.[^"]+\.\w+)", import\.meta\.url\)/gm;
+
+/** All TypeScript files of a folder, relative to it. */
+export function sourceFiles(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => name.replaceAll(sep, "/"))
+    .toSorted();
+}
+
+/** The file of the source that a reference means: what is built comes from a source of the same place. */
+function sourceOf(path: string): string {
+  const inSource = path.replace(/^dist\//, "src/");
+  if (inSource.startsWith("bin/")) return PROGRAM;
+  if (inSource.endsWith(".wasm")) return `${posix.dirname(inSource)}/assembly/index.ts`;
+  const module = `${inSource.replace(/\.js$|\.ts\?.*$/, "")}.ts`;
+  return existsSync(join(ROOT, module)) ? module : inSource;
+}
+
+function referencesOf(file: string): Reference[] {
+  const text = readFileSync(join(ROOT, file), "utf8");
+  return [...text.matchAll(REFERENCE)].flatMap(([, declared, bare, dynamic, named]) => {
+    const target = (declared ?? bare ?? dynamic ?? named) as string;
+    if (target.startsWith("node:") || target.endsWith(".css")) return [];
+    const entry = named !== undefined;
+    if (!target.startsWith(".")) return [{ from: file, entry, to: /^(@[^/]+\/)?[^/]+/.exec(target)?.[0] as string }];
+    const path = relative(ROOT, resolve(ROOT, dirname(file), target)).replaceAll(sep, "/");
+    return [{ from: file, entry, to: sourceOf(path) }];
+  });
+}
+
+/** The references of all files of folders, as they are on disk now. */
+export function readReferences(folders: readonly string[]): Reference[] {
+  return folders.flatMap((folder) => sourceFiles(folder).flatMap((file) => referencesOf(`${folder}/${file}`)));
+}
+
+/**
+ * Finds the files that see one of the given ones, directly or through others.
+ *
+ * @returns by file: how many references lead from it to the nearest of the given files, which are themselves at 0
+ */
+export function seenBy(files: Iterable<string>, references: readonly Reference[]): Map<string, number> {
+  const namers = new Map<string, string[]>();
+  for (const { from, to } of references) {
+    const all = namers.get(to);
+    if (all === undefined) namers.set(to, [from]);
+    else all.push(from);
+  }
+  const distances = new Map([...files].map((file) => [file, 0]));
+  // A map hands out what is added to it while it is walked, so this is a search by breadth.
+  for (const [file, distance] of distances)
+    for (const from of namers.get(file) ?? []) if (!distances.has(from)) distances.set(from, distance + 1);
+  return distances;
+}
