@@ -21,7 +21,9 @@ const { vite } = await startVitest("test", [], {
   ...(room === undefined ? {} : { project: room }),
 });
 
-/** Whether edits anywhere in the sources are seen: the watcher says that it is ready before it has found all folders. */
+/**
+ * Whether edits anywhere in the sources are seen: the watcher says that it is ready before it has found all folders.
+ */
 function seesEverything() {
   const seen = vite.watcher.getWatched();
   return ["src", "test"].every((name) =>

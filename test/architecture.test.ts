@@ -1,10 +1,9 @@
 /** The tables of docs/architecture.md and the imports of the source say the same, and the source keeps its manners. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, posix, relative, resolve, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join, posix, relative, sep } from "node:path";
 import { describe, expect, it } from "vitest";
+import { ROOT, readReferences, sourceFiles } from "./support/source-graph.js";
 
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SRC = join(ROOT, "src");
 const TEXT = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
 
@@ -17,40 +16,14 @@ function table(heading: string): string[][] {
 
 const names = (cell: string | undefined) => [...(cell ?? "").matchAll(/`([^`]+)`/g)].map((match) => match[1] as string);
 
-interface Import {
-  readonly from: string;
-  /** A file of src, or a package by its name. */
-  readonly to: string;
-  /** Whether the file is started as a thread, which shares no module with the one that starts it. */
-  readonly entry: boolean;
-}
-
-const FILES = readdirSync(SRC, { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".ts"))
-  .map((name) => name.replaceAll(sep, "/"));
-
-/**
- * `import` and `export` declarations, type imports among them, dynamic imports, and modules that are named for a
- * thread.
- */
-const REFERENCE =
-  /^(?:import|export)\b[^;"]*?\bfrom "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)|new URL\("(\.[^"]+\.js)", import\.meta\.url\)/gm;
-
-function importsOf(file: string): Import[] {
-  const text = readFileSync(join(SRC, file), "utf8");
-  return [...text.matchAll(REFERENCE)].flatMap(([, declared, bare, dynamic, threaded]) => {
-    const target = (declared ?? bare ?? dynamic ?? threaded) as string;
-    if (target.startsWith("node:") || /\.(css|wasm)$/.test(target)) return [];
-    const entry = threaded !== undefined;
-    if (!target.startsWith(".")) return [{ from: file, entry, to: /^(@[^/]+\/)?[^/]+/.exec(target)?.[0] as string }];
-    const path = resolve(SRC, dirname(file), target).replace(/\.js$|\.ts\?.*$/, "");
-    return [{ from: file, entry, to: `${relative(SRC, path).replaceAll(sep, "/")}.ts` }];
-  });
-}
-
-const IMPORTS = FILES.flatMap(importsOf);
+/** A reference, its files relative to src; what it names outside of src, a package for example, has its name. */
+const inSource = (path: string) => (path.startsWith("src/") ? path.slice("src/".length) : path);
+const FILES = sourceFiles("src");
+const IMPORTS = readReferences(["src"])
+  .map(({ from, to, entry }) => ({ from: inSource(from), to: inSource(to), entry }))
+  .filter(({ to, entry }) => !(entry && to.includes("/assembly/")));
 const WITHIN = IMPORTS.filter(({ to }) => FILES.includes(to));
-const PACKAGES = IMPORTS.filter(({ to }) => !to.endsWith(".ts"));
+const PACKAGES = IMPORTS.filter(({ to, entry }) => !entry && !to.endsWith(".ts"));
 const LEAVES = table("Leaves").flatMap(([file]) => names(file));
 /** The room of a file: its folder, `leaves`, or for what else lies in src itself the file. */
 const roomOf = (file: string) => {

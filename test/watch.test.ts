@@ -1,4 +1,7 @@
-/** `npm run test:watch` answers edits of kernels, of what worker threads run and of AssemblyScript by the tests that see them. */
+/**
+ * `npm run test:watch` answers edits of kernels, of what worker threads run and of AssemblyScript by the tests that see
+ * them.
+ */
 import { spawn } from "node:child_process";
 import { on } from "node:events";
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -13,7 +16,9 @@ const COPIED =
   /^(src|dist|dist\/(?!bundle|web).*|test|scripts|package\.json|tsconfig.*|vitest\.config\.ts|(src|test|scripts)\/.*)$/;
 const LINKED = ["bin", "data", "docs", "bench", "examples"];
 
-/** Copies the project, so that its own sources are edited by nobody else, and shares its packages but not their caches. */
+/**
+ * Copies the project, so that its own sources are edited by nobody else, and shares its packages but not their caches.
+ */
 function copyProject(to: string): void {
   for (const name of readdirSync(ROOT).filter((entry) => COPIED.test(entry)))
     cpSync(join(ROOT, name), join(to, name), {
@@ -44,7 +49,7 @@ async function startWatch(root: string, room: string): Promise<(pattern: RegExp)
   const watch = spawn(process.execPath, ["scripts/watch-tests.mjs", room], {
     cwd: root,
     env: { PATH: process.env.PATH, NO_COLOR: "1" },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "ignore"],
   });
   onTestFinished(() => {
     watch.kill();
@@ -58,7 +63,7 @@ async function startWatch(root: string, room: string): Promise<(pattern: RegExp)
   return printed;
 }
 
-describe("npm run test:watch", () => {
+describe("npm run test:watch", { timeout: 120_000 }, () => {
   const root = scratchFolder();
   beforeAll(() => copyProject(root));
 

@@ -1,6 +1,6 @@
 /**
- * `readReferences` reads which files the sources and their tests name: modules that they import, threads that they start,
- * modules in WebAssembly that they load, and the program that they run.
+ * `readReferences` reads which files the sources and their tests name: modules that they import, threads that they
+ * start, modules in WebAssembly that they load, and the program that they run.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix, relative, resolve, sep } from "node:path";
@@ -16,11 +16,16 @@ export interface Reference {
   readonly from: string;
   /** A file, or a package by its name. */
   readonly to: string;
-  /** Whether the file is named as an address (a thread, for example), so that it shares no module with the one that names it. */
+  /**
+   * Whether the file is named as an address (a thread, for example), so that it shares no module with the one that
+   * names it.
+   */
   readonly entry: boolean;
 }
 
-/** `import` and `export` declarations, type imports among them, dynamic imports, and files that are named as addresses. */
+/**
+ * `import` and `export` declarations, type imports among them, dynamic imports, and files that are named as addresses.
+ */
 const REFERENCE =
   /^(?:import|export)\b[^;"]*?\bfrom "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)|new URL\("(\.[^"]+\.\w+)", import\.meta\.url\)/gm;
 

@@ -1,7 +1,7 @@
 /**
- * `watchedTests` and its companions let vitest's watch mode see what the tests see. Tests run worker threads, WebAssembly
- * and the program from the build, which vitest does not follow: the tests of a changed file are found by the references
- * in the source instead. The nearest tests run first, and a new change ends a run that has become stale.
+ * `watchedTests` and its companions let vitest's watch mode see what the tests see. Tests run worker threads,
+ * WebAssembly and the program from the build, which vitest does not follow: the tests of a changed file are found by
+ * the references in the source instead. The nearest tests run first, and a new change ends a run that has become stale.
  */
 import { existsSync } from "node:fs";
 import { join, relative, sep } from "node:path";
