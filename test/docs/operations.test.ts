@@ -1,12 +1,13 @@
 /** docs/operations.md and docs/later-operations.md cover the table of operations. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { LATER_OPERATIONS, OPERATIONS } from "../../src/operations.js";
+import { DERIVATIVES, INTERPOLATIONS, LATER_OPERATIONS, OPERATIONS } from "../../src/operations.js";
+
+const textOf = (document: string) => readFileSync(new URL(`../../docs/${document}`, import.meta.url), "utf8");
 
 /** Sections of a document by their headings. */
 function sectionsOf(document: string): ReadonlyMap<string, string> {
-  const text = readFileSync(new URL(`../../docs/${document}`, import.meta.url), "utf8");
-  const sections = text.split(/^## /m).slice(1);
+  const sections = textOf(document).split(/^## /m).slice(1);
   return new Map(sections.map((section) => [section.slice(0, section.indexOf("\n")), section]));
 }
 
@@ -16,11 +17,30 @@ function callsIn(section = ""): readonly (string | undefined)[] {
   return [...section.matchAll(pattern)].map((call) => call[1]);
 }
 
+const names = (cell: string | undefined) => [...(cell ?? "").matchAll(/`([^`]+)`/g)].map((name) => name[1] as string);
+
 describe("docs/operations.md", () => {
+  const text = textOf("operations.md");
   const sections = sectionsOf("operations.md");
 
+  it("lists every operation once, with the methods it takes", () => {
+    const rows = [...(text.split("\n## ")[0] as string).matchAll(/^\| (`\w+`.*) \| (.*) \|$/gm)].map(
+      ([, first, second]) => ({
+        operations: names(first),
+        methods: names(second),
+      }),
+    );
+    expect(rows.flatMap(({ operations }) => operations).toSorted()).toEqual(
+      OPERATIONS.map(({ name }) => name as string).toSorted(),
+    );
+    for (const { name, spatial } of OPERATIONS) {
+      const row = rows.find(({ operations }) => operations.includes(name));
+      if (spatial === INTERPOLATIONS || spatial === DERIVATIVES) expect(row?.methods).toEqual([...spatial]);
+    }
+  });
+
   it("has one section for every operation and a shared one", () => {
-    expect([...sections.keys()].sort()).toEqual(["What they share", ...OPERATIONS.map(({ name }) => name)].sort());
+    expect([...sections.keys()].sort()).toEqual(["Common definitions", ...OPERATIONS.map(({ name }) => name)].sort());
   });
 
   it.each(OPERATIONS.map(({ name }) => name))("%s has one call of that operation with an answer", (name) => {
