@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { ALIASES } from "./test/support/aliases.js";
 import { failuresAtOnce, TestOrder, watchedSources } from "./test/support/watch.js";
 
 /** Suites with a configuration of their own, and what tests share. */
@@ -21,9 +22,10 @@ const SETTINGS = {
 function rooms() {
   const folders = readdirSync(new URL("test", import.meta.url), { withFileTypes: true });
   const names = folders.filter((entry) => entry.isDirectory() && !APART.includes(entry.name)).map(({ name }) => name);
+  const resolve = { alias: ALIASES };
   return [
-    { test: { ...SETTINGS, name: "house", include: ["test/*.test.ts"] } },
-    ...names.map((name) => ({ test: { ...SETTINGS, name, include: [`test/${name}/**/*.test.ts`] } })),
+    { resolve, test: { ...SETTINGS, name: "house", include: ["test/*.test.ts"] } },
+    ...names.map((name) => ({ resolve, test: { ...SETTINGS, name, include: [`test/${name}/**/*.test.ts`] } })),
   ];
 }
 

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Engine } from "../dist/engine/contract/query.js";
-import { writeCube } from "../dist/generate/cube.js";
+import { writeCube } from "../dist/tools/generate/cube.js";
 import { ask, pointsIn } from "./ask.js";
 import { bytesRead, overlap, predictCpu, type Workload } from "./cluster-model.js";
 import { type BenchCluster, openBenchCluster } from "./cluster-processes.js";

@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { writeCube } from "../dist/generate/cube.js";
+import { writeCube } from "../dist/tools/generate/cube.js";
 import { inTurn } from "./alternate.js";
 import { startReaders } from "./brick-readers.js";
 import type { LargeTask } from "./large-worker.js";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { LIMITS } from "../dist/config.js";
-import { writeCube } from "../dist/generate/cube.js";
+import { writeCube } from "../dist/tools/generate/cube.js";
 import { randomNumbers } from "./field.js";
 import type { BenchOptions, Row } from "./row.js";
 import { type Server, start } from "./server-process.js";

@@ -8,7 +8,7 @@ import { pino } from "pino";
 import { loadConfig } from "../dist/config.js";
 import type { Engine, Query } from "../dist/engine/contract/query.js";
 import { openEngine } from "../dist/engine/main/engine.js";
-import { writeCube } from "../dist/generate/cube.js";
+import { writeCube } from "../dist/tools/generate/cube.js";
 import { ask, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";
 import { type BenchOptions, type Row, ratioRow, summarise } from "./row.js";

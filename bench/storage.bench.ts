@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Query } from "../dist/engine/contract/query.js";
-import { writeCube } from "../dist/generate/cube.js";
+import { writeCube } from "../dist/tools/generate/cube.js";
 import { type Asked, ask, openOn, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";
 import { type BenchOptions, type Row, summarise } from "./row.js";

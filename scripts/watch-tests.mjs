@@ -26,7 +26,7 @@ const { vite } = await startVitest("test", [], {
  */
 function seesEverything() {
   const seen = vite.watcher.getWatched();
-  return ["src", "test"].every((name) =>
+  return ["src", "tools", "test"].every((name) =>
     readdirSync(join(ROOT, name), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .every((entry) => join(entry.parentPath, entry.name) in seen),
@@ -34,4 +34,4 @@ function seesEverything() {
 }
 
 while (!seesEverything()) await setTimeout(50);
-console.log("Watching src and test.");
+console.log("Watching src, tools and test.");

@@ -13,7 +13,7 @@ import { ROOT, readReferences, seenBy, sourceFiles } from "./support/source-grap
 
 /** What a watch needs of the project. The program's bundle and the page are left out. */
 const COPIED =
-  /^(src|dist|dist\/(?!bundle|web).*|test|scripts|package\.json|tsconfig.*|vitest\.config\.ts|(src|test|scripts)\/.*)$/;
+  /^(src|tools|dist|dist\/(?!bundle|web).*|test|scripts|package\.json|tsconfig.*|vitest\.config\.ts|(src|tools|test|scripts)\/.*)$/;
 const LINKED = ["bin", "data", "docs", "bench", "examples"];
 
 /**

@@ -1,7 +1,9 @@
 /** The tests in a real browser, apart from the suite: they need a Chromium and the built page. */
 import { defineConfig } from "vitest/config";
+import { ALIASES } from "../support/aliases.js";
 
 export default defineConfig({
+  resolve: { alias: ALIASES },
   test: {
     root: new URL("../..", import.meta.url).pathname,
     include: ["test/browser/**/*.browser.ts"],

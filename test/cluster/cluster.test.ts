@@ -16,7 +16,7 @@ import type { Carrier } from "../../src/engine/main/carrier.js";
 import { openEngine } from "../../src/engine/main/engine.js";
 import { openPool } from "../../src/engine/main/pool.js";
 import { WorkerError } from "../../src/errors.js";
-import { writeCube } from "../../src/generate/cube.js";
+import { writeCube } from "../../tools/generate/cube.js";
 import { runQuery } from "../support/run-query.js";
 import { scratchFolder } from "../support/scratch.js";
 

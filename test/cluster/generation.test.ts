@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Generations } from "../../src/cluster/generation.js";
 import { digestBuild } from "../../src/engine/contract/build-digest.js";
-import { writeCube } from "../../src/generate/cube.js";
 import { openSource } from "../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
+import { writeCube } from "../../tools/generate/cube.js";
 import { scratchFolder } from "../support/scratch.js";
 
 const BUILD = "b".repeat(64);

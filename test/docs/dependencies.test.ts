@@ -12,9 +12,11 @@ it("lists every runtime dependency with a purpose and a reason, and no other", (
 });
 
 it("lists nothing that no source file imports", () => {
-  const sources = readdirSync(new URL("../../src", import.meta.url), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts"))
-    .map((name) => read(`src/${name}`));
+  const sources = ["src", "tools"].flatMap((folder) =>
+    readdirSync(new URL(`../../${folder}`, import.meta.url), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => read(`${folder}/${name}`)),
+  );
   const { dependencies } = JSON.parse(read("package.json")) as { dependencies: Record<string, string> };
   const unused = Object.keys(dependencies).filter((name) => {
     const imported = new RegExp(`(from|import\\(?) ?"${name}["/]`);

@@ -5,9 +5,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { writeCube } from "../../src/generate/cube.js";
 import type { RunningService } from "../../src/main.js";
 import { digestToken } from "../../src/server/life/auth.js";
+import { writeCube } from "../../tools/generate/cube.js";
 import { writeChannel } from "../support/channel.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";

@@ -1,7 +1,7 @@
 /** A channel-like dataset: y tabulated, denser at its two walls, and a grid that moves along x. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeCube } from "../../src/generate/cube.js";
+import { writeCube } from "../../tools/generate/cube.js";
 
 const NODES = 32;
 

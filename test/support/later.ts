@@ -1,8 +1,8 @@
 /** Serves small cubes with every field of the later interface, and makes requests that they answer. */
 import { join } from "node:path";
-import { writeCube } from "../../src/generate/cube.js";
 import type { RunningService } from "../../src/main.js";
 import type { OperationRow } from "../../src/operations.js";
+import { writeCube } from "../../tools/generate/cube.js";
 import { scratchFolder } from "./scratch.js";
 import { serveTestData } from "./service.js";
 

@@ -39,7 +39,7 @@ export function sourceFiles(folder: string): string[] {
 
 /** The file of the source that a reference means: what is built comes from a source of the same place. */
 function sourceOf(path: string): string {
-  const inSource = path.replace(/^dist\//, "src/");
+  const inSource = path.replace(/^dist\/(?=tools\/)/, "").replace(/^dist\//, "src/");
   if (inSource.startsWith("bin/")) return PROGRAM;
   if (inSource.endsWith(".wasm")) return `${posix.dirname(inSource)}/assembly/index.ts`;
   const module = `${inSource.replace(/\.js$|\.ts\?.*$/, "")}.ts`;
@@ -52,6 +52,7 @@ function referencesOf(file: string): Reference[] {
     const target = (declared ?? bare ?? dynamic ?? named) as string;
     if (target.startsWith("node:") || target.endsWith(".css")) return [];
     const entry = named !== undefined;
+    if (target.startsWith("#")) return [{ from: file, entry, to: sourceOf(target.slice(1)) }];
     if (!target.startsWith(".")) return [{ from: file, entry, to: /^(@[^/]+\/)?[^/]+/.exec(target)?.[0] as string }];
     const path = relative(ROOT, resolve(ROOT, dirname(file), target)).replaceAll(sep, "/");
     return [{ from: file, entry, to: sourceOf(path) }];

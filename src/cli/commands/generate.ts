@@ -2,10 +2,10 @@
 import { closeSync, existsSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { type CubeKind, type CubeOptions, writeCube } from "../../generate/cube.js";
-import { type FrameReport, writeIsotropic } from "../../generate/isotropic.js";
-import { spectrumPlot } from "../../generate/spectrum-plot.js";
-import { meanSpectrum } from "../../generate/turbulence-statistics.js";
+import { type CubeKind, type CubeOptions, writeCube } from "#tools/generate/cube.js";
+import { type FrameReport, writeIsotropic } from "#tools/generate/isotropic.js";
+import { spectrumPlot } from "#tools/generate/spectrum-plot.js";
+import { meanSpectrum } from "#tools/generate/turbulence-statistics.js";
 import { NAME_PATTERN } from "../../storage/catalog/descriptor.js";
 import type { Manifest } from "../../storage/catalog/manifest.js";
 import type { Triple } from "../../storage/file/dataset.js";

@@ -18,7 +18,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { freeAddresses } from "../../../bench/free-addresses.js";
 import type { Engine } from "../../../src/engine/contract/query.js";
-import { writeCube } from "../../../src/generate/cube.js";
+import { writeCube } from "../../../tools/generate/cube.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { makeKeys } from "./keys.js";
 import { answerOf, QUERY, randomPoints } from "./queries.js";

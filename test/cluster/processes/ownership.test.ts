@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freeAddresses } from "../../../bench/free-addresses.js";
 import type { Engine, Query } from "../../../src/engine/contract/query.js";
-import { writeCube } from "../../../src/generate/cube.js";
+import { writeCube } from "../../../tools/generate/cube.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { answerOf, randomPoints } from "./queries.js";
 import { openMember, type Setup, usable } from "./support.js";

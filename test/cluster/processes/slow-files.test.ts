@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freeAddresses } from "../../../bench/free-addresses.js";
-import { writeCube } from "../../../src/generate/cube.js";
+import { writeCube } from "../../../tools/generate/cube.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { type Running, startPeer } from "./support.js";
 

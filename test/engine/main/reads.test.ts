@@ -7,11 +7,11 @@ import { pino } from "pino";
 import { beforeAll, describe, expect, it } from "vitest";
 import { loadConfig } from "../../../src/config.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
-import { writeCube } from "../../../src/generate/cube.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
 import { objectTarget } from "../../../src/storage/objects/object-target.js";
 import { convertToZarr } from "../../../src/storage/tools/convert-zarr.js";
 import { STORE_DEFAULTS } from "../../../src/store-settings.js";
+import { writeCube } from "../../../tools/generate/cube.js";
 import { generator, runQuery } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { loadConfig } from "../../../src/config.js";
 import type { Engine, Query } from "../../../src/engine/contract/query.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
-import { writeCube } from "../../../src/generate/cube.js";
+import { writeCube } from "../../../tools/generate/cube.js";
 import { runQuery } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";
 

@@ -6,8 +6,8 @@ import { afterEach, expect, it } from "vitest";
 import { loadConfig } from "../../../src/config.js";
 import type { Engine } from "../../../src/engine/contract/query.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
-import { writeCube } from "../../../src/generate/cube.js";
 import { FolderWatch } from "../../../src/storage/catalog/watch.js";
+import { writeCube } from "../../../tools/generate/cube.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const folder = scratchFolder();

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
-import { makeFolder } from "../make-folder.js";
-import { completeFolder, type Manifest } from "../storage/catalog/manifest.js";
-import { Hdf5Writer } from "../storage/hdf5/writer.js";
+import { makeFolder } from "#src/make-folder.js";
+import { completeFolder, type Manifest } from "#src/storage/catalog/manifest.js";
+import { Hdf5Writer } from "#src/storage/hdf5/writer.js";
 import { periodicAxes } from "./cube.js";
 import type { Modes, Spectral } from "./modes.js";
 import { NavierStokes } from "./navier-stokes.js";

@@ -1,8 +1,8 @@
 /** The solver: order in time, held shell energies, solenoidal velocity, a flow whose evolution is known. */
 import { describe, expect, it } from "vitest";
-import { NavierStokes } from "../../src/generate/navier-stokes.js";
-import { SHELL_ENERGY } from "../../src/generate/shell-forcing.js";
-import { flowStatistics } from "../../src/generate/turbulence-statistics.js";
+import { NavierStokes } from "../../../tools/generate/navier-stokes.js";
+import { SHELL_ENERGY } from "../../../tools/generate/shell-forcing.js";
+import { flowStatistics } from "../../../tools/generate/turbulence-statistics.js";
 
 /** A small simulation some way from its start, taken there in steps of 0.05 and on to time 2 in steps of `dt`. */
 function run(dt: number): NavierStokes {

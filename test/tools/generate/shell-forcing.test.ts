@@ -1,10 +1,10 @@
 /** The forcing is the limit of rescaling the velocity after each step, and it forces the modes it should. */
 import { describe, expect, it } from "vitest";
-import { retainedModes, spectral } from "../../src/generate/modes.js";
-import { NavierStokes } from "../../src/generate/navier-stokes.js";
-import { randomAt, randomStream } from "../../src/generate/random.js";
-import { forcedModes, rescaleShells, SHELL_ENERGY } from "../../src/generate/shell-forcing.js";
-import { derivative, transformOf, wavenumberAt } from "../support/dft.js";
+import { retainedModes, spectral } from "../../../tools/generate/modes.js";
+import { NavierStokes } from "../../../tools/generate/navier-stokes.js";
+import { randomAt, randomStream } from "../../../tools/generate/random.js";
+import { forcedModes, rescaleShells, SHELL_ENERGY } from "../../../tools/generate/shell-forcing.js";
+import { derivative, transformOf, wavenumberAt } from "../../support/dft.js";
 
 describe("forcing", () => {
   it("reaches the 18 and 62 modes of the shells up to 1.5 and 2.5, conjugates included", () => {

@@ -1,8 +1,8 @@
 /** Statistics of a simulated state against sums over its node values, and of a flow whose figures are known. */
 import { describe, expect, it } from "vitest";
-import { NavierStokes } from "../../src/generate/navier-stokes.js";
-import { flowStatistics } from "../../src/generate/turbulence-statistics.js";
-import { derivative, transformOf, wavenumberAt } from "../support/dft.js";
+import { NavierStokes } from "../../../tools/generate/navier-stokes.js";
+import { flowStatistics } from "../../../tools/generate/turbulence-statistics.js";
+import { derivative, transformOf, wavenumberAt } from "../../support/dft.js";
 
 const NODES = 16;
 const CELLS = NODES ** 3;

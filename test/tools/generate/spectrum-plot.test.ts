@@ -1,6 +1,6 @@
 /** The plot of a spectrum: points where the axes' labels say, empty shells left out. */
 import { describe, expect, it } from "vitest";
-import { spectrumPlot } from "../../src/generate/spectrum-plot.js";
+import { spectrumPlot } from "../../../tools/generate/spectrum-plot.js";
 
 describe("spectrumPlot", () => {
   const svg = spectrumPlot([5, 1, 0.1, 0, 1e-3], 3);

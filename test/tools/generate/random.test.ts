@@ -1,6 +1,6 @@
 /** Random numbers by position: uniform, free of correlation along and across streams, past 2^32 too. */
 import { describe, expect, it } from "vitest";
-import { randomAt, randomStream } from "../../src/generate/random.js";
+import { randomAt, randomStream } from "../../../tools/generate/random.js";
 
 const COUNT = 1 << 16;
 

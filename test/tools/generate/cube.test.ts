@@ -5,8 +5,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Dataset, File, ready } from "h5wasm/node";
 import { describe, expect, it } from "vitest";
-import { type CubeOptions, writeCube } from "../../src/generate/cube.js";
-import { eachScratchFolder } from "../support/scratch.js";
+import { type CubeOptions, writeCube } from "../../../tools/generate/cube.js";
+import { eachScratchFolder } from "../../support/scratch.js";
 
 let folder: string;
 eachScratchFolder((path) => {

@@ -2,11 +2,11 @@
 import { join } from "node:path";
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
-import { makeFolder } from "../make-folder.js";
-import { FIELDS, type FieldName } from "../operations.js";
-import { completeFolder, type Manifest } from "../storage/catalog/manifest.js";
-import type { Triple } from "../storage/file/dataset.js";
-import { type Filter, Hdf5Writer } from "../storage/hdf5/writer.js";
+import { makeFolder } from "#src/make-folder.js";
+import { FIELDS, type FieldName } from "#src/operations.js";
+import { completeFolder, type Manifest } from "#src/storage/catalog/manifest.js";
+import type { Triple } from "#src/storage/file/dataset.js";
+import { type Filter, Hdf5Writer } from "#src/storage/hdf5/writer.js";
 import {
   abcFlow,
   addTerms,

@@ -1,9 +1,9 @@
 /** The kept wavenumbers, and the packing of two real fields in one complex cube. */
 import { describe, expect, it } from "vitest";
-import { cubeTransforms } from "../../src/generate/fourier.js";
-import { pack, retainedModes, spectral, unpack } from "../../src/generate/modes.js";
-import { randomAt, randomStream } from "../../src/generate/random.js";
-import { indexOf, transformOf } from "../support/dft.js";
+import { cubeTransforms } from "../../../tools/generate/fourier.js";
+import { pack, retainedModes, spectral, unpack } from "../../../tools/generate/modes.js";
+import { randomAt, randomStream } from "../../../tools/generate/random.js";
+import { indexOf, transformOf } from "../../support/dft.js";
 
 const NODES = 8;
 const CELLS = NODES ** 3;

@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Dataset, File, ready } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type IsotropicOptions, writeIsotropic } from "../../src/generate/isotropic.js";
-import { digestFile } from "../../src/storage/catalog/manifest.js";
-import { type Complex, derivative, indexOf, transformOf, wavenumberAt } from "../support/dft.js";
-import { scratchFolder } from "../support/scratch.js";
+import { digestFile } from "../../../src/storage/catalog/manifest.js";
+import { type IsotropicOptions, writeIsotropic } from "../../../tools/generate/isotropic.js";
+import { type Complex, derivative, indexOf, transformOf, wavenumberAt } from "../../support/dft.js";
+import { scratchFolder } from "../../support/scratch.js";
 
-const FOLDER = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
+const FOLDER = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
 const NODES = 32;
 /** Largest wavenumber of an axis that the 2/3 rule keeps. */
 const KMAX = 10;

@@ -1,8 +1,8 @@
 /** The cube transforms against the transform by definition. */
 import { describe, expect, it } from "vitest";
-import { cubeTransforms } from "../../src/generate/fourier.js";
-import { randomAt, randomStream } from "../../src/generate/random.js";
-import { dft } from "../support/dft.js";
+import { cubeTransforms } from "../../../tools/generate/fourier.js";
+import { randomAt, randomStream } from "../../../tools/generate/random.js";
+import { dft } from "../../support/dft.js";
 
 const NODES = 8;
 const CELLS = NODES ** 3;
