@@ -231,6 +231,11 @@ export interface StartControl {
   readonly stream?: boolean;
   /** The client whose share of the worker threads the query uses, compared by identity; absent: a share of its own. */
   readonly client?: unknown;
+  /**
+   * Told when the query begins to wait for bricks of a store, with the store, and with null once it computes again or
+   * has ended.
+   */
+  readonly onStoreWait?: (store: string | null) => void;
   /** Whether this process evaluates all of it, whatever the cluster. */
   readonly alone?: boolean;
   /** Points that will come, where that is known: they get one slab. */

@@ -58,6 +58,8 @@ export interface AheadTask extends Omit<BatchTask, "kind"> {
 export interface Progress {
   /** Points in the order of evaluation, steps of tracking, or planes of a cutout that are done. */
   readonly done: number;
+  /** Whether the slice has ended because bricks are on their way from a store. */
+  readonly waits?: boolean;
   /** Tracking: positions and, with drag, velocities of the particles after step `done`, in the frame of the grid. */
   readonly positions?: Float64Array;
   readonly velocities?: Float64Array;

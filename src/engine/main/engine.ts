@@ -124,7 +124,17 @@ class FieldEngine implements Engine {
 
   start(
     query: Query,
-    { signal, deadlineMs, dataset, client, stream = false, alone = false, points, box = null }: StartControl,
+    {
+      signal,
+      deadlineMs,
+      dataset,
+      client,
+      stream = false,
+      alone = false,
+      points,
+      box = null,
+      onStoreWait,
+    }: StartControl,
   ): Evaluation {
     const ended = (): void => {
       this.#running.delete(place);
@@ -139,6 +149,7 @@ class FieldEngine implements Engine {
             client,
             stream,
             ...(points === undefined ? {} : { points }),
+            ...(onStoreWait === undefined ? {} : { onStoreWait }),
           })
         : new RegionExecution(setting, checked, checked.region, within, ended, client);
     const abort = (): void => execution.abort();

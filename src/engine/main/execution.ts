@@ -11,7 +11,7 @@ import {
   WorkerError,
 } from "../../errors.js";
 import { RECORDS } from "../../operations.js";
-import type { Dataset } from "../../storage/file/dataset.js";
+import { type Dataset, storeOf } from "../../storage/file/dataset.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { recordOf, recordTimes } from "../contract/particle-records.js";
 import { frameShift, notFiniteError, slabOutsideError } from "../contract/positions.js";
@@ -157,10 +157,15 @@ export class Execution implements Evaluation {
     checked: CheckedQuery | FieldprobeError,
     deadlineMs: number,
     ended: () => void,
-    { client, stream = false, points }: Pick<StartControl, "client" | "stream" | "points"> = {},
+    {
+      client,
+      stream = false,
+      points,
+      onStoreWait,
+    }: Pick<StartControl, "client" | "stream" | "points" | "onStoreWait"> = {},
   ) {
     this.#client = client;
-    this.#share = createShare(client);
+    this.#share = createShare(client, (waits) => this.#tellWait(waits, onStoreWait));
     this.#stream = stream ? { done: new Set(), unread: 0, outside: null, wake: () => undefined } : null;
     this.#setting = setting;
     this.#ended = ended;
@@ -333,6 +338,11 @@ export class Execution implements Evaluation {
     const plan =
       sweep && this.points.count >= SWEEP_FROM ? planBySweep(setting, carrier.cacheBytes) : planByArrival(setting);
     return new Work(plan, cancel);
+  }
+
+  #tellWait(waits: boolean, tell: StartControl["onStoreWait"]): void {
+    const dataset = this.#checked?.dataset;
+    if (dataset) tell?.(waits ? storeOf(dataset) : null);
   }
 
   /** Evaluates a batch that is all of a small query at once; false where a thread has to. */

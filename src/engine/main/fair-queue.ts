@@ -23,11 +23,24 @@ export interface QueryShare {
   virtual: number;
   /** Milliseconds that it was served. */
   served: number;
+  /** Whether it waits for a store, and what is told when that changes. */
+  waits: boolean;
+  readonly onWait: (waits: boolean) => void;
 }
 
 /** Makes the share of a query; without a client it has a part of its own. */
-export function createShare(client: unknown = Symbol("client")): QueryShare {
-  return { client, virtual: 0, served: 0 };
+export function createShare(
+  client: unknown = Symbol("client"),
+  onWait: QueryShare["onWait"] = () => undefined,
+): QueryShare {
+  return { client, virtual: 0, served: 0, waits: false, onWait };
+}
+
+/** Notes whether a query waits for a store, and tells a change. */
+export function noteWait(share: QueryShare, waits: boolean): void {
+  if (share.waits === waits) return;
+  share.waits = waits;
+  share.onWait(waits);
 }
 
 /** A task in the queue. */

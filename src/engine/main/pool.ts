@@ -15,7 +15,7 @@ import { reviveError } from "../contract/errors-as-data.js";
 import { memoryLayout } from "../contract/memory.js";
 import type { BatchTask, Progress, Task } from "../contract/task.js";
 import type { Carrier, RunOptions } from "./carrier.js";
-import { createShare, FairQueue, type QueryShare } from "./fair-queue.js";
+import { createShare, FairQueue, noteWait, type QueryShare } from "./fair-queue.js";
 import { InlineBatches } from "./inline-batches.js";
 import { ThreadGroup } from "./thread-group.js";
 
@@ -236,6 +236,7 @@ class ThreadPool implements Carrier {
       const { task } = queued;
       const progress = task.kind === "batch" || task.kind === "cutout" ? (outcome.value as Progress | null) : null;
       if (progress && !queued.kill?.aborted) {
+        noteWait(queued.share, progress.waits ?? false);
         queued.task = { ...task, progress } as Task;
         this.#queue.return(queued);
       } else this.#end(queued, () => queued.resolve(outcome.value));
@@ -269,11 +270,14 @@ class ThreadPool implements Carrier {
 
   /** Rejects a killed task that waits; one that runs is rejected when its thread has ended. */
   #drop(queued: PoolTask): void {
-    if (this.#queue.remove(queued)) afterAhead(queued, () => queued.reject(new DeadlineError()));
+    if (!this.#queue.remove(queued)) return;
+    noteWait(queued.share, false);
+    afterAhead(queued, () => queued.reject(new DeadlineError()));
   }
 
   #end(queued: PoolTask, settle: () => void): void {
     queued.forget();
+    noteWait(queued.share, false);
     this.#queue.ended(queued);
     afterAhead(queued, settle);
   }

@@ -2,7 +2,7 @@
 import type { Operation } from "../../operations.js";
 import type { BatchMessage } from "../contract/dataset-copy.js";
 import type { OpenDataset } from "./open-dataset.js";
-import type { Emit, Sampler } from "./sampler.js";
+import type { Emit, Pause, Sampler } from "./sampler.js";
 
 /** A batch and the means to evaluate it. */
 export interface BatchContext {
@@ -13,7 +13,7 @@ export interface BatchContext {
   /** Throws CancelledError when the batch is cancelled. */
   readonly stop: () => void;
   /** Whether the time slice of the batch has ended. */
-  readonly pause: () => boolean;
+  readonly pause: Pause;
 }
 
 /**

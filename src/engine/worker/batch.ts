@@ -18,7 +18,7 @@ import { type BatchContext, scatterInto } from "./batch-context.js";
 import { CombinedField } from "./combined-field.js";
 import { evaluateBoxes } from "./node-filters.js";
 import type { OpenDataset } from "./open-dataset.js";
-import type { Emit, Sampler, Sampling } from "./sampler.js";
+import type { Emit, Pause, Sampler, Sampling } from "./sampler.js";
 import { trackParticles } from "./tracking.js";
 
 /** Points between two checks of the cancel flag where a force is evaluated in closed form. */
@@ -37,7 +37,7 @@ export function evaluateBatch(
   task: Omit<BatchMessage, "dataset">,
   open: OpenDataset,
   sampler: Sampler,
-  pause: () => boolean,
+  pause: Pause,
 ): Progress | null {
   const operation = operationOf(task.query.operation);
   const stop = (): void => {

@@ -39,6 +39,9 @@ export interface Sampling {
 /** Receives a group of `count` points: the values of point `order[i]` of the batch are `values[components * i ..]`. */
 export type Emit = (values: Float64Array, order: Uint32Array, count: number) => void;
 
+/** Asks whether the time slice has ended; `waits`: nothing can be done before bricks arrive from their store. */
+export type Pause = (waits?: boolean) => boolean;
+
 /** The bricks of one field that a group needs. */
 interface FieldSpace {
   /** For each frame a table by brick: index of its first value in the memory; -1 for bricks that are not pinned. */
@@ -131,7 +134,7 @@ export class Sampler {
    * @param emit  called for each group of points, in no particular order
    * @param stop  polled between groups; throws to end the batch
    * @param from  number of points, in the order of evaluation, that earlier calls have evaluated
-   * @param pause asked between groups; true ends the call early
+   * @param pause asked between groups, and with true while bricks are on their way; true ends the call early
    * @returns number of points, in that order, that have been evaluated by now: the next `from`
    */
   sample(
@@ -140,7 +143,7 @@ export class Sampler {
     emit: Emit,
     stop: () => void,
     from = 0,
-    pause: () => boolean = () => false,
+    pause: Pause = () => false,
   ): number {
     this.#shareCache(sampling);
     this.#arrange(sampling, count);
@@ -153,14 +156,7 @@ export class Sampler {
   }
 
   /** Evaluates the points of a batch, group by group, as `sample` says. */
-  #sampleGroups(
-    sampling: Sampling,
-    count: number,
-    emit: Emit,
-    stop: () => void,
-    from: number,
-    pause: () => boolean,
-  ): number {
+  #sampleGroups(sampling: Sampling, count: number, emit: Emit, stop: () => void, from: number, pause: Pause): number {
     const { scheme, sources } = sampling;
     const cap = Math.floor(GROUP_VALUES / scheme.components);
     let first = from;
@@ -173,7 +169,7 @@ export class Sampler {
         // Bricks of a store may take long: until they arrive other tasks have their turn, and the query can be ended.
         while (!this.#isFetched(sampling, first, size)) {
           stop();
-          if (pause()) return first;
+          if (pause(true)) return first;
         }
         this.#addCompanions(sampling, first, size);
         this.#evaluate(sampling, first, size);

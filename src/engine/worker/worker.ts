@@ -12,10 +12,10 @@ import { shareStoresOf } from "../../storage/thread/store-connection.js";
 import { TextModule } from "../../text/text-module.js";
 import { Texts } from "../../text/texts.js";
 import { digestBuild } from "../contract/build-digest.js";
-import { readDataset, type TaskMessage, type TicketedTask } from "../contract/dataset-copy.js";
+import { type BatchMessage, readDataset, type TaskMessage, type TicketedTask } from "../contract/dataset-copy.js";
 import { failureOf } from "../contract/errors-as-data.js";
 import type { WorkerSetup } from "../contract/memory.js";
-import type { ScanTask, TaskOutcome } from "../contract/task.js";
+import type { Progress, ScanTask, TaskOutcome } from "../contract/task.js";
 import { evaluateBatch, readAhead } from "./batch.js";
 import { cutNodes, searchNodes } from "./node-regions.js";
 import { OpenDatasets } from "./open-dataset.js";
@@ -62,6 +62,21 @@ function fromModule<T>(file: URL, make: (wasm: Uint8Array) => T): T {
   }
 }
 
+/**
+ * Evaluates a batch for a time slice. One that waits for a store ends with its slice even if no other task waits, so
+ * that the main thread learns of it.
+ */
+function evaluateForSlice(task: BatchMessage): Progress | null {
+  const isOver = startSlice();
+  const end = performance.now() + SLICE_MS;
+  let waits = false;
+  const progress = evaluateBatch(task, datasets.of(task), sampler, (waitsForStore = false) => {
+    waits = waitsForStore;
+    return isOver() || (waits && performance.now() > end);
+  });
+  return progress && waits ? { ...progress, waits } : progress;
+}
+
 /** Starts a time slice, and returns the question whether it has ended. */
 function startSlice(): () => boolean {
   const end = performance.now() + SLICE_MS;
@@ -91,7 +106,7 @@ function perform(task: TaskMessage): unknown {
     case "cutout":
       return cutNodes(task, datasets.of(task), sampler, startSlice());
     case "batch":
-      return evaluateBatch(task, datasets.of(task), sampler, startSlice());
+      return evaluateForSlice(task);
     case "ahead":
       return readAhead(task, datasets.of(task), sampler, () => Atomics.load(contended, 0) === 1);
   }

@@ -138,6 +138,12 @@ export interface Dataset {
   readonly questions: readonly Question[];
 }
 
+/** The store that a dataset is read from: the host or bucket of its address, or the path of a store of this machine. */
+export function storeOf({ files, location }: Dataset): string {
+  const path = files.find(({ newestMs }) => newestMs !== undefined)?.path ?? location;
+  return /^\w+:\/\/[^/]+/.exec(path)?.[0] ?? path;
+}
+
 /** Whether the values of a dataset are fetched from a store, rather than read from files of this machine. */
 export function isInStore({ files }: Dataset): boolean {
   return files.some(({ newestMs }) => newestMs !== undefined);
