@@ -16,6 +16,19 @@ function table(heading: string): string[][] {
 
 const names = (cell: string | undefined) => [...(cell ?? "").matchAll(/`([^`]+)`/g)].map((match) => match[1] as string);
 
+/** The tables of stops, one for each heading below "Journeys". */
+const JOURNEYS = (TEXT.split("\n## Journeys\n")[1]?.split("\n## ")[0] ?? "")
+  .split("\n### ")
+  .slice(1)
+  .map((section) => ({
+    title: section.slice(0, section.indexOf("\n")),
+    stops: (section.match(/(^\|.*\n)+/m)?.[0] ?? "")
+      .trimEnd()
+      .split("\n")
+      .slice(2)
+      .map((row) => row.slice(2, -2).split(" | ")),
+  }));
+
 /** A reference, its files relative to src; what it names outside of src, a package for example, has its name. */
 const inSource = (path: string) => (path.startsWith("src/") ? path.slice("src/".length) : path);
 const FILES = sourceFiles("src");
@@ -147,29 +160,47 @@ describe("docs/architecture.md", () => {
     expect(importers.size).toBeGreaterThan(15);
   });
 
-  it("follows a request through files that run on the threads it names", () => {
-    const loadedBy = (entry: string): Set<string> => {
-      const seen = new Set([entry]);
+  it("follows journeys through files that run on the threads it names", () => {
+    const loadedBy = (...entries: string[]): Set<string> => {
+      const seen = new Set(entries);
       for (const file of seen) for (const { from, to } of WITHIN) if (from === file) seen.add(to);
       return seen;
     };
-    const worker = loadedBy("engine/worker/worker.ts");
-    const main = loadedBy("main.ts");
-    const steps = table("The journey of a request");
-    expect(steps.map(([number]) => number)).toEqual(Array.from({ length: 10 }, (_, i) => String(i + 1)));
-    for (const [number, , files, thread] of steps) {
-      const either = new Set([...main, ...worker]);
-      const threads = { main, worker, "main and workers": either, "worker, or main": either };
-      const loaded = threads[thread as keyof typeof threads];
+    const [main, worker, stores, events, browser] = [
+      // The command line is loaded on the main thread of a service, before `main.ts`.
+      loadedBy("main.ts", "cli/commands/serve.ts"),
+      loadedBy("engine/worker/worker.ts"),
+      loadedBy("storage/thread/store-worker.ts"),
+      loadedBy("events/worker.ts", "events/http/render-task.ts"),
+      loadedBy("web/main.ts"),
+    ];
+    const threads: Readonly<Record<string, Set<string>>> = {
+      main,
+      worker,
+      stores,
+      events,
+      browser,
+      "browser's worker": loadedBy("web/figures/surface-worker.ts"),
+      "main and workers": new Set([...main, ...worker]),
+      "worker, or main": new Set([...main, ...worker]),
+      "events, or main": events,
+      "main of the owner": main,
+    };
+    expect(JOURNEYS.map(({ title }) => title)).toHaveLength(8);
+    for (const { title, stops } of JOURNEYS) {
       expect(
-        names(files).filter((file) => !loaded.has(file)),
-        `step ${number}`,
-      ).toEqual([]);
-      expect(names(files).length).toBeGreaterThan(0);
+        stops.map(([number]) => number),
+        title,
+      ).toEqual(stops.map((_, i) => String(i + 1)));
+      for (const [number, files, thread] of stops) {
+        const lost = names(files).filter((file) => !threads[thread as string]?.has(file));
+        expect(lost, `${title}, stop ${number}`).toEqual([]);
+        expect(names(files).length).toBeGreaterThan(0);
+      }
     }
-    const inline = steps
-      .filter(([, , , thread]) => thread === "worker, or main")
-      .flatMap(([, , files]) => names(files));
+    const inline = (JOURNEYS[0]?.stops ?? [])
+      .filter(([, , thread]) => thread === "worker, or main")
+      .flatMap(([, files]) => names(files));
     const onMainOnly = ["engine/main/inline-evaluator.ts", "storage/bricks/cached-bricks.ts"];
     expect(inline.filter((file) => !worker.has(file))).toEqual(onMainOnly);
     const http = [...worker].filter((file) => /^(server|events|cluster|client|cli)\//.test(file));
