@@ -47,6 +47,11 @@ export const TOOLKITS = {
     packages: ["python3-nbconvert", "python3-ipykernel", "python3-numpy", "python3-matplotlib"],
     probe: [DEBIAN_PYTHON, "-c", "import nbconvert, ipykernel, numpy, matplotlib"],
   },
+  pytest: {
+    name: "pytest",
+    packages: ["python3-numpy", "python3-pytest", "python3-setuptools", "python3-wheel", "python3-venv", "python3-pip"],
+    probe: [DEBIAN_PYTHON, "-c", "import numpy, pytest, setuptools, wheel, venv, pip, ensurepip"],
+  },
   octave: { name: "Octave", packages: ["octave", "curl"], probe: shell("command -v octave-cli curl") },
 } as const satisfies Record<string, Toolkit>;
 

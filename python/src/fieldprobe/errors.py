@@ -1,0 +1,39 @@
+"""The errors that this package raises beside ValueError and TypeError, which name a wrong argument."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+
+class FieldprobeError(Exception):
+    """The base of the other errors."""
+
+
+class ServiceUnreachable(FieldprobeError):
+    """The service could not be reached, or its connection broke too often."""
+
+
+class ServiceError(FieldprobeError):
+    """The service refused or failed a request.
+
+    Attributes:
+        code: the service's name of the error, for example ``InvalidRequest``.
+        status: the HTTP status.
+        member: the parameter that is wrong, if the service named one.
+        request_id: what the service's log knows the request by.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str,
+        status: int,
+        member: Optional[str] = None,
+        request_id: Optional[str] = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.status = status
+        self.member = member
+        self.request_id = request_id

@@ -1,0 +1,122 @@
+"""``getData`` as notebooks of giverny call it, answered by a fieldprobe service.
+
+An old notebook changes two lines: the import, and how ``dataset`` is made.
+
+>>> from fieldprobe.giverny import turb_dataset, getData
+>>> dataset = turb_dataset("isotropic32", url="http://127.0.0.1:8080")
+>>> result = getData(dataset, "velocity", 0.5, "pchip", "lag8", "field", points)
+
+The answer is a list with an array of shape ``(points, components)`` for each time; with pandas installed it is a list of
+DataFrames with giverny's column names.
+"""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .dataset import Dataset
+from .service import connect
+
+_VECTORS = {"velocity": "Velocity", "magneticfield": "MagneticField", "vectorpotential": "VectorPotential", "force": "Force"}
+_SCALARS = {"pressure": "Pressure", "density": "Density", "temperature": "Temperature"}
+_AXES = "xyz"
+
+
+class turb_dataset:  # noqa: N801 (giverny's name)
+    """A dataset of a service, as giverny's functions take it."""
+
+    def __init__(
+        self,
+        dataset_title: str,
+        output_path: str = "",
+        auth_token: Optional[str] = None,
+        *,
+        url: str = "http://127.0.0.1:8080",
+    ) -> None:
+        self.dataset_title = dataset_title
+        self.output_path = output_path
+        self.dataset: Dataset = connect(url, auth_token)[dataset_title]
+
+
+def getData(  # noqa: N802
+    dataset: turb_dataset,
+    variable: str,
+    time: float,
+    temporal_method: str,
+    spatial_method: str,
+    spatial_operator: str,
+    points: ArrayLike,
+    option: Sequence[float] = (-999.9, -999.9),
+    return_times: bool = False,
+    verbose: bool = False,
+) -> Any:
+    """Values of ``variable`` at points by giverny's arguments.
+
+    Args:
+        variable: velocity, pressure, magneticfield, vectorpotential, force, density, temperature or position.
+        temporal_method: none or pchip.
+        spatial_method: none, lag4, lag6, lag8, fd4noint, fd4lag4, fd6noint, fd8noint, or a spline such as m2q8.
+        spatial_operator: field, gradient, hessian or laplacian.
+        option: ``(end time, interval)`` of a series of times; for positions ``(end time, dt)``.
+        return_times: whether the times come as a second result.
+    """
+    ask = dataset.dataset
+    if variable == "position":
+        end, dt = option
+        frames = [ask.position(points, start=time, end=end, dt=dt, method=_spatial(spatial_method))]
+        return _answer(frames, [end], list("xyz"), points, return_times)
+    operation, columns = _operation(variable, spatial_operator)
+    end, interval = option
+    times = [time] if end == -999.9 else list(np.arange(time, end + 0.5 * interval, interval))
+    method, temporal = _spatial(spatial_method), {"none": "None", "pchip": "PCHIP"}.get(temporal_method, temporal_method)
+    frames = [
+        ask.call(operation, points, time=float(t), spatialInterpolation=method, temporalInterpolation=temporal)
+        for t in times
+    ]
+    return _answer(frames, times, columns, points, return_times)
+
+
+def _spatial(method: str) -> str:
+    """The service's name of one of giverny's spatial methods."""
+    named = {"none": "None", "fd4noint": "None_Fd4", "fd6noint": "None_Fd6", "fd8noint": "None_Fd8", "fd4lag4": "Fd4Lag4"}
+    plain = method.lower()
+    if plain in named:
+        return named[plain]
+    return plain.upper() if plain.startswith("m") else plain.capitalize()
+
+
+def _operation(variable: str, operator: str) -> Tuple[str, List[str]]:
+    """The operation, and giverny's names of its components."""
+    name = _VECTORS.get(variable) or _SCALARS.get(variable)
+    if name is None:
+        raise ValueError(f"variable must be one of {', '.join([*_VECTORS, *_SCALARS, 'position'])}, not {variable!r}")
+    letter = {"magneticfield": "b", "vectorpotential": "a"}.get(variable, "u" if variable in _VECTORS else variable[0])
+    parts = [f"{letter}{axis}" for axis in _AXES] if variable in _VECTORS else [letter]
+    pairs = [a + b for i, a in enumerate(_AXES) for b in _AXES[i:]]
+    if operator == "field":
+        return f"Get{name}", parts
+    if operator == "gradient":
+        return f"Get{name}Gradient", [f"d{part}d{axis}" for part in parts for axis in _AXES]
+    if operator == "hessian":
+        # The public interface calls this one GetMagneticHessian.
+        short = "Magnetic" if variable == "magneticfield" else name
+        return f"Get{short}Hessian", [f"d2{part}d{pair[0]}d{pair[1]}" for part in parts for pair in pairs]
+    if operator == "laplacian":
+        return f"Get{name}Laplacian", [f"grad2{part}" for part in parts]
+    raise ValueError(f"spatial_operator must be field, gradient, hessian or laplacian, not {operator!r}")
+
+
+def _answer(frames: Sequence[Any], times: Sequence[float], columns: List[str], points: ArrayLike, return_times: bool) -> Any:
+    flat = [np.asarray(frame).reshape(-1, len(columns)) for frame in frames]
+    try:
+        import pandas
+    except ImportError:
+        results: List[Any] = flat
+    else:
+        places = np.asarray(points).reshape(-1, 3)
+        index = pandas.MultiIndex.from_arrays(places.T, names=list(_AXES))
+        results = [pandas.DataFrame(frame, columns=columns, index=index) for frame in flat]
+    return (results, np.asarray(times)) if return_times else results

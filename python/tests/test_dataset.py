@@ -1,0 +1,168 @@
+"""Values, shapes and errors of a dataset. Expected numbers come from the stored nodes, from README.md, or from numpy."""
+
+import http.server
+import json
+import threading
+
+import numpy as np
+import pytest
+
+import fieldprobe
+
+H = 2 * np.pi / 32
+
+
+def test_the_call_of_the_readme(dataset):
+    answer = dataset.velocity([1, 2, 3], t=0.5, method="lag8", time="pchip")
+    assert answer.dtype == np.float32
+    np.testing.assert_array_equal(answer, np.float32([-0.13712144, 0.04219034, 0.26850626]))
+
+
+def test_values_at_nodes_are_the_stored_ones(dataset):
+    stored = dataset.cutout("u", frame=4)
+    assert stored.shape == (32, 32, 32, 3)
+    z, y, x = np.meshgrid(*[np.arange(32)] * 3, indexing="ij")
+    points = np.stack([x, y, z], axis=-1) * H
+    np.testing.assert_array_equal(dataset.velocity(points, t=dataset.times[3], method="None", time="None"), stored)
+
+
+def test_parts_do_not_change_values(dataset, monkeypatch):
+    points = np.random.default_rng(7).uniform(0, 2 * np.pi, (11, 7, 3))
+    whole = dataset.velocity_gradient(points, 0.73)
+    assert whole.shape == (11, 7, 3, 3)
+    told = []
+    monkeypatch.setattr(dataset, "_points", 10)
+    parts = dataset.velocity_gradient(points, 0.73, progress=lambda done, total: told.append((done, total)))
+    np.testing.assert_array_equal(parts, whole)
+    assert told == [(min(n, 77), 77) for n in range(10, 90, 10)]
+
+
+def test_a_time_for_each_point(dataset):
+    points = np.random.default_rng(8).uniform(0, 2 * np.pi, (3, 1, 3))
+    times = np.array([0.1, 0.5, 0.1, 1.3])
+    answer = dataset.pressure(points, t=times)
+    assert answer.shape == (3, 4)
+    for i, time in enumerate(times):
+        np.testing.assert_array_equal(answer[:, i], dataset.pressure(points[:, 0], t=time))
+
+
+def test_tensors_have_their_places(dataset):
+    point = np.array([1.0, 2.0, 3.0])
+    gradient = dataset.velocity_gradient(point, 0.6, "M2Q8")
+    step = 1e-2
+    for j in range(3):
+        d = np.zeros(3)
+        d[j] = step
+        slope = (dataset.velocity(point + d, 0.6, "M2Q8") - dataset.velocity(point - d, 0.6, "M2Q8")) / (2 * step)
+        np.testing.assert_allclose(gradient[:, j], slope, atol=2e-3)
+    hessian = dataset.pressure_hessian(point, 0.6, "M2Q8")
+    np.testing.assert_array_equal(hessian, hessian.T)
+    for k in range(3):
+        d = np.zeros(3)
+        d[k] = step
+        slope = (dataset.pressure_gradient(point + d, 0.6, "M2Q8") - dataset.pressure_gradient(point - d, 0.6, "M2Q8")) / (2 * step)
+        np.testing.assert_allclose(hessian[:, k], slope, atol=5e-3)
+    second = dataset.velocity_hessian(point, 0.6)
+    assert second.shape == (3, 3, 3)
+    np.testing.assert_allclose(np.trace(second, axis1=1, axis2=2), dataset.velocity_laplacian(point, 0.6), rtol=1e-5, atol=1e-5)
+
+
+def test_box_filters_are_means_of_leaves(dataset):
+    """docs/operations.md: a cube of three spacings is cut into 4^3 leaves, interpolated at their centres by Lag4."""
+    point, width, time = np.array([1.0, 2.0, 3.0]), 3 * H, dataset.times[3]
+    offsets = (np.arange(4) - 1.5) * width / 4
+    leaves = point + np.stack(np.meshgrid(offsets, offsets, offsets), axis=-1).reshape(-1, 3)
+    u = dataset.velocity(leaves, time, "Lag4", "None").astype(np.float64)
+    mean = u.mean(axis=0)
+    np.testing.assert_allclose(dataset.filtered_velocity(point, time, width), mean, rtol=1e-5)
+    np.testing.assert_allclose(dataset.subgrid_stress(point, time, width), u.T @ u / 64 - np.outer(mean, mean), rtol=1e-4, atol=1e-7)
+
+
+def test_paths_begin_at_the_seeds_and_end_at_the_positions(dataset):
+    seeds = np.random.default_rng(9).uniform(0, 6, (5, 2, 3)).astype(np.float32)
+    paths = dataset.trajectories(seeds, 0.0, 0.4, 0.02, every=5)
+    assert paths.positions.shape == (5, 2, 5, 3)
+    np.testing.assert_allclose(paths.times, [0, 0.1, 0.2, 0.3, 0.4], atol=1e-6)
+    np.testing.assert_array_equal(paths.positions[..., 0, :], seeds)
+    np.testing.assert_array_equal(paths.positions[..., -1, :], dataset.position(seeds, 0.0, 0.4, 0.02))
+
+
+def test_samples_know_their_coordinates(dataset):
+    sampled = dataset.volume("p", 0.6, nodes=(4, 3, 2), method="Lag8")
+    assert sampled.axes == ("z", "y", "x")
+    z, y, x = np.meshgrid(*sampled.coordinates, indexing="ij")
+    np.testing.assert_array_equal(sampled.values, dataset.pressure(np.stack([x, y, z], axis=-1), 0.6, "Lag8"))
+    plane = dataset.slice("p", 0.6, "z", 1.0, nodes=(4, 2), method="Lag8")
+    y, x = np.meshgrid(*plane.coordinates, indexing="ij")
+    np.testing.assert_array_equal(plane.values, dataset.pressure(np.stack([x, y, np.ones_like(x)], axis=-1), 0.6, "Lag8"))
+
+
+def test_interp_broadcasts(dataset):
+    x = np.array([1.0, 2.0, 3.0])
+    by_shape = dataset.interp(x=x, y=2.0, z=3.0, t=0.5)
+    np.testing.assert_array_equal(by_shape, dataset.velocity(np.stack([x, 0 * x + 2, 0 * x + 3], axis=-1), 0.5))
+    xarray = pytest.importorskip("xarray")
+    a = xarray.DataArray(x, dims="a", coords={"a": [10, 20, 30]})
+    named = dataset.interp(x=a, y=xarray.DataArray([2.0, 4.0], dims="b"), z=3.0, t=0.5, of="pressure")
+    assert named.dims == ("a", "b")
+    np.testing.assert_array_equal(named.sel(a=20).values, dataset.pressure([[2, 2, 3], [2, 4, 3]], 0.5))
+
+
+def test_errors_say_what_is_wrong(dataset, url):
+    with pytest.raises(fieldprobe.ServiceError) as out_of_range:
+        dataset.velocity([1, 2, 3], t=99)
+    assert (out_of_range.value.code, out_of_range.value.member, out_of_range.value.status) == ("OutOfRange", "time", 422)
+    with pytest.raises(fieldprobe.ServiceError, match="spatialInterpolation must be one of"):
+        dataset.velocity([1, 2, 3], t=0.5, method="Lag9")
+    with pytest.raises(ValueError, match=r"points must have the shape \(…, 3\), not \(2,\)"):
+        dataset.velocity([1, 2], t=0.5)
+    with pytest.raises(ValueError, match="points must hold at least one point"):
+        dataset.velocity(np.zeros((0, 3)), t=0.5)
+    with pytest.raises(TypeError, match="points must be numbers"):
+        dataset.velocity([["a", "b", "c"]], t=0.5)
+    with pytest.raises(ValueError, match="time must be one of None, PCHIP"):
+        dataset.velocity([1, 2, 3], t=0.5, time="linear")
+    with pytest.raises(fieldprobe.ServiceError) as unknown:
+        fieldprobe.connect(url)["nope"]
+    assert unknown.value.status == 404
+    with pytest.raises(ValueError, match="url must be an address"):
+        fieldprobe.connect("127.0.0.1:8080")
+    with pytest.raises(fieldprobe.ServiceUnreachable, match="http://127.0.0.1:9 could not be reached"):
+        fieldprobe.connect("http://127.0.0.1:9", retries=0)
+
+
+class Flaky(http.server.BaseHTTPRequestHandler):
+    """Breaks the first connection, is busy once, and then lists no datasets."""
+
+    protocol_version = "HTTP/1.1"
+    asked = 0
+
+    def do_GET(self):
+        Flaky.asked += 1
+        if Flaky.asked == 1:
+            self.connection.close()
+            self.close_connection = True
+            return
+        status, body = (503, b"{}") if Flaky.asked == 2 else (200, json.dumps({"version": "1", "datasets": []}).encode())
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        if status == 503:
+            self.send_header("Retry-After", "0")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_broken_connections_and_busy_services_are_asked_again():
+    server = http.server.HTTPServer(("127.0.0.1", 0), Flaky)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        assert list(fieldprobe.connect(f"http://127.0.0.1:{server.server_port}")) == []
+        assert Flaky.asked == 3
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

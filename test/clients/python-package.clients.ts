@@ -1,0 +1,60 @@
+/** The Python package passes its tests, and a fresh environment with only numpy runs its quick start as printed. */
+import { execFile } from "node:child_process";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/config.js";
+import { type RunningService, startService } from "../../src/main.js";
+import { scratchFolder } from "../support/scratch.js";
+import { missing, PYTHON, TOOLKITS } from "./packages.js";
+
+const run = promisify(execFile);
+const PACKAGE = fileURLToPath(new URL("../../python", import.meta.url));
+const reason = missing(TOOLKITS.pytest);
+if (reason !== null) console.log(`the Python package is skipped: ${reason}`);
+
+describe.skipIf(reason !== null)("python/", () => {
+  const folder = scratchFolder();
+  /** A copy, because installing and testing leave files beside the sources. */
+  const copy = join(folder, "python");
+  let service: RunningService;
+
+  beforeAll(async () => {
+    cpSync(PACKAGE, copy, { recursive: true });
+    const settings = {
+      PORT: "0",
+      STATE: join(folder, "state"),
+      DATA: fileURLToPath(new URL("../../data", import.meta.url)),
+    };
+    service = await startService(loadConfig(settings, {}), pino({ level: "silent" }), true);
+  });
+  afterAll(() => service.close());
+
+  it("passes its tests", async () => {
+    const env = { ...process.env, FIELDPROBE_URL: service.url, PYTHONPATH: join(copy, "src") };
+    const { stdout } = await run(PYTHON, ["-m", "pytest", "-q"], { cwd: copy, env });
+    expect(stdout).toMatch(/\d+ passed/);
+    expect(stdout).not.toMatch(/failed|error/);
+  });
+
+  it("is installed by pip, and runs its quick start as printed", async () => {
+    const environment = join(folder, "environment");
+    await run(PYTHON, ["-m", "venv", "--system-site-packages", environment]);
+    const python = join(environment, "bin", "python");
+    await run(python, ["-m", "pip", "install", "--no-index", "--no-build-isolation", copy]);
+    const readme = readFileSync(join(PACKAGE, "README.md"), "utf8");
+    const code = /```python\n(.*?)```/s.exec(readme)?.[1] as string;
+    const printed = /```text\n(.*?)```/s.exec(readme)?.[1];
+    const file = join(folder, "start.py");
+    writeFileSync(file, code.replace("http://127.0.0.1:8080", service.url));
+    const { stdout } = await run(python, [file], { cwd: folder });
+    expect(stdout).toBe(printed);
+    const { stdout: place } = await run(python, ["-c", "import fieldprobe; print(fieldprobe.__file__)"], {
+      cwd: folder,
+    });
+    expect(place.startsWith(environment)).toBe(true);
+  });
+});
