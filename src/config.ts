@@ -122,7 +122,7 @@ const SETTINGS = {
     "DESCRIPTORS",
     path,
     null,
-    "folder of descriptors (`NAME.json`) apart from their files, which stand in a data folder that may be read-only",
+    "separate folder of descriptors (`NAME.json`), for files in a data folder that may be read-only",
     { flag: "folder", shown: "none" },
   ),
   namespace: setting(
