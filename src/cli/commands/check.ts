@@ -10,7 +10,6 @@ import { scanFolders } from "../../storage/catalog/scan-folders.js";
 import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/file/dataset.js";
 import { DESCRIPTOR_NAME } from "../../storage/file/folder-names.js";
 import { type FrameStatistics, frameStatistics } from "../../storage/tools/frame-statistics.js";
-import { REPEATED, repeatedEnds } from "../../storage/tools/seam.js";
 import { pathArgument } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
 import { PROGRESS_HELP, progressOf } from "../output/progress.js";
@@ -32,20 +31,7 @@ async function check(folder: string, flags: { readonly descriptors?: string }): 
 async function checkDataset(dataset: Dataset): Promise<number> {
   print(`${dataset.name} (${dataset.location})`);
   for (const warning of dataset.warnings) print(`  warning: ${warning}`);
-  return (await checkSums(dataset)) + (await checkValues(dataset)) + checkEnds(dataset);
-}
-
-/** Looks for periodic axes whose ends are stored twice. @returns the number of faults */
-function checkEnds(dataset: Dataset): number {
-  try {
-    const axes = repeatedEnds(dataset);
-    if (axes.length > 0) print(`  period of ${axes.join(", ")}: ${REPEATED}`);
-    return axes.length;
-  } catch (error) {
-    // The values have said it already.
-    if (error instanceof DataError) return 0;
-    throw error;
-  }
+  return (await checkSums(dataset)) + (await checkValues(dataset));
 }
 
 /** Compares files with the checksums of their manifest. @returns the number of faults */

@@ -10,6 +10,7 @@ import type { DescriptorInput } from "../../storage/catalog/descriptor.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { type Recognised, recognise } from "../../storage/catalog/layouts/recognise.js";
 import { nameOf } from "../../storage/catalog/scan-folders.js";
+import { measured } from "../../storage/catalog/seam.js";
 import { recogniseSeries } from "../../storage/catalog/series.js";
 import { unclaimedWarning } from "../../storage/catalog/unclaimed.js";
 import { realPath } from "../../storage/file/files.js";
@@ -19,7 +20,6 @@ import { isHdf5 } from "../../storage/hdf5-bytes/bytes.js";
 import { openFile } from "../../storage/open-file.js";
 import { referencesOf } from "../../storage/tools/references.js";
 import { explain } from "../../storage/tools/report.js";
-import { measured } from "../../storage/tools/seam.js";
 import { describeTree } from "../../storage/tools/survey.js";
 import { isReferences, isRemoteHdf5 } from "../../storage/zarr/kinds.js";
 import { answersOf, withAnswers } from "../input/answer-flags.js";
@@ -67,7 +67,7 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
     explainUnknown(first);
     return;
   }
-  const found = measured(recognised, home);
+  const found = measured(recognised, home, flags.assume === true);
   if (flags.json === true) process.stdout.write(`${JSON.stringify(found.written, null, 2)}\n`);
   else {
     const { lines, refusal } = explain(found, home, basename(first), LIMITS["engine.chunkBytes"]);

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { FIELDS } from "../../operations.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { OTHERS, type OtherField } from "../../storage/catalog/layouts/usual-names.js";
-import { AXIS_NAMES, type AxisName } from "../../storage/file/dataset.js";
+import { AXIS_NAMES, type AxisName, FIELD_NAMES } from "../../storage/file/dataset.js";
 import { NUMBER, wholeNumber } from "./arguments.js";
 
 const LETTERS = ["t", "z", "y", "x", "c"];
@@ -28,7 +28,56 @@ function positive(text: string): number[] {
   return values;
 }
 
-function dims(text: string): string[] {
+/** Distances of neighbouring nodes, below 0 where coordinates descend. */
+function steps(text: string): number[] {
+  const values = triple(text);
+  if (values.includes(0)) throw new InvalidArgumentError("numbers other than 0 are needed.");
+  return values;
+}
+
+/** Orders of dimensions: of all fields, and of single ones. */
+interface Orders {
+  readonly all?: string[];
+  readonly fields: ReadonlyMap<string, string[]>;
+}
+
+/** Adds an order to those of earlier flags: `z,y,x` of all fields or `pressure=z,y,x` of one. */
+function dims(text: string, before: Orders | undefined): Orders {
+  const fields = new Map(before?.fields);
+  const [head, tail] = text.split("=");
+  if (tail === undefined) return { all: order(text), fields };
+  const name = (head as string).trim();
+  if (!(FIELD_NAMES as readonly string[]).includes(name))
+    throw new InvalidArgumentError(`"${name}" is not one of ${FIELD_NAMES.join(", ")}.`);
+  return { ...before, fields: fields.set(name, order(tail)) };
+}
+
+/** The axes of the components of a vector in stored order. */
+function components(text: string): AxisName[] {
+  const letters = text
+    .toLowerCase()
+    .split(",")
+    .map((letter) => letter.trim());
+  if (letters.toSorted().join() !== AXIS_NAMES.join())
+    throw new InvalidArgumentError("the axes of the components in stored order are needed, as in z,y,x.");
+  return letters as AxisName[];
+}
+
+/** Paths of coordinates: `x=/grid/xm,y=/grid/ym`. */
+function coordinates(text: string): ReadonlyMap<AxisName, string> {
+  const found = text.split(",").map((part) => part.split("=").map((side) => side.trim()));
+  const isPath = ([axis, path, more]: readonly string[]) =>
+    (AXIS_NAMES as readonly string[]).includes(axis as string) &&
+    path !== undefined &&
+    path !== "" &&
+    more === undefined;
+  if (!found.every(isPath)) throw new InvalidArgumentError("paths by axis are needed, as in x=/grid/xm,y=/grid/ym.");
+  return new Map(
+    found.map(([axis, path]) => [axis as AxisName, `${(path as string).startsWith("/") ? "" : "/"}${path}`]),
+  );
+}
+
+function order(text: string): string[] {
   const letters = text
     .toLowerCase()
     .split(",")
@@ -92,11 +141,17 @@ function pathsOf(field: OtherField["field"]): (text: string) => OtherField {
 /** Adds the flags to a command. */
 export function withAnswers(command: Command): Command {
   command
-    .option("--dims <order>", "dimensions in stored order, as h5dump lists them: z,y,x or t,c,x,y,z", dims)
+    .option(
+      "--dims <order>",
+      "dimensions in stored order, as h5dump lists them: z,y,x or t,c,x,y,z; of one field: pressure=z,y,x",
+      dims,
+    )
+    .option("--components <axes>", "axes of the components of a vector in stored order: z,y,x", components)
+    .option("--coordinates <paths>", "datasets of the coordinates: x=/grid/xm,y=/grid/ym", coordinates)
     .option("--periodic <axes>", "the periodic axes: xz, or none", axes)
     .option("--walls <axes>", "the axes with walls at both ends, which hold particles: y, or none", axes)
     .option("--length <x,y,z>", "period of a periodic axis, distance of the end nodes of another", positive)
-    .option("--spacing <x,y,z>", "distance of neighbouring nodes", positive)
+    .option("--spacing <x,y,z>", "distance of neighbouring nodes, below 0 if coordinates descend", steps)
     .option("--origin <x,y,z>", "coordinates of the first node", triple)
     .option("--times <times>", "FIRST:STEP, or a list with one time a frame", times)
     .option("--velocity <paths>", "the dataset of the velocity, or three of its components: /ux,/uy,/uz", paths)
@@ -112,8 +167,10 @@ export function withAnswers(command: Command): Command {
 
 /** The answers among the flags of a command. */
 export function answersOf(flags: Answers): Answers {
-  const { dims, periodic, walls, length, spacing, origin, times, velocity, pressure, trajectory, assume } = flags;
-  const said = { dims, periodic, walls, length, spacing, origin, times, velocity, pressure, trajectory, assume };
+  const { periodic, walls, length, spacing, origin, times, velocity, pressure, trajectory, assume } = flags;
+  const { all, fields: fieldDims } = (flags.dims as unknown as Orders | undefined) ?? {};
+  const orders = { dims: all, fieldDims, components: flags.components, coordinates: flags.coordinates };
+  const said = { ...orders, periodic, walls, length, spacing, origin, times, velocity, pressure, trajectory, assume };
   const given = flags as unknown as Readonly<Record<string, OtherField | undefined>>;
   const fields = FIELD_FLAGS.flatMap(({ flag }) => given[flag.replace("-f", "F")] ?? []);
   return { ...said, fields: fields.length === 0 ? undefined : fields } as Answers;

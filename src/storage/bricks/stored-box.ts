@@ -64,8 +64,9 @@ export function storedBox(part: FieldPart, frame: number, nodes: Triple, box: No
       offset.push(part.skip[axis] + start);
       count.push(length);
     } else {
-      offset.push(dimension === "t" ? frame : dimension === "n" ? part.index : 0);
-      count.push(dimension === "c" ? part.shape[index] : 1);
+      const fixed = dimension === "n" ? part.index : dimension === "c" ? (part.component ?? 0) : 0;
+      offset.push(dimension === "t" ? frame : fixed);
+      count.push(dimension === "c" && part.component === undefined ? part.shape[index] : 1);
     }
   }
   return { offset, count };

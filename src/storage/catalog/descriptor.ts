@@ -90,7 +90,8 @@ const storage = {
 const single = z.strictObject({ ...place, ...storage });
 const component = z.strictObject({
   ...place,
-  dimensions: dimensions.optional().describe("Of this component, where they differ from those of the others."),
+  dimensions: dimensions.optional().describe("Of this component, if they differ from those of the others."),
+  component: whole.max(2).optional().describe("Its place on the dimension c, if all components are in one dataset."),
 });
 const separate = z.strictObject({ components: z.tuple([component, component, component]), ...storage });
 const vector = z.union([single, separate]);
@@ -278,7 +279,13 @@ function dimensionProblems(path: string, field: FieldDescription, isVector: bool
     for (const [index, own] of field.components.entries())
       if (own.dimensions !== undefined && [...own.dimensions].sort().join() !== [...dimensions].sort().join())
         problems.push(`${path}.components[${index}].dimensions: must name ${dimensions.join(" ")}, in any order`);
-  if (separated && has("c")) problems.push(`${path}.dimensions: has c although its components are stored apart`);
+  const isPicked = separated && field.components.every(({ component }) => component !== undefined);
+  if (separated && has("c") !== isPicked)
+    problems.push(
+      isPicked
+        ? `${path}.dimensions: lacks c, on which the components are picked`
+        : `${path}.dimensions: has c although its components are stored apart`,
+    );
   if (!separated && isVector && !has("c")) problems.push(`${path}.dimensions: lacks c, the three components`);
   if (field.shape !== undefined && field.shape.length !== dimensions.length)
     problems.push(`${path}.shape: has ${field.shape.length} numbers for ${dimensions.length} dimensions`);

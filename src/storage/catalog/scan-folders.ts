@@ -6,7 +6,6 @@ import { basename, dirname, join, sep } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { BusyError, DataError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
-import type { Dataset } from "../file/dataset.js";
 import { RealPaths, realPath, statusOf } from "../file/files.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, UNFINISHED } from "../file/folder-names.js";
 import type { StoredFile } from "../file/stored-file.js";
@@ -17,7 +16,8 @@ import { openFile } from "../open-file.js";
 import { StoreStates } from "../thread/store-states.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
 import { claimedAddresses, claimedBy, describeApart, descriptorsIn, descriptorText, stateApart } from "./apart.js";
-import { type Descriptor, NAME_PATTERN, openQuestions, parseDescriptor } from "./descriptor.js";
+import { type Descriptor, NAME_PATTERN, parseDescriptor } from "./descriptor.js";
+import { admit } from "./gate.js";
 import { type Recognised, recogniseOpen } from "./layouts/recognise.js";
 import { Likenesses } from "./likeness.js";
 import { readManifest } from "./manifest.js";
@@ -33,7 +33,7 @@ import {
 } from "./scan.js";
 import { ScanIndex } from "./scan-index.js";
 import { unclaimedWarning } from "./unclaimed.js";
-import { type Description, verify } from "./verify.js";
+import type { Description } from "./verify.js";
 
 export interface ScanOptions {
   /** Largest chunk of the files and largest brick, in bytes (`engine.chunkBytes`). */
@@ -346,18 +346,6 @@ function findApart(folder: string | null, problems: Refusal[]): string[] {
     problems.push({ location: folder, message: `the folder of descriptors is not readable: ${reasonOf(error)}` });
     return [];
   }
-}
-
-/**
- * Verifies a description. It is refused before that where its descriptor has an open question: a guess that changes
- * values, and that nobody has answered or accepted.
- */
-export function admit(description: Description, chunkBytes: number): { dataset: Dataset } | { problems: string[] } {
-  const questions = openQuestions(description.descriptor);
-  if (questions.length === 0) return verify(description, chunkBytes);
-  const isWritten = basename(description.location) === DESCRIPTOR_NAME;
-  const then = isWritten ? ` Delete the question from ${DESCRIPTOR_NAME} when it is answered there.` : "";
-  return { problems: questions.map((text) => `open question about ${text}${then}`) };
 }
 
 /**

@@ -7,6 +7,7 @@ import { AXIS_NAMES, type Question } from "../file/dataset.js";
 import { openFile } from "../open-file.js";
 import { type DescriptorInput, parseDescriptor } from "./descriptor.js";
 import type { Answers } from "./layouts/answers.js";
+import { requireDistinct } from "./layouts/fields.js";
 import { timesOf } from "./layouts/grid.js";
 import { Findings } from "./layouts/layout.js";
 import { type Recognised, recognise } from "./layouts/recognise.js";
@@ -57,20 +58,22 @@ export function recogniseSeries(paths: readonly string[], answers: Answers): Rec
   const folders = new Set(paths.map((path) => dirname(path)));
   if (folders.size > 1) throw new DataError(`the files of a series must stand in one folder, not ${folders.size}`);
   const { pattern, steps } = findPattern(paths.map((path) => basename(path)));
-  const members = paths
-    .map((path, index) => ({ path, step: steps[index], ...recogniseOne(path, answers) }))
-    .sort((a, b) => Number(a.step) - Number(b.step));
+  const members = inOrder(paths.map((path, index) => ({ path, step: steps[index], ...recogniseOne(path, answers) })));
   const [first] = members as [SeriesFile];
   for (const member of members.slice(1)) {
     if (shapeOf(member.found) !== shapeOf(first.found))
       throw new DataError(`${member.path} is laid out differently from ${first.path}`);
+    if (member.found.units !== first.found.units)
+      throw new DataError(
+        `${member.path} states other units or labels than ${first.path}: ${member.found.units}, not ${first.found.units}`,
+      );
     if (member.grid !== first.grid)
       throw new DataError(`${member.path} has other coordinates than ${first.path}: all frames must have the same`);
   }
   const findings = new Findings();
   const time = timeOf(members, answers, findings);
   const name = pattern.slice(0, pattern.indexOf("{")).replace(/[^A-Za-z0-9]+$/, "");
-  const open = [...questionsOf(first.found).filter(({ about }) => about !== "snapshot"), ...findings.questions];
+  const open = [...questionsOfAll(members), ...findings.questions];
   const written: DescriptorInput = {
     ...withoutQuestions(first.found.written),
     name: name === "" ? "series" : name,
@@ -90,8 +93,9 @@ export function recogniseSeries(paths: readonly string[], answers: Answers): Rec
       ...findings.reasons,
       ...first.found.reasons,
     ],
-    warnings: first.found.warnings,
+    warnings: [...new Set(members.flatMap(({ found }) => found.warnings))],
     isNamed: first.found.isNamed,
+    units: first.found.units,
     timeFrom: null,
   };
 }
@@ -105,6 +109,46 @@ function recogniseOne(path: string, answers: Answers): { found: Recognised; grid
   return { found, grid: gridOf(path, found) };
 }
 
+/** Files by the times that they state, else by the numbers in their names. */
+function inOrder(members: SeriesFile[]): SeriesFile[] {
+  const timed = members.map((member) => ({ member, time: statedTime(member.found) }));
+  if (timed.every(({ time }) => time !== null) && new Set(timed.map(({ time }) => time)).size === timed.length)
+    return timed.sort((a, b) => (a.time as number) - (b.time as number)).map(({ member }) => member);
+  const sorted = members.sort((a, b) => Number(a.step) - Number(b.step));
+  requireDistinct(
+    sorted.map(({ step }) => step),
+    "files",
+  );
+  return sorted;
+}
+
+/** The time that a file states, or null. */
+function statedTime(found: Recognised): number | null {
+  const { time } = found.descriptor;
+  const isStated = !questionsOf(found).some(({ about }) => about === "snapshot" || about === "times");
+  return !isStated || "values" in time ? null : time.origin;
+}
+
+/** The questions of all files but those about their times; what only some of them raise is asked with one of those. */
+function questionsOfAll(members: readonly SeriesFile[]): Question[] {
+  const texts = new Map<string, { readonly question: Question; readonly files: string[] }>();
+  for (const { path, found } of members)
+    for (const question of questionsOf(found).filter(({ about }) => about !== "snapshot")) {
+      const key = JSON.stringify(question);
+      const known = texts.get(key);
+      if (known === undefined) texts.set(key, { question, files: [basename(path)] });
+      else known.files.push(basename(path));
+    }
+  return [...texts.values()].map(({ question, files }) =>
+    files.length === members.length
+      ? question
+      : {
+          ...question,
+          question: `In ${files.slice(0, 3).join(", ")}${files.length > 3 ? ` and ${files.length - 3} more` : ""}: ${question.question}`,
+        },
+  );
+}
+
 function questionsOf({ descriptor }: Recognised): readonly Question[] {
   return [...descriptor.questions, ...descriptor.assumed];
 }
@@ -115,10 +159,9 @@ function withoutQuestions({ questions: _, assumed: __, ...members }: DescriptorI
 
 /** Times that the files state, else the numbers in their names, with a question. */
 function timeOf(members: readonly SeriesFile[], answers: Answers, findings: Findings): DescriptorInput["time"] {
-  const isStated = members.every(({ found }) => !questionsOf(found).some(({ about }) => about === "snapshot"));
-  const own = members.map(({ found: { descriptor } }) => ("values" in descriptor.time ? 0 : descriptor.time.origin));
-  const ascending = own.every((time, index) => index === 0 || time > own[index - 1]);
-  if (answers.times !== undefined || (isStated && ascending))
+  const own = members.flatMap(({ found }) => statedTime(found) ?? []);
+  const isAscending = own.every((time, index) => index === 0 || time > own[index - 1]);
+  if (answers.times !== undefined || (own.length === members.length && isAscending))
     return timesOf(members.length, { value: own, where: "each file" }, null, answers, findings);
   findings.ask(
     "times",

@@ -9,10 +9,11 @@ import { DESCRIPTOR_NAME, isStore } from "../file/folder-names.js";
 import { StoreStates } from "../thread/store-states.js";
 import { isReferences } from "../zarr/kinds.js";
 import { describeApart } from "./apart.js";
+import { admit } from "./gate.js";
 import type { Answers } from "./layouts/answers.js";
 import { recognise } from "./layouts/recognise.js";
 import type { Refused } from "./scan.js";
-import { admit, describeFolder, nameOf } from "./scan-folders.js";
+import { describeFolder, nameOf } from "./scan-folders.js";
 import type { Description } from "./verify.js";
 
 /**
@@ -72,5 +73,6 @@ function bareFile(location: string, answers: Answers): Description {
   if (found === null)
     throw new DataError(`${basename(location)}: its layout is not recognised; fieldprobe inspect shows what it holds`);
   const { descriptor, warnings } = found;
-  return { descriptor, folder: isAddress(path) ? "." : dirname(path), location, digest: "", warnings };
+  const folder = isAddress(path) ? "." : dirname(path);
+  return { descriptor, folder, location, digest: "", warnings, assume: answers.assume === true };
 }

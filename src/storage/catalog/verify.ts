@@ -35,6 +35,8 @@ export interface Description {
   readonly location: string;
   readonly digest: string;
   readonly warnings: readonly string[];
+  /** Whether the user accepts every guess that is left. */
+  readonly assume?: boolean;
   /** One of the files, where it is open. */
   readonly file?: ObservedFile;
 }
@@ -145,6 +147,7 @@ interface FieldPlace {
   readonly file: string;
   readonly path: string;
   readonly dimensions?: readonly string[] | undefined;
+  readonly component?: number | undefined;
 }
 
 function checkField(check: FieldCheck): FieldSource | null {
@@ -172,7 +175,7 @@ function checkField(check: FieldCheck): FieldSource | null {
 function checkPart(
   check: FieldCheck,
   member: string,
-  { file, path, dimensions = check.field.dimensions }: FieldPlace,
+  { file, path, dimensions = check.field.dimensions, component }: FieldPlace,
 ): { part: FieldPart; stored: Stored } {
   const { field, verification, axes } = check;
   const { firstStep, stepIncrement } = field;
@@ -195,6 +198,7 @@ function checkPart(
     shape: field.shape ?? stored.shape,
     declared: field.shape === undefined ? null : stored.shape,
     index: field.index,
+    ...(component === undefined ? {} : { component }),
     skip: [gx + ox, gy + oy, gz + oz] as const,
     flip: triple(axes, ({ descending }) => descending),
     ...steps,

@@ -39,6 +39,8 @@ export interface FieldPart {
   readonly declared: readonly number[] | null;
   /** For dimensions named `n`: the fixed index (e.g. a trajectory). */
   readonly index: number;
+  /** Of the dimension `c`, the only element that is read; absent: all of them. */
+  readonly component?: number;
   /** Leading nodes to skip, x, y, z (offset plus ghost layers). */
   readonly skip: Triple;
   /** Axes whose stored order is descending, x, y, z. */

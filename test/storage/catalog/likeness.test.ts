@@ -32,7 +32,7 @@ function write(path: string, given: Differences): void {
   file.create_attribute("axis_order", order);
   file.create_attribute("periodic", "xyz");
   for (const [name, value] of Object.entries(attributes)) file.create_attribute(name, value);
-  if (given.comment !== undefined) file.create_attribute("comment", given.comment);
+  if (given.comment !== undefined) file.create_attribute("written_by", given.comment);
   const shape = [nodes, nodes, nodes];
   for (const axis of ["x", "y", "z"]) {
     const data = Float64Array.from({ length: nodes }, (_, i) => i * spacing);

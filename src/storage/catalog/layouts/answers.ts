@@ -6,6 +6,12 @@ import type { OtherField } from "./usual-names.js";
 export interface Answers {
   /** Roles of the stored dimensions in order, all of them or only the axes: `t z y x c`. */
   readonly dims?: readonly string[];
+  /** The same of single fields, by their names. */
+  readonly fieldDims?: ReadonlyMap<string, readonly string[]>;
+  /** The axes of the components of a vector in stored order. */
+  readonly components?: readonly AxisName[];
+  /** Paths of the coordinates along axes. */
+  readonly coordinates?: ReadonlyMap<AxisName, string>;
   /** The periodic axes. */
   readonly periodic?: readonly AxisName[];
   /** The axes with a wall at either end. */

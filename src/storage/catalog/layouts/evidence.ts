@@ -2,6 +2,7 @@
  * Collects what a file states of its grid and times: tables of coordinates, and numbers in attributes and small
  * datasets.
  */
+import { DataError } from "../../../errors.js";
 import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
 import type { AttributeValue } from "../../file/stored.js";
 import { type AxisClues, NO_CLUES, type StatedNumber } from "./grid.js";
@@ -21,7 +22,7 @@ export interface CoordinateTable {
 
 /** Groups that keep the grid beside the fields. */
 const GRID_GROUPS =
-  /^(grids?|mesh(es)?|coord(s|inates)?|scales?|dim(s|ensions)?|geom(etry)?|ax[ei]s|domain|info|param(s|eters)?|config|settings|header|attributes)$/i;
+  /^(grids?|nodes?|points?|cells?|cent(er|re)s?|vert(ex|ices)|mesh(es)?|coord(s|inates)?|scales?|dim(s|ensions)?|geom(etry)?|ax[ei]s|domain|info|param(s|eters)?|config|settings|header|attributes)$/i;
 /** Numbers of a small dataset that is as good as an attribute. */
 const FEW = 3;
 /** A scale that netCDF-4 writes for a dimension without a variable. */
@@ -52,13 +53,50 @@ export function join(group: string, name: string): string {
 
 /** Tables by their names, the nearest group first. */
 export function tablesIn(contents: Contents, groups: readonly string[], spatial: readonly number[]): CoordinateTable[] {
-  return groups.flatMap((group) =>
-    contents.datasets(group).flatMap((name) => {
-      const named = tableNamed(name);
-      const found = named === null ? null : tableAt(contents, join(group, name), named.role, named.isEdges, spatial);
-      return found === null ? [] : [found];
-    }),
-  );
+  const { coordinates } = contents.answers;
+  const said = [...(coordinates ?? [])].map(([axis, path]) => {
+    const found = tableAt(contents, path, axis, false, spatial);
+    if (found === null)
+      throw new DataError(`--coordinates ${axis}=${path}: it is no list of the coordinates along ${axis}`);
+    return found;
+  });
+  const found = groups.flatMap((group) => {
+    const names = contents.datasets(group);
+    return names.flatMap((name) => {
+      const named = tableNamed(name) ?? numberedTable(name, names);
+      if (named === null || coordinates?.has(named.role as AxisName)) return [];
+      return tableAt(contents, join(group, name), named.role, named.isEdges, spatial) ?? [];
+    });
+  });
+  return [...said, ...found];
+}
+
+/** The axis of one of three tables that are numbered from 0 or from 1: x1, x2, x3. */
+function numberedTable(name: string, names: readonly string[]): { role: AxisName; isEdges: boolean } | null {
+  const [, stem, digit] = /^(x|X|coord|mesh_?x)_?([0-3])$/.exec(name) ?? [];
+  if (stem === undefined) return null;
+  const from = names.some((other) => other !== name && other === name.replace(/\d$/, "0")) || digit === "0" ? 0 : 1;
+  const isAll = [0, 1, 2].every((at) => names.includes(name.replace(/\d$/, `${from + at}`)));
+  return isAll ? { role: AXIS_NAMES[Number(digit) - from], isEdges: false } : null;
+}
+
+/** Meshes with the name of an axis that vary along more than one dimension: curved ones, and those of blocks. */
+export function curvedIn(
+  contents: Contents,
+  groups: readonly string[],
+  axis: AxisName,
+  shape: readonly number[],
+): string | null {
+  for (const group of groups)
+    for (const name of contents.datasets(group)) {
+      const path = join(group, name);
+      const lengths = (contents.dataset(path)?.shape ?? []).filter((length) => length !== 1);
+      const isMesh =
+        lengths.length >= 2 && lengths.every((length) => shape.includes(length) || shape.includes(length - 1));
+      if (tableNamed(name)?.role === axis && isMesh && tableAt(contents, path, axis, false, shape) === null)
+        return path;
+    }
+  return null;
 }
 
 /**
@@ -114,6 +152,8 @@ export function tableNodes(contents: Contents, table: CoordinateTable): Float64A
 /** Names of the dimensions of a dataset, and the tables that are attached to them. */
 export interface DimensionLabels {
   readonly roles: readonly (Role | null)[];
+  /** The names themselves, of a scale or else a label. */
+  readonly names: readonly (string | null)[];
   /** By dimension, of those attached that hold coordinates or times. */
   readonly tables: readonly (CoordinateTable | null)[];
   /** Order in which the file says that some of them are stored, where it does not name all; else null. */
@@ -134,6 +174,7 @@ export function labelsOf(contents: Contents, path: string): DimensionLabels {
   const texts = contents.labels(path);
   const tables: (CoordinateTable | null)[] = [];
   const contradictions: string[] = [];
+  const names = shape.map((_, index) => scales[index]?.[0]?.split("/").pop() ?? texts[index] ?? null);
   const roles = shape.map((length, index) => {
     const found = (scales[index] ?? []).map((scale) => {
       const name = scale.split("/").pop() ?? "";
@@ -147,7 +188,7 @@ export function labelsOf(contents: Contents, path: string): DimensionLabels {
     return label ?? named?.role ?? null;
   });
   const [contradiction = null] = contradictions;
-  const scaled = { roles, tables, order: null, contradiction, where: "the labels and scales of its dimensions" };
+  const scaled = { roles, names, tables, order: null, contradiction, where: "the labels and scales of its dimensions" };
   const isScaled = roles.some((role) => role !== null);
   const own = statedOrder(contents, path);
   if (isScaled) return { ...scaled, contradiction: contradiction ?? disagreement(own, roles) };
@@ -183,12 +224,14 @@ function disagreement(stated: StatedOrder | null, roles: readonly (Role | null)[
 }
 
 /** Attributes that name the components of a vector. */
-const COMPONENTS = /^components?(_?(names?|labels?|order))?$/i;
+const COMPONENTS = /^(components?(_?(names?|labels?|order))?|(component|vector)_?(names?|labels?|order)|labels?)$/i;
 
 /** What a file calls the components of a vector, and where. */
 export interface ComponentNames {
   readonly names: readonly string[];
   readonly where: string;
+  /** Whether the place holds names of other things as well. */
+  readonly isLoose: boolean;
 }
 
 /** The names that a file gives the components along a dimension: in the scale of that, else in an attribute. */
@@ -201,14 +244,17 @@ export function componentNames(contents: Contents, path: string, dimension: numb
     );
     if (stored?.shape.join() !== "3" || isEmpty) continue;
     const names = isNumber ? [...contents.numbers(scale)].map(String) : contents.textsIn(scale);
-    if (names !== null && new Set(names).size === 3) return { names, where: scale };
+    if (names !== null && new Set(names).size === 3) return { names, where: scale, isLoose: true };
   }
   for (const name of contents.attributes(path).keys()) {
     if (!COMPONENTS.test(name)) continue;
     const value = contents.attribute(path, name);
     const words = typeof value === "string" ? value.match(/\w+/g) : Array.isArray(value) ? (value as string[]) : null;
-    const texts = words ?? [];
-    if (texts.length === 3) return { names: texts, where: `the attribute ${name} of ${path}` };
+    const [only, second] = words ?? [];
+    // Three letters in one word name three components as well.
+    const texts = only?.length === 3 && second === undefined ? [...only] : (words ?? []);
+    if (texts.length === 3)
+      return { names: texts, where: `the attribute ${name} of ${path}`, isLoose: /^labels?$/i.test(name) };
   }
   return null;
 }
@@ -230,9 +276,17 @@ function orderIn(value: unknown): Role[] | null {
   return roles.some((role) => role === null) || new Set(roles).size < roles.length ? null : (roles as Role[]);
 }
 
+/** Parts in which two statements of one number may differ: some are rounded. */
+const SLACK = 1e-3;
+
+function placeText({ path, attribute }: Statement): string {
+  return attribute === null ? path : `the attribute ${attribute} of ${path}`;
+}
+
 /** Names of lists of one number an axis. */
 const SPACING_LISTS = ["spacing", "grid_spacing", "gridspacing", "delta", "deltas", "cell_size", "dx"];
 const LENGTH_LISTS = ["length", "lengths", "l", "box_size", "boxsize", "box_length", "domain_size", "domain_length"];
+const PERIODIC_LISTS = ["periodic", "periodicity", "is_periodic", "periodic_axes"];
 const ORIGIN_LISTS = ["origin", "domain_left_edge", "lower"];
 
 /**
@@ -274,6 +328,27 @@ export class StatedNumbers {
     });
   }
 
+  /** Two places that state different numbers under some names, for people; null where all agree. */
+  contradiction(names: readonly string[]): string | null {
+    const all = names.flatMap((name) =>
+      (this.#statements.get(name) ?? []).flatMap((statement) => {
+        const found = this.#read(statement);
+        const value =
+          typeof found === "number" ? found : found instanceof Float64Array && found.length === 1 ? found[0] : null;
+        return value === null || !Number.isFinite(value) ? [] : [{ value, where: placeText(statement) }];
+      }),
+    );
+    const [first, ...others] = all;
+    const other = others.find(
+      ({ value }) => Math.abs(value - first.value) > SLACK * Math.max(Math.abs(value), Math.abs(first.value)),
+    );
+    return other === undefined ? null : `${first.where} is ${first.value} and ${other.where} is ${other.value}`;
+  }
+
+  #read({ path, attribute }: Statement): AttributeValue | null {
+    return attribute === null ? this.#contents.numbers(path) : this.#contents.attribute(path, attribute);
+  }
+
   number(names: readonly string[]): StatedNumber | null {
     const found = this.numbers(names);
     return found?.value.length === 1 ? { ...found, value: found.value[0] } : null;
@@ -287,12 +362,8 @@ export class StatedNumbers {
   #first<T>(names: readonly string[], accept: (value: AttributeValue | null) => T | null): StatedNumber<T> | null {
     for (const name of names)
       for (const statement of this.#statements.get(name) ?? []) {
-        const { path, attribute } = statement;
-        const value = accept(
-          attribute === null ? this.#contents.numbers(path) : this.#contents.attribute(path, attribute),
-        );
-        const where = attribute === null ? path : `the attribute ${attribute} of ${path}`;
-        if (value !== null) return { value, where, statement };
+        const value = accept(this.#read(statement));
+        if (value !== null) return { value, where: placeText(statement), statement };
       }
     return null;
   }
@@ -309,24 +380,26 @@ export class StatedNumbers {
    */
   clues(axis: AxisName, storedOrder: readonly AxisName[]): AxisClues {
     const each = (own: readonly string[], lists: readonly string[]) => this.#each(axis, own, lists, storedOrder);
-    const spacing = each(
-      [`d${axis}`, `delta_${axis}`, `delta${axis}`, `h${axis}`, `${axis}_spacing`, `spacing_${axis}`],
-      SPACING_LISTS,
-    );
-    const length = each(
-      [`l${axis}`, `length_${axis}`, `${axis}_length`, `${axis}len`, `len${axis}`, `box_size_${axis}`],
-      LENGTH_LISTS,
-    );
-    const origin = each(
-      [`${axis}0`, `${axis}_0`, `${axis}min`, `${axis}_min`, `origin_${axis}`, `${axis}_origin`],
-      ORIGIN_LISTS,
-    );
+    const spacings = [`d${axis}`, `delta_${axis}`, `delta${axis}`, `h${axis}`, `${axis}_spacing`, `spacing_${axis}`];
+    const lengths = [`l${axis}`, `length_${axis}`, `${axis}_length`, `${axis}len`, `len${axis}`, `box_size_${axis}`];
+    const origins = [`${axis}0`, `${axis}_0`, `origin_${axis}`, `${axis}_origin`];
+    const lowest = [`${axis}min`, `${axis}_min`, `min_${axis}`, `${axis}lo`, `${axis}_lo`];
+    const highest = [`${axis}max`, `${axis}_max`, `max_${axis}`, `${axis}hi`, `${axis}_hi`];
+    const limits = { lower: this.number(lowest), upper: this.number(highest) };
     const periodic = this.#periodic(axis, storedOrder);
     const unordered = {
       spacing: this.#listOfThree(SPACING_LISTS) ?? this.#listOfThree(LENGTH_LISTS),
       origin: this.#listOfThree(ORIGIN_LISTS),
     };
-    return { ...NO_CLUES, spacing, length, origin, periodic, walls: this.#walls(axis), unordered };
+    const contradictions = [spacings, lengths, [...origins, ...(limits.upper === null ? lowest : [])]].flatMap(
+      (names) => this.contradiction(names) ?? [],
+    );
+    return {
+      ...NO_CLUES,
+      ...{ spacing: each(spacings, SPACING_LISTS), length: each(lengths, LENGTH_LISTS) },
+      ...{ origin: each(origins, ORIGIN_LISTS), limits, periodic, walls: this.#walls(axis), unordered },
+      contradictions: [...contradictions, ...this.#unlikePeriodic(axis, storedOrder)],
+    };
   }
 
   #listOfThree(names: readonly string[]): StatedNumber<readonly number[]> | null {
@@ -359,9 +432,20 @@ export class StatedNumbers {
     return found !== null && /^(open|inflow|outflow|free)$/i.test(word) ? { ...found, value: false } : null;
   }
 
-  #periodic(axis: AxisName, order: readonly AxisName[]): StatedNumber<boolean> | null {
-    const names = ["periodic", "periodicity", "is_periodic", "periodic_axes"];
-    const own = [`periodic_${axis}`, `${axis}_periodic`, `bc_${axis}`, `${axis}_bc`, `boundary_${axis}`];
+  /** Says that a list of periodic axes and the condition of one axis differ. */
+  #unlikePeriodic(axis: AxisName, order: readonly AxisName[]): string[] {
+    const [own, all] = [this.#periodic(axis, order, []), this.#periodic(axis, order, PERIODIC_LISTS, [])];
+    if (own === null || all === null || own.value === all.value) return [];
+    const text = ({ value, where }: StatedNumber<boolean>) => `${where} says ${value ? "periodic" : "not periodic"}`;
+    return [`${text(own)}, and ${text(all)}`];
+  }
+
+  #periodic(
+    axis: AxisName,
+    order: readonly AxisName[],
+    names: readonly string[] = PERIODIC_LISTS,
+    own: readonly string[] = [`periodic_${axis}`, `${axis}_periodic`, `bc_${axis}`, `${axis}_bc`, `boundary_${axis}`],
+  ): StatedNumber<boolean> | null {
     const number = this.#each(axis, own, names, order);
     if (number !== null) return { value: number.value !== 0, where: number.where };
     const text = this.text(own);

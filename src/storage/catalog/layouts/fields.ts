@@ -294,6 +294,7 @@ function seriesOf(holders: readonly Holder[]): { steps: string[]; place: (path: 
   const same = holders.every(({ paths }) => [...paths.keys()].sort().join() === [...holder.paths.keys()].sort().join());
   if (!alike || !same) return null;
   const steps = parsed.map(({ match }) => (match as RegExpExecArray)[2]).sort((a, b) => Number(a) - Number(b));
+  requireDistinct(steps, "groups or datasets");
   const start = join(head.parent, prefix);
   const isGroup = [...holder.paths.values()].every((path) => path.startsWith(`${start}${text}/`));
   return {
@@ -301,6 +302,12 @@ function seriesOf(holders: readonly Holder[]): { steps: string[]; place: (path: 
     place: (path) =>
       isGroup ? `${start}{step}${path.slice(start.length + text.length)}` : `${path.slice(0, -text.length)}{step}`,
   };
+}
+
+/** @throws DataError where two texts in order of their numbers are one number */
+export function requireDistinct(steps: readonly string[], what: string): void {
+  const at = steps.findIndex((step, index) => index > 0 && Number(step) === Number(steps[index - 1]));
+  if (at > 0) throw new DataError(`two ${what} have the same number: ${steps[at - 1]} and ${steps[at]}`);
 }
 
 /** The way in which a flow of two components can be served. */

@@ -4,13 +4,13 @@
  */
 import { DataError } from "../../../errors.js";
 import { FIELDS } from "../../../operations.js";
-import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
-import { isPackingName } from "../../file/packing.js";
+import { AXIS_NAMES, type AxisName, type FieldName } from "../../file/dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { agrees, assignments, type Dimension } from "./assign.js";
 import {
   type CoordinateTable,
   componentNames,
+  curvedIn,
   type DimensionLabels,
   groupsAround,
   labelsOf,
@@ -20,8 +20,8 @@ import {
   tablesIn,
 } from "./evidence.js";
 import { type FoundFields, findFields } from "./fields.js";
-import { axisOf, NO_CLUES, oneNode, type StatedNumber, timesOf } from "./grid.js";
-import { type Contents, Findings, type Layout } from "./layout.js";
+import { type AxisClues, axisOf, NO_CLUES, oneNode, type StatedNumber, timesOf } from "./grid.js";
+import { askOrderOfComponents, type Contents, Findings, type Layout } from "./layout.js";
 import { areInOrder, type OtherField, type Role } from "./usual-names.js";
 
 /** One stored dataset whose dimensions have roles. */
@@ -50,8 +50,9 @@ export const generic: Layout = {
   producer: "generic",
   recognise(contents) {
     const findings = new Findings();
-    const fields = findFields(contents, findings);
-    if (fields === null) return null;
+    const named = findFields(contents, findings);
+    if (named === null) return null;
+    const fields = byTime(contents, named);
     const lead = fields.velocity[0] ?? fields.pressure ?? fields.others[0]?.paths[0];
     const groups = groupsAround(contents, parentOf(lead));
     const { shape } = contents.dataset(lead) as { shape: readonly number[] };
@@ -60,7 +61,7 @@ export const generic: Layout = {
     const vector = fields.velocity.length === 1;
     const velocity: OrientedDataset[] = [];
     for (const path of fields.velocity)
-      velocity.push(likeFirst(shared, velocity[0], path) ?? orderOf(shared, path, vector));
+      velocity.push(likeFirst(shared, velocity[0], path) ?? orderOf(shared, "velocity", path, vector));
     const pressure =
       fields.pressure === null
         ? null
@@ -81,10 +82,8 @@ export const generic: Layout = {
       ...others,
     ].flatMap(({ field, datasets }) => {
       if (datasets === null || datasets.length === 0) return [];
-      if (datasets.every((dataset) => dataset === first || isSameGrid(shared, first, dataset))) {
-        for (const { path } of datasets) askScale(contents, path, findings);
+      if (datasets.every((dataset) => dataset === first || isSameGrid(shared, first, dataset)))
         return [{ field, datasets }];
-      }
       findings.addWarning(`${datasets[0]?.path} is left out: its axes are not those of ${first.path}.`);
       return [];
     });
@@ -105,12 +104,14 @@ export const generic: Layout = {
 /** Assigns roles to the dimensions of a dataset by everything that the file states of it. */
 function orderOf(
   { contents, tables, facts, findings }: SharedEvidence,
+  field: FieldName,
   path: string,
   isVector: boolean,
 ): OrientedDataset {
   const { shape } = contents.dataset(path) as { shape: readonly number[] };
   const labels = labelsOf(contents, path);
-  const said = contents.answers.dims ?? null;
+  const { answers } = contents;
+  const said = answers.fieldDims?.get(field) ?? answers.dims ?? null;
   const blank = shape.map(() => null);
   const three = new Map<Role, number[]>([["c", [3]]]);
   const roles = said === null ? labels.roles : blank;
@@ -157,7 +158,7 @@ function orderOf(
     if (said !== null) mindContradiction(path, chosen, labels, findings);
     findings.addReason(`${path}: dimensions ${order}, from ${why}.`);
   }
-  if (isVector) askComponents(contents, path, chosen.indexOf("c"), findings);
+  if (isVector) askComponents(contents, path, chosen, findings);
   return { path, shape, dimensions: chosen, labels };
 }
 
@@ -168,15 +169,25 @@ function reversedFirst(options: readonly (readonly Dimension[])[]): string[] {
   return [...texts.filter(isReversed), ...texts.filter((text) => !isReversed(text))];
 }
 
-/** Asks where the file names the components of a vector in another order than x, y, z. */
-function askComponents(contents: Contents, path: string, dimension: number, findings: Findings): void {
+/** Asks where the file names the components of a vector in another order than x, y, z, or by names that are not known. */
+function askComponents(contents: Contents, path: string, dimensions: readonly Dimension[], findings: Findings): void {
+  const dimension = dimensions.indexOf("c");
+  const axes = dimensions.filter((role) => (AXIS_NAMES as readonly string[]).includes(role));
+  if (isDedalus(contents, path)) askOrderOfComponents(contents, path, axes, findings);
   const named = componentNames(contents, path, dimension);
-  if (named === null || areInOrder(named.names) !== false) return;
+  const inOrder = named === null ? true : areInOrder(named.names);
+  const isKnown = inOrder === true || (inOrder === null && named?.isLoose === true);
+  if (named === null || isKnown || contents.answers.components !== undefined) return;
   findings.ask(
     "order",
     `The components of ${path} are ${named.names.join(", ")} by ${named.where}; that they are those along x, y and z in this order is a guess.`,
-    "components stored in the order x, y, z, or a descriptor without this question where they are",
+    "--components with their axes in stored order, as in z,y,x",
   );
+}
+
+/** Whether a dataset is a task of Dedalus, which stores components in the order of the coordinates. */
+function isDedalus(contents: Contents, path: string): boolean {
+  return parentOf(path) === "/tasks" && contents.group("/scales") !== null;
 }
 
 /** Warns where the order that the user says is not the one that the file states. */
@@ -224,7 +235,8 @@ function pressureOf(
   isFirst: boolean,
 ): OrientedDataset | null {
   try {
-    return likeFirst(shared, like, path) ?? orderOf(shared, path, false);
+    const isSaid = shared.contents.answers.fieldDims?.has("pressure") === true;
+    return (isSaid ? null : likeFirst(shared, like, path)) ?? orderOf(shared, "pressure", path, false);
   } catch (error) {
     if (isFirst || !(error instanceof DataError)) throw error;
     shared.findings.addWarning(`The pressure is left out: ${error.message}.`);
@@ -254,8 +266,9 @@ function otherOf(
   const datasets: OrientedDataset[] = [];
   try {
     for (const path of paths) {
-      const alike = [...like, ...datasets.slice(0, 1)].map((known) => likeFirst(shared, known, path));
-      datasets.push(alike.find((known) => known !== null) ?? orderOf({ ...shared, findings: own }, path, whole));
+      const known = contents.answers.fieldDims?.has(field) === true ? [] : like;
+      const alike = [...known, ...datasets.slice(0, 1)].map((one) => likeFirst(shared, one, path));
+      datasets.push(alike.find((one) => one !== null) ?? orderOf({ ...shared, findings: own }, field, path, whole));
     }
   } catch (error) {
     if (isFirst || !(error instanceof DataError)) throw error;
@@ -328,8 +341,14 @@ function nodesAlong({ shape, dimensions }: OrientedDataset, axis: AxisName): num
 /** The table of each axis of a field: the one attached to its dimension, else the nearest of that name and length. */
 type TablesOf = ReadonlyMap<AxisName, CoordinateTable>;
 
-function tableFor(tables: readonly CoordinateTable[], field: OrientedDataset, axis: AxisName): CoordinateTable[] {
+function tableFor(
+  { contents: { answers }, tables }: SharedEvidence,
+  field: OrientedDataset,
+  axis: AxisName,
+): CoordinateTable[] {
   const at = field.dimensions.indexOf(axis);
+  const said = answers.coordinates?.get(axis);
+  if (said !== undefined) return tables.filter(({ path }) => path === said);
   const attached = field.labels.tables[at];
   if (attached !== null && attached !== undefined && attached.role === axis) return [attached];
   const nodes = nodesAlong(field, axis);
@@ -341,10 +360,11 @@ function tableFor(tables: readonly CoordinateTable[], field: OrientedDataset, ax
   return centres.length > 0 ? centres : fitting;
 }
 
-function fixTables({ contents, tables }: SharedEvidence, field: OrientedDataset, findings: Findings): TablesOf {
+function fixTables(shared: SharedEvidence, field: OrientedDataset, findings: Findings): TablesOf {
+  const { contents, tables } = shared;
   const fixed = new Map<AxisName, CoordinateTable>();
   for (const axis of AXIS_NAMES) {
-    const [chosen, ...others] = tableFor(tables, field, axis);
+    const [chosen, ...others] = tableFor(shared, field, axis);
     if (chosen === undefined) {
       askEdges(contents, tables, field, axis, fixed, findings);
       continue;
@@ -397,15 +417,26 @@ function agree(a: Float64Array, b: Float64Array): boolean {
 }
 
 /** Whether two fields stand on the same nodes, as far as the file states them. */
-function isSameGrid({ contents, tables }: SharedEvidence, a: OrientedDataset, b: OrientedDataset): boolean {
+function isSameGrid(shared: SharedEvidence, a: OrientedDataset, b: OrientedDataset): boolean {
+  const { contents } = shared;
   if (framesIn(a) !== framesIn(b)) return false;
   return AXIS_NAMES.every((axis) => {
     if (nodesAlong(a, axis) !== nodesAlong(b, axis)) return false;
-    const [first] = tableFor(tables, a, axis);
-    const [second] = tableFor(tables, b, axis);
-    if (first === undefined || second === undefined || first.path === second.path) return true;
-    return agree(tableNodes(contents, first), tableNodes(contents, second));
+    if (contents.answers.spacing !== undefined) return true;
+    const [first] = tableFor(shared, a, axis);
+    const [second] = tableFor(shared, b, axis);
+    const isOther = areNamedApart(
+      a.labels.names[a.dimensions.indexOf(axis)],
+      b.labels.names[b.dimensions.indexOf(axis)],
+    );
+    if (first === undefined || second === undefined || (first.path === second.path && isOther)) return !isOther;
+    return first.path === second.path || agree(tableNodes(contents, first), tableNodes(contents, second));
   });
+}
+
+/** Whether two dimensions have names that tell them apart: nodes that are staggered have dimensions of their own. */
+function areNamedApart(a: string | null | undefined, b: string | null | undefined): boolean {
+  return a != null && b != null && a.toLowerCase() !== b.toLowerCase();
 }
 
 function requireSameGrid(shared: SharedEvidence, first: OrientedDataset, other: OrientedDataset): void {
@@ -444,36 +475,34 @@ function axesOf(
       const origin = place === undefined ? clues.origin : { value: place, where: table?.path as string };
       return [axis, oneNode(axis, { ...clues, origin }, contents.answers, findings)];
     }
-    if (table === undefined) return [axis, axisOf(axis, nodes, clues, contents.answers, findings)];
+    if (table === undefined) {
+      askCurved(contents, field, axis, findings);
+      return [axis, axisOf(axis, nodes, clues, contents.answers, findings)];
+    }
     const where = table.isEdges ? `${table.path}, the middles of its cells` : table.path;
     const isPlain = table.along === null && !table.isEdges;
     const value = isPlain ? { file: contents.name, path: table.path } : [...tableNodes(contents, table)];
     askDegrees(contents, table, axis, findings);
     askSpacing(tableNodes(contents, table), where, clues.spacing, contents, axis, findings);
-    const found = { ...NO_CLUES, coordinates: { value, where }, periodic: clues.periodic, walls: clues.walls };
+    const { periodic, walls, contradictions } = clues;
+    askFirst(tableNodes(contents, table), where, clues, contents, axis, findings);
+    const found = { ...NO_CLUES, coordinates: { value, where }, periodic, walls, contradictions };
     return [axis, axisOf(axis, nodes, found, contents.answers, findings)];
   });
   return Object.fromEntries(axes) as DescriptorInput["axes"];
 }
 
-/** Attributes by which some writers scale values, and by no convention; the numbers that change none. */
-const FACTORS = /^(scal(e|ing)(_?fac(tor)?)?|scale_?fac|scalefactor|slope|gain|multiplier|conversion(_?factor)?)$/i;
-const OFFSETS = /^(offset|add_?off|intercept)$/i;
-
-/** A number that may scale values is asked about: it may have been applied to them already. */
-function askScale(contents: Contents, path: string, findings: Findings): void {
-  for (const name of contents.attributes(path).keys()) {
-    const none = isPackingName(name) ? null : FACTORS.test(name) ? 1 : OFFSETS.test(name) ? 0 : null;
-    if (none === null) continue;
-    const value = contents.attribute(path, name);
-    const numbers = typeof value === "number" ? [value] : value instanceof Float64Array ? [...value] : [];
-    if (numbers.every((number) => number === none)) continue;
-    findings.ask(
-      "scale",
-      `The attribute ${name} of ${path} is ${numbers.join(", ")}, and no convention says whether the stored numbers are values or have to be scaled by it; that they are values is a guess.`,
-      "scale_factor and add_offset in the file, or a descriptor without this question where they are values",
-    );
-  }
+/** A mesh that varies along several dimensions is no axis. */
+function askCurved(contents: Contents, { path, shape }: OrientedDataset, axis: AxisName, findings: Findings): void {
+  const { spacing, length } = contents.answers;
+  const mesh = curvedIn(contents, groupsAround(contents, parentOf(path)), axis, shape);
+  if (mesh === null || spacing !== undefined || length !== undefined) return;
+  findings.ask(
+    "spacing",
+    `${mesh} varies along more than one dimension, so the mesh is curved; only nodes that stand on lines along x, y and z are served.`,
+    "values on such nodes, or --spacing and --origin where these coordinates do not hold",
+    axis,
+  );
 }
 
 /** Degrees are no length: derivatives would be per degree. */
@@ -509,6 +538,29 @@ function askSpacing(
     "spacing",
     `${where} has steps of ${from === to ? from : `${from} to ${to}`} along ${axis}, and ${stated.where} is ${stated.value}; that the coordinates hold is a guess.`,
     `--spacing and --origin, or axes.${axis} in a descriptor`,
+  );
+}
+
+/** A stated origin that is not at the first node says that one of the two is wrong; an end of the box may be half a cell off. */
+function askFirst(
+  nodes: Float64Array,
+  where: string,
+  { origin, limits }: AxisClues,
+  { answers }: Contents,
+  axis: AxisName,
+  findings: Findings,
+): void {
+  const stated = origin ?? limits.lower;
+  if (stated === null || answers.spacing !== undefined || answers.length !== undefined || answers.origin !== undefined)
+    return;
+  const [first, last] = [Math.min(nodes[0], nodes[nodes.length - 1]), Math.max(nodes[0], nodes[nodes.length - 1])];
+  const slack = (origin === null ? 0.51 : SPACING_SLACK) * ((last - first) / (nodes.length - 1));
+  if (Math.abs(stated.value - first) <= slack || Math.abs(stated.value - nodes[0]) <= slack) return;
+  findings.ask(
+    "origin",
+    `${where} begins at ${nodes[0]} and ${stated.where} is ${stated.value}; that the coordinates hold is a guess.`,
+    `--spacing and --origin, or axes.${axis} in a descriptor`,
+    axis,
   );
 }
 
@@ -603,6 +655,19 @@ function timesOfSteps(
   const known = values.filter((value) => value !== undefined);
   if (known.length < values.length || known.some((value, index) => index > 0 && value <= known[index - 1])) return null;
   return { value: known, where: "each step" };
+}
+
+/** The fields with their steps in the order of the times that all of them state. */
+function byTime(contents: Contents, fields: FoundFields): FoundFields {
+  const { steps, place } = fields;
+  const lead = fields.velocity[0] ?? fields.pressure ?? fields.others[0]?.paths[0];
+  if (steps === null || lead === undefined) return fields;
+  const timed = steps.map((step) => {
+    const dataset = place(lead).replace("{step}", step);
+    return { step, time: new StatedNumbers(contents, [dataset, parentOf(dataset)]).number(TIME_NAMES)?.value ?? null };
+  });
+  if (timed.some(({ time }) => time === null)) return fields;
+  return { ...fields, steps: timed.sort((a, b) => (a.time as number) - (b.time as number)).map(({ step }) => step) };
 }
 
 /** The datasets of a field: one, or one for each component. */

@@ -25,6 +25,10 @@ export interface AxisClues {
   readonly origin: StatedNumber | null;
   readonly periodic: StatedNumber<boolean> | null;
   readonly walls: StatedNumber<Ends> | null;
+  /** Ends of the box, which may be the end nodes or the outer faces of the end cells. */
+  readonly limits: { readonly lower: StatedNumber | null; readonly upper: StatedNumber | null };
+  /** Statements that differ, for people. */
+  readonly contradictions: readonly string[];
   /** Lists of one number an axis that give this axis none, since it is not known which number is that of which axis. */
   readonly unordered: {
     readonly spacing: StatedNumber<readonly number[]> | null;
@@ -42,6 +46,8 @@ export const NO_CLUES: AxisClues = {
   origin: null,
   periodic: null,
   walls: null,
+  limits: { lower: null, upper: null },
+  contradictions: [],
   unordered: { spacing: null, origin: null },
 };
 
@@ -59,14 +65,54 @@ function withAnswers(axis: AxisName, clues: AxisClues, answers: Answers): AxisCl
   if (spacing === null && length === null && (origin === null || clues.coordinates === null))
     return { ...clues, origin: origin ?? clues.origin, periodic };
   return {
+    ...clues,
     coordinates: null,
     spacing: spacing ?? (length === null ? clues.spacing : null),
     length: length ?? clues.length,
     origin: origin ?? clues.origin,
     periodic,
-    walls: clues.walls,
-    unordered: clues.unordered,
   };
+}
+
+/** Parts of a spacing in which the ends of a box may be off. */
+const BOX_SLACK = 1e-3;
+/** Spacings by which a length may differ from a whole number of them. */
+const STEP_SLACK = 0.25;
+
+/**
+ * The ends of a box as origin, length and spacing. The nodes stand on both ends where the spacing says so; else they
+ * may as well be the centres of cells, or one period.
+ */
+function boxed(axis: AxisName, nodes: number, clues: AxisClues, findings: Findings): AxisClues {
+  const { coordinates, origin, limits } = clues;
+  const { lower, upper } = limits;
+  if (coordinates !== null || lower === null || origin !== null) return clues;
+  if (upper === null) return { ...clues, origin: lower };
+  const span = upper.value - lower.value;
+  const spacing =
+    clues.spacing ?? (clues.length === null ? null : { ...clues.length, value: clues.length.value / nodes });
+  const isOnEnds = clues.spacing !== null && Math.abs(span / (nodes - 1) / clues.spacing.value - 1) < BOX_SLACK / nodes;
+  if (isOnEnds) return { ...clues, origin: lower };
+  findings.ask(
+    "origin",
+    `${lower.where} is ${lower.value} and ${upper.where} is ${upper.value}, and nothing states whether the ${nodes} nodes stand on these ends or in ` +
+      `the middle of cells between them; the first node at ${lower.value} is a guess.`,
+    "--origin x,y,z and --spacing x,y,z, or axes.* in a descriptor",
+    axis,
+  );
+  return { ...clues, origin: lower, spacing: spacing ?? { value: span / (nodes - 1), where: lower.where } };
+}
+
+/** Asks which of two statements holds, unless the user has said so. */
+function askContradictions(axis: AxisName, { contradictions }: AxisClues, answers: Answers, findings: Findings): void {
+  if (answers.spacing !== undefined || answers.length !== undefined) return;
+  for (const text of contradictions)
+    findings.ask(
+      "spacing",
+      `${text}; that the first holds is a guess.`,
+      `--spacing, --origin and --periodic, or axes.${axis} in a descriptor`,
+      axis,
+    );
 }
 
 /** The axis of so many nodes, with a question for everything about it that is not known. */
@@ -77,8 +123,9 @@ export function axisOf(
   answers: Answers,
   findings: Findings,
 ): AxisInput {
-  const clues = withAnswers(axis, file, answers);
+  const clues = boxed(axis, nodes, withAnswers(axis, file, answers), findings);
   const { coordinates, periodic } = clues;
+  askContradictions(axis, clues, answers, findings);
   const faces = periodic?.value === false ? facesOf(axis, clues.walls, answers, findings) : {};
   if (coordinates !== null) {
     findings.addReason(`${axis}: coordinates from ${coordinates.where}${periodicText(periodic)}.`);
@@ -87,6 +134,7 @@ export function axisOf(
   }
   const { spacing, isPeriodic } = spacingOf(axis, nodes, clues, findings);
   const { origin } = clues;
+  askLength(axis, nodes, clues, answers, findings);
   if (origin === null) askOrigin(axis, clues, findings);
   else findings.addReason(`${axis}: origin ${origin.value} from ${origin.where}.`);
   return { nodes, origin: origin?.value ?? 0, spacing, periodic: isPeriodic, ...faces };
@@ -148,6 +196,26 @@ function askOrigin(axis: AxisName, { unordered }: AxisClues, findings: Findings)
     "origin",
     `${unorderedText(unordered.origin) ?? "The coordinate of the first node is not stated"}; 0 is a guess.`,
     "--origin x,y,z, or axes.*.origin in a descriptor",
+    axis,
+  );
+}
+
+/** Asks where a length and a spacing do not agree: a period has one spacing a node, other boxes perhaps one less. */
+function askLength(
+  axis: AxisName,
+  nodes: number,
+  { spacing, length, periodic }: AxisClues,
+  answers: Answers,
+  findings: Findings,
+): void {
+  if (spacing === null || length === null || answers.spacing !== undefined || answers.length !== undefined) return;
+  const steps = Math.abs(length.value / spacing.value);
+  const fits = (count: number) => Math.abs(steps - count) < STEP_SLACK;
+  if (fits(nodes) || (periodic?.value !== true && fits(nodes - 1))) return;
+  findings.ask(
+    "spacing",
+    `${spacing.where} is ${spacing.value} and ${length.where} is ${length.value}, which is ${Number(steps.toPrecision(6))} of it for ${nodes} nodes; that the spacing holds is a guess.`,
+    `--spacing or --length, or axes.${axis} in a descriptor`,
     axis,
   );
 }
@@ -223,6 +291,11 @@ export function timesOf(
     return describeTimes(said);
   }
   if (stated?.value.length === frames) {
+    const at = stated.value.findIndex((value, index) => index > 0 && value <= (stated.value[index - 1] as number));
+    if (at > 0)
+      throw new DataError(
+        `the times in ${stated.where} do not ascend (${stated.value[at - 1]} is followed by ${stated.value[at]}); frames must be stored from the earliest to the latest`,
+      );
     findings.addReason(`time: from ${stated.where}.`);
     return describeTimes(stated.value);
   }

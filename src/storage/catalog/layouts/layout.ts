@@ -3,7 +3,7 @@
  */
 
 import { DataError } from "../../../errors.js";
-import type { AxisName, Question, Subject } from "../../file/dataset.js";
+import { AXIS_NAMES, type AxisName, type Question, type Subject } from "../../file/dataset.js";
 import type { AttributeValue, Stored } from "../../file/stored.js";
 import type { StoredFile } from "../../file/stored-file.js";
 import type { DescriptorInput } from "../descriptor.js";
@@ -194,6 +194,34 @@ export class Contents {
     const found = this.#find(path, "dataset");
     return found === null ? [] : this.file.labels(found);
   }
+}
+
+/** Asks for the order of the components of a vector that is stored as a whole, unless the user has said it. */
+export function askOrderOfComponents(
+  { answers }: Contents,
+  path: string,
+  order: readonly string[],
+  findings: Findings,
+): void {
+  if (answers.components !== undefined || order.join() === AXIS_NAMES.join()) return;
+  findings.ask(
+    "order",
+    `The axes of ${path} are in the order ${order.join(", ")}, and nothing states whether its components are in this order or in that of x, y, z, which is a guess.`,
+    "--components with their axes in stored order, as in z,y,x",
+  );
+}
+
+/** The fields with the components of whole vectors in the order that the user says. */
+export function arranged(plan: Recognition["plan"], { components }: Answers): Recognition["plan"] {
+  if (components === undefined || components.join() === AXIS_NAMES.join()) return plan;
+  const fields = Object.entries(plan.fields).map(([name, field]) => {
+    if (field === undefined || "components" in field || !(field.dimensions as string[]).includes("c"))
+      return [name, field];
+    const { file, path, ...storage } = field;
+    const places = AXIS_NAMES.map((axis) => ({ file, path, component: components.indexOf(axis) }));
+    return [name, { components: places, ...storage }];
+  });
+  return { ...plan, fields: Object.fromEntries(fields) };
 }
 
 /** A periodic axis of a given period that begins at 0. */

@@ -14,11 +14,12 @@ import { fluidsim } from "./fluidsim.js";
 import { generic } from "./generic.js";
 import { jhtdbCutout, jhtdbXarray } from "./jhtdb-cutout.js";
 import { jhtdbLegacy } from "./jhtdb-legacy.js";
-import { Contents, type Findings, type Layout, type Recognition, type Statement } from "./layout.js";
+import { arranged, Contents, type Findings, type Layout, type Recognition, type Statement } from "./layout.js";
 import { mpi4pyFft } from "./mpi4py-fft.js";
 import { openPmd } from "./openpmd.js";
 import { pdebench } from "./pdebench.js";
 import { pencil } from "./pencil.js";
+import { askStatements } from "./statements.js";
 import { theWell } from "./the-well.js";
 
 /** Layouts in the order in which they are tried. */
@@ -48,6 +49,8 @@ export interface Recognised {
   readonly warnings: readonly string[];
   /** Whether the file states its name. */
   readonly isNamed: boolean;
+  /** Units and labels of its fields as text, which the files of a series share. */
+  readonly units: string;
   /** The place of the number that is its time, and has no other effect; null where there is none. */
   readonly timeFrom: Statement | null;
 }
@@ -87,7 +90,8 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string):
     const found = attempt(layout, contents);
     if (found === null) continue;
     const { findings } = found;
-    const plan = accepted(found.plan, findings, answers);
+    const units = layout === convertedStore ? "" : askStatements(contents, found.plan, findings);
+    const plan = accepted(arranged(found.plan, answers), findings, answers);
     const written: DescriptorInput = { schemaVersion: 1, name: found.name ?? name, ...plan };
     if (!NAME_PATTERN.test(written.name)) throw new DataError(`${basename(path)}: ${nameRefusal(written.name)}`);
     const parsed = parseDescriptor(JSON.stringify(written));
@@ -100,6 +104,7 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string):
       reasons: findings.reasons,
       warnings: findings.warnings,
       isNamed: found.name !== undefined,
+      units,
       timeFrom: findings.timeFrom,
     };
   }

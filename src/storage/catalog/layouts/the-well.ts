@@ -3,7 +3,7 @@ import { DataError } from "../../../errors.js";
 import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { facesOf, timesOf } from "./grid.js";
-import { type Contents, Findings, type Layout, tableAxis } from "./layout.js";
+import { askOrderOfComponents, type Contents, Findings, type Layout, tableAxis } from "./layout.js";
 
 const MARKS = ["dataset_name", "grid_type", "n_spatial_dims", "n_trajectories"];
 type WellDimension = "n" | "t" | "x" | "y" | "z" | "c";
@@ -24,6 +24,7 @@ export const theWell: Layout = {
     findings.addReason(`trajectory: ${trajectory} of ${trajectories} (--trajectory takes another).`);
     const boundaries = boundariesOf(contents, findings);
     const velocity = field(contents, "/t1_fields/velocity", [...order, "c"]);
+    if (velocity !== null) askOrderOfComponents(contents, velocity.path, order, findings);
     const pressure = field(contents, "/t0_fields/pressure", order);
     const magnetic = varying(contents, "/t1_fields/magnetic_field", [...order, "c"]);
     const density = varying(contents, "/t0_fields/density", order);

@@ -11,7 +11,7 @@ export interface TableName {
 }
 
 const CENTRE =
-  "c|v|coor|coords?|coordinates?|axis|grid|cent(?:er|re)s?|mid|nodes?|points?|pts|val(?:ue)?s|vec|dim|hash_\\w+|[123]?v|u|w|uv|p|rho";
+  "c|v|coor|coords?|coordinates?|axis|grid|cent(?:er|re)s?|cell|cen|mid|m|h|q|g|r|s|t|psi|nodes?|points?|pts|pos|val(?:ue)?s|vec|dim|hash_\\w+|[123]?v|u|w|uv|p|rho";
 const EDGES = "edges?|faces?|bounds?|bnds|corners?|interfaces?|stag|f|b|e|[123]?f";
 const ALIASES: Readonly<Record<AxisName, string>> = {
   x: "lon|longitude|lons",
@@ -20,7 +20,11 @@ const ALIASES: Readonly<Record<AxisName, string>> = {
 };
 const exactly = (pattern: string) => new RegExp(`^(?:${pattern})$`, "i");
 const TABLES: readonly (TableName & { readonly pattern: RegExp })[] = AXIS_NAMES.flatMap((role) => [
-  { role, isEdges: false, pattern: exactly(`${role}(?:[_-]?(?:${CENTRE})){0,2}|${ALIASES[role]}`) },
+  {
+    role,
+    isEdges: false,
+    pattern: exactly(`${role}${role}?(?:[_-]?(?:${CENTRE})){0,2}|(?:${ALIASES[role]})(?:[_-]?(?:${CENTRE}))?`),
+  },
   { role, isEdges: true, pattern: exactly(`${role}[_-]?(?:${EDGES})`) },
 ]);
 const TIMES = exactly("t|times?|sim_?times?|simulation_?times?|t[_-]coord\\w*|time_?(?:counter|values|coord\\w*)");

@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { recognise } from "../../../src/storage/catalog/layouts/recognise.js";
+import { measured } from "../../../src/storage/catalog/seam.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
-import { measured } from "../../../src/storage/tools/seam.js";
 import { writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
 
@@ -28,7 +28,7 @@ async function asked(name: string, velocity: (x: number, y: number, z: number) =
   });
   const found = recognise(path, ANSWERS, name);
   if (found === null) throw new Error("not recognised");
-  return measured(found, SCRATCH)
+  return measured(found, SCRATCH, false)
     .written.questions?.filter(({ about }) => about === "spacing")
     .map(({ axes }) => axes);
 }

@@ -1,0 +1,32 @@
+/**
+ * Decides whether a dataset may be answered from: serve, query, convert, cutout and check all ask here, through a scan
+ * or an opened source, and pages, REST, SOAP and peers serve what a scan has admitted.
+ */
+import { basename } from "node:path";
+import { claimText, type Dataset } from "../file/dataset.js";
+import { DESCRIPTOR_NAME } from "../file/folder-names.js";
+import { openQuestions, questionText } from "./descriptor.js";
+import { questionOfValues } from "./seam.js";
+import { type Description, verify } from "./verify.js";
+
+/**
+ * Admits a dataset, or gives the reasons against it, a line each: a question that is open and changes its values, a
+ * fault of its files, or values that contradict what is said of them.
+ */
+export function admit(description: Description, chunkBytes: number): { dataset: Dataset } | { problems: string[] } {
+  const questions = openQuestions(description.descriptor);
+  if (questions.length > 0) return { problems: questions.map((text) => refusalOf(text, description)) };
+  const outcome = verify(description, chunkBytes);
+  if ("problems" in outcome) return outcome;
+  const { dataset } = outcome;
+  const asked = questionOfValues(dataset);
+  if (asked === null) return outcome;
+  if (description.assume !== true) return { problems: [refusalOf(questionText(asked), description)] };
+  const warnings = [...dataset.warnings, `assumed ${claimText(asked)}`];
+  return { dataset: { ...dataset, warnings, assumed: [...dataset.assumed, asked] } };
+}
+
+function refusalOf(text: string, { location }: Description): string {
+  const isWritten = basename(location) === DESCRIPTOR_NAME;
+  return `open question about ${text}${isWritten ? ` Delete the question from ${DESCRIPTOR_NAME} when it is answered there.` : ""}`;
+}

@@ -1,0 +1,76 @@
+/** Asks where an attribute gives a dataset the name of another component, field or axis than the one it is taken for. */
+import { AXIS_NAMES, type AxisName, type FieldName } from "../../file/dataset.js";
+import type { Contents, Findings } from "./layout.js";
+
+/** Attributes that name a quantity. */
+const NAMES = ["standard_name", "long_name"];
+
+/** Words of a component along x, y, z. Source: CF standard name table, version 86. */
+const COMPONENTS: Readonly<Record<AxisName, RegExp>> = {
+  x: /eastward|zonal|(^|[_ ])x[-_ ](wind|velocity|component)|(^|[_ ])u[-_ ](velocity|component)/i,
+  y: /northward|meridional|(^|[_ ])y[-_ ](wind|velocity|component)|(^|[_ ])v[-_ ](velocity|component)/i,
+  z: /upward|downward|vertical[-_ ](velocity|component)|(^|[_ ])z[-_ ](wind|velocity|component)|(^|[_ ])w[-_ ](velocity|component)/i,
+};
+/** Words of fields. */
+const FIELD_WORDS: readonly (readonly [field: FieldName, words: RegExp])[] = [
+  ["velocity", /velocity|wind/i],
+  ["pressure", /pressure/i],
+  ["temperature", /temperature/i],
+  ["density", /density/i],
+  ["magnetic", /magnetic/i],
+];
+/** Names of coordinates. */
+const AXES: Readonly<Record<AxisName, RegExp>> = {
+  x: /longitude|(projection|grid)_x_|^x$/i,
+  y: /latitude|(projection|grid)_y_|^y$/i,
+  z: /height|depth|altitude|^z$/i,
+};
+
+const ANSWER = "--velocity PATH,PATH,PATH in the order x, y, z and --pressure PATH, or fields in a descriptor";
+
+/**
+ * Asks about the names of a field.
+ *
+ * @param paths its dataset, or those of its components along x, y and z
+ */
+export function askNames(contents: Contents, field: FieldName, paths: readonly string[], findings: Findings): void {
+  for (const [at, path] of paths.entries())
+    for (const attribute of NAMES) {
+      const text = contents.texts(path, attribute)?.join(" ") ?? "";
+      const axis = AXIS_NAMES.find((one) => COMPONENTS[one].test(text));
+      const isOtherAxis = paths.length === 3 && axis !== undefined && axis !== AXIS_NAMES[at];
+      const named = FIELD_WORDS.filter(([, words]) => words.test(text)).map(([name]) => name);
+      const isOtherField =
+        attribute === "standard_name" && named.length > 0 && !named.includes(field) && field !== "force";
+      const isDown = /downward/i.test(text);
+      if (!isOtherAxis && !isOtherField && !isDown) continue;
+      const taken = paths.length === 3 ? `the component along ${AXIS_NAMES[at]} of the ${field}` : `the ${field}`;
+      findings.ask(
+        "fields",
+        `The attribute ${attribute} of ${path} is "${text}"; that it is ${taken} is a guess.`,
+        ANSWER,
+      );
+    }
+}
+
+/** Asks about the names of a table of coordinates, and about heights that count downwards. */
+export function askCoordinateNames(contents: Contents, axis: AxisName, path: string, findings: Findings): void {
+  for (const attribute of ["axis", ...NAMES]) {
+    const text = contents.texts(path, attribute)?.join(" ") ?? "";
+    const named = AXIS_NAMES.find((one) => AXES[one].test(text));
+    if (named !== undefined && named !== axis)
+      findings.ask(
+        "order",
+        `The attribute ${attribute} of ${path} is "${text}"; that it has the coordinates along ${axis} is a guess.`,
+        `--coordinates ${axis}=PATH, or axes.${axis} in a descriptor`,
+        axis,
+      );
+  }
+  if (contents.texts(path, "positive")?.[0]?.toLowerCase() === "down")
+    findings.ask(
+      "spacing",
+      `${path} counts downwards by its attribute positive; that the component along ${axis} does so too is a guess.`,
+      `axes.${axis} in a descriptor without this question`,
+      axis,
+    );
+}

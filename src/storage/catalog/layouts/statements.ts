@@ -1,0 +1,273 @@
+/**
+ * Asks about every statement of a file that may change values, places, components or times, and that nothing applies:
+ * in the attributes of fields and coordinates, of the groups above them, and in small datasets beside them.
+ */
+import { AXIS_NAMES, type AxisName, type FieldName } from "../../file/dataset.js";
+import { placeOf } from "../../file/files.js";
+import { isPackingName } from "../../file/packing.js";
+import type { AttributeValue } from "../../file/stored.js";
+import { join, parentOf } from "./evidence.js";
+import type { Contents, Findings, Recognition } from "./layout.js";
+import { askCoordinateNames, askNames } from "./stated-names.js";
+import { HARMLESS_STATEMENTS, SUSPECTS, type SuspectRow, WORDED, WORDINGS } from "./statement-table.js";
+import { contradictionOf } from "./units.js";
+
+type Plan = Recognition["plan"];
+type FieldInput = NonNullable<Plan["fields"]["velocity"]>;
+
+/** Numbers of a small dataset that is as good as an attribute. */
+const FEW = 3;
+/** Objects that one question names. */
+const LISTED = 3;
+
+/** A stored object with attributes, and what it is to the dataset. */
+interface Holder {
+  readonly path: string;
+  readonly role: "values" | "group";
+}
+
+/** A statement that nothing applies. */
+interface Suspect {
+  readonly path: string;
+  readonly name: string;
+  readonly text: string;
+  readonly about: SuspectRow["about"];
+  readonly effect: string;
+}
+
+/**
+ * Asks about what stands at the objects that a description reads, and above them.
+ *
+ * @returns units and labels of the fields as text
+ */
+export function askStatements(contents: Contents, plan: Plan, findings: Findings): string {
+  const fields = fieldPaths(contents, plan);
+  const values = [...fields.values()].flat(2);
+  const places = coordinatePaths(plan);
+  const tables = places.map(([, path]) => path);
+  const groups = new Set<string>();
+  for (const path of [...values, ...tables])
+    for (let group = parentOf(path); groups.size < groups.add(group).size && group !== "/"; ) group = parentOf(group);
+  groups.add("/");
+  const holders: Holder[] = [
+    ...[...values, ...tables].map((path) => ({ path, role: "values" as const })),
+    ...[...groups].map((path) => ({ path, role: "group" as const })),
+  ];
+  askSuspects(
+    holders.flatMap((holder) => suspectsAt(contents, holder)),
+    findings,
+  );
+  for (const [name, parts] of fields) {
+    askUnits(contents, name, parts, findings);
+    askNames(
+      contents,
+      name as FieldName,
+      parts.flatMap(([path]) => path ?? []),
+      findings,
+    );
+  }
+  for (const [axis, path] of places) askCoordinateNames(contents, axis, path, findings);
+  for (const [path] of [...fields.values()].flat()) if (path !== undefined) addPacking(contents, path, findings);
+  return labelsOfAll(contents, fields, findings);
+}
+
+/** Paths of the datasets of each field: by component, every frame. */
+function fieldPaths(contents: Contents, { fields, time }: Plan): Map<string, string[][]> {
+  const count = "values" in time ? time.values.length : time.count;
+  return new Map(Object.entries(fields).map(([name, field]) => [name, partsOf(contents, field as FieldInput, count)]));
+}
+
+function partsOf(contents: Contents, field: FieldInput, count: number): string[][] {
+  const { firstStep = 0, stepIncrement = 1, steps = null } = field;
+  const places = "components" in field ? field.components : [field];
+  return places.map(({ path }) => {
+    const frames = path.includes("{step") ? count : 1;
+    const all = Array.from({ length: frames }, (_, frame) => placeOf(path, { firstStep, stepIncrement, steps }, frame));
+    return all.filter((one) => contents.dataset(one) !== null);
+  });
+}
+
+function coordinatePaths({ axes }: Plan): (readonly [AxisName, string])[] {
+  return AXIS_NAMES.flatMap((name) => {
+    const axis = axes[name];
+    return "coordinates" in axis && !Array.isArray(axis.coordinates) ? [[name, axis.coordinates.path] as const] : [];
+  });
+}
+
+/** The words of a name in lower case: `CGSConversionFactor` has three. */
+export function wordsOf(name: string): string[] {
+  const parted = name.replace(/([a-z\d])([A-Z])/g, "$1 $2").replace(/([A-Z]+)([A-Z][a-z])/g, "$1 $2");
+  return parted.toLowerCase().match(/[a-z]+\d*/g) ?? [];
+}
+
+/** The row of a name that raises a question, or null. */
+export function suspectNamed(name: string): SuspectRow | null {
+  const words = wordsOf(name);
+  const small = name.toLowerCase();
+  const isHarmless = HARMLESS_STATEMENTS.some(
+    (row) => row.names?.includes(small) || row.words?.some((word) => words.includes(word)),
+  );
+  if (isHarmless) return null;
+  const isOne = (row: SuspectRow) =>
+    words.some(
+      (word) =>
+        row.words?.includes(word) || row.stems.some((stem) => word.startsWith(stem) && !word.startsWith("scalar")),
+    );
+  return SUSPECTS.find(isOne) ?? null;
+}
+
+/** Whether a value says that nothing changes; what is neither number nor text may say anything. */
+function isPlain(value: AttributeValue | null, { neutral, plain }: SuspectRow): boolean {
+  if (typeof value === "string") return plain.includes(value.trim().toLowerCase());
+  if (value === null) return false;
+  const items = typeof value === "number" ? [value] : [...value];
+  if (items.every((item) => typeof item === "string"))
+    return items.every((item) => plain.includes((item as string).trim().toLowerCase()));
+  return neutral === null ? items.every((item) => Number.isNaN(item)) : items.every((item) => item === neutral);
+}
+
+function textOf(value: AttributeValue | null): string {
+  if (value === null) return "neither a number nor a text";
+  return typeof value === "string" ? `"${value}"` : typeof value === "number" ? `${value}` : [...value].join(", ");
+}
+
+/** The statements of an object that are not known to change nothing. */
+function suspectsAt(contents: Contents, { path, role }: Holder): Suspect[] {
+  const found: Suspect[] = [];
+  for (const name of contents.attributes(path).keys()) {
+    // What packs the values of a dataset is applied as they are read.
+    if (role === "values" && isPackingName(name)) continue;
+    const value = () => contents.attribute(path, name);
+    const row = isPackingName(name) ? packingRow(name) : suspectNamed(name);
+    // Orders of accuracy are numbers; orders of dimensions are read from texts that name them.
+    const asks = row !== null && !(row.about === "order" && isOrderRead(value())) && !isPlain(value(), row);
+    if (asks && !isUnitText(name, value())) found.push({ path, name, text: textOf(value()), ...row });
+    else if (row === null && WORDED.test(name)) found.push(...wordedAt(path, name, value()));
+  }
+  if (role === "group") found.push(...suspectNumbers(contents, path));
+  return found;
+}
+
+/** Whether an order is known: a number is one of accuracy, and names of dimensions are read elsewhere. */
+function isOrderRead(value: AttributeValue | null): boolean {
+  return (
+    typeof value === "number" || value instanceof Float64Array || Array.isArray(value) || /[xyz]/i.test(`${value}`)
+  );
+}
+
+/** A text that names a unit, without a number that scales it. */
+function isUnitText(name: string, value: AttributeValue | null): boolean {
+  return (
+    wordsOf(name).some((word) => word.startsWith("unit")) && typeof value === "string" && !/\d{2}|[*×]/.test(value)
+  );
+}
+
+function packingRow(name: string): SuspectRow {
+  const stem = /scale|unit/i.test(name) ? "scal" : /offset/i.test(name) ? "offset" : "fill";
+  return SUSPECTS.find(({ stems }) => stems.includes(stem)) as SuspectRow;
+}
+
+/** Wording in a text that says that numbers are no plain values. */
+function wordedAt(path: string, name: string, value: AttributeValue | null): Suspect[] {
+  if (typeof value !== "string") return [];
+  if (/^units?$/i.test(name))
+    return /^\s*[-+]?[\d.]+(e[-+]?\d+)?\s*[* ]?\s*[a-z%]/i.test(value) && !/^\s*1\s*$/.test(value)
+      ? [{ path, name, text: textOf(value), about: "scale", effect: "scale" }]
+      : [];
+  const row = WORDINGS.find(({ pattern }) => pattern.test(value));
+  return row === undefined ? [] : [{ path, name, text: textOf(value), about: row.about, effect: row.effect }];
+}
+
+/** Small datasets of numbers in a group whose names raise a question. */
+function suspectNumbers(contents: Contents, group: string): Suspect[] {
+  return contents.datasets(group).flatMap((name) => {
+    const row = suspectNamed(name);
+    const path = join(group, name);
+    const stored = contents.dataset(path);
+    const count = stored?.shape.reduce((product, length) => product * length, 1) ?? 0;
+    const isNumber = stored?.element === "float" || stored?.element === "integer";
+    if (row === null || row.about === "order" || !isNumber || count === 0 || count > FEW) return [];
+    if (contents.isUnwritten(path)) return [];
+    const value = contents.numbers(path);
+    return isPlain(value, row) ? [] : [{ path: group, name, text: textOf(value), ...row }];
+  });
+}
+
+/** One question for statements of one name and value, wherever they stand. */
+function askSuspects(suspects: readonly Suspect[], findings: Findings): void {
+  const alike = new Map<string, Suspect[]>();
+  for (const suspect of suspects) {
+    const key = `${suspect.name}\n${suspect.text}\n${suspect.effect}`;
+    alike.set(key, [...(alike.get(key) ?? []), suspect]);
+  }
+  for (const [first, ...others] of alike.values() as Iterable<[Suspect, ...Suspect[]]>) {
+    const { name, text, about, effect } = first;
+    const paths = [...new Set([first, ...others].map(({ path }) => path))];
+    const more = paths.length > LISTED ? ` and ${paths.length - LISTED} more` : "";
+    findings.ask(
+      about,
+      `The attribute ${name} of ${paths.slice(0, LISTED).join(", ")}${more} is ${text}, and no convention says whether it ` +
+        `is to ${effect} the stored numbers; that they are values as they are is a guess.`,
+      ANSWERS[about as keyof typeof ANSWERS] ?? ANSWERS.scale,
+    );
+  }
+}
+
+const ANSWERS = {
+  scale: "scale_factor and add_offset on the field, or a descriptor without this question where they are values",
+  spacing: "--spacing and --origin and a descriptor without this question, or axes.* in a descriptor",
+  order: "--dims with the dimensions in stored order, or a descriptor without this question",
+};
+
+/** Asks where components, or frames, are not in one unit. */
+function askUnits(contents: Contents, field: string, parts: readonly string[][], findings: Findings): void {
+  const said = parts
+    .flatMap(([path]) => path ?? [])
+    .map((path) => ({ path, units: contents.texts(path, "units")?.join(" ").trim() ?? "" }));
+  const [first] = said;
+  const other = said.find(({ units }) => first !== undefined && contradictionOf(first.units, units));
+  if (first === undefined || other === undefined) return;
+  findings.ask(
+    "scale",
+    `${first.path} is in "${first.units}" and ${other.path} in "${other.units}"; that the numbers of the ${field} are in one unit is a guess.`,
+    "the same unit in the file, scale_factor included, or a descriptor without this question where they are in one",
+  );
+}
+
+/** Attributes that name dimensions or components, or a unit. */
+const LABELS =
+  /^(units?|axes|axis_?order|axis_?labels|labels?|components?\w*|dims?|dimensions|dim_?order|standard_?name)$/i;
+
+/** Units and labels of fields as text; what differs from frame to frame is asked about. */
+function labelsOfAll(contents: Contents, fields: ReadonlyMap<string, string[][]>, findings: Findings): string {
+  const said = [...fields].flatMap(([name, parts]) =>
+    parts.map((frames, part) => {
+      const texts = frames.map((path) => labelsAt(contents, path));
+      const at = texts.findIndex((text) => text !== texts[0]);
+      if (at > 0)
+        findings.ask(
+          "order",
+          `${frames[0]} and ${frames[at]} are of the ${name} and say ${texts[0]} and ${texts[at]}; that both are stored alike is a guess.`,
+          "the same attributes in all frames, or a descriptor without this question",
+        );
+      return `${name}${parts.length > 1 ? part : ""} ${texts[0] ?? ""}`;
+    }),
+  );
+  return said.join("; ");
+}
+
+function labelsAt(contents: Contents, path: string): string {
+  const names = [...contents.attributes(path).keys()].filter((name) => LABELS.test(name));
+  const dimensions = contents.labels(path).filter((label) => label !== null);
+  const all = names.map((name) => `${name} ${textOf(contents.attribute(path, name))}`);
+  return [...all, ...(dimensions.length === 0 ? [] : [dimensions.join(" ")])].join(", ") || "nothing";
+}
+
+/** Says how the numbers of a dataset become values, where they do. */
+function addPacking(contents: Contents, path: string, findings: Findings): void {
+  const names = [...contents.attributes(path).keys()].filter(
+    (name) => isPackingName(name) && !/fill|missing/i.test(name),
+  );
+  const said = names.map((name) => `${name} ${textOf(contents.attribute(path, name))}`);
+  if (said.length > 0) findings.addReason(`${path}: values by ${said.join(", ")}.`);
+}

@@ -1,0 +1,172 @@
+/**
+ * Measures how a field continues over the ends of an axis: evidence for its periodicity, and of an end that is stored
+ * twice.
+ */
+import { DataError } from "../../errors.js";
+import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
+import {
+  AXIS_NAMES,
+  type AxisName,
+  type Dataset,
+  FIELD_NAMES,
+  type FieldName,
+  type Question,
+  type Triple,
+} from "../file/dataset.js";
+import type { Recognised } from "./layouts/recognise.js";
+import { verify } from "./verify.js";
+
+/** Lines along the axis that are read. */
+const LINES = 48;
+const CHUNK_BYTES = 2 ** 30;
+/** Largest difference of equal nodes, over the largest value: the rounding of float32 a few times. */
+const EQUAL = 1e-6;
+
+/** Parts of an axis from a first node on, at places spread over the other two, of the first frame. */
+class Lines {
+  readonly components: number;
+  readonly nodes: number;
+  readonly #dataset: Dataset;
+  readonly #axis: number;
+  readonly #field: FieldName;
+  readonly #open: StoredBricks;
+
+  constructor(dataset: Dataset, axis: number, open: StoredBricks) {
+    this.#dataset = dataset;
+    this.#axis = axis;
+    this.#open = open;
+    this.#field = FIELD_NAMES.find((name) => dataset.fields[name] !== undefined) as FieldName;
+    this.components = dataset.fields[this.#field]?.components ?? 1;
+    this.nodes = dataset.axes[axis as 0 | 1 | 2].nodes;
+  }
+
+  /** The values of nodes of a line. */
+  read(line: number, from: number, length: number): Float32Array {
+    // Multiples of two irrational numbers spread the lines evenly over the other two axes.
+    const share = [(line * Math.SQRT2) % 1, (line * Math.E) % 1];
+    const { axes } = this.#dataset;
+    const first = axes.map(({ nodes }, at) => (at === this.#axis ? from : Math.floor((share.pop() ?? 0) * nodes)));
+    const count = axes.map((_, at) => (at === this.#axis ? length : 1));
+    const out = new Float32Array(length * this.components);
+    this.#open.readNodes(this.#field, 0, { first: first as unknown as Triple, count: count as unknown as Triple }, out);
+    return out;
+  }
+}
+
+/**
+ * The step from the last node of an axis back to the first, over the usual step between neighbours (root mean squares
+ * over a few lines): not much above 1 where the field is periodic, far above where it is not. NaN where it cannot be
+ * measured.
+ */
+function seamRatio(dataset: Dataset, axis: number, open: StoredBricks): number {
+  const lines = new Lines(dataset, axis, open);
+  const { components, nodes } = lines;
+  let [seam, inside] = [0, 0];
+  for (let n = 0; n < LINES; n++) {
+    const line = lines.read(n, 0, nodes);
+    for (let c = 0; c < components; c++) {
+      seam += (line[c] - line[line.length - components + c]) ** 2;
+      for (let i = components + c; i < line.length; i += components) inside += (line[i] - line[i - components]) ** 2;
+    }
+  }
+  return Math.sqrt(seam / inside) * Math.sqrt(nodes - 1);
+}
+
+/**
+ * Whether the last node of an axis has the values of the first on all lines, though the field changes between them. The
+ * first line that differs ends the search, so that most datasets cost three nodes an axis.
+ */
+function isRepeated(dataset: Dataset, axis: number, open: StoredBricks): boolean {
+  const lines = new Lines(dataset, axis, open);
+  const { components, nodes } = lines;
+  for (let n = 0; n < LINES; n++) {
+    const [first, last] = [lines.read(n, 0, 1), lines.read(n, nodes - 1, 1)];
+    // A component may be 0 but for rounding at the ends: what is equal depends on its size inside.
+    const inside = first.every((value, c) => value === last[c]) ? first : lines.read(n, Math.floor(nodes / 5), 1);
+    const most = [...first, ...last, ...inside].reduce((sum, value) => Math.max(sum, Math.abs(value)), 0);
+    if (first.some((value, c) => !(Math.abs(value - last[c]) <= EQUAL * most))) return false;
+  }
+  for (let n = 0; n < LINES; n++) {
+    const line = lines.read(n, 0, nodes);
+    if (line.some((value, at) => value !== line[at % components])) return true;
+  }
+  return false;
+}
+
+/**
+ * The periodic axes of a dataset whose last node has the values of the first: their period seems to be one spacing too
+ * long.
+ */
+function repeatedEnds(dataset: Dataset): AxisName[] {
+  const periodic = AXIS_NAMES.filter((_, at) => {
+    const axis = dataset.axes[at as 0 | 1 | 2];
+    return axis.periodic && axis.nodes > 1;
+  });
+  if (periodic.length === 0) return [];
+  const open = openDataset(dataset);
+  try {
+    return periodic.filter((name) => isRepeated(dataset, AXIS_NAMES.indexOf(name), open));
+  } finally {
+    open.close();
+  }
+}
+
+/** The question about ends that are stored twice. */
+function repeatedQuestion(axes: AxisName[]): Question {
+  const question =
+    "The last node has the values of the first, so the end of the period is stored as well, and the period is one spacing too long.";
+  const answer = "axes.*.nodes, axes.*.origin and fields.*.offset in a descriptor that leaves one of the two out";
+  return { about: "spacing", axes, question, answer };
+}
+
+/** The question that the values of a dataset raise and nobody has accepted; null where there is none or they cannot be read. */
+export function questionOfValues(dataset: Dataset): Question | null {
+  const isAccepted = (axis: AxisName) =>
+    dataset.assumed.some(({ about, axes }) => about === "spacing" && (axes === undefined || axes.includes(axis)));
+  try {
+    const axes = repeatedEnds(dataset).filter((axis) => !isAccepted(axis));
+    return axes.length === 0 ? null : repeatedQuestion(axes);
+  } catch (error) {
+    // The queries that touch what is damaged fail, and no others.
+    if (error instanceof DataError) return null;
+    throw error;
+  }
+}
+
+/**
+ * The description with a figure in every question about a periodicity, and the question that its values raise;
+ * unchanged if nothing can be read.
+ */
+export function measured(found: Recognised, folder: string, assume: boolean): Recognised {
+  const { descriptor } = found;
+  const outcome = verify({ descriptor, folder, location: "", digest: "", warnings: [] }, CHUNK_BYTES);
+  if ("problems" in outcome) return found;
+  const open = openDataset(outcome.dataset);
+  try {
+    const questions = descriptor.questions.map((entry) => withFigure(entry, outcome.dataset, open));
+    const raised = questionOfValues(outcome.dataset);
+    const own = raised === null ? [] : [raised];
+    const guesses = assume
+      ? { questions, assumed: [...descriptor.assumed, ...own] }
+      : { questions: [...questions, ...own], assumed: descriptor.assumed };
+    const written = Object.fromEntries(Object.entries(guesses).filter(([, list]) => list.length > 0));
+    return { ...found, descriptor: { ...descriptor, ...guesses }, written: { ...found.written, ...written } };
+  } catch (error) {
+    if (error instanceof DataError) return found;
+    throw error;
+  } finally {
+    open.close();
+  }
+}
+
+function withFigure(entry: Question, dataset: Dataset, open: StoredBricks): Question {
+  const long = (entry.axes ?? []).filter((axis) => (dataset.axes[AXIS_NAMES.indexOf(axis)]?.nodes ?? 0) > 1);
+  if (entry.about !== "periodicity" || long.length === 0) return entry;
+  const figures = long.map((axis) => {
+    const ratio = seamRatio(dataset, AXIS_NAMES.indexOf(axis), open);
+    return `${axis} ${Number.isFinite(ratio) ? ratio.toPrecision(2) : "not measurable"}`;
+  });
+  const evidence =
+    "The step from the last node to the first, over the usual one (not much above 1 where it is periodic, near 0 where the last node may repeat the first):";
+  return { ...entry, question: `${entry.question} ${evidence} ${figures.join(", ")}.` };
+}

@@ -1,0 +1,101 @@
+/** Statements that may change values are applied, known to be harmless, or asked about. */
+import { join } from "node:path";
+import type { File } from "h5wasm/node";
+import { beforeAll, describe, expect, it } from "vitest";
+import { suspectNamed, wordsOf } from "../../../../src/storage/catalog/layouts/statements.js";
+import { contradictionOf, unitOf } from "../../../../src/storage/catalog/layouts/units.js";
+import { openSource } from "../../../../src/storage/catalog/source.js";
+import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
+import { writeHdf5 } from "../../../support/cubes.js";
+import { QUESTIONABLE, writeComponents, writeTables } from "../../../support/questionable-files.js";
+import { scratchFolder } from "../../../support/scratch.js";
+
+const SCRATCH = scratchFolder();
+const CHUNK_BYTES = 2 ** 26;
+
+beforeAll(() => loadHdf5());
+
+async function open(name: string, write: (file: File) => void, assume = false) {
+  return openSource(await writeHdf5(join(SCRATCH, `${name}.h5`), write), CHUNK_BYTES, { assume });
+}
+
+describe("a questionable file", () => {
+  it.each(QUESTIONABLE.map((entry) => [entry.name, entry] as const))(
+    "%s is refused with its question",
+    async (name, entry) => {
+      await expect(open(name, entry.write)).rejects.toThrow(entry.asks);
+    },
+  );
+
+  it.each(
+    QUESTIONABLE.filter(({ asks }) => !asks.source.includes("other nodes")).map(
+      (entry) => [entry.name, entry] as const,
+    ),
+  )("%s is served with the assumption in its provenance", async (name, entry) => {
+    const { assumed, questions } = await open(`assumed-${name}`, entry.write, true);
+    expect(questions).toEqual([]);
+    expect(assumed.map(({ question }) => question).join("\n")).toMatch(entry.asks);
+  });
+});
+
+describe("a file that says what changes nothing", () => {
+  it.each([
+    ["scale_factor", 1],
+    ["offset", 0],
+    ["history", "scaled by nobody"],
+    ["references", "doi:10.1000/1"],
+    ["integral_length_scale", 0.4],
+    ["cfl_factor", 0.5],
+    ["spatial_order", 6],
+    ["reference", "none"],
+    ["velocity_unit", "m/s"],
+  ])("is served with %s = %s", async (name, value) => {
+    const write = (file: File) => {
+      writeComponents(file);
+      writeTables(file);
+      file.create_attribute(name, value);
+    };
+    expect((await open(`harmless-${name}`, write)).questions.filter(({ about }) => about === "scale")).toEqual([]);
+  });
+});
+
+describe("a name", () => {
+  it("is cut into words at capitals, digits and signs", () => {
+    expect(wordsOf("CGSConversionFactor")).toEqual(["cgs", "conversion", "factor"]);
+    expect(wordsOf("to_SI")).toEqual(["to", "si"]);
+    expect(wordsOf("scaleFactor2")).toEqual(["scale", "factor2"]);
+  });
+
+  it.each(["scale", "velocity_scale", "Gain", "unitSI", "refOffset", "nodata_value", "staggering", "storageOrder"])(
+    "such as %s is looked at",
+    (name) => expect(suspectNamed(name)).not.toBeNull(),
+  );
+
+  it.each(["scalars", "title", "REFERENCE_LIST", "taylor_scale", "gamma", "time", "nx", "Conventions"])(
+    "such as %s is not",
+    (name) => expect(suspectNamed(name)).toBeNull(),
+  );
+});
+
+describe("units", () => {
+  it.each([
+    ["m/s", "m s-1"],
+    ["m s**-1", "meters per second"],
+    ["km/h", "km hour-1"],
+    ["Pa", "kg m-1 s-2"],
+    ["Pa", "N/m^2"],
+  ])("%s and %s are one", (a, b) => expect(contradictionOf(a, b)).toBe(false));
+
+  it.each([
+    ["m/s", "cm/s"],
+    ["m/s", "km/s"],
+    ["m/s", "m"],
+    ["u_tau", "m/s"],
+    ["bar", "hPa"],
+  ])("%s and %s are two", (a, b) => expect(contradictionOf(a, b)).toBe(true));
+
+  it("are products of powers", () => {
+    expect(unitOf("cm/s")).toEqual({ factor: 0.01, powers: "1,0,-1,0" });
+    expect(unitOf("furlong")).toBeNull();
+  });
+});

@@ -1,0 +1,179 @@
+/** Files of which one statement leaves it open what the stored numbers mean: every door refuses them with a question. */
+import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
+import { type Dimension, NODES, parentOf, writeField } from "./cubes.js";
+
+export interface QuestionableFile {
+  readonly name: string;
+  readonly write: (file: File) => void;
+  /** Words of the question or refusal. */
+  readonly asks: RegExp;
+}
+
+const ORDER: Dimension[] = ["z", "y", "x"];
+const AXES = ["x", "y", "z"] as const;
+const UVW = ["u", "v", "w"] as const;
+
+type Path = (typeof UVW)[number] | "velocity";
+
+function table(file: File, path: string, count: number, from = 0, step = 0.25): void {
+  const { group, name } = parentOf(file, path);
+  group.create_dataset({ name, data: Float64Array.from({ length: count }, (_, i) => from + step * i) });
+}
+
+/** Three components with everything about their grid stated by tables. */
+export function writeComponents(file: File, paths: readonly string[] = UVW.map((name) => `/${name}`)): void {
+  for (const [c, path] of paths.entries())
+    writeField(file, path, { dimensions: ORDER, value: ({ x, y, z }) => c + x + 16 * y + 256 * z });
+}
+
+export function writeTables(file: File): void {
+  for (const axis of AXES) table(file, `/${axis}`, NODES[axis]);
+  file.create_attribute("axes", "zyx");
+  file.create_attribute("periodic", "none");
+}
+
+function complete(more: (file: File) => void) {
+  return (file: File): void => {
+    writeComponents(file);
+    writeTables(file);
+    more(file);
+  };
+}
+
+const attribute = (file: File, path: string, name: string, value: unknown): void => {
+  const holder = path === "/" ? file : (file.get(path) as Group | H5Dataset);
+  holder.create_attribute(name, value as string);
+};
+
+/** A complete file whose components have one attribute more each. */
+const onFields = (name: string, values: readonly unknown[]) =>
+  complete((file) => {
+    for (const [c, path] of UVW.entries()) attribute(file, path, name, values[c]);
+  });
+const onRoot = (name: string, value: unknown) => complete((file) => attribute(file, "/", name, value));
+
+/** Components in a group that states something. */
+const inGroup = (name: string, value: number) => (file: File) => {
+  writeComponents(
+    file,
+    UVW.map((path) => `/fields/${path}`),
+  );
+  writeTables(file);
+  attribute(file, "fields", name, value);
+};
+
+/** Components with the limits of a box in the place of coordinates. */
+function boxed(more: (file: File) => void) {
+  return (file: File): void => {
+    writeComponents(file);
+    file.create_attribute("axes", "zyx");
+    file.create_attribute("periodic", "none");
+    for (const axis of AXES) {
+      attribute(file, "/", `${axis}min`, 0);
+      attribute(file, "/", `${axis}max`, 2);
+    }
+    more(file);
+  };
+}
+
+/** Components on nodes of their own along their own axis: both kinds of nodes have one number. */
+function staggered(names: readonly [centre: string, own: string], withTables: boolean) {
+  return (file: File): void => {
+    writeComponents(file);
+    for (const axis of AXES) {
+      const [centre, own] = names.map((name) => name.replace("x", axis).replace("X", axis.toUpperCase()));
+      table(file, `/${centre}`, NODES[axis], 0.125);
+      table(file, `/${own}`, NODES[axis], withTables ? 0 : 0.125);
+      for (const name of [centre, own]) (file.get(name as string) as H5Dataset).make_scale(name);
+      for (const [at, path] of UVW.entries()) {
+        const name = AXES[at] === axis ? own : centre;
+        (file.get(path) as H5Dataset).attach_scale(2 - AXES.indexOf(axis), `/${name}`);
+      }
+    }
+    file.create_attribute("periodic", "none");
+  };
+}
+
+/** A velocity in one dataset. */
+function vector(more: (file: File, velocity: H5Dataset) => void) {
+  return (file: File): void => {
+    writeField(file, "/velocity" satisfies `/${Path}`, { dimensions: [...ORDER, "c"] });
+    writeTables(file);
+    more(file, file.get("velocity") as H5Dataset);
+  };
+}
+
+/** The end of a period stored as well. */
+function repeatedEnds(file: File): void {
+  const value = (c: number) => (index: { x: number; y: number; z: number }) =>
+    Math.cos((2 * Math.PI * index.x) / (NODES.x - 1) + c) + index.y + 0.5 * index.z;
+  for (const [c, path] of UVW.entries()) writeField(file, `/${path}`, { dimensions: ORDER, value: value(c) });
+  for (const axis of AXES) table(file, `/${axis}`, NODES[axis]);
+  file.create_attribute("axes", "zyx");
+  file.create_attribute("periodic", "x");
+}
+
+export const QUESTIONABLE: readonly QuestionableFile[] = [
+  { name: "scale-on-root", write: onRoot("scale_factor", 0.01), asks: /scale_factor of \/ is 0\.01/ },
+  { name: "unit-si-on-group", write: inGroup("unitSI", 100), asks: /unitSI of \/fields is 100/ },
+  { name: "factor", write: onFields("factor", [2, 2, 2]), asks: /factor of \/u, \/v, \/w is 2/ },
+  { name: "to-si", write: onRoot("to_SI", 0.01), asks: /to_SI of \/ is 0\.01/ },
+  { name: "cgs", write: onRoot("CGSConversionFactor", 100), asks: /CGSConversionFactor of \/ is 100/ },
+  { name: "normalization", write: onFields("normalization", ["u_tau", "u_tau", "u_tau"]), asks: /normalization of/ },
+  { name: "reference", write: onRoot("reference_velocity", 3), asks: /reference_velocity of \/ is 3/ },
+  { name: "units-differ", write: onFields("units", ["m/s", "cm/s", "m/s"]), asks: /"m\/s" and \/v in "cm\/s"/ },
+  {
+    name: "units-scaled",
+    write: onFields("units", ["0.01 m/s", "0.01 m/s", "0.01 m/s"]),
+    asks: /units of.*0\.01 m\/s/,
+  },
+  {
+    name: "standard-names",
+    write: onFields("standard_name", ["northward_wind", "eastward_wind", "upward_air_velocity"]),
+    asks: /standard_name of \/u is "northward_wind"/,
+  },
+  { name: "centring", write: onFields("centering", ["cell", "cell", "cell"]), asks: /centering of .*"cell"/ },
+  { name: "labels", write: vector((_, velocity) => velocity.create_attribute("labels", "w,v,u")), asks: /are w, v, u/ },
+  {
+    name: "second-table",
+    write: complete((file) => table(file, "/xm", NODES.x, 0.125)),
+    asks: /\/x and \/xm both have a coordinate|\/xm and \/x both/,
+  },
+  {
+    name: "two-origins",
+    write: (file) => {
+      writeComponents(file);
+      file.create_attribute("axes", "zyx");
+      file.create_attribute("periodic", "none");
+      for (const axis of AXES) {
+        attribute(file, "/", `d${axis}`, 0.25);
+        attribute(file, "/", `${axis}0`, 0);
+        attribute(file, "/", `origin_${axis}`, 1);
+      }
+    },
+    asks: /x0 of \/ is 0 and the attribute origin_x of \/ is 1/,
+  },
+  { name: "box-limits", write: boxed(() => {}), asks: /nothing states whether the 12 nodes stand on these ends/ },
+  {
+    name: "box-limits-and-steps",
+    write: boxed((file) => {
+      for (const axis of AXES) attribute(file, "/", `d${axis}`, 2 / NODES[axis]);
+    }),
+    asks: /nothing states whether the 12 nodes stand on these ends/,
+  },
+  { name: "staggered-xh", write: staggered(["x", "xh"], true), asks: /stands on other nodes than/ },
+  { name: "staggered-XG", write: staggered(["XC", "XG"], true), asks: /stands on other nodes than/ },
+  { name: "staggered-x_g", write: staggered(["x_c", "x_g"], true), asks: /stands on other nodes than/ },
+  { name: "repeated-ends", write: repeatedEnds, asks: /the end of the period is stored as well/ },
+  {
+    name: "periodic-and-wall",
+    write: (file) => {
+      writeComponents(file);
+      for (const axis of AXES) table(file, `/${axis}`, NODES[axis]);
+      file.create_attribute("axes", "zyx");
+      file.create_attribute("periodic", "xyz");
+      file.create_attribute("bc_y", "wall");
+    },
+    asks: /bc_y of \/ says not periodic, and the attribute periodic of \/ says periodic/,
+  },
+];
