@@ -1,4 +1,4 @@
-/** Files of which one statement leaves it open what the stored numbers mean: every door refuses them with a question. */
+/** Files in which one statement leaves open what the stored numbers mean: every door refuses them with a question. */
 import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
 import { type Dimension, NODES, parentOf, writeField } from "./cubes.js";
 

@@ -119,7 +119,7 @@ function repeatedQuestion(axes: AxisName[]): Question {
   return { about: "spacing", axes, question, answer };
 }
 
-/** The question that the values of a dataset raise and nobody has accepted; null where there is none or they cannot be read. */
+/** The question that the values of a dataset raise, unless it is accepted; null if there is none or nothing is read. */
 export function questionOfValues(dataset: Dataset): Question | null {
   const isAccepted = (axis: AxisName) =>
     dataset.assumed.some(({ about, axes }) => about === "spacing" && (axes === undefined || axes.includes(axis)));

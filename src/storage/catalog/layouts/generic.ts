@@ -169,7 +169,7 @@ function reversedFirst(options: readonly (readonly Dimension[])[]): string[] {
   return [...texts.filter(isReversed), ...texts.filter((text) => !isReversed(text))];
 }
 
-/** Asks where the file names the components of a vector in another order than x, y, z, or by names that are not known. */
+/** Asks if the file names the components of a vector in another order than x, y, z, or by unknown names. */
 function askComponents(contents: Contents, path: string, dimensions: readonly Dimension[], findings: Findings): void {
   const dimension = dimensions.indexOf("c");
   const axes = dimensions.filter((role) => (AXIS_NAMES as readonly string[]).includes(role));
@@ -541,7 +541,10 @@ function askSpacing(
   );
 }
 
-/** A stated origin that is not at the first node says that one of the two is wrong; an end of the box may be half a cell off. */
+/**
+ * A stated origin that is not at the first node says that one of the two is wrong; an end of the box may be half a cell
+ * off.
+ */
 function askFirst(
   nodes: Float64Array,
   where: string,

@@ -12,8 +12,8 @@ import { askCoordinateNames, askNames } from "./stated-names.js";
 import { HARMLESS_STATEMENTS, SUSPECTS, type SuspectRow, WORDED, WORDINGS } from "./statement-table.js";
 import { contradictionOf } from "./units.js";
 
-type Plan = Recognition["plan"];
-type FieldInput = NonNullable<Plan["fields"]["velocity"]>;
+type LayoutPlan = Recognition["plan"];
+type FieldOfPlan = NonNullable<LayoutPlan["fields"]["velocity"]>;
 
 /** Numbers of a small dataset that is as good as an attribute. */
 const FEW = 3;
@@ -21,7 +21,7 @@ const FEW = 3;
 const LISTED = 3;
 
 /** A stored object with attributes, and what it is to the dataset. */
-interface Holder {
+interface StatingObject {
   readonly path: string;
   readonly role: "values" | "group";
 }
@@ -40,7 +40,7 @@ interface Suspect {
  *
  * @returns units and labels of the fields as text
  */
-export function askStatements(contents: Contents, plan: Plan, findings: Findings): string {
+export function askStatements(contents: Contents, plan: LayoutPlan, findings: Findings): string {
   const fields = fieldPaths(contents, plan);
   const values = [...fields.values()].flat(2);
   const places = coordinatePaths(plan);
@@ -49,7 +49,7 @@ export function askStatements(contents: Contents, plan: Plan, findings: Findings
   for (const path of [...values, ...tables])
     for (let group = parentOf(path); groups.size < groups.add(group).size && group !== "/"; ) group = parentOf(group);
   groups.add("/");
-  const holders: Holder[] = [
+  const holders: StatingObject[] = [
     ...[...values, ...tables].map((path) => ({ path, role: "values" as const })),
     ...[...groups].map((path) => ({ path, role: "group" as const })),
   ];
@@ -72,12 +72,12 @@ export function askStatements(contents: Contents, plan: Plan, findings: Findings
 }
 
 /** Paths of the datasets of each field: by component, every frame. */
-function fieldPaths(contents: Contents, { fields, time }: Plan): Map<string, string[][]> {
+function fieldPaths(contents: Contents, { fields, time }: LayoutPlan): Map<string, string[][]> {
   const count = "values" in time ? time.values.length : time.count;
-  return new Map(Object.entries(fields).map(([name, field]) => [name, partsOf(contents, field as FieldInput, count)]));
+  return new Map(Object.entries(fields).map(([name, field]) => [name, partsOf(contents, field as FieldOfPlan, count)]));
 }
 
-function partsOf(contents: Contents, field: FieldInput, count: number): string[][] {
+function partsOf(contents: Contents, field: FieldOfPlan, count: number): string[][] {
   const { firstStep = 0, stepIncrement = 1, steps = null } = field;
   const places = "components" in field ? field.components : [field];
   return places.map(({ path }) => {
@@ -87,7 +87,7 @@ function partsOf(contents: Contents, field: FieldInput, count: number): string[]
   });
 }
 
-function coordinatePaths({ axes }: Plan): (readonly [AxisName, string])[] {
+function coordinatePaths({ axes }: LayoutPlan): (readonly [AxisName, string])[] {
   return AXIS_NAMES.flatMap((name) => {
     const axis = axes[name];
     return "coordinates" in axis && !Array.isArray(axis.coordinates) ? [[name, axis.coordinates.path] as const] : [];
@@ -132,7 +132,7 @@ function textOf(value: AttributeValue | null): string {
 }
 
 /** The statements of an object that are not known to change nothing. */
-function suspectsAt(contents: Contents, { path, role }: Holder): Suspect[] {
+function suspectsAt(contents: Contents, { path, role }: StatingObject): Suspect[] {
   const found: Suspect[] = [];
   for (const name of contents.attributes(path).keys()) {
     // What packs the values of a dataset is applied as they are read.
