@@ -258,3 +258,32 @@ describe("requests as today's C client writes them: SOAP 1.2, prefixes, the acti
     expect(await recorded(operation, content)).toMatch(expected);
   });
 });
+
+describe("a step that leads nowhere", () => {
+  const track = async (operation: string, members: object) => {
+    const shared = { StartTime: 0.5, spatialInterpolation: "Lag4", points: [[1, 2, 3]] };
+    const response = await fetch(`${service.url}/api/datasets/isotropic32/${operation}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ ...shared, ...members }),
+    });
+    return { status: response.status, body: (await response.json()) as { member?: string; values?: number[][] } };
+  };
+
+  it.each([
+    ["GetPosition", { dt: 0, nt: 5 }],
+    ["GetPositionByEnd", { EndTime: 0.6, dt: 0 }],
+    ["GetPositionByEnd", { EndTime: 0.5, dt: 0 }],
+    ["GetPositionByEnd", { EndTime: 0.6, dt: -0.01 }],
+  ])("is refused by %s with %j", async (operation, members) => {
+    const { status, body } = await track(operation, members);
+    expect([status, body.member]).toEqual([400, "dt"]);
+  });
+
+  it("is not one whose length alone is given: both signs lead back", async () => {
+    const back = await track("GetPositionByEnd", { EndTime: 0.4, dt: 0.01 });
+    expect(back.status).toBe(200);
+    const negative = await track("GetPositionByEnd", { EndTime: 0.4, dt: -0.01 });
+    expect(negative.body.values).toEqual(back.body.values);
+  });
+});

@@ -125,6 +125,27 @@ describe("cutouts under /api", () => {
     expect(npy.subarray(start).equals(bytes)).toBe(true);
   });
 
+  it("names fields as every other operation does, so that potential is not pressure", async () => {
+    const box = "T=1&x_start=1&x_end=2&y_start=1&y_end=2&z_start=1&z_end=2";
+    const cut = async (field: string) => {
+      const response = await fetch(`${service.url}/api/datasets/mhd/cutout?field=${field}&${box}`);
+      return { status: response.status, text: await response.text() };
+    };
+    for (const [name, letter] of [
+      ["potential", "a"],
+      ["vectorpotential", "a"],
+      ["pressure", "p"],
+      ["velocity", "u"],
+      ["magnetic", "b"],
+      ["U", "u"],
+    ] as const)
+      expect(await cut(name), name).toEqual(await cut(letter));
+    expect((await cut("potential")).text).not.toBe((await cut("pressure")).text);
+    const unknown = await cut("phlogiston");
+    expect(unknown.status).toBe(400);
+    expect(JSON.parse(unknown.text)).toMatchObject({ member: "field" });
+  });
+
   it("takes means that wrap at the seam", async () => {
     const query = "field=p&T=1&x_start=1&x_end=1&y_start=1&y_end=1&z_start=1&z_end=1&filter_width=3";
     const mean = Buffer.from(await (await cutout(query, "application/octet-stream")).arrayBuffer()).readFloatLE(0);

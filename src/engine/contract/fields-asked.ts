@@ -29,17 +29,17 @@ function invalidField(text: string | undefined): RequestError {
 }
 
 /**
- * Finds the field that a text names: its letter, or a word of it; of several the first that the dataset has.
+ * Finds the field that a text names: its letter, in either case, or a word of it; of several the first that the dataset
+ * has.
  *
- * @param given the text as the request has it, for the error
  * @throws RequestError (InvalidRequest) when there is none
  */
-export function fieldNamed(text: string | undefined, dataset: Pick<Dataset, "fields">, given = text): FieldName {
+export function fieldNamed(text: string | undefined, dataset: Pick<Dataset, "fields">): FieldName {
   const found = WORDS.find(
     ({ field, letter, words }) =>
-      text !== undefined && (text === letter || words.test(text)) && dataset.fields[field] !== undefined,
+      text !== undefined && (text.toLowerCase() === letter || words.test(text)) && dataset.fields[field] !== undefined,
   );
-  if (found === undefined) throw invalidField(given);
+  if (found === undefined) throw invalidField(text);
   return found.field;
 }
 

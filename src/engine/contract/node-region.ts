@@ -182,8 +182,7 @@ function strided(query: Query, dataset: Dataset): NodeRegion {
   if (asked < 0) throw invalid("filter_width", "filter_width must not be negative.");
   const width = Math.max(1, asked % 2 === 0 ? asked + (asked > 0 ? 1 : 0) : asked);
   checkWidth(dataset.axes, first, last, width);
-  // The first letter of the text alone names the field of a cutout.
-  const field = fieldNamed(query.field?.slice(0, 1).toLowerCase(), dataset, query.field);
+  const field = fieldNamed(query.field, dataset);
   return { field, frame, first, count: [taken(0), taken(1), taken(2)], stride, width, criterion: "norm" };
 }
 

@@ -167,6 +167,7 @@ function invalid(member: string, text: string): RequestError {
 /** Number of steps and signed step of a tracking query. */
 function checkSteps(query: Query, dataset: Dataset): { steps: number; step: number; last?: number } {
   const { StartTime: start = 0, EndTime: end, dt, nt, Tp: responseTime } = query;
+  if (dt === 0) throw invalid("dt", "The time step dt must not be 0.");
   if (nt !== undefined && dt !== undefined) {
     if (nt < 0) throw invalid("nt", `The number of steps nt must not be negative: ${nt}`);
     return { steps: nt, step: dt };
@@ -185,12 +186,17 @@ function checkSteps(query: Query, dataset: Dataset): { steps: number; step: numb
   return controlledSteps(start, end, largest);
 }
 
-/** Steps of length |dt| towards the end; a shorter last one ends there. The sign of `dt` does not matter. */
+/**
+ * Steps of length |dt| towards the end; a shorter last one ends there. A positive `dt` is the length of a step in either
+ * direction, as the public service takes it; a negative one only leads back.
+ */
 function stepsToEnd(start: number, end: number, dt: number): { steps: number; step: number; last: number } {
   if (Math.abs(end - start) - Math.abs(dt) < -1e-6) {
     throw invalid("dt", "The time step dt cannot be greater than the StartTime : EndTime range!");
   }
-  if (dt === 0) return { steps: 0, step: 0, last: 0 };
+  if (dt < 0 && end > start) {
+    throw invalid("dt", `The time step dt is negative (${shortestFloat32(dt)}), but EndTime is after StartTime.`);
+  }
   return intervalSteps(start, end, dt);
 }
 
@@ -206,6 +212,9 @@ function checkWidth({ filterwidth, spacing }: Query, dataset: Dataset): number {
   if (spacing === undefined) return width ** 3;
   const shift = Math.round(spacing / step);
   if (shift < 1) throw invalid("spacing", `The spacing must be at least half a grid spacing, which is ${step}.`);
+  if (dataset.axes.some(({ nodes }) => shift > nodes)) {
+    throw invalid("spacing", `The spacing is ${shift} nodes, more than "${dataset.name}" has.`);
+  }
   return 6 * width ** 3;
 }
 

@@ -37,12 +37,12 @@ export interface NodeFilter {
 /**
  * The odd number of nodes nearest to a filter width; exact even multiples of the spacing go down, and it is at least 1.
  *
- * @param filterWidth > 0, in the units of `spacing`; known to float32 only
+ * @param filterWidth > 0, in the units of `spacing`; both may be known to float32 only
  */
 export function filterNodes(filterWidth: number, spacing: number): number {
   const width = Math.round(filterWidth / spacing);
   if (width % 2 === 1) return width;
-  return Math.max(1, filterWidth <= width * spacing * (1 + 2 ** -23) ? width - 1 : width + 1);
+  return Math.max(1, filterWidth <= width * spacing * (1 + 2 ** -22) ? width - 1 : width + 1);
 }
 
 /** Pairs of components whose products a covariance takes: xx, yy, zz, xy, xz, yz of one vector, all of two fields. */

@@ -14,6 +14,8 @@ import {
 } from "./variables.js";
 
 const MIB = 2 ** 20;
+/** Digits of a time that is a multiple of a step: enough for every step, and without the error of the product. */
+const TIME_DIGITS = 14;
 
 /** The spatial options of a dataset for an operation, none where it lacks a field. */
 export type OptionsOf = (dataset: Dataset, operation: Operation) => readonly SpatialInterpolation[];
@@ -52,8 +54,9 @@ function axisLimits(axis: Axis) {
   };
 }
 
-function timeLimits({ name, time }: Dataset) {
-  const at = (k: number): number => time.values?.[k] ?? time.origin + k * time.step;
+/** @param name of the dataset, or an alias, by which a client asks */
+function timeLimits({ time }: Dataset, name: string) {
+  const at = (k: number): number => time.values?.[k] ?? Number((time.origin + k * time.step).toPrecision(TIME_DIGITS));
   const first = time.guardBefore;
   const last = time.count - time.guardAfter - 1;
   const n = last - first + 1;
@@ -124,22 +127,24 @@ export function describeForClients(
       max_cutout_size: 16,
       max_local_cutout_size: Math.floor((4 * limits["cutout.values"]) / MIB),
       max_data_points: Math.min(limits["query.points"], 2_000_000),
-      max_num_chunks: 1,
+      max_num_chunks: 262_144,
       decimals: 7,
       pyJHTDB_testing_token: "none",
       turbulence_email_address: "none",
     },
-    datasets: datasets.map((dataset) => ({
-      code: dataset.name,
-      name: dataset.title,
-      storage: { filepath: "none", chunks: [...(Object.values(dataset.fields)[0]?.bricking.edge ?? [0, 0, 0])] },
-      simulation: {
-        tlims: timeLimits(dataset),
-        xlims: axisLimits(dataset.axes[0]),
-        ylims: axisLimits(dataset.axes[1]),
-        zlims: axisLimits(dataset.axes[2]),
-      },
-      physicalVariables: VARIABLES.flatMap((variable) => physicalVariable(dataset, variable, answers)),
-    })),
+    datasets: datasets.flatMap((dataset) =>
+      [dataset.name, ...dataset.aliases].map((code) => ({
+        code,
+        name: dataset.title,
+        storage: { filepath: "none", chunks: [...(Object.values(dataset.fields)[0]?.bricking.edge ?? [0, 0, 0])] },
+        simulation: {
+          tlims: timeLimits(dataset, code),
+          xlims: axisLimits(dataset.axes[0]),
+          ylims: axisLimits(dataset.axes[1]),
+          zlims: axisLimits(dataset.axes[2]),
+        },
+        physicalVariables: VARIABLES.flatMap((variable) => physicalVariable(dataset, variable, answers)),
+      })),
+    ),
   };
 }

@@ -35,12 +35,12 @@ const PARAMETERS = [
 
 type Parameter = (typeof PARAMETERS)[number];
 
-/** Public datasets whose clients give the number of a frame, from 1, in place of a time. */
-const COUNTED_DATASETS = ["isotropic4096", "isotropic8192", "sabl2048low", "rotstrat4096", "channel5200"];
+/** Names of public datasets whose clients give the number of a frame, from 1, in place of a time. */
+const COUNTED_DATASETS = /^(isotropic(4096|8192|32768)|(st)?sabl2048low|rotstrat4096|channel5200)$/i;
 
 /** Whether clients give numbers of frames in place of times for the dataset of that name. */
 export function countsFrames(dataset: string): boolean {
-  return COUNTED_DATASETS.includes(dataset.toLowerCase());
+  return COUNTED_DATASETS.test(dataset);
 }
 
 /** Finds the stored times of frames by their numbers, from 1. @throws RequestError for a number of no frame */

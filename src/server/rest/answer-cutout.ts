@@ -27,7 +27,7 @@ const corner = (axis: string): Readonly<Record<string, TSchema>> => ({
 /** Query string of a cutout. */
 export const CUTOUT_QUERY = Type.Object(
   {
-    field: text("The first letter of a field: u, b (magnetic), a (vector potential), p, d or t."),
+    field: text("A field by its name or letter: u (velocity), b (magnetic), a (vector potential), p, d or t."),
     T: text("Number of the stored frame, counted from 1 at the first queryable time."),
     ...corner("x"),
     ...corner("y"),

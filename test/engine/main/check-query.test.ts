@@ -232,7 +232,7 @@ describe("checks before any work", () => {
   });
 
   it("counts the records of a path without having room for them", () => {
-    const query = { operation: "GetPosition", dataset: "flow", StartTime: 0, dt: 0, nt: 2 ** 31 - 1 } as const;
+    const query = { operation: "GetPosition", dataset: "flow", StartTime: 0, dt: 2 ** -40, nt: 2 ** 31 - 1 } as const;
     const find = (): Dataset => FLOW;
     const tracked = checkQuery({ ...query, spatialInterpolation: "Lag4", recordEvery: 1 }, find);
     expect(tracked.itemsPerPoint).toBe(2 ** 31);

@@ -46,6 +46,16 @@ it.each([
   expect(filterNodes(Math.fround(ratio * spacing), spacing)).toBe(nodes);
 });
 
+it("takes an even number of spacings down to the odd number below, whichever of the two was rounded to float32", () => {
+  for (let nodes = 32; nodes <= 4096; nodes += 7) {
+    const spacing = (2 * Math.PI) / nodes;
+    for (const even of [2, 4, 6, 10, 14]) {
+      expect(filterNodes(Math.fround(even * spacing), Math.fround(spacing)), `${even} of ${nodes}`).toBe(even - 1);
+      expect(filterNodes(Math.fround(even * Math.fround(spacing)), spacing), `${even} of ${nodes}`).toBe(even - 1);
+    }
+  }
+});
+
 describe("published answers", () => {
   const velocity = fieldOf(T16.axes, 3, T16.velocity, [5, 16, 7]);
   const pressure = fieldOf(T16.axes, 1, T16.pressure);

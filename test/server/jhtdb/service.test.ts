@@ -276,6 +276,7 @@ describe("GET cutout/api/local", () => {
 it("describes the served datasets in the form that clients check", async () => {
   const answer = await fetch(`${service.url}/turbulence-svc/jhtdb_config.json`);
   const metadata = (await answer.json()) as {
+    giverny_constants: Record<string, unknown>;
     variables: { code: string; component_codes: string[]; cardinality: number }[];
     spatial_methods: { code: string; bucketIndices: number[] }[];
     datasets: {
@@ -295,7 +296,10 @@ it("describes the served datasets in the form that clients check", async () => {
     fd8noint: [4, 5],
     fd4lag4: [3, 4],
   });
+  expect(metadata.giverny_constants.max_num_chunks).toBe(262_144);
+  expect(metadata.datasets.map(({ code }) => code)).toContain("iso32");
   const dataset = metadata.datasets.find(({ code }) => code === "isotropic32");
+  expect(dataset?.simulation.tlims).toMatchObject({ lower: "0", upper: "2.2", n: 12 });
   expect(dataset?.simulation.xlims).toMatchObject({ lower: "0", upper: "2pi", n: 32, isPeriodic: true });
   expect(dataset?.simulation.xlims?.spacing).toBeCloseTo((2 * Math.PI) / 32, 12);
   const velocity = dataset?.physicalVariables.find(({ code }) => code === "velocity");

@@ -96,12 +96,10 @@ describe("the query string of values", () => {
 });
 
 it("takes the times of frames that clients count from 1, for the public names that do", () => {
-  expect(["isotropic4096", "Channel5200", "isotropic32", "isotropic1024coarse"].map(countsFrames)).toEqual([
-    true,
-    true,
-    false,
-    false,
-  ]);
+  for (const name of ["isotropic4096", "Channel5200", "isotropic32768", "stsabl2048low", "sabl2048low", "rotstrat4096"])
+    expect(countsFrames(name), name).toBe(true);
+  for (const name of ["isotropic32", "isotropic1024coarse", "isotropic40960", "sabl2048high"])
+    expect(countsFrames(name), name).toBe(false);
   expect(timesOfFrames([1, 3], [0.5, 0.7, 0.9])).toEqual([0.5, 0.9]);
   for (const wrong of [0, 4, 1.5]) expect(() => timesOfFrames([wrong], [0.5, 0.7, 0.9])).toThrow("from 1 to 3");
 });
