@@ -187,8 +187,8 @@ function checkSteps(query: Query, dataset: Dataset): { steps: number; step: numb
 }
 
 /**
- * Steps of length |dt| towards the end; a shorter last one ends there. A positive `dt` is the length of a step in either
- * direction, as the public service takes it; a negative one only leads back.
+ * Steps of length |dt| towards the end; a shorter last one ends there. A positive `dt` is the length of a step in
+ * either direction, as the public service takes it; a negative one only leads back.
  */
 function stepsToEnd(start: number, end: number, dt: number): { steps: number; step: number; last: number } {
   if (Math.abs(end - start) - Math.abs(dt) < -1e-6) {
