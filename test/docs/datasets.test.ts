@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Descriptor, guessesOf, parseDescriptor } from "../../src/storage/catalog/descriptor.js";
 import { LAYOUTS, recognise } from "../../src/storage/catalog/layouts/recognise.js";
-import { measured } from "../../src/storage/catalog/seam.js";
+import { measured } from "../../src/storage/catalog/raised-questions.js";
 import { AXIS_NAMES } from "../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { explain } from "../../src/storage/tools/report.js";

@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import { claimText, type Dataset } from "../file/dataset.js";
 import { DESCRIPTOR_NAME } from "../file/folder-names.js";
 import { openQuestions, questionText } from "./descriptor.js";
-import { questionOfValues } from "./seam.js";
+import { raisedQuestions, warningsOfTimes } from "./raised-questions.js";
 import { type Description, verify } from "./verify.js";
 
 /**
@@ -19,11 +19,12 @@ export function admit(description: Description, chunkBytes: number): { dataset: 
   const outcome = verify(description, chunkBytes);
   if ("problems" in outcome) return outcome;
   const { dataset } = outcome;
-  const asked = questionOfValues(dataset);
-  if (asked === null) return outcome;
-  if (description.assume !== true) return { problems: [refusalOf(questionText(asked), description)] };
-  const warnings = [...dataset.warnings, `assumed ${claimText(asked)}`];
-  return { dataset: { ...dataset, warnings, assumed: [...dataset.assumed, asked] } };
+  const raised = raisedQuestions(dataset);
+  if (raised.length > 0 && description.assume !== true)
+    return { problems: raised.map((entry) => refusalOf(questionText(entry), description)) };
+  const assumed = raised.map((entry) => `assumed ${claimText(entry)}`);
+  const warnings = [...dataset.warnings, ...assumed, ...warningsOfTimes(dataset)];
+  return { dataset: { ...dataset, warnings, assumed: [...dataset.assumed, ...raised] } };
 }
 
 function refusalOf(text: string, { location }: Description): string {

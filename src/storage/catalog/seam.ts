@@ -2,7 +2,6 @@
  * Measures how a field continues over the ends of an axis: evidence for its periodicity, and of an end that is stored
  * twice.
  */
-import { DataError } from "../../errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import {
   AXIS_NAMES,
@@ -13,12 +12,9 @@ import {
   type Question,
   type Triple,
 } from "../file/dataset.js";
-import type { Recognised } from "./layouts/recognise.js";
-import { verify } from "./verify.js";
 
 /** Lines along the axis that are read. */
 const LINES = 48;
-const CHUNK_BYTES = 2 ** 30;
 /** Largest difference of equal nodes, over the largest value: the rounding of float32 a few times. */
 const EQUAL = 1e-6;
 
@@ -97,7 +93,7 @@ function isRepeated(dataset: Dataset, axis: number, open: StoredBricks): boolean
  * The periodic axes of a dataset whose last node has the values of the first: their period seems to be one spacing too
  * long.
  */
-function repeatedEnds(dataset: Dataset): AxisName[] {
+export function repeatedEnds(dataset: Dataset): AxisName[] {
   const periodic = AXIS_NAMES.filter((_, at) => {
     const axis = dataset.axes[at as 0 | 1 | 2];
     return axis.periodic && axis.nodes > 1;
@@ -112,48 +108,18 @@ function repeatedEnds(dataset: Dataset): AxisName[] {
 }
 
 /** The question about ends that are stored twice. */
-function repeatedQuestion(axes: AxisName[]): Question {
+export function repeatedQuestion(axes: AxisName[]): Question {
   const question =
     "The last node has the values of the first, so the end of the period is stored as well, and the period is one spacing too long.";
   const answer = "axes.*.nodes, axes.*.origin and fields.*.offset in a descriptor that leaves one of the two out";
   return { about: "spacing", axes, question, answer };
 }
 
-/** The question that the values of a dataset raise, unless it is accepted; null if there is none or nothing is read. */
-export function questionOfValues(dataset: Dataset): Question | null {
-  const isAccepted = (axis: AxisName) =>
-    dataset.assumed.some(({ about, axes }) => about === "spacing" && (axes === undefined || axes.includes(axis)));
+/** Questions with a figure in each that is about a periodicity. @throws DataError if a line cannot be read */
+export function withFigures(questions: readonly Question[], dataset: Dataset): Question[] {
+  const open = openDataset(dataset);
   try {
-    const axes = repeatedEnds(dataset).filter((axis) => !isAccepted(axis));
-    return axes.length === 0 ? null : repeatedQuestion(axes);
-  } catch (error) {
-    // The queries that touch what is damaged fail, and no others.
-    if (error instanceof DataError) return null;
-    throw error;
-  }
-}
-
-/**
- * The description with a figure in every question about a periodicity, and the question that its values raise;
- * unchanged if nothing can be read.
- */
-export function measured(found: Recognised, folder: string, assume: boolean): Recognised {
-  const { descriptor } = found;
-  const outcome = verify({ descriptor, folder, location: "", digest: "", warnings: [] }, CHUNK_BYTES);
-  if ("problems" in outcome) return found;
-  const open = openDataset(outcome.dataset);
-  try {
-    const questions = descriptor.questions.map((entry) => withFigure(entry, outcome.dataset, open));
-    const raised = questionOfValues(outcome.dataset);
-    const own = raised === null ? [] : [raised];
-    const guesses = assume
-      ? { questions, assumed: [...descriptor.assumed, ...own] }
-      : { questions: [...questions, ...own], assumed: descriptor.assumed };
-    const written = Object.fromEntries(Object.entries(guesses).filter(([, list]) => list.length > 0));
-    return { ...found, descriptor: { ...descriptor, ...guesses }, written: { ...found.written, ...written } };
-  } catch (error) {
-    if (error instanceof DataError) return found;
-    throw error;
+    return questions.map((entry) => withFigure(entry, dataset, open));
   } finally {
     open.close();
   }

@@ -59,6 +59,8 @@ export interface FileStamp {
   readonly bytes: number;
   readonly modifiedMs: number;
   readonly inode: number;
+  /** Time of the last change of anything about it, which no program can set: a restored `modifiedMs` hides nothing. */
+  readonly changedMs?: number;
   /** Of a store of many objects: the time of its newest one. Of a file at an address: the time of its last change. */
   readonly newestMs?: number;
   /** Of what lies at an address: the digest of its version, as its host tells it. */

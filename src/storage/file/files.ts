@@ -11,8 +11,8 @@ import type { FieldPart, FileStamp } from "./dataset.js";
  */
 export function fileStamp(path: string): FileStamp {
   if (isAddress(path)) return { path, bytes: 0, modifiedMs: 0, inode: 0 };
-  const { size, mtimeMs, ino } = statSync(path);
-  return { path, bytes: size, modifiedMs: mtimeMs, inode: ino };
+  const { size, mtimeMs, ino, ctimeMs } = statSync(path);
+  return { path, bytes: size, modifiedMs: mtimeMs, inode: ino, changedMs: ctimeMs };
 }
 
 /** Undefined for what is not there or cannot be looked at, and for links that lead nowhere or in a circle. */
@@ -30,9 +30,9 @@ export function statusOf(path: string): Stats | undefined {
 export function isUnchanged(record: FileStamp): boolean {
   if (isAddress(record.path)) return true;
   const now = statusOf(record.path);
-  return (
-    now !== undefined && now.size === record.bytes && now.mtimeMs === record.modifiedMs && now.ino === record.inode
-  );
+  if (now === undefined || now.size !== record.bytes) return false;
+  const isSame = now.mtimeMs === record.modifiedMs && now.ino === record.inode;
+  return isSame && (record.changedMs === undefined || now.ctimeMs === record.changedMs);
 }
 
 /** The path with its symbolic links resolved; undefined when nothing is there. */

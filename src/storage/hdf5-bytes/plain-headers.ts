@@ -89,8 +89,8 @@ export class PlainHeaders {
     try {
       const status = fstatSync(this.#descriptor);
       if (!status.isFile()) throw new OtherKind();
-      const { size, mtimeMs, ino } = status;
-      this.record = { path, bytes: size, modifiedMs: mtimeMs, inode: ino };
+      const { size, mtimeMs, ino, ctimeMs } = status;
+      this.record = { path, bytes: size, modifiedMs: mtimeMs, inode: ino, changedMs: ctimeMs };
       this.#head = room.subarray(0, readSync(this.#descriptor, room, 0, HEAD_BYTES, 0));
       this.#left = room.subarray(HEAD_BYTES);
       this.#end = size;

@@ -10,7 +10,7 @@ import { AXIS_NAMES, type Dataset, FIELD_NAMES, type FieldName, type Triple } fr
 import { CONVERSION_NAME } from "../file/folder-names.js";
 import type { ObjectTarget } from "../objects/object-target.js";
 import { type Compression, ShardCodec } from "../zarr/shard.js";
-import { portableDescriptor } from "./portable.js";
+import { portableDescriptor, readingDigest } from "./portable.js";
 
 /** The store that a conversion makes. */
 export interface ZarrOptions {
@@ -92,12 +92,16 @@ export async function convertToZarr(
 
 /** Takes an empty target by writing the plan of the conversion there, or goes on with a target that has this plan. */
 async function claim(dataset: Dataset, target: ObjectTarget, options: ZarrOptions): Promise<void> {
-  const plan = JSON.stringify({ format: "zarr", ...options, source: dataset.files }, null, 2);
+  const plan = JSON.stringify(
+    { format: "zarr", ...options, source: dataset.files, reading: readingDigest(dataset) },
+    null,
+    2,
+  );
   const known = await target.read(CONVERSION_NAME);
   if (known !== null) {
     if (new TextDecoder().decode(known) !== plan)
       throw new DataError(
-        `${target.location} holds the start of a conversion of other files or with other options; remove it first`,
+        `${target.location} holds the start of a conversion of other files, or with other answers or options; remove it first`,
       );
     return;
   }

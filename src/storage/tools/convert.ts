@@ -12,7 +12,7 @@ import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../file/
 import { placeOf } from "../file/files.js";
 import { CONVERSION_NAME, DESCRIPTOR_NAME } from "../file/folder-names.js";
 import { type Filter, Hdf5Writer } from "../hdf5/writer.js";
-import { portableDescriptor } from "./portable.js";
+import { portableDescriptor, readingDigest } from "./portable.js";
 
 export interface ConvertOptions {
   /** Folder of the new dataset; made if need be. */
@@ -75,12 +75,12 @@ export async function convert(
 function claimFolder(dataset: Dataset, { folder, name, chunk, filter }: ConvertOptions): void {
   makeFolder(folder);
   if (existsSync(join(folder, DESCRIPTOR_NAME))) throw new DataError(`${folder} holds a dataset already`);
-  const plan = JSON.stringify({ name, chunk, filter, source: dataset.files }, null, 2);
+  const plan = JSON.stringify({ name, chunk, filter, source: dataset.files, reading: readingDigest(dataset) }, null, 2);
   const path = join(folder, CONVERSION_NAME);
   if (existsSync(path)) {
     if (readFileSync(path, "utf8") !== plan)
       throw new DataError(
-        `${folder} holds the start of a conversion of other files or with other options; remove it first`,
+        `${folder} holds the start of a conversion of other files, or with other answers or options; remove it first`,
       );
     return;
   }

@@ -1,4 +1,5 @@
 /** Describes a dataset as a descriptor that is complete in itself: coordinates and times inline. */
+import { createHash } from "node:crypto";
 import type { DescriptorInput } from "../catalog/descriptor.js";
 import type { Dataset } from "../file/dataset.js";
 
@@ -52,4 +53,12 @@ function describeTime({ time }: Dataset): DescriptorInput["time"] {
   if (count === 1) return { count: 1, origin };
   const guards = { guardBefore, guardAfter };
   return values === null ? { origin, step, count, ...guards } : { values: [...values], ...guards };
+}
+
+/** A digest of how the files of a dataset are read: two readings of the same files give different numbers. */
+export function readingDigest(dataset: Dataset): string {
+  const { axes, walls, openFaces, time, fields, forcing, frameVelocity, units, assumed, questions } = dataset;
+  const reading = { axes, walls, openFaces, time, fields, forcing, frameVelocity, units, assumed, questions };
+  const plain = (_: string, value: unknown) => (ArrayBuffer.isView(value) ? [...(value as Float64Array)] : value);
+  return createHash("sha256").update(JSON.stringify(reading, plain)).digest("hex");
 }

@@ -144,9 +144,10 @@ function attributesOf(file: H5File, path: string): Record<string, unknown> {
   return Object.fromEntries(told.map(([name, value]) => [name, value instanceof Float64Array ? [...value] : value]));
 }
 
-/** Whether JSON has no words for a value. */
+/** Whether JSON has no words for a value: a fill value of NaN, which marks what is NaN anyway. */
 function isBookkeeping(value: AttributeValue | null): boolean {
-  return typeof value === "number" && !Number.isFinite(value);
+  const numbers = typeof value === "number" ? [value] : value instanceof Float64Array ? [...value] : [];
+  return numbers.some((number) => !Number.isFinite(number));
 }
 
 /** Indices of an array of that shape. */

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { recognise } from "../../../src/storage/catalog/layouts/recognise.js";
-import { measured } from "../../../src/storage/catalog/seam.js";
+import { measured } from "../../../src/storage/catalog/raised-questions.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";

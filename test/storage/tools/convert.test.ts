@@ -127,13 +127,30 @@ describe("convert", () => {
     );
 
     const other = { ...options, folder, chunk: 7 };
-    await expect(convert(source, other, noProgress)).rejects.toThrow(/other files or with other options/);
+    await expect(convert(source, other, noProgress)).rejects.toThrow(/other files, or with other answers or options/);
     const { kept } = await convert(source, { ...options, folder }, noProgress);
     expect(kept).toBe(7);
     expect(complete.map((file) => statSync(join(folder, file)).mtimeMs)).toEqual(times);
     expect(readdirSync(folder).toSorted()).toEqual(readdirSync(whole).toSorted());
     for (const file of readdirSync(whole))
       expect(readFileSync(join(folder, file))).toEqual(readFileSync(join(whole, file)));
+  });
+
+  it("does not resume under other answers to what the source leaves open", async () => {
+    const path = await writeHdf5(join(SCRATCH, "bare", "open.h5"), (file) => {
+      for (const [c, name] of ["u", "v", "w"].entries())
+        writeField(file, name, { dimensions: ["z", "y", "x"], lengths: { x: 8, y: 8, z: 8 }, value: ({ x }) => c + x });
+    });
+    const answers = { spacing: [1, 1, 1], origin: [0, 0, 0], periodic: [], walls: [] };
+    const read = (dims: string[]) => openSource(path, CHUNK_BYTES, { ...answers, dims });
+    const options = { folder: join(SCRATCH, "reordered"), name: "reordered", chunk: 8, filter: "none" } as const;
+    const interruption = new Error("interrupted");
+    const stop = () => {
+      throw interruption;
+    };
+    await expect(convert(read(["z", "y", "x"]), options, stop)).rejects.toBe(interruption);
+    await expect(convert(read(["x", "y", "z"]), options, noProgress)).rejects.toThrow(/with other answers or options/);
+    await convert(read(["z", "y", "x"]), options, noProgress);
   });
 
   it("rewrites chunks that are too large to be served", async () => {

@@ -2,14 +2,17 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
+import { openSource } from "../../../src/storage/catalog/source.js";
 import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { H5File } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { type ReferenceList, referencesOf } from "../../../src/storage/tools/references.js";
 import { nodeValue, type StoredSpec, stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
+import { readNodes } from "../../support/read-nodes.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { expectNodes } from "../zarr/numbered-cube.js";
 
@@ -110,6 +113,22 @@ describe("references of an HDF5 file", () => {
     expect(left).toEqual([
       "/p is left out: its chunk at 4, 0, 5 did not go through all of its filters, which a store of Zarr cannot say",
     ]);
+  });
+
+  it("are read by ourselves if the file marks nothing with a list of one NaN, as xarray writes it", async () => {
+    const path = await writeHdf5(join(SCRATCH, "xarray.h5"), (file) => {
+      writeField(file, "p", { dimensions: ["z", "y", "x"], chunks: [4, 10, 5] });
+      const p = file.get("p") as H5Dataset;
+      p.create_attribute("_FillValue", [Number.NaN], [1], "<f");
+      p.create_attribute("valid_range", [-1e9, 1e9], [2], "<d");
+    });
+    const list = join(SCRATCH, "xarray.refs.json");
+    writeFileSync(list, JSON.stringify(listOf(path, "xarray.h5").list));
+    const answers = { dims: ["z", "y", "x"], spacing: [1, 1, 1], origin: [0, 0, 0], periodic: [], times: [0] };
+    const dataset = openSource(list, 2 ** 26, answers);
+    const open = openDataset(dataset);
+    expect(readNodes(dataset, open, "pressure", 0)[1]).toBe(nodeValue({ t: 0, z: 0, y: 0, x: 1, c: 0 }));
+    open.close();
   });
 
   it("leave out what a store cannot name, and say so", async () => {

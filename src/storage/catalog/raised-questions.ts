@@ -1,0 +1,87 @@
+/** Raises the questions that a verified dataset leaves open itself: ends that are stored twice, times too close. */
+import { DataError } from "../../errors.js";
+import type { Dataset, Question, TimeAxis } from "../file/dataset.js";
+import type { Recognised } from "./layouts/recognise.js";
+import { repeatedEnds, repeatedQuestion, withFigures } from "./seam.js";
+import { verify } from "./verify.js";
+
+/** Relative spacing of float32 numbers, in which times arrive. */
+const FLOAT32 = 2 ** -23;
+/** Largest chunk that `inspect` reads to measure an axis. */
+const CHUNK_BYTES = 2 ** 30;
+/** Part of a step by which times may be rounded before a warning says so. */
+const ROUGH = 0.01;
+
+/** The questions that the values and times of a dataset raise and that no accepted guess answers. */
+export function raisedQuestions(dataset: Dataset): Question[] {
+  const asked = [...questionOfTimes(dataset.time), ...questionOfEnds(dataset)];
+  return asked.flatMap((question) => {
+    const accepted = dataset.assumed.filter(({ about }) => about === question.about);
+    const { axes } = question;
+    if (axes === undefined) return accepted.length > 0 ? [] : [question];
+    const left = axes.filter(
+      (axis) => !accepted.some((entry) => entry.axes === undefined || entry.axes.includes(axis)),
+    );
+    return left.length === 0 ? [] : [{ ...question, axes: left }];
+  });
+}
+
+function questionOfEnds(dataset: Dataset): Question[] {
+  try {
+    const axes = repeatedEnds(dataset);
+    return axes.length === 0 ? [] : [repeatedQuestion(axes)];
+  } catch (error) {
+    // The queries that touch what is damaged fail, and no others.
+    if (error instanceof DataError) return [];
+    throw error;
+  }
+}
+
+/** The error of a time in float32 over the shortest step; 0 for a snapshot. */
+function roundingOfTimes({ count, origin, step, values }: TimeAxis): number {
+  if (count < 2) return 0;
+  const last = values?.[count - 1] ?? origin + (count - 1) * step;
+  const steps = values === null ? [step] : [...values.subarray(1)].map((value, index) => value - values[index]);
+  return (Math.max(Math.abs(origin), Math.abs(last)) * FLOAT32) / steps.reduce((least, one) => Math.min(least, one));
+}
+
+/** Frames that float32 cannot tell apart are never interpolated between, and some are never reached. */
+function questionOfTimes(time: TimeAxis): Question[] {
+  const rounding = roundingOfTimes(time);
+  if (rounding < 0.5) return [];
+  const question =
+    `Times arrive as float32, which is ${Number(rounding.toPrecision(2))} of the shortest step off at these times: frames are ` +
+    "not told apart, and times between them become the nearest frame.";
+  return [{ about: "times", question, answer: "--times FIRST:STEP that begins near 0, or time in a descriptor" }];
+}
+
+/** The warning that times are rounded by a noticeable part of a step; empty if they are not. */
+export function warningsOfTimes({ time }: Dataset): string[] {
+  const rounding = roundingOfTimes(time);
+  if (rounding < ROUGH || rounding >= 0.5) return [];
+  return [
+    `Times arrive as float32, which is up to ${Number(rounding.toPrecision(2))} of a step off at these times: times that begin near 0 are exact.`,
+  ];
+}
+
+/**
+ * The description with a figure in every question about a periodicity, and the questions that its values and times
+ * raise; unchanged if nothing can be read.
+ */
+export function measured(found: Recognised, folder: string, assume: boolean): Recognised {
+  const { descriptor } = found;
+  const outcome = verify({ descriptor, folder, location: "", digest: "", warnings: [] }, CHUNK_BYTES);
+  if ("problems" in outcome) return found;
+  const { dataset } = outcome;
+  try {
+    const [questions, raised] = [withFigures(descriptor.questions, dataset), raisedQuestions(dataset)];
+    const guesses = assume
+      ? { questions, assumed: [...descriptor.assumed, ...raised] }
+      : { questions: [...questions, ...raised], assumed: descriptor.assumed };
+    const written = Object.fromEntries(Object.entries(guesses).filter(([, list]) => list.length > 0));
+    return { ...found, descriptor: { ...descriptor, ...guesses }, written: { ...found.written, ...written } };
+  } catch (error) {
+    if (error instanceof DataError) return found;
+    throw error;
+  }
+}

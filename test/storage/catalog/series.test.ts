@@ -1,0 +1,110 @@
+/** A series of files asks what any of its files leaves open, and follows the times that they state. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { File, Dataset as H5Dataset } from "h5wasm/node";
+import { beforeAll, describe, expect, it } from "vitest";
+import { recognise } from "../../../src/storage/catalog/layouts/recognise.js";
+import { recogniseSeries } from "../../../src/storage/catalog/series.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { parentOf, writeHdf5 } from "../../support/cubes.js";
+import { writeComponents, writeTables } from "../../support/questionable-files.js";
+import { scratchFolder } from "../../support/scratch.js";
+
+const SCRATCH = scratchFolder();
+
+beforeAll(() => loadHdf5());
+
+/** Files by their names, each complete and with something more. */
+async function filesOf(folder: string, files: Readonly<Record<string, (file: File) => void>>): Promise<string[]> {
+  mkdirSync(join(SCRATCH, folder));
+  const paths: string[] = [];
+  for (const [name, more] of Object.entries(files))
+    paths.push(
+      await writeHdf5(join(SCRATCH, folder, name), (file) => {
+        writeComponents(file);
+        writeTables(file);
+        more(file);
+      }),
+    );
+  return paths;
+}
+
+const at = (time: number, scale?: number) => (file: File) => {
+  file.create_attribute("time", time, [], "<d");
+  if (scale !== undefined) file.create_attribute("scale_factor", scale, [], "<d");
+};
+const open = (questions: readonly { about: string; question: string }[] = []) =>
+  questions.filter(({ about }) => about !== "faces").map(({ question }) => question);
+
+describe("a series of files", () => {
+  it("asks the question of a file that is not the first, by its name", async () => {
+    const paths = await filesOf("scaled", { "a_0.h5": at(0), "a_1.h5": at(1, 0.5), "a_2.h5": at(2, 0.5) });
+    const { written } = recogniseSeries(paths, {});
+    expect(open(written.questions)).toEqual([
+      expect.stringMatching(/^In a_1\.h5, a_2\.h5: .*scale_factor of \/ is 0\.5/),
+    ]);
+  });
+
+  it("stands in the order of the times that its files state, whatever their numbers are", async () => {
+    const paths = await filesOf("reversed", { "r_1.h5": at(3), "r_2.h5": at(2), "r_10.h5": at(1) });
+    const { descriptor } = recogniseSeries(paths, {});
+    expect(descriptor.time).toMatchObject({ origin: 1, step: 1, count: 3 });
+    expect(descriptor.fields.velocity?.steps).toEqual(["10", "2", "1"]);
+  });
+
+  it("refuses two files of one number that state no times", async () => {
+    const paths = await filesOf("twice", { "run_1.h5": () => {}, "run_01.h5": () => {} });
+    expect(() => recogniseSeries(paths, {})).toThrow("two files have the same number: 1 and 01");
+  });
+
+  it("refuses files in other units", async () => {
+    const units = (text: string, time: number) => (file: File) => {
+      at(time)(file);
+      for (const name of ["u", "v", "w"]) (file.get(name) as H5Dataset).create_attribute("units", text);
+    };
+    const paths = await filesOf("units", { "u_0.h5": units("m/s", 0), "u_1.h5": units("cm/s", 1) });
+    expect(() => recogniseSeries(paths, {})).toThrow(/u_1\.h5 states other units or labels than .*u_0\.h5/);
+  });
+});
+
+describe("groups of one time each", () => {
+  const grouped =
+    (times: readonly number[], more: (file: File, step: string) => void = () => {}) =>
+    (file: File) => {
+      writeTables(file);
+      for (const [index, time] of times.entries()) {
+        const step = `${index}`;
+        writeComponents(
+          file,
+          ["u", "v", "w"].map((name) => `/${step}/${name}`),
+        );
+        const { group } = parentOf(file, `/${step}/u`);
+        group.create_attribute("time", time, [], "<d");
+        more(file, step);
+      }
+    };
+
+  it("are frames in the order of their times", async () => {
+    const found = recognise(await writeHdf5(join(SCRATCH, "descending.h5"), grouped([1, 0.5, 0])));
+    expect(open(found?.written.questions)).toEqual([]);
+    expect(found?.descriptor.time).toMatchObject({ origin: 0, step: 0.5, count: 3 });
+    expect(found?.descriptor.fields.velocity?.steps).toEqual(["2", "1", "0"]);
+  });
+
+  it("are asked about a statement in any of them", async () => {
+    const scale = (file: File, step: string) => {
+      if (step === "2") parentOf(file, `/${step}/u`).group.create_attribute("scale_factor", 2, [], "<d");
+    };
+    const found = recognise(await writeHdf5(join(SCRATCH, "scaled.h5"), grouped([0, 1, 2], scale)));
+    expect(open(found?.written.questions)).toEqual([expect.stringMatching(/scale_factor of \/2 is 2/)]);
+  });
+
+  it("are asked about labels that differ from frame to frame", async () => {
+    const labelled = (file: File, step: string) =>
+      (file.get(`/${step}/u`) as H5Dataset).create_attribute("units", step === "1" ? "cm/s" : "m/s");
+    const found = recognise(await writeHdf5(join(SCRATCH, "labels.h5"), grouped([0, 1, 2], labelled)));
+    expect(open(found?.written.questions)).toEqual([
+      expect.stringMatching(/^\/0\/u and \/1\/u .* units "m\/s" and units "cm\/s"/),
+    ]);
+  });
+});
