@@ -46,9 +46,9 @@ export async function inParts(
   /** Answers parts until none is left; ends early, leaving its part to the others, when there are too many lanes. */
   const lane = async (): Promise<void> => {
     open++;
-    for (let piece = take(); piece; piece = take()) {
+    for (let range = take(); range; range = take()) {
       stop.throwIfAborted();
-      const [first, count] = piece;
+      const [first, count] = range;
       try {
         await part(first, count, stop);
       } catch (error) {
@@ -59,7 +59,7 @@ export async function inParts(
           continue;
         }
         if (!passes(error, /^token\.concurrent$/) || open === 1) throw error;
-        again.push(piece);
+        again.push(range);
         break;
       }
       done += count;

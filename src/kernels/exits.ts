@@ -44,7 +44,7 @@ export function settle(
       for (let c = 3 * i; c < 3 * i + 3; c++) to[c] = from[c];
       continue;
     }
-    let share = 2;
+    let until = 2;
     let face = -1;
     for (let a = 0; a < 3; a++) {
       if (axes[a].periodic) continue;
@@ -57,14 +57,14 @@ export function settle(
         continue;
       }
       const here = Math.max(0, (end - from[c]) / (to[c] - from[c]));
-      if (here < share) [share, face] = [here, a];
+      if (here < until) [until, face] = [here, a];
     }
     if (face < 0) continue;
     outlet.leave(i, face, step.number);
-    exits[i] = step.time + share * step.length;
+    exits[i] = step.time + until * step.length;
     for (let a = 0; a < 3; a++) {
       const c = 3 * i + a;
-      const place = from[c] + share * (to[c] - from[c]);
+      const place = from[c] + until * (to[c] - from[c]);
       to[c] = axes[a].periodic ? place : Math.min(Math.max(place, low[a]), high[a]);
       from[c] = to[c];
     }

@@ -21,7 +21,7 @@ export type NodalQuantity = Exclude<PointQuantity, "laplacianOfGradient">;
 /** A node around the nearest node and its weight in an output. */
 export interface Tap {
   readonly weight: number;
-  readonly slot: number;
+  readonly output: number;
   readonly offset: readonly [number, number, number];
 }
 
@@ -45,9 +45,9 @@ const AXES = [0, 1, 2] as const;
 export function createNodalSum(quantity: NodalQuantity, taps: readonly Tap[], reach: number): PointSums["sum"] {
   const results = RESULTS[quantity];
   return ({ data, base, strideY, strideZ }, size, out, at) => {
-    for (const { weight, slot, offset } of taps) {
+    for (const { weight, output, offset } of taps) {
       const node = base + (offset[0] + reach) * size + (offset[1] + reach) * strideY + (offset[2] + reach) * strideZ;
-      for (let c = 0; c < size; c++) out[at + c * results + slot] += weight * data[node + c];
+      for (let c = 0; c < size; c++) out[at + c * results + output] += weight * data[node + c];
     }
   };
 }
@@ -63,28 +63,28 @@ function offset(along: readonly number[], steps: readonly number[]): Offset {
   return [at[0], at[1], at[2]];
 }
 
-function firstTaps(axis: number, slot: number, order: DifferenceOrder, axes: Axes): Tap[] {
+function firstTaps(axis: number, output: number, order: DifferenceOrder, axes: Axes): Tap[] {
   return FIRST_DIFFERENCES[order].flatMap((a, i) =>
     [1, -1].map((sign) => ({
       weight: (sign * a) / axes[axis].spacing,
-      slot,
+      output,
       offset: offset([axis], [sign * (i + 1)]),
     })),
   );
 }
 
-function secondTaps(axis: number, slot: number, order: DifferenceOrder, axes: Axes, legacy: boolean): Tap[] {
+function secondTaps(axis: number, output: number, order: DifferenceOrder, axes: Axes, legacy: boolean): Tap[] {
   const square = axes[axis].spacing ** 2;
   const coefficients = order === 8 && legacy ? PUBLISHED_SECOND_DIFFERENCE_8 : SECOND_DIFFERENCES[order];
   const sides = coefficients.flatMap((b, i) =>
-    [1, -1].map((sign) => ({ weight: b / square, slot, offset: offset([axis], [sign * (i + 1)]) })),
+    [1, -1].map((sign) => ({ weight: b / square, output, offset: offset([axis], [sign * (i + 1)]) })),
   );
   // The weights as they are rounded sum to 0, so that the mean of a field adds no rounding of its own.
   const centre = coefficients.reduce((sum, b) => sum - 2 * (b / square), 0);
-  return [...sides, { weight: centre, slot, offset: [0, 0, 0] }];
+  return [...sides, { weight: centre, output, offset: [0, 0, 0] }];
 }
 
-function mixedTaps(a: number, b: number, slot: number, order: DifferenceOrder, axes: Axes): Tap[] {
+function mixedTaps(a: number, b: number, output: number, order: DifferenceOrder, axes: Axes): Tap[] {
   const signs = [
     [1, 1],
     [-1, -1],
@@ -93,7 +93,7 @@ function mixedTaps(a: number, b: number, slot: number, order: DifferenceOrder, a
   ];
   const area = axes[a].spacing * axes[b].spacing;
   return MIXED_DIFFERENCES[order].flatMap((m, i) =>
-    signs.map(([p, q]) => ({ weight: (p * q * m) / area, slot, offset: offset([a, b], [p * (i + 1), q * (i + 1)]) })),
+    signs.map(([p, q]) => ({ weight: (p * q * m) / area, output, offset: offset([a, b], [p * (i + 1), q * (i + 1)]) })),
   );
 }
 
@@ -106,14 +106,14 @@ export function nodalTaps(
 ): readonly Tap[] {
   switch (quantity) {
     case "value":
-      return [{ weight: 1, slot: 0, offset: [0, 0, 0] }];
+      return [{ weight: 1, output: 0, offset: [0, 0, 0] }];
     case "gradient":
       return AXES.flatMap((axis) => firstTaps(axis, axis, order, axes));
     case "laplacian":
       return AXES.flatMap((axis) => secondTaps(axis, 0, order, axes, legacy));
     case "hessian":
-      return PAIRS.flatMap(([a, b], slot) =>
-        a === b ? secondTaps(a, slot, order, axes, legacy) : mixedTaps(a, b, slot, order, axes),
+      return PAIRS.flatMap(([a, b], output) =>
+        a === b ? secondTaps(a, output, order, axes, legacy) : mixedTaps(a, b, output, order, axes),
       );
   }
 }

@@ -2,7 +2,7 @@
 
 /**
  * A request that has arrived whole is read without a single wait, which costs a tenth of as many async functions; the
- * same code reads one that arrives in pieces.
+ * same code reads one that arrives bit by bit.
  */
 export type Steps<T> = Generator<Promise<unknown>, T, void>;
 

@@ -82,10 +82,10 @@ function* cut(values: readonly Float32Array[], most: number): Generator<Float32A
   let room = most;
   for (const part of values) {
     for (let from = 0; from < part.length; ) {
-      const piece = part.subarray(from, from + room);
-      passage.push(piece);
-      from += piece.length;
-      room -= piece.length;
+      const numbers = part.subarray(from, from + room);
+      passage.push(numbers);
+      from += numbers.length;
+      room -= numbers.length;
       if (room > 0) continue;
       yield passage;
       passage = [];

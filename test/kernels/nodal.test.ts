@@ -24,8 +24,8 @@ const factorial = (n: number): number => (n <= 1 ? 1 : n * factorial(n - 1));
 describe.each(Object.keys(RESULTS) as (keyof typeof RESULTS)[])("%s", (quantity) => {
   it.each(ORDERS)("of order %d is exact for monomials around the node", (order) => {
     const taps = nodalTaps(quantity, order, AXES, false);
-    RESULTS[quantity].forEach((derivatives, slot) => {
-      const own = taps.filter((tap) => tap.slot === slot);
+    RESULTS[quantity].forEach((derivatives, output) => {
+      const own = taps.filter((tap) => tap.output === output);
       for (let a = 0; a <= order; a++) {
         for (let b = 0; a + b <= order; b++) {
           for (let c = 0; a + b + c <= order; c++) {
@@ -54,5 +54,5 @@ describe.each(Object.keys(RESULTS) as (keyof typeof RESULTS)[])("%s", (quantity)
 });
 
 it("takes the node itself for a value", () => {
-  expect(nodalTaps("value", 4, AXES, false)).toEqual([{ weight: 1, slot: 0, offset: [0, 0, 0] }]);
+  expect(nodalTaps("value", 4, AXES, false)).toEqual([{ weight: 1, output: 0, offset: [0, 0, 0] }]);
 });

@@ -1,4 +1,4 @@
-/** Prints points and their records as CSV or JSON, in pieces, so that no answer has to fit one string. */
+/** Prints points and their records as CSV or JSON, in passages, so that no answer has to fit one string. */
 
 import { FloatWriter } from "../../float32/format.js";
 
@@ -13,7 +13,7 @@ export interface Printable {
   readonly values: Float32Array;
 }
 
-const ROWS_PER_PIECE = 1024;
+const ROWS_PER_PASSAGE = 1024;
 
 /** The numbers `first .. first + count - 1`, separated by commas. */
 function row(values: Float32Array, first: number, count: number, text: (value: number) => string): string {
@@ -22,11 +22,11 @@ function row(values: Float32Array, first: number, count: number, text: (value: n
   return line;
 }
 
-/** Joins `line(0) .. line(count - 1)` by `separator` into pieces of many lines each. */
-function* pieces(count: number, separator: string, line: (i: number) => string): Generator<string> {
-  for (let first = 0; first < count; first += ROWS_PER_PIECE) {
+/** Joins `line(0) .. line(count - 1)` by `separator` into passages of many lines each. */
+function* passages(count: number, separator: string, line: (i: number) => string): Generator<string> {
+  for (let first = 0; first < count; first += ROWS_PER_PASSAGE) {
     const lines = [];
-    for (let i = first; i < Math.min(count, first + ROWS_PER_PIECE); i++) lines.push(line(i));
+    for (let i = first; i < Math.min(count, first + ROWS_PER_PASSAGE); i++) lines.push(line(i));
     yield (first === 0 ? "" : separator) + lines.join(separator);
   }
 }
@@ -44,11 +44,11 @@ export function* csv({ components, recordsPerPoint, points, values }: Printable)
   const text = (value: number) => writer.text(value);
   if (points === null) {
     yield `${components.join(",")}\n`;
-    yield* pieces(values.length / width, "\n", (i) => row(values, width * i, width, text));
+    yield* passages(values.length / width, "\n", (i) => row(values, width * i, width, text));
   } else {
     const names = components.map((name) => (COORDINATES.includes(name) ? `result_${name}` : name));
     yield `${[...COORDINATES, ...names].join(",")}\n`;
-    yield* pieces(values.length / width, "\n", (i) => {
+    yield* passages(values.length / width, "\n", (i) => {
       const point = row(points, 3 * Math.floor(i / recordsPerPoint), 3, text);
       return `${point},${row(values, width * i, width, text)}`;
     });
@@ -65,7 +65,7 @@ export function* json({ facts, components, recordsPerPoint, points, values }: Pr
   const number = (value: number) => (Number.isFinite(value) ? writer.text(value) : "null");
   const head = JSON.stringify({ ...facts, components, ...(points !== null && { recordsPerPoint }) });
   const lists = function* (numbers: Float32Array, width: number) {
-    yield* pieces(numbers.length / width, ",\n", (i) => `[${row(numbers, width * i, width, number)}]`);
+    yield* passages(numbers.length / width, ",\n", (i) => `[${row(numbers, width * i, width, number)}]`);
   };
   yield `${head.slice(0, -1)},`;
   if (points !== null) {

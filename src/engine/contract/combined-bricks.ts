@@ -33,7 +33,7 @@ export interface CombinedSweep {
 export interface SweepRows {
   /** For each field the last row that has been passed. */
   readonly passed: Int32Array;
-  /** For each thread, by its slot, the row in which it evaluates a batch; `NO_ROW` where it evaluates none. */
+  /** For each thread, by its seat, the row in which it evaluates a batch; `NO_ROW` where it evaluates none. */
   readonly evaluated: Int32Array;
   /** Word 0: the number of batches that threads have begun. */
   readonly begun: Int32Array;
@@ -42,7 +42,7 @@ export interface SweepRows {
 /** The rows of a sweep that has not begun. */
 export function sweepRows(workers: number): SweepRows {
   const shared = (length: number): Int32Array => new Int32Array(new SharedArrayBuffer(4 * length));
-  // The express thread has a slot too.
+  // The express thread has a seat too.
   return { passed: shared(2), evaluated: shared(workers + 1).fill(NO_ROW), begun: shared(1) };
 }
 

@@ -1,5 +1,5 @@
 /**
- * All worker threads share one memory: WebAssembly constants, worker slots, a scratch arena per worker and one for the
+ * All worker threads share one memory: WebAssembly constants, worker seats, a scratch arena per worker and one for the
  * thread that serves requests, and the brick cache.
  */
 import type { WasmMemory } from "../../kernels/simd/index.js";
@@ -39,10 +39,10 @@ const ARENA_BYTES =
 export interface MemoryLayout {
   readonly bytes: number;
   readonly workers: number;
-  /** One Int32 per worker: the id of the thread that has the slot, or 0. The first page is left to the SIMD module. */
-  readonly slots: number;
-  /** The slot, with an arena and pins, of the thread that serves requests; `slots` has no word for it. */
-  readonly inlineSlot: number;
+  /** One Int32 per worker: the id of the thread that has the seat, or 0. The first page is left to the SIMD module. */
+  readonly seats: number;
+  /** The seat, with an arena and pins, of the thread that serves requests; `seats` has no word for it. */
+  readonly inlineSeat: number;
   readonly arenas: number;
   readonly arenaBytes: number;
   readonly cache: CacheLayout;
@@ -50,7 +50,7 @@ export interface MemoryLayout {
 
 /** Plans the memory; a cache that exceeds the addresses of WebAssembly is made smaller. */
 export function memoryLayout(workers: number, cacheBytes: number): MemoryLayout {
-  const slots = PAGE;
+  const seats = PAGE;
   const arenas = 2 * PAGE;
   const arenaBytes = Math.ceil(ARENA_BYTES / PAGE) * PAGE;
   const base = arenas + (workers + 1) * arenaBytes;
@@ -60,7 +60,7 @@ export function memoryLayout(workers: number, cacheBytes: number): MemoryLayout 
     bytes -= cache.end - LARGEST;
     cache = cacheLayout(base, bytes, workers + 1);
   }
-  return { bytes: Math.ceil(cache.end / PAGE) * PAGE, workers, slots, inlineSlot: workers, arenas, arenaBytes, cache };
+  return { bytes: Math.ceil(cache.end / PAGE) * PAGE, workers, seats, inlineSeat: workers, arenas, arenaBytes, cache };
 }
 
 /** Allocates typed arrays in a worker's part of the memory; nothing is given back. */
@@ -108,8 +108,8 @@ export interface WorkerSetup {
   readonly fd8Legacy: boolean;
   /** Word 0 is 1 while tasks of several queries compete for the threads. */
   readonly contended: Int32Array;
-  /** Per slot: the id of the thread once it has loaded, so that it may be terminated. */
+  /** Per seat: the id of the thread once it has loaded, so that it may be terminated. */
   readonly loaded: Int32Array;
-  /** Per slot: the ticket of the task that the thread runs, or ran when it died; else 0. */
+  /** Per seat: the ticket of the task that the thread runs, or ran when it died; else 0. */
   readonly tickets: Int32Array;
 }

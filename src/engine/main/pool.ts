@@ -90,7 +90,7 @@ class ThreadPool implements Carrier {
     this.cacheBytes = this.#cache.capacity;
     this.#threads = new ThreadGroup(setup, workers, 1, this.#cache, this.#stores, report);
     this.#express = new ThreadGroup(setup, 1, 0, this.#cache, this.#stores, report);
-    const repair = (): boolean => this.#cache.repair(layout.inlineSlot);
+    const repair = (): boolean => this.#cache.repair(layout.inlineSeat);
     this.#inline = new InlineBatches({ memory, layout, fd8Legacy }, repair, (err) =>
       log?.warn({ err }, "small batches go to worker threads from now on"),
     );

@@ -43,7 +43,7 @@ export class ThreadGroup {
   readonly #piscina: Piscina;
   readonly #size: number;
   readonly #fewest: number;
-  readonly #slots: Int32Array;
+  readonly #seats: Int32Array;
   readonly #cache: BrickCache;
   readonly #loaded: Int32Array;
   readonly #tickets: Int32Array;
@@ -77,7 +77,7 @@ export class ThreadGroup {
     this.#size = size;
     this.#fewest = fewest;
     this.#cache = cache;
-    this.#slots = new Int32Array(setup.memory.buffer as SharedArrayBuffer, setup.layout.slots, setup.layout.workers);
+    this.#seats = new Int32Array(setup.memory.buffer as SharedArrayBuffer, setup.layout.seats, setup.layout.workers);
     this.#loaded = setup.loaded;
     this.#tickets = setup.tickets;
     this.#starts = new ThreadStarts(report);
@@ -230,16 +230,16 @@ export class ThreadGroup {
     await Promise.all([...this.#living].map(([thread, { end }]) => (threads.includes(thread) ? undefined : end)));
   }
 
-  /** Frees the pins of a dead thread, then its slot; later, if another that may have died too holds the lock. */
+  /** Frees the pins of a dead thread, then its seat; later, if another that may have died too holds the lock. */
   #recover(threadId: number): void {
-    for (let slot = 0; slot < this.#slots.length && !this.#closing; slot++) {
-      if (Atomics.load(this.#slots, slot) !== threadId) continue;
-      if (!this.#cache.repair(slot)) {
+    for (let seat = 0; seat < this.#seats.length && !this.#closing; seat++) {
+      if (Atomics.load(this.#seats, seat) !== threadId) continue;
+      if (!this.#cache.repair(seat)) {
         setTimeout(() => this.#recover(threadId), 1);
         return;
       }
-      Atomics.store(this.#slots, slot, 0);
-      Atomics.notify(this.#slots, slot);
+      Atomics.store(this.#seats, seat, 0);
+      Atomics.notify(this.#seats, seat);
     }
   }
 

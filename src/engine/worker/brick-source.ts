@@ -63,7 +63,7 @@ export interface CombinedBricks {
    * The combined bricks of which the sweep makes no more use, and which it has not dropped yet: those before the rows
    * of the batches that threads evaluate, of which the batch of these points is one.
    */
-  passed(positions: Float64Array, slot: number): number[];
+  passed(positions: Float64Array, seat: number): number[];
   /** Tells the other threads that this one evaluates no batch any more. */
-  leave(slot: number): void;
+  leave(seat: number): void;
 }

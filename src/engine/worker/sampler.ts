@@ -74,12 +74,12 @@ export class Sampler {
   /** The same memory, for combined bricks. */
   readonly #sums: Float64Array;
   readonly #addFrame: AddFrame;
-  readonly #slot: number;
+  readonly #seat: number;
   readonly #cache: BrickPins;
   /** Bytes of the brick cache that are this worker's part. */
   readonly #budget: number;
   /** Bytes that all workers can pin at a time. */
-  readonly #share: number;
+  readonly #allowance: number;
   /** Whether the frames of a batch are combined one after the other, since they do not fit the cache together. */
   #inTurn = false;
   /** Bytes of bricks that a group may pin. */
@@ -95,11 +95,11 @@ export class Sampler {
   constructor(
     buffer: SharedArrayBuffer,
     layout: MemoryLayout,
-    slot: number,
+    seat: number,
     accelerate: (scratch: { offset: number; bytes: number }) => SimdAccelerator | undefined,
-    cache: BrickPins = new BrickCache(buffer, layout.cache, slot),
+    cache: BrickPins = new BrickCache(buffer, layout.cache, seat),
   ) {
-    const arena = new Arena(buffer, layout.arenas + slot * layout.arenaBytes, layout.arenaBytes);
+    const arena = new Arena(buffer, layout.arenas + seat * layout.arenaBytes, layout.arenaBytes);
     this.accelerator = accelerate({ offset: arena.take(SIMD_SCRATCH), bytes: SIMD_SCRATCH });
     this.positions = arena.float64(3 * BATCH_POINTS);
     this.#sorted = arena.float64(3 * BATCH_POINTS);
@@ -120,12 +120,12 @@ export class Sampler {
     this.#data = new Float32Array(buffer);
     this.#sums = new Float64Array(buffer);
     this.#addFrame = this.accelerator?.intervalSums.addFrame ?? addFrame;
-    this.#slot = slot;
+    this.#seat = seat;
     this.#cache = cache;
     // One part more than there are workers: bricks lie in runs of units, so pins that filled the whole cache could
     // leave free units but no run of them that is long enough.
     this.#budget = Math.floor(this.#cache.capacity / (layout.workers + 1));
-    this.#share = Math.floor(this.#cache.capacity / layout.workers);
+    this.#allowance = Math.floor(this.#cache.capacity / layout.workers);
   }
 
   /**
@@ -145,13 +145,13 @@ export class Sampler {
     from = 0,
     pause: Pause = () => false,
   ): number {
-    this.#shareCache(sampling);
+    this.#allowanceCache(sampling);
     this.#arrange(sampling, count);
     this.#dropPassed(sampling);
     try {
       return this.#sampleGroups(sampling, count, emit, stop, from, pause);
     } finally {
-      for (const { combined } of sampling.sources) combined?.leave(this.#slot);
+      for (const { combined } of sampling.sources) combined?.leave(this.#seat);
     }
   }
 
@@ -193,7 +193,7 @@ export class Sampler {
    */
   readAhead(sampling: Sampling, count: number, isOver: () => boolean): void {
     const { scheme, sources, frames } = sampling;
-    this.#shareCache(sampling);
+    this.#allowanceCache(sampling);
     if (this.#inTurn || sources.some((source) => (source.combined?.stored ?? source).fetched !== undefined)) return;
     this.#arrange(sampling, count);
     try {
@@ -243,7 +243,7 @@ export class Sampler {
         const bricks = combined.madeWith(brick, this.#sorted, first, first + size - 1).filter((more) => !marks[more]);
         const request = { source, frame: 0, bricks: Int32Array.from(bricks), count: bricks.length };
         for (const more of bricks.length > 0 ? this.#cache.missing(request) : []) {
-          if (bytes + one > this.#share) return;
+          if (bytes + one > this.#allowance) return;
           bytes += one;
           marks[more] = 1;
           list[space.length + space.more++] = more;
@@ -255,7 +255,7 @@ export class Sampler {
   /** Drops the combined bricks that neither this batch nor another one that is evaluated, or waits, needs. */
   #dropPassed({ sources }: Sampling): void {
     for (const { source, combined } of sources) {
-      const bricks = Int32Array.from(combined?.passed(this.#sorted, this.#slot) ?? []);
+      const bricks = Int32Array.from(combined?.passed(this.#sorted, this.#seat) ?? []);
       if (bricks.length > 0) this.#cache.drop({ source, frame: 0, bricks, count: bricks.length });
     }
   }
@@ -268,7 +268,7 @@ export class Sampler {
     const load = (): void => undefined;
     const bricks = Int32Array.of(values);
     const make: BrickRequest["make"] = (_bricks, _places, made) => made(0);
-    const room = { source: -1 - this.#slot, frame: 0, bricks, count: 1, values, load, make, offsets };
+    const room = { source: -1 - this.#seat, frame: 0, bricks, count: 1, values, load, make, offsets };
     const making = requests.map((request, i): BrickRequest => {
       const make: BrickRequest["make"] = (bricks, places, made) => {
         const memory = { data: this.#data, sums: this.#sums, scratch: offsets[0], addFrame: this.#addFrame };
@@ -457,7 +457,7 @@ export class Sampler {
    * corner of bricks needs in several frames. Where the cache cannot hold the latter, frames are combined one after the
    * other; each is then read anew for every group, so groups may pin most of the cache in order to be large.
    */
-  #shareCache({ sources, frames: { frames } }: Sampling): void {
+  #allowanceCache({ sources, frames: { frames } }: Sampling): void {
     const corner = sources.reduce((sum, source) => {
       const bricks = source.bricking.count.reduce((product, count) => product * Math.min(2, count), 1);
       return sum + bricks * frames.length * BrickCache.brickBytes(brickValues(source));

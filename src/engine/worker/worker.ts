@@ -30,20 +30,20 @@ const { memory, layout, chunkBytes, fd8Legacy, contended, loaded, tickets } = wo
 
 await loadHdf5();
 shareStoresOf(parentPort);
-const slot = claimSlot();
-const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, slot, accelerate);
+const seat = claimSeat();
+const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, seat, accelerate);
 const datasets = new OpenDatasets({ fd8Legacy, accelerator: sampler.accelerator }, readDataset, openDataset);
 const texts = new Texts(fromModule(new URL("../../text/text.wasm", import.meta.url), (wasm) => new TextModule(wasm)));
-Atomics.store(loaded, slot, threadId);
+Atomics.store(loaded, seat, threadId);
 
-/** Takes a free worker slot; the slot of a dead thread becomes free once it has been repaired. */
-function claimSlot(): number {
-  const slots = new Int32Array(memory.buffer, layout.slots, layout.workers);
+/** Takes a free worker seat; the seat of a dead thread becomes free once it has been repaired. */
+function claimSeat(): number {
+  const seats = new Int32Array(memory.buffer, layout.seats, layout.workers);
   for (;;) {
-    for (let slot = 0; slot < layout.workers; slot++) {
-      if (Atomics.compareExchange(slots, slot, 0, threadId) === 0) return slot;
+    for (let seat = 0; seat < layout.workers; seat++) {
+      if (Atomics.compareExchange(seats, seat, 0, threadId) === 0) return seat;
     }
-    Atomics.wait(slots, 0, Atomics.load(slots, 0), 20);
+    Atomics.wait(seats, 0, Atomics.load(seats, 0), 20);
   }
 }
 
@@ -117,14 +117,14 @@ function perform(task: TaskMessage): unknown {
  * outside of the task it ends the thread, and the pool fails the task without giving the thread another.
  */
 export default function run({ ticket, task }: TicketedTask): TaskOutcome<unknown> | Promise<never> {
-  Atomics.store(tickets, slot, ticket);
+  Atomics.store(tickets, seat, ticket);
   try {
     const value = perform(task);
-    Atomics.store(tickets, slot, 0);
+    Atomics.store(tickets, seat, 0);
     return { ok: true, value };
   } catch (error) {
     if (error instanceof FieldprobeError) {
-      Atomics.store(tickets, slot, 0);
+      Atomics.store(tickets, seat, 0);
       return { ok: false, ...failureOf(error) };
     }
     return new Promise(() => {

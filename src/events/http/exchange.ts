@@ -5,7 +5,7 @@ import { names, preferred } from "../../server/http/negotiate.js";
 import { PROBLEM_TYPE } from "../../server/http/problem.js";
 import { EventsError, errorBody, problemBody } from "./events-error.js";
 import { type EventsSettings, isKey } from "./events-settings.js";
-import { isCallback, wrapJsonp, wrapPieces } from "./jsonp.js";
+import { isCallback, wrapJsonp, wrapPassages } from "./jsonp.js";
 import { QueryString } from "./query-string.js";
 import { checkVersion, refuseUnknown, UNLINKED } from "./read-query.js";
 import { isKnown, type Representation, represent } from "./representation.js";
@@ -83,8 +83,8 @@ export function sendJson(request: FastifyRequest, reply: FastifyReply, page: Rep
   // A long body is wrapped as it is sent: its tag follows from that of the body and the name.
   const tag = `${page.tag.slice(0, -1)}.${callback}"`;
   if (sendHead(request, reply, { ...page, tag }, settings)) return reply.code(304).send();
-  const pieces = wrapPieces(callback, piecesOf(bytesOf(page.body)));
-  return reply.type("text/javascript; charset=utf-8").send(Readable.from(pieces));
+  const passages = wrapPassages(callback, passagesOf(bytesOf(page.body)));
+  return reply.type("text/javascript; charset=utf-8").send(Readable.from(passages));
 }
 
 function jsonType(request: FastifyRequest): string {
@@ -118,22 +118,22 @@ function sendHead(
   return isKnown(request.headers["if-none-match"], tag);
 }
 
-/** Longer bodies go out piece by piece: handed over whole, one is cut off when the service is closed. */
+/** Longer bodies go out passage by passage: handed over whole, one is cut off when the service is closed. */
 const WHOLE_BYTES = 1024 * 1024;
-const PIECE_BYTES = 64 * 1024;
+const PASSAGE_BYTES = 64 * 1024;
 
 function sendBody(reply: FastifyReply, body: string | Buffer) {
   if (body.length <= WHOLE_BYTES) return reply.send(body);
   const bytes = bytesOf(body);
-  return reply.header("content-length", bytes.length).send(Readable.from(piecesOf(bytes)));
+  return reply.header("content-length", bytes.length).send(Readable.from(passagesOf(bytes)));
 }
 
 function bytesOf(body: string | Buffer): Buffer {
   return typeof body === "string" ? Buffer.from(body) : body;
 }
 
-function* piecesOf(bytes: Buffer): Generator<Buffer> {
-  for (let from = 0; from < bytes.length; from += PIECE_BYTES) yield bytes.subarray(from, from + PIECE_BYTES);
+function* passagesOf(bytes: Buffer): Generator<Buffer> {
+  for (let from = 0; from < bytes.length; from += PASSAGE_BYTES) yield bytes.subarray(from, from + PASSAGE_BYTES);
 }
 
 /** Sends an error in the form the caller takes; wrapped with its status when the callback is sound. */

@@ -26,13 +26,13 @@ export function wrapJsonp(name: string, json: string): string {
   return `/**/${name}(${escapeLines(json)});`;
 }
 
-/** The same for a long JSON text in pieces of UTF-8, one piece a turn of the event loop. */
-export async function* wrapPieces(name: string, pieces: Iterable<Buffer>): AsyncGenerator<Buffer> {
+/** The same for a long JSON text in passages of UTF-8, one per tick. */
+export async function* wrapPassages(name: string, passages: Iterable<Buffer>): AsyncGenerator<Buffer> {
   const decoder = new TextDecoder();
   yield Buffer.from(`/**/${name}(`);
-  for (const piece of pieces) {
+  for (const passage of passages) {
     await nextTurn();
-    yield Buffer.from(escapeLines(decoder.decode(piece, { stream: true })));
+    yield Buffer.from(escapeLines(decoder.decode(passage, { stream: true })));
   }
   yield Buffer.from(");");
 }

@@ -1,4 +1,4 @@
-/** Writes events as JSON text, from pieces that are made once per state of the data. */
+/** Writes events as JSON text, from texts that are made once per state of the data. */
 import { audienceNames, type EventInstance, type StoredEvent, type VocabularyName } from "../model/entities.js";
 import type { Snapshot } from "../store/snapshot.js";
 import { instanceId, instanceNames, instanceUrls, type ShownTime, shownTime } from "./shown-time.js";

@@ -19,7 +19,7 @@ export interface NodeFilter {
    * Overwrites `out[components * i ..]` for the points `first .. first + count - 1`. Points share running sums where
    * they lie close together, which changes no bit of an answer: give it as many at once as there are.
    *
-   * @param stop polled between pieces of work; when true it ends early and `out` is not valid
+   * @param stop polled between steps; when true it ends early and `out` is not valid
    */
   evaluate(
     readers: readonly BrickReader[],

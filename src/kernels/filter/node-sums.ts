@@ -15,7 +15,7 @@ export type ComponentPair = readonly [number, number];
 
 /**
  * Overwrites `totals` with the sums of every component, then of every product, for the cubes whose first nodes
- * (x, y, z, wrapped) are `starts`; ends early, between pieces of work, when `stop` says so, and then they are not
+ * (x, y, z, wrapped) are `starts`; ends early, between steps, when `stop` says so, and then they are not
  * valid.
  */
 export type NodeSums = (

@@ -24,7 +24,7 @@ export interface StencilShape extends Reach {
   /** Nodes that are combined for a point that is in no packet. */
   readonly nodes: number;
   /** Largest ratio of the nodes in a packet's box to those in the stencils of its points, one by one. */
-  readonly share: number;
+  readonly density: number;
   /** Components of each field. */
   readonly sizes: readonly number[];
   /** The records of axes and terms. */
@@ -57,7 +57,7 @@ export function createCombination(
   const edge = longestEdge(stencil);
   const largestEdges: Triple = [edge, edge, edge];
   const edges = hasRoom(stencil, PACKET_EDGES) ? PACKET_EDGES : largestEdges;
-  const nodesPerPoint = Math.floor(stencil.share * stencil.nodes);
+  const nodesPerPoint = Math.floor(stencil.density * stencil.nodes);
   /** Finds the first packet of the points; its box has at most `most` nodes for each of its points. */
   const findPacket = (positions: Float64Array, first: number, count: number, within: Triple, most: number): void => {
     const at = positions.byteOffset + 24 * first;

@@ -29,7 +29,7 @@ const FRAME_WEIGHT = COMBINED + 8 * COMBINED_VALUES;
 export const SUMS_BYTES = FRAME_WEIGHT + 16;
 
 /** Weights of one axis in scratch, and the record that tells the module of them. */
-interface AxisSlot {
+interface AxisRoom {
   readonly record: Int32Array;
   readonly from: Int32Array;
   readonly interval: Int32Array;
@@ -37,15 +37,15 @@ interface AxisSlot {
 }
 
 /** Copies the weights of the nodes `first .. first + length - 1`; false when they are too many. */
-function copyWeights(weights: IntervalWeights, first: number, length: number, slot: AxisSlot): boolean {
+function copyWeights(weights: IntervalWeights, first: number, length: number, room: AxisRoom): boolean {
   const start = weights.from[first];
   const end = weights.from[first + length];
   if (length >= NODES || end - start > ENTRIES) return false;
-  slot.record[0] = length;
-  for (let r = 0; r <= length; r++) slot.from[r] = weights.from[first + r] - start;
+  room.record[0] = length;
+  for (let r = 0; r <= length; r++) room.from[r] = weights.from[first + r] - start;
   for (let e = start; e < end; e++) {
-    slot.interval[e - start] = weights.interval[e];
-    slot.weight[e - start] = weights.weight[e];
+    room.interval[e - start] = weights.interval[e];
+    room.weight[e - start] = weights.weight[e];
   }
   return true;
 }
@@ -56,7 +56,7 @@ export function createSimdIntervalSums(module: Module, memory: WasmMemory, offse
   const frameWeight = new Float64Array(memory.buffer, offset + FRAME_WEIGHT, 1);
   const plain = createIntervalSums(combined);
   const sumsInMemory = new Float64Array(memory.buffer, offset + SUMS, COMPONENTS * TILE_EDGE ** 3);
-  const slots = [0, 1, 2].map((a): AxisSlot => {
+  const rooms = [0, 1, 2].map((a): AxisRoom => {
     const weight = offset + WEIGHTS + a * AXIS_BYTES;
     const interval = weight + 8 * ENTRIES;
     const from = interval + 4 * ENTRIES;
@@ -74,7 +74,7 @@ export function createSimdIntervalSums(module: Module, memory: WasmMemory, offse
     add(data, corner, strideY, strideZ, components, part, weights, n, sums) {
       const fits =
         data.buffer === memory.buffer &&
-        slots.every((slot, a) => copyWeights(weights[a], part.first[a], part.length[a], slot));
+        rooms.every((room, a) => copyWeights(weights[a], part.first[a], part.length[a], room));
       if (!fits) {
         plain.add(data, corner, strideY, strideZ, components, part, weights, n, sums);
         return;

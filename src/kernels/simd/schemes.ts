@@ -31,7 +31,7 @@ const CUBE_SHARE = 1.2;
  * Largest ratio of the nodes in a packet's box to those in the stencils of its points, one by one, as measured. It is
  * larger for nodal schemes, whose stencils are mostly rows of a single node: these are combined more slowly.
  */
-const PACKET_SHARE = { tensor: 1.2, nodal: 2 } as const;
+const PACKET_DENSITY = { tensor: 1.2, nodal: 2 } as const;
 
 /** Bytes of a field in bricks of float32. */
 function bytesOf({ edge, count }: Bricking, components: number): number {
@@ -125,7 +125,7 @@ function tensorScheme(
       const at = positions.byteOffset + 24 * first;
       call(large(fields), 0, 0, at, count, out.byteOffset + 8 * components * first);
     },
-    ...createCombination(module, records, { ...stencil, share: PACKET_SHARE.tensor, sizes, image }, evaluate),
+    ...createCombination(module, records, { ...stencil, density: PACKET_DENSITY.tensor, sizes, image }, evaluate),
   };
 }
 
@@ -186,6 +186,6 @@ function nodalScheme(
       records.writeFields(fields, sizes.length);
       evaluate(0, 0, positions, first, count, out);
     },
-    ...createCombination(module, records, { ...around, share: PACKET_SHARE.nodal, sizes, image }, evaluate),
+    ...createCombination(module, records, { ...around, density: PACKET_DENSITY.nodal, sizes, image }, evaluate),
   };
 }

@@ -111,10 +111,10 @@ export function imageOfProducts(axes: Axes, terms: readonly Product[], coefficie
   coefficients.forEach((value, i) => {
     view.setFloat64(end + 8 * i, value, true);
   });
-  terms.forEach(({ scale, slot, vectors }, t) => {
+  terms.forEach(({ scale, output, vectors }, t) => {
     const at = 3 * AXIS_BYTES + t * TERM_BYTES;
     view.setFloat64(at, scale, true);
-    view.setInt32(at + 8, slot, true);
+    view.setInt32(at + 8, output, true);
     vectors.forEach(({ vector, start, length }, a) => {
       view.setInt32(at + 12 + 12 * a, vector, true);
       view.setInt32(at + 16 + 12 * a, start, true);
@@ -127,10 +127,10 @@ export function imageOfProducts(axes: Axes, terms: readonly Product[], coefficie
 /** Axes and taps of a nodal scheme. */
 export function imageOfTaps(axes: Axes, taps: readonly Tap[]): Uint8Array {
   const view = imageOfAxes(axes, taps.length * TAP_BYTES);
-  taps.forEach(({ weight, slot, offset }, t) => {
+  taps.forEach(({ weight, output, offset }, t) => {
     const at = 3 * AXIS_BYTES + t * TAP_BYTES;
     view.setFloat64(at, weight, true);
-    view.setInt32(at + 8, slot, true);
+    view.setInt32(at + 8, output, true);
     offset.forEach((step, a) => {
       view.setInt32(at + 12 + 4 * a, step, true);
     });

@@ -29,7 +29,7 @@ export interface Vector {
 /** A product of one vector per axis, times `scale`, added to an output. */
 export interface Product {
   readonly scale: number;
-  readonly slot: number;
+  readonly output: number;
   readonly vectors: readonly [Vector, Vector, Vector];
 }
 
@@ -44,10 +44,10 @@ function interpolation(order: number): Vector {
 }
 
 /** One product: `vector` along the given axes, Lag4 along the others. */
-function product(slot: number, scale: number, vector: Vector, along: readonly number[]): Product {
+function product(output: number, scale: number, vector: Vector, along: readonly number[]): Product {
   const other = interpolation(4);
   const at = (axis: number) => (along.includes(axis) ? vector : other);
-  return { scale, slot, vectors: [at(0), at(1), at(2)] };
+  return { scale, output, vectors: [at(0), at(1), at(2)] };
 }
 
 /** Separable products of a quantity of a spline on `nodes` nodes; vector r is its r-th derivative. */
@@ -55,7 +55,7 @@ export function splineProducts(quantity: SimdQuantity, nodes: number): readonly 
   const vectorOf = (kind: number): Vector => ({ vector: kind, start: 0, length: nodes });
   return SPLINE_TERMS[quantity as SplineQuantity].map(({ output, kinds: [x, y, z], scale }) => ({
     scale,
-    slot: output,
+    output,
     vectors: [vectorOf(x), vectorOf(y), vectorOf(z)],
   }));
 }
@@ -65,19 +65,19 @@ export function products(quantity: SimdQuantity, order: number): readonly Produc
   switch (quantity) {
     case "value": {
       const vector = interpolation(order);
-      return [{ scale: 1, slot: 0, vectors: [vector, vector, vector] }];
+      return [{ scale: 1, output: 0, vectors: [vector, vector, vector] }];
     }
     case "gradient":
       return AXES.map((axis) => product(axis, 1, FIRST, [axis]));
     case "laplacian":
       return AXES.map((axis) => product(0, 1, SECOND, [axis]));
     case "hessian":
-      return PAIRS.flatMap(([a, b], slot) =>
+      return PAIRS.flatMap(([a, b], output) =>
         a === b
-          ? [product(slot, 1, SECOND, [a])]
+          ? [product(output, 1, SECOND, [a])]
           : [
-              product(slot, MIXED_DIFFERENCES[4][0], ONE_NODE, [a, b]),
-              product(slot, MIXED_DIFFERENCES[4][1], TWO_NODES, [a, b]),
+              product(output, MIXED_DIFFERENCES[4][0], ONE_NODE, [a, b]),
+              product(output, MIXED_DIFFERENCES[4][1], TWO_NODES, [a, b]),
             ],
       );
   }

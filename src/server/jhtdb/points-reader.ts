@@ -50,12 +50,12 @@ export class PointsReader implements BodyReader {
     };
   }
 
-  /** Reads a piece of the body. @throws RequestError naming the line and what is wrong with it */
-  write(piece: Buffer): void {
+  /** Reads a passage of the body. @throws RequestError naming the line and what is wrong with it */
+  write(passage: Buffer): void {
     let from = 0;
     if (this.#carry.length > 0) {
-      const at = piece.indexOf(LF);
-      const line = Buffer.concat([this.#carry, at < 0 ? piece : piece.subarray(0, at + 1)]);
+      const at = passage.indexOf(LF);
+      const line = Buffer.concat([this.#carry, at < 0 ? passage : passage.subarray(0, at + 1)]);
       if (at < 0) {
         this.#keep(line);
         return;
@@ -64,10 +64,10 @@ export class PointsReader implements BodyReader {
       this.#lines(line, 0, line.length);
       from = at + 1;
     }
-    const last = piece.lastIndexOf(LF) + 1;
-    this.#lines(piece, from, last);
+    const last = passage.lastIndexOf(LF) + 1;
+    this.#lines(passage, from, last);
     const rest = Math.max(from, last);
-    if (rest < piece.length) this.#keep(Buffer.from(piece.subarray(rest)));
+    if (rest < passage.length) this.#keep(Buffer.from(passage.subarray(rest)));
   }
 
   /** Reads the last line, which needs no line feed. @throws RequestError as `write` does */

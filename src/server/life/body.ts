@@ -22,7 +22,7 @@ export class Body implements ByteQueue {
   /** Bytes that were given out and put back, in order. */
   readonly #returned: Buffer[] = [];
   #received = 0;
-  /** The bytes that have come, as long as they came in one piece. */
+  /** The bytes that have come, as long as they came in one buffer. */
   #first: Buffer | null = null;
   #given = 0;
   #ended = false;
@@ -82,7 +82,7 @@ export class Body implements ByteQueue {
     this.#given -= bytes.length;
   }
 
-  /** The body, where it came in one piece; null where it did not, or has not yet. */
+  /** The body if it came in one buffer; null if it did not, or has not come yet. */
   get whole(): Buffer | null {
     return this.#request.complete ? this.#first : null;
   }

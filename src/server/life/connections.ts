@@ -104,7 +104,7 @@ export class Connections {
   }
 
   /**
-   * Begins a request once every earlier one of its connection has been answered. Node hands over all that a piece of
+   * Begins a request once every earlier one of its connection has been answered. Node hands over all that a buffer of
    * data holds, which may be a thousand requests, in one turn of the event loop; here they take turns with others. One
    * whose connection has ended meanwhile does not begin.
    */

@@ -181,14 +181,14 @@ function storeFigures(engine: Engine, registers: Registry[]): void {
 function storeCacheFigures(engine: Engine, registers: Registry[]): void {
   type Cache = NonNullable<EngineStatus["storeCache"]>;
   const figures: readonly (readonly [name: string, help: string, read: (cache: Cache) => number])[] = [
-    ["hits_total", "Pieces of stores that were found in the cache on disk.", ({ hits }) => hits],
-    ["misses_total", "Pieces of stores that were not found in the cache on disk.", ({ misses }) => misses],
+    ["hits_total", "Reads of stores that were found in the cache on disk.", ({ hits }) => hits],
+    ["misses_total", "Reads of stores that were not found in the cache on disk.", ({ misses }) => misses],
     [
       "damaged_total",
-      "Pieces in the cache on disk with a wrong checksum, which were misses.",
+      "Entries of the cache on disk with a wrong checksum, which were misses.",
       ({ damaged }) => damaged,
     ],
-    ["evictions_total", "Pieces removed from the cache on disk to make room.", ({ evictions }) => evictions],
+    ["evictions_total", "Entries removed from the cache on disk to make room.", ({ evictions }) => evictions],
     ["bytes", "Bytes in the cache on disk.", ({ bytes }) => bytes],
   ];
   for (const [name, help, read] of figures) {

@@ -17,7 +17,7 @@ import { bodyTooLarge, refuseEncoded } from "./refusal.js";
 import type { RequestFacts } from "./request-facts.js";
 import type { Service } from "./service.js";
 
-/** Answers whose numbers take less are not counted: their text goes to the socket in one piece. */
+/** Answers whose numbers take less are not counted: their text goes to the socket in one write. */
 const UNCOUNTED_BYTES = 16 * 1024;
 
 /** The header of answers that rest on guesses which somebody has accepted. */

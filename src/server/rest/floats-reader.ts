@@ -18,8 +18,8 @@ export class FloatsReader {
     this.#bytesPerPoint = 12 * writers.length;
   }
 
-  write(piece: Buffer): void {
-    const bytes = this.#carry.length > 0 ? Buffer.concat([this.#carry, piece]) : piece;
+  write(arrived: Buffer): void {
+    const bytes = this.#carry.length > 0 ? Buffer.concat([this.#carry, arrived]) : arrived;
     const whole = bytes.length - (bytes.length % this.#bytesPerPoint);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     for (let at = 0; at < whole; ) {

@@ -30,7 +30,7 @@ export async function writePng(rows: Buffer, width: number): Promise<Buffer> {
   // Runs of one colour compress well enough, at a fraction of the time that other strategies take.
   const deflate = createDeflate({ strategy: constants.Z_RLE, chunkSize: CHUNK_BYTES });
   deflate.end(rows);
-  for await (const piece of deflate) file.push(...chunk("IDAT", piece as Buffer));
+  for await (const bytes of deflate) file.push(...chunk("IDAT", bytes as Buffer));
   file.push(...chunk("IEND", Buffer.alloc(0)));
   return Buffer.concat(file);
 }

@@ -1,4 +1,4 @@
-/** Writes answers in pieces of about 64 KiB as raw float32, CSV or JSON, from a result of the engine. */
+/** Writes answers in passages of about 64 KiB as raw float32, CSV or JSON, from a result of the engine. */
 import type { Result } from "../../engine/contract/query.js";
 import { FloatWriter } from "../../float32/format.js";
 import type { QueryTexts } from "../../text/text-task.js";
@@ -20,8 +20,8 @@ export interface UnwrittenAnswer {
   readonly about: Readonly<Record<string, unknown>>;
 }
 
-const PIECE_BYTES = 64 * 1024;
-const PIECE_FLOATS = PIECE_BYTES / 4;
+const PASSAGE_BYTES = 64 * 1024;
+const PASSAGE_FLOATS = PASSAGE_BYTES / 4;
 
 /**
  * The shape of an answer in C order: times, points, records of a point, components. Several times or records make a
@@ -37,11 +37,11 @@ export function shapeOf({ result, timeCount }: UnwrittenAnswer): number[] {
   ];
 }
 
-/** Little-endian float32, copied piece by piece so that nothing is sent from memory that workers write. */
+/** Little-endian float32, copied passage by passage so that nothing is sent from memory that workers write. */
 function* octets(answer: UnwrittenAnswer): Generator<Buffer> {
   for (const part of answer.result.values) {
-    for (let from = 0; from < part.length; from += PIECE_FLOATS) {
-      const floats = part.subarray(from, from + PIECE_FLOATS);
+    for (let from = 0; from < part.length; from += PASSAGE_FLOATS) {
+      const floats = part.subarray(from, from + PASSAGE_FLOATS);
       yield Buffer.from(
         Uint8Array.prototype.slice.call(new Uint8Array(floats.buffer, floats.byteOffset, floats.byteLength)),
       );
@@ -49,14 +49,14 @@ function* octets(answer: UnwrittenAnswer): Generator<Buffer> {
   }
 }
 
-/** A growing piece of ASCII. */
+/** A growing passage of ASCII. */
 class TextBuffer {
   readonly #floats = new FloatWriter();
-  #bytes = Buffer.allocUnsafe(PIECE_BYTES + 1024);
+  #bytes = Buffer.allocUnsafe(PASSAGE_BYTES + 1024);
   #at = 0;
 
   get full(): boolean {
-    return this.#at >= PIECE_BYTES;
+    return this.#at >= PASSAGE_BYTES;
   }
 
   text(text: string): void {
@@ -68,19 +68,19 @@ class TextBuffer {
   }
 
   take(): Buffer {
-    const piece = this.#bytes.subarray(0, this.#at);
-    this.#bytes = Buffer.allocUnsafe(PIECE_BYTES + 1024);
+    const passage = this.#bytes.subarray(0, this.#at);
+    this.#bytes = Buffer.allocUnsafe(PASSAGE_BYTES + 1024);
     this.#at = 0;
-    return piece;
+    return passage;
   }
 }
 
 /** One line per record, a header line first; the time comes first where there are several. */
 function* csv({ result, timeCount, times, components }: UnwrittenAnswer): Generator<Buffer> {
-  const piece = new TextBuffer();
+  const passage = new TextBuffer();
   const several = times.length > 1;
   const columns = times.map((time) => `${time},`);
-  piece.text(`${several ? "time," : ""}${components.join(",")}\r\n`);
+  passage.text(`${several ? "time," : ""}${components.join(",")}\r\n`);
   // Either each record of a point has a time of its own, or all items of one time come before those of the next.
   const timed = result.recordTimes === undefined ? 0 : result.itemsPerPoint;
   const itemsPerTime = result.items / timeCount;
@@ -88,18 +88,18 @@ function* csv({ result, timeCount, times, components }: UnwrittenAnswer): Genera
   let item = 0;
   for (const part of result.values) {
     for (let i = 0; i < part.length; i++) {
-      if (column > 0) piece.text(",");
-      else if (several) piece.text(columns[timed > 0 ? item % timed : Math.floor(item / itemsPerTime)]);
-      piece.float(part[i]);
+      if (column > 0) passage.text(",");
+      else if (several) passage.text(columns[timed > 0 ? item % timed : Math.floor(item / itemsPerTime)]);
+      passage.float(part[i]);
       if (++column === result.components) {
-        piece.text("\r\n");
+        passage.text("\r\n");
         column = 0;
         item++;
-        if (piece.full) yield piece.take();
+        if (passage.full) yield passage.take();
       }
     }
   }
-  yield piece.take();
+  yield passage.take();
 }
 
 /** Members of a JSON answer before its values. */
@@ -139,37 +139,37 @@ export async function* nestedStream(
 
 /** Writes numbers as nested JSON arrays of a shape. */
 class NestedWriter {
-  readonly #piece = new TextBuffer();
+  readonly #passage = new TextBuffer();
   /** Numbers in one element of each dimension, outermost first. */
   readonly #spans: readonly number[];
   #count = 0;
 
   constructor(shape: readonly number[]) {
     this.#spans = shape.map((_, axis) => shape.slice(axis).reduce((product, length) => product * length, 1));
-    if (shape.includes(0)) this.#piece.text("[]");
+    if (shape.includes(0)) this.#passage.text("[]");
   }
 
-  /** Writes further numbers; a piece is given out when it is full. */
+  /** Writes further numbers; a passage is given out when it is full. */
   *write(part: Float32Array): Generator<Buffer> {
-    const piece = this.#piece;
+    const passage = this.#passage;
     const spans = this.#spans;
     let count = this.#count;
     for (let i = 0; i < part.length; i++) {
-      if (count > 0) piece.text(",");
-      for (const span of spans) if (count % span === 0) piece.text("[");
+      if (count > 0) passage.text(",");
+      for (const span of spans) if (count % span === 0) passage.text("[");
       const value = part[i];
-      if (Number.isFinite(value)) piece.float(value);
-      else piece.text("null");
+      if (Number.isFinite(value)) passage.float(value);
+      else passage.text("null");
       count++;
-      for (const span of spans) if (count % span === 0) piece.text("]");
-      if (piece.full) yield piece.take();
+      for (const span of spans) if (count % span === 0) passage.text("]");
+      if (passage.full) yield passage.take();
     }
     this.#count = count;
   }
 
-  /** The last piece. */
+  /** The last passage. */
   end(): Buffer {
-    return this.#piece.take();
+    return this.#passage.take();
   }
 }
 

@@ -96,11 +96,11 @@ export class ResponseEncoder {
       const bytes = Buffer.from(part.buffer, part.byteOffset, part.byteLength);
       for (let at = 0; at < bytes.length; ) {
         const end = at + BASE64_BYTES - rest.length;
-        const piece = Buffer.concat([rest, bytes.subarray(at, end)]);
+        const joined = Buffer.concat([rest, bytes.subarray(at, end)]);
         at = end;
-        const whole = piece.length - (piece.length % 3);
-        rest = piece.subarray(whole);
-        if (whole > 0) yield Buffer.from(piece.toString("base64", 0, whole), "latin1");
+        const whole = joined.length - (joined.length % 3);
+        rest = joined.subarray(whole);
+        if (whole > 0) yield Buffer.from(joined.toString("base64", 0, whole), "latin1");
       }
     }
     yield Buffer.concat([Buffer.from(rest.toString("base64"), "latin1"), tail]);

@@ -185,7 +185,7 @@ function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType,
   }
 }
 
-/** The pattern of a request with a short body that arrived in one piece and was scanned in place; else null. */
+/** The pattern of a request with a short body that arrived in one buffer and was scanned in place; else null. */
 function patternOf(
   { whole }: Body,
   { query, items: { buffer, from, to, scanner } }: { readonly query: Query; readonly items: ItemsSeen },

@@ -63,11 +63,11 @@ export class BrickCache implements BrickPins {
 
   /**
    * @param buffer the shared memory
-   * @param slot   slot of this worker, or -1 for the thread that only sets up, observes and repairs the cache
+   * @param seat   seat of this worker, or -1 for the thread that only sets up, observes and repairs the cache
    */
-  constructor(buffer: SharedArrayBuffer, layout: CacheLayout, slot: number) {
+  constructor(buffer: SharedArrayBuffer, layout: CacheLayout, seat: number) {
     this.#values = new Float32Array(buffer);
-    this.#directory = new BrickDirectory(buffer, layout, slot);
+    this.#directory = new BrickDirectory(buffer, layout, seat);
   }
 
   /** Bytes that a brick of so many float32 values takes up. */
@@ -158,8 +158,8 @@ export class BrickCache implements BrickPins {
   }
 
   /** Frees what a dead worker held. @returns false when another has the lock: call again later */
-  repair(deadSlot: number): boolean {
-    return this.#directory.repair(deadSlot);
+  repair(deadSeat: number): boolean {
+    return this.#directory.repair(deadSeat);
   }
 
   /**

@@ -11,9 +11,9 @@ export class CachedBricks implements BrickPins {
   /** Runs that are used no more, and are still pinned because another thread had the lock. */
   readonly #due: number[] = [];
 
-  /** @param slot slot of this thread, which no worker has */
-  constructor(buffer: SharedArrayBuffer, layout: CacheLayout, slot: number) {
-    this.#directory = new BrickDirectory(buffer, layout, slot);
+  /** @param seat seat of this thread, which no worker has */
+  constructor(buffer: SharedArrayBuffer, layout: CacheLayout, seat: number) {
+    this.#directory = new BrickDirectory(buffer, layout, seat);
   }
 
   get capacity(): number {

@@ -37,7 +37,7 @@ export interface CacheLayout {
   /** First byte of the directory; a multiple of 8. */
   readonly base: number;
   readonly units: number;
-  /** Words of 32 pin bits per unit; worker slots are 0 .. 32 * pinWords - 1. */
+  /** Words of 32 pin bits per unit; worker seats are 0 .. 32 * pinWords - 1. */
   readonly pinWords: number;
   readonly buckets: number;
   /** First byte of unit 0. */
@@ -122,10 +122,10 @@ export class BrickDirectory {
   readonly #stats: Float64Array;
   /** State of the run that starts at a unit; waited on while it is LOADING. */
   readonly #state: Int32Array;
-  /** Worker slot that reads the brick while it is LOADING. */
+  /** Worker seat that reads the brick while it is LOADING. */
   readonly #reader: Int32Array;
   readonly #layout: CacheLayout;
-  readonly #slot: number;
+  readonly #seat: number;
   readonly #bucket: Int32Array;
   readonly #length: Int32Array;
   readonly #source: Int32Array;
@@ -136,10 +136,10 @@ export class BrickDirectory {
   readonly #after: Int32Array;
   readonly #pins: Int32Array;
 
-  /** @param slot worker slot whose pins this view sets */
-  constructor(buffer: SharedArrayBuffer, layout: CacheLayout, slot: number) {
+  /** @param seat worker seat whose pins this view sets */
+  constructor(buffer: SharedArrayBuffer, layout: CacheLayout, seat: number) {
     this.#layout = layout;
-    this.#slot = slot;
+    this.#seat = seat;
     const views = cacheViews(buffer, layout);
     this.#stats = views.stats;
     this.#control = views.control;
@@ -192,7 +192,7 @@ export class BrickDirectory {
     this.#source[unit] = source;
     this.#frame[unit] = frame;
     this.#brick[unit] = brick;
-    this.#reader[unit] = this.#slot;
+    this.#reader[unit] = this.#seat;
     this.#state[unit] = LOADING;
     this.#link(unit);
     this.pin(unit);
@@ -205,8 +205,8 @@ export class BrickDirectory {
       if (this.#state[unit] === READY) this.#detach(unit, OLDEST);
       this.#control[PINNED_RUNS] += 1;
     }
-    const at = unit * this.#layout.pinWords + (this.#slot >> 5);
-    this.#pins[at] |= 1 << (this.#slot & 31);
+    const at = unit * this.#layout.pinWords + (this.#seat >> 5);
+    this.#pins[at] |= 1 << (this.#seat & 31);
   }
 
   /** Frees the run of a brick that has been read and that no worker has pinned. */
@@ -219,8 +219,8 @@ export class BrickDirectory {
 
   /** Drops this worker's pin; a ready brick without pins becomes the newest of the LRU list, a failed one is freed. */
   unpin(unit: number): void {
-    const at = unit * this.#layout.pinWords + (this.#slot >> 5);
-    this.#pins[at] &= ~(1 << (this.#slot & 31));
+    const at = unit * this.#layout.pinWords + (this.#seat >> 5);
+    this.#pins[at] &= ~(1 << (this.#seat & 31));
     if (this.#pinned(unit)) return;
     this.#control[PINNED_RUNS] -= 1;
     if (this.#state[unit] === FAILED) this.#free(unit);
@@ -229,7 +229,7 @@ export class BrickDirectory {
 
   /** Whether this worker has reserved the run and not read its brick yet. */
   isOwn(unit: number): boolean {
-    return this.#state[unit] === LOADING && this.#reader[unit] === this.#slot;
+    return this.#state[unit] === LOADING && this.#reader[unit] === this.#seat;
   }
 
   /** Whether the brick of a run has been read. */
@@ -301,7 +301,7 @@ export class BrickDirectory {
 
   /** Runs a change under the lock. */
   locked<T>(change: () => T): T {
-    const holder = holderOf(this.#slot);
+    const holder = holderOf(this.#seat);
     for (;;) {
       const found = Atomics.compareExchange(this.#control, LOCK, 0, holder);
       if (found === 0) break;
@@ -316,7 +316,7 @@ export class BrickDirectory {
 
   /** Runs a change under the lock; null where another thread keeps the lock for longer than a moment. */
   tryLocked<T>(change: () => T): T | null {
-    const holder = holderOf(this.#slot);
+    const holder = holderOf(this.#seat);
     for (let left = ATTEMPTS; Atomics.compareExchange(this.#control, LOCK, 0, holder) !== 0; left--)
       if (left === 0) return null;
     try {
@@ -328,12 +328,12 @@ export class BrickDirectory {
 
   /** Whether another worker waits for space: new pins must not delay it further. Under the lock. */
   get othersTurn(): boolean {
-    return this.#control[TURN] !== 0 && this.#control[TURN] !== holderOf(this.#slot);
+    return this.#control[TURN] !== 0 && this.#control[TURN] !== holderOf(this.#seat);
   }
 
   /** Gives this worker the next space to come free, unless another waits already. Under the lock. */
   claimTurn(): void {
-    if (this.#control[TURN] === 0) this.#control[TURN] = holderOf(this.#slot);
+    if (this.#control[TURN] === 0) this.#control[TURN] = holderOf(this.#seat);
   }
 
   /**
@@ -341,7 +341,7 @@ export class BrickDirectory {
    * @returns whether it had waited
    */
   endTurn(): boolean {
-    if (this.#control[TURN] !== holderOf(this.#slot)) return false;
+    if (this.#control[TURN] !== holderOf(this.#seat)) return false;
     this.#control[TURN] = 0;
     return true;
   }
@@ -368,17 +368,17 @@ export class BrickDirectory {
    * @returns false when another worker has the lock. It may have died as well, without notice to this one: call again
    *   later.
    */
-  repair(deadSlot: number): boolean {
-    const dead = holderOf(deadSlot);
-    const own = holderOf(this.#slot);
+  repair(deadSeat: number): boolean {
+    const dead = holderOf(deadSeat);
+    const own = holderOf(this.#seat);
     const found = Atomics.compareExchange(this.#control, LOCK, dead, own);
     if (found !== dead && Atomics.compareExchange(this.#control, LOCK, 0, own) !== 0) return false;
     if (this.#control[TURN] === dead) this.#control[TURN] = 0;
     const failed: number[] = [];
     this.#eachRun((unit) => {
-      const at = unit * this.#layout.pinWords + (deadSlot >> 5);
-      this.#pins[at] &= ~(1 << (deadSlot & 31));
-      if (this.#state[unit] !== LOADING || this.#reader[unit] !== deadSlot) return;
+      const at = unit * this.#layout.pinWords + (deadSeat >> 5);
+      this.#pins[at] &= ~(1 << (deadSeat & 31));
+      if (this.#state[unit] !== LOADING || this.#reader[unit] !== deadSeat) return;
       this.#state[unit] = FAILED;
       failed.push(unit);
     });
@@ -546,6 +546,6 @@ export class BrickDirectory {
   }
 }
 
-function holderOf(slot: number): number {
-  return slot + 2;
+function holderOf(seat: number): number {
+  return seat + 2;
 }

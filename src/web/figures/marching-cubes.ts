@@ -135,12 +135,12 @@ class Vertices {
     const [cx, cy, cz] = CORNERS[corner];
     const [i, j, k] = [x + cx, y + cy, z + cz];
     const [, rows, layers] = this.#steps;
-    const slot = (k & 1) * layers + j * rows + i;
-    const known = this.#kept[axis][slot];
+    const entry = (k & 1) * layers + j * rows + i;
+    const known = this.#kept[axis][entry];
     if (known >= 0) return known;
     const number = this.positions.length / 3;
     this.#add(i, j, k, axis);
-    this.#kept[axis][slot] = number;
+    this.#kept[axis][entry] = number;
     return number;
   }
 

@@ -23,7 +23,7 @@ const source = {
 };
 
 describe("sampler", () => {
-  it("takes nothing over from a thread that died in the middle of a group and had its slot", () => {
+  it("takes nothing over from a thread that died in the middle of a group and had its seat", () => {
     const layout = memoryLayout(1, 1024 * 1024);
     const memory = createSharedMemory(layout.bytes);
     new Uint8Array(memory.buffer, layout.arenas, layout.arenaBytes).fill(1);

@@ -15,7 +15,7 @@ const PLACE_BYTES = 12;
 @unmanaged
 class Prepared {
   weight: f64;
-  slot: i32;
+  output: i32;
   /** Bytes from the point's node, in a brick or in a packet. */
   offset: i32;
   /** Addresses of its places along x, y and z. */
@@ -66,7 +66,7 @@ function prepareTaps(
     const tap = changetype<Tap>(taps + t * offsetof<Tap>());
     const to = changetype<Prepared>(prepared);
     to.weight = tap.weight;
-    to.slot = tap.slot;
+    to.output = tap.output;
     to.offset = (tap.x + (tap.y + tap.z * edgeY) * edgeX) * nodeBytes;
     to.placeX = work + PLACES_X + (<usize>(tap.x + reach) << 3);
     to.placeY = work + PLACES_Y + (<usize>(tap.y + reach) << 3);
@@ -157,17 +157,17 @@ function combinedSingle(field: Field, frames: Frames, brick: usize, offset: usiz
 // @ts-ignore: decorator
 @inline
 function sumOne(
-  TRIPLE: bool, ACROSS: bool, WIDE: bool, field: Field, tapCount: i32, at: usize, slots: i32, out: usize,
+  TRIPLE: bool, ACROSS: bool, WIDE: bool, field: Field, tapCount: i32, at: usize, outputs: i32, out: usize,
   work: usize
 ): void {
   let taps = work + PREPARED;
   const end = taps + tapCount * offsetof<Prepared>();
-  for (let slot = 0; slot < slots; slot++) {
+  for (let output = 0; output < outputs; output++) {
     let xy = f64x2.splat(0);
     let z: f64 = 0;
     for (; taps < end; taps += offsetof<Prepared>()) {
       const tap = changetype<Prepared>(taps);
-      if (tap.slot != slot) break;
+      if (tap.output != output) break;
       let p = at;
       if (ACROSS) {
         const place = placeOf(tap);
@@ -183,20 +183,20 @@ function sumOne(
         z += tap.weight * (WIDE ? load<f64>(p) : <f64>load<f32>(p));
       }
     }
-    storeSlot(TRIPLE, xy, z, slot, slots, out);
+    storeOutput(TRIPLE, xy, z, output, outputs, out);
   }
 }
 
 /** Stores an output of every component. */
 // @ts-ignore: decorator
 @inline
-function storeSlot(TRIPLE: bool, xy: v128, z: f64, slot: i32, slots: i32, out: usize): void {
+function storeOutput(TRIPLE: bool, xy: v128, z: f64, output: i32, outputs: i32, out: usize): void {
   if (TRIPLE) {
-    store<f64>(out + (<usize>slot << 3), f64x2.extract_lane(xy, 0));
-    store<f64>(out + (<usize>(slots + slot) << 3), f64x2.extract_lane(xy, 1));
-    store<f64>(out + (<usize>(2 * slots + slot) << 3), z);
+    store<f64>(out + (<usize>output << 3), f64x2.extract_lane(xy, 0));
+    store<f64>(out + (<usize>(outputs + output) << 3), f64x2.extract_lane(xy, 1));
+    store<f64>(out + (<usize>(2 * outputs + output) << 3), z);
   } else {
-    store<f64>(out + (<usize>slot << 3), z);
+    store<f64>(out + (<usize>output << 3), z);
   }
 }
 
@@ -204,17 +204,17 @@ function storeSlot(TRIPLE: bool, xy: v128, z: f64, slot: i32, slots: i32, out: u
 // @ts-ignore: decorator
 @inline
 function sumFewer(
-  TRIPLE: bool, ACROSS: bool, field: Field, frames: Frames, tapCount: i32, brick: usize, inner: usize, slots: i32,
+  TRIPLE: bool, ACROSS: bool, field: Field, frames: Frames, tapCount: i32, brick: usize, inner: usize, outputs: i32,
   out: usize, work: usize
 ): void {
   let taps = work + PREPARED;
   const end = taps + tapCount * offsetof<Prepared>();
-  for (let slot = 0; slot < slots; slot++) {
+  for (let output = 0; output < outputs; output++) {
     let xy = f64x2.splat(0);
     let z: f64 = 0;
     for (; taps < end; taps += offsetof<Prepared>()) {
       const tap = changetype<Prepared>(taps);
-      if (tap.slot != slot) break;
+      if (tap.output != output) break;
       const place = ACROSS ? placeOf(tap) : 0;
       const holder = ACROSS ? <usize><u32>place : brick;
       const offset = ACROSS ? <usize>(place >> 32) : inner + tap.offset;
@@ -225,7 +225,7 @@ function sumFewer(
         z += tap.weight * combinedSingle(field, frames, holder, offset);
       }
     }
-    storeSlot(TRIPLE, xy, z, slot, slots, out);
+    storeOutput(TRIPLE, xy, z, output, outputs, out);
   }
 }
 
@@ -233,19 +233,19 @@ function sumFewer(
 // @ts-ignore: decorator
 @inline
 function sumFour(
-  TRIPLE: bool, ACROSS: bool, frames: Frames, tapCount: i32, b0: usize, b1: usize, b2: usize, b3: usize, slots: i32,
+  TRIPLE: bool, ACROSS: bool, frames: Frames, tapCount: i32, b0: usize, b1: usize, b2: usize, b3: usize, outputs: i32,
   out: usize, work: usize
 ): void {
   const w0 = frames.weight0, w1 = frames.weight1, w2 = frames.weight2, w3 = frames.weight3;
   const v0 = f64x2.splat(w0), v1 = f64x2.splat(w1), v2 = f64x2.splat(w2), v3 = f64x2.splat(w3);
   let taps = work + PREPARED;
   const end = taps + tapCount * offsetof<Prepared>();
-  for (let slot = 0; slot < slots; slot++) {
+  for (let output = 0; output < outputs; output++) {
     let xy = f64x2.splat(0);
     let z: f64 = 0;
     for (; taps < end; taps += offsetof<Prepared>()) {
       const tap = changetype<Prepared>(taps);
-      if (tap.slot != slot) break;
+      if (tap.output != output) break;
       const place = ACROSS ? placeOf(tap) : 0;
       const offset = ACROSS ? <usize>(place >> 32) : <usize>tap.offset;
       const brick = <usize><u32>place;
@@ -265,7 +265,7 @@ function sumFour(
         );
       }
     }
-    storeSlot(TRIPLE, xy, z, slot, slots, out);
+    storeOutput(TRIPLE, xy, z, output, outputs, out);
   }
 }
 
@@ -295,7 +295,7 @@ function placeStencil(
 @inline
 function atPoints(
   TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, packet: Packet, combined: usize, axisX: Axis, axisY: Axis,
-  axisZ: Axis, tapCount: i32, count: i32, reach: i32, slots: i32, out: usize, components: i32, work: usize
+  axisZ: Axis, tapCount: i32, count: i32, reach: i32, outputs: i32, out: usize, components: i32, work: usize
 ): void {
   const nodeBytes = TRIPLE ? 12 : 4;
   if (FRAMES != TOGETHER) findStands(field, nodeBytes, reach, axisX, axisY, axisZ, count, work);
@@ -311,7 +311,7 @@ function atPoints(
       const localZ = inPacket(shift(z, -reach, axisZ.nodes), packet.z, axisZ.nodes) + reach;
       const at = combined
         + (<usize>((localX + (localY + localZ * packet.lengthY) * packet.lengthX) * (TRIPLE ? 3 : 1)) << 3);
-      sumOne(TRIPLE, false, true, field, tapCount, at, slots, out, work);
+      sumOne(TRIPLE, false, true, field, tapCount, at, outputs, out, work);
     } else {
       const brick = <usize>load<i32>(place);
       const inner = load<i32>(place, 4);
@@ -320,18 +320,18 @@ function atPoints(
       if (FRAMES == FOUR) {
         if (inside) sumFour(
           TRIPLE, false, frames, tapCount, baseOf(field.table, brick) + inner, baseOf(field.table1, brick) + inner,
-          baseOf(field.table2, brick) + inner, baseOf(field.table3, brick) + inner, slots, out, work
+          baseOf(field.table2, brick) + inner, baseOf(field.table3, brick) + inner, outputs, out, work
         );
         else sumFour(
-          TRIPLE, true, frames, tapCount, field.table, field.table1, field.table2, field.table3, slots, out, work
+          TRIPLE, true, frames, tapCount, field.table, field.table1, field.table2, field.table3, outputs, out, work
         );
       } else if (FRAMES == FEWER) {
-        if (inside) sumFewer(TRIPLE, false, field, frames, tapCount, brick, inner, slots, out, work);
-        else sumFewer(TRIPLE, true, field, frames, tapCount, 0, 0, slots, out, work);
+        if (inside) sumFewer(TRIPLE, false, field, frames, tapCount, brick, inner, outputs, out, work);
+        else sumFewer(TRIPLE, true, field, frames, tapCount, 0, 0, outputs, out, work);
       } else {
         const at = baseOf(field.table, brick) + inner;
-        if (inside) sumOne(TRIPLE, false, false, field, tapCount, at, slots, out, work);
-        else sumOne(TRIPLE, true, false, field, tapCount, 0, slots, out, work);
+        if (inside) sumOne(TRIPLE, false, false, field, tapCount, at, outputs, out, work);
+        else sumOne(TRIPLE, true, false, field, tapCount, 0, outputs, out, work);
       }
     }
     out += <usize>components << 3;
@@ -344,7 +344,7 @@ function atPoints(
 // @ts-ignore: decorator
 @inline
 function atAll(
-  FRAMES: i32, reach: i32, frames: Frames, packet: Packet, axes: usize, taps: usize, tapCount: i32, slots: i32,
+  FRAMES: i32, reach: i32, frames: Frames, packet: Packet, axes: usize, taps: usize, tapCount: i32, outputs: i32,
   fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize
 ): void {
   const axisX = changetype<Axis>(axes);
@@ -364,17 +364,17 @@ function atAll(
       findNodes(axisY, position + 8, length, work + NODES + 4);
       findNodes(axisZ, position + 16, length, work + NODES + 8);
       if (field.components == 3) atPoints(
-        true, FRAMES, field, frames, packet, combined, axisX, axisY, axisZ, tapCount, length, reach, slots, to,
+        true, FRAMES, field, frames, packet, combined, axisX, axisY, axisZ, tapCount, length, reach, outputs, to,
         components, work
       );
       else atPoints(
-        false, FRAMES, field, frames, packet, combined, axisX, axisY, axisZ, tapCount, length, reach, slots, to,
+        false, FRAMES, field, frames, packet, combined, axisX, axisY, axisZ, tapCount, length, reach, outputs, to,
         components, work
       );
       to += <usize>(components * POINTS) << 3;
     }
     if (FRAMES == TOGETHER) combined += packetBytes(packet, field);
-    out += <usize>(field.components * slots) << 3;
+    out += <usize>(field.components * outputs) << 3;
   }
 }
 
@@ -382,30 +382,31 @@ function atAll(
  * Values of a nodal stencil at the nodes nearest to points, float64.
  *
  * @param reach  largest distance of a tap from the node along any axis, at most 4
- * @param slots  outputs per component of a field
+ * @param outputs  outputs per component of a field
  * @param frames how frames are combined; 0: there is one
  * @param packet the points are together in this packet; 0: each is combined alone
  * @param out    `components` values a point, overwritten; fields one after the other, component-major
  * @param work   4 KiB of this thread
  */
 export function nodal(
-  reach: i32, frames: usize, packet: usize, axes: usize, taps: usize, tapCount: i32, slots: i32, fields: usize,
+  reach: i32, frames: usize, packet: usize, axes: usize, taps: usize, tapCount: i32, outputs: i32, fields: usize,
   fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize
 ): void {
   const weights = changetype<Frames>(frames);
   const box = changetype<Packet>(packet);
   if (packet) atAll(
-    TOGETHER, reach, weights, box, axes, taps, tapCount, slots, fields, fieldCount, positions, count, out, components,
+    TOGETHER, reach, weights, box, axes, taps, tapCount, outputs, fields, fieldCount, positions, count, out, components,
     work
   );
   else if (frames && weights.count == 4) atAll(
-    FOUR, reach, weights, box, axes, taps, tapCount, slots, fields, fieldCount, positions, count, out, components, work
+    FOUR, reach, weights, box, axes, taps, tapCount, outputs, fields, fieldCount, positions, count, out, components,
+    work
   );
   else if (frames) atAll(
-    FEWER, reach, weights, box, axes, taps, tapCount, slots, fields, fieldCount, positions, count, out, components,
+    FEWER, reach, weights, box, axes, taps, tapCount, outputs, fields, fieldCount, positions, count, out, components,
     work
   );
   else atAll(
-    ONE, reach, weights, box, axes, taps, tapCount, slots, fields, fieldCount, positions, count, out, components, work
+    ONE, reach, weights, box, axes, taps, tapCount, outputs, fields, fieldCount, positions, count, out, components, work
   );
 }

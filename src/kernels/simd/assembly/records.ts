@@ -65,11 +65,11 @@ export class Packet {
   lengthZ: i32;
 }
 
-/** A separable product of three vectors, times `scale`, added to output `slot` of every component. */
+/** A separable product of three vectors, times `scale`, added to output `output` of every component. */
 @unmanaged
 export class Term {
   scale: f64;
-  slot: i32;
+  output: i32;
   vectorX: i32;
   startX: i32;
   lengthX: i32;
@@ -82,12 +82,12 @@ export class Term {
 }
 
 /**
- * One node of a stencil around the nearest node, and its weight in output `slot`; records of a slot follow each other.
+ * One node of a stencil around the nearest node, and its weight in an output; records of an output follow each other.
  */
 @unmanaged
 export class Tap {
   weight: f64;
-  slot: i32;
+  output: i32;
   x: i32;
   y: i32;
   z: i32;

@@ -77,7 +77,7 @@ export function weighSpline(
  *
  * @param nodes       4 to 14 nodes an axis, even
  * @param derivatives as for `weighSpline`; vector r of a term is the r-th derivative
- * @param slots       outputs per component of a field
+ * @param outputs       outputs per component of a field
  * @param frames      how frames are combined; 0: there is one
  * @param packet the points are together in this packet; 0: each is combined alone
  * @param out         `components` values a point, overwritten; fields one after the other, component-major
@@ -85,7 +85,7 @@ export function weighSpline(
  */
 export function spline(
   nodes: i32, derivatives: i32, table: usize, degree: i32, frames: usize, packet: usize, axes: usize, terms: usize,
-  termCount: i32, slots: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize,
+  termCount: i32, outputs: i32, fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize,
   components: i32, work: usize
 ): void {
   memory.fill(out, 0, <usize>(count * components) << 3);
@@ -100,24 +100,24 @@ export function spline(
         3 * VECTORS * VECTOR
       );
     }
-    let slot = out + (<usize>(first * components) << 3);
+    let output = out + (<usize>(first * components) << 3);
     const combination = changetype<Frames>(frames);
     let combined = frames ? combination.nodes : 0;
     for (let f = 0; f < fieldCount; f++) {
       const field = changetype<Field>(fields + f * offsetof<Field>());
       if (frames) {
         addTermsCombined(
-          VECTOR, VECTORS, field, combination, packet, combined, axes, terms, termCount, slots, length, work + NODES,
-          work + WEIGHTS, slot, components, work
+          VECTOR, VECTORS, field, combination, packet, combined, axes, terms, termCount, outputs, length, work + NODES,
+          work + WEIGHTS, output, components, work
         );
         if (packet) combined += packetBytes(changetype<Packet>(packet), field);
       } else {
         addTerms(
-          VECTOR, VECTORS, field, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot,
+          VECTOR, VECTORS, field, axes, terms, termCount, outputs, length, work + NODES, work + WEIGHTS, output,
           components, work
         );
       }
-      slot += <usize>(field.components * slots) << 3;
+      output += <usize>(field.components * outputs) << 3;
     }
   }
 }

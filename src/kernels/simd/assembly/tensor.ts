@@ -167,8 +167,8 @@ function sumSingles(sums: usize, w: usize, length: i32, scale: f64, out: usize):
 // @ts-ignore: decorator
 @inline
 function sumTerm(term: Term, components: i32, wx: usize, out: usize, stride: usize, work: usize): void {
-  if (components == 3) sumTriples(work + SUMS, wx, term.lengthX, term.scale, out + (<usize>term.slot << 3), stride);
-  else sumSingles(work + SUMS, wx, term.lengthX, term.scale, out + (<usize>term.slot << 3));
+  if (components == 3) sumTriples(work + SUMS, wx, term.lengthX, term.scale, out + (<usize>term.output << 3), stride);
+  else sumSingles(work + SUMS, wx, term.lengthX, term.scale, out + (<usize>term.output << 3));
 }
 
 /**
@@ -181,12 +181,12 @@ function sumTerm(term: Term, components: i32, wx: usize, out: usize, stride: usi
 @inline
 export function addTermsCombined(
   vector: i32, vectors: i32, field: Field, frames: Frames, packet: usize, combined: usize, axes: usize, terms: usize,
-  termCount: i32, slots: i32, count: i32, nodes: usize, w: usize, out: usize, components: i32, work: usize
+  termCount: i32, outputs: i32, count: i32, nodes: usize, w: usize, out: usize, components: i32, work: usize
 ): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
-  const stride = <usize>slots << 3;
+  const stride = <usize>outputs << 3;
   const low = frames.low;
   const box = changetype<Packet>(packet);
   const size = field.components;
@@ -235,13 +235,13 @@ export function addTermsCombined(
 // @ts-ignore: decorator
 @inline
 export function addTerms(
-  vector: i32, vectors: i32, field: Field, axes: usize, terms: usize, termCount: i32, slots: i32, count: i32,
+  vector: i32, vectors: i32, field: Field, axes: usize, terms: usize, termCount: i32, outputs: i32, count: i32,
   nodes: usize, w: usize, out: usize, components: i32, work: usize
 ): void {
   const axisX = changetype<Axis>(axes);
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
-  const stride = <usize>slots << 3;
+  const stride = <usize>outputs << 3;
   for (let i = 0; i < count; i++) {
     for (let t = 0; t < termCount; t++) {
       const term = changetype<Term>(terms + t * offsetof<Term>());
@@ -261,38 +261,38 @@ export function addTerms(
  * Sums of separable products at points, float64; interpolation is on four nodes an axis.
  *
  * @param derivatives bits of the vectors that the terms use besides the interpolation weights
- * @param slots       outputs per component of a field
+ * @param outputs       outputs per component of a field
  * @param frames      how frames are combined; 0: there is one
  * @param packet the points are together in this packet; 0: each is combined alone
  * @param out         `components` values a point, overwritten; fields one after the other, component-major
  * @param work        16 KiB of this thread
  */
 export function tensor(
-  derivatives: i32, frames: usize, packet: usize, axes: usize, terms: usize, termCount: i32, slots: i32, fields: usize,
-  fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize
+  derivatives: i32, frames: usize, packet: usize, axes: usize, terms: usize, termCount: i32, outputs: i32,
+  fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize
 ): void {
   memory.fill(out, 0, <usize>(count * components) << 3);
   for (let first = 0; first < count; first += POINTS) {
     const length = min(POINTS, count - first);
     weighPoints(derivatives, axes, positions + <usize>first * 24, length, work);
-    let slot = out + (<usize>(first * components) << 3);
+    let output = out + (<usize>(first * components) << 3);
     const weights = changetype<Frames>(frames);
     let combined = frames ? weights.nodes : 0;
     for (let f = 0; f < fieldCount; f++) {
       const field = changetype<Field>(fields + f * offsetof<Field>());
       if (frames) {
         addTermsCombined(
-          VECTOR, VECTORS, field, weights, packet, combined, axes, terms, termCount, slots, length, work + NODES,
-          work + WEIGHTS, slot, components, work
+          VECTOR, VECTORS, field, weights, packet, combined, axes, terms, termCount, outputs, length, work + NODES,
+          work + WEIGHTS, output, components, work
         );
         if (packet) combined += packetBytes(changetype<Packet>(packet), field);
       } else {
         addTerms(
-          VECTOR, VECTORS, field, axes, terms, termCount, slots, length, work + NODES, work + WEIGHTS, slot,
+          VECTOR, VECTORS, field, axes, terms, termCount, outputs, length, work + NODES, work + WEIGHTS, output,
           components, work
         );
       }
-      slot += <usize>(field.components * slots) << 3;
+      output += <usize>(field.components * outputs) << 3;
     }
   }
 }

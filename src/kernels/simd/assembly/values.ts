@@ -223,7 +223,7 @@ function interpolate(
       weighAxis(ORDER, axisY, positions + 8, length, work + NODES + 4, work + WEIGHTS + VECTOR);
       weighAxis(ORDER, axisZ, positions + 16, length, work + NODES + 8, work + WEIGHTS + 2 * VECTOR);
     }
-    let slot = out;
+    let output = out;
     let combined: usize = FRAMES == ONE ? 0 : changetype<Frames>(frames).nodes;
     for (let f = 0; f < fieldCount; f++) {
       const field = changetype<Field>(fields + f * offsetof<Field>());
@@ -231,17 +231,17 @@ function interpolate(
         const weights = changetype<Frames>(frames);
         const box = changetype<Packet>(packet);
         if (field.components == 3) combinedAt(
-          ORDER, 3, FRAMES == TOGETHER, field, weights, box, combined, axisX, axisY, axisZ, length, slot, stride, work
+          ORDER, 3, FRAMES == TOGETHER, field, weights, box, combined, axisX, axisY, axisZ, length, output, stride, work
         );
         else combinedAt(
-          ORDER, 1, FRAMES == TOGETHER, field, weights, box, combined, axisX, axisY, axisZ, length, slot, stride, work
+          ORDER, 1, FRAMES == TOGETHER, field, weights, box, combined, axisX, axisY, axisZ, length, output, stride, work
         );
         if (FRAMES == TOGETHER) combined += packetBytes(box, field);
       } else if (field.components == 3) valuesAt(
-        ORDER, 3, AHEAD, field, axisX, axisY, axisZ, length, slot, stride, work
+        ORDER, 3, AHEAD, field, axisX, axisY, axisZ, length, output, stride, work
       );
-      else valuesAt(ORDER, 1, AHEAD, field, axisX, axisY, axisZ, length, slot, stride, work);
-      slot += <usize>field.components << 3;
+      else valuesAt(ORDER, 1, AHEAD, field, axisX, axisY, axisZ, length, output, stride, work);
+      output += <usize>field.components << 3;
     }
     positions += 24 * POINTS;
     out += stride * POINTS;

@@ -15,7 +15,7 @@ export const REPEAT_BYTES = 16 * 1024;
 const KEPT = 4;
 /** Most bytes that are remembered of the head of a request, and of its body around the points. */
 export const KEPT_BYTES = 2048;
-/** Pieces of data that the parser may get with no repeat in between; after one more it gets all that follow. */
+/** Buffers that the parser may get with no repeat in between; after one more it gets all that follow. */
 const PATIENCE = 16;
 /** Digits of the largest `Content-Length` of a repeat. */
 const LENGTH_DIGITS = 5;
@@ -175,7 +175,7 @@ class FollowedConnection {
   readonly #patterns: RepeatPattern[] = [];
   /** Bytes that the parser was given since it last certainly stood between two requests; null while it does. */
   #given: number | null = null;
-  /** Pieces of data that the parser was given since the last repeat. */
+  /** Buffers that the parser was given since the last repeat. */
   #passed = 0;
   /** The repeat that is being served. */
   #current: Repeat | null = null;

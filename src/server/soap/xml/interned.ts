@@ -1,7 +1,7 @@
 /** `Interned` keeps what is made of short texts, so that a text which is repeated is decoded once. */
 
 /** A power of two. */
-const SLOTS = 512;
+const ENTRIES = 512;
 /** Longer spellings are not kept. */
 const LONGEST = 64;
 
@@ -13,7 +13,7 @@ interface InternedText<T> {
 /** Values of short texts, kept by their bytes; a bounded number of them, the last one wins its place. */
 export class Interned<T> {
   readonly #make: (text: string) => T;
-  readonly #slots: (InternedText<T> | undefined)[] = new Array(SLOTS).fill(undefined);
+  readonly #entries: (InternedText<T> | undefined)[] = new Array(ENTRIES).fill(undefined);
 
   /** @param make what a text is turned into; what it throws is not kept */
   constructor(make: (text: string) => T) {
@@ -26,11 +26,11 @@ export class Interned<T> {
     if (length > LONGEST) return this.#make(buffer.toString("utf8", from, to));
     let hash = length;
     for (let i = from; i < to; i++) hash = Math.imul(hash, 31) + buffer[i];
-    const slot = (hash ^ (hash >>> 9)) & (SLOTS - 1);
-    const known = this.#slots[slot];
+    const entry = (hash ^ (hash >>> 9)) & (ENTRIES - 1);
+    const known = this.#entries[entry];
     if (known !== undefined && spells(known.bytes, buffer, from, length)) return known.made;
     const made = this.#make(buffer.toString("utf8", from, to));
-    this.#slots[slot] = { bytes: Uint8Array.prototype.slice.call(buffer, from, to), made };
+    this.#entries[entry] = { bytes: Uint8Array.prototype.slice.call(buffer, from, to), made };
     return made;
   }
 }

@@ -105,7 +105,7 @@ export class XmlReader {
   namespace = "";
   local = "";
   attributes: readonly Attribute[] = [];
-  /** Character data of a TEXT event, a piece of the whole; references resolved, line ends normalised. */
+  /** Character data of a TEXT event, a part of the whole; references resolved, line ends normalised. */
   text = "";
 
   /**
@@ -593,7 +593,7 @@ export class XmlReader {
       } else if (byte === CR && p + 1 >= end && !this.ended) break;
       else this.#checkByte(p);
     }
-    return p === position ? MORE : this.#piece(position, p, p);
+    return p === position ? MORE : this.#textUpTo(position, p, p);
   }
 
   #reference(): ScanStep {
@@ -620,12 +620,12 @@ export class XmlReader {
         if (p + 2 >= end && !(p + 1 < end && buffer[p + 1] !== BRACKET)) break;
         if (buffer[p + 1] === BRACKET && buffer[p + 2] === GREATER) {
           this.#section = "markup";
-          return this.#piece(position, p, p + 3);
+          return this.#textUpTo(position, p, p + 3);
         }
       } else if (byte === CR && p + 1 >= end) break;
       else this.#checkByte(p);
     }
-    return p === position ? MORE : this.#piece(position, p, p);
+    return p === position ? MORE : this.#textUpTo(position, p, p);
   }
 
   #comment(): ScanStep {
@@ -649,7 +649,7 @@ export class XmlReader {
   }
 
   /** Gives out the text in `buffer[from .. to)` and goes on at `next`. */
-  #piece(from: number, to: number, next: number): ScanStep {
+  #textUpTo(from: number, to: number, next: number): ScanStep {
     this.position = next;
     if (from === to) return AGAIN;
     const raw = this.buffer.toString("utf8", from, to);
