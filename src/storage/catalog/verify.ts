@@ -18,6 +18,7 @@ import { isField, type Packing, packingOf } from "../file/packing.js";
 import type { Stored } from "../file/stored.js";
 import type { StoredFile } from "../file/stored-file.js";
 import { ReadBuffer } from "../hdf5/library.js";
+import { whyNotUndone } from "../hdf5-bytes/filters.js";
 import { type ReadAxis, readAxis } from "./axis.js";
 import { type AxisDescription, type Descriptor, type FieldDescription, frameCount, guessesOf } from "./descriptor.js";
 import type { ObservedFile } from "./observed-file.js";
@@ -293,15 +294,6 @@ function triple<T, U>([x, y, z]: readonly T[], of: (entry: T, at: number) => U):
   return [of(x, 0), of(y, 1), of(z, 2)];
 }
 
-/** Names of filters that are met in files and not read. Source: the list of registered filters of The HDF Group. */
-const FOREIGN_FILTERS: ReadonlyMap<string, string> = new Map([
-  ["#4", "szip"],
-  ["#5", "nbit"],
-  ["#6", "scale-offset"],
-  ["#307", "bzip2"],
-  ["#32013", "zfp"],
-]);
-
 /** The packing of a dataset. @throws DataError that names the dataset */
 function readPacking(file: StoredFile, path: string, where: string, stored: Stored): Packing {
   try {
@@ -335,14 +327,8 @@ function checkStorage(file: StoredFile, path: string, chunkBytes: number): Store
     );
   if (stored.virtual)
     throw new DataError(`${where} is a virtual dataset, which is refused; h5repack copies its values into one file`);
-  const foreign = stored.filters.find((filter) => filter.startsWith("#"));
-  if (foreign !== undefined) {
-    const name = FOREIGN_FILTERS.get(foreign);
-    const filter = name === undefined ? foreign : `${foreign} (${name})`;
-    throw new DataError(
-      `${where} is stored through filter ${filter}, which cannot be read; docs/datasets.md shows how h5py replaces it`,
-    );
-  }
+  const foreign = whyNotUndone(stored.filters);
+  if (foreign !== null) throw new DataError(`${where} ${foreign}`);
   const chunk = stored.chunks?.reduce((bytes, edge) => bytes * edge, stored.size) ?? 0;
   if (chunk > chunkBytes)
     throw new DataError(

@@ -53,7 +53,7 @@ export function packingOf(attributes: ReadonlyMap<string, AttributeValue | null>
   for (const name of attributes.keys()) {
     const spelled = SPELLED.get(name.toLowerCase()) ?? name;
     if (spelled !== name)
-      throw new DataError(`the attribute ${name} may change values and is only read where it is spelled ${spelled}`);
+      throw new DataError(`the attribute ${name} may change values and is only read if it is spelled ${spelled}`);
   }
   const numbers = (name: string): readonly number[] => {
     const value = attributes.get(name);
@@ -126,10 +126,13 @@ export function unpack(stored: RawValues, packing: Packing): Float32Array | Floa
   const bounded = isBounded(packing);
   if (isFloat && !bounded && !isScaled(packing)) return stored;
   const values = isFloat && !isScaled(packing) ? stored : new Float64Array(stored.length);
+  // Adding zero would turn -0 into +0.
+  const isShifted = offset !== 0;
   for (let i = 0; i < values.length; i++) {
     const number = wrapped(stored[i], wrap);
     const isNothing = bounded && (missing.includes(number) || number < least || number > most);
-    values[i] = isNothing ? Number.NaN : number * factor + offset;
+    const scaled = number * factor;
+    values[i] = isNothing ? Number.NaN : isShifted ? scaled + offset : scaled;
   }
   return values;
 }

@@ -7,7 +7,7 @@ import type { ChunkIndex, Hyperslab, Stored, StoredChunk } from "../file/stored.
 import type { OpenBytes } from "./bytes.js";
 import { reachesBeyond } from "./chunk-index.js";
 import { chunksIn } from "./chunks/lookup.js";
-import { checkDeclared, decode, type EncodedChunk, HEAD_BYTES } from "./filters.js";
+import { checkDeclared, decode, type EncodedChunk, ForeignFilter, HEAD_BYTES } from "./filters.js";
 
 /** A chunked dataset. */
 export interface ChunkedDataset {
@@ -118,6 +118,7 @@ function named<T>(where: string, first: readonly number[], read: () => T): T {
     return read();
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
+    if (error instanceof ForeignFilter) throw new DataError(`${where} ${error.message}.`, error);
     throw new DataError(`${where}: the chunk at ${first.join(", ")} is damaged: ${error.message}.`, error);
   }
 }

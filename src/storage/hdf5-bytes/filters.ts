@@ -21,6 +21,40 @@ export const FILTER_NAMES: ReadonlyMap<number, string> = new Map([
   [32026, "blosc2"],
 ]);
 
+/** A command of the HDF5 tools that replaces a filter which they can undo themselves. */
+const REPACK = "h5repack -f SHUF -f GZIP=4 IN.h5 OUT.h5 replaces it";
+const PLUGIN = "h5py with the package hdf5plugin can read it, and write it again with gzip";
+
+/**
+ * Filters that are met in files and not read here: their names and what replaces them. Source: the list of registered
+ * filters of The HDF Group.
+ */
+const FOREIGN_FILTERS: ReadonlyMap<string, readonly [name: string, remedy: string]> = new Map([
+  ["#4", ["szip", `${REPACK} (if h5repack was built with szip)`]],
+  ["#5", ["n-bit", REPACK]],
+  ["#6", ["scale-offset", REPACK]],
+  ["#305", ["lzo", "write it again with gzip"]],
+  ["#307", ["bzip2", PLUGIN]],
+  ["#32002", ["mafisc", "write it again with gzip"]],
+  ["#32003", ["snappy", "write it again with gzip"]],
+  ["#32009", ["spdp", "write it again with gzip"]],
+  ["#32013", ["zfp", PLUGIN]],
+  ["#32014", ["fpzip", "write it again with gzip"]],
+  ["#32017", ["sz", PLUGIN]],
+  ["#32024", ["sz3", PLUGIN]],
+]);
+
+/** Says that a chunk is behind a filter that is not known: it is not damaged. */
+export class ForeignFilter extends DataError {}
+
+/** The reason why a list of filters cannot be undone, with what helps; null if all of them can. */
+export function whyNotUndone(filters: readonly string[]): string | null {
+  const foreign = filters.find((filter) => filter.startsWith("#"));
+  if (foreign === undefined) return null;
+  const [name, remedy] = FOREIGN_FILTERS.get(foreign) ?? [null, "write it again with gzip"];
+  return `is stored through filter ${name === null ? foreign : `${foreign} (${name})`}, which cannot be read; ${remedy}`;
+}
+
 /** Parameters by which a filter is undone. */
 interface FilterSetting {
   /** Bytes of an element. */
@@ -207,6 +241,8 @@ const DECLARED: ReadonlyMap<string, (head: DataView) => number | null> = new Map
   ["zstd", zstdBytes],
 ]);
 
+const COMPRESSORS: ReadonlySet<string> = new Set(["gzip", "lzf", ...DECLARED.keys()]);
+
 /**
  * Checks a chunk that a plugin of the library will decode: the library does not check how many bytes come out.
  *
@@ -216,7 +252,12 @@ const DECLARED: ReadonlyMap<string, (head: DataView) => number | null> = new Map
  */
 export function checkDeclared(head: DataView, bytes: number, encoded: Omit<EncodedChunk, "bytes">): void {
   const { filters, mask, chunkBytes } = encoded;
+  const foreign = whyNotUndone(filters.filter((_, i) => ((mask >>> i) & 1) === 0));
+  if (foreign !== null) throw new ForeignFilter(foreign);
   checkMask(encoded);
+  // The library would give what an outer compressor holds as much memory as that asks for.
+  if (filters.filter((name) => COMPRESSORS.has(name)).length > 1)
+    throw new DataError(`it went through several compressors (${filters.join(", ")}), which is not read`);
   const at = filters.findIndex((name, i) => DECLARED.has(name) && ((mask >>> i) & 1) === 0);
   const checks = FLETCHER_BYTES * filters.filter((name, i) => name === "fletcher32" && !((mask >>> i) & 1)).length;
   const declared = at < 0 ? bytes - checks : declaredBytes(filters[at], head);

@@ -14,6 +14,7 @@ import { scanFolders } from "../../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../../src/storage/file/dataset.js";
 import { H5File } from "../../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
+import { checkDeclared, decode } from "../../../../src/storage/hdf5-bytes/filters.js";
 import { fc } from "../../../support/property.js";
 import { readNodes } from "../../../support/read-nodes.js";
 import { scratchFolder } from "../../../support/scratch.js";
@@ -87,7 +88,7 @@ describe("files of h5py and hdf5plugin", () => {
   it("refuses filters that are not read by name, with what helps", () => {
     const bzip2 = scanned(gunzipSync(readFileSync(join(FIXTURES, "refused-bzip2.h5.gz"))));
     expect(bzip2.problems).toEqual([
-      expect.stringMatching(/through filter #307 \(bzip2\), which cannot be read; docs/),
+      expect.stringMatching(/through filter #307 \(bzip2\), which cannot be read; h5py with/),
     ]);
     const zlib = scanned(gunzipSync(readFileSync(join(FIXTURES, "refused-blosc-zlib.h5.gz"))));
     expect(reasonOf(zlib.dataset)).toContain("compressed by codec 3 of Blosc, which is not read");
@@ -302,5 +303,66 @@ describe("crafted chunks", () => {
       }),
       { numRuns: 100 },
     );
+  });
+});
+
+describe("filters that are not read", () => {
+  /** A file whose field is stored through gzip, renamed to another filter. */
+  function renamed(filter: number): Buffer {
+    const bytes = gunzipSync(readFileSync(join(FIXTURES, "gzip-shuffle.h5.gz")));
+    // The number of a filter stands 8 bytes before its name.
+    bytes.writeUInt16LE(filter, bytes.indexOf("deflate\0") - 8);
+    return bytes;
+  }
+
+  it.each([
+    [4, /filter #4 \(szip\), which cannot be read; h5repack .* \(if h5repack was built with szip\)/],
+    [5, /filter #5 \(n-bit\), which cannot be read; h5repack/],
+    [6, /filter #6 \(scale-offset\), which cannot be read; h5repack/],
+    [32013, /filter #32013 \(zfp\), which cannot be read; h5py/],
+    [299, /filter #299, which cannot be read/],
+  ])("are named, not called damage: %i", (filter, message) => {
+    const path = join(SCRATCH, `renamed${filter}.h5`);
+    writeFileSync(path, renamed(filter));
+    const file = new H5File(path);
+    expect(() => file.numbers("/u")).toThrow(message);
+    expect(() => file.numbers("/u")).not.toThrow(/damaged/);
+    file.close();
+  });
+
+  it("are named when the file is scanned", () => {
+    expect(scanned(renamed(4)).problems).toEqual([expect.stringMatching(/\/u is stored through filter #4 \(szip\)/)]);
+  });
+});
+
+describe("a chunk that becomes more than it may", () => {
+  const chunk = { mask: 0, elementBytes: 4, chunkBytes: 4096 };
+
+  it("stops at the bytes of a chunk, whichever filter is undone here", () => {
+    const bomb = deflateSync(Buffer.alloc(64 * 2 ** 20));
+    const before = process.memoryUsage().arrayBuffers;
+    expect(() => decode({ bytes: bomb, filters: ["gzip"], ...chunk })).toThrow(DataError);
+    expect(() => decode({ bytes: bomb, filters: ["shuffle", "gzip"], ...chunk })).toThrow(DataError);
+    // A literal byte, then copies of it, 264 bytes by three.
+    const run = Buffer.concat([Buffer.of(0, 7), ...Array.from({ length: 1000 }, () => Buffer.of(0xe0, 255, 0))]);
+    expect(() => decode({ bytes: run, filters: ["lzf"], ...chunk })).toThrow(DataError);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 ** 20);
+  });
+
+  it.each(["lz4", "zstd", "blosc", "bitshuffle"])("is refused by its own words, for %s", (name) => {
+    const head = Buffer.alloc(32);
+    head.writeBigUInt64BE(2n ** 32n);
+    if (name === "zstd") head.set([0x28, 0xb5, 0x2f, 0xfd, 0xe0, 0, 0, 0, 0, 1]);
+    if (name === "blosc") head.writeUInt32LE(2 ** 31, 4);
+    const view = new DataView(head.buffer, head.byteOffset, head.length);
+    expect(() => checkDeclared(view, 32, { filters: [name], ...chunk })).toThrow(DataError);
+  });
+
+  it("is refused behind two compressors, of which the outer one says nothing of the inner", () => {
+    const head = Buffer.alloc(32);
+    head.set([0x28, 0xb5, 0x2f, 0xfd, 0x60, 0, 15]);
+    const view = new DataView(head.buffer, head.byteOffset, head.length);
+    expect(() => checkDeclared(view, 32, { filters: ["zstd"], ...chunk })).not.toThrow();
+    expect(() => checkDeclared(view, 32, { filters: ["zstd", "zstd"], ...chunk })).toThrow(/several compressors/);
   });
 });

@@ -1,0 +1,148 @@
+/** Stored numbers become values by the attributes beside them; bounds that are met exactly are values. */
+import { describe, expect, it } from "vitest";
+import { isAsStored, isField, packingOf, unpack } from "../../../src/storage/file/packing.js";
+import type { AttributeValue, RawValues, Stored } from "../../../src/storage/file/stored.js";
+
+type View = {
+  readonly BYTES_PER_ELEMENT: number;
+  from(numbers: readonly number[]): RawValues;
+  of(number: number): RawValues;
+};
+type Type = readonly [
+  name: string,
+  element: "float" | "integer",
+  signed: boolean,
+  view: View,
+  least: number,
+  most: number,
+];
+
+/** Views by which a stored type is read, with the smallest and the largest number of each. */
+const TYPES: readonly Type[] = [
+  ["i1", "integer", true, Int8Array, -128, 127],
+  ["u1", "integer", false, Uint8Array, 0, 255],
+  ["i2", "integer", true, Int16Array, -32768, 32767],
+  ["u2", "integer", false, Uint16Array, 0, 65535],
+  ["i4", "integer", true, Int32Array, -(2 ** 31), 2 ** 31 - 1],
+  ["u4", "integer", false, Uint32Array, 0, 2 ** 32 - 1],
+  ["f4", "float", false, Float32Array, -3.4028234663852886e38, 3.4028234663852886e38],
+  ["f8", "float", false, Float64Array, -Number.MAX_VALUE, Number.MAX_VALUE],
+];
+
+function storedAs([, element, signed, View]: Type): Stored {
+  const size = View.BYTES_PER_ELEMENT;
+  const shape = [1];
+  return {
+    shape,
+    maxShape: shape,
+    element,
+    size,
+    signed,
+    littleEndian: true,
+    chunks: null,
+    filters: [],
+    virtual: false,
+  };
+}
+
+function values(type: Type, numbers: readonly number[], attributes: Record<string, AttributeValue>): number[] {
+  const raw: RawValues = type[3].from(numbers);
+  return [...unpack(raw, packingOf(new Map(Object.entries(attributes)), storedAs(type)))];
+}
+
+const typeOf = (wanted: string) => TYPES.find(([name]) => name === wanted) as Type;
+const [FLOAT32, FLOAT64, INT16] = [typeOf("f4"), typeOf("f8"), typeOf("i2")];
+
+describe.each(TYPES)("%s", (...type) => {
+  const [, element, , , least, most] = type;
+
+  it("keeps values that equal a bound, and drops those beyond it", () => {
+    const [low, high] = [least / 2, most / 2].map(Math.ceil) as [number, number];
+    const numbers = [low - (Math.abs(low) > 1e30 ? low * -1e-3 : 1), low, 1, high, high + (high > 1e30 ? high : 1)];
+    const inside = [low, 1, high].map((x) => type[3].of(x)[0]);
+    const bounded = least === 0 ? numbers.slice(1) : numbers;
+    const expected = [...(least === 0 ? [] : [Number.NaN]), ...inside, Number.NaN];
+    expect(values(type, bounded, { valid_min: low, valid_max: high })).toEqual(expected);
+    expect(values(type, bounded, { valid_range: Float64Array.of(low, high) })).toEqual(expected);
+  });
+
+  it("keeps the limits of its type where they are the bounds", () => {
+    expect(values(type, [least, 1, most], { valid_min: least, valid_max: most })).toEqual([least, 1, most]);
+  });
+
+  it.each(["_FillValue", "missing_value"])("drops %s at either limit of its type, and nothing else", (name) => {
+    expect(values(type, [least, 1, most], { [name]: least })).toEqual([Number.NaN, 1, most]);
+    expect(values(type, [least, 1, most], { [name]: most })).toEqual([least, 1, Number.NaN]);
+  });
+
+  it("is a field as it is, or with a scale", () => {
+    const stored = storedAs(type);
+    expect(isField(stored, packingOf(new Map(), stored))).toBe(element === "float");
+    expect(isField(stored, packingOf(new Map([["scale_factor", 1]]), stored))).toBe(true);
+  });
+});
+
+describe("bounds", () => {
+  it("are compared in the stored type: 0.1 as float64 bounds 0.1 as float32", () => {
+    const tenth = Math.fround(0.1);
+    expect(values(FLOAT32, [tenth, 0.2], { valid_min: 0.1 })[0]).toBe(tenth);
+    expect(values(FLOAT32, [tenth, 0.05], { valid_max: 0.1 })[0]).toBe(tenth);
+    expect(values(FLOAT32, [tenth, 0.2], { _FillValue: 0.1 })[0]).toBeNaN();
+    expect(values(FLOAT64, [Math.fround(0.1)], { _FillValue: 0.1 })[0]).toBe(tenth);
+  });
+
+  it("are of stored numbers, not of the values that a scale makes of them", () => {
+    const attributes = { scale_factor: 0.5, add_offset: 10, valid_max: 4 };
+    expect(values(INT16, [3, 4, 5], attributes)).toEqual([11.5, 12, Number.NaN]);
+  });
+
+  it("of valid_range and valid_min both hold", () => {
+    expect(values(INT16, [1, 2, 3], { valid_range: Float64Array.of(1, 3), valid_min: 2 })).toEqual([Number.NaN, 2, 3]);
+    expect(values(INT16, [1, 2, 3], { valid_range: Float64Array.of(1, 3), valid_max: 2 })).toEqual([1, 2, Number.NaN]);
+  });
+});
+
+describe("zero", () => {
+  it("keeps its sign where a fill value or a bound is stated", () => {
+    expect(Object.is(values(FLOAT32, [-0], { _FillValue: 7 })[0], -0)).toBe(true);
+    expect(Object.is(values(FLOAT64, [-0], { valid_max: 7 })[0], -0)).toBe(true);
+    expect(Object.is(values(FLOAT32, [-0], { scale_factor: 2 })[0], -0)).toBe(true);
+  });
+});
+
+describe("_Unsigned", () => {
+  it("turns negative numbers into the upper half, fill values and bounds too", () => {
+    const attributes = { _Unsigned: "true", _FillValue: -1, valid_max: -2 };
+    expect(values(INT16, [1, -32768, -2, -1], attributes)).toEqual([1, 32768, 65534, Number.NaN]);
+  });
+
+  it("is refused where it says something else", () => {
+    expect(() => values(INT16, [1], { _Unsigned: "yes" })).toThrow(/_Unsigned/);
+    expect(() => values(typeOf("u2"), [1], { _Unsigned: "false" })).toThrow(/_Unsigned/);
+  });
+});
+
+describe("attributes that change values", () => {
+  it.each([
+    [{ Scale_Factor: 2 }, /spelled scale_factor/],
+    [{ scale_factor: "2" }, /scale_factor is not a number/],
+    [{ valid_range: 2 }, /valid_range is not two numbers/],
+    [{ scale_factor: 0 }, /do not give values/],
+    [{ add_offset: Number.NaN }, /do not give values/],
+  ])("are refused unless they are what they must be: %o", (attributes, message) => {
+    expect(() => values(FLOAT32, [1], attributes as unknown as Record<string, AttributeValue>)).toThrow(message);
+  });
+
+  it("leave float32 numbers where they are only if none of them has an effect", () => {
+    const stored = storedAs(FLOAT32);
+    const isPlain = (attributes: Record<string, AttributeValue>) =>
+      isAsStored(stored, packingOf(new Map(Object.entries(attributes)), stored));
+    expect(isPlain({ scale_factor: 1, add_offset: 0, _FillValue: Number.NaN })).toBe(true);
+    for (const name of ["_FillValue", "missing_value", "valid_min", "valid_max", "add_offset", "unitSI"])
+      expect(isPlain({ [name]: 3 }), name).toBe(false);
+  });
+
+  it("multiply: unitSI and scale_factor", () => {
+    expect(values(FLOAT64, [3], { unitSI: 2, scale_factor: 5, add_offset: 1 })).toEqual([31]);
+  });
+});
