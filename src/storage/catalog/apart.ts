@@ -107,8 +107,8 @@ function filesAt(location: string, file: string): string[] {
   const start = path.indexOf("{");
   if (start < 0) return [path];
   const folder = dirname(path.slice(0, start + 1));
-  const pieces = path.split(STEP_PLACES);
-  const fits = (name: string) => name.startsWith(pieces[0]) && name.endsWith(pieces.at(-1) as string);
+  const ranges = path.split(STEP_PLACES);
+  const fits = (name: string) => name.startsWith(ranges[0]) && name.endsWith(ranges.at(-1) as string);
   try {
     return readdirSync(folder)
       .map((name) => join(folder, name))

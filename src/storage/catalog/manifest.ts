@@ -66,16 +66,16 @@ function sizeProblems(folder: string, { files }: Manifest): string[] {
   });
 }
 
-/** Size and SHA-256 of a file of a folder, read in pieces. */
+/** Size and SHA-256 of a file of a folder, read in ranges. */
 export function digestIn(folder: string, file: string): Promise<{ bytes: number; sha256: string }> {
   if (isAddress(folder)) return Promise.resolve(remoteDigest(addressIn(folder, file)));
   return digestFile(join(folder, file));
 }
 
-/** Size and SHA-256 of a file, read in pieces. */
+/** Size and SHA-256 of a file, read in ranges. */
 export async function digestFile(path: string): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash("sha256");
-  for await (const piece of createReadStream(path)) hash.update(piece as Buffer);
+  for await (const range of createReadStream(path)) hash.update(range as Buffer);
   return { bytes: statSync(path).size, sha256: hash.digest("hex") };
 }
 

@@ -33,9 +33,9 @@ export function remoteDigest(address: string): { bytes: number; sha256: string }
   const hash = createHash("sha256");
   for (let at = 0; at < file.size; at += PIECE_BYTES) {
     const length = Math.min(PIECE_BYTES, file.size - at);
-    const piece = new Uint8Array(length);
-    file.with([{ position: at, length }], () => file.read(piece, at));
-    hash.update(piece);
+    const range = new Uint8Array(length);
+    file.with([{ position: at, length }], () => file.read(range, at));
+    hash.update(range);
   }
   return { bytes: file.size, sha256: hash.digest("hex") };
 }

@@ -60,7 +60,7 @@ export interface StoredFile {
   /** Reads a box of elements in stored order and stored type; the values last until the next use of `buffer`. */
   readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ValueBuffer): RawValues;
   /**
-   * Reads a box that is one whole chunk into `out`, in stored order and stored type, little-endian; absent where pieces
+   * Reads a box that is one whole chunk into `out`, in stored order and stored type, little-endian; absent where ranges
    * are no chunks.
    *
    * @returns false where `readHyperslab` has to read it: `out` is then as it was

@@ -131,7 +131,7 @@ export function readPlacement(
   const message = headerMessages(place, address).find(({ type }) => type === MESSAGE.layout);
   const layout = message && bytes((read) => readLayout(read(message.start, message.bytes)));
   if (!layout)
-    throw new DataError(`${pathOf(place)}: the values of ${name} are not in chunks or in one piece of the file`);
+    throw new DataError(`${pathOf(place)}: the values of ${name} are not in chunks or in one range of the file`);
   const { address: at } = layout;
   if (chunks === null) return { contiguous: at === null ? null : start + at, chunk: () => null };
   if (at === null) return { contiguous: null, chunk: () => null };

@@ -1,4 +1,4 @@
-/** Finds the stretches of a file that hold a box of a dataset: its chunks, or rows of values that lie in one piece. */
+/** Finds the stretches of a file that hold a box of a dataset: its chunks, or rows of values that lie in one range. */
 import { DataError } from "../../errors.js";
 import type { Hyperslab, Stored } from "../file/stored.js";
 import type { ByteRange, RangedFile } from "./bytes.js";
@@ -6,9 +6,9 @@ import type { Placement } from "./chunk-index.js";
 import { swapped } from "./chunk-reader.js";
 import { chunksIn } from "./chunks/lookup.js";
 
-/** Rows that are no further apart are fetched in one piece. */
+/** Rows that are no further apart are fetched in one range. */
 const GAP_BYTES = 16 * 1024;
-/** Longest piece that rows are put together to. */
+/** Longest range that rows are put together to. */
 const PIECE_BYTES = 1024 * 1024;
 
 /**
@@ -28,23 +28,23 @@ export function storedRanges(stored: Stored, placement: Placement, box: Hypersla
   return ranges;
 }
 
-/** Rows of a box in a dataset of one piece; those near each other are put together. */
+/** Rows of a box in a dataset of one range; those near each other are put together. */
 function rowPieces(start: number, stored: Stored, box: Hyperslab): ByteRange[] {
-  const pieces: { position: number; length: number }[] = [];
+  const ranges: { position: number; length: number }[] = [];
   const { bytes, places } = rowsOf(stored, box);
   for (const place of places()) {
     const position = start + place;
-    const last = pieces.at(-1);
+    const last = ranges.at(-1);
     const length = last === undefined ? 0 : position + bytes - last.position;
     if (last !== undefined && position - last.position - last.length <= GAP_BYTES && length <= PIECE_BYTES)
       last.length = length;
-    else pieces.push({ position, length: bytes });
+    else ranges.push({ position, length: bytes });
   }
-  return pieces;
+  return ranges;
 }
 
 /**
- * Reads a box of values that lie in one piece from `start` on, row by row.
+ * Reads a box of values that lie in one range from `start` on, row by row.
  *
  * @param out receives the elements in stored order, little-endian
  * @throws DataError when the file ends before
@@ -60,7 +60,7 @@ export function readRows(file: RangedFile, start: number, stored: Stored, box: H
   if (!stored.littleEndian) swapped(out, stored.size);
 }
 
-/** Bytes of a row of a box, which lies in one piece, and the places of all rows in stored order. */
+/** Bytes of a row of a box, which lies in one range, and the places of all rows in stored order. */
 function rowsOf({ shape, size }: Stored, { offset, count }: Hyperslab) {
   // Dimensions that are read whole are one row with the dimension before.
   let outer = Math.max(0, shape.length - 1);

@@ -1,20 +1,20 @@
 /** `RemoteBytes` reads a file behind HTTP or in a bucket by ranges, all of one version. */
 import { createHash } from "node:crypto";
 import { DataError } from "../../errors.js";
-import { type Fetching, PinnedObjects, versionOf } from "./pinned-objects.js";
+import { type Fetching, FrozenObjects, versionOf } from "./frozen-objects.js";
 import type { RemoteObjects } from "./remote-objects.js";
 
 export class RemoteBytes {
   readonly #address: string;
   readonly #name: string;
-  readonly #objects: PinnedObjects;
+  readonly #objects: FrozenObjects;
 
   /** @param shared what asks its host, where that is shared with other places of the host */
   constructor(address: string, fetching: Fetching, shared?: RemoteObjects) {
     this.#address = address;
     const [folder, name] = splitAddress(address);
     this.#name = name;
-    this.#objects = new PinnedObjects(folder, fetching, shared);
+    this.#objects = new FrozenObjects(folder, fetching, shared);
   }
 
   get hosts(): readonly RemoteObjects[] {

@@ -249,8 +249,8 @@ export class RemoteObjects {
 /** Reads the rest of an answer that nobody wants, or cuts it off where that is much. */
 async function drain(answer: IncomingMessage): Promise<void> {
   let length = 0;
-  for await (const piece of answer as AsyncIterable<Buffer>) {
-    length += piece.length;
+  for await (const buffer of answer as AsyncIterable<Buffer>) {
+    length += buffer.length;
     // The end of the loop closes the connection.
     if (length > DRAINED_BYTES) break;
   }
@@ -343,16 +343,16 @@ async function objectOf(address: string, answer: IncomingMessage, part: ObjectPa
 
 /** The body of an answer, or as much of its beginning as is needed. @throws DataError for more than the most bytes */
 async function bodyOf(address: string, answer: IncomingMessage, needed: number | null): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
+  const buffers: Uint8Array[] = [];
   let length = 0;
-  for await (const piece of answer as AsyncIterable<Buffer>) {
-    length += piece.length;
+  for await (const buffer of answer as AsyncIterable<Buffer>) {
+    length += buffer.length;
     if (length > MOST_BYTES && needed === null) throw new DataError(`${address} has more than ${MOST_BYTES} bytes`);
-    pieces.push(piece);
+    buffers.push(buffer);
     // The end of the loop closes the connection.
     if (needed !== null && length >= needed) break;
   }
-  return Buffer.concat(pieces);
+  return Buffer.concat(buffers);
 }
 
 /**

@@ -63,10 +63,10 @@ export interface RangeRequest {
 /** A read for a thread: elements of an array, or bytes of a file. */
 export type StoreRead = BoxRequest | RangeRequest;
 
-/** Pieces that will be asked for soon. */
+/** Reads that will be asked for soon. */
 export interface ReadyRequest {
   readonly store: string;
-  readonly pieces: readonly StoreRead[];
+  readonly reads: readonly StoreRead[];
 }
 
 /** Ranges of a file. */
@@ -118,7 +118,7 @@ export interface StoreReplies {
   readonly bytes: readonly Uint8Array[] | null;
   /** Versions of those that have changed since. */
   readonly changes: readonly string[];
-  /** For each piece, whether it is there or known to fail. */
+  /** For each read, whether it is there or known to fail. */
   readonly ready: readonly boolean[];
 }
 

@@ -143,16 +143,16 @@ export class RemoteFile implements RangedFile {
    */
   fetched(find: readonly (() => readonly ByteRange[])[]): readonly boolean[] {
     const missing = new Set<number>();
-    const pieces: RangeRequest[] = [];
-    /** For each, its first piece and the one behind its last; null where blocks are missing. */
+    const reads: RangeRequest[] = [];
+    /** For each, its first read and the one behind its last; null where blocks are missing. */
     const found: ([first: number, end: number] | null)[] = [];
     this.#missing = missing;
     try {
       for (const ranges of find) {
-        const first = pieces.length;
+        const first = reads.length;
         try {
-          pieces.push(...ranges().map((range) => this.#request(range, false)));
-          found.push([first, pieces.length]);
+          reads.push(...ranges().map((range) => this.#request(range, false)));
+          found.push([first, reads.length]);
         } catch (error) {
           // The read itself will tell what is wrong.
           found.push(error instanceof NotThere ? null : [first, first]);
@@ -161,8 +161,8 @@ export class RemoteFile implements RangedFile {
     } finally {
       this.#missing = null;
     }
-    pieces.push(...[...missing].map((number) => this.#blockAt(number)));
-    const ready = this.#client.ask({ kind: "ready", store: this.path, pieces });
+    reads.push(...[...missing].map((number) => this.#blockAt(number)));
+    const ready = this.#client.ask({ kind: "ready", store: this.path, reads });
     return found.map((span) => span !== null && ready.slice(...span).every(Boolean));
   }
 }

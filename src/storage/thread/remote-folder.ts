@@ -11,7 +11,7 @@ import {
   STORE_NAMES,
   UNFINISHED,
 } from "../file/folder-names.js";
-import { type PinnedObjects, stampText } from "../objects/pinned-objects.js";
+import { type FrozenObjects, stampText } from "../objects/frozen-objects.js";
 import type { FolderListing, ListedObject } from "../objects/s3-list.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
 import type { FolderContents } from "./protocol.js";
@@ -27,14 +27,14 @@ const HIDDEN_NAMES = STORE_NAMES.filter((name) => name.startsWith("."));
 /** One look at a folder and what is below it. */
 export class RemoteFolder {
   readonly #address: string;
-  readonly #objects: PinnedObjects;
+  readonly #objects: FrozenObjects;
   readonly #places: string[] = [];
   readonly #versions = new Map<string, string>();
   readonly #problems: { location: string; message: string }[] = [];
   #folders = 0;
 
   /** @param objects those below the address */
-  constructor(address: string, objects: PinnedObjects) {
+  constructor(address: string, objects: FrozenObjects) {
     this.#address = address.replace(/\/+$/, "");
     this.#objects = objects;
   }

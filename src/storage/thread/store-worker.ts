@@ -53,7 +53,7 @@ function perform(request: StoreRequest): Promise<unknown> {
   if (request.kind === "texts") return stores.texts(request);
   if (request.kind === "changes") return stores.changes(request.beginnings);
   if (request.kind === "bytes") return stores.bytes(request);
-  return request.kind === "read" ? stores.read(request) : stores.ready(request.pieces);
+  return request.kind === "read" ? stores.read(request) : stores.ready(request.reads);
 }
 
 function textOf(error: unknown): string {

@@ -18,9 +18,9 @@ import {
 } from "zarrita";
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
+import { type Fetching, FrozenObjects } from "../objects/frozen-objects.js";
 import { Hosts } from "../objects/hosts.js";
 import { HttpConnections } from "../objects/http-connections.js";
-import { type Fetching, PinnedObjects } from "../objects/pinned-objects.js";
 import { RemoteBytes } from "../objects/remote-bytes.js";
 import type { RemoteObjects } from "../objects/remote-objects.js";
 import type { StoreStatus } from "../objects/store-status.js";
@@ -50,18 +50,18 @@ import { RemoteFolder } from "./remote-folder.js";
 /** An open store, in the version that it had when it was opened. */
 interface OpenStore {
   readonly tree: StoreTree;
-  readonly objects: PinnedStore;
+  readonly objects: FrozenStore;
   /** By path: the arrays that have been read. */
-  readonly arrays: Map<string, Promise<ZarrArray<DataType, PinnedStore>>>;
+  readonly arrays: Map<string, Promise<ZarrArray<DataType, FrozenStore>>>;
 }
 
 /** An open remote file, in the version that it had when it was opened. */
-interface PinnedFile {
+interface FrozenFile {
   readonly state: FileState;
   readonly bytes: RemoteBytes;
 }
 
-/** Most time that `ready` waits for a first piece: the thread that asks has other work. */
+/** Most time that `ready` waits for a first read: the thread that asks has other work. */
 const MOMENT_MS = 15;
 /** Time without use after which a store that is no longer needed is closed. */
 const UNUSED_MS = 30_000;
@@ -101,7 +101,7 @@ export class Stores {
   readonly #clock: () => number;
   /** Open stores and files, by address or path: the version that was found last. */
   readonly #open = new Map<string, Promise<OpenStore>>();
-  readonly #files = new Map<string, Promise<PinnedFile>>();
+  readonly #files = new Map<string, Promise<FrozenFile>>();
   /** By named address: what asks its host, shared by all stores and files at the address or below it. */
   readonly #named = new Map<string, RemoteObjects>();
   /** Named addresses that are stores themselves. */
@@ -116,7 +116,7 @@ export class Stores {
   readonly #ranges = new ChunkCache<Uint8Array>(RANGE_BYTES, ({ length }) => length);
   readonly #blocks = new ChunkCache<Uint8Array>(BLOCKS_BYTES, ({ length }) => length);
   /** Reads that are under way, or done and not yet asked for; by `nameOf`, the oldest first. */
-  readonly #pieces = new Map<string, Promise<ReadData>>();
+  readonly #reads = new Map<string, Promise<ReadData>>();
   readonly #ahead: ReadAhead;
 
   /**
@@ -129,8 +129,8 @@ export class Stores {
     this.#fetching = { network: { connections: new HttpConnections(), lookup: hosts.lookup }, ...fetching };
     this.#ahead = new ReadAhead(
       fetching.settings.aheadBytes,
-      (piece) => this.#begin(piece),
-      (name) => this.#pieces.delete(name),
+      (read) => this.#begin(read),
+      (name) => this.#reads.delete(name),
     );
   }
 
@@ -139,7 +139,7 @@ export class Stores {
     this.#hosts.name(address);
     if (this.#areStores.has(address)) return { places: [address], versions: new Map(), problems: [] };
     return this.#look(`folder ${address}`, async () => {
-      const objects = new PinnedObjects(address, this.#fetching, this.#named.get(address));
+      const objects = new FrozenObjects(address, this.#fetching, this.#named.get(address));
       this.#named.set(address, objects.objects);
       const contents = await new RemoteFolder(address, objects).contents();
       if (contents.places.length === 1 && contents.places[0] === address) this.#areStores.add(address);
@@ -298,17 +298,17 @@ export class Stores {
   }
 
   /**
-   * Starts to read pieces that will be asked for soon: as many as there is room for, the others when room comes free.
+   * Starts reads that will be asked for soon: as many as there is room for, the others when room comes free.
    * It waits for a moment where none has been read.
    *
-   * @returns for each piece, whether it has been read or has failed. When no other piece of the request is under way,
-   *          pieces without room count as read too: to ask for them makes room
+   * @returns for each read, whether it is done or has failed. When no other read of the request is under way,
+   *          reads without room count as done too: to ask for them makes room
    */
-  async ready(pieces: readonly StoreRead[]): Promise<readonly boolean[]> {
-    const isBlock = (piece: StoreRead): piece is RangeRequest => "isBlock" in piece && piece.isBlock;
-    this.#ahead.add(pieces.filter((piece) => !isBlock(piece)));
-    const started = pieces.map((piece) => (isBlock(piece) ? this.#range(piece) : this.#pieces.get(nameOf(piece))));
-    const there = pieces.map(() => false);
+  async ready(reads: readonly StoreRead[]): Promise<readonly boolean[]> {
+    const isBlock = (read: StoreRead): read is RangeRequest => "isBlock" in read && read.isBlock;
+    this.#ahead.add(reads.filter((read) => !isBlock(read)));
+    const started = reads.map((read) => (isBlock(read) ? this.#range(read) : this.#reads.get(nameOf(read))));
+    const there = reads.map(() => false);
     const isOver = () => started.every((reading, at) => reading === undefined || there[at]);
     const settling = started.map(async (reading, at) => {
       await reading?.catch(() => undefined);
@@ -322,7 +322,7 @@ export class Stores {
       await Promise.race([Promise.all(settling), moment]);
       end.abort();
     }
-    return isOver() ? pieces.map(() => true) : there;
+    return isOver() ? reads.map(() => true) : there;
   }
 
   /** Reads a box of an array, its elements in C order. @throws DataError, BusyError */
@@ -354,23 +354,23 @@ export class Stores {
     return Promise.race([reading, tick]);
   }
 
-  /** Reads a piece, or waits for the read that is under way, and forgets it: it is asked for once. */
-  async #take(piece: StoreRead): Promise<ReadData> {
+  /** Takes a read, or waits for one under way, and forgets it: it is asked for once. */
+  async #take(read: StoreRead): Promise<ReadData> {
     try {
-      return await this.#begin(piece);
+      return await this.#begin(read);
     } finally {
-      this.#pieces.delete(nameOf(piece));
-      this.#ahead.done(nameOf(piece));
+      this.#reads.delete(nameOf(read));
+      this.#ahead.done(nameOf(read));
     }
   }
 
-  /** Begins to read a piece, unless that is under way or done. */
-  #begin(piece: StoreRead): Promise<ReadData> {
-    const name = nameOf(piece);
-    const known = this.#pieces.get(name);
+  /** Begins to read a read, unless that is under way or done. */
+  #begin(read: StoreRead): Promise<ReadData> {
+    const name = nameOf(read);
+    const known = this.#reads.get(name);
     if (known !== undefined) return known;
-    const reading = "position" in piece ? this.#range(piece) : this.#readBox(piece);
-    this.#pieces.set(name, reading);
+    const reading = "position" in read ? this.#range(read) : this.#readBox(read);
+    this.#reads.set(name, reading);
     return reading;
   }
 
@@ -386,12 +386,12 @@ export class Stores {
   }
 
   /** The file, if it has the version that the caller verified. @throws DataError when it has another by now */
-  async #verifiedFile(location: string, newestMs: number): Promise<PinnedFile> {
+  async #verifiedFile(location: string, newestMs: number): Promise<FrozenFile> {
     this.#used.set(location, this.#clock());
     const known = await this.#files.get(location);
     if (known?.state.newestMs === newestMs) return known;
     await this.file({ store: location });
-    const now = await (this.#files.get(location) as Promise<PinnedFile>);
+    const now = await (this.#files.get(location) as Promise<FrozenFile>);
     if (now.state.newestMs !== newestMs) throw otherVersion(location);
     return now;
   }
@@ -457,11 +457,11 @@ async function openStore(location: string, store: ObjectStore, changedMs: number
   const entries = entriesOf(documents);
   if (Object.keys(entries).length === 0)
     throw new DataError(`${location} holds neither zarr.json nor .zgroup nor .zarray`);
-  return { tree: { entries, digest, newestMs }, objects: new PinnedStore(store, documents), arrays: new Map() };
+  return { tree: { entries, digest, newestMs }, objects: new FrozenStore(store, documents), arrays: new Map() };
 }
 
 /** Reads a box through the library, and puts its elements in C order into shared memory. */
-async function readElements(array: ZarrArray<DataType, PinnedStore>, box: BoxRequest): Promise<Elements> {
+async function readElements(array: ZarrArray<DataType, FrozenStore>, box: BoxRequest): Promise<Elements> {
   const Kind = CONSTRUCTORS[array.dtype as keyof typeof CONSTRUCTORS];
   if (Kind === undefined) throw new DataError(`${box.store}: ${box.path} holds ${array.dtype}, which are not numbers`);
   const total = box.count.reduce((product, length) => product * length, 1);
@@ -483,7 +483,7 @@ async function readElements(array: ZarrArray<DataType, PinnedStore>, box: BoxReq
 
 /** The values of a box that is exactly one chunk, stored in C order; null for every other box. */
 async function wholeChunk(
-  array: ZarrArray<DataType, PinnedStore>,
+  array: ZarrArray<DataType, FrozenStore>,
   { offset, count }: BoxRequest,
 ): Promise<Decoded["data"] | null> {
   if (!array.chunks.every((edge, axis) => count[axis] === edge && offset[axis] % edge === 0)) return null;
@@ -512,7 +512,7 @@ const throughCache = defineArrayExtension((array, { cache, name }: { cache: Chun
  * A store for the library: with the metadata documents that it was opened with, and in these as `fill_value` the value
  * that `unwrittenValue` gives to elements that were never written.
  */
-class PinnedStore implements AsyncReadable {
+class FrozenStore implements AsyncReadable {
   readonly #objects: ObjectStore;
   readonly #documents: Documents;
 

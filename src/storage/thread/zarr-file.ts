@@ -84,7 +84,7 @@ export class ZarrFile implements StoredFile {
       signed: kind !== "uint",
       littleEndian: true,
       chunks,
-      // A piece is decoded as a whole, whatever its codecs.
+      // A read is decoded as a whole, whatever its codecs.
       filters:
         codecs.length === 0
           ? ["uncompressed"]
@@ -157,7 +157,7 @@ export class ZarrFile implements StoredFile {
   fetched(boxes: readonly StoredHyperslab[]): readonly boolean[] {
     const { path: store } = this;
     const { newestMs } = this.tree;
-    return this.#client.ask({ kind: "ready", store, pieces: boxes.map((box) => ({ store, newestMs, ...box })) });
+    return this.#client.ask({ kind: "ready", store, reads: boxes.map((box) => ({ store, newestMs, ...box })) });
   }
 
   #read(path: string, { offset, count }: Hyperslab) {

@@ -15,7 +15,7 @@ export interface Selection {
   readonly box: NodeBox;
 }
 
-/** A field of one frame is written in one piece, contiguous as the service does it. */
+/** A field of one frame is written in one range, contiguous as the service does it. */
 const MAX_BYTES = 1024 * 1024 * 1024;
 const NAMES: Readonly<Record<FieldName, string>> = {
   velocity: "Velocity",

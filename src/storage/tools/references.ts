@@ -3,7 +3,7 @@
 import type { AttributeValue, Stored } from "../file/stored.js";
 import type { H5File } from "../hdf5/file.js";
 
-/** Largest piece that contiguous values are cut into. */
+/** Largest range that contiguous values are cut into. */
 const PIECE_BYTES = 4 * 1024 * 1024;
 /** Groups inside of groups that are looked through. */
 const DEPTH = 12;
@@ -69,7 +69,7 @@ function arrayOf(
 ): ReferenceList["refs"] | string {
   const { shape, size, filters } = stored;
   const placement = file.placement(path, stored);
-  const chunks = stored.chunks ?? piecesOf(shape, size);
+  const chunks = stored.chunks ?? rangesOf(shape, size);
   const refs: Record<string, ReferenceList["refs"][string]> = {
     [`${prefix}.zarray`]: JSON.stringify({
       zarr_format: 2,
@@ -86,7 +86,7 @@ function arrayOf(
   for (const at of indices(shape.map((length, axis) => Math.ceil(length / chunks[axis])))) {
     const first = at.map((index, axis) => index * chunks[axis]);
     const place =
-      placement.contiguous === null ? placement.chunk(first) : piece(placement.contiguous, shape, chunks, first, size);
+      placement.contiguous === null ? placement.chunk(first) : range(placement.contiguous, shape, chunks, first, size);
     if (filters.length > 0 && place?.lacksFilters === true)
       return `its chunk at ${first.join(", ")} did not go through all of its filters, which a store of Zarr cannot say`;
     const key = at.length === 0 ? "0" : at.join(".");
@@ -102,10 +102,10 @@ function typeOf({ element, size, signed, littleEndian }: Stored): string {
 }
 
 /**
- * Edges of pieces that contiguous values are cut into: each is one stretch of the file, and the last one along an axis
+ * Edges of ranges that contiguous values are cut into: each is one stretch of the file, and the last one along an axis
  * is as long as the others, so the axis that is cut must be a multiple of its edge.
  */
-function piecesOf(shape: readonly number[], size: number): number[] {
+function rangesOf(shape: readonly number[], size: number): number[] {
   const edges = [...shape];
   for (let axis = 0; axis < shape.length; axis++) {
     const others = edges.reduce((product, edge) => product * edge, size) / edges[axis];
@@ -117,8 +117,8 @@ function piecesOf(shape: readonly number[], size: number): number[] {
   return edges;
 }
 
-/** The stretch of contiguous values that holds a piece. */
-function piece(
+/** The stretch of contiguous values that holds a range. */
+function range(
   start: number,
   shape: readonly number[],
   edges: readonly number[],

@@ -10,8 +10,8 @@ import { parse } from "reference-spec-reader";
 import type { AbsolutePath, RangeQuery } from "zarrita";
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
+import { type Fetching, FrozenObjects } from "../objects/frozen-objects.js";
 import type { Hosts } from "../objects/hosts.js";
-import { type Fetching, PinnedObjects } from "../objects/pinned-objects.js";
 import { splitAddress } from "../objects/remote-bytes.js";
 import type { ObjectPart, RemoteObjects } from "../objects/remote-objects.js";
 import { readPart } from "./local-store.js";
@@ -32,7 +32,7 @@ export class ReferenceStore implements ObjectStore {
   readonly #inline = new Map<string, Uint8Array>();
   readonly #references = new Map<string, Reference>();
   /** Remote targets by host or bucket. */
-  readonly #remote = new Map<string, PinnedObjects>();
+  readonly #remote = new Map<string, FrozenObjects>();
   #newestMs = 0;
 
   /**
@@ -74,7 +74,7 @@ export class ReferenceStore implements ObjectStore {
       return { bytes: readFileSync(this.#location), newestMs: mtimeMs };
     }
     const [folder, name] = splitAddress(this.#location);
-    const object = await new PinnedObjects(folder, this.#fetching).current(name);
+    const object = await new FrozenObjects(folder, this.#fetching).current(name);
     if (object === null) throw new DataError(`${this.#location} does not exist`);
     return { bytes: object.bytes, newestMs: object.dateMs };
   }
@@ -152,7 +152,7 @@ export class ReferenceStore implements ObjectStore {
     const [folder, name] = splitAddress(target);
     let objects = this.#remote.get(folder);
     if (objects === undefined) {
-      objects = new PinnedObjects(folder, this.#fetching);
+      objects = new FrozenObjects(folder, this.#fetching);
       objects.newestMs = this.#newestMs;
       this.#remote.set(folder, objects);
     }

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { AbsolutePath, RangeQuery } from "zarrita";
 import { DataError } from "../../errors.js";
-import { type Fetching, PinnedObjects } from "../objects/pinned-objects.js";
+import { type Fetching, FrozenObjects } from "../objects/frozen-objects.js";
 import type { RemoteObjects } from "../objects/remote-objects.js";
 import { DOCUMENT_NAMES, type Documents, documentOf, expandConsolidated, type Json } from "./metadata.js";
 import type { ObjectStore, OpenedDocuments } from "./object-store.js";
@@ -22,7 +22,7 @@ interface Found {
 
 export class RemoteStore implements ObjectStore {
   readonly #location: string;
-  readonly #objects: PinnedObjects;
+  readonly #objects: FrozenObjects;
 
   /**
    * @param location `https://host/path`, `http://host/path` or `s3://bucket/prefix`
@@ -30,7 +30,7 @@ export class RemoteStore implements ObjectStore {
    */
   constructor(location: string, fetching: Fetching, shared?: RemoteObjects) {
     this.#location = location;
-    this.#objects = new PinnedObjects(location, fetching, shared);
+    this.#objects = new FrozenObjects(location, fetching, shared);
   }
 
   get changedMs(): number {

@@ -11,7 +11,7 @@ export interface StoredArray {
   readonly kind: "array";
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly shape: readonly number[];
-  /** Edges of the pieces that are decoded as a whole: chunks, or the inner chunks of shards. */
+  /** Edges of the ranges that are decoded as a whole: chunks, or the inner chunks of shards. */
   readonly chunks: readonly number[];
   /** Element type in the words of Zarr 3, e.g. `float32`; anything else as the store writes it. */
   readonly dataType: string;

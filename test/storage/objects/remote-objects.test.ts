@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, expect, it } from "vitest";
 import { BusyError, DataError } from "../../../src/errors.js";
-import { PinnedObjects } from "../../../src/storage/objects/pinned-objects.js";
+import { FrozenObjects } from "../../../src/storage/objects/frozen-objects.js";
 import { RemoteObjects } from "../../../src/storage/objects/remote-objects.js";
 import { STORE_DEFAULTS } from "../../../src/store-settings.js";
 
@@ -136,9 +136,9 @@ it.each([
     response.writeHead(206, { ...range(Number(first), Number(last)), ...told });
     response.end(OBJECT.subarray(Number(first), Number(last) + 1));
   });
-  const pinned = new PinnedObjects(address);
-  await pinned.pin("x");
-  expect(Buffer.from((await pinned.get("x", PART)) ?? []).toString()).toBe("456789");
-  await expect(pinned.get("x", PART)).rejects.toThrow(/has changed since/);
-  expect(pinned.changedMs).toBeGreaterThan(0);
+  const frozen = new FrozenObjects(address);
+  await frozen.pin("x");
+  expect(Buffer.from((await frozen.get("x", PART)) ?? []).toString()).toBe("456789");
+  await expect(frozen.get("x", PART)).rejects.toThrow(/has changed since/);
+  expect(frozen.changedMs).toBeGreaterThan(0);
 });

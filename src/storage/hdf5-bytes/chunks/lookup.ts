@@ -22,19 +22,19 @@ export interface ChunkGrid {
 const ADDRESS = 8;
 const MASK = 4;
 
-/** Pieces of an index that are kept: at most about 1 MiB of them. */
-const PIECES_KEPT = 256;
+/** Entries of an index that are kept: at most about 1 MiB of them. */
+const ENTRIES_KEPT = 256;
 
-/** Remembers by their addresses what was read last: to open the file for one piece costs more than all else here. */
+/** Remembers by their addresses what was read last: to open the file for one entry costs more than all else here. */
 export function kept<A, T>(read: (address: number, about: A) => T): (address: number, about: A) => T {
-  const pieces = new Map<number, T>();
+  const entries = new Map<number, T>();
   return (address, about) => {
-    const known = pieces.get(address);
+    const known = entries.get(address);
     if (known !== undefined) return known;
-    const piece = read(address, about);
-    if (pieces.size === PIECES_KEPT) pieces.delete(pieces.keys().next().value as number);
-    pieces.set(address, piece);
-    return piece;
+    const entry = read(address, about);
+    if (entries.size === ENTRIES_KEPT) entries.delete(entries.keys().next().value as number);
+    entries.set(address, entry);
+    return entry;
   };
 }
 

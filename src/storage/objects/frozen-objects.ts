@@ -1,5 +1,5 @@
 /**
- * `PinnedObjects` fetches objects of one host or bucket as they were at one time: what has changed since is refused.
+ * `FrozenObjects` fetches objects of one host or bucket as they were at one time: what has changed since is refused.
  */
 import { DataError } from "../../errors.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
@@ -46,11 +46,11 @@ interface Version {
   readonly isExact: boolean;
 }
 
-/** The objects below one address, pinned to a time and each to the version that was read of it first. */
-export class PinnedObjects {
+/** The objects below one address, frozen to a time and each to the version that was read of it first. */
+export class FrozenObjects {
   /** Time of the newest object that was found changed; 0 where there is none. */
   changedMs = 0;
-  /** The time that objects are pinned to, in milliseconds of the host's clock. */
+  /** The time that objects are frozen to, in milliseconds of the host's clock. */
   newestMs = Number.POSITIVE_INFINITY;
   readonly objects: RemoteObjects;
   readonly #versions = new Map<string, Version>();
@@ -110,7 +110,7 @@ export class PinnedObjects {
     if (kept) return kept.bytes;
     let queue = this.#queues.get(key);
     if (queue === undefined) {
-      queue = new RangeQueue((piece) => this.#fetch(key, piece));
+      queue = new RangeQueue((buffer) => this.#fetch(key, buffer));
       if (this.#queues.size === MOST_VERSIONS) this.#queues.clear();
       this.#queues.set(key, queue);
     }
@@ -154,7 +154,7 @@ export class PinnedObjects {
     return object.bytes;
   }
 
-  /** @throws DataError when an object is newer than the pinned time, or another than the one that parts were read of */
+  /** @throws DataError when an object is newer than the frozen time, or another than the one that parts were read of */
   #check(key: string, version: Version, part: ObjectPart | null): void {
     if (part === null && version.modifiedMs === 0)
       throw new DataError(`${this.#addressOf(key)}: its host tells no Last-Modified, so a change would go unseen`);
@@ -168,7 +168,7 @@ export class PinnedObjects {
     return `${this.#base}/${key.split("/").map(encodeURIComponent).join("/")}`;
   }
 
-  /** Whether an object has another version than the parts read of it before; the first version seen is pinned. */
+  /** Whether an object has another version than the parts read of it before; the first version seen is frozen. */
   #isOther(key: string, version: Version): boolean {
     const known = this.#versions.get(key);
     if (known !== undefined) return known.text !== version.text;
