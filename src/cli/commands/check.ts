@@ -10,6 +10,7 @@ import { scanFolders } from "../../storage/catalog/scan-folders.js";
 import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/file/dataset.js";
 import { DESCRIPTOR_NAME } from "../../storage/file/folder-names.js";
 import { type FrameStatistics, frameStatistics } from "../../storage/tools/frame-statistics.js";
+import { outliersIn } from "../../storage/tools/outliers.js";
 import { pathArgument } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
 import { PROGRESS_HELP, progressOf } from "../output/progress.js";
@@ -61,14 +62,20 @@ async function checkSums({ location, name }: Dataset): Promise<number> {
   return faults;
 }
 
-/** Reads every value and prints one line per field and frame. @returns the number of faults */
+/** A frame of a field as it was read: its statistics, or why there are none. */
+interface ReadFrame {
+  readonly field: FieldName;
+  readonly frame: number;
+  readonly found: FrameStatistics | string;
+}
+
+/** Reads every value, prints a line per field and frame, and then what is wrong. @returns the number of faults */
 async function checkValues(dataset: Dataset): Promise<number> {
   const fields = FIELD_NAMES.filter((field) => dataset.fields[field] !== undefined);
   const frames = dataset.time.count;
   const progress = progressOf(`${dataset.name} values`);
   const open = openDataset(dataset);
-  const lines: string[] = [];
-  let faults = 0;
+  const read: ReadFrame[] = [];
   try {
     for (let frame = 0; frame < frames; frame++)
       for (const [index, field] of fields.entries()) {
@@ -77,34 +84,50 @@ async function checkValues(dataset: Dataset): Promise<number> {
           progress.update((done + fraction) / (frames * fields.length));
           await setImmediate();
         };
-        const line = await frameLine(dataset, open, field, frame, turn);
-        lines.push(line.text);
-        faults += line.faults;
+        read.push({ field, frame, found: await readFrame(dataset, open, field, frame, turn) });
       }
   } finally {
     progress.stop();
     open.close();
   }
   print("  frame field             min          max          rms  divergence");
-  for (const line of lines) print(line);
+  for (const { field, frame, found } of read) {
+    const head = `  ${String(frame).padStart(5)} ${field.padEnd(10)}`;
+    print(`${head}${typeof found === "string" ? `  ${found}` : statisticsText(found)}`);
+  }
+  return fields.reduce((faults, field) => faults + printFaults(read.filter((one) => one.field === field)), 0);
+}
+
+/** Prints the places and frames of a field that are wrong. @returns the number of frames with a fault */
+function printFaults(read: readonly ReadFrame[]): number {
+  const known = read.flatMap(({ found }) => (typeof found === "string" ? [] : [found]));
+  // What has one value at one place in all frames is no damage of one of them: a body, or what is at rest.
+  const always = (text: string) => known.length > 1 && known.every(({ places }) => places.constant.includes(text));
+  let faults = read.length - known.length;
+  for (const { field, frame, found } of read) {
+    if (typeof found === "string") continue;
+    const { constant, others } = found.places;
+    const wrong = [...constant.filter((text) => !always(text)), ...others, ...outliersIn(known, known.indexOf(found))];
+    if (wrong.length > 0) faults++;
+    for (const text of wrong) print(`  wrong: frame ${frame} ${field}: ${text}`);
+  }
+  for (const text of known[0]?.places.constant.filter(always) ?? [])
+    print(`  in all frames ${read[0]?.field}: ${text}`);
   return faults;
 }
 
-async function frameLine(
+async function readFrame(
   dataset: Dataset,
   open: ReturnType<typeof openDataset>,
   field: FieldName,
   frame: number,
   turn: (fraction: number) => Promise<void>,
-): Promise<{ text: string; faults: number }> {
-  const head = `  ${String(frame).padStart(5)} ${field.padEnd(10)}`;
+): Promise<FrameStatistics | string> {
   try {
-    const found = await frameStatistics(dataset, open, field, frame, turn);
-    return { text: `${head}${statisticsText(found)}`, faults: found.nonFinite > 0 ? 1 : 0 };
+    return await frameStatistics(dataset, open, field, frame, turn);
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
-    const cause = error.cause instanceof DataError ? ` ${error.cause.message}` : "";
-    return { text: `${head}  ${error.message}${cause}`, faults: 1 };
+    return `${error.message}${error.cause instanceof DataError ? ` ${error.cause.message}` : ""}`;
   }
 }
 

@@ -4,6 +4,7 @@
 
 import type { StoredBricks } from "../bricks/brick-reader.js";
 import type { Axis, Dataset, FieldName, Triple } from "../file/dataset.js";
+import { type FramePlaces, PlacesOfFrame } from "./frame-places.js";
 
 export interface FrameStatistics {
   readonly min: number;
@@ -17,6 +18,9 @@ export interface FrameStatistics {
    * where the flow is incompressible and resolved, about 1 where it is noise. Null for a scalar.
    */
   readonly divergence: number | null;
+  /** Mean of all values, all components. */
+  readonly mean: number;
+  readonly places: FramePlaces;
 }
 
 /** Running sums over the bricks of a frame. */
@@ -24,6 +28,7 @@ class Sums {
   min = Number.POSITIVE_INFINITY;
   max = Number.NEGATIVE_INFINITY;
   squares = 0;
+  total = 0;
   finite = 0;
   nonFinite = 0;
   divergence = 0;
@@ -37,6 +42,7 @@ class Sums {
     this.min = Math.min(this.min, value);
     this.max = Math.max(this.max, value);
     this.squares += value * value;
+    this.total += value;
     this.finite++;
   }
 }
@@ -60,6 +66,7 @@ export async function frameStatistics(
   const { components } = source;
   const brick = new Float32Array(edge[0] * edge[1] * edge[2] * components);
   const sums = new Sums();
+  const places = new PlacesOfFrame(dataset.axes, components);
   const bricks = count[0] * count[1] * count[2];
   for (let index = 0; index < bricks; index++) {
     open.readBrick(field, frame, index, brick);
@@ -67,6 +74,7 @@ export async function frameStatistics(
     const first = at.map((place, axis) => place * edge[axis]) as unknown as Triple;
     const size = dataset.axes.map(({ nodes }, axis) => Math.min(edge[axis], nodes - first[axis]));
     addValues(brick, edge, size as unknown as Triple, components, sums);
+    places.add(brick, edge, size as unknown as Triple, first);
     if (components === 3) addDivergence(brick, edge, size as unknown as Triple, first, dataset.axes, sums);
     await turn((index + 1) / bricks);
   }
@@ -74,6 +82,8 @@ export async function frameStatistics(
     min: sums.min,
     max: sums.max,
     rms: Math.sqrt(sums.squares / sums.finite),
+    mean: sums.total / sums.finite,
+    places: places.found(),
     nonFinite: sums.nonFinite,
     divergence: components === 3 ? (sums.terms === 0 ? 0 : Math.sqrt(sums.divergence / sums.terms)) : null,
   };

@@ -210,6 +210,28 @@ describe("fieldprobe inspect", () => {
 });
 
 describe("fieldprobe check", () => {
+  it("names the frame and the box of a block of zeros, and ends with 1", async () => {
+    const folder = join(SCRATCH, "zeroed");
+    mkdirSync(folder);
+    const isZeroed = (t: number, x: number, y: number, z: number) => t === 1 && x >= 8 && y < 8 && z >= 8;
+    await writeHdf5(join(folder, "u.h5"), (file) => {
+      for (const t of [0, 1, 2]) {
+        const value = ({ x, y, z, c }: { x: number; y: number; z: number; c: number }) =>
+          isZeroed(t, x, y, z) ? 0 : Math.sin(c + x + 16 * y + 256 * z + 4096 * t);
+        writeField(file, `/u${t}`, { dimensions: ["z", "y", "x", "c"], lengths: { x: 16, y: 16, z: 16 }, value });
+      }
+    });
+    const axis = { nodes: 16, origin: 0, spacing: 1, periodic: true };
+    const velocity = { file: "u.h5", path: "/u{step:01d}", dimensions: ["z", "y", "x", "c"] };
+    const members = { axes: { x: axis, y: axis, z: axis }, time: { step: 1, count: 3 }, fields: { velocity } };
+    writeFileSync(join(folder, "dataset.json"), JSON.stringify({ schemaVersion: 1, name: "zeroed", ...members }));
+    const { status, stdout } = fieldprobe("check", folder);
+    expect([status, stdout.split("\n").filter((line) => line.includes("wrong"))]).toEqual([
+      1,
+      ["  wrong: frame 1 velocity: nodes x 8 to 15, y 0 to 7, z 8 to 15 are all 0, 0, 0"],
+    ]);
+  });
+
   it("passes the shipped dataset: checksums, ranges, divergence", () => {
     const { status, stdout, stderr } = fieldprobe("check", SHIPPED);
     expect(status).toBe(0);

@@ -1,0 +1,204 @@
+/**
+ * Finds places of a frame that no flow has: cells of one value inside a field that varies, cells and planes that repeat
+ * others, values that are not finite. Cells are blocks of at least 8^3 nodes; runs of them become boxes.
+ */
+import type { Axis, Triple } from "../file/dataset.js";
+
+/** Fewest nodes of a cell along each axis, and most cells of a frame. */
+const LEAST_EDGE = 8;
+const MOST_CELLS = 2 ** 18;
+/** Part of all cells or planes from which on repetition belongs to the field: a symmetry, or no change along an axis. */
+const OWN = 0.25;
+/** Kinds of places that are listed of a frame. */
+const LISTED = 6;
+
+/** Nodes from `first` to `last`, both included. */
+interface NodeRange {
+  readonly first: Triple;
+  readonly last: Triple;
+}
+
+/** A cell whose values are all one. */
+interface ConstantCell extends NodeRange {
+  /** As text, by component. */
+  readonly value: string;
+}
+
+/** What is remarkable about the values of a frame. */
+export interface FramePlaces {
+  /** Boxes of one value, where the field varies. */
+  readonly constant: readonly string[];
+  /** Boxes and planes that repeat others, and boxes that hold values that are not finite. */
+  readonly others: readonly string[];
+}
+
+/** Collects the places of one field and frame, brick by brick. */
+export class PlacesOfFrame {
+  readonly #components: number;
+  /** Nodes of a cell along each axis. */
+  readonly #edge: number;
+  readonly #constant: ConstantCell[] = [];
+  /** The first cell with the same values, by their hash. */
+  readonly #cells = new Map<number, NodeRange>();
+  readonly #repeated: { readonly cell: NodeRange; readonly as: NodeRange }[] = [];
+  /** By axis, of each plane but the first: nodes that differ from those of the plane before. */
+  readonly #differing: readonly Uint32Array[];
+  #cellCount = 0;
+  #notFinite: NodeRange | null = null;
+  #varies = false;
+  #firstValue = Number.NaN;
+
+  constructor(axes: readonly Axis[], components: number) {
+    this.#components = components;
+    const cells = (edge: number) => axes.reduce((count, { nodes }) => count * Math.ceil(nodes / edge), 1);
+    let edge = LEAST_EDGE;
+    while (cells(edge) > MOST_CELLS) edge *= 2;
+    this.#edge = edge;
+    this.#differing = axes.map(({ nodes }) => new Uint32Array(nodes));
+  }
+
+  /**
+   * Adds a brick.
+   *
+   * @param edge  nodes of the brick as it is stored
+   * @param size  nodes of it that are in the grid
+   * @param first its first node in the grid
+   */
+  add(brick: Float32Array, edge: Triple, size: Triple, first: Triple): void {
+    const cell = this.#edge;
+    for (let z = 0; z < size[2]; z += cell)
+      for (let y = 0; y < size[1]; y += cell)
+        for (let x = 0; x < size[0]; x += cell) this.#addCell(brick, edge, size, first, [x, y, z]);
+    this.#addPlanes(brick, edge, size, first);
+  }
+
+  #addCell(brick: Float32Array, edge: Triple, size: Triple, first: Triple, from: Triple): void {
+    const components = this.#components;
+    const to = from.map((at, axis) => Math.min(at + this.#edge, size[axis])) as unknown as Triple;
+    const range = rangeOf(first, from, to);
+    const bits = new Int32Array(brick.buffer, brick.byteOffset, brick.length);
+    const start = ((from[2] * edge[1] + from[1]) * edge[0] + from[0]) * components;
+    let [hash, other] = [0, 0];
+    let same = true;
+    let finite = true;
+    for (let z = from[2]; z < to[2]; z++)
+      for (let y = from[1]; y < to[1]; y++) {
+        const row = ((z * edge[1] + y) * edge[0] + from[0]) * components;
+        for (let i = row; i < row + (to[0] - from[0]) * components; i++) {
+          hash = Math.imul(hash ^ bits[i], 0x9e3779b1) ^ (hash >>> 15);
+          other = Math.imul(other + bits[i], 0x85ebca6b) ^ (other >>> 13);
+          same &&= brick[i] === brick[start + ((i - row) % components)];
+          finite &&= Number.isFinite(brick[i]);
+        }
+      }
+    this.#cellCount++;
+    if (Number.isNaN(this.#firstValue)) this.#firstValue = brick[start];
+    this.#varies ||= !same || brick[start] !== this.#firstValue;
+    if (!finite) this.#notFinite = this.#notFinite === null ? range : joined(this.#notFinite, range);
+    else if (same) this.#constant.push({ ...range, value: brick.subarray(start, start + components).join(", ") });
+    // 53 bits: of the most cells two that differ have one hash in a run of 2^18 frames.
+    else this.#addHash((hash >>> 0) * 2 ** 21 + (other >>> 11), range);
+  }
+
+  #addHash(hash: number, cell: NodeRange): void {
+    const as = this.#cells.get(hash);
+    if (as === undefined) this.#cells.set(hash, cell);
+    else if (sizeOf(as).join() === sizeOf(cell).join()) this.#repeated.push({ cell, as });
+  }
+
+  /** Counts the nodes of each plane that differ from those before, inside the brick. */
+  #addPlanes(brick: Float32Array, edge: Triple, size: Triple, first: Triple): void {
+    const components = this.#components;
+    const strides = [components, components * edge[0], components * edge[0] * edge[1]];
+    for (const [axis, stride] of strides.entries()) {
+      const differing = this.#differing[axis] as Uint32Array;
+      // What lies between bricks is not compared: such a plane counts as one that differs.
+      if (first[axis] > 0) differing[first[axis]] = 1;
+      for (let z = axis === 2 ? 1 : 0; z < size[2]; z++)
+        for (let y = axis === 1 ? 1 : 0; y < size[1]; y++)
+          for (let x = axis === 0 ? 1 : 0; x < size[0]; x++) {
+            const at = x * strides[0] + y * strides[1] + z * strides[2];
+            let isSame = true;
+            for (let c = 0; isSame && c < components; c++) isSame = brick[at + c] === brick[at + c - stride];
+            if (!isSame) differing[first[axis] + [x, y, z][axis]]++;
+          }
+    }
+  }
+
+  /** The places, once all bricks have been added. */
+  found(): FramePlaces {
+    const constant = this.#varies ? boxesOf(this.#constant).map((box) => `${textOf(box)} are all ${box.value}`) : [];
+    const others = [
+      ...(this.#notFinite === null ? [] : [`${textOf(this.#notFinite)} hold values that are not finite`]),
+      ...(this.#repeated.length > OWN * this.#cellCount ? [] : this.#repeatedText()),
+      ...this.#repeatedPlanes(),
+    ];
+    return { constant: listed(constant), others: listed(others) };
+  }
+
+  /** One line for all cells that repeat others at one distance. */
+  #repeatedText(): string[] {
+    const runs = new Map<string, { cell: NodeRange; as: NodeRange }>();
+    for (const { cell, as } of this.#repeated) {
+      const key = cell.first.map((at, axis) => at - as.first[axis]).join();
+      const run = runs.get(key);
+      runs.set(key, run === undefined ? { cell, as } : { cell: joined(run.cell, cell), as: joined(run.as, as) });
+    }
+    return [...runs.values()].map(({ cell, as }) => `${textOf(cell)} repeat ${textOf(as)}`);
+  }
+
+  #repeatedPlanes(): string[] {
+    if (!this.#varies) return [];
+    return this.#differing.flatMap((differing, axis) => {
+      const same = [...differing.keys()].filter((at) => at > 0 && differing[at] === 0);
+      const isOwn = same.length > OWN * differing.length;
+      return isOwn ? [] : same.map((at) => `plane ${"xyz"[axis]} ${at} repeats the one before`);
+    });
+  }
+}
+
+function listed(texts: readonly string[]): string[] {
+  const more = texts.length - LISTED;
+  return more > 0 ? [...texts.slice(0, LISTED), `and ${more} more`] : [...texts];
+}
+
+function rangeOf(first: Triple, from: Triple, to: Triple): NodeRange {
+  const at = (inside: Triple, less: number) => first.map((start, axis) => start + inside[axis] - less);
+  return { first: at(from, 0) as unknown as Triple, last: at(to, 1) as unknown as Triple };
+}
+
+function joined(a: NodeRange, b: NodeRange): NodeRange {
+  return {
+    first: a.first.map((at, axis) => Math.min(at, b.first[axis])) as unknown as Triple,
+    last: a.last.map((at, axis) => Math.max(at, b.last[axis])) as unknown as Triple,
+  };
+}
+
+function sizeOf({ first, last }: NodeRange): number[] {
+  return first.map((at, axis) => last[axis] - at + 1);
+}
+
+function textOf({ first, last }: NodeRange): string {
+  const ranges = [..."xyz"].map((axis, at) => `${axis} ${first[at]} to ${last[at]}`);
+  return `nodes ${ranges.join(", ")}`;
+}
+
+/** Cells of one value that touch become the box around them. */
+function boxesOf(cells: readonly ConstantCell[]): ConstantCell[] {
+  const boxes: ConstantCell[] = [];
+  for (const cell of cells) {
+    let box = cell;
+    for (let at = boxes.length - 1; at >= 0; at--) {
+      const other = boxes[at] as ConstantCell;
+      if (other.value !== box.value || !touches(other, box)) continue;
+      box = { ...joined(other, box), value: box.value };
+      boxes.splice(at, 1);
+    }
+    boxes.push(box);
+  }
+  return boxes;
+}
+
+function touches(a: NodeRange, b: NodeRange): boolean {
+  return a.first.every((at, axis) => at <= b.last[axis] + 1 && b.first[axis] <= a.last[axis] + 1);
+}
