@@ -7,7 +7,7 @@ import type { Axis, Triple } from "../file/dataset.js";
 /** Fewest nodes of a cell along each axis, and most cells of a frame. */
 const LEAST_EDGE = 8;
 const MOST_CELLS = 2 ** 18;
-/** Part of all cells or planes from which on repetition belongs to the field: a symmetry, or no change along an axis. */
+/** Part of all cells or planes from which on repetition belongs to the field: symmetry, or no change along an axis. */
 const OWN = 0.25;
 /** Kinds of places that are listed of a frame. */
 const LISTED = 6;
