@@ -73,7 +73,7 @@ interface Owners {
 }
 
 /** A part of a query, for one owner. */
-interface Part<T> extends Omit<Portion, "owner"> {
+interface OpenPortion<T> extends Omit<Portion, "owner"> {
   /** Undefined where no peer is usable. */
   readonly owner: Peer | undefined;
   /** Searches and cutouts: the nodes. */
@@ -267,7 +267,7 @@ export class Cluster implements Sharing {
     };
     const width = valuesPerPoint(checked);
     const portions = await cutPoints(regions, owners, work, frameShift(dataset.frameVelocity, time), room);
-    const parts = portions.map((portion): Part<unknown> => {
+    const parts = portions.map((portion): OpenPortion<unknown> => {
       const { owner, count, indices } = portion;
       const part = { ...portion, owner: list[owner], box: null, size: width * count };
       const take = (values: readonly Float32Array[]): void => mergeValues(values, indices, width, out);
@@ -283,7 +283,7 @@ export class Cluster implements Sharing {
     const { region, operation } = job.checked as CheckedQuery & { readonly region: NodeRegion };
     const { list, owners } = this.#ownersIn(job);
     const none = { points: [], velocities: [], count: 0, indices: new Uint32Array(0) };
-    const parts = boxesOf(job.regions, owners, region, around).map(({ owner, ...box }): Part<T> => {
+    const parts = boxesOf(job.regions, owners, region, around).map(({ owner, ...box }): OpenPortion<T> => {
       const nodes = box.count[0] * box.count[1] * box.count[2];
       const size = operation.family === "search" ? null : FIELDS[region.field] * nodes;
       const part = { ...none, owner: list[owner], box, size };
@@ -298,7 +298,7 @@ export class Cluster implements Sharing {
    *
    * @throws the error of the query
    */
-  async #evaluateAll<T>(job: Job, parts: readonly Part<T>[]): Promise<readonly T[]> {
+  async #evaluateAll<T>(job: Job, parts: readonly OpenPortion<T>[]): Promise<readonly T[]> {
     const end = new AbortController();
     const abort = (): void => end.abort(OVER);
     // All parts of a query listen to it: more listeners than Node expects are no leak here.
@@ -333,7 +333,7 @@ export class Cluster implements Sharing {
    * Has a part evaluated by its owner. If the owner refuses it, fails at it, is lost or is late, the part is divided
    * again among the owners that its regions have without that peer; every process of the cluster finds the same ones.
    */
-  async #evaluatePart<T>(job: Job, part: Part<T>): Promise<readonly T[]> {
+  async #evaluatePart<T>(job: Job, part: OpenPortion<T>): Promise<readonly T[]> {
     const { owner: peer } = part;
     if (peer === undefined || job.without.size === MOST_ASKED) return [await this.#evaluateHere(job, part)];
     const isMine = this.#peers.isSelf(peer);
@@ -359,7 +359,7 @@ export class Cluster implements Sharing {
    *
    * @throws as `#ask` does
    */
-  async #askInTime<T>(job: Job, peer: Peer, part: Part<T>, generation: string): Promise<readonly T[]> {
+  async #askInTime<T>(job: Job, peer: Peer, part: OpenPortion<T>, generation: string): Promise<readonly T[]> {
     const since = performance.now();
     const half = since + (job.deadline - Date.now()) / 2;
     let timer: NodeJS.Timeout | undefined;
@@ -380,7 +380,7 @@ export class Cluster implements Sharing {
   }
 
   /** Evaluates a part on the threads of this process. */
-  async #evaluateHere<T>({ checked, dataset, deadline, signal, client }: Job, part: Part<T>): Promise<T> {
+  async #evaluateHere<T>({ checked, dataset, deadline, signal, client }: Job, part: OpenPortion<T>): Promise<T> {
     const { box, points, velocities, count, indices } = part;
     const deadlineMs = Math.max(1, deadline - Date.now());
     const control = { dataset, deadlineMs, signal, client, box, points: count, alone: true };
@@ -409,7 +409,7 @@ export class Cluster implements Sharing {
    *
    * @throws PeerError where another process may succeed, or the error of the query
    */
-  async #ask<T>(job: Job, peer: Peer, part: Part<T>, generation: string): Promise<T> {
+  async #ask<T>(job: Job, peer: Peer, part: OpenPortion<T>, generation: string): Promise<T> {
     const { checked, dataset, deadline, signal } = job;
     const { box, points, velocities, count, indices, size } = part;
     const query = { ...checked.query, dataset: dataset.name };

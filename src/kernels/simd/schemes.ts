@@ -25,7 +25,7 @@ const LARGE_BYTES = 16 * 1024 * 1024;
  * Ratio of the nodes of all terms to the nodes of the cube around them. Above it the cube is combined as one, below it
  * the nodes of each term are.
  */
-const CUBE_SHARE = 1.2;
+const CUBE_RATIO = 1.2;
 
 /**
  * Largest ratio of the nodes in a packet's box to those in the stencils of its points, one by one, as measured. It is
@@ -97,7 +97,7 @@ function tensorScheme(
     call(false, frames, together, positions.byteOffset + 24 * first, count, out.byteOffset + 8 * components * first);
   /** Nodes of all terms, each counted as often as it occurs. */
   const each = terms.reduce((sum, { vectors: [x, y, z] }) => sum + x.length * y.length * z.length, 0);
-  const whole = each > CUBE_SHARE * span ** 3;
+  const whole = each > CUBE_RATIO * span ** 3;
   const stencil = { first: 1 - nodes / 2, nearest: false, low, span, whole, nodes: whole ? span ** 3 : each };
   return {
     components,

@@ -12,9 +12,9 @@ import type { Recognised } from "./layouts/recognise.js";
 import { answerOf, isLike, type Observation, type ObservedFile } from "./observed-file.js";
 import type { CandidateOutcome } from "./scan.js";
 
-/** Most models that are kept: those that were of use last. */
-const MOST_MODELS = 8;
-/** Models that are made before one of them is of use: where no file is like another they only cost time. */
+/** Most templates that are kept: those that were of use last. */
+const MOST_TEMPLATES = 8;
+/** Templates that are made before one of them is of use: where no file is like another they only cost time. */
 const TRIALS = 64;
 
 /** A bare file, as it is named in an outcome. */
@@ -27,7 +27,7 @@ export interface NamedFile {
 }
 
 /** A file whose outcome is known, with which others are compared. */
-interface Model {
+interface LikeTemplate {
   /** Path, with symbolic links resolved. */
   readonly path: string;
   readonly outcome: CandidateOutcome;
@@ -39,23 +39,24 @@ interface Model {
 
 /** The outcomes of files that others may be like, of one scan. */
 export class Likenesses {
-  #models: Model[] = [];
+  #templates: LikeTemplate[] = [];
   #trials = TRIALS;
 
   /** The outcome of an open file by one that it is like; null where there is none. */
   find(file: StoredFile, named: NamedFile): CandidateOutcome | null {
-    for (const [at, model] of this.#models.entries()) {
-      const time = likeTime(file, model);
+    for (const [at, template] of this.#templates.entries()) {
+      const time = likeTime(file, template);
       if (time === null) continue;
       this.#trials = TRIALS;
-      if (at > 0) this.#models = [model, ...this.#models.filter((other) => other !== model)];
-      return outcomeLike(model, named, time);
+      if (at > 0) this.#templates = [template, ...this.#templates.filter((other) => other !== template)];
+      return outcomeLike(template, named, time);
     }
     return null;
   }
 
   /**
-   * Takes a file as a model for others, where its name and time are found in no other place than they are known to be.
+   * Takes a file as a template for others, where its name and time are found in no other place than they are known to
+   * be.
    *
    * @param recognised null where it was refused before
    */
@@ -68,7 +69,7 @@ export class Likenesses {
     const asked = observations.find((observation) => isAbout(observation, recognised?.timeFrom ?? null));
     const time = asked?.times === 1 && isSnapshotAt(outcome, numberIn(asked.answer)) ? asked : null;
     const others = observations.filter((observation) => observation !== time);
-    this.#models = [{ path, outcome, observations: others, time }, ...this.#models].slice(0, MOST_MODELS);
+    this.#templates = [{ path, outcome, observations: others, time }, ...this.#templates].slice(0, MOST_TEMPLATES);
   }
 }
 
@@ -78,8 +79,10 @@ function isAbout({ question, path, name }: Observation, place: Statement | null)
   return place.attribute === null ? question === "numbers" : question === "attribute" && name === place.attribute;
 }
 
-/** The time of a file that is like a model; "none" where the outcome has none that differs; null: it is not like it. */
-function likeTime(file: StoredFile, { observations, time }: Model): number | "none" | null {
+/**
+ * The time of a file that is like a template; "none" where the outcome has none that differs; null: it is not like it.
+ */
+function likeTime(file: StoredFile, { observations, time }: LikeTemplate): number | "none" | null {
   try {
     if (!isLike(file, observations)) return null;
     if (time === null) return "none";
@@ -120,8 +123,8 @@ function mentions(record: object, path: string): boolean {
   return text.includes(JSON.stringify(basename(path)).slice(1, -1));
 }
 
-/** Gives the outcome of a model to another file, under its name and at its time. */
-function outcomeLike({ path, outcome }: Model, named: NamedFile, time: number | "none"): CandidateOutcome {
+/** Gives the outcome of a template to another file, under its name and at its time. */
+function outcomeLike({ path, outcome }: LikeTemplate, named: NamedFile, time: number | "none"): CandidateOutcome {
   if ("problems" in outcome) return outcome;
   const { location, name, digest, stamp } = named;
   const { dataset } = outcome;

@@ -6,7 +6,7 @@ import { RemoteFile } from "../thread/ranged-file.js";
 /** Bytes of a text: descriptors and manifests are shorter. */
 export const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 /** Bytes that are fetched at a time for a sum: more than this thread would keep in blocks. */
-const PIECE_BYTES = 32 * 1024 * 1024;
+const READ_BYTES = 32 * 1024 * 1024;
 
 /** @throws DataError when there is no such object or it is too long, BusyError */
 export function remoteText(address: string): string {
@@ -31,8 +31,8 @@ export function remoteSize(address: string): number | null {
 export function remoteDigest(address: string): { bytes: number; sha256: string } {
   const file = new RemoteFile(address);
   const hash = createHash("sha256");
-  for (let at = 0; at < file.size; at += PIECE_BYTES) {
-    const length = Math.min(PIECE_BYTES, file.size - at);
+  for (let at = 0; at < file.size; at += READ_BYTES) {
+    const length = Math.min(READ_BYTES, file.size - at);
     const range = new Uint8Array(length);
     file.with([{ position: at, length }], () => file.read(range, at));
     hash.update(range);

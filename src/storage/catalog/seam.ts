@@ -39,9 +39,9 @@ class Lines {
   /** The values of nodes of a line. */
   read(line: number, from: number, length: number): Float32Array {
     // Multiples of two irrational numbers spread the lines evenly over the other two axes.
-    const share = [(line * Math.SQRT2) % 1, (line * Math.E) % 1];
+    const fractions = [(line * Math.SQRT2) % 1, (line * Math.E) % 1];
     const { axes } = this.#dataset;
-    const first = axes.map(({ nodes }, at) => (at === this.#axis ? from : Math.floor((share.pop() ?? 0) * nodes)));
+    const first = axes.map(({ nodes }, at) => (at === this.#axis ? from : Math.floor((fractions.pop() ?? 0) * nodes)));
     const count = axes.map((_, at) => (at === this.#axis ? length : 1));
     const out = new Float32Array(length * this.components);
     this.#open.readNodes(this.#field, 0, { first: first as unknown as Triple, count: count as unknown as Triple }, out);

@@ -9,7 +9,7 @@ import { chunksIn } from "./chunks/lookup.js";
 /** Rows that are no further apart are fetched in one range. */
 const GAP_BYTES = 16 * 1024;
 /** Longest range that rows are put together to. */
-const PIECE_BYTES = 1024 * 1024;
+const READ_BYTES = 1024 * 1024;
 
 /**
  * The stretches that hold a box.
@@ -36,7 +36,7 @@ function rowPieces(start: number, stored: Stored, box: Hyperslab): ByteRange[] {
     const position = start + place;
     const last = ranges.at(-1);
     const length = last === undefined ? 0 : position + bytes - last.position;
-    if (last !== undefined && position - last.position - last.length <= GAP_BYTES && length <= PIECE_BYTES)
+    if (last !== undefined && position - last.position - last.length <= GAP_BYTES && length <= READ_BYTES)
       last.length = length;
     else ranges.push({ position, length: bytes });
   }

@@ -4,7 +4,7 @@ import type { AttributeValue, Stored } from "../file/stored.js";
 import type { H5File } from "../hdf5/file.js";
 
 /** Largest range that contiguous values are cut into. */
-const PIECE_BYTES = 4 * 1024 * 1024;
+const READ_BYTES = 4 * 1024 * 1024;
 /** Groups inside of groups that are looked through. */
 const DEPTH = 12;
 
@@ -109,8 +109,8 @@ function rangesOf(shape: readonly number[], size: number): number[] {
   const edges = [...shape];
   for (let axis = 0; axis < shape.length; axis++) {
     const others = edges.reduce((product, edge) => product * edge, size) / edges[axis];
-    if (others * edges[axis] <= PIECE_BYTES) break;
-    const most = Math.max(1, Math.floor(PIECE_BYTES / others));
+    if (others * edges[axis] <= READ_BYTES) break;
+    const most = Math.max(1, Math.floor(READ_BYTES / others));
     edges[axis] = Array.from({ length: most }, (_, i) => most - i).find((edge) => shape[axis] % edge === 0) as number;
     if (edges[axis] > 1) break;
   }
