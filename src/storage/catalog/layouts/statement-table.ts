@@ -99,7 +99,7 @@ export const HARMLESS_STATEMENTS: readonly HarmlessRow[] = [
   },
   {
     producer: "solvers: settings of their schemes",
-    words: ["cfl", "courant", "safety", "dealias", "dealiasing", "padding", "relaxation", "compression", "time_order"],
+    words: ["cfl", "courant", "safety", "dealias", "dealiasing", "padding", "relaxation", "compression"],
   },
 ];
 
