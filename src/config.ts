@@ -118,6 +118,9 @@ const SETTINGS = {
     "folders searched for datasets, and addresses of stores, files and folders (`https://`, `s3://`), separated as in `PATH`",
     { flag: "folders", shown: "`./data`, else the included data" },
   ),
+  defaultDataset: setting("DEFAULT_DATASET", text, null, "dataset of SOAP requests that name none", {
+    shown: "the dataset that is served, if it is the only one",
+  }),
   descriptors: setting(
     "DESCRIPTORS",
     path,

@@ -87,12 +87,16 @@ export class NotFoundError extends FieldprobeError {
 /** Datasets that a message lists before the rest is left out. */
 const MOST_NAMES = 10;
 
-/** The error of a name that no dataset has, with the names there are. */
-export function unknownDataset(name: string, served: readonly { readonly name: string }[]): NotFoundError {
+/** Lists the first datasets that there are: `there is isotropic32, channel`. */
+export function namesOf(served: readonly { readonly name: string }[]): string {
   const names = served.slice(0, MOST_NAMES).map((dataset) => dataset.name);
   if (served.length > MOST_NAMES) names.push("...");
-  const there = names.length === 0 ? "there is no dataset in the data folders" : `there is ${names.join(", ")}`;
-  return new NotFoundError(`Invalid set name: ${excerpt(name)} (${there})`);
+  return names.length === 0 ? "there is no dataset in the data folders" : `there is ${names.join(", ")}`;
+}
+
+/** The error of a name that no dataset has, with the names there are. */
+export function unknownDataset(name: string, served: readonly { readonly name: string }[]): NotFoundError {
+  return new NotFoundError(`Invalid set name: ${excerpt(name)} (${namesOf(served)})`);
 }
 
 /** The queue is full or no slot came free in time. */

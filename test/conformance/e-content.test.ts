@@ -176,14 +176,13 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     else expect(answer.status).toBe(200);
     if (name === "NullOp") return;
     await invalid(around(row, `${content}<addr>a</addr><addr>b</addr>`), "addr");
-    await invalid(around(row, `<addr>a</addr>${content}`), "dataset");
+    const first = row.request.find(({ required: is }) => is)?.name as string;
+    await invalid(around(row, `<addr>a</addr>${content}`), first);
     await invalid(around(row, `${content}<addr><a/></addr>`), "addr");
   });
 
   const required = OPERATIONS.flatMap((row) =>
-    row.request
-      .filter((one) => one.required || one.name === "dataset")
-      .map((one) => [row.name, one.name, row] as const),
+    row.request.filter((one) => one.required).map((one) => [row.name, one.name, row] as const),
   );
   it.each(required)("R64, R65: %s without %s", async (_name, missing, row) => {
     const content = row.request.filter(({ name }) => name !== missing);

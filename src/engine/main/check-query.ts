@@ -1,6 +1,6 @@
 /** Checks a query before its points arrive, in the order and the words of the public service, with reasons added. */
 import type { Limits } from "../../config.js";
-import { RequestError, unknownDataset } from "../../errors.js";
+import { namesOf, RequestError, unknownDataset } from "../../errors.js";
 import { shortestFloat32 } from "../../float32/format.js";
 import { checkFilter, itemsPerPoint, totalLayers } from "../../kernels/filter/box-filter.js";
 import { filterNodes } from "../../kernels/filter/node-filter.js";
@@ -63,8 +63,9 @@ export function checkQuery(
       itemsPerPoint: 1,
     };
   }
-  if (query.dataset === undefined) {
-    throw new RequestError("InvalidRequest", "The request names no dataset.", { member: "dataset" });
+  if (query.dataset === undefined || query.dataset === "") {
+    const text = `The request names no dataset: ${namesOf(served)}.`;
+    throw new RequestError("InvalidRequest", text, { member: "dataset" });
   }
   const dataset = find(query.dataset);
   if (!dataset) throw unknownDataset(query.dataset, served);

@@ -109,7 +109,12 @@ function mostConnections({ limits }: Config, log: Logger): number {
   return most;
 }
 
-function serverOptions({ limits, trustProxy }: Config, connections: Connections, most: number, tls: TlsFiles | null) {
+function serverOptions(
+  { limits, trustProxy, baseUrl }: Config,
+  connections: Connections,
+  most: number,
+  tls: TlsFiles | null,
+) {
   const headersTimeout = Math.min(limits["http.headersTimeoutMs"], limits["http.requestTimeoutMs"]);
   const http = {
     maxHeaderSize: HEADER_BYTES,
@@ -118,6 +123,7 @@ function serverOptions({ limits, trustProxy }: Config, connections: Connections,
     keepAliveTimeout: limits["http.keepAliveTimeoutMs"],
     connectionsCheckingInterval: Math.min(500, headersTimeout),
   };
+  const base = baseUrl === null ? "" : new URL(baseUrl).pathname.replace(/\/$/, "");
   const pair = tls?.pair ?? null;
   const secure = pair === null ? null : { ...pair, handshakeTimeout: headersTimeout };
   return {
@@ -131,7 +137,7 @@ function serverOptions({ limits, trustProxy }: Config, connections: Connections,
     },
     // Anyone can send the header that names the address of a caller, so it counts only where a trusted proxy sends it.
     trustProxy: trustProxy === null ? false : [...trustProxy],
-    rewriteUrl: ({ url }: IncomingMessage) => decodable(pathOf(url ?? "/")),
+    rewriteUrl: ({ url }: IncomingMessage) => decodable(below(base, pathOf(url ?? "/"))),
     // A long name must reach its interface, which answers that it is unknown.
     routerOptions: { maxParamLength: HEADER_BYTES },
     schemaController: LAZY_SCHEMAS,
@@ -150,6 +156,14 @@ function serverOptions({ limits, trustProxy }: Config, connections: Connections,
 function pathOf(target: string): string {
   const rest = target.replace(/^https?:\/\/[^/?]*/i, "");
   return rest.length === target.length || rest.startsWith("/") ? rest : `/${rest}`;
+}
+
+/** Strips the path of the public address, whether or not a proxy in front has done so. @param base empty, or `/path` */
+function below(base: string, target: string): string {
+  if (base === "" || !target.startsWith(base)) return target;
+  const rest = target.slice(base.length);
+  if (rest === "" || rest.startsWith("?")) return `/${rest}`;
+  return rest.startsWith("/") ? rest : target;
 }
 
 /**

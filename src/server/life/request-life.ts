@@ -8,6 +8,7 @@ import type { FastifyBaseLogger } from "fastify";
 import { LONGEST_MS } from "../../config.js";
 import type { Engine, Evaluation, Query, Result } from "../../engine/contract/query.js";
 import { BusyError, CancelledError, DeadlineError, excerpt, tooManyPoints } from "../../errors.js";
+import { operationOf } from "../../operations.js";
 import type { PointsHold } from "./admission.js";
 import { Body } from "./body.js";
 import type { OwedAnswer } from "./connections.js";
@@ -190,15 +191,25 @@ export class RequestLife {
     const { engine, config } = this.#service;
     const deadlineMs = this.#deadline === null ? config.limits["query.deadlineMs"] : this.#deadline - performance.now();
     if (deadlineMs <= 0) throw new DeadlineError();
-    this.#tellDataset(query.dataset);
-    const dataset = query.dataset === undefined ? undefined : this.find(query.dataset);
+    const asked = this.#withDataset(query);
+    this.#tellDataset(asked.dataset);
+    const dataset = asked.dataset === undefined ? undefined : this.find(asked.dataset);
     const control = { deadlineMs, client: this.#client, stream, ...(dataset ? { dataset } : {}) };
-    const evaluation = engine.start(query, control);
+    const evaluation = engine.start(asked, control);
     this.#evaluations.add(evaluation);
     const { points, name } = this.limit({ points: Number.POSITIVE_INFINITY, name: "query.points" });
     if (evaluation.nodes > points) throw tooManyPoints(name, evaluation.nodes, points);
     if (this.#gone) evaluation.abort();
     return evaluation;
+  }
+
+  /** A query that names no dataset means the one of `DEFAULT_DATASET`, or the only one that is served. */
+  #withDataset(query: Query): Query {
+    if (query.dataset !== undefined && query.dataset !== "") return query;
+    if (operationOf(query.operation).family === "echo") return query;
+    const served = this.datasets();
+    const dataset = this.#service.config.defaultDataset ?? (served.length === 1 ? served[0]?.name : undefined);
+    return dataset === undefined ? query : { ...query, dataset };
   }
 
   /** Names the dataset in the access log; each of the queries of a list of times has the same one. */

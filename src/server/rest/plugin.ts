@@ -3,6 +3,7 @@ import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { AuthError, excerpt, RequestError, unknownDataset } from "../../errors.js";
 import { type Operation, operationOf } from "../../operations.js";
+import { purposeOf } from "../../purposes.js";
 import { version } from "../../version.js";
 import { watchRoutes } from "../http/allowed-methods.js";
 import { documentApi, UNDOCUMENTED } from "../http/api-docs.js";
@@ -95,6 +96,7 @@ function operationRoutes(api: FastifyInstance, service: Service): void {
       {
         schema: {
           summary: operation.name,
+          description: purposeOf(operation.name),
           consumes: [...REQUEST_TYPES],
           ...(asksDataset ? { params: NAME } : {}),
           querystring: querySchema(operation, ownOf(operation)),

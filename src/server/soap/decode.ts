@@ -162,8 +162,7 @@ class Decoder {
     if (index > this.#tokenAt()) this.#authorise(null);
     for (let i = this.#cursor; i < index; i++) {
       const member = this.#row.request[i];
-      const required = member.required || member.name === "dataset";
-      if (required) throw invalid(`The member ${member.name} is missing before ${before}.`, member.name);
+      if (member.required) throw invalid(`The member ${member.name} is missing before ${before}.`, member.name);
     }
   }
 

@@ -11,7 +11,8 @@ import {
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
 } from "../../operations.js";
-import { element } from "./xml/writer.js";
+import { purposeOf } from "../../purposes.js";
+import { element, textElement } from "./xml/writer.js";
 
 const SERVICE = "TurbulenceService";
 const PORT_TYPE = "TurbulenceServiceSoap";
@@ -128,10 +129,11 @@ function message(name: string, part: string): string {
 }
 
 function portType(operations: readonly OperationRow[]): string {
-  const described = operations.map(({ wire: name }) =>
+  const described = operations.map(({ name: operation, wire: name }) =>
     element(
       "wsdl:operation",
-      element("wsdl:input", "", { message: `tns:${name}SoapIn` }) +
+      textElement("wsdl:documentation", purposeOf(operation)) +
+        element("wsdl:input", "", { message: `tns:${name}SoapIn` }) +
         element("wsdl:output", "", { message: `tns:${name}SoapOut` }),
       { name },
     ),

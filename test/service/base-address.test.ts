@@ -1,0 +1,106 @@
+/** A service with a path in its public address, and requests that name no dataset. */
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/config.js";
+import { type RunningService, startService } from "../../src/main.js";
+import { operationsIn } from "../../src/operations.js";
+import { writeCube } from "../../tools/generate/cube.js";
+import { scratchFolder } from "../support/scratch.js";
+import { serveTestData } from "../support/service.js";
+
+const NAMESPACE = "http://turbulence.pha.jhu.edu/";
+const SOAP = "/service/turbulence.asmx";
+
+async function velocity(service: RunningService, dataset: string): Promise<{ status: number; text: string }> {
+  const members = `${dataset}<time>0</time><spatialInterpolation>None</spatialInterpolation><temporalInterpolation>None</temporalInterpolation><points><Point3><x>1</x><y>2</y><z>3</z></Point3></points>`;
+  const response = await fetch(`${service.url}${SOAP}`, {
+    method: "POST",
+    headers: { "content-type": "text/xml" },
+    body: `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><GetVelocity xmlns="${NAMESPACE}">${members}</GetVelocity></s:Body></s:Envelope>`,
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+const NAMELESS = ["", "<dataset/>", "<dataset></dataset>"];
+
+describe("a service of one dataset, below /fields/", () => {
+  let service: RunningService;
+  beforeAll(async () => {
+    const settings = { BASE_URL: "https://example.org/fields/", PORT: "0", STATE: scratchFolder(), WORKERS: "2" };
+    service = await startService(loadConfig(settings, {}), pino({ level: "silent" }));
+  });
+  afterAll(() => service.close());
+
+  it("answers each interface at its public path, and without it behind a proxy that strips", async () => {
+    await service.eventsOpened;
+    for (const path of ["/healthz", "/api/datasets", `${SOAP}?wsdl`, "/jhtdb_config.json", "/events?per_page=1", "/"]) {
+      const below = await fetch(`${service.url}/fields${path}`);
+      expect([path, below.status]).toEqual([path, 200]);
+      const stripped = await fetch(service.url + path);
+      expect(await below.text()).toBe(await stripped.text());
+    }
+    expect((await fetch(`${service.url}/fields`)).status).toBe(200);
+    expect((await fetch(`${service.url}/fieldsets/api/datasets`)).status).toBe(404);
+    const wsdl = await (await fetch(`${service.url}${SOAP}?wsdl`)).text();
+    expect(wsdl).toContain(`location="https://example.org/fields${SOAP}"`);
+  });
+
+  it("takes its dataset for requests that name none", async () => {
+    const named = await velocity(service, "<dataset>isotropic32</dataset>");
+    expect(named.status).toBe(200);
+    for (const dataset of NAMELESS) expect(await velocity(service, dataset)).toEqual(named);
+  });
+
+  it.each(["older", "later"] as const)("documents every operation of the %s WSDL", async (dialect) => {
+    const wsdl = await (await fetch(`${service.url}${SOAP}?WSDL&dialect=${dialect}`)).text();
+    const portType = /<wsdl:portType.*<\/wsdl:portType>/s.exec(wsdl)?.[0] as string;
+    const described = [
+      ...portType.matchAll(/<wsdl:operation name="(\w+)"><wsdl:documentation>([^<]{20,})<\/wsdl:documentation>/g),
+    ];
+    const operations = operationsIn(dialect);
+    expect(described.map(([, name]) => name)).toEqual(operations.map(({ wire }) => wire));
+    const unfinished = described.filter(([, , text]) => text?.endsWith("Under development; may change."));
+    expect(unfinished.map(([, name]) => name)).toEqual(
+      dialect === "older"
+        ? ["GetForce", "GetPositionInertialParticle", "GetPosition", "GetPositionParticleControl"]
+        : ["GetForce"],
+    );
+  });
+
+  it("says the same in the OpenAPI reference", async () => {
+    const { paths } = (await (await fetch(`${service.url}/api/openapi.json`)).json()) as {
+      paths: Record<string, { post: { description: string } }>;
+    };
+    expect(paths["/api/datasets/{name}/GetForce"]?.post.description).toMatch(
+      /points\. Under development; may change\.$/,
+    );
+    expect(paths["/api/datasets/{name}/GetVelocity"]?.post.description).toMatch(/^Velocity at points/);
+  });
+});
+
+describe("a service of two datasets", () => {
+  const folder = scratchFolder();
+  beforeAll(async () => {
+    const cube = { kind: "random", nodes: [16, 16, 16], steps: 1, chunk: null, filter: "none", seed: 1 } as const;
+    await writeCube({ ...cube, name: "noise", folder: join(folder, "noise") }, () => undefined);
+  });
+
+  it("names them to a request that names none", async () => {
+    const service = await serveTestData([folder]);
+    for (const dataset of NAMELESS) {
+      const { status, text } = await velocity(service, dataset);
+      expect(status).toBe(500);
+      expect(text).toContain("The request names no dataset: there is isotropic32, noise.");
+    }
+    await service.close();
+  });
+
+  it("takes DEFAULT_DATASET for it", async () => {
+    const service = await serveTestData([folder], { DEFAULT_DATASET: "noise" });
+    const named = await velocity(service, "<dataset>noise</dataset>");
+    expect(named.status).toBe(200);
+    for (const dataset of NAMELESS) expect(await velocity(service, dataset)).toEqual(named);
+    await service.close();
+  });
+});
