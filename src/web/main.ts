@@ -13,7 +13,7 @@ async function start(root: HTMLElement): Promise<void> {
   const known = catalogue.datasets.find((dataset) => dataset.name === wanted) ?? catalogue.datasets[0];
   if (known === undefined) {
     render(
-      html`<main><h1>fieldprobe</h1><p>No dataset is served: put HDF5 files into the data folder.</p></main>`,
+      html`<main><h1>fieldprobe</h1><p>The service has no datasets. Put HDF5 files into its data folder and restart it.</p></main>`,
       root,
     );
     return;
@@ -24,11 +24,11 @@ async function start(root: HTMLElement): Promise<void> {
   const notice =
     bad.length === 0
       ? ""
-      : `The address held what this service cannot show (${bad.join(", ")}); the usual was taken instead.`;
+      : `The link asks for something that this service cannot show (${bad.join(", ")}); the page uses the defaults instead.`;
   new Page(root, catalogue, new ViewStore(api, parsed.state, facts), notice);
 }
 
-/** Starts the page; where the catalogue cannot be had, offers to try again. */
+/** Starts the page; if the catalogue cannot be loaded, it offers to try again. */
 function begin(root: HTMLElement): void {
   start(root).catch((error: unknown) => {
     const text = error instanceof Error ? error.message : String(error);
@@ -36,7 +36,7 @@ function begin(root: HTMLElement): void {
       html`
         <main>
           <h1>fieldprobe</h1>
-          <p role="alert">The service does not answer: ${text}</p>
+          <p role="alert">The service is not answering: ${text}</p>
           <p><button type="button" @click=${() => begin(root)}>Try again</button></p>
         </main>
       `,

@@ -2,7 +2,7 @@
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import { shortText } from "../float32/format.js";
 import { CurveFigure } from "./figures/curve-figure.js";
-import { choose, startTyping, typed } from "./figures/inputs.js";
+import { CORRECTED, choose, startTyping, typed } from "./figures/inputs.js";
 import { ParticlesFigure } from "./figures/particles-figure.js";
 import { SceneFigure } from "./figures/scene-figure.js";
 import { SliceFigure } from "./figures/slice-figure.js";
@@ -27,6 +27,15 @@ const CURVE_NAMES: Readonly<Record<ViewState["curves"], string>> = {
   times: "several times",
   probes: "several probes",
 };
+
+/** The nodes of a dataset along its axes: 32³, or 48 × 17 × 12. */
+function nodesText({ axes }: ViewStore["facts"]): string {
+  const counts = axes.map(({ nodes }) => nodes).filter((count) => count > 1);
+  const [first] = counts;
+  if (counts.length > 1 && counts.every((count) => count === first))
+    return `${first}${counts.length === 3 ? "³" : "²"}`;
+  return counts.join(" × ");
+}
 
 export class Page {
   readonly #root: HTMLElement;
@@ -76,6 +85,7 @@ export class Page {
     window.addEventListener("resize", update);
     window.addEventListener("popstate", () => void this.#restore());
     root.addEventListener("table", update);
+    document.body.addEventListener(CORRECTED, (event) => this.#say((event as CustomEvent<string>).detail));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", update);
     this.#refresh();
   }
@@ -189,8 +199,7 @@ export class Page {
       enter(facts);
     } catch (error) {
       if (this.#entering !== name) return;
-      this.#notice = error instanceof Error ? error.message : String(error);
-      this.#schedule();
+      this.#say(error instanceof Error ? error.message : String(error));
     }
   }
 
@@ -206,10 +215,15 @@ export class Page {
     this.#again();
   }
 
+  /** Shows a sentence until the next one. */
+  #say(notice: string): void {
+    this.#notice = notice;
+    this.#schedule();
+  }
+
   async #copyLink(): Promise<void> {
     const { link } = this.#store;
-    this.#notice = (await copyText(link)) ? "The link is copied." : `Copy it from here: ${link}`;
-    this.#schedule();
+    this.#say((await copyText(link)) ? "Link copied." : `The browser refused to copy; here is the link: ${link}`);
   }
 
   #view(): TemplateResult {
@@ -220,8 +234,8 @@ export class Page {
         <div class="what">
           <h1>fieldprobe</h1>
           <p class="lead">
-            ${title || name}, stored at ${times.count === 1 ? "one time" : `${times.count} times`}: look at any plane, line, point or
-            path of it, and take the numbers away.
+            ${title || name}: ${nodesText(facts)} nodes, ${times.count === 1 ? "one time" : `${times.count} times`}. Look at any slice,
+            line, point or particle path, and export the numbers.
           </p>
         </div>
         <div class="row">
@@ -231,7 +245,7 @@ export class Page {
           <details class="settings" ?open=${window.matchMedia("(min-width: 48rem)").matches}>
             <summary>Settings</summary>
             <div class="row">
-              ${choose("theme", "Colours of the page", state.theme, THEMES, (theme) => this.#store.set({ theme }))}
+              ${choose("theme", "Theme", state.theme, THEMES, (theme) => this.#store.set({ theme }))}
               ${this.#token()}
             </div>
           </details>

@@ -670,7 +670,41 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       await panel.locator("summary").click();
     });
 
-    it("draws differences of times and methods", async () => {
+    /** Saves and copies the picture of a difference: every file and every language names it and its two sides. */
+    async function expectDifferenceSaved(name: string, values: Float32Array, sides: readonly string[]): Promise<void> {
+      const saved = async (button: string) => {
+        const [download] = await Promise.all([page.waitForEvent("download"), page.click(button)]);
+        expect(download.suggestedFilename()).toContain(`-${name}-z`);
+        return readFileSync(await download.path(), "utf8");
+      };
+      const [head = "", ...lines] = (await saved("#save-csv")).trim().split("\r\n");
+      expect(head).toBe(`x,y,z,${name}`);
+      expect(lines.map((line) => numberOf(line.split(",")[3] as string))).toEqual([...values]);
+      const json = JSON.parse(await saved("#save-json"));
+      expect(json.columns[3]).toBe(name);
+      const wanted = sides.map((url) => {
+        const { searchParams } = new URL(url);
+        return [Math.fround(Number(searchParams.get("time"))), searchParams.get("method")];
+      });
+      expect(json.requests.length).toBe(2);
+      for (const [i, { parameters }] of json.requests.entries()) {
+        expect([Math.fround(parameters.time), parameters.spatialInterpolation]).toEqual(wanted[i]);
+      }
+      for (const language of await options("#language")) {
+        await page.selectOption("#language", language);
+        await page.evaluate(() => navigator.clipboard.writeText(""));
+        await page.click("#copy-call");
+        await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain(name);
+        const copied = await page.evaluate(() => navigator.clipboard.readText());
+        for (const [i, [, method]] of wanted.entries()) {
+          expect(copied).toContain(`${i + 1} of 2, ${name} = 1 minus 2`);
+          expect(copied).toContain(method);
+        }
+        expect(copied).not.toContain("image/png");
+      }
+    }
+
+    it("draws, names, saves and copies differences of times and methods", async () => {
       for (const compare of ["time", "method"] as const) {
         if (compare === "method" && kind.second === null) {
           expect(await options("#compare")).not.toContain("method");
@@ -684,8 +718,18 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
         const values = a.values.map((value, i) => value - (b.values[i] as number));
         const [low, high] = extremes(values);
         await expectColours("#slice", { ...a, values }, (value) => (value - low) / (high - low));
-        expect(await text("#slice-title")).toMatch(/^Difference of velocity x at z = /);
+        const from = compare === "time" ? "t = 1" : (kind.second as string);
+        const name = `ux-minus-${from.replace(" = ", "")}`;
+        expect(await text("#slice-title")).toContain(`Difference of velocity x from ${from} at z = `);
+        expect(await text(".slice .bar-name")).toContain(`Difference of velocity x from ${from}`);
+        expect(await text("#slice-readout .value")).toContain(`${name} `);
+        await expectDifferenceSaved(name, values, [a.url, b.url]);
       }
+      await show({ field: "ux" });
+      if (kind.second === null) return;
+      await page.selectOption("#compare", "method");
+      await settled(page);
+      expect(await page.inputValue("#otherMethod")).not.toMatch(/^None/);
     });
 
     it("answers your own points, and cuts the nodes of the plane out as a file", async () => {

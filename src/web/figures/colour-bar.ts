@@ -4,7 +4,7 @@ import { shortText } from "../../float32/format.js";
 import { SCALINGS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import type { ColourScale, ValueRange } from "./colour-scale.js";
-import { choose, startTyping, typed } from "./inputs.js";
+import { choose, startTyping, tellCorrection, typed } from "./inputs.js";
 import { barTicks } from "./marks.js";
 
 /** The bar as percentages of the width that the page has for it, with a margin for the texts at its ends. */
@@ -13,9 +13,9 @@ const BAR = { left: 4, width: 92 };
 const BAR_TICKS = 6;
 
 const NAMES: Readonly<Record<ViewState["scaling"] | "fixed", string>> = {
-  auto: "of the values",
+  auto: "of this picture",
   symmetric: "symmetric",
-  percentile: "1 % to 99 %",
+  percentile: "1 % to 99 % of this picture",
   log: "logarithmic",
   fixed: "fixed",
 };
@@ -69,10 +69,13 @@ export function colourBar(
 function rangeControls([low, high]: ValueRange, store: ViewStore): TemplateResult {
   const { range: fixed, scaling } = store.state;
   const edge = (index: 0 | 1) => (event: Event) => {
-    const { value: text } = event.target as HTMLInputElement;
-    const value = Math.fround(text === "" ? Number.NaN : Number(text));
+    const input = event.target as HTMLInputElement;
+    const value = Math.fround(input.value === "" ? Number.NaN : Number(input.value));
     const next: ValueRange = index === 0 ? [value, high] : [low, value];
-    store.set({ range: next[0] < next[1] ? next : [low, high] });
+    if (next[0] > next[1])
+      tellCorrection(input, "The low end of the range was above the high end, so they are swapped.");
+    const [from, to] = next[0] > next[1] ? next.toReversed() : next;
+    store.set({ range: from < to ? [from, to] : [low, high] });
   };
   const end = (id: string, name: string, value: number, index: 0 | 1) => html`
     <label>

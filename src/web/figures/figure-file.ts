@@ -1,7 +1,7 @@
 /** This file writes the slice as a figure of its own, SVG or PNG, with axes, colour bar, caption, digest and link. */
 import { quantityOf } from "../../quantities.js";
 import { unitOf } from "../state/facts.js";
-import { describeOptions, describePlane } from "../state/queries.js";
+import { describeOptions, describePlane, shownFormula, shownName } from "../state/queries.js";
 import type { ViewStore } from "../state/view-store.js";
 import type { ColourScale } from "./colour-scale.js";
 import { barMarks, escapeXml, writeMarks } from "./marks.js";
@@ -23,7 +23,10 @@ export interface FigureSource {
 /** The name of a file: dataset, quantity, plane and time. */
 export function fileName({ state }: ShownPlane): string {
   const place = `${state.axis}${Number(state.at.toPrecision(5))}`;
-  return `${state.dataset}-${state.field}-${place}-t${Number(state.time.toPrecision(5))}`.replaceAll(/[^\w.-]/g, "_");
+  return `${state.dataset}-${shownName(state)}-${place}-t${Number(state.time.toPrecision(5))}`.replaceAll(
+    /[^\w.-]/g,
+    "_",
+  );
 }
 
 /** The picture of a plane with its axes, as parts of an SVG document. */
@@ -67,7 +70,7 @@ function figureSvg(figure: FigureSource, store: ViewStore): string | null {
     `<image href="${scale.picture}" x="${bar.left}" y="${bar.top}" width="${bar.width}" height="${bar.height}" preserveAspectRatio="none"/>`,
     writeMarks(barMarks(scale, bar)),
     text(0, `${describePlane(shown.state)}${unit === "" ? "" : `, in ${unit}`}`, "bold"),
-    text(1, `${describeOptions(shown.state)}; ${quantity.name} = ${quantity.formula}`),
+    text(1, `${describeOptions(shown.state)}; ${shownName(shown.state)} = ${shownFormula(shown.state)}`),
     text(2, `${store.facts.name}: ${store.facts.title}; digest ${store.facts.digest.slice(0, 16)}`),
     text(3, store.link),
     "</svg>",

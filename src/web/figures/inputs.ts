@@ -3,7 +3,7 @@ import { html, noChange, nothing, type TemplateResult } from "lit-html";
 import { Directive, directive, type PropertyPart } from "lit-html/directive.js";
 import { setCommittedValue } from "lit-html/directive-helpers.js";
 import { live } from "lit-html/directives/live.js";
-import { shortestFloat32 } from "../../float32/format.js";
+import { shortestFloat32, shortText } from "../../float32/format.js";
 
 /** A value of a select with the text that names it. */
 interface Choice<T extends string> {
@@ -58,6 +58,24 @@ export function startTyping({ target }: Event): void {
   for (const event of ["change", "blur"]) input.addEventListener(event, end, { once: true, capture: true });
 }
 
+/** The event by which an input says that it has changed what was typed; its detail is the sentence. */
+export const CORRECTED = "corrected";
+
+/** Says that an input takes another value than the one that was typed. */
+export function tellCorrection(input: HTMLElement, detail: string): void {
+  input.dispatchEvent(new CustomEvent(CORRECTED, { bubbles: true, detail }));
+}
+
+/** A typed value moved inside its limits; a value outside is told. */
+function within(input: HTMLInputElement, label: string, value: number, min?: number, max?: number): number {
+  const inside = Math.max(min ?? value, Math.min(max ?? value, value));
+  if (inside !== value) {
+    const limit = shortText(inside);
+    tellCorrection(input, `${label} ${shortText(value)} is outside the data; the nearest value is ${limit}.`);
+  }
+  return inside;
+}
+
 /** A labelled number with limits. */
 export function number(
   id: string,
@@ -81,7 +99,7 @@ export function number(
         @change=${(event: Event) => {
           const input = event.target as HTMLInputElement;
           const next = Number(input.value);
-          if (input.value !== "" && Number.isFinite(next)) set(Math.max(min ?? next, Math.min(max ?? next, next)));
+          if (input.value !== "" && Number.isFinite(next)) set(within(input, label, next, min, max));
           else input.value = shortestFloat32(Math.fround(value));
         }}
       />

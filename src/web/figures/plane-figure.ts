@@ -237,7 +237,7 @@ export class PlaneFigure {
           tabindex="0"
           role="application"
           aria-roledescription="slice"
-          aria-label="Slice of ${title} across ${view().axis}. Arrow keys move the cursor, Enter probes, plus and minus zoom, 0 shows the whole plane."
+          aria-label="Slice of ${title} normal to ${view().axis}. Arrow keys move the cursor, Enter probes, plus and minus zoom, 0 shows the whole plane."
           aria-describedby="slice-readout"
           ${ref(this.#holdCanvas)}
           @keydown=${(event: KeyboardEvent) => this.#key(event)}
@@ -249,7 +249,7 @@ export class PlaneFigure {
             this.#lines = (element as HTMLElement | undefined) ?? null;
           })}
         ><i></i><i></i></div>
-        ${empty && !offers(store.facts, quantityOf(view().field).operation) ? html`<p class="empty">This dataset has nothing to slice.</p>` : nothing}
+        ${empty && !offers(store.facts, quantityOf(view().field).operation) ? html`<p class="empty">This dataset has no quantity to slice.</p>` : nothing}
       </div>
     `;
   }

@@ -78,14 +78,14 @@ export class Player {
         <label class="check">
           <select
             id="speed"
-            aria-label="Pictures a second"
+            aria-label="Pictures per second"
             @change=${(event: Event) => {
               this.#speed = Number((event.target as HTMLSelectElement).value);
             }}
           >
             ${SPEEDS.map((speed) => html`<option value=${speed} .selected=${live(Number(speed) === this.#speed)}>${speed}</option>`)}
           </select>
-          a second
+          per second
         </label>
         <label class="check">
           <input

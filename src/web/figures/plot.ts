@@ -1,7 +1,7 @@
 /** A plot draws curves over a common axis with uPlot in the colours of the page; missing values are gaps. */
 import uPlot from "uplot";
 import { schemeColours } from "./scheme-colours.js";
-import { logTicks, tickText } from "./ticks.js";
+import { linearTicks, logTicks, tickTexts } from "./ticks.js";
 import "uplot/dist/uPlot.min.css";
 
 export interface PlottedCurves {
@@ -38,16 +38,14 @@ function logarithms(values: readonly number[], most: number): (number | null)[] 
   );
 }
 
-/** The decimal logarithms of round values between two of them, few enough to stand beside one another. */
+/** The decimal logarithms of a few round values between two of them. */
 function logSplits(_: uPlot, _axis: number, low: number, high: number): number[] {
-  const ticks = logTicks(10 ** low, 10 ** high);
-  const every = Math.ceil(ticks.length / LOG_TICKS);
-  return ticks.filter((_tick, i) => i % every === 0).map(({ value }) => Math.log10(value));
+  return logTicks(10 ** low, 10 ** high, LOG_TICKS).map(({ value }) => Math.log10(value));
 }
 
 /** Decimal logarithms of round values as the texts of these values. */
-function logTexts(_: uPlot, splits: number[]): string[] {
-  return splits.map((split) => logTicks(10 ** split, 10 ** split)[0]?.text ?? "");
+function powerTexts(_: uPlot, splits: number[]): string[] {
+  return splits.map(powerText);
 }
 
 /** A decimal logarithm as the number that it belongs to. */
@@ -55,10 +53,14 @@ function powerText(exponent: number | null): string {
   return exponent === null ? "–" : String(Number((10 ** exponent).toPrecision(3)));
 }
 
+/** Round values on a linear axis, about as many as uPlot has room for. */
+function roundSplits(_: uPlot, _axis: number, low: number, high: number, step: number): number[] {
+  return linearTicks(low, high, (high - low) / step).map(({ value }) => value);
+}
+
 /** The values of the ticks of a linear axis as texts. */
-function roundTexts(_: uPlot, splits: number[], _axis: number, _space: number, step: number): string[] {
-  const largest = splits.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  return splits.map((value) => tickText(value, step, largest));
+function roundTexts(_: uPlot, splits: number[]): string[] {
+  return tickTexts(splits);
 }
 
 /** Characters of the longest text of an axis; its ticks are not known before the first drawing. */
@@ -122,7 +124,7 @@ export class Plot {
       labelSize: 22,
       labelFont: "12px system-ui, sans-serif",
       font: "12px system-ui, sans-serif",
-      ...(logarithmic ? { splits: logSplits, values: logTexts } : { values: roundTexts }),
+      ...(logarithmic ? { splits: logSplits, values: powerTexts } : { splits: roundSplits, values: roundTexts }),
     };
     const value = logarithmic ? { value: (_: uPlot, exponent: number | null) => powerText(exponent) } : {};
     const several = curves.length > 1;

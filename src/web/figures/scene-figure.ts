@@ -10,12 +10,13 @@ import { type QuantityName, quantityOf } from "../../quantities.js";
 import { boxAround, clampBox, type DomainBox, wholeBox } from "../state/domain-box.js";
 import { flatAxis, unitOf } from "../state/facts.js";
 import { AXES } from "../state/plane-geometry.js";
+import { shownTitle } from "../state/queries.js";
 import { quantitiesOf, type ViewState, VOLUMES } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { fittingVolume, volumeSide } from "../state/volume.js";
 import { barLegend } from "./colour-bar.js";
 import { type ColourScale, drawColours, mapName, pixelOf } from "./colour-scale.js";
-import { choose, number } from "./inputs.js";
+import { choose, number, tellCorrection } from "./inputs.js";
 import type { Launched, ParticlesFigure } from "./particles-figure.js";
 import { coveredBy } from "./plane-samples.js";
 import type { BoxScene, PlacedPicture } from "./scene.js";
@@ -111,7 +112,7 @@ export class SceneFigure {
         this.#store.set({ camera });
       };
     } catch {
-      this.#failure = "This browser shows no 3-D here; the positions are in the table.";
+      this.#failure = "This browser cannot draw 3-D (WebGL is missing); the table lists the positions.";
     }
     this.#render();
   }
@@ -272,7 +273,7 @@ export class SceneFigure {
     const tint = surface === null ? null : this.#tintScale(surface);
     const name = (field: QuantityName) => `${quantityOf(field).title} ${this.#unit(field)}`.trim();
     return html`
-      ${shown === null ? nothing : barLegend(this.#slice.scale, `Planes: ${name(shown.state.field)}`)}
+      ${shown === null ? nothing : barLegend(this.#slice.scale, `Planes: ${shownTitle(shown.state)} ${this.#unit(shown.state.field)}`.trim())}
       ${tint === null || surface === null || surface.state.tint === "none" ? nothing : barLegend(tint, `Surface: ${name(surface.state.tint)}`)}
     `;
   }
@@ -296,7 +297,7 @@ export class SceneFigure {
             ? nothing
             : html`
                 ${choose("tint", "Coloured by", state.tint, choices("one colour"), (tint) => this.#store.set({ tint }))}
-                ${choose("volume", "Samples a side", state.volume, this.#volumes(), (volume) => this.#store.set({ volume }))}
+                ${choose("volume", "Samples per side", state.volume, this.#volumes(), (volume) => this.#store.set({ volume }))}
                 <label for="enclosed">
                   <span>Encloses <b>${state.enclosed} %</b> of the ${state.box === null ? "volume" : "part"}</span>
                   <input
@@ -322,7 +323,7 @@ export class SceneFigure {
   /** The samplings of the volume, in words. */
   #volumes(): readonly { readonly value: ViewState["volume"]; readonly text: string }[] {
     const { state, facts } = this.#store;
-    const usual = `as usual: ${volumeSide({ ...state, volume: "auto" }, facts)}`;
+    const usual = `automatic (${volumeSide({ ...state, volume: "auto" }, facts)})`;
     return VOLUMES.map((value) => ({ value, text: value === "auto" ? usual : value }));
   }
 
@@ -349,7 +350,8 @@ export class SceneFigure {
     const end = (i: number) => (value: number) => {
       const ends = (box ?? whole).map((before, k) => (k === i ? value : before));
       const next = clampBox(ends, facts);
-      // An end beyond the other one is not taken: the input shows the old one again.
+      if (next === null)
+        tellCorrection(document.body, "The low end of a box must be below its high end; the old value stays.");
       this.#store.set(next === null ? {} : { box: next });
     };
     return html`

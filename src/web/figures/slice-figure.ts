@@ -6,7 +6,7 @@ import { quantityOf } from "../../quantities.js";
 import type { Slice } from "../state/api.js";
 import { unitOf } from "../state/facts.js";
 import { AXES, type AxisName, fittingSide, type PlaneWindow, USUAL_SAMPLES } from "../state/plane-geometry.js";
-import { comparedView, describeOptions, describePlane } from "../state/queries.js";
+import { comparedView, describeOptions, describePlane, shownFormula, shownName, shownTitle } from "../state/queries.js";
 import { RESOLUTIONS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { colourBar } from "./colour-bar.js";
@@ -163,13 +163,13 @@ export class SliceFigure {
     return html`
       <figure class="slice" aria-labelledby="slice-title">
         <figcaption id="slice-title">
-          <span title=${quantity.formula}>${describePlane(state)}</span> <small>${describeOptions(state)}</small>
+          <span title=${shownFormula(state)}>${describePlane(state)}</span> <small>${describeOptions(state)}</small>
         </figcaption>
         ${this.#planesView()}
         <output id="slice-readout" aria-live="off" ${ref((element) => {
           this.#readout = (element as HTMLElement | undefined) ?? null;
         })}></output>
-        ${colourBar(this.scale, this.#store, quantity.title, unitOf(facts, quantity.measure), this.#hasGaps())}
+        ${colourBar(this.scale, this.#store, shownTitle(state), unitOf(facts, quantity.measure), this.#hasGaps())}
         ${this.#buttons()} ${this.player.view()} ${statusBar("slice", this.plane.request, undefined, (most) => this.#fitting(most))}
         ${this.#table.view("Values of the slice", () => sliceTable(shown?.slice ?? null))}
       </figure>
@@ -182,7 +182,7 @@ export class SliceFigure {
       <div class="linked">
         ${[...this.#linked].map(([axis, plane]) => {
           const at = this.#store.state.probe[AXES.indexOf(axis)];
-          return html`<div><p class="note">across ${axis} = ${shortText(at)}</p>${plane.view()}</div>`;
+          return html`<div><p class="note">${axis} = ${shortText(at)}</p>${plane.view()}</div>`;
         })}
       </div>
     `;
@@ -268,7 +268,7 @@ export class SliceFigure {
     return html`
       ${AXES.map((axis) => html`<span>${axis} <b data-axis=${axis}>${shortestFloat32(place[axis])}</b></span> `)}
       <span class="value">
-        ${state.field} <b data-value>${Number.isFinite(value) ? shortestFloat32(value) : "no data"}</b>
+        ${shownName(state)} <b data-value>${Number.isFinite(value) ? shortestFloat32(value) : "no data"}</b>
         ${Number.isFinite(value) ? unit : nothing}
       </span>
     `;

@@ -111,10 +111,7 @@ export class IsoSurface {
   }
 
   #hand(volume: Volume, tint: Volume | null, { box }: ViewState): void {
-    if (this.#worker === null) {
-      this.#worker = startWorker();
-      this.#worker.addEventListener("message", (event: MessageEvent<SurfaceMessage>) => this.#take(event.data));
-    }
+    this.#worker ??= this.#start();
     const { facts } = this.#store;
     const { axes } = volume;
     const message: VolumeMessage = {
@@ -132,6 +129,24 @@ export class IsoSurface {
     };
     this.#worker.postMessage(message, [message.values.buffer, ...(message.tint === null ? [] : [message.tint.buffer])]);
     this.#level = "";
+  }
+
+  /** Starts the worker and listens to its surfaces and failures. */
+  #start(): Worker {
+    const worker = startWorker();
+    worker.addEventListener("message", (event: MessageEvent<SurfaceMessage>) => this.#take(event.data));
+    worker.addEventListener("error", (event) => this.#fail(worker, event.message));
+    worker.addEventListener("messageerror", () => this.#fail(worker, "its answer could not be read"));
+    return worker;
+  }
+
+  /** Shows why the worker failed; trying again starts another one. */
+  #fail(worker: Worker, reason: string): void {
+    worker.terminate();
+    if (this.#worker !== worker) return;
+    this.#worker = null;
+    this.#level = "";
+    this.request.fail(new Error(`The isosurface could not be computed: ${reason || "its worker did not start"}.`));
   }
 
   #levelKey(): string {

@@ -1,51 +1,36 @@
-/** This file chooses round values for the ticks of an axis or a colour bar, and writes them alike. */
+/** This file chooses round values for axes and colour bars by d3-scale, and writes them as text. */
+import { scaleLinear, scaleLog, tickFormat } from "d3-scale";
 
 export interface AxisTick {
   readonly value: number;
   readonly text: string;
 }
 
-const STEPS = [1, 2, 5, 10];
+/** Values from this size on, and steps below its inverse, are written with a power of ten. */
+const LARGE = 1e5;
 
-/** The text of a round value among others a step apart, the largest of them `largest`. */
-export function tickText(value: number, step: number, largest: number): string {
-  const power = Math.floor(Math.log10(step) + 1e-9);
-  // A step of 2.5, 0.25 and so on takes one digit more than its power of ten says.
-  const finer = Number.isInteger(Number((step / 10 ** power).toPrecision(6))) ? 0 : 1;
-  const decimals = Math.max(0, finer - power);
-  const digits = Math.max(0, finer + Math.floor(Math.log10(Math.abs(value)) + 1e-9) - power);
-  const plain = largest < 1e5 && decimals <= 5;
-  const text = plain ? value.toFixed(decimals) : Math.abs(value) < step / 2 ? "0" : value.toExponential(digits);
-  return text.replace(/^-(?=0(?:\.0*)?$)/, "").replaceAll("-", "−");
+/** The texts of round values in a row, with as many decimals as tell them apart. */
+export function tickTexts(values: readonly number[]): string[] {
+  const [first = 0, last = first] = [values[0], values.at(-1)];
+  const largest = Math.max(Math.abs(first), Math.abs(last));
+  const step = values.length > 1 ? Math.abs(last - first) / (values.length - 1) : largest;
+  const plain = largest < LARGE && step >= 0.999 / LARGE;
+  const write = tickFormat(first, last, Math.max(1, values.length - 1), plain ? "f" : "~e");
+  return values.map((value) => (!plain && Math.abs(value) < step / 2 ? "0" : write(value)));
 }
 
-/** Round values from `low` to `high`, about `count` of them, with as many decimals as tell them apart. */
+/** Round values from `low` to `high`, about `count` of them. */
 export function linearTicks(low: number, high: number, count: number): AxisTick[] {
-  const rough = (high - low) / Math.max(1, count);
-  if (!(rough > 0) || !Number.isFinite(rough)) return [];
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * (STEPS.find((candidate) => candidate * power >= rough * 0.999999) ?? 10);
-  const first = Math.ceil(low / step - 1e-6);
-  const last = Math.floor(high / step + 1e-6);
-  const largest = Math.max(Math.abs(low), Math.abs(high));
-  return Array.from({ length: last - first + 1 }, (_, i) => {
-    const value = (first + i) * step;
-    return { value, text: tickText(value, step, largest) };
-  });
+  if (!(high > low) || !Number.isFinite(high - low)) return [];
+  const values = scaleLinear([low, high], [0, 1]).ticks(Math.max(1, count));
+  const texts = tickTexts(values);
+  return values.map((value, i) => ({ value, text: texts[i] }));
 }
 
-/** Powers of ten from `low` to `high`, both positive; with two and five between them where there are few. */
-export function logTicks(low: number, high: number): AxisTick[] {
-  const ticks: AxisTick[] = [];
-  const decades = Math.log10(high / low);
-  const factors = decades < 2 ? [1, 2, 5] : [1];
-  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
-    for (const factor of factors) {
-      const value = factor * 10 ** power;
-      if (value < low * 0.9999 || value > high * 1.0001) continue;
-      const text = Math.abs(power) < 4 ? String(Number(value.toPrecision(1))) : `${factor}e${power}`.replace("-", "−");
-      ticks.push({ value, text });
-    }
-  }
-  return ticks;
+/** Round values on a logarithmic scale from `low` to `high`, both positive, at most about `count` of them. */
+export function logTicks(low: number, high: number, count = 6): AxisTick[] {
+  const scale = scaleLog([low, high], [0, 1]);
+  const write = scale.tickFormat(count, "~g");
+  const ticks = scale.ticks(count).map((value) => ({ value, text: write(value) }));
+  return ticks.filter(({ text }) => text !== "");
 }

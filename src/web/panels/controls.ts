@@ -5,18 +5,9 @@ import { shortestFloat32 } from "../../float32/format.js";
 import { HESSIANS, VALUES } from "../../operations.js";
 import { quantityOf } from "../../quantities.js";
 import { choose, number, slider } from "../figures/inputs.js";
-import {
-  axisOf,
-  type Catalogue,
-  type DatasetFacts,
-  endOf,
-  flatAxis,
-  knownMethods,
-  methodsOf,
-  offers,
-} from "../state/facts.js";
+import { axisOf, type Catalogue, type DatasetFacts, endOf, flatAxis, knownMethods, offers } from "../state/facts.js";
 import { AXES, fittingSide, USUAL_SAMPLES } from "../state/plane-geometry.js";
-import { methodOf, optionText } from "../state/queries.js";
+import { methodOf, optionText, otherMethods } from "../state/queries.js";
 import {
   COMPARISONS,
   LAYOUTS,
@@ -33,7 +24,7 @@ export function controls(store: ViewStore, catalogue: Catalogue, enter: (dataset
   const { state, facts } = store;
   const quantities = quantitiesOf(facts);
   return html`
-    <form class="controls" aria-label="What is shown" @submit=${(event: Event) => event.preventDefault()}>
+    <form class="controls" aria-label="View" @submit=${(event: Event) => event.preventDefault()}>
       ${choose(
         "dataset",
         "Dataset",
@@ -46,18 +37,18 @@ export function controls(store: ViewStore, catalogue: Catalogue, enter: (dataset
         "Quantity",
         state.field,
         quantities.map(({ name, title }) => ({ value: name, text: title })),
-        (field) => store.set({ field, range: null }),
+        (field) => store.set({ field, range: null, ...comparedStill({ ...state, field }, facts) }),
       )}
       <p class="note formula" title=${quantityOf(state.field).formula}>${quantityOf(state.field).formula}</p>
       ${methodOf(state) === null ? filterControl(store) : nothing} ${planeControls(store)}
       <details class="more" ?open=${window.matchMedia("(min-width: 48rem)").matches}>
-        <summary>Methods, colours, comparison</summary>
+        <summary>Interpolation, colours, comparison</summary>
         <div class="stack">
           ${methodControls(store)}
-          ${choose("map", "Colours", state.map, ["auto", ...COLOUR_MAPS], (map) => store.set({ map }))}
+          ${choose("map", "Colour map", state.map, ["auto", ...COLOUR_MAPS], (map) => store.set({ map }))}
           ${choose(
             "nodes",
-            "Samples a side",
+            "Samples per side",
             state.nodes,
             RESOLUTIONS.map((value) => ({ value, text: samplingText(value, facts) })),
             (nodes) => store.set({ nodes }),
@@ -69,10 +60,17 @@ export function controls(store: ViewStore, catalogue: Catalogue, enter: (dataset
   `;
 }
 
+/** Another method to compare with, or none, if the quantity does not offer the one before. */
+function comparedStill(state: ViewState, facts: DatasetFacts): Partial<ViewState> {
+  const methods = otherMethods(state, facts);
+  if (state.compare !== "method" || methods.includes(state.otherMethod)) return {};
+  return methods.length === 0 ? { compare: "none" } : { otherMethod: methods[0] };
+}
+
 /** A sampling in words. */
 function samplingText(value: ViewState["nodes"], facts: DatasetFacts): string {
-  if (value === "grid") return "node by node";
-  return value === "auto" ? `as usual: ${fittingSide(facts, USUAL_SAMPLES)}` : value;
+  if (value === "grid") return "at the nodes";
+  return value === "auto" ? `automatic (${fittingSide(facts, USUAL_SAMPLES)})` : value;
 }
 
 /** The width of the box of filtered quantities. */
@@ -92,23 +90,22 @@ function overlayControl(store: ViewStore): TemplateResult | typeof nothing {
   if (!offers(store.facts, "GetVelocity")) return nothing;
   const names = { none: "none", streamlines: "streamlines (LIC)", arrows: "arrows" } as const;
   const choices = OVERLAYS.map((value) => ({ value, text: names[value] }));
-  return choose("overlay", "Velocity in the plane", store.state.overlay, choices, (overlay) => store.set({ overlay }));
+  return choose("overlay", "Velocity overlay", store.state.overlay, choices, (overlay) => store.set({ overlay }));
 }
 
 /** The other side of a comparison of pictures. */
 function compareControls(store: ViewStore): TemplateResult {
   const { state, facts } = store;
-  const methods = methodsOf(facts, quantityOf(state.field).operation) as readonly ViewState["otherMethod"][];
+  const methods = otherMethods(state, facts);
   const kinds = COMPARISONS.filter(
-    (kind) => (kind !== "method" || methods.length > 1) && (kind !== "time" || facts.times.count > 1),
+    (kind) => (kind !== "method" || methods.length > 0) && (kind !== "time" || facts.times.count > 1),
   );
   const names = { none: "nothing", method: "another method", time: "another time" } as const;
-  const used = methodOf(state);
-  const first = methods.find((method) => method !== used) ?? state.otherMethod;
+  const first = methods[0] ?? state.otherMethod;
   return html`
     ${choose(
       "compare",
-      "Difference from",
+      "Compare with",
       state.compare,
       kinds.map((value) => ({ value, text: names[value] })),
       (compare) => store.set({ compare, range: null, ...(compare === "method" ? { otherMethod: first } : {}) }),
@@ -158,7 +155,7 @@ function planeControls(store: ViewStore): TemplateResult {
     }
     ${choose(
       "axis",
-      "Plane across",
+      "Slice normal to",
       state.axis,
       AXES.filter((name) => name === (flat ?? name)),
       (name) => {
@@ -171,7 +168,7 @@ function planeControls(store: ViewStore): TemplateResult {
         ? html`<p class="note">At ${state.axis} = ${shortestFloat32(Math.fround(axis.first))}, the only plane</p>`
         : slider(
             "at",
-            `Position ${state.axis}`,
+            `Position along ${state.axis}`,
             at,
             { min: axis.first, max: endOf(axis), step: axis.length / 256 },
             moveTo,
@@ -193,12 +190,12 @@ function methodControls(store: ViewStore): TemplateResult {
   const derivatives = HESSIANS.filter((method) => known.has(method));
   return html`
     <fieldset>
-      <legend>Method</legend>
-      ${choose("values", "Values", state.values, values, (value) => store.set({ values: value }))}
+      <legend>Interpolation</legend>
+      ${choose("values", "Of values", state.values, values, (value) => store.set({ values: value }))}
       ${
         derivatives.length === 0
           ? nothing
-          : choose("derivatives", "Derivatives", state.derivatives, derivatives, (value) =>
+          : choose("derivatives", "Of derivatives", state.derivatives, derivatives, (value) =>
               store.set({ derivatives: value }),
             )
       }

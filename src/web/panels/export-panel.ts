@@ -20,7 +20,15 @@ import { typescript } from "../recipes/typescript.js";
 import { addressOf } from "../state/api.js";
 import { type Catalogue, type DatasetFacts, unitOf } from "../state/facts.js";
 import { AXES } from "../state/plane-geometry.js";
-import { optionText, planeQuery, probeQuery, slicePathOf } from "../state/queries.js";
+import {
+  comparedView,
+  optionText,
+  planeQuery,
+  probeQuery,
+  shownFormula,
+  shownName,
+  slicePathOf,
+} from "../state/queries.js";
 import { LANGUAGES, SUBJECTS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { copyText } from "./clipboard.js";
@@ -77,7 +85,7 @@ export class ExportPanel {
     const known = this.#isKnown();
     return html`
       <section class="panel request" aria-labelledby="request-title">
-        <h2 id="request-title">Take it away</h2>
+        <h2 id="request-title">Export</h2>
         <div class="row">
           ${choose(
             "subject",
@@ -149,17 +157,25 @@ export class ExportPanel {
 
   /** The query as text, or null while there is none. */
   #text(): string | null {
-    const recipe = this.#recipe();
-    if (recipe === null) return null;
     const { api, state } = this.#store;
     const { service: soap, namespace } = this.#catalogue;
-    return WRITERS[state.language].write(recipe, { base: addressOf(""), soap, namespace, token: api.hasToken });
+    const endpoint = { base: addressOf(""), soap, namespace, token: api.hasToken };
+    const texts = this.#recipes().map((recipe) => WRITERS[state.language].write(recipe, endpoint));
+    return texts.length === 0 ? null : texts.join("\n");
+  }
+
+  /** The recipes of the figure that is chosen: none before it shows something, two for a difference. */
+  #recipes(): readonly Recipe[] {
+    const { state, facts } = this.#store;
+    const { slice } = this.#figures;
+    if (state.subject === "slice") return slice.shown === null ? [] : sliceRecipes(slice.shown, facts, slice);
+    const recipe = this.#recipe();
+    return recipe === null ? [] : [recipe];
   }
 
   #recipe(): Recipe | null {
-    const { state, facts } = this.#store;
-    const { slice, probe, profile, series, particles } = this.#figures;
-    if (state.subject === "slice") return slice.shown === null ? null : sliceRecipe(slice.shown, facts, slice);
+    const { state } = this.#store;
+    const { probe, profile, series, particles } = this.#figures;
     if (state.subject === "particles") {
       const { launched } = particles;
       return launched === null ? null : particleRecipe(launched);
@@ -181,7 +197,11 @@ export class ExportPanel {
     const { state, facts } = this.#store;
     const { slice, probe, profile, series, particles } = this.#figures;
     const about = { dataset: facts.name, digest: facts.digest, units: facts.units };
-    if (state.subject === "slice") return slice.shown === null ? null : { ...sliceTable(slice.shown), about };
+    if (state.subject === "slice") {
+      const { shown } = slice;
+      if (shown === null) return null;
+      return { ...sliceTable(shown), about: { ...about, formula: shownFormula(shown.state) } };
+    }
     if (state.subject === "probe") return probe.request.value && { ...probeTable(probe.request.value, facts), about };
     if (state.subject === "particles") return particles.launched && { ...particleTable(particles.launched), about };
     const figure = state.subject === "profile" ? profile : series;
@@ -209,9 +229,17 @@ function noteOf(state: ViewState): string {
   return `${name} = ${formula}, from ${operation} (${RECORDS[operationOf(operation).result].join(" ")}); ${optionText(state)}`;
 }
 
-function sliceRecipe({ slice, state }: ShownPlane, facts: DatasetFacts, { scale }: SliceFigure): Recipe {
-  const picture = `&map=${scale.name}${scale.range[0] < scale.range[1] ? `&range=${scale.range.map(Math.fround).join(",")}` : ""}`;
-  return { query: planeQuery(state, slice), get: slicePathOf(state, facts), picture, note: noteOf(state) };
+/** The recipes of a plane: one, or two whose answers are subtracted. The service draws no picture of a difference. */
+function sliceRecipes({ slice, state }: ShownPlane, facts: DatasetFacts, { scale }: SliceFigure): readonly Recipe[] {
+  const compared = comparedView(state);
+  const range = scale.range[0] < scale.range[1] ? `&range=${scale.range.map(Math.fround).join(",")}` : "";
+  const parts = compared === null ? [state] : [state, compared];
+  return parts.map((view, i) => ({
+    query: planeQuery(view, slice),
+    get: slicePathOf(view, facts),
+    ...(compared === null ? { picture: `&map=${scale.name}${range}` } : {}),
+    note: compared === null ? noteOf(view) : `${i + 1} of 2, ${shownName(state)} = 1 minus 2: ${noteOf(view)}`,
+  }));
 }
 
 function particleRecipe({ query, every, stops }: Launched): Recipe {
@@ -221,6 +249,7 @@ function particleRecipe({ query, every, stops }: Launched): Recipe {
 
 function sliceTable(shown: ShownPlane): ValueTable {
   const { slice, state } = shown;
+  const compared = comparedView(state);
   const { rows, columns, values } = slice;
   const table = Array.from(values, (value, i) => {
     const row = Math.floor(i / columns.count);
@@ -233,9 +262,9 @@ function sliceTable(shown: ShownPlane): ValueTable {
   });
   return {
     name: fileName(shown),
-    columns: [...AXES, state.field],
+    columns: [...AXES, shownName(state)],
     rows: table,
-    queries: [planeQuery(state, slice)],
+    queries: compared === null ? [planeQuery(state, slice)] : [planeQuery(state, slice), planeQuery(compared, slice)],
   };
 }
 

@@ -20,7 +20,7 @@ import { saveFile } from "../figures/save-file.js";
 import type { SliceFigure } from "../figures/slice-figure.js";
 import { axisOf, unitOf } from "../state/facts.js";
 import { isWhole, wholePlane } from "../state/plane-geometry.js";
-import { describePlane } from "../state/queries.js";
+import { describePlane, shownName } from "../state/queries.js";
 import type { ViewStore } from "../state/view-store.js";
 import { toCsv } from "./table-files.js";
 
@@ -72,7 +72,8 @@ export class StatisticsPanel {
     const computed = this.#compute();
     if (computed === null) return;
     const { density, spectra, shown } = computed;
-    const { name, measure } = quantityOf(shown.state.field);
+    const { measure } = quantityOf(shown.state.field);
+    const name = shownName(shown.state);
     const unit = unitOf(this.#store.facts, measure);
     this.#draw("density", {
       x: density.places,

@@ -12,10 +12,14 @@ export function curl(recipe: Recipe, { base, token }: Endpoint): string {
       ...bearer,
       `  '${base}${recipe.get}'`,
       "",
-      "# a picture instead of float32:",
-      "curl --fail --output slice.png --header 'Accept: image/png' \\",
-      ...bearer,
-      `  '${base}${recipe.get}${recipe.picture ?? ""}'`,
+      ...(recipe.picture === undefined
+        ? []
+        : [
+            "# a picture instead of float32:",
+            "curl --fail --output slice.png --header 'Accept: image/png' \\",
+            ...bearer,
+            `  '${base}${recipe.get}${recipe.picture}'`,
+          ]),
     ].join("\n");
   }
   return [

@@ -85,9 +85,12 @@ interface Problem {
   readonly limit?: string;
 }
 
-/** A token that may run few requests at a time is asked again, a little later each time. */
+/** Refusals that pass by themselves: too many requests, and a service that is busy or starting. */
+const PASSING: readonly number[] = [429, 503];
+/** Such a request is repeated when the service says, or else a little later each time. */
 const ATTEMPTS = 20;
 const RETRY_MS = 50;
+const LONGEST_WAIT_MS = 30_000;
 
 const OCTETS = "application/octet-stream";
 const JSON_TYPE = "application/json";
@@ -168,6 +171,23 @@ function splitExits(
 
 function numbersOf(header: string | null): number[] {
   return (header ?? "").split(",").filter(Boolean).map(Number);
+}
+
+/** Milliseconds to wait after a refusal that passes: those that the service names, else more with each attempt. */
+function waitOf({ headers }: Response, attempt: number): number {
+  const seconds = Number(headers.get("retry-after") ?? Number.NaN);
+  return Math.min(LONGEST_WAIT_MS, seconds > 0 ? 1000 * seconds : attempt * RETRY_MS);
+}
+
+/** Waits, or rejects with the reason of the signal as soon as it aborts. */
+function pause(ms: number, signal: AbortSignal | null): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
 }
 
 export class ApiClient {
@@ -307,8 +327,8 @@ export class ApiClient {
       });
       if (response.ok) return response;
       const problem = (await response.json().catch(() => ({}))) as Problem;
-      if (problem.limit !== "token.concurrent" || attempt === ATTEMPTS) throw this.#refusal(response, problem);
-      await new Promise((resolve) => setTimeout(resolve, attempt * RETRY_MS));
+      if (!PASSING.includes(response.status) || attempt === ATTEMPTS) throw this.#refusal(response, problem);
+      await pause(waitOf(response, attempt), init.signal ?? null);
     }
   }
 

@@ -44,14 +44,7 @@ export class LatestRequest<T> {
       this.#become(IDLE);
     } catch (error) {
       if (this.#controller !== controller) return;
-      const { code, limit, most } = error as { code?: unknown; limit?: unknown; most?: unknown };
-      this.#become({
-        ...IDLE,
-        error: error instanceof Error ? error.message : String(error),
-        code: typeof code === "string" ? code : null,
-        limit: typeof limit === "string" ? limit : null,
-        most: typeof most === "number" ? most : null,
-      });
+      this.fail(error);
     } finally {
       clearTimeout(timer);
       if (this.#controller === controller) this.#controller = null;
@@ -64,6 +57,18 @@ export class LatestRequest<T> {
     this.#controller = null;
     this.value = value;
     this.#become(IDLE);
+  }
+
+  /** Shows an error in place of the status; the last value stays. */
+  fail(error: unknown): void {
+    const { code, limit, most } = error as { code?: unknown; limit?: unknown; most?: unknown };
+    this.#become({
+      ...IDLE,
+      error: error instanceof Error ? error.message : String(error),
+      code: typeof code === "string" ? code : null,
+      limit: typeof limit === "string" ? limit : null,
+      most: typeof most === "number" ? most : null,
+    });
   }
 
   /** Repeats the last request after it failed or was cancelled. */

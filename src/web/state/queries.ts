@@ -67,7 +67,15 @@ export function slicePathOf(state: ViewState, facts: DatasetFacts, nodes: string
   });
 }
 
-/** The view that a slice is compared with; null where it is not compared. */
+/** The methods that a quantity can be compared with, the best first: those at the nodes only come last. */
+export function otherMethods(state: ViewState, facts: DatasetFacts): readonly SpatialInterpolation[] {
+  const used = methodOf(state);
+  const methods = methodsOf(facts, quantityOf(state.field).operation).filter((method) => method !== used);
+  const atNodes = (method: string) => method.startsWith("None");
+  return [...methods.filter((method) => !atNodes(method)), ...methods.filter(atNodes)] as SpatialInterpolation[];
+}
+
+/** The view that a slice is compared with; null if it is not compared. */
 export function comparedView(state: ViewState): ViewState | null {
   if (state.compare === "none") return null;
   if (state.compare === "time") return { ...state, compare: "none", time: state.otherTime };
@@ -82,12 +90,36 @@ function inSentence(title: string): string {
   return title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }
 
-/** The contents of a picture, in words. */
-export function describePlane(state: ViewState): string {
+/** What a picture is compared with: another method or another time, in words. */
+function otherText(state: ViewState, compared: ViewState): string {
+  return state.compare === "time" ? `t = ${shortText(compared.time)}` : (methodOf(compared) ?? "");
+}
+
+/** The title of what a picture shows: its quantity, or the difference of the quantity. */
+export function shownTitle(state: ViewState): string {
   const compared = comparedView(state);
   const { title } = quantityOf(state.field);
-  const what = compared === null ? title : `Difference of ${inSentence(title)}`;
-  return `${what} at ${state.axis} = ${shortText(state.at)}, t = ${shortText(state.time)}`;
+  return compared === null ? title : `Difference of ${inSentence(title)} from ${otherText(state, compared)}`;
+}
+
+/** The name of what a picture shows in columns, read-outs and files: `p`, `p-minus-Lag4` or `p-minus-t0.5`. */
+export function shownName(state: ViewState): string {
+  const compared = comparedView(state);
+  return compared === null ? state.field : `${state.field}-minus-${otherText(state, compared).replace(" = ", "")}`;
+}
+
+/** The formula of what a picture shows, in the components of its operation. */
+export function shownFormula(state: ViewState): string {
+  const compared = comparedView(state);
+  const { formula } = quantityOf(state.field);
+  if (compared === null) return formula;
+  const here = state.compare === "time" ? `t = ${shortText(state.time)}` : (methodOf(state) ?? "");
+  return `${formula}, by ${here} minus by ${otherText(state, compared)}`.replaceAll("by t =", "at t =");
+}
+
+/** The contents of a picture, in words. */
+export function describePlane(state: ViewState): string {
+  return `${shownTitle(state)} at ${state.axis} = ${shortText(state.at)}, t = ${shortText(state.time)}`;
 }
 
 /** The options behind a picture, in words. */

@@ -323,23 +323,23 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   theme: oneOf(THEMES),
 };
 
-/** A state read from an address, and the names in the address that are unknown or have no valid text. */
+/** A state read from an address, and the names of its members in the address that have no valid text. */
 export interface ParsedState {
   readonly state: ViewState;
   readonly bad: readonly string[];
 }
 
-/** Reads a view from a query string; members that are absent or bad have the values of `initialState`. */
+/**
+ * Reads a view from a query string; members that are absent or bad have the values of `initialState`. Parameters that
+ * are no members, such as those that other sites append to links, are ignored.
+ */
 export function parseState(search: string, facts: DatasetFacts): ParsedState {
   const query = new URLSearchParams(search);
   const found: Record<string, unknown> = {};
   const bad: string[] = [];
   for (const [name, text] of query) {
-    if (name === "dataset" || name === "at") continue;
-    const reader = Object.hasOwn(READERS, name)
-      ? (READERS[name as keyof typeof READERS] as MemberReader<unknown>)
-      : undefined;
-    const value = reader?.(text, facts);
+    if (!Object.hasOwn(READERS, name)) continue;
+    const value = (READERS[name as keyof typeof READERS] as MemberReader<unknown>)(text, facts);
     if (value === undefined) bad.push(name);
     else found[name] = value;
   }

@@ -1,23 +1,43 @@
-/** Ticks say the values at which they stand, whatever the step. */
+/** Ticks name the values they mark, whatever the step. */
 import { expect, it } from "vitest";
-import { linearTicks, tickText } from "../../../src/web/figures/ticks.js";
+import { linearTicks, logTicks, tickTexts } from "../../../src/web/figures/ticks.js";
 import { fc } from "../../support/property.js";
 
 const numberOf = (text: string) => Number(text.replaceAll("−", "-"));
 
 it("writes multiples of every round step exactly", () => {
-  const steps = fc.tuple(fc.constantFrom(1, 2, 2.5, 5), fc.integer({ min: -12, max: 12 }));
+  const steps = fc.tuple(fc.constantFrom(1, 2, 5), fc.integer({ min: -12, max: 12 }));
   fc.assert(
-    fc.property(steps, fc.integer({ min: -40, max: 40 }), ([mantissa, power], multiple) => {
+    fc.property(steps, fc.integer({ min: -40, max: 40 }), ([mantissa, power], first) => {
       const step = mantissa * 10 ** power;
-      const value = multiple * step;
-      expect(Math.abs(numberOf(tickText(value, step, 40 * step)) - value)).toBeLessThan(1e-6 * step);
+      const values = Array.from({ length: 5 }, (_, i) => (first + i) * step);
+      for (const [i, text] of tickTexts(values).entries()) {
+        expect(Math.abs(numberOf(text) - (values[i] as number))).toBeLessThan(1e-6 * step);
+      }
     }),
   );
-  expect([0, 2.5, 5, 7.5].map((value) => tickText(value, 2.5, 10))).toEqual(["0.0", "2.5", "5.0", "7.5"]);
+  expect(tickTexts([0, 0.5, 1])).toEqual(["0.0", "0.5", "1.0"]);
 });
 
-it("names round values inside a range, each by another text", () => {
+it("marks round values inside a range, each by another text", () => {
   const texts = linearTicks(-1, 8 * Math.PI, 6).map(({ text }) => text);
   expect(texts).toEqual(["0", "5", "10", "15", "20", "25"]);
+  for (const [low, high] of [
+    [-3e-7, 2e-7],
+    [99_990, 100_020],
+    [1e8, 4e8],
+  ] as const) {
+    const ticks = linearTicks(low, high, 5);
+    expect(new Set(ticks.map(({ text }) => text)).size).toBe(ticks.length);
+    expect(ticks.length).toBeGreaterThan(2);
+    for (const { value, text } of ticks) expect(numberOf(text)).toBeCloseTo(value, 9);
+  }
+  expect(linearTicks(1, 1, 5)).toEqual([]);
+});
+
+it("marks few values of many decades and several of one", () => {
+  expect(logTicks(1e-3, 1e3, 6).map(({ text }) => numberOf(text))).toEqual([1e-3, 1e-2, 0.1, 1, 10, 100, 1000]);
+  const one = logTicks(0.3, 4, 6);
+  expect(one.length).toBeGreaterThan(2);
+  for (const { value, text } of one) expect(numberOf(text)).toBeCloseTo(value, 9);
 });

@@ -48,6 +48,27 @@ it("asks again where a token may run few requests at a time, and not for ever", 
   vi.useRealTimers();
 });
 
+it("waits as long as a busy service says, once for each refusal, and stops when cancelled", async () => {
+  const api = new ApiClient();
+  vi.useFakeTimers();
+  vi.stubGlobal("document", { baseURI: "http://127.0.0.1/" });
+  const asked: number[] = [];
+  const busy = () => Response.json({ detail: "Busy." }, { status: 503, headers: { "retry-after": "2" } });
+  vi.stubGlobal("fetch", async () => (asked.push(Date.now()) < 3 ? busy() : Response.json({ points: 5 })));
+  const answer = api.catalogue();
+  await vi.runAllTimersAsync();
+  expect(await answer).toEqual({ points: 5 });
+  expect(asked.map((at) => at - (asked[0] as number))).toEqual([0, 2000, 4000]);
+  vi.stubGlobal("fetch", async () => busy());
+  const controller = new AbortController();
+  const cancelled = expect(api.slice("api/x", controller.signal)).rejects.toMatchObject({ name: "AbortError" });
+  await vi.advanceTimersByTimeAsync(100);
+  controller.abort();
+  await cancelled;
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
 it("asks a batch in parts where one request may not hold all of its points", () => {
   const query = (points: number, times: number | null = null) => ({
     operation: "GetVelocity" as const,
