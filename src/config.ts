@@ -8,7 +8,7 @@ import { delimiter, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { isAddress, splitPlaces } from "./addresses.js";
-import { STORE_DEFAULTS } from "./store-settings.js";
+import { MISSING_CHUNKS, STORE_DEFAULTS } from "./store-settings.js";
 
 const MIB = 1024 * 1024;
 /** The longest time of a timer, 24 days: Node takes one millisecond for a longer one. */
@@ -174,6 +174,30 @@ const SETTINGS = {
       whole(1 * MIB, 4096 * MIB),
       STORE_DEFAULTS.aheadBytes,
       "bytes of stores that are read before they are asked for",
+    ),
+    metadataBytes: setting(
+      "STORE_METADATA_BYTES",
+      whole(1024, 1024 * MIB),
+      STORE_DEFAULTS.metadataBytes,
+      "bytes of all metadata documents of a store",
+    ),
+    referencesBytes: setting(
+      "STORE_REFERENCES_BYTES",
+      whole(1024, 1024 * MIB),
+      STORE_DEFAULTS.referencesBytes,
+      "bytes of a list of references",
+    ),
+    chunkBytes: setting(
+      "STORE_CHUNK_BYTES",
+      whole(1024, 1024 * MIB),
+      STORE_DEFAULTS.chunkBytes,
+      "bytes of a decoded chunk of a store",
+    ),
+    missing: setting(
+      "STORE_MISSING",
+      oneOf(...MISSING_CHUNKS),
+      STORE_DEFAULTS.missing,
+      "meaning of a Zarr chunk that is not there, unless its store says it: `error`, or `fill` for the fill value",
     ),
     cacheDir: setting(
       "CACHE_DIR",

@@ -1,4 +1,4 @@
-/** Declares the settings of stores behind HTTP: how they are asked, and where their answers are kept. */
+/** Declares the settings of stores, which say how hosts are asked and what is kept, and the bounds of what is read. */
 
 const MIB = 1024 * 1024;
 
@@ -11,17 +11,61 @@ export interface StoreSettings {
   readonly connections: number;
   /** Bytes that are read before they are asked for. */
   readonly aheadBytes: number;
+  /** Bytes of all metadata documents of a store. */
+  readonly metadataBytes: number;
+  /** Bytes of a list of references. */
+  readonly referencesBytes: number;
+  /** Bytes of a decoded chunk. */
+  readonly chunkBytes: number;
+  /** The meaning of a chunk that is not there, unless its store says it: an error, or the fill value of the array. */
+  readonly missing: MissingChunks;
   /** Folder of the cache on disk, which other processes may share; null: there is none. */
   readonly cacheDir: string | null;
   /** Bytes in that folder at most. */
   readonly cacheBytes: number;
 }
 
+/** What a chunk that is not there may mean. */
+export const MISSING_CHUNKS = ["error", "fill"] as const;
+export type MissingChunks = (typeof MISSING_CHUNKS)[number];
+
 export const STORE_DEFAULTS: StoreSettings = {
   timeoutMs: 10_000,
   attempts: 4,
   connections: 16,
   aheadBytes: 256 * MIB,
+  metadataBytes: 16 * MIB,
+  referencesBytes: 128 * MIB,
+  chunkBytes: 256 * MIB,
+  missing: "error",
   cacheDir: null,
   cacheBytes: 10 * 1024 * MIB,
 };
+
+/** Bounds of what one store may say, which no setting changes; docs/sources.md lists them. */
+export const STORE_BOUNDS = {
+  /** Lists and objects that lie in each other in a metadata document, and groups in each other. */
+  depth: 32,
+  /** Members and elements of all metadata documents. */
+  values: 1_000_000,
+  /** Groups and arrays. */
+  nodes: 10_000,
+  /** Characters of the path of a group or array. */
+  pathLength: 1024,
+  /** Dimensions of an array. */
+  dimensions: 32,
+  /** Chunks of a shard. */
+  shardChunks: 1 << 20,
+  /** Chunks that one read touches. */
+  readChunks: 1 << 18,
+  /** Objects of a store in a folder. */
+  objects: 1_000_000,
+  /** References of a list, files that they name, and characters of one of its texts and of all of them expanded. */
+  references: 1_000_000,
+  targets: 10_000,
+  templateLength: 4096,
+  expandedLength: 256 * MIB,
+  /** Bytes of a page that lists objects, and objects that all pages of a folder list. */
+  pageBytes: 16 * MIB,
+  listed: 1_000_000,
+} as const;

@@ -144,10 +144,10 @@ describe("a dataset behind HTTP", () => {
       status: answer.status,
       detail: JSON.stringify(await answer.json()),
     }));
-    await server.set({ failures: 0 });
     expect(status).toBe(503);
     expect(detail).toMatch(/Busy/);
     await expect.poll(() => text("/readyz")).toContain(`store ${server.url}/gone.zarr: does not answer`);
+    await server.set({ failures: 0 });
     expect(await text("/readyz")).toContain(`store ${server.url}/far.zarr: answers`);
     const metrics = await text("/metrics");
     expect(metrics).toMatch(/fieldprobe_store_failures_total\{store="[^"]*gone\.zarr"\} [1-9]/);

@@ -4,10 +4,10 @@
 import { DataError } from "../../errors.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
 import type { DiskCache } from "./disk-cache.js";
+import type { HttpConnections } from "./http-connections.js";
 import { listPage } from "./http-list.js";
 import { RangeQueue } from "./range-queue.js";
 import {
-  type Network,
   type ObjectPart,
   type ObjectRange,
   type RemoteObject,
@@ -25,6 +25,12 @@ const MOST_VERSIONS = 65_536;
 
 /** The range that is asked for to learn a version; some hosts take a range of one byte for the whole. */
 const BEGINNING = { offset: 0, length: 2 } as const;
+
+/** What connects to hosts: to those of buckets, which nothing refuses, and to all others. */
+export interface Network {
+  readonly buckets: HttpConnections;
+  readonly others: HttpConnections;
+}
 
 /** How objects are fetched, and where they are kept. */
 export interface Fetching {
@@ -68,14 +74,13 @@ export class FrozenObjects {
     if (base.startsWith("s3://")) this.#place = s3Place(base);
     this.#base = this.#place?.prefix ?? base.replace(/\/+$/, "");
     // The host of a bucket is Amazon's or named by the AWS variables of whoever runs this: no address of it is refused.
-    const isTrusted = this.#place !== null && network !== undefined;
-    const trusted = isTrusted ? { connections: network.connections } : network;
-    this.objects = shared ?? new RemoteObjects(this.#place?.sign, settings, trusted);
+    const connections = this.#place === null ? network?.others : network?.buckets;
+    this.objects = shared ?? new RemoteObjects(this.#place?.sign, settings, connections);
   }
 
   /** Fetches an object or part of it, whatever its version; null where there is none. */
-  current(key: string, part: ObjectPart | null = null): Promise<RemoteObject | null> {
-    return this.objects.fetch(this.#addressOf(key), part);
+  current(key: string, part: ObjectPart | null = null, mostBytes?: number): Promise<RemoteObject | null> {
+    return this.objects.fetch(this.#addressOf(key), part, mostBytes);
   }
 
   /** Entries directly in a folder; null where the host cannot list. */
@@ -91,10 +96,12 @@ export class FrozenObjects {
     return object;
   }
 
-  /** Fetches an object or part of it; undefined where there is none. @throws DataError when it has changed */
-  async get(key: string, part: ObjectPart | null): Promise<Uint8Array | undefined> {
+  /** Fetches an object or part of it; undefined if there is none. @throws DataError if it has changed, or more bytes */
+  async get(key: string, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined> {
+    const most = part === null ? mostBytes : "offset" in part ? part.length : part.suffixLength;
+    if (most > mostBytes) throw new DataError(`${this.#addressOf(key)}: ${most} bytes are more than ${mostBytes}`);
     if (part !== null && "offset" in part) return (await this.#range(key, part)) ?? undefined;
-    return (part === null ? await this.#whole(key) : await this.#fetch(key, part)) ?? undefined;
+    return (part === null ? await this.#whole(key, mostBytes) : await this.#fetch(key, part)) ?? undefined;
   }
 
   /** Ranges of one object, which all have the version of the first. */
@@ -126,16 +133,16 @@ export class FrozenObjects {
   }
 
   /** A whole object, from the cache on disk where the host says that it still is the same. */
-  async #whole(key: string): Promise<Uint8Array | null> {
+  async #whole(key: string, mostBytes: number): Promise<Uint8Array | null> {
     const disk = this.#disk;
-    if (disk === null) return this.#fetch(key, null);
+    if (disk === null) return this.#fetch(key, null, mostBytes);
     const address = this.#addressOf(key);
     const name = { address, version: "", range: "whole" };
     const kept = await disk.get(name);
     const known = kept?.note as Version | null | undefined;
     const object = known?.etag
-      ? await this.objects.fetchUnless(address, known.etag)
-      : await this.objects.fetch(address);
+      ? await this.objects.fetchUnless(address, known.etag, mostBytes)
+      : await this.objects.fetch(address, null, mostBytes);
     if (object === null) return null;
     if (object === UNCHANGED) {
       this.#check(key, known as Version, null);
@@ -147,8 +154,8 @@ export class FrozenObjects {
     return object.bytes;
   }
 
-  async #fetch(key: string, part: ObjectPart | null): Promise<Uint8Array | null> {
-    const object = await this.objects.fetch(this.#addressOf(key), part);
+  async #fetch(key: string, part: ObjectPart | null, mostBytes?: number): Promise<Uint8Array | null> {
+    const object = await this.objects.fetch(this.#addressOf(key), part, mostBytes);
     if (object === null) return null;
     this.#check(key, versionOf(object), part);
     return object.bytes;

@@ -1,10 +1,8 @@
 /** Lists a folder of a web server by the page of links that servers make of it. */
 import sax from "sax";
+import { STORE_BOUNDS } from "../../store-settings.js";
 import type { RemoteObjects } from "./remote-objects.js";
 import type { FolderListing } from "./s3-list.js";
-
-/** Bytes of a page of links. */
-const MOST_BYTES = 64 * 1024 * 1024;
 
 /**
  * Lists what a page names that stands directly in its folder, as Apache, nginx and others write such pages.
@@ -14,8 +12,8 @@ const MOST_BYTES = 64 * 1024 * 1024;
  * @throws DataError when the host refuses, BusyError
  */
 export async function listPage(objects: RemoteObjects, address: string): Promise<FolderListing | null> {
-  const page = await objects.fetch(address);
-  if (page === null || page.bytes.length > MOST_BYTES) return null;
+  const page = await objects.fetch(address, null, STORE_BOUNDS.pageBytes);
+  if (page === null) return null;
   const text = new TextDecoder().decode(page.bytes);
   if (!text.trimStart().startsWith("<")) return null;
   const [found, folders] = [new Set<string>(), new Set<string>()];

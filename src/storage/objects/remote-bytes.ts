@@ -46,7 +46,7 @@ export class RemoteBytes {
 
   /** @throws DataError when the file has changed or ends before */
   async read(position: number, length: number): Promise<Uint8Array> {
-    const bytes = await this.#objects.get(this.#name, { offset: position, length });
+    const bytes = await this.#objects.get(this.#name, { offset: position, length }, length);
     if (bytes === undefined) throw new DataError(`${this.#address} does not exist any more`);
     return bytes;
   }

@@ -1,25 +1,22 @@
 /**
  * Fetches objects over HTTP: bounded in number, time and size, tried again with growing random pauses, and refused at
- * once while a host does not answer.
+ * once while what failed is left alone.
  */
-import type { IncomingMessage } from "node:http";
-import type { LookupFunction } from "node:net";
-import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { brotliDecompress, unzip } from "node:zlib";
 import { BusyError, DataError } from "../../errors.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
-import { HttpConnections } from "./http-connections.js";
+import { type FetchClock, pause, SYSTEM_CLOCK } from "./clock.js";
+import { type HttpAnswer, HttpConnections } from "./http-connections.js";
+import { refusalIn } from "./refusal.js";
+import { Rests } from "./rests.js";
 
 /** The first pause before another attempt; each further one is twice as long, and half of each is random. */
 const PAUSE_MS = 100;
-/**
- * Time for which a host is left alone once all attempts of a request have failed; one attempt then tells whether it is
- * back.
- */
-const REST_MS = 5000;
+/** The longest pause that a host may ask for by `Retry-After`. */
+const MOST_RETRY_MS = 300_000;
 const REDIRECTS = 3;
-/** Bytes of one object or part of an object. */
+/** Bytes of one object or part of an object, if its caller has no smaller bound. */
 const MOST_BYTES = 1024 * 1024 * 1024;
 /** Bytes of a body that nobody wants and that is read all the same, so that its connection can be used again. */
 const DRAINED_BYTES = 64 * 1024;
@@ -30,7 +27,7 @@ const CODINGS = new Map([
   ["deflate", promisify(unzip)],
   ["br", promisify(brotliDecompress)],
 ]);
-/** Bytes of a body that take no longer than a millisecond on the slowest line that is borne with. */
+/** Bytes that the slowest line that is accepted sends in a millisecond. */
 const SLOWEST_BYTES_PER_MS = 1000;
 
 /** Part of an object: bytes from an offset, or its last ones. */
@@ -67,8 +64,9 @@ export const UNCHANGED = Symbol("unchanged");
 interface ObjectRequest {
   readonly address: string;
   readonly part: ObjectPart | null;
-  /** The object is sent only where it is another than that of this `ETag`. */
+  /** The object is sent only if it is another than that of this `ETag`. */
   readonly unless: string | null;
+  readonly mostBytes: number;
   /** The request that is made instead of a fetch. */
   readonly change?: ObjectWrite;
 }
@@ -82,13 +80,6 @@ export interface ObjectWrite {
 
 /** Turns a request into one that the host accepts, e.g. by a signature. */
 export type Sign = (request: Request) => Promise<Request>;
-
-/** What connects to hosts. */
-export interface Network {
-  readonly connections: HttpConnections;
-  /** Finds the addresses of hosts, and may refuse them; absent: the system's. */
-  readonly lookup?: LookupFunction | undefined;
-}
 
 /** Counts of fetches from one host. */
 export interface RemoteCounts {
@@ -105,11 +96,12 @@ export class RemoteObjects {
   readonly counts: RemoteCounts = { requests: 0, retries: 0, failures: 0, bytes: 0, busyMs: 0 };
   readonly #sign: Sign;
   readonly #settings: StoreSettings;
-  readonly #network: Network;
+  readonly #connections: HttpConnections;
+  readonly #clock: FetchClock;
+  readonly #rests: Rests;
   #free: number;
   readonly #waiting: (() => void)[] = [];
   #failing = false;
-  #restsUntil = 0;
 
   /** Whether the host answered the last request. */
   get answers(): boolean {
@@ -119,107 +111,121 @@ export class RemoteObjects {
   constructor(
     sign: Sign = async (request) => request,
     settings: StoreSettings = STORE_DEFAULTS,
-    network: Network = { connections: new HttpConnections() },
+    connections: HttpConnections = new HttpConnections(),
+    clock: FetchClock = SYSTEM_CLOCK,
   ) {
     this.#sign = sign;
     this.#settings = settings;
-    this.#network = network;
+    this.#connections = connections;
+    this.#clock = clock;
+    this.#rests = new Rests(clock);
     this.#free = settings.connections;
   }
 
   /**
-   * Fetches an object or part of it; null where there is none.
+   * Fetches an object or part of it; null if there is none.
    *
-   * @throws BusyError when the host does not answer, DataError when it refuses or its answer is not what was asked for
+   * @throws BusyError when the host does not answer, DataError when it refuses, its answer is not what was asked for or
+   *         has more bytes
    */
-  async fetch(address: string, part: ObjectPart | null = null): Promise<RemoteObject | null> {
-    return (await this.#inTurn({ address, part, unless: null })) as RemoteObject | null;
+  async fetch(address: string, part: ObjectPart | null = null, mostBytes = MOST_BYTES): Promise<RemoteObject | null> {
+    return (await this.#tryAgain({ address, part, unless: null, mostBytes })) as RemoteObject | null;
   }
 
   /** Fetches an object unless it still is the one of this `ETag`. @throws as `fetch` */
-  fetchUnless(address: string, unless: string): Promise<RemoteObject | null | typeof UNCHANGED> {
-    return this.#inTurn({ address, part: null, unless });
+  fetchUnless(address: string, unless: string, mostBytes: number): Promise<RemoteObject | null | typeof UNCHANGED> {
+    return this.#tryAgain({ address, part: null, unless, mostBytes });
   }
 
   /** Writes or removes an object. @throws as `fetch` */
   async send(address: string, change: ObjectWrite): Promise<void> {
-    const done = await this.#inTurn({ address, part: null, unless: null, change });
+    const done = await this.#tryAgain({ address, part: null, unless: null, mostBytes: MOST_BYTES, change });
     if (done === null && change.method === "PUT")
       throw new DataError(`${address} cannot be written: there is no bucket`);
   }
 
+  /** Attempts a request as often as the settings allow; between attempts others have its connection. */
+  async #tryAgain(wanted: ObjectRequest): Promise<RemoteObject | null | typeof UNCHANGED> {
+    const { address } = wanted;
+    for (let attempt = 1; ; attempt++) {
+      const restMs = this.#rests.left(address);
+      if (restMs > 0)
+        throw new BusyError(`${address} has not answered and is left alone for a while.`, Math.ceil(restMs / 1000));
+      const isLast = attempt >= this.#settings.attempts || this.#rests.isSuspect(address);
+      try {
+        const object = await this.#inTurn(wanted);
+        this.#failing = false;
+        this.#rests.answered(address);
+        return object;
+      } catch (error) {
+        if (error instanceof DataError) throw error;
+        if (error instanceof OtherPart) return await this.#tryAgain({ ...wanted, part: error.wanted });
+        const retryMs = error instanceof Unanswered ? error.retryMs : null;
+        if (isLast || (retryMs ?? 0) > this.#settings.timeoutMs) throw this.#failed(address, error, retryMs);
+        this.counts.retries++;
+        await pause(this.#clock, retryMs ?? PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2));
+      }
+    }
+  }
+
   async #inTurn(wanted: ObjectRequest): Promise<RemoteObject | null | typeof UNCHANGED> {
-    await this.#enter();
+    while (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#free--;
     try {
-      return await this.#tryAgain(wanted);
+      return await this.#once(wanted);
     } finally {
       this.#free++;
       this.#waiting.shift()?.();
     }
   }
 
-  async #enter(): Promise<void> {
-    while (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#free--;
-  }
-
-  async #tryAgain(wanted: ObjectRequest): Promise<RemoteObject | null | typeof UNCHANGED> {
-    const { address } = wanted;
-    for (let attempt = 1; ; attempt++) {
-      if (performance.now() < this.#restsUntil)
-        throw new BusyError(`${hostOf(address)} has not answered and is left alone for a while.`, 5);
-      try {
-        const object = await this.#once(wanted);
-        this.#failing = false;
-        return object;
-      } catch (error) {
-        if (error instanceof DataError) throw error;
-        if (error instanceof OtherPart) return await this.#tryAgain({ ...wanted, part: error.wanted });
-        if (attempt >= this.#settings.attempts || this.#failing) throw this.#failed(address, error);
-        this.counts.retries++;
-        await pause(PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random() / 2));
-      }
-    }
-  }
-
-  /** Counts a request that failed for good. */
-  #failed(address: string, error: unknown): BusyError {
+  /** Counts a request that failed for good, and leaves its object alone for as long as the host asks for. */
+  #failed(address: string, error: unknown, retryMs: number | null): BusyError {
     this.counts.failures++;
     this.#failing = true;
-    this.#restsUntil = performance.now() + REST_MS;
-    return new BusyError(`${address} cannot be fetched: ${reasonOf(error, this.#settings)}.`, 5);
+    this.#rests.failed(address, ...(retryMs === null ? [] : [retryMs]));
+    const seconds = Math.ceil(this.#rests.left(address) / 1000);
+    return new BusyError(`${address} cannot be fetched: ${reasonOf(error, this.#settings)}.`, seconds);
   }
 
   async #once(wanted: ObjectRequest): Promise<RemoteObject | null | typeof UNCHANGED> {
-    const { address, part, unless } = wanted;
-    const start = performance.now();
+    const { address, part, unless, mostBytes } = wanted;
+    const start = this.#clock.now();
     this.counts.requests++;
-    const end = new ResponseTimeout(this.#settings.timeoutMs, wanted.change?.body?.length ?? 0);
+    const end = new ResponseTimeout(this.#clock, this.#settings.timeoutMs, wanted.change?.body?.length ?? 0);
     try {
       const answer = await this.#follow(wanted, end.signal);
-      const status = answer.statusCode as number;
+      const status = answer.statusCode;
       const isDone = wanted.change !== undefined && status >= 200 && status < 300;
       if (status === 200 || status === 206 || isDone) {
-        end.extend(Math.min(Number(answer.headers["content-length"] ?? 0), MOST_BYTES));
-        const object = await objectOf(address, answer, part);
+        end.extend(Math.min(Number(answer.headers["content-length"] ?? 0), mostBytes));
+        const object = await objectOf(address, answer, part, mostBytes);
         this.counts.bytes += object.bytes.length;
         return object;
       }
-      await drain(answer);
-      if (status === 304 && unless !== null) return UNCHANGED;
-      if (status === 404 || status === 410) return null;
-      if (status >= 500 || status === 429 || status === 408) throw new Error(`status ${status}`);
-      throw new DataError(`${address} is refused by its host: status ${status}`);
+      return await this.#withoutObject(address, answer, unless);
     } catch (error) {
       throw end.signal.aborted ? end.signal.reason : error;
     } finally {
       end.clear();
-      this.counts.busyMs += performance.now() - start;
+      this.counts.busyMs += this.#clock.now() - start;
     }
   }
 
+  /** What an answer without an object means. @throws DataError for a refusal, Unanswered if another try may succeed */
+  async #withoutObject(address: string, answer: HttpAnswer, unless: string | null): Promise<null | typeof UNCHANGED> {
+    const status = answer.statusCode;
+    const body = await drain(answer);
+    if (status === 304 && unless !== null) return UNCHANGED;
+    const { code, words } = refusalIn(body, textOf(answer.headers["x-amz-request-id"]));
+    if ((status === 404 || status === 410) && code !== "NoSuchBucket") return null;
+    if (status >= 500 || status === 429 || status === 408)
+      throw new Unanswered(`status ${status}${words}`, retryAfter(textOf(answer.headers["retry-after"])));
+    throw new DataError(`${address} is refused by its host: status ${status}${words}`);
+  }
+
   /** Sends a request, and follows redirections that stay on the host. */
-  async #follow({ address, part, unless, change }: ObjectRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  async #follow({ address, part, unless, change }: ObjectRequest, signal: AbortSignal): Promise<HttpAnswer> {
     const headers = {
       ...(part === null ? {} : { range: rangeOf(part) }),
       ...(unless === null ? {} : { "if-none-match": unless }),
@@ -230,13 +236,12 @@ export class RemoteObjects {
     let at = address;
     for (let hop = 0; hop <= REDIRECTS; hop++) {
       const request = await this.#sign(new Request(at, { method, body, headers }));
-      const { connections, lookup } = this.#network;
-      const sent = { method, headers: Object.fromEntries(request.headers), body, lookup };
-      const answer = await connections.send(request.url, sent, signal);
-      const { statusCode: status = 0, headers: told } = answer;
-      if (status < 300 || status >= 400 || told.location === undefined) return answer;
+      const sent = { method, headers: Object.fromEntries(request.headers), body } as const;
+      const answer = await this.#connections.send(request.url, sent, signal);
+      const status = answer.statusCode;
+      const location = textOf(answer.headers.location);
+      if (status < 300 || status >= 400 || location === undefined) return answer;
       await drain(answer);
-      const { location } = told;
       const next = new URL(location, at);
       if (next.origin !== new URL(address).origin)
         throw new DataError(`${address} leads to another host (${next.host}), which is refused`);
@@ -246,26 +251,43 @@ export class RemoteObjects {
   }
 }
 
-/** Reads the rest of an answer that nobody wants, or cuts it off where that is much. */
-async function drain(answer: IncomingMessage): Promise<void> {
+/** The first of the headers of a name. */
+function textOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}
+
+/** Reads the beginning of an answer without an object, and cuts off the rest. */
+async function drain(answer: HttpAnswer): Promise<Uint8Array> {
+  const buffers: Buffer[] = [];
   let length = 0;
-  for await (const buffer of answer as AsyncIterable<Buffer>) {
+  for await (const buffer of answer.body as AsyncIterable<Buffer>) {
+    buffers.push(buffer);
     length += buffer.length;
     // The end of the loop closes the connection.
     if (length > DRAINED_BYTES) break;
   }
+  return Buffer.concat(buffers);
+}
+
+/** Milliseconds that a host asks to wait for, within a bound; null if it asks for nothing. Source: RFC 9110, 10.2.3. */
+function retryAfter(header: string | undefined): number | null {
+  if (header === undefined) return null;
+  const ms = /^\d+$/.test(header) ? 1000 * Number(header) : Date.parse(header) - Date.now();
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), MOST_RETRY_MS);
 }
 
 /** The timeout of one answer, which a long body puts off. */
 class ResponseTimeout {
   readonly #end = new AbortController();
+  readonly #clock: FetchClock;
   readonly #timeoutMs: number;
-  #timer: NodeJS.Timeout;
+  #cancel: () => void;
 
   /** @param bytes that are sent */
-  constructor(timeoutMs: number, bytes: number) {
+  constructor(clock: FetchClock, timeoutMs: number, bytes: number) {
+    this.#clock = clock;
     this.#timeoutMs = timeoutMs;
-    this.#timer = this.#start(bytes);
+    this.#cancel = this.#start(bytes);
   }
 
   get signal(): AbortSignal {
@@ -274,17 +296,27 @@ class ResponseTimeout {
 
   /** Gives time for a body whose beginning is there. */
   extend(bytes: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = this.#start(bytes);
+    this.#cancel();
+    this.#cancel = this.#start(bytes);
   }
 
   clear(): void {
-    clearTimeout(this.#timer);
+    this.#cancel();
   }
 
-  #start(bytes: number): NodeJS.Timeout {
+  #start(bytes: number): () => void {
     const reason = new DOMException("no answer in time", "TimeoutError");
-    return setTimeout(() => this.#end.abort(reason), this.#timeoutMs + bytes / SLOWEST_BYTES_PER_MS);
+    return this.#clock.after(this.#timeoutMs + bytes / SLOWEST_BYTES_PER_MS, () => this.#end.abort(reason));
+  }
+}
+
+/** A host could not answer, and may have said when to ask again. */
+class Unanswered extends Error {
+  readonly retryMs: number | null;
+
+  constructor(message: string, retryMs: number | null) {
+    super(message);
+    this.retryMs = retryMs;
   }
 }
 
@@ -306,35 +338,36 @@ function reasonOf(error: unknown, { timeoutMs }: StoreSettings): string {
   return cause.message.replace(/\s+/g, " ");
 }
 
-function hostOf(address: string): string {
-  return new URL(address).host;
-}
-
 function rangeOf(part: ObjectPart): string {
   if ("suffixLength" in part) return `bytes=-${part.suffixLength}`;
   return `bytes=${part.offset}-${part.offset + part.length - 1}`;
 }
 
-async function objectOf(address: string, answer: IncomingMessage, part: ObjectPart | null): Promise<RemoteObject> {
+async function objectOf(
+  address: string,
+  answer: HttpAnswer,
+  part: ObjectPart | null,
+  mostBytes: number,
+): Promise<RemoteObject> {
   const { statusCode: status, headers } = answer;
-  const announced = headers["content-length"];
-  const coding = headers["content-encoding"]?.toLowerCase() || "identity";
-  // A host that knows no ranges sends the whole object: what lies behind the part is not waited for.
+  const announced = textOf(headers["content-length"]);
+  const coding = textOf(headers["content-encoding"])?.toLowerCase() || "identity";
+  // A host that serves no ranges sends the whole object: what lies behind the part is not waited for.
   const isCut = announced !== undefined && status === 200 && coding === "identity" && part !== null && "offset" in part;
   const needed = isCut ? part.offset + part.length : null;
-  if (Number(announced ?? 0) > MOST_BYTES && !isCut) {
-    answer.destroy();
-    throw new DataError(`${address} has ${announced} bytes, more than ${MOST_BYTES}`);
+  if (Number(announced ?? 0) > mostBytes && !isCut) {
+    answer.body.destroy();
+    throw new DataError(`${address} has ${announced} bytes, more than ${mostBytes}`);
   }
-  const sent = await bodyOf(address, answer, needed);
-  const whole = coding === "identity" ? sent : await decoded(address, coding, sent, status === 206);
+  const sent = await bodyOf(address, answer, needed, mostBytes);
+  const whole = coding === "identity" ? sent : await decoded(address, coding, sent, status === 206, mostBytes);
   const { bytes, size } = partOf(address, answer, whole, part);
-  const date = Date.parse(headers.date ?? "");
-  const modified = Date.parse(headers["last-modified"] ?? "");
+  const date = Date.parse(textOf(headers.date) ?? "");
+  const modified = Date.parse(textOf(headers["last-modified"]) ?? "");
   return {
     bytes,
     size,
-    etag: headers.etag ?? null,
+    etag: textOf(headers.etag) ?? null,
     modifiedMs: Number.isNaN(modified) ? null : modified,
     dateMs: Number.isNaN(date) ? Date.now() : date,
     isPart: status === 206,
@@ -342,12 +375,17 @@ async function objectOf(address: string, answer: IncomingMessage, part: ObjectPa
 }
 
 /** The body of an answer, or as much of its beginning as is needed. @throws DataError for more than the most bytes */
-async function bodyOf(address: string, answer: IncomingMessage, needed: number | null): Promise<Uint8Array> {
+async function bodyOf(
+  address: string,
+  answer: HttpAnswer,
+  needed: number | null,
+  mostBytes: number,
+): Promise<Uint8Array> {
   const buffers: Uint8Array[] = [];
   let length = 0;
-  for await (const buffer of answer as AsyncIterable<Buffer>) {
+  for await (const buffer of answer.body as AsyncIterable<Buffer>) {
     length += buffer.length;
-    if (length > MOST_BYTES && needed === null) throw new DataError(`${address} has more than ${MOST_BYTES} bytes`);
+    if (length > mostBytes && needed === null) throw new DataError(`${address} has more than ${mostBytes} bytes`);
     buffers.push(buffer);
     // The end of the loop closes the connection.
     if (needed !== null && length >= needed) break;
@@ -362,12 +400,18 @@ async function bodyOf(address: string, answer: IncomingMessage, needed: number |
  *
  * @throws DataError for a part of one, whose bytes are not those of the object, and for other codings
  */
-async function decoded(address: string, coding: string, sent: Uint8Array, isPart: boolean): Promise<Uint8Array> {
+async function decoded(
+  address: string,
+  coding: string,
+  sent: Uint8Array,
+  isPart: boolean,
+  maxOutputLength: number,
+): Promise<Uint8Array> {
   const undo = CODINGS.get(coding);
   if (undo === undefined || isPart)
     throw new DataError(`${address}: its host sends ${isPart ? "parts of it" : "it"} with Content-Encoding ${coding}`);
   try {
-    return await undo(sent, { maxOutputLength: MOST_BYTES });
+    return await undo(sent, { maxOutputLength });
   } catch (cause) {
     throw new DataError(`${address} is no ${coding}, as its host says`, cause);
   }
@@ -376,7 +420,7 @@ async function decoded(address: string, coding: string, sent: Uint8Array, isPart
 /** The part that was asked for: hosts that know no ranges send the whole object. */
 function partOf(
   address: string,
-  { statusCode: status, headers }: IncomingMessage,
+  { statusCode: status, headers }: HttpAnswer,
   body: Uint8Array,
   part: ObjectPart | null,
 ): { bytes: Uint8Array; size: number | null } {
@@ -391,7 +435,7 @@ function partOf(
     const isAnnounced = headers["content-length"] !== undefined && headers["content-encoding"] === undefined;
     return { bytes: body.subarray(start, end), size: isAnnounced ? Number(headers["content-length"]) : body.length };
   }
-  const [, first, last, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(headers["content-range"] ?? "") ?? [];
+  const [, first, last, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(textOf(headers["content-range"]) ?? "") ?? [];
   const size = total === undefined || total === "*" ? null : Number(total);
   const isWhole = Number(last) - Number(first) + 1 === body.length;
   if ("suffixLength" in part) {

@@ -1,11 +1,12 @@
 /** Lists the objects below a prefix of a bucket. */
 import sax from "sax";
 import { DataError } from "../../errors.js";
+import { STORE_BOUNDS } from "../../store-settings.js";
 import type { RemoteObjects, Stamp } from "./remote-objects.js";
 import type { S3Place } from "./s3.js";
 
 /** Pages of a thousand objects that are asked for. */
-const MOST_PAGES = 1000;
+const MOST_PAGES = STORE_BOUNDS.listed / 1000;
 
 /** An object of a list. */
 export interface ListedObject {
@@ -51,7 +52,7 @@ export async function listFolder(
   for (let page = 0; page < MOST_PAGES; page++) {
     const query = new URLSearchParams({ "list-type": "2", delimiter: "/", prefix: start, "encoding-type": "url" });
     if (token !== null) query.set("continuation-token", token);
-    const answer = await objects.fetch(`${bucket}?${query}`);
+    const answer = await objects.fetch(`${bucket}?${query}`, null, STORE_BOUNDS.pageBytes);
     if (answer === null) throw new DataError(`${bucket} does not exist`);
     const { contents, prefixes, isEncoded, next } = pageOf(bucket, answer.bytes);
     const decode = isEncoded ? decodeKey : (text: string) => text;
@@ -60,10 +61,11 @@ export async function listFolder(
       if (name !== "") found.objects.push({ name, version: stampOf(entry) });
     }
     found.folders.push(...prefixes.map((prefix) => decode(prefix).slice(start.length, -1)));
+    if (found.objects.length + found.folders.length > STORE_BOUNDS.listed) break;
     if (next === null) return found;
     token = next;
   }
-  throw new DataError(`${bucket}/${prefix} holds more than ${MOST_PAGES} pages of objects`);
+  throw new DataError(`${bucket}/${prefix} holds more than ${STORE_BOUNDS.listed} objects`);
 }
 
 /** @throws DataError when it is no list */

@@ -1,21 +1,6 @@
 /** `Stores` opens the stores and remote files of the store thread, and reads boxes of arrays and ranges of files. */
 
 import { setTimeout as pause } from "node:timers/promises";
-import ndarray from "ndarray";
-import ops from "ndarray-ops";
-import {
-  type AbsolutePath,
-  type AsyncReadable,
-  type Chunk,
-  type DataType,
-  defineArrayExtension,
-  get,
-  open,
-  type RangeQuery,
-  root,
-  slice,
-  type Array as ZarrArray,
-} from "zarrita";
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import { type Fetching, FrozenObjects } from "../objects/frozen-objects.js";
@@ -26,12 +11,12 @@ import type { RemoteObjects } from "../objects/remote-objects.js";
 import type { StoreStatus } from "../objects/store-status.js";
 import { isReferences } from "../zarr/kinds.js";
 import { LocalStore } from "../zarr/local-store.js";
-import { DOCUMENT_NAMES, type Documents, entriesOf, expandConsolidated, unwrittenValue } from "../zarr/metadata.js";
 import type { ObjectStore } from "../zarr/object-store.js";
 import { ReferenceStore } from "../zarr/reference-store.js";
 import { RemoteStore } from "../zarr/remote-store.js";
 import type { StoreTree } from "../zarr/store-tree.js";
 import { ChunkCache } from "./chunk-cache.js";
+import { type Decoded, ELEMENT_BYTES, OpenStore } from "./open-store.js";
 import {
   type BoxRequest,
   type BytesRequest,
@@ -47,14 +32,6 @@ import {
 import { nameOf, ReadAhead } from "./read-ahead.js";
 import { RemoteFolder } from "./remote-folder.js";
 
-/** An open store, in the version that it had when it was opened. */
-interface OpenStore {
-  readonly tree: StoreTree;
-  readonly objects: FrozenStore;
-  /** By path: the arrays that have been read. */
-  readonly arrays: Map<string, Promise<ZarrArray<DataType, FrozenStore>>>;
-}
-
 /** An open remote file, in the version that it had when it was opened. */
 interface FrozenFile {
   readonly state: FileState;
@@ -68,29 +45,10 @@ const UNUSED_MS = 30_000;
 
 /** Most bytes of decoded chunks that are kept, because boxes may be smaller than a chunk. */
 const CHUNK_BYTES = 64 * 1024 * 1024;
-/** Bytes of the largest type of elements. */
-const ELEMENT_BYTES = 8;
 /** Most bytes of ranges of values in files that are kept, because several boxes may need the same range. */
 const RANGE_BYTES = 64 * 1024 * 1024;
 /** Most bytes of blocks of files that are kept: what describes the values. */
 const BLOCKS_BYTES = 64 * 1024 * 1024;
-/** Arrays for elements, by the type of the elements. */
-const CONSTRUCTORS = {
-  float32: Float32Array,
-  float64: Float64Array,
-  int8: Int8Array,
-  uint8: Uint8Array,
-  int16: Int16Array,
-  uint16: Uint16Array,
-  int32: Int32Array,
-  uint32: Uint32Array,
-  int64: BigInt64Array,
-  uint64: BigUint64Array,
-} as const;
-
-/** A decoded chunk: its values, shape and strides. */
-type Decoded = Chunk<DataType>;
-
 /** What a read gives: elements of a box, or bytes of a range. */
 type ReadData = Elements | Uint8Array;
 
@@ -126,7 +84,8 @@ export class Stores {
   constructor(fetching: Fetching, hosts = new Hosts(), clock: () => number = () => performance.now()) {
     this.#hosts = hosts;
     this.#clock = clock;
-    this.#fetching = { network: { connections: new HttpConnections(), lookup: hosts.lookup }, ...fetching };
+    const network = { buckets: new HttpConnections(), others: new HttpConnections(hosts.lookup) };
+    this.#fetching = { network, ...fetching };
     this.#ahead = new ReadAhead(
       fetching.settings.aheadBytes,
       (read) => this.#begin(read),
@@ -179,7 +138,7 @@ export class Stores {
     const known = await this.#open.get(location)?.catch(() => null);
     const changedMs = known?.objects.changedMs ?? 0;
     const store = storeAt(location, this.#hosts, this.#fetching, this.#sharedFor(location));
-    const opening = openStore(location, store, changedMs);
+    const opening = OpenStore.open(location, store, changedMs, this.#fetching.settings);
     // A named store that cannot be opened may be a folder by now: the next look at the address finds out.
     opening.catch((error: unknown) => error instanceof DataError && this.#areStores.delete(location));
     const { tree } = await opening;
@@ -298,8 +257,8 @@ export class Stores {
   }
 
   /**
-   * Starts reads that will be asked for soon: as many as there is room for, the others when room comes free.
-   * It waits for a moment where none has been read.
+   * Starts reads that will be asked for soon: as many as there is room for, the others when room comes free. It waits
+   * for a moment if none is done.
    *
    * @returns for each read, whether it is done or has failed. When no other read of the request is under way,
    *          reads without room count as done too: to ask for them makes room
@@ -332,11 +291,7 @@ export class Stores {
 
   /** Reads the texts of a small array. @throws DataError, BusyError */
   async texts({ store, newestMs, path }: TextsRequest): Promise<readonly string[]> {
-    const { objects } = await this.#verified(store, newestMs);
-    const { data } = (await get(await open(root(objects).resolve(path), { kind: "array" }))) as unknown as {
-      data: Iterable<unknown>;
-    };
-    return Array.from(data, String);
+    return (await this.#verified(store, newestMs)).texts(path);
   }
 
   /**
@@ -354,7 +309,7 @@ export class Stores {
     return Promise.race([reading, tick]);
   }
 
-  /** Takes a read, or waits for one under way, and forgets it: it is asked for once. */
+  /** Waits for a read, which it starts if nobody has, and forgets it: it is asked for once. */
   async #take(read: StoreRead): Promise<ReadData> {
     try {
       return await this.#begin(read);
@@ -364,7 +319,7 @@ export class Stores {
     }
   }
 
-  /** Begins to read a read, unless that is under way or done. */
+  /** Starts a read, unless it is under way or done. */
   #begin(read: StoreRead): Promise<ReadData> {
     const name = nameOf(read);
     const known = this.#reads.get(name);
@@ -409,14 +364,7 @@ export class Stores {
   }
 
   async #readBox(box: BoxRequest): Promise<Elements> {
-    const { objects, arrays } = await this.#verified(box.store, box.newestMs);
-    let array = arrays.get(box.path);
-    if (array === undefined) {
-      const cached = { cache: this.#chunks, name: `${box.store}\n${box.newestMs}\n${box.path}` };
-      array = open(root(objects).resolve(box.path), { kind: "array" }).then((found) => throughCache(found, cached));
-      arrays.set(box.path, array);
-    }
-    return readElements(await array, box);
+    return (await this.#verified(box.store, box.newestMs)).read(box, this.#chunks);
   }
 }
 
@@ -447,121 +395,7 @@ function beginningOf(store: string, { newestMs, size }: FileState): RangeRequest
 /** Makes the store of a location: a list of references, one behind an address, or a folder. */
 function storeAt(location: string, hosts: Hosts, fetching: Fetching, shared: RemoteObjects | undefined): ObjectStore {
   if (isReferences(location)) return new ReferenceStore(location, hosts, fetching);
-  return isAddress(location) ? new RemoteStore(location, fetching, shared) : new LocalStore(location);
-}
-
-/** Reads the metadata of a store. @throws DataError where it holds none */
-async function openStore(location: string, store: ObjectStore, changedMs: number): Promise<OpenStore> {
-  const { documents: found, digest, newestMs } = await store.open(changedMs);
-  const documents = expandConsolidated(found);
-  const entries = entriesOf(documents);
-  if (Object.keys(entries).length === 0)
-    throw new DataError(`${location} holds neither zarr.json nor .zgroup nor .zarray`);
-  return { tree: { entries, digest, newestMs }, objects: new FrozenStore(store, documents), arrays: new Map() };
-}
-
-/** Reads a box through the library, and puts its elements in C order into shared memory. */
-async function readElements(array: ZarrArray<DataType, FrozenStore>, box: BoxRequest): Promise<Elements> {
-  const Kind = CONSTRUCTORS[array.dtype as keyof typeof CONSTRUCTORS];
-  if (Kind === undefined) throw new DataError(`${box.store}: ${box.path} holds ${array.dtype}, which are not numbers`);
-  const total = box.count.reduce((product, length) => product * length, 1);
-  const out = new Kind(new SharedArrayBuffer(total * Kind.BYTES_PER_ELEMENT) as unknown as ArrayBuffer);
-  const whole = await wholeChunk(array, box);
-  if (whole !== null) {
-    out.set(whole as never);
-    return out;
-  }
-  const selection = box.count.map((length, axis) => slice(box.offset[axis], box.offset[axis] + length));
-  const { data, shape, stride } = (await get(array, selection)) as unknown as {
-    data: Elements;
-    shape: number[];
-    stride: number[];
-  };
-  ops.assign(ndarray(out as Float64Array, [...box.count]), ndarray(data as Float64Array, shape, stride));
-  return out;
-}
-
-/** The values of a box that is exactly one chunk, stored in C order; null for every other box. */
-async function wholeChunk(
-  array: ZarrArray<DataType, FrozenStore>,
-  { offset, count }: BoxRequest,
-): Promise<Decoded["data"] | null> {
-  if (!array.chunks.every((edge, axis) => count[axis] === edge && offset[axis] % edge === 0)) return null;
-  const { data, shape, stride } = await array.getChunk(array.chunks.map((edge, axis) => offset[axis] / edge));
-  const isPlain = stride.every((step, axis) => step === shape.slice(axis + 1).reduce((product, n) => product * n, 1));
-  return isPlain ? data : null;
-}
-
-/**
- * Has the chunks of an array read through a cache, and refuses a chunk that decodes to another number of elements than
- * the metadata state: the library would take missing elements for zeros.
- */
-const throughCache = defineArrayExtension((array, { cache, name }: { cache: ChunkCache<Decoded>; name: string }) => ({
-  getChunk(coordinates: number[]) {
-    return cache.get(`${name} ${coordinates.join(".")}`, async () => {
-      const chunk = await array.getChunk(coordinates);
-      const elements = array.chunks.reduce((product, length) => product * length, 1);
-      if (chunk.data.length === elements) return chunk;
-      const place = `chunk ${coordinates.join(".")} of ${array.path}`;
-      throw new DataError(`${place} decodes to ${chunk.data.length} elements, not ${elements}`);
-    });
-  },
-}));
-
-/**
- * A store for the library: with the metadata documents that it was opened with, and in these as `fill_value` the value
- * that `unwrittenValue` gives to elements that were never written.
- */
-class FrozenStore implements AsyncReadable {
-  readonly #objects: ObjectStore;
-  readonly #documents: Documents;
-
-  constructor(objects: ObjectStore, documents: Documents) {
-    this.#objects = objects;
-    this.#documents = documents;
-  }
-
-  get changedMs(): number {
-    return this.#objects.changedMs;
-  }
-
-  get hosts(): ObjectStore["hosts"] {
-    return this.#objects.hosts;
-  }
-
-  async get(key: AbsolutePath): Promise<Uint8Array | undefined> {
-    const isDocument = DOCUMENT_NAMES.some((name) => key.endsWith(`/${name}`));
-    if (isDocument) return this.#document(key.slice(1));
-    const bytes = await this.#objects.get(key);
-    if (bytes === undefined) this.#checkUnwritten(key);
-    return aligned(bytes);
-  }
-
-  async getRange(key: AbsolutePath, range: RangeQuery): Promise<Uint8Array | undefined> {
-    return aligned(await this.#objects.getRange(key, range));
-  }
-
-  #document(key: string): Uint8Array | undefined {
-    const document = this.#documents.get(key);
-    if (document === undefined) return undefined;
-    const isArray = key.endsWith(".zarray") || document.node_type === "array";
-    const unwritten = isArray ? unwrittenValue(this.#documents, key) : undefined;
-    const read = unwritten === undefined ? document : { ...document, fill_value: unwritten };
-    return new TextEncoder().encode(JSON.stringify(read));
-  }
-
-  /** @throws DataError for a missing chunk of an array that tells no value for elements that were never written */
-  #checkUnwritten(key: string): void {
-    for (let at = key.lastIndexOf("/"); at > 0; at = key.lastIndexOf("/", at - 1)) {
-      const metadata = `${key.slice(1, at)}/.zarray`;
-      if (!this.#documents.has(metadata)) continue;
-      if (unwrittenValue(this.#documents, metadata) !== undefined) return;
-      throw new DataError(`${key.slice(1)} was never written, and the array does not say what stands for its values`);
-    }
-  }
-}
-
-/** The bytes, copied where they do not begin at a multiple of 8, as the typed arrays of the library need. */
-function aligned(bytes: Uint8Array | undefined): Uint8Array | undefined {
-  return bytes === undefined || bytes.byteOffset % ELEMENT_BYTES === 0 ? bytes : new Uint8Array(bytes);
+  return isAddress(location)
+    ? new RemoteStore(location, fetching, shared)
+    : new LocalStore(location, fetching.settings.metadataBytes);
 }

@@ -4,6 +4,7 @@
  */
 
 import { DataError } from "../../errors.js";
+import { MISSING_CHUNKS } from "../../store-settings.js";
 import { packingOf, unpack } from "../file/packing.js";
 import type { AttributeValue, Hyperslab, RawValues, Stored } from "../file/stored.js";
 import {
@@ -96,7 +97,8 @@ export class ZarrFile implements StoredFile {
   attributes(path: string): Map<string, AttributeValue | null> {
     const entry = this.#find(path);
     const found = new Map<string, AttributeValue | null>();
-    for (const [name, value] of Object.entries(entry?.attributes ?? {})) found.set(name, attributeValue(value));
+    for (const [name, value] of Object.entries(entry?.attributes ?? {}))
+      if (!saysMissing(name, value)) found.set(name, attributeValue(value));
     if (entry?.kind !== "array") return found;
     const fill = found.get("_FillValue");
     if (typeof fill === "string") found.set("_FillValue", encodedFill(fill));
@@ -185,6 +187,11 @@ export class ZarrFile implements StoredFile {
   close(): void {
     this.#closed = true;
   }
+}
+
+/** Whether an attribute says what a chunk that is not there means, which the thread of the stores applies. */
+function saysMissing(name: string, value: unknown): boolean {
+  return name === "missing" && (MISSING_CHUNKS as readonly unknown[]).includes(value);
 }
 
 function elementOf(kind: string): Stored["element"] {

@@ -1,49 +1,97 @@
-/** Replaces the codecs of the Zarr library that would let damage pass, or that decode on the thread that asks. */
+/**
+ * Replaces the codecs of the Zarr library that decode without a bound, let damage pass, take no notice of their
+ * configuration, or decode on the thread that asks.
+ */
 import { promisify } from "node:util";
-import { gunzip, unzip } from "node:zlib";
+import { gunzip, unzip, crc32 as zipSum } from "node:zlib";
 import { registry } from "zarrita";
 import { crc32c } from "./crc32c.js";
+import type { Json } from "./documents.js";
+import { sizeOf } from "./element-size.js";
+import { arrayFilter, unshuffle } from "./filters.js";
 
-const gunzipAside = promisify(gunzip);
-const unzipAside = promisify(unzip);
-
-/** Bytes of a Blosc header, and where it keeps the length of what follows it. Source: c-blosc, README_CHUNK_FORMAT. */
-const BLOSC_HEADER = 16;
-const BLOSC_LENGTH = 12;
+/** Bytes of a Blosc header, and its places of both lengths. Source: c-blosc, README_CHUNK_FORMAT. */
+const BLOSC = { header: 16, decoded: 4, encoded: 12 } as const;
+/** Bytes before LZ4 as numcodecs writes it: the decoded length. */
+const LZ4_HEADER = 4;
+/** Bytes that a codec may add to what it encodes, beside an eighth. */
+const SLACK_BYTES = 64 * 1024;
+/** The most that a block of Zstandard decodes to. Source: RFC 8878, section 3.1.1.2.4. */
+const ZSTD_BLOCK = 128 * 1024;
 
 type CodecClass = Awaited<ReturnType<NonNullable<ReturnType<typeof registry.get>>>>;
-type Decode = (bytes: Uint8Array) => Uint8Array | Promise<Uint8Array>;
+type Bytes = Uint8Array;
+type Decode = (bytes: Bytes) => Bytes | Promise<Bytes>;
+
+/** What a codec knows of the elements that it decodes to. */
+export interface Encoded {
+  readonly dataType: string;
+  readonly shape: readonly number[];
+}
+
+const inflate = { gzip: promisify(gunzip), zlib: promisify(unzip) };
 
 /** Registers the codecs for all arrays of this thread. */
 export function registerCodecs(): void {
-  const blosc = registry.get("blosc");
-  for (const name of ["blosc", "numcodecs.blosc"])
-    registry.set(name, async () => withLength((await blosc?.()) as CodecClass));
-  registry.set("crc32c", async () => decoder(checked(), (decoded) => decoded + 4));
-  for (const name of ["gzip", "numcodecs.gzip"]) registry.set(name, async () => decoder(gunzipAside));
-  for (const name of ["zlib", "numcodecs.zlib"]) registry.set(name, async () => decoder(unzipAside));
+  const set = (names: readonly string[], made: () => Promise<CodecClass> | CodecClass) => {
+    for (const name of names) registry.set(name, async () => made());
+  };
+  for (const name of ["blosc", "zstd", "lz4"] as const) {
+    const library = registry.get(name);
+    set([name, `numcodecs.${name}`], async () => guarded((await library?.()) as CodecClass, GUARDS[name]));
+  }
+  for (const name of ["gzip", "zlib"] as const) {
+    const decode = (bytes: Bytes, most: number) =>
+      inflate[name](bytes, { maxOutputLength: most, chunkSize: Math.max(most - SLACK_BYTES, 1024) });
+    set([name, `numcodecs.${name}`], () => decoder((_, encoded) => (bytes) => decode(bytes, mostBytes(encoded))));
+  }
+  const sumOf = crc32c();
+  set(["crc32c", "numcodecs.crc32c"], () =>
+    decoder(
+      () => (bytes) => withoutSum(bytes, sumOf),
+      (decoded) => decoded + 4,
+    ),
+  );
+  set(["numcodecs.crc32"], () => decoder(() => (bytes) => withoutFirstSum(bytes, zipSum)));
+  set(["numcodecs.adler32"], () => decoder(() => (bytes) => withoutFirstSum(bytes, adler32)));
+  set(["numcodecs.shuffle"], () => decoder((configuration) => (bytes) => unshuffle(bytes, configuration)));
+  for (const name of ["delta", "quantize", "fixed_scale_offset"])
+    set([`numcodecs.${name}`], () => arrayFilter(name) as unknown as CodecClass);
 }
 
-/** A codec that only decodes. */
-function decoder(decode: Decode, computeEncodedSize?: (decoded: number) => number): CodecClass {
+/** Bytes that the codecs of a chunk may decode to on the way to its elements. */
+function mostBytes({ dataType, shape }: Encoded): number {
+  const bytes = shape.reduce((product, edge) => product * edge, sizeOf(dataType));
+  return Math.ceil(bytes * 1.125) + SLACK_BYTES;
+}
+
+/** A codec that only decodes, within a bound that it is told. */
+function decoder(
+  made: (configuration: Json, encoded: Encoded) => Decode,
+  computeEncodedSize?: (decoded: number) => number,
+): CodecClass {
   const encode = () => {
     throw new Error("stores are only read");
   };
   return {
-    fromConfig: () => ({ kind: "bytes_to_bytes", encode, decode, computeEncodedSize }),
+    fromConfig: (configuration: Json, encoded: Encoded) => ({
+      kind: "bytes_to_bytes",
+      encode,
+      decode: made(configuration ?? {}, encoded),
+      computeEncodedSize,
+    }),
   } as unknown as CodecClass;
 }
 
-/** The Blosc codec with a check of the length: its decoder reads on behind a chunk that is cut short. */
-function withLength(blosc: CodecClass): CodecClass {
+/** A codec of the library that is not asked before a look at the encoded bytes has bounded the decoded ones. */
+function guarded(library: CodecClass, check: (bytes: Bytes, most: number) => void): CodecClass {
   return {
-    ...blosc,
+    ...library,
     fromConfig: (configuration, metadata) => {
-      const codec = blosc.fromConfig(configuration, metadata);
+      const codec = library.fromConfig(configuration, metadata);
+      const most = metadata === undefined ? Number.POSITIVE_INFINITY : mostBytes(metadata as unknown as Encoded);
       const decode: Decode = (bytes) => {
-        const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-        if (bytes.length < BLOSC_HEADER || view.getUint32(BLOSC_LENGTH, true) !== bytes.length)
-          throw new Error(`a Blosc chunk has ${bytes.length} bytes and not those of its header`);
+        check(bytes, most);
         return codec.decode(bytes) as ReturnType<Decode>;
       };
       return { kind: "bytes_to_bytes", encode: codec.encode.bind(codec), decode } as unknown as typeof codec;
@@ -51,16 +99,80 @@ function withLength(blosc: CodecClass): CodecClass {
   };
 }
 
-function checked(): Decode {
-  const sumOf = crc32c();
-  return (bytes) => withoutSum(bytes, sumOf);
+const GUARDS = {
+  /** The decoder of Blosc also reads on behind a chunk that is cut short. */
+  blosc: (bytes: Bytes, most: number) => {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (bytes.length < BLOSC.header || view.getUint32(BLOSC.encoded, true) !== bytes.length)
+      throw new Error(`a Blosc chunk has ${bytes.length} bytes and not those of its header`);
+    checkDecoded(view.getUint32(BLOSC.decoded, true), most);
+  },
+  lz4: (bytes: Bytes, most: number) => {
+    if (bytes.length < LZ4_HEADER) throw new Error("an LZ4 chunk has no header");
+    checkDecoded(new DataView(bytes.buffer, bytes.byteOffset, LZ4_HEADER).getUint32(0, true), most);
+  },
+  zstd: (bytes: Bytes, most: number) => checkDecoded(zstdLength(bytes), most + ZSTD_BLOCK),
+} as const;
+
+function checkDecoded(bytes: number, most: number): void {
+  if (bytes > most) throw new Error(`it says that it decodes to ${bytes} bytes, more than the chunk has`);
 }
 
-/** The bytes before a checksum that matches them. @throws Error where it does not */
-export function withoutSum(bytes: Uint8Array, sumOf: (bytes: Uint8Array) => number): Uint8Array {
+/**
+ * The most bytes that a frame of Zstandard decodes to: what its header says, else what its blocks may.
+ *
+ * Source: RFC 8878, sections 3.1.1.1 and 3.1.1.2.
+ */
+function zstdLength(bytes: Bytes): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length < 6 || view.getUint32(0, true) !== 0xfd2fb528) throw new Error("it is no Zstandard frame");
+  const descriptor = view.getUint8(4);
+  const isSingle = (descriptor & 0x20) !== 0;
+  const window = 5;
+  const content = window + (isSingle ? 0 : 1) + [0, 1, 2, 4][descriptor & 3];
+  const sizeBytes = [isSingle ? 1 : 0, 2, 4, 8][descriptor >> 6];
+  if (content + sizeBytes > bytes.length) throw new Error("a Zstandard frame ends in its header");
+  if (sizeBytes === 8) return Number(view.getBigUint64(content, true));
+  if (sizeBytes === 4) return view.getUint32(content, true);
+  if (sizeBytes === 2) return view.getUint16(content, true) + 256;
+  if (sizeBytes === 1) return view.getUint8(content);
+  let total = 0;
+  for (let at = content; at + 3 <= bytes.length; ) {
+    const header = view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
+    const [isLast, kind, size] = [(header & 1) === 1, (header >> 1) & 3, header >> 3];
+    total += kind === 2 ? ZSTD_BLOCK : size;
+    at += 3 + (kind === 1 ? 1 : size);
+    if (isLast) break;
+  }
+  return total;
+}
+
+/** The bytes before a checksum that matches them. @throws Error if it does not */
+export function withoutSum(bytes: Bytes, sumOf: (bytes: Bytes) => number): Bytes {
   const end = bytes.length - 4;
   if (end < 0) throw new Error("there is no checksum");
-  const stated = new DataView(bytes.buffer, bytes.byteOffset + end, 4).getUint32(0, true);
-  if (sumOf(bytes.subarray(0, end)) !== stated) throw new Error("the checksum does not match");
+  compareSum(bytes, end, sumOf(bytes.subarray(0, end)));
   return bytes.subarray(0, end);
+}
+
+/** The bytes behind a checksum that matches them, as numcodecs writes CRC-32 and Adler-32. @throws Error otherwise */
+function withoutFirstSum(bytes: Bytes, sumOf: (bytes: Bytes) => number): Bytes {
+  if (bytes.length < 4) throw new Error("there is no checksum");
+  compareSum(bytes, 0, sumOf(bytes.subarray(4)));
+  return bytes.slice(4);
+}
+
+function compareSum(bytes: Bytes, at: number, sum: number): void {
+  if (new DataView(bytes.buffer, bytes.byteOffset + at, 4).getUint32(0, true) !== sum >>> 0)
+    throw new Error("the checksum does not match");
+}
+
+/** Source: RFC 1950, section 9. */
+function adler32(bytes: Bytes): number {
+  let [a, b] = [1, 0];
+  for (const byte of bytes) {
+    a = (a + byte) % 65521;
+    b = (b + a) % 65521;
+  }
+  return ((b << 16) | a) >>> 0;
 }

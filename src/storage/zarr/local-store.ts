@@ -5,39 +5,45 @@ import { constants, type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { AbsolutePath, RangeQuery } from "zarrita";
 import { DataError } from "../../errors.js";
+import { STORE_BOUNDS } from "../../store-settings.js";
 import type { ObjectPart } from "../objects/remote-objects.js";
-import { DOCUMENT_NAMES, documentOf } from "./metadata.js";
+import { DocumentReader, type Json } from "./documents.js";
+import { DOCUMENT_NAMES } from "./metadata.js";
 import type { ObjectStore, OpenedDocuments } from "./object-store.js";
-
-/** Objects of a store that is looked through when it is opened. */
-const MOST_OBJECTS = 1_000_000;
-const DEPTH = 32;
 
 export class LocalStore implements ObjectStore {
   readonly changedMs = 0;
   readonly hosts = [];
   readonly #folder: string;
+  readonly #metadataBytes: number;
   #newestMs = 0;
 
-  constructor(folder: string) {
+  /** @param metadataBytes most bytes of all its documents */
+  constructor(folder: string, metadataBytes: number) {
     this.#folder = folder;
+    this.#metadataBytes = metadataBytes;
   }
 
   async open(): Promise<OpenedDocuments> {
-    const documents = new Map<string, ReturnType<typeof documentOf>>();
+    const documents = new Map<string, Json>();
+    const reader = new DocumentReader(this.#metadataBytes);
     const hash = createHash("sha256");
     let [newestMs, objects] = [0, 0];
     const walk = (folder: string, depth: number) => {
       for (const entry of readdirSync(join(this.#folder, folder), { withFileTypes: true }).sort(byName)) {
         const key = folder === "" ? entry.name : `${folder}/${entry.name}`;
         if (entry.isSymbolicLink()) throw new DataError(`${this.#folder}: ${key} is a link, which is refused`);
-        if (entry.isDirectory() && depth < DEPTH) walk(key, depth + 1);
+        if (entry.isDirectory() && depth < STORE_BOUNDS.depth) walk(key, depth + 1);
         if (!entry.isFile()) continue;
-        if (++objects > MOST_OBJECTS) throw new DataError(`${this.#folder}: has more than ${MOST_OBJECTS} objects`);
+        if (++objects > STORE_BOUNDS.objects)
+          throw new DataError(`${this.#folder}: has more than ${STORE_BOUNDS.objects} objects`);
         const { size, mtimeMs } = statSync(join(this.#folder, key));
         hash.update(`${key}\n${size} ${mtimeMs}\n`);
         newestMs = Math.max(newestMs, mtimeMs);
-        if ((DOCUMENT_NAMES as readonly string[]).includes(entry.name)) documents.set(key, this.#document(key));
+        if (!(DOCUMENT_NAMES as readonly string[]).includes(entry.name)) continue;
+        const place = `${this.#folder}: ${key}`;
+        reader.count(place, size);
+        documents.set(key, reader.parse(place, readFileSync(join(this.#folder, key))));
       }
     };
     walk("", 0);
@@ -45,42 +51,46 @@ export class LocalStore implements ObjectStore {
     return { documents, digest: hash.digest("hex"), newestMs };
   }
 
-  #document(key: string): ReturnType<typeof documentOf> {
-    return documentOf(`${this.#folder}: ${key}`, readFileSync(join(this.#folder, key)));
+  get(key: AbsolutePath, mostBytes: number): Promise<Uint8Array | undefined> {
+    return readPart(join(this.#folder, key.slice(1)), null, { newestMs: this.#newestMs, mostBytes });
   }
 
-  get(key: AbsolutePath): Promise<Uint8Array | undefined> {
-    return readPart(join(this.#folder, key.slice(1)), null, this.#newestMs);
-  }
-
-  getRange(key: AbsolutePath, range: RangeQuery): Promise<Uint8Array | undefined> {
-    return readPart(join(this.#folder, key.slice(1)), range, this.#newestMs);
+  getRange(key: AbsolutePath, range: RangeQuery, mostBytes: number): Promise<Uint8Array | undefined> {
+    return readPart(join(this.#folder, key.slice(1)), range, { newestMs: this.#newestMs, mostBytes });
   }
 }
 
+/** The bounds of a read: a newer file is refused, and more bytes. */
+export interface PartBounds {
+  readonly newestMs: number;
+  readonly mostBytes: number;
+}
+
 /**
- * Reads a file or part of it; undefined where there is none.
+ * Reads a file or part of it; undefined if there is none.
  *
- * @param newestMs a file that is newer is refused
- * @throws DataError when it has changed, is not readable or too short
+ * @throws DataError if it is no plain file, has changed, is not readable, too short or too long
  */
 export async function readPart(
   path: string,
   part: ObjectPart | null,
-  newestMs: number,
+  { newestMs, mostBytes }: PartBounds,
 ): Promise<Uint8Array | undefined> {
   let file: FileHandle;
   try {
-    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    // Without waiting: a named pipe would hold one of the few threads that read files until somebody writes to it.
+    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw new DataError(`${path} is not readable`, cause);
   }
   try {
-    const { size, mtimeMs } = await file.stat();
-    if (mtimeMs > newestMs) throw new DataError(`${path} has changed since the catalogue was read`);
-    const [offset, length] = placeIn(size, part);
-    if (offset + length > size) throw new DataError(`${path} ends after ${size} bytes`);
+    const status = await file.stat();
+    if (!status.isFile()) throw new DataError(`${path} is no plain file`);
+    if (status.mtimeMs > newestMs) throw new DataError(`${path} has changed since the catalogue was read`);
+    const [offset, length] = placeIn(status.size, part);
+    if (offset + length > status.size) throw new DataError(`${path} ends after ${status.size} bytes`);
+    if (length > mostBytes) throw new DataError(`${path} has ${length} bytes, more than ${mostBytes}`);
     const bytes = new Uint8Array(length);
     const { bytesRead } = await file.read(bytes, 0, length, offset);
     if (bytesRead < length) throw new DataError(`${path} ends after ${offset + bytesRead} bytes`);

@@ -3,12 +3,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { registry } from "zarrita";
 import { DataError } from "../../errors.js";
+import { STORE_BOUNDS } from "../../store-settings.js";
+import { type Documents, type Json, objectOf } from "./documents.js";
+import { sizeOf } from "./element-size.js";
+import { codecRefusals } from "./filters.js";
 import type { StoredArray, StoredGroup, StoreTree } from "./store-tree.js";
-
-/** A metadata document, or an object inside one. */
-export type Json = Readonly<Record<string, unknown>>;
-/** Metadata documents by their keys, e.g. `u/zarr.json` or `u/.zarray`. */
-export type Documents = ReadonlyMap<string, Json>;
 
 /** Names of metadata documents. */
 export const DOCUMENT_NAMES = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"] as const;
@@ -42,17 +41,6 @@ const THIRD_MEMBERS = [
 ] as const;
 const KNOWN_MEMBERS: ReadonlySet<string> = new Set(["zarr_format", ...THIRD_MEMBERS]);
 const KEY_ENCODINGS: readonly unknown[] = [undefined, "default", "v2"];
-
-/** A metadata document. @throws DataError that names it */
-export function documentOf(place: string, bytes: Uint8Array): Json {
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder().decode(bytes));
-  } catch (cause) {
-    throw new DataError(`${place} is not readable as JSON`, cause);
-  }
-  return objectOf(value);
-}
 
 /**
  * Copies the members of consolidated documents to the keys that they stand for.
@@ -93,22 +81,37 @@ function isSameArray(one: Json, other: Json): boolean {
 /**
  * Groups and arrays by their paths.
  *
+ * @param chunkBytes most bytes of a decoded chunk of an array that is read
  * @throws DataError for an array whose metadata are not complete, and for metadata of both formats that differ
  */
-export function entriesOf(documents: Documents): StoreTree["entries"] {
+export function entriesOf(documents: Documents, chunkBytes: number): StoreTree["entries"] {
   checkFormats(documents);
   const entries: Record<string, StoredGroup | StoredArray> = {};
+  let nodes = 0;
   for (const [key, document] of documents) {
+    if (++nodes > 2 * STORE_BOUNDS.nodes)
+      throw new DataError(`the store has more than ${STORE_BOUNDS.nodes} groups and arrays`);
+    if (key.length > STORE_BOUNDS.pathLength)
+      throw new DataError(`${key.slice(0, 40)}... is longer than ${STORE_BOUNDS.pathLength} characters`);
     const at = key.lastIndexOf("/");
     const [folder, name] = [key.slice(0, Math.max(at, 0)), key.slice(at + 1)];
     const path = folder === "" ? "/" : `/${folder}`;
     const attributes = objectOf(documents.get(folder === "" ? ".zattrs" : `${folder}/.zattrs`));
-    if (name === "zarr.json" && document.node_type === "array") entries[path] = thirdArray(path, document);
+    if (name === "zarr.json" && document.node_type === "array")
+      entries[path] = bounded(thirdArray(path, document), chunkBytes);
     else if (name === "zarr.json") entries[path] = { kind: "group", attributes: objectOf(document.attributes) };
-    else if (name === ".zarray") entries[path] = secondArray(path, document, attributes);
+    else if (name === ".zarray") entries[path] = bounded(secondArray(path, document, attributes), chunkBytes);
     else if (name === ".zgroup") entries[path] = { kind: "group", attributes };
   }
   return entries;
+}
+
+/** An array whose chunks are refused if they are larger than the bound. */
+function bounded(array: StoredArray, chunkBytes: number): StoredArray {
+  const bytes = array.chunks.reduce((product, edge) => product * edge, sizeOf(array.dataType));
+  if (bytes <= chunkBytes) return array;
+  const words = `chunks of ${bytes} bytes, more than ${chunkBytes} (FIELDPROBE_STORE_CHUNK_BYTES)`;
+  return { ...array, unknownCodecs: [...array.unknownCodecs, words] };
 }
 
 /** @throws DataError where a folder has metadata of Zarr 2 and of Zarr 3 that do not say the same */
@@ -183,16 +186,24 @@ function thirdArray(path: string, document: Json): StoredArray {
     fill: document.fill_value,
     dimensions: shape.map((_, index) => textOrNull((document.dimension_names as unknown[] | undefined)?.[index])),
     codecs: [...names, ...(shard === undefined ? [] : ["sharding"]), ...odd],
-    unknownCodecs: [...known.filter((name) => !registry.has(name)), ...odd],
+    unknownCodecs: [
+      ...known.filter((name) => !registry.has(name)),
+      ...codecRefusals(
+        codecs.filter(({ name }) => !PLAIN.has(name)),
+        String(document.data_type),
+      ),
+      ...odd,
+    ],
   };
 }
 
 /** An array of Zarr 2. Source: Zarr storage specification 2; `_ARRAY_DIMENSIONS` is xarray's. */
 function secondArray(path: string, document: Json, attributes: Json): StoredArray {
   const type = String(document.dtype);
-  const codecs = [...((document.filters ?? []) as unknown[]), document.compressor ?? []]
-    .flatMap((codec) => (Array.isArray(codec) ? codec : [codec]))
-    .map((codec) => String(objectOf(codec).id));
+  const codecs = [document.filters ?? [], document.compressor ?? []].flat().map((codec) => {
+    const { id, ...configuration } = objectOf(codec);
+    return { name: String(id), configuration };
+  });
   const shape = lengths(path, "shape", document.shape);
   const labels = attributes._ARRAY_DIMENSIONS;
   const dataType = TYPES.get(type.slice(1)) ?? type;
@@ -204,9 +215,23 @@ function secondArray(path: string, document: Json, attributes: Json): StoredArra
     dataType,
     fill: document.fill_value,
     dimensions: shape.map((_, index) => textOrNull(Array.isArray(labels) ? labels[index] : null)),
-    codecs,
-    unknownCodecs: codecs.filter((name) => !registry.has(`numcodecs.${name}`) && !registry.has(name)),
+    codecs: codecs.map(({ name }) => name),
+    unknownCodecs: [
+      ...codecs.map(({ name }) => name).filter((name) => !registry.has(`numcodecs.${ownName(name)}`)),
+      ...codecRefusals(codecs, type),
+    ],
   };
+}
+
+/** The name under which a filter of Zarr 2 is registered: the library would read `fixedscaleoffset` in its own way. */
+function ownName(id: string): string {
+  return id === "fixedscaleoffset" ? "fixed_scale_offset" : id;
+}
+
+/** The document of an array as the library is to read it. */
+export function readableDocument(document: Json): Json {
+  if (!Array.isArray(document.filters)) return document;
+  return { ...document, filters: document.filters.map((filter) => ({ ...filter, id: ownName(String(filter?.id)) })) };
 }
 
 /**
@@ -239,11 +264,17 @@ function oddities(document: Json, outer: ReturnType<typeof codecsOf>): string[] 
     [shard !== undefined && (shard.index_location ?? "end") !== "end", "index_location"],
     [codecsOf(shard?.codecs).some(({ name }) => name === "sharding_indexed"), "shards in shards"],
     [inner?.some((edge, axis) => (whole?.[axis] ?? 0) % edge !== 0) ?? false, "chunk_shape"],
+    [chunksIn(whole, inner) > STORE_BOUNDS.shardChunks, `shards of more than ${STORE_BOUNDS.shardChunks} chunks`],
     ...Object.entries(document)
       .filter(([name, value]) => !KNOWN_MEMBERS.has(name) && objectOf(value).must_understand !== false)
       .map(([name]) => [true, name] as const),
   ];
   return facts.filter(([isOdd]) => isOdd).map(([, words]) => words);
+}
+
+/** Chunks of a shard; 1 without shards. */
+function chunksIn(whole: readonly number[] | undefined, inner: readonly number[] | undefined): number {
+  return inner?.reduce((product, edge, axis) => product * Math.ceil((whole?.[axis] ?? 1) / edge), 1) ?? 1;
 }
 
 /** The library applies one of them only. */
@@ -260,6 +291,8 @@ function codecsOf(value: unknown): { name: string; configuration: Json }[] {
 }
 
 function lengths(path: string, member: string, value: unknown): number[] {
+  if (Array.isArray(value) && value.length > STORE_BOUNDS.dimensions)
+    throw new DataError(`${path}: ${member} has more than ${STORE_BOUNDS.dimensions} dimensions`);
   const isLengths = Array.isArray(value) && value.every((length) => Number.isSafeInteger(length) && length >= 0);
   if (!isLengths) throw new DataError(`${path}: ${member} is not a list of lengths`);
   return value as number[];
@@ -270,24 +303,6 @@ function chunkEdges(path: string, member: string, value: unknown, shape: readonl
   if (edges.length !== shape.length || edges.includes(0))
     throw new DataError(`${path}: ${member} does not cut an array of ${shape.length} dimensions into chunks`);
   return edges;
-}
-
-function objectOf(value: unknown): Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
-}
-
-/**
- * The value that stands for elements which were never written, `key` being that of the metadata of an array: NaN among
- * floats, for the fill value of an array says what its writer would compute with, and not what was measured there;
- * among integers the `_FillValue` of CF, else the fill value. Undefined where nothing stands for them.
- */
-export function unwrittenValue(documents: Documents, key: string): unknown {
-  const document = documents.get(key) ?? {};
-  if (/^float|^[<>]f/.test(String(document.data_type ?? document.dtype))) return "NaN";
-  const beside = documents.get(key.replace(/\.zarray$/, ".zattrs"));
-  const { _FillValue: stated } = objectOf(document.attributes ?? beside?.attributes ?? beside);
-  if (typeof stated === "number") return stated;
-  return document.fill_value ?? undefined;
 }
 
 function textOrNull(value: unknown): string | null {

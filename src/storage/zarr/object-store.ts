@@ -2,9 +2,9 @@
  * An object store gives the objects of one store by their keys, and refuses those that have changed since it was
  * opened.
  */
-import type { AbsolutePath, AsyncReadable, RangeQuery } from "zarrita";
+import type { AbsolutePath, RangeQuery } from "zarrita";
 import type { RemoteObjects } from "../objects/remote-objects.js";
-import type { Documents } from "./metadata.js";
+import type { Documents } from "./documents.js";
 
 /** The documents of a store as they were when it was opened, and what tells a change. */
 export interface OpenedDocuments {
@@ -15,7 +15,7 @@ export interface OpenedDocuments {
 }
 
 /** The objects of one store. Failures are DataErrors, or BusyErrors where another try may succeed. */
-export interface ObjectStore extends AsyncReadable {
+export interface ObjectStore {
   /** Time of the newest object that was found changed since the store was opened; 0 where there is none. */
   readonly changedMs: number;
   /** The hosts that its objects are fetched from; none for a folder. */
@@ -26,6 +26,7 @@ export interface ObjectStore extends AsyncReadable {
    * @param changedMs what is known to have changed until then
    */
   open(changedMs: number): Promise<OpenedDocuments>;
-  get(key: AbsolutePath): Promise<Uint8Array | undefined>;
-  getRange(key: AbsolutePath, range: RangeQuery): Promise<Uint8Array | undefined>;
+  /** An object; undefined if there is none. @throws DataError also for one with more bytes */
+  get(key: AbsolutePath, mostBytes: number): Promise<Uint8Array | undefined>;
+  getRange(key: AbsolutePath, range: RangeQuery, mostBytes: number): Promise<Uint8Array | undefined>;
 }

@@ -3,24 +3,25 @@
  * writes it: HDF5 files, in a folder or at an address, are read as Zarr arrays without being copied.
  */
 import { createHash } from "node:crypto";
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parse } from "reference-spec-reader";
 import type { AbsolutePath, RangeQuery } from "zarrita";
 import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
+import { STORE_BOUNDS } from "../../store-settings.js";
 import { type Fetching, FrozenObjects } from "../objects/frozen-objects.js";
 import type { Hosts } from "../objects/hosts.js";
 import { splitAddress } from "../objects/remote-bytes.js";
 import type { ObjectPart, RemoteObjects } from "../objects/remote-objects.js";
+import { DocumentReader } from "./documents.js";
 import { readPart } from "./local-store.js";
-import { DOCUMENT_NAMES, documentOf } from "./metadata.js";
+import { DOCUMENT_NAMES } from "./metadata.js";
 import type { ObjectStore, OpenedDocuments } from "./object-store.js";
+import { referencesOf } from "./reference-list.js";
 
-/** Bytes of a list of references, and files that it may name. */
-const MOST_BYTES = 512 * 1024 * 1024;
-const MOST_TARGETS = 10_000;
+/** Values of a list as JSON: five for each reference, and those of its documents. */
+const MOST_VALUES = 6 * STORE_BOUNDS.references;
 
 /** Part of a target, or the whole of it. */
 type Reference = readonly [target: string, offset?: number, length?: number];
@@ -56,25 +57,28 @@ export class ReferenceStore implements ObjectStore {
   async open(changedMs: number): Promise<OpenedDocuments> {
     const { bytes, newestMs } = await this.#list();
     this.#newestMs = Math.max(newestMs, changedMs);
-    const references = parse(documentOf(this.#location, bytes) as never) as ReadonlyMap<string, unknown>;
+    const list = new DocumentReader(this.#fetching.settings.referencesBytes, MOST_VALUES).read(this.#location, bytes);
     const hash = createHash("sha256").update(bytes);
-    for (const [key, value] of references) this.#take(key, value);
+    for (const [key, value] of referencesOf(this.#location, list)) this.#take(key, value);
     await this.#checkTargets((line) => hash.update(line));
     for (const objects of this.#remote.values()) objects.newestMs = this.#newestMs;
     const names: readonly string[] = DOCUMENT_NAMES;
     const found = [...this.#inline].filter(([key]) => names.includes(key.slice(key.lastIndexOf("/") + 1)));
-    const documents = new Map(found.map(([key, text]) => [key, documentOf(`${this.#location}: ${key}`, text)]));
+    const reader = new DocumentReader(this.#fetching.settings.metadataBytes);
+    const documents = new Map(found.map(([key, text]) => [key, reader.read(`${this.#location}: ${key}`, text)]));
     return { documents, digest: hash.digest("hex"), newestMs: this.#newestMs };
   }
 
   async #list(): Promise<{ bytes: Uint8Array; newestMs: number }> {
+    const mostBytes = this.#fetching.settings.referencesBytes;
     if (!isAddress(this.#location)) {
-      const { size, mtimeMs } = statSync(this.#location);
-      if (size > MOST_BYTES) throw new DataError(`${this.#location} has ${size} bytes, more than ${MOST_BYTES}`);
-      return { bytes: readFileSync(this.#location), newestMs: mtimeMs };
+      const newestMs = statSync(this.#location).mtimeMs;
+      const bytes = await readPart(this.#location, null, { newestMs, mostBytes });
+      if (bytes === undefined) throw new DataError(`${this.#location} does not exist`);
+      return { bytes, newestMs };
     }
     const [folder, name] = splitAddress(this.#location);
-    const object = await new FrozenObjects(folder, this.#fetching).current(name);
+    const object = await new FrozenObjects(folder, this.#fetching).current(name, null, mostBytes);
     if (object === null) throw new DataError(`${this.#location} does not exist`);
     return { bytes: object.bytes, newestMs: object.dateMs };
   }
@@ -86,7 +90,8 @@ export class ReferenceStore implements ObjectStore {
       return;
     }
     const [target, offset, length] = (Array.isArray(value) ? value : []) as [unknown, unknown, unknown];
-    const isPart = offset === undefined || (Number.isSafeInteger(offset) && Number.isSafeInteger(length));
+    const isLength = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
+    const isPart = offset === undefined || (isLength(offset) && isLength(length));
     if (typeof target !== "string" || !isPart)
       throw new DataError(`${this.#location}: the reference of ${key} is not a target with an offset and a length`);
     this.#references.set(key, [
@@ -109,8 +114,8 @@ export class ReferenceStore implements ObjectStore {
    */
   async #checkTargets(note: (line: string) => void): Promise<void> {
     const targets = new Set([...this.#references.values()].map(([target]) => target));
-    if (targets.size > MOST_TARGETS)
-      throw new DataError(`${this.#location} names ${targets.size} files, more than ${MOST_TARGETS}`);
+    if (targets.size > STORE_BOUNDS.targets)
+      throw new DataError(`${this.#location} names ${targets.size} files, more than ${STORE_BOUNDS.targets}`);
     for (const target of targets) {
       if (isAddress(target)) {
         await this.#hosts.check(target);
@@ -120,20 +125,21 @@ export class ReferenceStore implements ObjectStore {
       if (inside === ".." || inside.startsWith(`..${sep}`) || isAddress(this.#location))
         throw new DataError(`${this.#location}: ${target} lies outside of the folder of the list`);
       const { size, mtimeMs } = statSync(target);
+      if (!statSync(target).isFile()) throw new DataError(`${this.#location}: ${target} is no plain file`);
       note(`${inside}\n${size} ${mtimeMs}\n`);
       this.#newestMs = Math.max(this.#newestMs, mtimeMs);
     }
   }
 
-  get(key: AbsolutePath): Promise<Uint8Array | undefined> {
-    return this.#read(key.slice(1), null);
+  get(key: AbsolutePath, mostBytes: number): Promise<Uint8Array | undefined> {
+    return this.#read(key.slice(1), null, mostBytes);
   }
 
-  getRange(key: AbsolutePath, range: RangeQuery): Promise<Uint8Array | undefined> {
-    return this.#read(key.slice(1), range);
+  getRange(key: AbsolutePath, range: RangeQuery, mostBytes: number): Promise<Uint8Array | undefined> {
+    return this.#read(key.slice(1), range, mostBytes);
   }
 
-  async #read(key: string, part: ObjectPart | null): Promise<Uint8Array | undefined> {
+  async #read(key: string, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined> {
     const inline = this.#inline.get(key);
     if (inline !== undefined) return inside(inline, part);
     const reference = this.#references.get(key);
@@ -141,14 +147,14 @@ export class ReferenceStore implements ObjectStore {
     const [target, offset, length] = reference;
     const wanted = partOf(part, offset, length);
     const bytes = isAddress(target)
-      ? await this.#fetch(target, wanted)
-      : await readPart(target, wanted, this.#newestMs);
+      ? await this.#fetch(target, wanted, mostBytes)
+      : await readPart(target, wanted, { newestMs: this.#newestMs, mostBytes });
     // A missing chunk has no reference: a target that is not there is damage.
     if (bytes === undefined) throw new DataError(`${target} does not exist`);
     return bytes;
   }
 
-  #fetch(target: string, part: ObjectPart | null): Promise<Uint8Array | undefined> {
+  #fetch(target: string, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined> {
     const [folder, name] = splitAddress(target);
     let objects = this.#remote.get(folder);
     if (objects === undefined) {
@@ -156,7 +162,7 @@ export class ReferenceStore implements ObjectStore {
       objects.newestMs = this.#newestMs;
       this.#remote.set(folder, objects);
     }
-    return objects.get(name, part);
+    return objects.get(name, part, mostBytes);
   }
 }
 

@@ -2,14 +2,13 @@
 import { createHash } from "node:crypto";
 import type { AbsolutePath, RangeQuery } from "zarrita";
 import { DataError } from "../../errors.js";
+import { STORE_BOUNDS } from "../../store-settings.js";
 import { type Fetching, FrozenObjects } from "../objects/frozen-objects.js";
 import type { RemoteObjects } from "../objects/remote-objects.js";
-import { DOCUMENT_NAMES, type Documents, documentOf, expandConsolidated, type Json } from "./metadata.js";
+import { DocumentReader, type Documents, type Json } from "./documents.js";
+import { DOCUMENT_NAMES, expandConsolidated } from "./metadata.js";
 import type { ObjectStore, OpenedDocuments } from "./object-store.js";
 
-/** Documents that are read of a store without consolidated metadata, and how deep its groups may lie in each other. */
-const MOST_DOCUMENTS = 10_000;
-const DEPTH = 32;
 const NAMES: readonly string[] = DOCUMENT_NAMES;
 
 /** The metadata documents of a store, and their texts by key. */
@@ -23,6 +22,7 @@ interface Found {
 export class RemoteStore implements ObjectStore {
   readonly #location: string;
   readonly #objects: FrozenObjects;
+  readonly #metadataBytes: number;
 
   /**
    * @param location `https://host/path`, `http://host/path` or `s3://bucket/prefix`
@@ -31,6 +31,7 @@ export class RemoteStore implements ObjectStore {
   constructor(location: string, fetching: Fetching, shared?: RemoteObjects) {
     this.#location = location;
     this.#objects = new FrozenObjects(location, fetching, shared);
+    this.#metadataBytes = fetching.settings.metadataBytes;
   }
 
   get changedMs(): number {
@@ -42,7 +43,8 @@ export class RemoteStore implements ObjectStore {
   }
 
   async open(changedMs: number): Promise<OpenedDocuments> {
-    const { documents, texts, dateMs } = (await this.#consolidated()) ?? (await this.#listed());
+    const { documents, texts, dateMs } =
+      (await this.#consolidated(this.#reader())) ?? (await this.#listed(this.#reader()));
     const hash = createHash("sha256");
     for (const [key, bytes] of texts) hash.update(`${key}\n`).update(bytes);
     this.#objects.newestMs = Math.max(dateMs, changedMs);
@@ -53,12 +55,12 @@ export class RemoteStore implements ObjectStore {
    * The documents of a store that has them in one object, with those of the other format, which may say something else;
    * null where it has not.
    */
-  async #consolidated(): Promise<Found | null> {
+  async #consolidated(reader: DocumentReader): Promise<Found | null> {
     const found = new Map<string, { readonly document: Json; readonly bytes: Uint8Array; readonly dateMs: number }>();
     const read = async (key: string): Promise<Json | null> => {
-      const object = await this.#objects.current(key);
+      const object = await this.#objects.current(key, null, reader.bytesLeft);
       if (object === null) return null;
-      const document = documentOf(`${this.#location}/${key}`, object.bytes);
+      const document = reader.read(`${this.#location}/${key}`, object.bytes);
       found.set(key, { document, ...object });
       return document;
     };
@@ -86,7 +88,7 @@ export class RemoteStore implements ObjectStore {
    * The documents of a store that can be listed, group by group.
    * @throws DataError where it cannot, or there are none
    */
-  async #listed(): Promise<Found> {
+  async #listed(reader: DocumentReader): Promise<Found> {
     const found = { documents: new Map<string, Json>(), texts: new Map<string, Uint8Array>(), dateMs: 0 };
     const walk = async (folder: string, depth: number): Promise<void> => {
       const listed = await this.#objects.list(folder);
@@ -97,17 +99,17 @@ export class RemoteStore implements ObjectStore {
       let isArray = false;
       for (const name of listed.objects.map((object) => object.name).filter((object) => NAMES.includes(object))) {
         const key = folder === "" ? name : `${folder}/${name}`;
-        const object = await this.#objects.current(key);
+        const object = await this.#objects.current(key, null, reader.bytesLeft);
         if (object === null) continue;
-        const document = documentOf(`${this.#location}/${key}`, object.bytes);
+        const document = reader.read(`${this.#location}/${key}`, object.bytes);
         found.documents.set(key, document);
         found.texts.set(key, object.bytes);
         found.dateMs = Math.max(found.dateMs, object.dateMs);
         isArray ||= name === ".zarray" || document.node_type === "array";
-        if (found.documents.size > MOST_DOCUMENTS)
-          throw new DataError(`${this.#location} has more than ${MOST_DOCUMENTS} groups and arrays`);
+        if (found.documents.size > STORE_BOUNDS.nodes)
+          throw new DataError(`${this.#location} has more than ${STORE_BOUNDS.nodes} groups and arrays`);
       }
-      if (isArray || depth === DEPTH) return;
+      if (isArray || depth === STORE_BOUNDS.depth) return;
       for (const name of listed.folders) await walk(folder === "" ? name : `${folder}/${name}`, depth + 1);
     };
     await walk("", 0);
@@ -117,12 +119,16 @@ export class RemoteStore implements ObjectStore {
     );
   }
 
-  get(key: AbsolutePath): Promise<Uint8Array | undefined> {
-    return this.#objects.get(key.slice(1), null);
+  #reader(): DocumentReader {
+    return new DocumentReader(this.#metadataBytes);
   }
 
-  getRange(key: AbsolutePath, range: RangeQuery): Promise<Uint8Array | undefined> {
-    return this.#objects.get(key.slice(1), range);
+  get(key: AbsolutePath, mostBytes: number): Promise<Uint8Array | undefined> {
+    return this.#objects.get(key.slice(1), null, mostBytes);
+  }
+
+  getRange(key: AbsolutePath, range: RangeQuery, mostBytes: number): Promise<Uint8Array | undefined> {
+    return this.#objects.get(key.slice(1), range, mostBytes);
   }
 }
 

@@ -86,7 +86,7 @@ describe("a host whose name leads to another address when a connection is made",
     let connections = 0;
     const lookup: LookupFunction = (host, options, done) =>
       (connections++ === 0 ? resolver("127.0.0.1") : hosts.lookup)(host, options, done);
-    const objects = new RemoteObjects(undefined, STORE_DEFAULTS, { connections: new HttpConnections(), lookup });
+    const objects = new RemoteObjects(undefined, STORE_DEFAULTS, new HttpConnections(lookup));
     const address = `http://data.example.org:${(server.address() as AddressInfo).port}/x`;
     await expect(objects.fetch(address)).rejects.toThrow(/private network/);
     expect(connections).toBe(2);

@@ -138,7 +138,7 @@ it.each([
   });
   const frozen = new FrozenObjects(address);
   await frozen.pin("x");
-  expect(Buffer.from((await frozen.get("x", PART)) ?? []).toString()).toBe("456789");
-  await expect(frozen.get("x", PART)).rejects.toThrow(/has changed since/);
+  expect(Buffer.from((await frozen.get("x", PART, 100)) ?? []).toString()).toBe("456789");
+  await expect(frozen.get("x", PART, 100)).rejects.toThrow(/has changed since/);
   expect(frozen.changedMs).toBeGreaterThan(0);
 });

@@ -14,7 +14,7 @@ import { type Dimension, nodeValue } from "../../support/cubes.js";
 import { readNodes } from "../../support/read-nodes.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { type ArraySpec, type StoreSpec, writeZarr } from "../../support/zarr.js";
-import { array, CHUNKS, expectNodes, firstBrick, SNAPSHOT, TABLES } from "../zarr/numbered-cube.js";
+import { array, CHUNKS, expectNodes, failureOf, firstBrick, SNAPSHOT, TABLES } from "../zarr/numbered-cube.js";
 
 const SCRATCH = scratchFolder();
 const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
@@ -145,17 +145,26 @@ describe("damage", () => {
 describe("what is not there", () => {
   const order: Dimension[] = ["z", "y", "x"];
 
-  it.each([2, 3] as const)("is NaN in a float array of Zarr %i, whatever its fill value", (version) => {
+  it.each([2, 3] as const)("is the fill value of a float array of Zarr %i that says so", (version) => {
     const skip = (chunk: readonly number[]) => chunk.every((index) => index === 0);
-    const dataset = only(write({ version, arrays: { p: array(order, { skip, fill: 0 }), ...SNAPSHOT } }));
+    const attributes = { missing: "fill" };
+    const dataset = only(write({ version, arrays: { p: array(order, { skip, fill: 0, attributes }), ...SNAPSHOT } }));
     const open = openDataset(dataset);
     const values = readNodes(dataset, open, "pressure", 0);
     open.close();
     for (const [index, value] of values.entries()) {
       const [z, y, x] = [Math.floor(index / 120), Math.floor(index / 12) % 10, index % 12];
       const missing = z < CHUNKS.z && y < CHUNKS.y && x < CHUNKS.x;
-      expect(value).toBe(missing ? Number.NaN : nodeValue({ t: 0, z, y, x, c: 0 }));
+      expect(value).toBe(missing ? 0 : nodeValue({ t: 0, z, y, x, c: 0 }));
     }
+  });
+
+  it("is an error in any other array, with the way out", () => {
+    const skip = (chunk: readonly number[]) => chunk.every((index) => index === 0);
+    const dataset = only(write({ version: 3, arrays: { p: array(order, { skip, fill: "NaN" }), ...SNAPSHOT } }));
+    const error = failureOf(() => firstBrick(dataset)) as Error;
+    expect(error.message).toMatch(/pressure of frame 0 cannot be read/);
+    expect(String(error.cause)).toMatch(/chunk 0\.0\.0 of \/p is not there; .*"missing": "fill"/);
   });
 
   it("is NaN in packed integers", () => {
@@ -163,7 +172,7 @@ describe("what is not there", () => {
       type: "int16",
       fill: -999,
       skip: (chunk) => chunk.every((index) => index === 0),
-      attributes: { scale_factor: 0.5, add_offset: 10 },
+      attributes: { scale_factor: 0.5, add_offset: 10, missing: "fill" },
     });
     const dataset = only(write({ version: 2, arrays: { p: packed, ...SNAPSHOT } }));
     const open = openDataset(dataset);

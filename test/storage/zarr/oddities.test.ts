@@ -68,19 +68,28 @@ function expectHole(values: Float32Array): void {
 
 describe("what was never written", () => {
   it.each([
-    ["null", 2, { fill: null }],
+    ["null", 2, { fill: null, attributes: { missing: "fill" } }],
     ["NaN", 2, { fill: "NaN" }],
     ["Infinity", 3, { fill: "Infinity" }],
     ["0 in a shard", 3, { fill: 0, shard: [2, 1, 2] }],
-  ] as const)("is NaN among floats with the fill value %s", (_, version, members) => {
-    expectHole(pressures(only(write(version, { ...members, skip: isFirst }))));
+  ] as const)("is an error among floats with the fill value %s", (_, version, members) => {
+    const dataset = only(write(version, { ...members, skip: isFirst }));
+    expect(() => pressures(dataset)).toThrow(/pressure of frame 0 cannot be read/);
+  });
+
+  it.each([
+    ["an array", 2, { fill: "NaN", attributes: { missing: "fill" } }, {}],
+    ["an array in shards", 3, { fill: "NaN", shard: [2, 1, 2], attributes: { missing: "fill" } }, {}],
+    ["the group above it", 3, { fill: "NaN" }, { attributes: { missing: "fill" } }],
+  ] as const)("is the fill value if %s says so", (_, version, members, more) => {
+    expectHole(pressures(only(write(version, { ...members, skip: isFirst }, (same) => same, more))));
   });
 
   it.each([2, 3] as const)(
-    "is NaN among integers of Zarr %i that have a _FillValue beside another fill value",
+    "is NaN among integers of Zarr %i if it means the fill value, and that is the _FillValue",
     (version) => {
-      const attributes = { _FillValue: -999, scale_factor: 1, add_offset: 0 };
-      expectHole(pressures(only(write(version, { type: "int16", fill: 0, attributes, skip: isFirst }))));
+      const attributes = { _FillValue: -999, scale_factor: 1, add_offset: 0, missing: "fill" };
+      expectHole(pressures(only(write(version, { type: "int16", fill: -999, attributes, skip: isFirst }))));
     },
   );
 

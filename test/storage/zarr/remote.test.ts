@@ -11,7 +11,7 @@ import type { FolderScan } from "../../../src/storage/catalog/scan.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
-import { descriptor, writeDescriptor } from "../../support/cubes.js";
+import { descriptor, NODES, writeDescriptor } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { type StoreSpec, writeZarr, zarrObjects } from "../../support/zarr.js";
@@ -215,7 +215,10 @@ describe("a store that changes", () => {
     const folder = join(scratchFolder(), "described");
     mkdirSync(folder);
     const pressure = { file: address, path: "/p", dimensions: ["z", "y", "x"] };
-    writeDescriptor(folder, descriptor("described", { fields: { pressure }, time: { step: 1, count: 1 } }));
+    // The scan reads the ends of periodic axes, and would have the chunks kept before they are replaced.
+    const axis = (nodes: number) => ({ nodes, origin: 0, spacing: 1, periodic: false });
+    const axes = { x: axis(NODES.x), y: axis(NODES.y), z: axis(NODES.z) };
+    writeDescriptor(folder, descriptor("described", { fields: { pressure }, axes, time: { step: 1, count: 1 } }));
     // The host is named by another address, as it must be in a private network.
     const places = [folder, `${server.url}/none.h5`];
     const first = scanFolders(places, OPTIONS);
@@ -241,10 +244,30 @@ describe("a store that changes", () => {
     expect(firstBrick(again.datasets[0] as Dataset)[0]).toBe(2);
   });
 
-  it("is NaN where a chunk is gone", async () => {
+  it("gives an error for a chunk that is gone, and its values at the next query once it is back", async () => {
     const address = await put(PRESSURE);
     const dataset = only(address);
-    await server.remove(`${new URL(address).pathname}/p/0.0.0`);
-    expect(firstBrick(dataset)[0]).toBeNaN();
+    const key = "p/0.0.0";
+    const chunk = zarrObjects(PRESSURE).get(key) as Uint8Array;
+    await server.remove(`${new URL(address).pathname}/${key}`);
+    expect(String((failureOf(() => firstBrick(dataset)) as Error).cause)).toMatch(/chunk 0\.0\.0 of \/p is not there/);
+    await server.put(new URL(address).pathname.slice(1), new Map([[key, chunk]]), -10_000);
+    expect(firstBrick(dataset)[0]).toBe(1);
+  });
+
+  it("reads a shard that was gone at the next query too", async () => {
+    const spec = {
+      ...PRESSURE,
+      version: 3,
+      arrays: { p: array(["z", "y", "x"], { shard: [3, 1, 3] }), ...SNAPSHOT },
+    } as const;
+    const address = await put(spec);
+    const dataset = only(address);
+    const key = "p/c/0/0/0";
+    await server.remove(`${new URL(address).pathname}/${key}`);
+    expect(failureOf(() => firstBrick(dataset))).toBeInstanceOf(DataError);
+    const shard = zarrObjects(spec).get(key) as Uint8Array;
+    await server.put(new URL(address).pathname.slice(1), new Map([[key, shard]]), -10_000);
+    expect(firstBrick(dataset)[0]).toBe(1);
   });
 });

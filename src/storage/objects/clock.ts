@@ -1,0 +1,21 @@
+/** Declares the clock of fetches, which tests replace by one that they advance. */
+
+export interface FetchClock {
+  /** Milliseconds from some moment on. */
+  now(): number;
+  /** Runs something after a time. @returns prevents it */
+  after(ms: number, run: () => void): () => void;
+}
+
+export const SYSTEM_CLOCK: FetchClock = {
+  now: () => performance.now(),
+  after: (ms, run) => {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Waits on a clock. */
+export function pause(clock: FetchClock, ms: number): Promise<void> {
+  return new Promise((resolve) => clock.after(ms, resolve));
+}

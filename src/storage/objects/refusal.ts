@@ -1,0 +1,65 @@
+/** Reads what a host says about a request that it refuses: the code and the request id of S3 and its like. */
+import sax from "sax";
+
+/** Known codes, and what would help. Source: Amazon S3 API reference, Error responses. */
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  ["AccessDenied", "the credentials do not allow it, or there are none"],
+  ["AllAccessDisabled", "the bucket is closed"],
+  ["ExpiredToken", "the session token has expired"],
+  ["InvalidAccessKeyId", "the host does not know the access key"],
+  ["NoSuchBucket", "there is no such bucket"],
+  ["PermanentRedirect", "the bucket is in another region: set AWS_REGION"],
+  ["AuthorizationHeaderMalformed", "the bucket is in another region: set AWS_REGION"],
+  ["RequestTimeTooSkewed", "the clock of this machine is wrong"],
+  ["SignatureDoesNotMatch", "the secret key is wrong"],
+]);
+
+/** What a host says. */
+export interface HostRefusal {
+  readonly code: string | null;
+  /** The code, what it means and the id of the request in words; empty if the host says nothing. */
+  readonly words: string;
+}
+
+/** @param body of the answer @param requestId from its headers */
+export function refusalIn(body: Uint8Array, requestId: string | undefined): HostRefusal {
+  const members = membersOf(new TextDecoder().decode(body));
+  const code = members.get("Code") ?? null;
+  const id = members.get("RequestId") ?? requestId;
+  const advice = code === null ? undefined : ADVICE.get(code);
+  const words = [
+    code === null ? null : plain(code),
+    advice === undefined ? null : `(${advice})`,
+    id === undefined ? null : `request ${plain(id)}`,
+  ].filter((part) => part !== null);
+  return { code, words: words.length === 0 ? "" : `, ${words.join(" ")}` };
+}
+
+/** The members of an `Error` document; none if it is something else. */
+function membersOf(text: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  if (!text.trimStart().startsWith("<")) return found;
+  const open: string[] = [];
+  const parser = sax.parser(true);
+  parser.onopentag = ({ name }) => open.push(name);
+  parser.onclosetag = () => open.pop();
+  parser.ontext = (value) => {
+    const [root, member, ...deeper] = open;
+    if (root === "Error" && member !== undefined && deeper.length === 0 && !found.has(member)) found.set(member, value);
+  };
+  parser.onerror = () => {
+    found.clear();
+    parser.error = null;
+  };
+  try {
+    parser.write(text).close();
+  } catch {
+    found.clear();
+  }
+  return found;
+}
+
+/** A word of the host as part of a line of ours. */
+function plain(text: string): string {
+  return text.replace(/[^\w.:+/=-]/g, "").slice(0, 80);
+}

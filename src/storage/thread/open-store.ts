@@ -1,0 +1,260 @@
+/** `OpenStore` reads the arrays of one version of a Zarr store through the library. */
+import ndarray from "ndarray";
+import ops from "ndarray-ops";
+import {
+  type AbsolutePath,
+  type AsyncReadable,
+  type Chunk,
+  type DataType,
+  defineArrayExtension,
+  get,
+  open,
+  type RangeQuery,
+  root,
+  slice,
+  type Array as ZarrArray,
+} from "zarrita";
+import { DataError, FieldprobeError } from "../../errors.js";
+import { type MissingChunks, STORE_BOUNDS, type StoreSettings } from "../../store-settings.js";
+import type { Documents } from "../zarr/documents.js";
+import { sizeOf } from "../zarr/element-size.js";
+import { DOCUMENT_NAMES, entriesOf, expandConsolidated, readableDocument } from "../zarr/metadata.js";
+import type { ObjectStore } from "../zarr/object-store.js";
+import type { StoreTree } from "../zarr/store-tree.js";
+import type { ChunkCache } from "./chunk-cache.js";
+import type { BoxRequest, Elements } from "./protocol.js";
+
+/** Bytes of the largest type of elements. */
+export const ELEMENT_BYTES = 8;
+/** Bytes that encoding may add to a chunk, beside an eighth of it, and bytes of an entry of the index of a shard. */
+const SLACK_BYTES = 64 * 1024;
+const ENTRY_BYTES = 16;
+/** Arrays for elements, by the type of the elements. */
+const CONSTRUCTORS = {
+  float32: Float32Array,
+  float64: Float64Array,
+  int8: Int8Array,
+  uint8: Uint8Array,
+  int16: Int16Array,
+  uint16: Uint16Array,
+  int32: Int32Array,
+  uint32: Uint32Array,
+  int64: BigInt64Array,
+  uint64: BigUint64Array,
+} as const;
+
+/** A decoded chunk: its values, shape and strides. */
+export type Decoded = Chunk<DataType>;
+
+/** One read of a chunk: the library hands it on to the store, which notes whether the chunk is there. */
+interface ChunkRead {
+  found: boolean;
+}
+
+export class OpenStore {
+  readonly tree: StoreTree;
+  /** What the store knows of changes and hosts. */
+  readonly objects: ObjectStore;
+  readonly #location: string;
+  readonly #missing: MissingChunks;
+  readonly #readable: ReadableStore;
+  /** By path: the arrays that have been read. */
+  readonly #arrays = new Map<string, Promise<ZarrArray<DataType, ReadableStore>>>();
+
+  private constructor(
+    location: string,
+    tree: StoreTree,
+    objects: ObjectStore,
+    documents: Documents,
+    missing: MissingChunks,
+  ) {
+    this.#location = location;
+    this.tree = tree;
+    this.objects = objects;
+    this.#missing = missing;
+    this.#readable = new ReadableStore(objects, documents, mostEncoded(tree));
+  }
+
+  /** Reads the metadata of a store. @param changedMs as `ObjectStore.open` @throws DataError if it holds none */
+  static async open(
+    location: string,
+    objects: ObjectStore,
+    changedMs: number,
+    { chunkBytes, missing }: StoreSettings,
+  ): Promise<OpenStore> {
+    const { documents: found, digest, newestMs } = await objects.open(changedMs);
+    const documents = expandConsolidated(found);
+    const entries = entriesOf(documents, chunkBytes);
+    if (Object.keys(entries).length === 0)
+      throw new DataError(`${location} holds neither zarr.json nor .zgroup nor .zarray`);
+    return new OpenStore(location, { entries, digest, newestMs }, objects, documents, missing);
+  }
+
+  /** Reads a box into shared memory, its elements in C order. @throws DataError, BusyError */
+  async read(box: BoxRequest, chunks: ChunkCache<Decoded>): Promise<Elements> {
+    const array = await this.#array(box.path, chunks);
+    const Kind = CONSTRUCTORS[array.dtype as keyof typeof CONSTRUCTORS];
+    if (Kind === undefined)
+      throw new DataError(`${this.#location}: ${box.path} holds ${array.dtype}, which are not numbers`);
+    this.#checkCount(box, array.chunks);
+    const total = box.count.reduce((product, length) => product * length, 1);
+    const out = new Kind(new SharedArrayBuffer(total * Kind.BYTES_PER_ELEMENT) as unknown as ArrayBuffer);
+    const whole = await wholeChunk(array, box);
+    if (whole !== null) {
+      out.set(whole as never);
+      return out;
+    }
+    const selection = box.count.map((length, axis) => slice(box.offset[axis], box.offset[axis] + length));
+    const { data, shape, stride } = (await get(array, selection)) as unknown as {
+      data: Elements;
+      shape: number[];
+      stride: number[];
+    };
+    ops.assign(ndarray(out as Float64Array, [...box.count]), ndarray(data as Float64Array, shape, stride));
+    return out;
+  }
+
+  /** Reads the texts of a small array. @throws DataError, BusyError */
+  async texts(path: string): Promise<readonly string[]> {
+    const array = await open(root(this.#readable).resolve(path), { kind: "array" });
+    const { data } = (await get(array)) as unknown as { data: Iterable<unknown> };
+    return Array.from(data, String);
+  }
+
+  /** @throws DataError for a box of more chunks than one read may touch */
+  #checkCount({ path, offset, count }: BoxRequest, chunks: readonly number[]): void {
+    const touched = chunks.reduce((product, edge, axis) => {
+      const [first, end] = [offset[axis], offset[axis] + count[axis]];
+      return product * Math.max(1, Math.ceil(end / edge) - Math.floor(first / edge));
+    }, 1);
+    if (touched > STORE_BOUNDS.readChunks)
+      throw new DataError(
+        `${this.#location}: ${path} is cut into more than ${STORE_BOUNDS.readChunks} chunks where it is read`,
+      );
+  }
+
+  #array(path: string, chunks: ChunkCache<Decoded>): Promise<ZarrArray<DataType, ReadableStore>> {
+    const known = this.#arrays.get(path);
+    if (known !== undefined) return known;
+    const name = `${this.#location}\n${this.tree.newestMs}\n${path}`;
+    const checks = { chunks, name, missing: this.#missingOf(path), forget: () => this.#arrays.delete(path) };
+    const opening = open(root(this.#readable).resolve(path), { kind: "array" }).then((array) =>
+      throughCache(array, { location: this.#location, ...checks }),
+    );
+    this.#arrays.set(path, opening);
+    opening.catch(() => this.#arrays.delete(path));
+    return opening;
+  }
+
+  /** The meaning of a chunk that is not there: what the array or a group above it says, else the setting. */
+  #missingOf(path: string): MissingChunks {
+    for (let at = path; ; at = at.slice(0, at.lastIndexOf("/"))) {
+      const stated = this.tree.entries[at === "" ? "/" : at]?.attributes.missing;
+      if (stated === "fill" || stated === "error") return stated;
+      if (at === "" || at === "/") return this.#missing;
+    }
+  }
+}
+
+/** The most bytes of an encoded chunk of the arrays that are read. */
+function mostEncoded({ entries }: StoreTree): number {
+  const bytes = Object.values(entries).map((entry) =>
+    entry.kind === "group" || entry.unknownCodecs.length > 0
+      ? 0
+      : entry.chunks.reduce((product, edge) => product * edge, Math.max(ELEMENT_BYTES, sizeOf(entry.dataType))),
+  );
+  return bytes.reduce((most, one) => Math.max(most, Math.ceil(1.125 * one)), 0) + SLACK_BYTES;
+}
+
+/** The values of a box that is exactly one chunk, stored in C order; null for every other box. */
+async function wholeChunk(
+  array: ZarrArray<DataType, ReadableStore>,
+  { offset, count }: BoxRequest,
+): Promise<Decoded["data"] | null> {
+  if (!array.chunks.every((edge, axis) => count[axis] === edge && offset[axis] % edge === 0)) return null;
+  const { data, shape, stride } = await array.getChunk(array.chunks.map((edge, axis) => offset[axis] / edge));
+  const isPlain = stride.every((step, axis) => step === shape.slice(axis + 1).reduce((product, n) => product * n, 1));
+  return isPlain ? data : null;
+}
+
+/** What is to be known of an array when its chunks are read. */
+interface ChunkChecks {
+  readonly location: string;
+  readonly chunks: ChunkCache<Decoded>;
+  readonly name: string;
+  readonly missing: MissingChunks;
+  /** Has the array opened anew: the library remembers which shards are not there. */
+  readonly forget: () => void;
+}
+
+/**
+ * Has the chunks of an array read through a cache, and refuses one that is not there, unless that means its fill value,
+ * and one that decodes to another number of elements than the metadata state: the library would take those for zeros.
+ */
+const throughCache = defineArrayExtension((array, { location, chunks, name, missing, forget }: ChunkChecks) => ({
+  getChunk(coordinates: number[]) {
+    const place = `${location}: chunk ${coordinates.join(".")} of ${array.path}`;
+    return chunks.get(`${name} ${coordinates.join(".")}`, async () => {
+      const read: ChunkRead = { found: false };
+      const chunk = await array.getChunk(coordinates, read as object).catch((error: unknown) => {
+        throw error instanceof FieldprobeError
+          ? error
+          : new DataError(`${place} is damaged: ${reasonOf(error)}`, error);
+      });
+      const elements = array.chunks.reduce((product, length) => product * length, 1);
+      if (chunk.data.length !== elements)
+        throw new DataError(`${place} decodes to ${chunk.data.length} elements, not ${elements}`);
+      if (read.found) return chunk;
+      forget();
+      if (missing === "fill" && (array.fillValue ?? null) !== null) return chunk;
+      throw new DataError(
+        `${place} is not there; if that means the fill value, say so: an attribute "missing": "fill" of the array or of a group above it, or FIELDPROBE_STORE_MISSING=fill`,
+      );
+    });
+  },
+}));
+
+/** The reason of a failed decoding in one line: that of the codec, if it is known. */
+function reasonOf(error: unknown): string {
+  const own = error instanceof Error ? error : new Error(String(error));
+  const cause = own.cause instanceof Error ? `${own.message}: ${own.cause.message}` : own.message;
+  return cause.replace(/\s+/g, " ");
+}
+
+/** A store for the library, with the metadata documents that it was opened with. */
+class ReadableStore implements AsyncReadable {
+  readonly #objects: ObjectStore;
+  readonly #documents: Documents;
+  readonly #mostBytes: number;
+
+  /** @param mostBytes of an encoded chunk */
+  constructor(objects: ObjectStore, documents: Documents, mostBytes: number) {
+    this.#objects = objects;
+    this.#documents = documents;
+    this.#mostBytes = mostBytes;
+  }
+
+  async get(key: AbsolutePath, read?: object): Promise<Uint8Array | undefined> {
+    const isDocument = DOCUMENT_NAMES.some((name) => key.endsWith(`/${name}`));
+    if (isDocument) return this.#document(key.slice(1));
+    return noted(await this.#objects.get(key, this.#mostBytes), read);
+  }
+
+  async getRange(key: AbsolutePath, range: RangeQuery, read?: object): Promise<Uint8Array | undefined> {
+    const isIndex = "suffixLength" in range;
+    const most = isIndex ? ENTRY_BYTES * (STORE_BOUNDS.shardChunks + 1) : this.#mostBytes;
+    return noted(await this.#objects.getRange(key, range, most), isIndex ? undefined : read);
+  }
+
+  #document(key: string): Uint8Array | undefined {
+    const document = this.#documents.get(key);
+    return document && new TextEncoder().encode(JSON.stringify(readableDocument(document)));
+  }
+}
+
+/** Notes that a chunk is there, and copies its bytes if they do not begin at a multiple of 8, as typed arrays need. */
+function noted(bytes: Uint8Array | undefined, read: object | undefined): Uint8Array | undefined {
+  if (bytes === undefined) return undefined;
+  if (read !== undefined && "found" in read) (read as ChunkRead).found = true;
+  return bytes.byteOffset % ELEMENT_BYTES === 0 ? bytes : new Uint8Array(bytes);
+}

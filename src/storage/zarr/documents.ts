@@ -1,0 +1,85 @@
+/** `DocumentReader` reads the JSON documents of one store within bounds that are checked before anything is parsed. */
+import { DataError } from "../../errors.js";
+import { STORE_BOUNDS } from "../../store-settings.js";
+
+/** A metadata document, or an object inside one. */
+export type Json = Readonly<Record<string, unknown>>;
+/** Metadata documents by their keys, e.g. `u/zarr.json` or `u/.zarray`. */
+export type Documents = ReadonlyMap<string, Json>;
+
+const [QUOTE, BACKSLASH, COMMA] = [...Buffer.from('"\\,')];
+const OPENING: ReadonlySet<number> = new Set(Buffer.from("[{"));
+const CLOSING: ReadonlySet<number> = new Set(Buffer.from("]}"));
+
+/** Reads documents, and adds up what they hold: the bounds are those of all documents of the store together. */
+export class DocumentReader {
+  #bytes: number;
+  #values: number;
+  readonly #mostBytes: number;
+  readonly #mostValues: number;
+
+  constructor(mostBytes: number, mostValues: number = STORE_BOUNDS.values) {
+    [this.#mostBytes, this.#mostValues] = [mostBytes, mostValues];
+    [this.#bytes, this.#values] = [mostBytes, mostValues];
+  }
+
+  /** Bytes that the next document may have. */
+  get bytesLeft(): number {
+    return this.#bytes;
+  }
+
+  /** Counts the bytes of a document before it is fetched or read. @throws DataError beyond the bound */
+  count(place: string, bytes: number): void {
+    this.#bytes -= bytes;
+    if (this.#bytes < 0)
+      throw new DataError(
+        `${place}: the metadata of the store have more than ${this.#mostBytes} bytes (FIELDPROBE_STORE_METADATA_BYTES)`,
+      );
+  }
+
+  /** A document whose bytes have been counted. @throws DataError that names it */
+  parse(place: string, bytes: Uint8Array): Json {
+    this.#values -= countValues(place, bytes);
+    if (this.#values < 0)
+      throw new DataError(`${place}: the metadata of the store hold more than ${this.#mostValues} values`);
+    let value: unknown;
+    try {
+      value = JSON.parse(new TextDecoder().decode(bytes));
+    } catch (cause) {
+      throw new DataError(`${place} is not readable as JSON`, cause);
+    }
+    return objectOf(value);
+  }
+
+  /** Counts and parses a document. @throws DataError */
+  read(place: string, bytes: Uint8Array): Json {
+    this.count(place, bytes.length);
+    return this.parse(place, bytes);
+  }
+}
+
+/** An object as it is, and an empty one in place of anything else. */
+export function objectOf(value: unknown): Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+}
+
+/**
+ * Members and elements of a JSON text, roughly: one more than its commas for each list and object.
+ *
+ * @throws DataError if they lie too deep in each other
+ */
+function countValues(place: string, bytes: Uint8Array): number {
+  let [values, depth] = [0, 0];
+  let inText = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) inText = !inText;
+    else if (inText) at += byte === BACKSLASH ? 1 : 0;
+    else if (byte === COMMA) values++;
+    else if (OPENING.has(byte)) {
+      values++;
+      if (++depth > STORE_BOUNDS.depth) throw new DataError(`${place} is more than ${STORE_BOUNDS.depth} levels deep`);
+    } else if (CLOSING.has(byte)) depth--;
+  }
+  return values;
+}

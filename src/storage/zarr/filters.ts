@@ -1,0 +1,169 @@
+/** Undoes the filters of numcodecs that have a type or an element size of their own, and says which are not read. */
+import type { Json } from "./documents.js";
+
+/** Numbers in the memory order of a chunk. */
+const ARRAYS = {
+  int8: Int8Array,
+  uint8: Uint8Array,
+  int16: Int16Array,
+  uint16: Uint16Array,
+  int32: Int32Array,
+  uint32: Uint32Array,
+  float32: Float32Array,
+  float64: Float64Array,
+} as const;
+type NumberType = keyof typeof ARRAYS;
+type Numbers = InstanceType<(typeof ARRAYS)[NumberType]>;
+
+/** Types in the words of NumPy, without the byte order. */
+const NUMPY: ReadonlyMap<string, string> = new Map([
+  ["f2", "float16"],
+  ["f4", "float32"],
+  ["f8", "float64"],
+  ["i1", "int8"],
+  ["i2", "int16"],
+  ["i4", "int32"],
+  ["i8", "int64"],
+  ["u1", "uint8"],
+  ["u2", "uint16"],
+  ["u4", "uint32"],
+  ["u8", "uint64"],
+]);
+const MOST_ELEMENT = 256;
+
+interface TypedChunk {
+  readonly data: ArrayLike<number>;
+  readonly shape: readonly number[];
+  readonly stride: readonly number[];
+}
+
+interface ArrayFilter {
+  /** Undoes the filter. @param type that of the elements before it was applied */
+  readonly decode: (data: ArrayLike<number>, type: NumberType, configuration: Json) => Numbers;
+}
+
+/** Source: numcodecs 0.15, delta.py, quantize.py, fixedscaleoffset.py. */
+const FILTERS: Readonly<Record<string, ArrayFilter>> = {
+  delta: {
+    decode: (data, type) => {
+      const out = ARRAYS[type].from(data);
+      for (let i = 1; i < out.length; i++) out[i] = out[i - 1] + out[i];
+      return out;
+    },
+  },
+  quantize: { decode: (data, type) => ARRAYS[type].from(data) },
+  fixed_scale_offset: {
+    decode: (data, type, { scale, offset }) => {
+      // NumPy computes with float32 where these are what is stored, and with float64 where integers are.
+      const round = data instanceof Float32Array ? Math.fround : (value: number) => value;
+      const [by, from] = [round(Number(scale)), round(Number(offset))];
+      return ARRAYS[type].from(Array.from(data, (value) => round(round(value / by) + from)));
+    },
+  },
+};
+
+/** The class of a filter as the library takes them. @param name key of the table above */
+export function arrayFilter(name: string): object {
+  const { decode } = FILTERS[name];
+  return {
+    fromConfig: (configuration: Json, { dataType }: { readonly dataType: NumberType }) => ({
+      kind: "array_to_array",
+      encode: () => {
+        throw new Error("stores are only read");
+      },
+      decode: ({ data, shape, stride }: TypedChunk) => ({
+        data: decode(data, dataType, configuration),
+        shape,
+        stride,
+      }),
+      getEncodedMeta: (metadata: object) => ({ ...metadata, dataType: storedType(configuration) }),
+    }),
+  };
+}
+
+/** Puts the bytes of elements together again. @throws Error if the bytes are no whole number of elements */
+export function unshuffle(bytes: Uint8Array, { elementsize = 4 }: Json): Uint8Array {
+  const size = Number(elementsize);
+  const count = bytes.length / size;
+  if (!Number.isInteger(count)) throw new Error(`${bytes.length} bytes are no elements of ${size} bytes`);
+  const out = new Uint8Array(bytes.length);
+  for (let byte = 0; byte < size; byte++)
+    for (let i = 0; i < count; i++) out[i * size + byte] = bytes[byte * count + i];
+  return out;
+}
+
+/** The type that a filter has stored. */
+function storedType({ dtype, astype }: Json): string {
+  return typeOf(astype ?? dtype).type;
+}
+
+/** A type in the words of Zarr 3, from its own or NumPy's, and its byte order if it says one. */
+function typeOf(value: unknown): { readonly type: string; readonly order: string | null } {
+  const [, order = "", short] = /^([<>|=]?)([fiu]\d)$/.exec(String(value)) ?? [];
+  const type = short === undefined ? String(value) : (NUMPY.get(short) ?? String(value));
+  return { type, order: order === "<" || order === ">" ? order : null };
+}
+
+/** The filters of Zarr 2 and the codecs of Zarr 3 that work on elements, by their names in numcodecs. */
+const ON_ELEMENTS = new Set(["delta", "quantize", "fixedscaleoffset", "fixed_scale_offset", "bitround"]);
+
+/** Says whether a codec works on elements rather than on bytes. @param name with or without `numcodecs.` */
+export function worksOnElements(name: string): boolean {
+  return ON_ELEMENTS.has(shortName(name));
+}
+
+function shortName(name: string): string {
+  return name.replace("numcodecs.", "");
+}
+
+/** A codec with its configuration. */
+export interface NamedCodec {
+  readonly name: string;
+  readonly configuration: Json;
+}
+
+/**
+ * What cannot be read of a chain of codecs, in words that begin with their names.
+ *
+ * @param type the elements of the array, in the words of Zarr 3 or NumPy
+ */
+export function codecRefusals(codecs: readonly NamedCodec[], type: string): string[] {
+  const found: string[] = [];
+  let isBytes = false;
+  let elements = typeOf(type);
+  for (const { name, configuration } of codecs) {
+    const short = shortName(name);
+    const refusal = refusalOf(short, configuration, elements);
+    if (refusal !== null) found.push(`${short} ${refusal}`);
+    if (!worksOnElements(name)) isBytes = true;
+    else if (isBytes) found.push(`${short} behind a codec of bytes`);
+    if (short in FILTERS || short === "fixedscaleoffset") elements = { ...elements, type: storedType(configuration) };
+  }
+  return found;
+}
+
+function refusalOf(name: string, configuration: Json, elements: ReturnType<typeof typeOf>): string | null {
+  if (name === "shuffle") {
+    const size = configuration.elementsize ?? 4;
+    return Number.isInteger(size) && Number(size) >= 1 && Number(size) <= MOST_ELEMENT ? null : `of ${size} bytes`;
+  }
+  const location = { crc32: "start", adler32: "start", crc32c: "end" }[name];
+  if (location !== undefined)
+    return [undefined, null, location].includes(configuration.location as string)
+      ? null
+      : `at ${configuration.location}`;
+  if (name === "bitround") return elements.type.startsWith("float") ? null : `of ${elements.type}`;
+  return worksOnElements(name) ? filterRefusal(name, configuration, elements) : null;
+}
+
+function filterRefusal(name: string, configuration: Json, elements: ReturnType<typeof typeOf>): string | null {
+  const [own, stored] = [typeOf(configuration.dtype), typeOf(configuration.astype ?? configuration.dtype)];
+  const words = `of ${configuration.dtype} as ${configuration.astype ?? configuration.dtype}`;
+  const orders = [own, stored].map(({ order, type }) => (/8$/.test(type) ? null : order));
+  const isOther = orders.some((order) => order !== null && elements.order !== null && order !== elements.order);
+  if (!(own.type in ARRAYS) || !(stored.type in ARRAYS) || own.type !== elements.type || isOther) return words;
+  const isNumbers = ["scale", "offset"].every((member) => Number.isFinite(configuration[member]));
+  if (name.startsWith("fixed") && (!isNumbers || configuration.scale === 0)) return "without a scale and an offset";
+  // Sums and quotients that are no integers are not those of integers.
+  return own.type.startsWith("float") || own.type === stored.type ? null : words;
+}

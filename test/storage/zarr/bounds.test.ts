@@ -1,0 +1,206 @@
+/** A store that says more than fieldprobe reads is refused before it is expanded: each bound is asked for ten times. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { deflateSync, gzipSync } from "node:zlib";
+import { expect, it } from "vitest";
+import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
+import { Stores } from "../../../src/storage/thread/stores.js";
+import { registerCodecs } from "../../../src/storage/zarr/codecs.js";
+import { DocumentReader } from "../../../src/storage/zarr/documents.js";
+import { referencesOf } from "../../../src/storage/zarr/reference-list.js";
+import { STORE_BOUNDS, STORE_DEFAULTS } from "../../../src/store-settings.js";
+import { scratchFolder } from "../../support/scratch.js";
+import { writeZarr } from "../../support/zarr.js";
+import { array, failureOf, SNAPSHOT } from "./numbered-cube.js";
+
+registerCodecs();
+const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
+const stores = new Stores({ settings: STORE_DEFAULTS, disk: null });
+const read = (text: string, most = STORE_DEFAULTS.metadataBytes) =>
+  new DocumentReader(most).read("zarr.json", Buffer.from(text));
+const expand = (list: object) => [...referencesOf("list", list as Record<string, unknown>)];
+const refs = { "zarr.json": "{}" };
+
+/** A store of files, by their paths. */
+function folderOf(files: Readonly<Record<string, string | Uint8Array>>): string {
+  const folder = join(scratchFolder(), "store.zarr");
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+  return folder;
+}
+
+/** The message of the error with which a promise rejects. */
+const failure = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => "",
+    (error: Error) => error.message,
+  );
+
+const second = (members: object) =>
+  JSON.stringify({
+    ...{ zarr_format: 2, shape: [64], chunks: [64], dtype: "<f4", compressor: null, filters: null },
+    ...{ fill_value: 0, order: "C", ...members },
+  });
+
+it("bounds bytes, depth and values of metadata, and one store leaves another its own", async () => {
+  const bytes = STORE_DEFAULTS.metadataBytes;
+  expect(() => read(`{"a":"${"x".repeat(10 * 1024)}"}`, 1024)).toThrow(
+    /more than 1024 bytes \(FIELDPROBE_STORE_METADATA_/,
+  );
+  expect(() => read(`${"[".repeat(10 * STORE_BOUNDS.depth)}${"]".repeat(10 * STORE_BOUNDS.depth)}`)).toThrow(
+    /32 levels/,
+  );
+  expect(() => read(`[${"0,".repeat(1.1 * STORE_BOUNDS.values)}0]`)).toThrow(/more than 1000000 values/);
+  expect(read('{"a":"[[[[{{{{,,,,\\"[["}')).toEqual({ a: '[[[[{{{{,,,,"[[' });
+  const [hostile, good] = [
+    folderOf({ "zarr.json": Buffer.alloc(bytes + 1, " ") }),
+    folderOf({ ".zarray": second({}), "0": new Uint8Array(256) }),
+  ];
+  expect(await failure(stores.open({ store: hostile }))).toMatch(/zarr.json: the metadata of the store have more than/);
+  expect(Object.keys((await stores.open({ store: good })).entries)).toEqual(["/"]);
+});
+
+it("bounds groups and arrays, paths, dimensions, chunks of shards and bytes of chunks", async () => {
+  const consolidated = (metadata: object) =>
+    folderOf({ ".zgroup": '{"zarr_format":2}', ".zmetadata": JSON.stringify({ metadata }) });
+  const groups = Object.fromEntries(
+    Array.from({ length: 10 * STORE_BOUNDS.nodes }, (_, i) => [`g${i}/.zgroup`, { zarr_format: 2 }]),
+  );
+  expect(await failure(stores.open({ store: consolidated(groups) }))).toMatch(/more than 10000 groups and arrays/);
+  const long = { [`${"n".repeat(10 * STORE_BOUNDS.pathLength)}/.zgroup`]: { zarr_format: 2 } };
+  expect(await failure(stores.open({ store: consolidated(long) }))).toMatch(/longer than 1024 characters/);
+  const flat = Array(10 * STORE_BOUNDS.dimensions).fill(1);
+  expect(await failure(stores.open({ store: folderOf({ ".zarray": second({ shape: flat, chunks: flat }) }) }))).toMatch(
+    /more than 32 dimensions/,
+  );
+  const large = { shape: [64], chunks: [(10 * STORE_DEFAULTS.chunkBytes) / 4] };
+  const { entries } = await stores.open({ store: folderOf({ ".zarray": second(large) }) });
+  expect(entries["/"]).toMatchObject({
+    unknownCodecs: [expect.stringMatching(/^chunks of 2684354560 bytes, more than/)],
+  });
+  const shard = writeZarr(join(scratchFolder(), "shard.zarr"), {
+    version: 3,
+    arrays: { p: array(["z", "y", "x"], { shard: [2, 1, 2] }) },
+  });
+  const third = JSON.parse(
+    String(execFileSync("cat", [join(shard, "p/zarr.json")])).replace(
+      /"chunk_shape":\[8,10,10\]/,
+      '"chunk_shape":[8000,10000,10000]',
+    ),
+  );
+  writeFileSync(join(shard, "p/zarr.json"), JSON.stringify(third));
+  const sharded = (await stores.open({ store: shard })).entries["/p"];
+  expect(JSON.stringify(sharded)).toMatch(/shards of more than 1048576 chunks/);
+});
+
+it.each([
+  ["one dimension of a million million", { i: { stop: 1e12 } }],
+  ["dimensions that multiply", { i: { stop: 10_000 }, j: { stop: 10_000 } }],
+])("bounds what a list of references generates: %s", (_, dimensions) => {
+  const list = { version: 1, refs, gen: [{ key: "a{{i}}", url: "b", dimensions }] };
+  expect(() => expand(list)).toThrow(/generates more than 1000000 references/);
+});
+
+it("bounds references that several parts generate, their characters and their templates", () => {
+  const gen = (key: string) => ({ key, url: "b", dimensions: { i: { stop: 900_000 } } });
+  expect(() => expand({ version: 1, refs, gen: [gen("a{{i}}"), gen("b{{i}}")] })).toThrow(
+    /more than 1000000 references/,
+  );
+  const templates = { u: "x".repeat(STORE_BOUNDS.templateLength) };
+  const url = "{{u}}".repeat(400);
+  expect(() => expand({ version: 1, templates, refs, gen: [{ ...gen("a{{i}}"), url }] })).toThrow(
+    /expands to more than/,
+  );
+  expect(() => expand({ version: 1, templates: { u: "x".repeat(10 * STORE_BOUNDS.templateLength) }, refs })).toThrow(
+    /a template has more than 4096 characters/,
+  );
+  expect(() => expand({ version: 1, refs, gen: [{ ...gen("a"), dimensions: { i: { stop: 9, step: 0 } } }] })).toThrow(
+    /is no range/,
+  );
+});
+
+it("still expands what writers write: templates, functions, ranges and lists", () => {
+  const templates = { u: "s3://bucket/file.h5", f: "{{c}}.h5" };
+  const gen = { key: "p/{{i}}.{{j}}", url: "{{f(c='run')}}", offset: "{{100 + i * 10}}", length: "10" };
+  const list = { version: 1, templates, refs: { a: ["{{u}}", 0, 5], b: "text" } };
+  expect(expand({ ...list, gen: [{ ...gen, dimensions: { i: { start: 1, stop: 3 }, j: [7, 8] } }] }).sort()).toEqual([
+    ["a", ["s3://bucket/file.h5", 0, 5]],
+    ["b", "text"],
+    ...[1, 2].flatMap((i) => [7, 8].map((j) => [`p/${i}.${j}`, ["run.h5", 100 + 10 * i, 10]])),
+  ]);
+});
+
+it("scans a folder with the list of 117 bytes that would stand for a million million references", () => {
+  const folder = scratchFolder();
+  const list =
+    '{"version":1,"refs":{"zarr.json":"{}"},"gen":[{"key":"a{{i}}","url":"b","dimensions":{"i":{"stop":1000000000000}}}]}';
+  writeFileSync(join(folder, "x.refs.json"), list);
+  writeZarr(join(folder, "near.zarr"), { version: 3, arrays: { p: array(["z", "y", "x"]), ...SNAPSHOT } });
+  const { datasets, problems } = scanFolders([folder], OPTIONS);
+  expect(datasets.map(({ name }) => name)).toEqual(["near"]);
+  expect(problems.map(({ message }) => message).join()).toMatch(/generates more than 1000000 references/);
+});
+
+/** What 40 KB of gzip, or 13 KB of Zstandard, decode to. */
+const ZEROS = new Uint8Array(40 * 1024 * 1024);
+/** A frame of Zstandard whose blocks repeat a byte, without and with a length of the content in its header. */
+function zstdBomb(blocks: number, isStated: boolean): Uint8Array {
+  const block = Buffer.alloc(4);
+  block.writeUIntLE((1 << 1) | ((128 * 1024) << 3), 0, 3);
+  const last = Buffer.from(block);
+  last.writeUInt8(last.readUInt8(0) | 1, 0);
+  const size = Buffer.alloc(8);
+  size.writeBigUInt64LE(BigInt(blocks * 128 * 1024));
+  const head = isStated ? Buffer.concat([Buffer.of(0xc0, 0x58), size]) : Buffer.of(0x00, 0x58);
+  return Buffer.concat([Buffer.of(0x28, 0xb5, 0x2f, 0xfd), head, ...Array(blocks - 1).fill(block), last]);
+}
+const header = (length: number, at: number, decoded: number, own?: number) => {
+  const bytes = Buffer.alloc(length);
+  bytes.writeUInt32LE(decoded, at);
+  if (own !== undefined) bytes.writeUInt32LE(length, own);
+  return bytes;
+};
+
+it.each([
+  ["gzip", { id: "gzip", level: 9 }, gzipSync(ZEROS, { level: 9 })],
+  ["zlib", { id: "zlib", level: 9 }, deflateSync(ZEROS, { level: 9 })],
+  ["zstd of a stated length", { id: "zstd" }, zstdBomb(3200, true)],
+  ["zstd of blocks", { id: "zstd" }, zstdBomb(3200, false)],
+  ["lz4", { id: "lz4" }, header(100, 0, ZEROS.length)],
+  ["blosc", { id: "blosc" }, header(100, 4, ZEROS.length, 12)],
+])("stops at the declared size of a chunk: %s", async (_, compressor, chunk) => {
+  const store = folderOf({ ".zarray": second({ compressor }), "0": chunk });
+  const { newestMs } = await stores.open({ store });
+  const before = process.memoryUsage().rss;
+  const reading = stores.read({ store, newestMs, path: "/", offset: [0], count: [64] });
+  expect(await failure(reading)).toMatch(/chunk 0 of \/ is damaged/);
+  expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
+});
+
+it("refuses a chunk that is larger than any encoding of it, and one that is a named pipe", async () => {
+  const store = folderOf({ ".zarray": second({}), "0": new Uint8Array(10 * 1024 * 1024) });
+  const { newestMs } = await stores.open({ store });
+  const box = { store, newestMs, path: "/", offset: [0], count: [64] };
+  expect(await failure(stores.read(box))).toMatch(/0 has 10485760 bytes, more than/);
+  rmSync(join(store, "0"));
+  execFileSync("mkfifo", [join(store, "0")]);
+  execFileSync("touch", ["-d", "2020-01-01", join(store, "0")]);
+  expect(await failure(stores.read(box))).toMatch(/0 is no plain file/);
+});
+
+it("refuses to read what is cut into more chunks than a read may touch", async () => {
+  const length = 10 * STORE_BOUNDS.readChunks;
+  const store = folderOf({ ".zarray": second({ shape: [length], chunks: [1] }) });
+  const { newestMs } = await stores.open({ store });
+  expect(await failure(stores.read({ store, newestMs, path: "/", offset: [0], count: [length] }))).toMatch(
+    /more than 262144 chunks/,
+  );
+});
+
+it("says nothing of a bound that is met exactly", () => {
+  expect(failureOf(() => read(`${"[".repeat(STORE_BOUNDS.depth)}${"]".repeat(STORE_BOUNDS.depth)}`))).toBeNull();
+  expect(failureOf(() => read('{"a": 1}', 8))).toBeNull();
+});
