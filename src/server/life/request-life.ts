@@ -366,9 +366,11 @@ export class RequestLife {
       },
       cut: () => this.#cut(),
     };
+    // What is taken in after the end is never given back.
+    if (this.#over) throw new CancelledError();
     while (!outgoing.enter(answer)) {
       await outgoing.room();
-      if (this.#gone) throw new CancelledError();
+      if (this.#over) throw new CancelledError();
       if (performance.now() > (this.#deadline ?? 0)) throw new BusyError("Too many answers wait for their readers.");
     }
     this.#answer = answer;

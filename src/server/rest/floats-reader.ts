@@ -18,7 +18,12 @@ export class FloatsReader {
     this.#bytesPerPoint = 12 * writers.length;
   }
 
+  /** @throws RequestError for a number that is not finite, and for bytes where the operation takes no points */
   write(arrived: Buffer): void {
+    if (this.#writers.length === 0) {
+      if (arrived.length === 0) return;
+      throw new RequestError("InvalidRequest", "The operation takes no points, so its octet-stream body must be empty.");
+    }
     const bytes = this.#carry.length > 0 ? Buffer.concat([this.#carry, arrived]) : arrived;
     const whole = bytes.length - (bytes.length % this.#bytesPerPoint);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -1,0 +1,176 @@
+/** Whatever a request holds (slot, points, bytes of its answer, token) is given back, whichever way it ends. */
+import { EventEmitter } from "node:events";
+import { setImmediate } from "node:timers/promises";
+import { beforeEach, describe, expect, it } from "vitest";
+import { loadConfig } from "../../../src/config.js";
+import type { Evaluation, Result } from "../../../src/engine/contract/query.js";
+import { CancelledError } from "../../../src/errors.js";
+import { Admission } from "../../../src/server/life/admission.js";
+import { Outgoing } from "../../../src/server/life/outgoing.js";
+import { NO_FACTS } from "../../../src/server/life/request-facts.js";
+import { type LivingReply, RequestLife } from "../../../src/server/life/request-life.js";
+import type { Service } from "../../../src/server/life/service.js";
+
+const WAITING_BYTES = 1_000_000;
+const POINTS = 100;
+
+const config = loadConfig({}, {});
+let admission: Admission;
+let outgoing: Outgoing;
+let tokens: number;
+/** Requests of the service that have been begun and have not ended. */
+let aborted: number;
+
+function evaluation(): Evaluation {
+  const sink = { write: () => undefined } as unknown as Evaluation["points"];
+  const query = { nodes: 0, limit: { points: 1e6, name: "query.points" }, work: POINTS, moreRecords: 2 * POINTS };
+  return {
+    ...{ points: sink, velocities: sink, ...query },
+    finish: () => Promise.reject(new CancelledError()),
+    abort: () => {
+      aborted++;
+    },
+  };
+}
+
+function result(bytes: number): Result {
+  const values = [new Float32Array(bytes / 4)];
+  return { items: bytes / 12, itemsPerPoint: 1, components: 3, values, release: () => undefined };
+}
+
+const service = (): Service =>
+  ({
+    config,
+    admission,
+    outgoing,
+    auth: { authorise: () => ({ id: "t", points: 0, release: () => tokens-- }) },
+    engine: { start: evaluation, find: () => undefined, datasets: () => [] },
+    slices: {},
+  }) as unknown as Service;
+
+/** A request and what ends it: `finished`, or a caller who `left`. */
+function begin(): { life: RequestLife; end: (how: "finished" | "left") => void } {
+  const raw = Object.assign(new EventEmitter(), {
+    writableFinished: false,
+    headersSent: false,
+    destroy: () => undefined,
+  });
+  const reply = { raw, header: () => undefined, hijack: () => undefined } as unknown as LivingReply;
+  const request = {
+    id: "1",
+    headers: {},
+    facts: { ...NO_FACTS },
+    log: { error: () => undefined },
+    raw: { socket: {} },
+  };
+  const life = RequestLife.begin(
+    service(),
+    request as unknown as Parameters<typeof RequestLife.begin>[1],
+    reply,
+    "test",
+  );
+  return {
+    life,
+    end: (how) => {
+      raw.writableFinished = how === "finished";
+      raw.emit("close");
+    },
+  };
+}
+
+const held = () => ({
+  slots: admission.taken,
+  waiting: admission.waiting,
+  points: admission.points,
+  bytes: outgoing.bytes,
+  tokens,
+});
+const NOTHING = { slots: 0, waiting: 0, points: 0, bytes: 0, tokens: 0 };
+
+beforeEach(() => {
+  admission = new Admission({ ...config.limits, "engine.inflight": 1 });
+  outgoing = new Outgoing(WAITING_BYTES, 1000, 1000);
+  tokens = 0;
+  aborted = 0;
+});
+
+/** The steps of a request in their order; each leaves something held. */
+const STEPS: readonly (readonly [string, (life: RequestLife) => unknown, Partial<typeof NOTHING>])[] = [
+  ["has arrived", () => undefined, {}],
+  [
+    "has shown its token",
+    (life) => {
+      tokens++;
+      life.authorise("t");
+    },
+    { tokens: 1 },
+  ],
+  ["has been read", (life) => life.admit(POINTS), { tokens: 1, points: POINTS }],
+  [
+    "has its slot",
+    async (life) => {
+      life.start({ operation: "GetVelocity", dataset: "flow" });
+      await life.enter();
+    },
+    { tokens: 1, points: 3 * POINTS, slots: 1 },
+  ],
+  ["is computed", (life) => life.computed([result(60_000)]), { tokens: 1, bytes: 60_000 }],
+  ["is being sent", (life) => life.handOver(60_000), { tokens: 1, bytes: 60_000 }],
+  ["has been taken in part", (life) => life.handedOver(20_000), { tokens: 1, bytes: 60_000 }],
+];
+
+describe.each(["finished", "left"] as const)("a request that has %s", (how) => {
+  it.each(STEPS.map(([name], last) => [name, last] as const))("gives everything back once it %s", async (_, last) => {
+    const { life, end } = begin();
+    for (const [, step] of STEPS.slice(0, last + 1)) await step(life);
+    expect(held()).toEqual({ ...NOTHING, ...STEPS[last]?.[2] });
+    end(how);
+    expect(held()).toEqual(NOTHING);
+    expect(aborted).toBe(how === "left" && last >= 3 ? 1 : 0);
+  });
+
+  it.each([
+    ["reads more points", (life: RequestLife) => life.admit(POINTS)],
+    ["is computed", (life: RequestLife) => life.computed([result(60_000)]).catch(() => undefined)],
+    ["asks for a slot", (life: RequestLife) => life.enter().catch(() => undefined)],
+    ["hands bytes over", (life: RequestLife) => life.handOver(60_000)],
+    ["gives something to release", (life: RequestLife) => life.onEnd(() => tokens--)],
+  ] as const)("holds nothing that it takes afterwards: %s", async (_, step) => {
+    const { life, end } = begin();
+    life.admit(POINTS);
+    life.start({ operation: "GetVelocity", dataset: "flow" });
+    end(how);
+    if (_ === "gives something to release") tokens++;
+    await step(life);
+    expect(held()).toEqual(NOTHING);
+  });
+});
+
+describe("a caller who leaves", () => {
+  it("while the request waits for a slot, leaves the queue", async () => {
+    const [first, second] = [begin(), begin()];
+    await first.life.enter(1);
+    const waiting = second.life.enter(1);
+    await setImmediate();
+    expect(held()).toMatchObject({ slots: 1, waiting: 1 });
+    second.end("left");
+    await expect(waiting).rejects.toThrow(CancelledError);
+    expect(held()).toMatchObject({ slots: 1, waiting: 0 });
+    first.end("finished");
+    expect(held()).toEqual(NOTHING);
+  });
+
+  it("while the answer waits for room among others, takes no room when it comes", async () => {
+    const first = begin();
+    await first.life.enter(1);
+    await first.life.computed([result(WAITING_BYTES)]);
+    const second = begin();
+    await second.life.enter(1);
+    const waiting = second.life.computed([result(60_000)]);
+    expect(held()).toMatchObject({ bytes: WAITING_BYTES });
+    second.end("left");
+    first.end("finished");
+    await expect(waiting).rejects.toThrow(CancelledError);
+    expect(held()).toEqual(NOTHING);
+  });
+});
