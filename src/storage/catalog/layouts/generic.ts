@@ -620,9 +620,28 @@ function timeOf(
   const number = table === undefined ? facts.numbers(TIME_NAMES) : null;
   const used = table ?? (number === null ? tables.find(({ role }) => role === "t") : undefined);
   const stated = used === undefined ? number : timesIn(contents, used, findings);
+  askTimes(shared, stated, frames);
   const isOnly = frames === 1 && stated?.value.length === 1 && answers.times === undefined;
   findings.timeFrom = isOnly ? (stated.statement ?? null) : null;
   return timesOf(frames, stated, step, answers, findings);
+}
+
+/** Asks which of several statements of the times holds, if the one that is taken is not the only one. */
+function askTimes(
+  { contents, tables, facts, findings }: SharedEvidence,
+  stated: StatedNumber<readonly number[]> | null,
+  frames: number,
+): void {
+  if (stated === null || stated.value.length !== frames || contents.answers.times !== undefined) return;
+  const other = tables.find(({ role, path, length }) => role === "t" && length !== frames && path !== stated.where);
+  const places = frames === 1 ? facts.contradiction(TIME_NAMES) : null;
+  if (other === undefined && places === null) return;
+  const text = places ?? `${stated.where} has ${frames} and ${other?.path} has ${other?.length} times`;
+  findings.ask(
+    "times",
+    `${text}; that ${stated.where} holds is a guess.`,
+    "--times FIRST:STEP or a list, or time in a descriptor",
+  );
 }
 
 function tableOfTimes(

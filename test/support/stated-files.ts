@@ -1,0 +1,286 @@
+/**
+ * Files that state everything about a field, and something more: what changes nothing, what changes the stored numbers
+ * or their places, or what contradicts the rest. Each is read right or asked about, never wrong.
+ */
+import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
+import { DataError } from "../../src/errors.js";
+import { openDataset } from "../../src/storage/bricks/brick-reader.js";
+import { openSource } from "../../src/storage/catalog/source.js";
+import { parentOf, writeHdf5 } from "./cubes.js";
+import { POLYNOMIALS } from "./foreign-files.js";
+import { fc } from "./property.js";
+import { readNodes } from "./read-nodes.js";
+
+const AXES = ["x", "y", "z"] as const;
+type Axis = (typeof AXES)[number];
+const GRID = { x: { origin: 0.5, spacing: 0.25 }, y: { origin: -1, spacing: 0.2 }, z: { origin: 2, spacing: 0.125 } };
+const LEVELS = ["field", "component", "coordinate", "group", "root"] as const;
+type Level = (typeof LEVELS)[number];
+
+/** A statement, and the places where it means what it says. */
+interface Statement {
+  readonly name: string;
+  readonly value: string | number;
+  readonly levels: readonly Level[];
+}
+
+const above: readonly Level[] = ["group", "root"];
+const nearby: readonly Level[] = ["field", "component", "group", "root"];
+const everywhere: readonly Level[] = LEVELS;
+
+/** Statements as solvers, instruments and tools write them: the stored numbers are not the values. */
+const CHANGING: readonly Statement[] = [
+  ...["factor", "scaling", "Scale", "multiplier", "conversion_factor", "toSI", "to_cgs", "unit_factor", "gain"].map(
+    (name) => ({ name, value: 0.01, levels: everywhere }),
+  ),
+  ...["CGSConversionFactor", "code_velocity_scale", "normalization", "norm", "calibration", "slope"].map((name) => ({
+    name,
+    value: 3,
+    levels: everywhere,
+  })),
+  ...["offset", "velocityOffset", "mean_bias", "reference_value", "intercept"].map((name) => ({
+    name,
+    value: 0.5,
+    levels: everywhere,
+  })),
+  ...["scale_factor", "add_offset", "unitSI", "missing_value", "valid_max"].map((name) => ({
+    name,
+    value: 0.5,
+    levels: above,
+  })),
+  { name: "normalized_by", value: "u_tau", levels: nearby },
+  { name: "transform", value: "fft", levels: nearby },
+  { name: "log_scale", value: "yes", levels: nearby },
+  { name: "fill_value", value: -999, levels: nearby },
+  { name: "centering", value: "cell", levels: nearby },
+  { name: "staggering", value: "face", levels: nearby },
+  { name: "location", value: "edge1", levels: ["field", "component"] },
+  { name: "storage_order", value: "F", levels: nearby },
+  { name: "units", value: "1e-3 m/s", levels: ["field", "component"] },
+  { name: "units", value: "km/h", levels: ["component"] },
+  { name: "description", value: "velocity normalised by the friction velocity", levels: ["field"] },
+  { name: "long_name", value: "deviation from the mean", levels: ["field"] },
+  { name: "long_name", value: "log10 of the speed", levels: ["field"] },
+  { name: "standard_name", value: "air_pressure", levels: ["field", "component"] },
+  { name: "positive", value: "down", levels: ["coordinate"] },
+];
+
+const HARMLESS: readonly Statement[] = [
+  { name: "scale_factor", value: 1, levels: everywhere },
+  { name: "factor", value: 1, levels: everywhere },
+  { name: "offset", value: 0, levels: everywhere },
+  { name: "normalization", value: "none", levels: nearby },
+  { name: "centering", value: "node", levels: nearby },
+  { name: "kolmogorov_scale", value: 0.01, levels: above },
+  { name: "integral_time_scale", value: 2.5, levels: above },
+  { name: "cfl_factor", value: 0.4, levels: above },
+  { name: "spatial_order", value: 6, levels: above },
+  { name: "references", value: "doi:10.1/2", levels: above },
+  { name: "history", value: "Thu: ncks -d scale", levels: above },
+  { name: "velocity_unit", value: "m/s", levels: above },
+  { name: "units", value: "m s-1", levels: ["field"] },
+  { name: "Re", value: 1600, levels: above },
+  { name: "viscosity", value: 0.001, levels: above },
+  { name: "title", value: "run 7 of the series", levels: above },
+  { name: "long_name", value: "velocity", levels: ["field"] },
+  { name: "filter_width", value: 2, levels: above },
+  { name: "solver", value: "spectral, dealiased", levels: above },
+  { name: "git_revision", value: "abc", levels: above },
+];
+
+/** Things that leave the grid or the frames open, whatever is said beside them. */
+const OPEN = ["staggered", "box", "second table", "two origins", "wall", "twice"] as const;
+
+const statement = (kind: "changing" | "harmless", rows: readonly Statement[]) =>
+  fc.constantFrom(...rows).chain(({ name, value, levels }) =>
+    fc.record({
+      kind: fc.constant(kind),
+      name: fc.constant(name),
+      value: fc.constant(value),
+      level: fc.constantFrom(...levels),
+    }),
+  );
+
+export const statedWays = fc.record({
+  nodes: fc.uniqueArray(fc.integer({ min: 4, max: 9 }), { minLength: 3, maxLength: 3 }),
+  order: fc.shuffledSubarray([...AXES], { minLength: 3 }),
+  vector: fc.boolean(),
+  /** Groups above the fields. */
+  group: fc.constantFrom("", "fields", "run/data"),
+  /** How the grid is stated. */
+  grid: fc.constantFrom("tables", "steps", "scales"),
+  frames: fc.integer({ min: 1, max: 3 }),
+  statement: fc.oneof(
+    statement("changing", CHANGING),
+    statement("harmless", HARMLESS),
+    fc.record({ kind: fc.constant("open" as const), what: fc.constantFrom(...OPEN) }),
+    fc.constant({ kind: "none" as const }),
+  ),
+});
+export type StatedWay = typeof statedWays extends fc.Arbitrary<infer T> ? T : never;
+
+const nodesOf = ({ nodes }: StatedWay, axis: Axis): number => nodes[AXES.indexOf(axis)] as number;
+const coordinates = (way: StatedWay, axis: Axis): Float64Array =>
+  Float64Array.from({ length: nodesOf(way, axis) }, (_, i) => GRID[axis].origin + i * GRID[axis].spacing);
+
+/** Whether the file states everything, and nothing that puts it in doubt. */
+export function isComplete({ statement: said }: StatedWay): boolean {
+  return said.kind === "none" || said.kind === "harmless";
+}
+
+/** The groups of the frames: one each if there are several. */
+function groupsOf({ group, frames }: StatedWay): string[] {
+  const base = group === "" ? "" : `/${group}`;
+  return frames === 1 ? [base] : Array.from({ length: frames }, (_, frame) => `${base}/${frame}`);
+}
+
+function pathsOf(way: StatedWay): string[] {
+  return groupsOf(way).flatMap((group) =>
+    way.vector ? [`${group}/velocity`] : ["u", "v", "w"].map((n) => `${group}/${n}`),
+  );
+}
+
+function writeValues(file: File, way: StatedWay): void {
+  const lists = new Map(AXES.map((axis) => [axis, coordinates(way, axis)]));
+  const lengths = way.order.map((axis) => nodesOf(way, axis));
+  for (const [t, group] of groupsOf(way).entries()) {
+    const value = (c: number, node: number): number => {
+      const at = new Map<Axis, number>();
+      let rest = node;
+      for (let d = 2; d >= 0; d--) {
+        at.set(way.order[d] as Axis, lists.get(way.order[d] as Axis)?.[rest % (lengths[d] as number)] as number);
+        rest = Math.floor(rest / (lengths[d] as number));
+      }
+      return POLYNOMIALS[c]?.(at.get("x") as number, at.get("y") as number, at.get("z") as number, t) as number;
+    };
+    const count = lengths.reduce((product, length) => product * length, 1);
+    const create = (path: string, data: Float64Array, shape: number[]) => {
+      const { group: parent, name } = parentOf(file, path);
+      parent.create_dataset({ name, data, shape });
+      (parent.get(name) as H5Dataset).create_attribute("axes", `${way.order.join("")}${shape.length === 4 ? "c" : ""}`);
+    };
+    if (way.vector) {
+      const data = Float64Array.from({ length: 3 * count }, (_, i) => value(i % 3, Math.floor(i / 3)));
+      create(`${group}/velocity`, data, [...lengths, 3]);
+    } else
+      for (const [c, name] of ["u", "v", "w"].entries())
+        create(
+          `${group}/${name}`,
+          Float64Array.from({ length: count }, (_, i) => value(c, i)),
+          lengths,
+        );
+    const isTwice = way.statement.kind === "open" && way.statement.what === "twice";
+    if (way.frames > 1) (file.get(group) as Group).create_attribute("time", isTwice ? 1 : t, [], "<d");
+  }
+  if (way.frames === 1) file.create_attribute("time", 0, [], "<d");
+}
+
+function writeGrid(file: File, way: StatedWay): void {
+  file.create_attribute("periodic", "none");
+  const open = way.statement.kind === "open" ? way.statement.what : null;
+  for (const axis of AXES) {
+    const { origin, spacing } = GRID[axis];
+    const last = origin + (nodesOf(way, axis) - 1) * spacing;
+    const isTable = way.grid !== "steps" || open === "staggered" || open === "second table";
+    if (open === "box") {
+      file.create_attribute(`${axis}min`, origin - spacing / 2, [], "<d");
+      file.create_attribute(`${axis}max`, last + spacing / 2, [], "<d");
+    } else if (isTable) file.create_dataset({ name: axis, data: coordinates(way, axis) });
+    else {
+      file.create_attribute(`d${axis}`, spacing, [], "<d");
+      file.create_attribute(`${axis}0`, origin, [], "<d");
+    }
+    if (open === "two origins") file.create_attribute(`origin_${axis}`, origin + 3 * spacing, [], "<d");
+    const moved = coordinates(way, axis).map((value) => value + spacing / 2);
+    if (open === "second table") file.create_dataset({ name: `${axis}m`, data: moved });
+    if (open === "staggered") file.create_dataset({ name: `${axis}h`, data: moved });
+  }
+  if (open === "two origins" && way.grid !== "steps")
+    for (const axis of AXES) file.create_attribute(`${axis}0`, GRID[axis].origin, [], "<d");
+  if (open === "wall") file.create_attribute("periodic_x", 1);
+  if (open === "twice" && way.frames === 1) file.create_dataset({ name: "time", data: Float64Array.of(0, 1, 2) });
+}
+
+function attachScales(file: File, way: StatedWay): void {
+  const open = way.statement.kind === "open" ? way.statement.what : null;
+  const hasTables = way.grid === "scales" && open !== "box";
+  if (!hasTables && open !== "staggered") return;
+  for (const name of open === "staggered" ? AXES.flatMap((axis) => [axis, `${axis}h`]) : AXES)
+    (file.get(name) as H5Dataset).make_scale(name);
+  for (const [at, path] of pathsOf(way).entries())
+    for (const [d, axis] of way.order.entries()) {
+      const isOwn = open === "staggered" && !way.vector && AXES[at % 3] === axis;
+      (file.get(path) as H5Dataset).attach_scale(d, `/${axis}${isOwn ? "h" : ""}`);
+    }
+}
+
+/** Writes the statement at its level: on all fields, on the last one, on a table, on the group, on the root. */
+function writeStatement(file: File, way: StatedWay): void {
+  const { statement: said } = way;
+  if (said.kind === "none" || said.kind === "open") return;
+  const { name, value, level } = said;
+  const paths = pathsOf(way);
+  const holders: string[] =
+    level === "root" || (level === "group" && way.group === "" && way.frames === 1)
+      ? ["/"]
+      : level === "group"
+        ? groupsOf(way).slice(-1)
+        : level === "component"
+          ? paths.slice(-1)
+          : level === "coordinate" && way.grid !== "steps"
+            ? ["/x"]
+            : paths;
+  for (const path of holders) {
+    const holder = path === "/" ? file : (file.get(path) as Group | H5Dataset);
+    const isText = typeof value === "string";
+    if (isText) holder.create_attribute(name, value);
+    else holder.create_attribute(name, value, [], "<d");
+  }
+  if (name === "units" && level === "component")
+    for (const path of paths.slice(0, -1)) (file.get(path) as H5Dataset).create_attribute("units", "m/s");
+}
+
+/** Whether a way makes a file: some statements have no meaning for some grids. */
+export function isPossible({ statement: said, grid, vector, frames }: StatedWay): boolean {
+  // Scales that are attached say which of two tables holds.
+  if (said.kind === "open" && said.what === "second table") return grid !== "scales";
+  if (said.kind === "open") return said.what !== "staggered" || !vector;
+  if (said.kind !== "changing") return true;
+  if (said.level === "coordinate") return grid !== "steps";
+  return said.level !== "component" || said.value !== "km/h" || !vector || frames > 1;
+}
+
+export type Verdict = "right" | "asked" | "wrong";
+
+/** Writes a file and reads it as a service would. */
+export async function verdictOf(path: string, way: StatedWay): Promise<Verdict> {
+  await writeHdf5(path, (file) => {
+    writeGrid(file, way);
+    writeValues(file, way);
+    attachScales(file, way);
+    writeStatement(file, way);
+  });
+  let dataset: ReturnType<typeof openSource>;
+  try {
+    dataset = openSource(path, 2 ** 26);
+  } catch (error) {
+    if (error instanceof DataError) return "asked";
+    throw error;
+  }
+  if (!isComplete(way)) return "wrong";
+  const open = openDataset(dataset);
+  let worst = 0;
+  for (let frame = 0; frame < dataset.time.count; frame++) {
+    const values = readNodes(dataset, open, "velocity", frame);
+    let index = 0;
+    for (const z of coordinates(way, "z"))
+      for (const y of coordinates(way, "y"))
+        for (const x of coordinates(way, "x"))
+          for (const polynomial of POLYNOMIALS)
+            worst = Math.max(worst, Math.abs((values[index++] as number) - polynomial(x, y, z, frame)));
+  }
+  open.close();
+  const { axes, time } = dataset;
+  const isPlaced = AXES.every((axis, at) => Math.abs((axes[at]?.origin ?? 0) - GRID[axis].origin) < 1e-9);
+  return worst < 1e-5 && isPlaced && time.count === way.frames ? "right" : "wrong";
+}
