@@ -138,6 +138,24 @@ describe("a dataset behind HTTP", () => {
     await server.set({ silent: false });
   });
 
+  it("refuses none of other datasets while 100 queries wait for it, and answers Busy to most of these", async () => {
+    await server.set({ silent: true });
+    const end = new AbortController();
+    const statuses: (number | null)[] = [];
+    const waiting = Array.from({ length: 100 }, () =>
+      ask("silent", end.signal).then(
+        ({ status }) => statuses.push(status),
+        () => statuses.push(null),
+      ),
+    );
+    await expect.poll(() => statuses.filter((status) => status === 503).length).toBeGreaterThan(60);
+    for (let i = 0; i < 20; i++) expect((await ask("near")).status).toBe(200);
+    expect(statuses.filter((status) => status !== 503)).toEqual([]);
+    end.abort();
+    await Promise.all(waiting);
+    await server.set({ silent: false });
+  });
+
   it("counts what was fetched, and says in /readyz and in the answer when its host fails", async () => {
     await server.set({ failures: 1000 });
     const { status, detail } = await ask("gone").then(async (answer) => ({

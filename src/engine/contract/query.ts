@@ -233,9 +233,9 @@ export interface StartControl {
   readonly client?: unknown;
   /**
    * Told when the query begins to wait for bricks of a store, with the store, and with null once it computes again or
-   * has ended.
+   * has ended. False ends the query as Busy: too many wait already.
    */
-  readonly onStoreWait?: (store: string | null) => void;
+  readonly onStoreWait?: (store: string | null) => boolean;
   /** Whether this process evaluates all of it, whatever the cluster. */
   readonly alone?: boolean;
   /** Points that will come, where that is known: they get one slab. */

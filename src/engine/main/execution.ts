@@ -2,6 +2,7 @@
 import { setMaxListeners } from "node:events";
 import type { Limits } from "../../config.js";
 import {
+  BusyError,
   CancelledError,
   DeadlineError,
   FieldprobeError,
@@ -35,6 +36,8 @@ const SWEEP_FROM = 128;
 export const PART_VALUES = 1 << 20;
 /** Time after which the thread of a task that does not obey its cancel flag is ended. */
 export const KILL_AFTER_MS = 500;
+/** Seconds after which a query of a slow store is worth another try. */
+const STORE_RETRY_S = 5;
 
 /** The parts of the engine that an execution uses. */
 export interface ExecutionContext {
@@ -342,7 +345,8 @@ export class Execution implements Evaluation {
 
   #tellWait(waits: boolean, tell: StartControl["onStoreWait"]): void {
     const dataset = this.#checked?.dataset;
-    if (dataset) tell?.(waits ? storeOf(dataset) : null);
+    if (dataset && tell?.(waits ? storeOf(dataset) : null) === false)
+      this.#fail(new BusyError("Too many queries wait for the store of this dataset.", STORE_RETRY_S));
   }
 
   /** Evaluates a batch that is all of a small query at once; false where a thread has to. */

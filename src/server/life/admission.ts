@@ -14,6 +14,10 @@ export interface AdmissionLimits {
   readonly "http.requestTimeoutMs": number;
 }
 
+/** The parts of the slots whose number of requests may wait for one store, and for all stores together. */
+const STORE_PART = 1 / 4;
+const STORES_PART = 1 / 2;
+
 /** The time before the request timeout at which a paused request is refused, so that it hears 503 rather than 408. */
 const MARGIN_MS = 100;
 
@@ -64,6 +68,8 @@ export class Admission {
   /** Requests that wait to add points, with how many. */
   readonly #paused = new Map<PointsHold, { readonly count: number; readonly resume: () => void }>();
   readonly #clients = new Map<unknown, Client>();
+  /** Requests that wait for stores, by store. */
+  readonly #atStores = new Map<string, number>();
   #taken = 0;
   /** Slots given so far. */
   #given = 0;
@@ -112,6 +118,32 @@ export class Admission {
   trySlot(asker: SlotRequest): (() => void) | null {
     const size = sizeOf(asker.work);
     return this.#taken < this.#most("engine.inflight", size) ? this.#take(asker, size) : null;
+  }
+
+  /**
+   * Counts a request against the store that its query waits for; meanwhile it needs no slot.
+   *
+   * @returns ends the wait, harmless when called twice; null if too many requests wait for the store, or for all stores
+   */
+  waitForStore(store: string): (() => void) | null {
+    const slots = this.#limits["engine.inflight"];
+    const waiting = this.#atStores.get(store) ?? 0;
+    const all = [...this.#atStores.values()].reduce((sum, count) => sum + count, 0);
+    if (waiting >= Math.max(1, slots * STORE_PART) || all >= Math.max(1, slots * STORES_PART)) return null;
+    this.#atStores.set(store, waiting + 1);
+    let waits = true;
+    return () => {
+      if (!waits) return;
+      waits = false;
+      const left = (this.#atStores.get(store) ?? 1) - 1;
+      if (left === 0) this.#atStores.delete(store);
+      else this.#atStores.set(store, left);
+    };
+  }
+
+  /** Takes the slot of a request that has waited for a store, also where all are taken: it must not wait again. */
+  takeAgain(asker: SlotRequest): () => void {
+    return this.#take(asker, sizeOf(asker.work));
   }
 
   /** Slots or places in the queue that requests of a size may have taken. */

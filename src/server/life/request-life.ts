@@ -80,6 +80,10 @@ export class RequestLife {
   #settled = 0;
   #body: Body | null = null;
   #slot: (() => void) | null = null;
+  /** Ends of the waits of its queries for stores. */
+  readonly #storeWaits = new Set<() => void>();
+  /** Whether the slot has been given back until none of these is left. */
+  #isLent = false;
   /** The answer, once it is computed and large enough to be counted. */
   #answer: OutgoingAnswer | null = null;
   /** Bytes of the answer that the reader has taken, and milliseconds for which it has had some to take. */
@@ -194,7 +198,8 @@ export class RequestLife {
     const asked = this.#withDataset(query);
     this.#tellDataset(asked.dataset);
     const dataset = asked.dataset === undefined ? undefined : this.find(asked.dataset);
-    const control = { deadlineMs, client: this.#client, stream, ...(dataset ? { dataset } : {}) };
+    const onStoreWait = this.#storeWait();
+    const control = { deadlineMs, client: this.#client, stream, onStoreWait, ...(dataset ? { dataset } : {}) };
     const evaluation = engine.start(asked, control);
     this.#evaluations.add(evaluation);
     const { points, name } = this.limit({ points: Number.POSITIVE_INFINITY, name: "query.points" });
@@ -238,7 +243,7 @@ export class RequestLife {
     this.#deadline ??= since + config.limits["query.deadlineMs"];
     let work = more;
     for (const evaluation of this.#evaluations) work += evaluation.work;
-    if (this.#slot !== null && work === this.#slotWork) return;
+    if ((this.#slot !== null || this.#isLent) && work === this.#slotWork) return;
     this.#leaveSlot();
     await this.#holdRecords(moreRecords);
     const asker = { client: this.#client, work };
@@ -252,6 +257,7 @@ export class RequestLife {
     this.#slot = release;
     this.#slotWork = work;
     if (this.#over) this.#leaveSlot();
+    else if (this.#storeWaits.size > 0) this.#lendSlot();
   }
 
   /**
@@ -381,7 +387,38 @@ export class RequestLife {
     this.#reply.raw.destroy();
   }
 
+  /** Hears of one query that it waits for a store; while any does, the request has no slot. */
+  #storeWait(): (store: string | null) => boolean {
+    let end: (() => void) | null = null;
+    return (store) => {
+      if (end !== null) this.#storeWaits.delete(end);
+      end?.();
+      end = store === null || this.#over ? null : this.#service.admission.waitForStore(store);
+      if (end === null) {
+        this.#takeSlotAgain();
+        return store === null || this.#over;
+      }
+      this.#storeWaits.add(end);
+      this.#lendSlot();
+      return true;
+    };
+  }
+
+  #lendSlot(): void {
+    if (this.#slot === null) return;
+    this.#slot();
+    this.#slot = null;
+    this.#isLent = true;
+  }
+
+  #takeSlotAgain(): void {
+    if (!this.#isLent || this.#storeWaits.size > 0) return;
+    this.#isLent = false;
+    this.#slot = this.#service.admission.takeAgain({ client: this.#client, work: this.#slotWork });
+  }
+
   #leaveSlot(): void {
+    this.#isLent = false;
     if (this.#slot === null) return;
     this.#timeComputing();
     this.#slot();
@@ -403,6 +440,7 @@ export class RequestLife {
     }
     this.#over = true;
     this.#leaveSlot();
+    for (const end of this.#storeWaits) end();
     this.#hold.release();
     if (this.#answer !== null) this.#service.outgoing.leave(this.#answer);
     if (this.#patience !== null) clearTimeout(this.#patience);

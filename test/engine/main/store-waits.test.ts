@@ -17,7 +17,7 @@ it("tells that a query waits for a store that is silent, and that it goes on at 
   try {
     await server.set({ silent: true });
     const told: (string | null)[] = [];
-    const onStoreWait = (store: string | null) => void told.push(store);
+    const onStoreWait = (store: string | null) => told.push(store) > 0;
     const query = { operation: "GetPressure", dataset: "far", time: 0, spatialInterpolation: "None" } as const;
     const evaluation = engine.start({ ...query, temporalInterpolation: "None" }, { onStoreWait });
     evaluation.points.slab.set([1, 1, 1]);

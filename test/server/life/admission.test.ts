@@ -148,3 +148,29 @@ describe("points of small requests", () => {
     expect(admission.points).toBe(0);
   });
 });
+
+describe("requests that wait for stores", () => {
+  it("are bounded for each store and for all, and leave the slots to others", () => {
+    const admission = new Admission({ ...LIMITS, "engine.inflight": 8 });
+    const waits = (store: string) => admission.waitForStore(store);
+    const ends = [waits("a"), waits("a")];
+    expect(ends).not.toContain(null);
+    expect(waits("a")).toBeNull();
+    expect([waits("b"), waits("b")]).not.toContain(null);
+    expect([waits("b"), waits("c")]).toEqual([null, null]);
+    expect(admission.taken).toBe(0);
+    ends[0]?.();
+    ends[0]?.();
+    expect(waits("c")).not.toBeNull();
+    expect(waits("c")).toBeNull();
+  });
+
+  it("get their slot back though all are taken, and give it back", () => {
+    const admission = new Admission(LIMITS);
+    while (admission.trySlot(small) !== null);
+    const release = admission.takeAgain(small);
+    expect(admission.taken).toBe(3);
+    release();
+    expect(admission.taken).toBe(2);
+  });
+});
