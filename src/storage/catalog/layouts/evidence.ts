@@ -330,18 +330,17 @@ export class StatedNumbers {
 
   /** Two places that state different numbers under some names, for people; null where all agree. */
   contradiction(names: readonly string[]): string | null {
-    const all = names.flatMap((name) =>
-      (this.#statements.get(name) ?? []).flatMap((statement) => {
-        const found = this.#read(statement);
-        const value =
-          typeof found === "number" ? found : found instanceof Float64Array && found.length === 1 ? found[0] : null;
-        return value === null || !Number.isFinite(value) ? [] : [{ value, where: placeText(statement) }];
-      }),
-    );
+    const statements = names.flatMap((name) => this.#statements.get(name) ?? []);
+    if (statements.length < 2) return null;
+    const all = statements.flatMap((statement) => {
+      const found = this.#read(statement);
+      const list = typeof found === "number" ? [found] : found instanceof Float64Array ? [...found] : [];
+      const [value = Number.NaN] = list;
+      return list.length === 1 && Number.isFinite(value) ? [{ value, where: placeText(statement) }] : [];
+    });
     const [first, ...others] = all;
-    const other = others.find(
-      ({ value }) => Math.abs(value - first.value) > SLACK * Math.max(Math.abs(value), Math.abs(first.value)),
-    );
+    const slack = (value: number) => SLACK * Math.max(Math.abs(value), Math.abs(first.value));
+    const other = others.find(({ value }) => Math.abs(value - first.value) > slack(value));
     return other === undefined ? null : `${first.where} is ${first.value} and ${other.where} is ${other.value}`;
   }
 

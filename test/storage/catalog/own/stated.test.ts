@@ -1,4 +1,4 @@
-/** Complete files with one statement more are read right or asked about, and asked only if the statement is in doubt. */
+/** Complete files with one statement more are read right or asked about, and asked only if it is in doubt. */
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
