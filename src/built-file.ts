@@ -1,4 +1,4 @@
-/** `builtFile` finds files of the build, also where the program runs from its source. */
+/** `builtFile` finds files of the build, also if the program runs from its source. */
 import { fileURLToPath } from "node:url";
 
 /** Where a program runs: from source as tests run it, or as it was built. */

@@ -9,7 +9,7 @@ import {
   interpolateViridis,
 } from "d3-scale-chromatic";
 
-/** Colour maps by name: five perceptually uniform ones, and two diverging ones whose middle stands for zero. */
+/** Colour maps by name: five perceptually uniform ones, and two diverging ones whose middle represents zero. */
 const MAPS = [
   { name: "viridis", diverging: false, colour: interpolateViridis },
   { name: "inferno", diverging: false, colour: interpolateInferno },
@@ -41,7 +41,7 @@ function rowOf(name: ColourMapName): (typeof MAPS)[number] {
   return MAPS.find((map) => map.name === name) ?? MAPS[0];
 }
 
-/** Whether the middle of a map stands for zero. */
+/** Whether the middle of a map represents zero. */
 export function isDiverging(name: ColourMapName): boolean {
   return rowOf(name).diverging;
 }

@@ -15,7 +15,7 @@ const MIB = 1024 * 1024;
 export const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * Limits of what a request may cost: default, meaning, and the largest value where there is one.
+ * Limits of what a request may cost: default, meaning, and the largest value if there is one.
  * FIELDPROBE_HTTP_BODY_BYTES sets `http.bodyBytes`.
  */
 const LIMIT_TABLE = {
@@ -41,7 +41,7 @@ const LIMIT_TABLE = {
   "engine.inflight": [32, "requests being answered"],
   "engine.queue": [256, "requests that wait"],
   "engine.chunkBytes": [64 * MIB, "decoded chunk of a dataset"],
-  "engine.pointsInFlight": [8_000_000, "points of all requests together; records, where a point has several"],
+  "engine.pointsInFlight": [8_000_000, "points of all requests together; records, if a point has several"],
   "token.concurrent": [0, "requests of one token at once; 0 is off"],
   "token.perMinute": [0, "requests of one token a minute; 0 is off"],
   "shutdown.graceMs": [10_000, "time for running requests when the service is told to stop", LONGEST_MS],
@@ -58,10 +58,10 @@ export interface Setting<T> {
   /** Name of the variable without FIELDPROBE_. */
   readonly variable: string;
   readonly schema: z.ZodType<T>;
-  /** Value where the variable is absent; a function where it depends on the machine. */
+  /** Value if the variable is absent; a function if it depends on the machine. */
   readonly fallback: T | (() => T);
   readonly about: string;
-  /** Placeholder of the command-line flag, where the setting has one: `--base-url <url>`. */
+  /** Placeholder of the command-line flag, if the setting has one: `--base-url <url>`. */
   readonly flag: string | null;
   /** The default in words, where `fallback` does not show it. */
   readonly shown: string | null;
@@ -394,7 +394,7 @@ function mapValues<T extends object, V>(object: T, map: (value: T[keyof T], name
   };
 }
 
-/** Memory this process may use: the bound of its control group where there is one, else the machine's. */
+/** Memory this process may use: the bound of its control group if there is one, else the machine's. */
 function memoryBytes(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 && constrained < totalmem() ? constrained : totalmem();

@@ -23,7 +23,7 @@ export type ServerCode = (typeof SERVER_CODES)[number];
 export type ErrorCode = CallerCode | ServerCode;
 export type Blame = "caller" | "server";
 
-/** Members of an error beside its message, each fit for the caller. */
+/** Members of an error besides its message, each fit for the caller. */
 export interface ErrorContext {
   /** The request member at fault, e.g. `time` or `points[12].x`. */
   readonly member?: string;
@@ -60,7 +60,7 @@ export class LimitError extends FieldprobeError {
   }
 }
 
-/** More points than a limit admits; `most` is 0 where the work for one point alone exceeds it. */
+/** More points than a limit admits; `most` is 0 if the work for one point alone exceeds it. */
 export function tooManyPoints(limit: string, count: number, most: number): LimitError {
   const why = most === 0 ? `: a single point exceeds ${limit}` : "";
   return new LimitError(limit, `Request size too large (${count} > ${most})${why}`);

@@ -37,7 +37,7 @@ export interface LockOptions {
 }
 
 /**
- * Runs `change` while no other process runs one under the lock of the same file: `PATH.lock` beside it, which names
+ * Runs `change` while no other process runs one under the lock of the same file: `PATH.lock` next to it, which names
  * its process. A lock whose process has ended, or which is a minute old, is taken over. In a folder that takes no files
  * there is no lock, and `change` runs without one.
  *
@@ -71,7 +71,7 @@ export function withLock<T>(path: string, change: () => T, { waiting, waitMs = W
   }
 }
 
-/** Makes a lock and returns its inode; impossible where the folder or its disk takes no file. */
+/** Makes a lock and returns its inode; impossible if the folder or its disk takes no file. */
 function tryLock(lock: string): number | "taken" | "impossible" {
   let file: number;
   try {
@@ -90,7 +90,7 @@ function tryLock(lock: string): number | "taken" | "impossible" {
   }
 }
 
-/** The lock at a path, or null where there is none any more. */
+/** The lock at a path, or null if there is none any more. */
 function readLock(lock: string): HeldLock | null {
   try {
     const { ino: inode, mtimeMs } = statSync(lock);
@@ -114,7 +114,7 @@ function isLeftOver({ pid, host, ageMs }: HeldLock): boolean {
   }
 }
 
-/** Removes a lock, and puts it back where another process has replaced it by its own meanwhile. */
+/** Removes a lock, and puts it back if another process has replaced it by its own meanwhile. */
 function removeLock(lock: string, { inode }: HeldLock): void {
   const aside = `${lock}.${process.pid}`;
   try {

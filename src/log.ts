@@ -22,7 +22,7 @@ export function createLog({ logLevel }: Pick<Config, "logLevel">, terminal = pro
 const UNWRITTEN_BYTES = 1024 * 1024;
 
 /**
- * Standard error, to which the lines of one tick are written together; nothing is left when the process exits. Where it
+ * Standard error, to which the lines of one tick are written together; nothing is left when the process exits. If it
  * takes nothing, as a file on a full disk, its lines wait for the next ones, and the service goes on.
  */
 function gathered(): DestinationStream & { flushSync(): void } {

@@ -21,7 +21,7 @@ import { soapPlugin } from "./server/soap/route.js";
 import { obeySignals } from "./signals.js";
 
 /**
- * The time for which the threads of guests are waited for, once all requests have ended; longer where the grace time is
+ * The time for which the threads of guests are waited for, once all requests have ended; longer if the grace time is
  * not over.
  */
 const THREADS_MS = 2_000;
@@ -63,7 +63,7 @@ export async function startService(config: Config, log: Logger, fieldsOnly = fal
     if (events) plugins.push(events.plugin);
     const guests = events === null ? {} : { events: () => events.state };
     app = await createApp({ config, engine, logger: log, plugins, guests });
-    // For "localhost" fastify would open a second server, whose requests nobody counts; of other names it takes one
+    // For "localhost" fastify would open a second server, whose requests are not counted; of other names it takes one
     // address too.
     const host = config.host === "localhost" ? (await lookup(config.host)).address : config.host;
     await app.listen({ host, port: config.port });
@@ -74,7 +74,7 @@ export async function startService(config: Config, log: Logger, fieldsOnly = fal
   }
 }
 
-/** Loads the events interface, which keeps a store of its own in the state folder; its store is opened later. */
+/** Loads the events interface, which keeps its own store in the state folder; its store is opened later. */
 async function loadEvents(config: Config, log: Logger): Promise<EventsModule> {
   const { EventsModule } = await import("./events/open.js");
   return new EventsModule(config, log);

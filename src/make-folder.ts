@@ -3,7 +3,7 @@ import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Makes a folder and those above it; `mkdirSync` with `recursive` never ends where a file system refuses folders as
+ * Makes a folder and those above it; `mkdirSync` with `recursive` never ends if a file system refuses folders as
  * /proc does.
  *
  * @param mode permissions of folders that are made

@@ -257,7 +257,7 @@ export interface Operation {
   /** A row of the kernel table (`kernels/table.ts`): for tracking the one that samples the flow. */
   readonly kernel: string;
   /**
-   * Fields that the kernel reads, in its order; none where the request has a member `field`. A force may be known in
+   * Fields that the kernel reads, in its order; none if the request has a member `field`. A force may be known in
    * closed form instead of being stored.
    */
   readonly fields: readonly FieldName[];
@@ -465,7 +465,7 @@ export const ALL_OPERATIONS = [...OPERATIONS, ...LATER_OPERATIONS] as const;
 /** The two interfaces that requests are written for. */
 export type Dialect = "older" | "later";
 
-/** The interface whose WSDL describes an operation; the older one where both do. */
+/** The interface whose WSDL describes an operation; the older one if both do. */
 export function dialectOf(name: OperationName): Dialect {
   return OPERATIONS.some((row) => row.name === name) ? "older" : "later";
 }
@@ -494,12 +494,12 @@ const FUNCTIONS: Readonly<Record<string, (row: OperationRow) => boolean>> = {
   GetThreshold_Python: ({ name }) => name === "GetThreshold",
 };
 
-/** The operations that an array form may mean; where there is one only, the name of the function does not matter. */
+/** The operations that an array form may mean; if there is one only, the name of the function does not matter. */
 export function functionsOf(form: Operation): readonly OperationRow[] {
   return operationsIn("later").filter((row) => FUNCTIONS[form.name]?.(row) ?? false);
 }
 
-/** The operation that an array form means by the name of a function; null where it has none of that name. */
+/** The operation that an array form means by the name of a function; null if it has none of that name. */
 export function functionNamed(form: Operation, name: unknown): OperationRow | null {
   const known = functionsOf(form);
   return (known.length === 1 ? known[0] : known.find((row) => row.name === name)) ?? null;

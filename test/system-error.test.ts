@@ -20,7 +20,7 @@ it("names the file and says why, without a code", () => {
   const [none, file] = [join(folder, "none"), join(folder, "file")];
   writeFileSync(file, "");
   expect(describeError(thrownBy(() => readFileSync(none)))).toBe(`${none}: no such file or folder`);
-  expect(describeError(thrownBy(() => mkdirSync(file)))).toBe(`${file}: a file stands where a folder is needed`);
+  expect(describeError(thrownBy(() => mkdirSync(file)))).toBe(`${file}: there is a file where a folder is needed`);
   expect(reasonOf(thrownBy(() => readFileSync(folder)))).toBe("it is a folder");
 });
 

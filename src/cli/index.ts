@@ -83,7 +83,7 @@ function likeOthers(command: Command): void {
 }
 likeOthers(program);
 
-/** Commands that go on when nobody reads their output, or a full disk takes none of it. */
+/** Commands that continue when their output is not read, or a full disk takes none of it. */
 const SERVICES: readonly string[] = ["serve"];
 
 // A reader that closes the pipe (`| head`) ends the command silently.
@@ -92,7 +92,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") process.stderr.write(`fieldprobe: the output cannot be written: ${reasonOf(error)}\n`);
   process.exit(1);
 });
-// Progress that nobody can read is no reason to end.
+// Progress that cannot be shown is no reason to end.
 process.stderr.on("error", () => undefined);
 
 try {

@@ -17,7 +17,7 @@ export interface ClientErrorDetail {
   readonly limit?: string;
   /** The service's id of the request in its log. */
   readonly requestId?: string;
-  /** HTTP status, where there was an answer. */
+  /** HTTP status, if there was an answer. */
   readonly status?: number;
   /** Seconds after which the service expects a retry to make sense. */
   readonly retryAfter?: number;

@@ -60,7 +60,7 @@ export async function askExits(
   return new Float32Array(body);
 }
 
-/** The error of a refusal. One of the body's size names no limit where it comes before the body is read. */
+/** The error of a refusal. One of the body's size names no limit if it comes before the body is read. */
 async function refusalOf(response: Response): Promise<ClientError> {
   const { status, statusText, headers } = response;
   const problem = (await response.json().catch(() => ({}))) as Problem;

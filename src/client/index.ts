@@ -89,7 +89,7 @@ function recordsPerPoint(operation: TableRow, request: Request): number {
 /**
  * Flattens the list members of a request, and counts its points.
  *
- * @throws ClientError where a list has not one item for each point
+ * @throws ClientError if a list has not one item for each point
  */
 function readLists(operation: TableRow, request: Request) {
   const lists = operation.request

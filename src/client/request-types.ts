@@ -51,7 +51,7 @@ export interface Answer<N extends OperationName = OperationName> {
   readonly values: Float32Array;
 }
 
-/** Options of a call beside its request. */
+/** Options of a call in addition to its request. */
 export interface CallOptions {
   /** Ends the call; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;

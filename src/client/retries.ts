@@ -6,7 +6,7 @@ import { ClientError } from "./error.js";
 const RETRIES = 5;
 
 /**
- * Sends a request, and sends it again where the service is busy or the rate of the token is used up, after the time
+ * Sends a request, and sends it again if the service is busy or the rate of the token is used up, after the time
  * that the service names.
  *
  * @throws the error of the last attempt, or the reason of the signal when it ends a wait

@@ -16,7 +16,7 @@ export type SoapCall = (
 const PORTS = { "1.1": "TurbulenceServiceSoap", "1.2": "TurbulenceServiceSoap12" } as const;
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** The service's own address: `url` itself where it names the endpoint, else the endpoint below it. */
+/** The service's own address: `url` itself if it names the endpoint, else the endpoint below it. */
 export function endpoint(url: string): string {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw new ClientError("Network", `Not an address: ${url}; http://127.0.0.1:8080 is one.`);

@@ -68,13 +68,13 @@ interface Job extends Distribution, SharingControl {
 /** The owners of the regions of a dataset. */
 interface Owners {
   readonly list: readonly Peer[];
-  /** By region: the index of its owner in `list`; 255 where no peer is usable. */
+  /** By region: the index of its owner in `list`; 255 if no peer is usable. */
   readonly owners: Uint8Array;
 }
 
 /** A part of a query, for one owner. */
 interface OpenPortion<T> extends Omit<Portion, "owner"> {
-  /** Undefined where no peer is usable. */
+  /** Undefined if no peer is usable. */
   readonly owner: Peer | undefined;
   /** Searches and cutouts: the nodes. */
   readonly box: RegionBox | null;
@@ -128,7 +128,7 @@ export class Cluster implements Sharing {
     });
   }
 
-  /** Listens for pieces of peers, where the settings name an address. @throws the error of the system */
+  /** Listens for pieces of peers, if the settings name an address. @throws the error of the system */
   async listen(): Promise<void> {
     await this.#listener?.listen();
   }
@@ -213,7 +213,7 @@ export class Cluster implements Sharing {
     this.#peers.close();
   }
 
-  /** The regions by which a query may be divided; null where this process had better evaluate all of it. */
+  /** The regions by which a query may be divided; null if this process had better evaluate all of it. */
   #distributionOf({ query, dataset, fields, region, operation }: CheckedQuery): Distribution | null {
     // Boxes of `nodes` may cross a periodic seam, which `owned-boxes.ts` does not know: they are not divided.
     if (dataset === null || query.nodes !== undefined) return null;
@@ -407,7 +407,7 @@ export class Cluster implements Sharing {
   /**
    * Asks a peer for a part, as one piece.
    *
-   * @throws PeerError where another process may succeed, or the error of the query
+   * @throws PeerError if another process may succeed, or the error of the query
    */
   async #ask<T>(job: Job, peer: Peer, part: OpenPortion<T>, generation: string): Promise<T> {
     const { checked, dataset, deadline, signal } = job;
@@ -439,14 +439,14 @@ export class Cluster implements Sharing {
 }
 
 /**
- * Whether another process may succeed where one has failed: nobody can mend an error of the caller, nor a deadline that
- * has passed.
+ * Whether another process may succeed if one has failed: no process can mend an error of the caller, nor a deadline
+ * that has passed.
  */
 function isOwnFailure(error: unknown): boolean {
   return error instanceof FieldprobeError && error.blame === "server" && !(error instanceof DeadlineError);
 }
 
-/** The index of the point that an error names; 0 where it names none. */
+/** The index of the point that an error names; 0 if it names none. */
 function pointIn({ context }: FieldprobeError): number {
   return Number(/^points\[(\d+)\]/.exec(context.member ?? "")?.[1] ?? 0);
 }

@@ -23,7 +23,7 @@ export function addressOf(text: string): { readonly host: string; readonly port:
   return { host: bracketed ?? plain ?? "", port: Number(port) };
 }
 
-/** Reads the keys; null where none are set. @throws ConfigError when they cannot be used */
+/** Reads the keys; null if none are set. @throws ConfigError when they cannot be used */
 function readKeys({ cert, key, ca }: Config["cluster"]): Keys | null {
   if (cert === null || key === null || ca === null) {
     if (cert === null && key === null && ca === null) return null;

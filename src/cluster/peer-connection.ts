@@ -19,7 +19,7 @@ export interface PeerRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string | number>>;
   readonly body?: readonly Float32Array[];
-  /** Receives an answer with status 200 that is just as long; others get memory of their own. */
+  /** Receives an answer with status 200 that is just as long; others get separate memory. */
   readonly into?: Uint8Array | undefined;
   readonly signal: AbortSignal;
 }
@@ -108,7 +108,7 @@ export class PeerConnection {
     const rest = now === null || now.answer !== null ? bytes : this.#readHead(now, bytes);
     const { answer, filled } = now ?? { answer: null, filled: 0 };
     if (now === null || (answer !== null && rest.length > answer.body.length - filled)) {
-      this.#socket.destroy(new Error("an answer that nobody asked for"));
+      this.#socket.destroy(new Error("an answer without a request"));
     } else if (answer !== null) {
       answer.body.set(rest, filled);
       now.filled += rest.length;

@@ -133,7 +133,7 @@ export class Peers {
     return status !== null && !status.draining && status.build === this.#self.build;
   }
 
-  /** Whether there is a usable peer beside this process. */
+  /** Whether there is a usable peer other than this process. */
   get hasOthers(): boolean {
     return this.list.some((peer) => this.isUsable(peer) && !this.isSelf(peer));
   }

@@ -44,7 +44,7 @@ function queryOf({ name, request }: OperationRow) {
 
 const QUERIES = ALL_OPERATIONS.map(queryOf) as unknown as readonly [ReturnType<typeof queryOf>];
 const PIECE = z.strictObject({
-  /** The generation, on which the answer depends beside the query (`generation.ts`). */
+  /** The generation, on which the answer depends besides the query (`generation.ts`). */
   generation: z.string().regex(/^[0-9a-f]{64}$/),
   query: z.discriminatedUnion("operation", QUERIES),
   /** Searches and cutouts: the part of their nodes. */

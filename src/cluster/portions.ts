@@ -15,7 +15,7 @@ export interface PointsToCut extends Omit<SharedPoints, "out"> {
   readonly indices: Uint32Array | null;
 }
 
-/** The points of one owner: a slab of them, and one of initial velocities where they are given. */
+/** The points of one owner: a slab of them, and one of initial velocities if they are given. */
 export interface Portion extends PointsToCut {
   readonly owner: number;
   /** Ascending. */

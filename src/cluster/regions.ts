@@ -10,10 +10,10 @@ import { wrap } from "../kernels/stencil.js";
 import type { Axes, Axis, Bricking, Triple } from "../kernels/types.js";
 
 /**
- * Nodes along an edge of a region: so many, fewer where a grid would have few regions, but not fewer than the least.
+ * Nodes along an edge of a region: fewer if a grid would otherwise have few regions, but not fewer than the least.
  */
 const EDGE = { most: 128, least: 64 } as const;
-/** Regions that a grid is divided into where its size allows it, and at most. */
+/** Regions that a grid is divided into if its size allows it, and at most. */
 const FEWEST = 64;
 const MOST = 32_768;
 
@@ -26,7 +26,7 @@ export interface Regions {
   readonly size: number;
   /**
    * Per axis and cell of the grid its part of the number of the region that points there belong to: the three parts add
-   * up. One more cell stands for the first of the next period.
+   * up. One more cell represents the first of the next period.
    */
   readonly tables: readonly [Uint16Array, Uint16Array, Uint16Array];
   /** The place of each region on a curve from neighbour to neighbour (Morton order). */

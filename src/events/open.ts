@@ -20,7 +20,7 @@ export interface EventsLogger {
 /** The state of the module, as `/readyz` tells it. */
 export type EventsState = "opening" | "ready" | "unavailable";
 
-/** The shipped sample, imported where the data shipped with it is served. */
+/** The shipped sample, imported if the data shipped with it is served. */
 const SAMPLE = fileURLToPath(new URL("../../data/events.json", import.meta.url));
 
 /** Time after which an unavailable store is tried again. */
@@ -123,7 +123,7 @@ export class EventsModule {
   }
 }
 
-/** The zone of the site, asked at midnight, outside of any request; it stays where the store cannot be read. */
+/** The zone of the site, asked at midnight, outside of any request; it stays if the store cannot be read. */
 function siteZone(store: Store, clock: Clock, logger: EventsLogger): () => string {
   const read = () => store.view(clock(), (view) => view.snapshot.zone);
   let known = read();

@@ -5,7 +5,7 @@ export const POWERS_OF_TEN: Float64Array = Float64Array.from({ length: 23 }, (_,
 
 const DECIMAL = /^([+-]?)(?:([0-9]+)(?:\.([0-9]*))?|\.([0-9]+))(?:[eE]([+-]?[0-9]+))?$/;
 
-/** The spellings of XML Schema beside decimals. */
+/** The spellings of XML Schema other than decimals. */
 const WORDS: ReadonlyMap<string, number> = new Map([
   ["INF", Number.POSITIVE_INFINITY],
   ["-INF", Number.NEGATIVE_INFINITY],
@@ -15,7 +15,7 @@ const WORDS: ReadonlyMap<string, number> = new Map([
 /**
  * Reads an `xs:float` without surrounding white space.
  *
- * @returns the nearest float32 (infinite when the magnitude overflows), or undefined where the text is none
+ * @returns the nearest float32 (infinite when the magnitude overflows), or undefined if the text is none
  *
  * `Number` rounds correctly to double, and every midpoint between two neighbouring float32 is a double. Rounding a
  * second time can therefore only go wrong when the double is such a midpoint: then, and only then, the text is compared

@@ -21,7 +21,7 @@ interface Columns {
 /**
  * The columns of x, y and z by the names of a header; null for a comment, which names none of them.
  *
- * @throws Error where the names leave it open which columns are meant
+ * @throws Error if the names leave it open which columns are meant
  */
 function columnsOf(header: string): Columns | null {
   const isComment = header.startsWith("#");
@@ -38,7 +38,7 @@ function columnsOf(header: string): Columns | null {
   throw new Error(`the header ${JSON.stringify(header.slice(0, 64))} does not name one column each x, y and z`);
 }
 
-/** The cells of x, y and z in a line; none where it has another number of columns than the header. */
+/** The cells of x, y and z in a line; none if it has another number of columns than the header. */
 function cellsAt({ count, at, separator }: Columns, text: string, cells: readonly string[]): string[] {
   const row = cells.length === count ? cells : text.split(separator);
   return row.length === count ? at.map((column) => row[column]) : [];

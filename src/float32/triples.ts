@@ -16,7 +16,7 @@ export type ScanEnd = typeof FULL | typeof SHORT | typeof ODD;
 export const LONGEST_NUMBER = 64;
 
 /**
- * The rules for white space and numbers. In XML and JSON, white space may stand around tags and numbers; in lines it
+ * The rules for white space and numbers. In XML and JSON, white space may surround tags and numbers; in lines it
  * may not. Numbers have the form of XML Schema, in JSON the narrower form of JSON. In JSON and lines they must be
  * finite.
  */
@@ -83,7 +83,7 @@ export class TripleScanner {
     return why;
   }
 
-  /** Skips white space and the tag; returns the index after it, -1 where bytes are missing, -2 where it differs. */
+  /** Skips white space and the tag; returns the index after it, -1 if bytes are missing, -2 if it differs. */
   #tag(bytes: Uint8Array, from: number, end: number, which: number): number {
     const tag = this.tags[which];
     let p = from;
@@ -129,7 +129,7 @@ const MARKUP = 0x3c;
 const COMMA = 0x2c;
 const CLOSE_LIST = 0x5d;
 
-/** Whether a byte may stand in a number or a word for one: neither white space nor what ends a number. */
+/** Whether a byte may be part of a number or a word for one: neither white space nor what ends a number. */
 function isWord(byte: number): boolean {
   const isEnd = byte === MARKUP || byte === COMMA || byte === CLOSE_LIST;
   return !isEnd && !isSpace(byte);

@@ -25,7 +25,7 @@ export const FIRST = 1;
 export const SECOND = 2;
 export const THIRD = 5;
 /**
- * First derivative taken only at those nodes of the interpolation where the centred stencil stands, and only at the
+ * First derivative taken only at those nodes of the interpolation where the centred stencil fits, and only at the
  * others.
  */
 export const FITTED = 3;
@@ -74,7 +74,7 @@ class DifferenceVectors implements AxisVectors {
   readonly #order: DifferenceOrder;
   readonly #used: readonly number[];
   readonly #values: AxisWeights;
-  /** By kind, where it has one. */
+  /** By kind, if it has one. */
   readonly #tables: ReadonlyMap<number, DifferenceRows>;
   readonly #distinct: readonly DifferenceRows[];
   readonly #dense: Float64Array;

@@ -23,7 +23,7 @@ export const MIXED = [
  *
  * The derivative is that of the discrete field, by differences of `order` at the nearest node; with `base` 4 the
  * differences at 4 x 4 x 4 nodes are interpolated by fourth-order Lagrange weights, fused into one weight vector per
- * axis. Mixed derivatives use the plane diagonals where the centred stencil stands on both axes, as the sum over k of
+ * axis. Mixed derivatives use the plane diagonals if the centred stencil fits on both axes, as the sum over k of
  * m_k D_k(a) D_k(b) with D_k f = f(+k) - f(-k), and the product of two first derivatives elsewhere.
  *
  * The Laplacian of the gradient is made of third derivatives and products of first and second ones.

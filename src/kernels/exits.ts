@@ -25,7 +25,7 @@ export interface Step {
  * step is.
  *
  * @param from positions at the start of the step, relative to the grid; those of leaving particles become the exits
- * @param to   positions after it; changed where they are outside
+ * @param to   positions after it; changed if they are outside
  */
 export function settle(
   axes: Axes,

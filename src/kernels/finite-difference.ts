@@ -65,7 +65,7 @@ export function fitsCentred(axis: Axis, order: DifferenceOrder, node: number): b
 /**
  * Weights of the first, second or third derivative at every node of an axis, scaled by its spacing.
  *
- * Where the centred stencil of a uniform axis does not fit, and on tabulated axes: order + 1 nodes for the first and
+ * If the centred stencil of a uniform axis does not fit, and on tabulated axes: order + 1 nodes for the first and
  * the third and order + 2 for the second derivative, slid inward at the ends, so that the order is kept (of the third:
  * two less).
  *
@@ -137,7 +137,7 @@ function differentiationRow(y: Float64Array, at: number, derivative: 1 | 2 | 3, 
   for (let j = 0; j < y.length; j++) {
     if (j === at) continue;
     const first = omega[j] / omega[at] / (y[at] - y[j]);
-    // The sums without j: as a difference of the whole sum they would cancel where two nodes are close.
+    // The sums without j: as a difference of the whole sum they would cancel if two nodes are close.
     let others = 0;
     let squares = 0;
     for (let m = 0; m < y.length; m++) {

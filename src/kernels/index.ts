@@ -22,7 +22,7 @@ export interface SchemeRequest extends PointKernel {
 
 /** A faster implementation of the kernels in this folder, with the same bits. */
 export interface Accelerator {
-  /** A scheme that does what `plain` does, or null where there is none. */
+  /** A scheme that does what `plain` does, or null if there is none. */
   scheme(request: SchemeRequest, plain: Scheme): Scheme | null;
   readonly intervalSums?: IntervalSums;
   readonly sortByBrick?: typeof sortByBrick;
@@ -33,7 +33,7 @@ export interface Accelerator {
  *
  * @param kernel a name of POINT_KERNELS
  * @param method a name of METHODS that suits the kernel: interpolation for values, differences for derivatives, splines
- *   for both but no Laplacian and, where only the first derivative is continuous, no Hessian
+ *   for both but no Laplacian and, if only the first derivative is continuous, no Hessian
  * @throws RangeError for any other kernel or method, and when an axis with ends has fewer nodes than the stencil
  */
 export function createScheme(

@@ -13,7 +13,7 @@ const ON_NODE = 1e-12;
  * Weights of the Lagrange basis on `order` equispaced nodes.
  *
  * @param order    4, 6 or 8
- * @param fraction offset from the left central node in grid spacings; outside 0 .. 1 where a stencil was slid inward
+ * @param fraction offset from the left central node in grid spacings; outside 0 .. 1 if a stencil was slid inward
  * @param out      length at least `order`; overwritten; sums to 1, and is a unit vector when the fraction is on a node
  *
  * Exact for polynomials of degree < order; error O(h^order).

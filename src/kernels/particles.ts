@@ -7,7 +7,7 @@ import { type Outlet, type Step, settle } from "./exits.js";
 import { clampToDomain } from "./stencil.js";
 import type { Axes, Triple, VelocitySampler } from "./types.js";
 
-/** A rest of time that is not worth a step of its own. */
+/** A rest of time that is not worth its own step. */
 const ARRIVED = 1e-5;
 
 /** Parameters that all particles of an integration share. */
@@ -22,7 +22,7 @@ export interface PathParameters {
   /** Step, negative for tracking backward, and number of steps. */
   readonly step: number;
   readonly steps: number;
-  /** Length of the last step where it is another. */
+  /** Length of the last step if it is another. */
   readonly last?: number;
   /**
    * The part of the steps to take, all of them where absent: the integration goes on after step `from` and is left
@@ -240,7 +240,7 @@ function shift({ frameVelocity, outlet }: PathParameters, positions: Float64Arra
   }
 }
 
-/** Holds particles at walls, or at every face where nothing is open, and ends the paths of those that leave. */
+/** Holds particles at walls, or at every face if nothing is open, and ends the paths of those that leave. */
 function keepInside(
   { axes, outlet }: PathParameters,
   from: Float64Array,

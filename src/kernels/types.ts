@@ -116,7 +116,7 @@ export interface Scheme {
     out: Float64Array,
   ): void;
   /**
-   * As `combine`, with the same bits, where the bricks of all frames are not at hand at a time: for as many points,
+   * As `combine`, with the same bits, if the bricks of all frames are not at hand at a time: for as many points,
    * from `first` on, as there is room for in scratch.
    *
    * @param withFrame calls `use` with the fields of frame `turn` while its bricks are at hand

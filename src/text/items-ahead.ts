@@ -9,9 +9,9 @@ import type { QueryTexts } from "./text-task.js";
 
 /** Bytes in order, of which those that were taken and not used are put back. */
 export interface ByteQueue {
-  /** Takes the bytes at hand; empty where there are none. */
+  /** Takes the bytes at hand; empty if there are none. */
   takeHeld(): Buffer;
-  /** Takes the bytes at hand, or the next ones; null at the end, undefined where they have to be waited for. */
+  /** Takes the bytes at hand, or the next ones; null at the end, undefined if they have to be waited for. */
   take(): Buffer | null | undefined;
   /**
    * Hands the bytes that follow those at hand on as they arrive, until `into` returns false; resolves when `take`
@@ -32,7 +32,7 @@ const NOTHING: Buffer = Buffer.alloc(0);
 /** Part of a passage that is begun when reading has to wait and no thread has work. */
 const LEAST_PART = 1 / 4;
 
-/** Takes triples that were read from so many bytes of the text; it may read the array until it ends. */
+/** Takes triples that were read from a number of bytes of the text; it may read the array until it ends. */
 export type TripleReceiver = (triples: Float32Array, count: number, bytes: number) => Steps<void>;
 
 /** The form of the items. */
@@ -70,7 +70,7 @@ interface Passage {
 
 /**
  * Reads items of a form as long as they come, in passages that end where an item ends, and hands on what was read in
- * the order of the document. Stops where an item has another form, at the end of the items, or where no memory is left;
+ * the order of the document. Stops at an item of another form, at the end of the items, or when no memory is left;
  * the reader then goes on with the first byte that was not read.
  *
  * @returns whether an item was met that has another form
@@ -213,7 +213,7 @@ class Ahead {
 
   /**
    * Lets a thread read the whole items that have been gathered; what follows them is left for the next passage. False
-   * where there is none.
+   * if there is none.
    */
   #begin(): boolean {
     const memory = this.#memory as SharedArrayBuffer;

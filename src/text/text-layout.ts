@@ -9,7 +9,7 @@ export const POWERS = 1024;
 export const WHOLE_POWERS = 1216;
 /** The place of a function's second result and of the reason why it stopped: two 32-bit words. */
 export const OUTCOME = 1296;
-/** Table of tags or separators, with so many rows at most, and their bytes. */
+/** Table of tags or separators, with a bounded number of rows, and their bytes. */
 export const TABLE = 1312;
 export const TABLE_ROWS = 32;
 export const LITERALS = 1568;
@@ -28,6 +28,6 @@ export const STOPPED_FULL = 0;
 export const STOPPED_SHORT = 1;
 export const STOPPED_ODD = 2;
 
-/** Rules for items: white space may stand around tags and numbers; numbers are those of JSON. */
+/** Rules for items: white space may surround tags and numbers; numbers are those of JSON. */
 export const SPACED = 1;
 export const NARROW = 2;

@@ -56,7 +56,7 @@ export interface ItemsRead {
 }
 
 /**
- * Reads and writes in one thread, in windows of at most TEXT_BYTES, which the caches of a processor hold. Where the
+ * Reads and writes in one thread, in windows of at most TEXT_BYTES, which the caches of a processor hold. If the
  * WebAssembly module cannot decide on an item or a record, the reference reads or writes that one.
  */
 export class TextModule {
@@ -191,7 +191,7 @@ export class TextModule {
     return this.#functions.writeRecords(NUMBERS, end, TABLE, numbers, TEXT, room) - TEXT;
   }
 
-  /** Writes tags or separators to the memory, unless they are there; false where it has no room for them. */
+  /** Writes tags or separators to the memory, unless they are there; false if it has no room for them. */
   #load(literals: readonly Uint8Array[]): boolean {
     if (this.#literals === literals) return true;
     const bytes = literals.reduce((sum, { length }) => sum + length, 0);

@@ -15,7 +15,7 @@ export interface ReadTask {
 }
 
 /**
- * Counts of what was read: triples, and the bytes up to the end of the last of them; fewer than were given where an
+ * Counts of what was read: triples, and the bytes up to the end of the last of them; fewer than were given if an
  * item has another form.
  */
 export interface TriplesRead {
@@ -41,13 +41,13 @@ export interface QueryTexts {
   /** Tasks that keep all threads at work. */
   readonly parallelism: number;
   /**
-   * Lends shared memory of at least `bytes`; null where as much as may be is lent already: then the caller does the
+   * Lends shared memory of at least `bytes`; null if as much as may be is lent already: then the caller does the
    * work.
    */
   take(bytes: number): SharedArrayBuffer | null;
-  /** Takes memory back, which nobody uses any more. */
+  /** Takes back memory that is no longer used. */
   give(buffer: SharedArrayBuffer): void;
-  /** Reads points from text. Rejects where no thread could; none works on the task any more. */
+  /** Reads points from text. Rejects if no thread could; none works on the task any more. */
   read(task: Omit<ReadTask, "kind">): Promise<TriplesRead>;
   /** Writes records as text, and counts its bytes. Rejects as `read` does. */
   write(task: Omit<WriteTask, "kind">): Promise<number>;

@@ -15,7 +15,7 @@ const OWN_PASSAGE_BYTES = 64 * 1024;
 /** A passage of records that is being written. */
 interface RecordPassage {
   readonly values: readonly Float32Array[];
-  /** The text, in memory that is lent, and the count of its bytes; null where this thread is to write it. */
+  /** The text, in memory that is lent, and the count of its bytes; null if this thread is to write it. */
   readonly text: { readonly memory: SharedArrayBuffer; readonly bytes: Promise<number | null> } | null;
 }
 
@@ -76,7 +76,7 @@ function literalsOf({ separators }: RecordForm): readonly Uint8Array[] {
   return separators.map((text) => Buffer.from(text, "latin1"));
 }
 
-/** Passages of whole records, of at most so many numbers. */
+/** Passages of whole records, of a bounded number of numbers. */
 function* cut(values: readonly Float32Array[], most: number): Generator<Float32Array[], undefined> {
   let passage: Float32Array[] = [];
   let room = most;

@@ -117,12 +117,12 @@ describe("a store that cannot be used", () => {
     [
       "a place where there can be no folder",
       () => ({ STATE: join(folder.file("file", ""), "state") }),
-      /: a file stands where a folder is needed \(FIELDPROBE_STATE names its folder\)$/,
+      /: there is a file where a folder is needed \(FIELDPROBE_STATE names its folder\)$/,
     ],
     [
       "a place in a file",
       () => ({ EVENTS_DB: join(folder.file("no-folder", ""), "events.db") }),
-      /events\.db: a file stands where a folder is needed \(FIELDPROBE_STATE names its folder\)$/,
+      /events\.db: there is a file where a folder is needed \(FIELDPROBE_STATE names its folder\)$/,
     ],
     [
       "in a folder that takes no files",

@@ -59,7 +59,7 @@ async function convertDataset(from: string, to: string, flags: ConvertFlags): Pr
   process.stdout.write(`${name} in ${place}: ${what}${resumed}, ${bytesRead} bytes read\n`);
 }
 
-/** @throws MisuseError where flags do not go together */
+/** @throws MisuseError if flags do not go together */
 function checkFlags(to: string, { chunk, filter, shard, compression }: ConvertFlags, isZarr: boolean): void {
   if (!isZarr && isAddress(to)) throw new MisuseError(`${to}: only --format zarr is written to an address`);
   if (isZarr && filter !== undefined) throw new MisuseError("--filter is for HDF5; stores take --compression");
@@ -69,7 +69,7 @@ function checkFlags(to: string, { chunk, filter, shard, compression }: ConvertFl
     throw new MisuseError(`--shard ${shard} is no multiple of --chunk ${chunk}`);
 }
 
-/** Nodes of a shard where none are given: those of two chunks, or of more small ones. */
+/** Nodes of a shard if none are given: those of two chunks, or of more small ones. */
 function roundedShard(chunk: number): number {
   return chunk * Math.max(2, Math.floor(128 / chunk));
 }

@@ -99,7 +99,7 @@ export function cutoutCommand(): Command {
     .argument("<source>", "a dataset folder or an HDF5 file; with --url the name of a dataset")
     .argument("<file>", "the cutout, *.h5; with --url also *.npy, or *.raw for bare float32")
     .option("--url <URL>", "address of a running service that has the dataset")
-    .option("--token <TOKEN>", "token of the service, where it asks for one");
+    .option("--token <TOKEN>", "token of the service, if it asks for one");
   for (const axis of ["x", "y", "z"])
     command.option(`--${axis} <first:last>`, `nodes along ${axis}, counted from 1 (default: all)`, range);
   return withAnswers(command)

@@ -53,7 +53,7 @@ interface CubeFlags {
   readonly smooth?: boolean;
 }
 
-/** Checks that a folder can become a dataset of a name. @throws MisuseError where it cannot */
+/** Checks that a folder can become a dataset of a name. @throws MisuseError if it cannot */
 function target(out: string, name: string): { folder: string; name: string } {
   const folder = resolve(out);
   if (!NAME_PATTERN.test(name)) {
@@ -64,7 +64,7 @@ function target(out: string, name: string): { folder: string; name: string } {
   return { folder, name };
 }
 
-/** Fails, before hours of simulation, where a file cannot be written. @throws the error of the operating system */
+/** Fails, before hours of simulation, if a file cannot be written. @throws the error of the operating system */
 function checkWritable(path: string): void {
   const isThere = existsSync(path);
   closeSync(openSync(path, "a"));

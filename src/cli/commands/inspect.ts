@@ -109,7 +109,7 @@ function writeDescriptor(found: Recognised, home: string, folder: string): void 
   const isFar = filesOf(found.written).every(isAddress);
   const from = isFar ? "" : relative(realPath(folder) ?? resolve(folder), realpathSync(home));
   if (from === ".." || from.startsWith(`..${sep}`) || isAbsolute(from))
-    throw new MisuseError(`--write ${folder}: a descriptor stands in the folder of its files or above it (${home})`);
+    throw new MisuseError(`--write ${folder}: a descriptor must be in the folder of its files or above it (${home})`);
   makeFolder(folder);
   const written = movedTo(found.written, from);
   writeWhole(target, `${JSON.stringify(written, null, 2)}\n`);
@@ -162,7 +162,7 @@ function movedTo(written: DescriptorInput, from: string): unknown {
 }
 
 const EXIT_CODES = `
-Exit code: 0 where the file would be served as it is; 1 where it would not, because of a problem or an open question
+Exit code: 0 if the file would be served as it is; 1 if it would not, because of a problem or an open question
 marked *; 2 for misuse. With --json it is 0 wherever there is a descriptor, whose list of questions says the same.`;
 
 export function inspectCommand(): Command {
@@ -175,7 +175,7 @@ export function inspectCommand(): Command {
       "write the places of all chunks into LIST.refs.json, a store that reads this file",
       pathArgument,
     )
-    .option("--target <address>", "with --references: where the file will be read, if not beside the list")
+    .option("--target <address>", "with --references: where the file will be read, if not next to the list")
     .option(
       "--descriptors <folder>",
       "write the descriptor as NAME.json into a folder apart from the files",

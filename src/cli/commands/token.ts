@@ -101,7 +101,7 @@ function alone<O extends FileOption>(change: (name: string, path: string, option
   };
 }
 
-/** The entries of a token file; none where there is no file yet. */
+/** The entries of a token file; none if there is no file yet. */
 function readTokens(path: string): readonly TokenEntry[] {
   if (!existsSync(path)) return [];
   try {
@@ -136,7 +136,7 @@ function newToken(): readonly [token: string, sha256: string] {
   return [token, digestToken(token)];
 }
 
-/** The instant so many milliseconds from now, in whole seconds. */
+/** The instant a number of milliseconds from now, in whole seconds. */
 function inFuture(ms: number): string {
   return `${new Date(Date.now() + ms).toISOString().slice(0, 19)}Z`;
 }
@@ -177,7 +177,7 @@ function changer(change: (entry: TokenEntry) => TokenEntry[]) {
   };
 }
 
-/** All entries of a token file, which must have some of a name. @throws MisuseError where it has none */
+/** All entries of a token file, which must have some of a name. @throws MisuseError if it has none */
 function tokensWith(name: string, path: string): readonly TokenEntry[] {
   const tokens = readTokens(path);
   if (!tokens.some((entry) => entry.name === name)) throw new MisuseError(`${path} has no token named ${name}`);
@@ -214,7 +214,7 @@ function rotate(name: string, path: string, options: RotateOptions): void {
   if (fresh.expires !== undefined) process.stderr.write(`fieldprobe: the new token expires ${fresh.expires}\n`);
 }
 
-/** An entry with another expiry: in so many milliseconds, never (infinity), or as before (undefined). */
+/** An entry with another expiry: in a number of milliseconds, never (infinity), or as before (undefined). */
 function withExpiry(entry: TokenEntry, ms: number | undefined): TokenEntry {
   if (ms === undefined) return entry;
   const { expires: _expires, ...rest } = entry;
@@ -255,7 +255,7 @@ function inheritAccess(path: string, from: string): void {
   chmodSync(path, mode & 0o777);
 }
 
-/** Overwrites a file without emptying it first; where that fails, restores its content. */
+/** Overwrites a file without emptying it first; if that fails, restores its content. */
 function writeInPlace(path: string, text: string): void {
   const before = readFileSync(path);
   const file = openSync(path, "r+");

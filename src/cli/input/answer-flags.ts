@@ -28,7 +28,7 @@ function positive(text: string): number[] {
   return values;
 }
 
-/** Distances of neighbouring nodes, below 0 where coordinates descend. */
+/** Distances of neighbouring nodes, below 0 if coordinates descend. */
 function steps(text: string): number[] {
   const values = triple(text);
   if (values.includes(0)) throw new InvalidArgumentError("numbers other than 0 are needed.");
@@ -116,7 +116,7 @@ function paths(text: string): string[] {
   return found.map((path) => (path.startsWith("/") ? path : `/${path}`));
 }
 
-/** The flags of the fields beside velocity and pressure; `--force` of `cutout` means something else. */
+/** The flags of the fields other than velocity and pressure; `--force` of `cutout` means something else. */
 const FIELD_FLAGS = OTHERS.map(({ field }) => ({ field, flag: field === "force" ? "force-field" : field }));
 
 /** The fields in words. */
@@ -161,7 +161,7 @@ export function withAnswers(command: Command): Command {
     command.option(`--${flag} <${value}>`, `the dataset of the ${WORDS[field]}${three}`, pathsOf(field));
   }
   return command
-    .option("--trajectory <n>", "which one, where a file holds several", wholeNumber(0, 1e9))
+    .option("--trajectory <n>", "which one, if a file holds several", wholeNumber(0, 1e9))
     .option("--assume", "accept every guess that is left; the dataset and its answers say so");
 }
 

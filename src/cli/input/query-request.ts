@@ -32,14 +32,14 @@ const upper = (axis: AxisName) => axis.toUpperCase() as Uppercase<AxisName>;
 
 /** A flag for every request member of the table. */
 export const FLAGS: Readonly<Record<MemberName, Flag>> = {
-  authToken: { name: "token", value: "TOKEN", about: "token of the service, where it asks for one" },
+  authToken: { name: "token", value: "TOKEN", about: "token of the service, if it asks for one" },
   dataset: { name: "dataset", value: "NAME", about: "dataset to query" },
   time: { name: "time", value: "T", about: "time of the values" },
   field: {
     name: "field",
     value: "FIELD",
     about:
-      "field by letter or word: u, b, a, p, d, t, velocity ...; two letters where two are filtered; searches: vorticity, q",
+      "field by letter or word: u, b, a, p, d, t, velocity ...; two letters if two are filtered; searches: vorticity, q",
   },
   filterlength: { name: "filter-length", value: "L", about: "side of the box that is averaged over" },
   nlayers: { name: "layers", value: "K", about: "layers of the octree that are answered", fallback: "1" },
@@ -122,12 +122,12 @@ function methodsOf(spatial: readonly string[]): string {
   return [...plain, ...(plain.length < spatial.length ? ["M<m>Q<q>"] : [])].join("|");
 }
 
-/** Whether a member is a list of points or velocities, which have files of their own. */
+/** Whether a member is a list of points or velocities, which have their own files. */
 function isList({ type }: Member): boolean {
   return type.startsWith("ArrayOf");
 }
 
-/** Whether the command asks for a member that has no value of its own. */
+/** Whether the command asks for a member that has no separate value. */
 function isNeeded({ name, required }: Member): boolean {
   return required || name === "dataset" || name === "field";
 }
@@ -137,7 +137,7 @@ export function takesPoints({ request }: Operation): boolean {
   return request.some(({ name }) => name === "points");
 }
 
-/** The flags that an operation takes beside --points and --token, those that may be left out in brackets. */
+/** The flags that an operation takes besides --points and --token, those that may be left out in brackets. */
 export function flagsOf({ request, spatial, family }: Operation): string {
   const words = request.flatMap((member) => {
     const { name, fallback } = FLAGS[member.name as MemberName];

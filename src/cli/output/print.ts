@@ -8,7 +8,7 @@ export interface Printable {
   readonly facts: Readonly<Record<string, unknown>>;
   readonly components: readonly string[];
   readonly recordsPerPoint: number;
-  /** x, y, z of the place of each record; null where the records stand for themselves. */
+  /** x, y, z of the place of each record; null if the records need none. */
   readonly points: Float32Array | null;
   readonly values: Float32Array;
 }
@@ -58,7 +58,7 @@ export function* csv({ components, recordsPerPoint, points, values }: Printable)
 
 /**
  * One JSON object: the facts, then `components`, `recordsPerPoint`, `points` (if any) and `values` with a list per
- * record. JSON has no NaN and no infinity: `null` stands for both.
+ * record. JSON has no NaN and no infinity: both become `null`.
  */
 export function* json({ facts, components, recordsPerPoint, points, values }: Printable): Generator<string> {
   const writer = new FloatWriter();

@@ -13,7 +13,7 @@ export interface FlagQuery {
 
 /** Labels of the dataset of a query. */
 export interface DatasetLabels {
-  /** Digest of the dataset; null where the service does not state it. */
+  /** Digest of the dataset; null if the service does not state it. */
   readonly manifest: string | null;
   /** Guesses about the data that somebody has accepted. */
   readonly assumed: readonly string[];
@@ -42,9 +42,9 @@ export function explain(error: {
   return message;
 }
 
-/** The message of a service that cannot be reached: what failed, and what helps where it is known. */
+/** The message of a service that cannot be reached: what failed, and what helps if it is known. */
 export function explainNetwork(base: string, message: string): string {
-  // From Node 24 on advice of its own follows the reason.
+  // From Node 24 on separate advice follows the reason.
   const [reason] = message.split(";");
   if (/certificate/i.test(message))
     return `${base}: ${reason}; NODE_EXTRA_CA_CERTS=FILE names the certificate to trust`;

@@ -8,13 +8,13 @@ import type { FlagQuery, QueryAnswer } from "./answer.js";
 export interface Arranged {
   readonly components: readonly string[];
   readonly recordsPerPoint: number;
-  /** x, y, z of every place: points as asked, or nodes of a cutout; null where the records stand for themselves. */
+  /** x, y, z of every place: points as asked, or nodes of a cutout; null if the records need none. */
   readonly points: Float32Array | null;
   readonly values: Float32Array;
 }
 
 /**
- * Puts points or nodes beside the records of an answer. The records of a search name their nodes themselves; array
+ * Puts points or nodes next to the records of an answer. The records of a search name their nodes themselves; array
  * forms answer numbers one after another, as many for each point.
  */
 export function arrange({ operation, members, points }: FlagQuery, answer: QueryAnswer): Arranged {

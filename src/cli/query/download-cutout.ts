@@ -138,7 +138,7 @@ async function ask({ url, token, dataset }: CutoutService, path: string, accept:
   throw new Error(explain({ code, message: detail, limit }));
 }
 
-/** Writes a body beside its place and puts it there. @param bytes how many there must be; null: not known */
+/** Writes a body next to its place and then moves it there. @param bytes how many there must be; null: not known */
 async function save(response: Response, path: string, bytes: number | null): Promise<void> {
   const part = `${path}.part`;
   try {

@@ -30,7 +30,7 @@ const SECOND_THREAD_POINTS = 2_000;
  *
  * @param data        data folders that win over the configured ones, separated by the platform's path delimiter
  * @param descriptors folder of descriptors that wins over the configured one
- * @throws ConfigError, or Error whose message names the remedy where there is one
+ * @throws ConfigError, or Error whose message names the remedy if there is one
  */
 export async function queryLocally(
   asked: FlagQuery,

@@ -15,7 +15,7 @@ import {
  * Asks the service at `url`.
  *
  * @param wantsFacts whether the service is asked about the dataset as well
- * @throws Error whose message names the remedy where there is one
+ * @throws Error whose message names the remedy if there is one
  */
 export async function queryService(
   url: string,

@@ -33,7 +33,7 @@ export interface CombinedSweep {
 export interface SweepRows {
   /** For each field the last row that has been passed. */
   readonly passed: Int32Array;
-  /** For each thread, by its seat, the row in which it evaluates a batch; `NO_ROW` where it evaluates none. */
+  /** For each thread, by its seat, the row in which it evaluates a batch; `NO_ROW` if it evaluates none. */
   readonly evaluated: Int32Array;
   /** Word 0: the number of batches that threads have begun. */
   readonly begun: Int32Array;
@@ -65,7 +65,7 @@ function leastDivisor(length: number, least: number): number {
 /**
  * Chooses the shape of a sweep over combined bricks that reads least among those whose working set fits.
  *
- * @returns null where no working set fits
+ * @returns null if no working set fits
  * @param components of each field
  * @param bytes      what the cache has for combined bricks
  * @param reference  see `SweepShape`

@@ -20,7 +20,7 @@ export const GROUP_VALUES = 3 * BATCH_POINTS;
 /** Largest number of frames whose bricks are at hand at a time. */
 export const MAX_FRAMES = 4;
 /**
- * The part of the cache that one worker may pin, where its own part would not hold a stencil in all frames of a time.
+ * The part of the cache that one worker may pin, if its own part would not hold a stencil in all frames of a time.
  */
 export const PINNED_PART = 0.9;
 /** Bytes handed to the SIMD module of each worker. */

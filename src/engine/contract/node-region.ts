@@ -21,7 +21,7 @@ export interface NodeRegion extends FrameBox {
   readonly criterion: Criterion;
 }
 
-/** A box of a region as a region of its own. @throws RequestError for one that leaves the region */
+/** A box of a region as its own region. @throws RequestError for one that leaves the region */
 export function partOf(region: NodeRegion, { from, count }: RegionBox): NodeRegion {
   const isInside = region.count.every((nodes, a) => from[a] >= 0 && count[a] >= 1 && from[a] + count[a] <= nodes);
   if (!isInside) throw invalid("box", "The box leaves the region.");

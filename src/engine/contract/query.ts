@@ -208,9 +208,9 @@ export interface EngineStatus {
   readonly cacheBytes: number;
   /** Counts of fetches from stores behind HTTP. */
   readonly stores: readonly StoreStatus[];
-  /** Counts of the stores' cache on disk; null where there is none. */
+  /** Counts of the stores' cache on disk; null if there is none. */
   readonly storeCache: DiskCounts | null;
-  /** The other processes of the cluster; none where this one works alone. */
+  /** The other processes of the cluster; none if this one works alone. */
   readonly peers: readonly PeerStatus[];
   /** Null without a cluster. */
   readonly pieces: PieceCounts | null;
@@ -229,7 +229,7 @@ export interface StartControl {
   readonly dataset?: Dataset;
   /** Whether a large result may come as a stream of parts, which are computed as they are read; absent: no. */
   readonly stream?: boolean;
-  /** The client whose share of the worker threads the query uses, compared by identity; absent: a share of its own. */
+  /** The client whose share of the worker threads the query uses, compared by identity; absent: its own share. */
   readonly client?: unknown;
   /**
    * Told when the query begins to wait for bricks of a store, with the store, and with null once it computes again or
@@ -238,7 +238,7 @@ export interface StartControl {
   readonly onStoreWait?: (store: string | null) => boolean;
   /** Whether this process evaluates all of it, whatever the cluster. */
   readonly alone?: boolean;
-  /** Points that will come, where that is known: they get one slab. */
+  /** Points that will come, if that is known: they get one slab. */
   readonly points?: number;
   /** The part of the nodes of a search or a cutout that is evaluated; absent: all of them. */
   readonly box?: RegionBox | null;

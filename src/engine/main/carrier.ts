@@ -10,9 +10,9 @@ import type { QueryShare } from "./fair-queue.js";
 export interface RunOptions {
   /** Ends the task by ending its thread; for deadlines only. */
   readonly kill?: AbortSignal | undefined;
-  /** Share of the query in the threads; absent: as a query of its own. */
+  /** Share of the query in the threads; absent: as a separate query. */
   readonly share?: QueryShare;
-  /** Evaluations of a field that the whole query takes, where all of its points are known. */
+  /** Evaluations of a field that the whole query takes, if all of its points are known. */
   readonly queryWork?: number;
 }
 
@@ -34,7 +34,7 @@ export interface Carrier {
   /**
    * Evaluates a small batch at once, on the thread that asks; absent: it has no means to.
    *
-   * @returns false, without any effect, where the batch is to be run as a task
+   * @returns false, without any effect, if the batch is to be run as a task
    * @throws what `run` rejects with
    */
   runInline?(task: BatchTask, share: QueryShare): boolean;
@@ -55,7 +55,7 @@ export interface Carrier {
   connectStores(connection: StorePort): void;
   /** Closes stores that are not among these locations, once they have not been used for a while. */
   keepStores(locations: ReadonlySet<string>): void;
-  /** Counts of the cache on disk; null where there is none. */
+  /** Counts of the cache on disk; null if there is none. */
   storeCache(): DiskCounts | null;
   /** Ends its threads; tasks that still run are lost. */
   close(): Promise<void>;

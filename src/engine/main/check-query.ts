@@ -26,14 +26,14 @@ export interface CheckedQuery {
   /** Tracking: number of steps and signed step; else 0. */
   readonly steps: number;
   readonly step: number;
-  /** The last step where it is shorter than the others. */
+  /** The last step if it is shorter than the others. */
   readonly last: number;
   /** Box filters: samples a point stands for; else 1. */
   readonly samples: number;
   readonly itemsPerPoint: number;
 }
 
-/** Step of the simulation assumed where a dataset does not state it: a tenth of the stored interval. */
+/** Step of the simulation assumed if a dataset does not state it: a tenth of the stored interval. */
 const STEPS_PER_FRAME = 10;
 
 /**
@@ -250,7 +250,7 @@ export function workOf({ samples, steps }: CheckedQuery, points: number): number
   return points * samples * Math.max(1, 2 * steps);
 }
 
-/** Work per point by family, where it is more than one sample. */
+/** Work per point by family, if it is more than one sample. */
 const SAMPLES: Partial<Record<Operation["family"], (query: Query, dataset: Dataset) => number>> = {
   filter: checkLayers,
   box: checkWidth,

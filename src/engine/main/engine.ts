@@ -62,7 +62,7 @@ function storesOf(named: readonly string[], datasets: readonly Dataset[]): Reado
   return stores;
 }
 
-/** A query in progress, and its dataset; null where it is a bad query, or has none. */
+/** A query in progress, and its dataset; null if it is a bad query, or has none. */
 interface RunningQuery {
   readonly execution: Evaluation;
   readonly dataset: Dataset | null;

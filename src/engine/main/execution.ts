@@ -42,7 +42,7 @@ const STORE_RETRY_S = 5;
 /** The parts of the engine that an execution uses. */
 export interface ExecutionContext {
   readonly carrier: Carrier;
-  /** Null where this process evaluates everything. */
+  /** Null if this process evaluates everything. */
   readonly sharing: Sharing | null;
   readonly buffers: BufferPool;
   readonly texts: TextThreads;
@@ -143,7 +143,7 @@ export class Execution implements Evaluation {
   #started = 0;
   /** Number of tasks that run now. */
   #outstanding = 0;
-  /** The progress of the parts of the result; null where the caller takes it as a whole only. */
+  /** The progress of the parts of the result; null if the caller takes it as a whole only. */
   readonly #stream: Stream | null;
 
   /**
@@ -151,9 +151,9 @@ export class Execution implements Evaluation {
    * @param deadlineMs time that the result may take after the end of the input
    * @param ended      called when the execution is cleared: after the release of its result, or after its last task
    *                   when it failed
-   * @param client     the client whose share of the threads the query uses; absent: a share of its own
+   * @param client     the client whose share of the threads the query uses; absent: its own share
    * @param stream     whether a large result may come in parts
-   * @param points     number of points that will come, where it is known
+   * @param points     number of points that will come, if it is known
    */
   constructor(
     setting: ExecutionContext,
@@ -261,7 +261,7 @@ export class Execution implements Evaluation {
   }
 
   /**
-   * Checks that the points of the last slab lie inside the domain, where the result may come in parts: once the first
+   * Checks that the points of the last slab lie inside the domain, if the result may come in parts: once the first
    * part has been sent, a batch that finds a point outside can no longer have the query refused.
    */
   #checkInside(): void {
@@ -312,7 +312,7 @@ export class Execution implements Evaluation {
   }
 
   /**
-   * Chooses the plan: by peers where that pays, by tiles where the cubes of box filters share sums, by sweep where the
+   * Chooses the plan: by peers if that pays, by tiles if the cubes of box filters share sums, by sweep if the
    * data does not fit the cache, else by arrival. The first three need all points first: null until then. So does an
    * answer with several records a point, whose caller counts them before their memory is taken.
    */
@@ -349,7 +349,7 @@ export class Execution implements Evaluation {
       this.#fail(new BusyError("Too many queries wait for the store of this dataset.", STORE_RETRY_S));
   }
 
-  /** Evaluates a batch that is all of a small query at once; false where a thread has to. */
+  /** Evaluates a batch that is all of a small query at once; false if a thread has to. */
   #ranInline(index: number, task: BatchTask): boolean {
     if (task.work !== this.work) return false;
     try {

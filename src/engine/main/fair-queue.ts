@@ -28,7 +28,7 @@ export interface QueryShare {
   readonly onWait: (waits: boolean) => void;
 }
 
-/** Makes the share of a query; without a client it has a part of its own. */
+/** Makes the share of a query; without a client it has its own part. */
 export function createShare(
   client: unknown = Symbol("client"),
   onWait: QueryShare["onWait"] = () => undefined,

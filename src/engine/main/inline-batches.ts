@@ -1,5 +1,5 @@
 /**
- * `InlineBatches` evaluates small batches on the thread that serves requests, where the brick cache holds all that they
+ * `InlineBatches` evaluates small batches on the thread that serves requests, if the brick cache holds all that they
  * read: to hand fifty points to a worker thread and back takes longer than to evaluate them
  * (docs/decisions/0042-small-batches-inline.md).
  */
@@ -10,7 +10,7 @@ import type { BatchTask } from "../contract/task.js";
 import type { InlineEvaluator, InlineSetup } from "./inline-evaluator.js";
 
 /**
- * Node values that an inline batch reads, at most, where the SIMD module has its scheme, and where it has not: some 40
+ * Node values that an inline batch reads, at most, if the SIMD module has its scheme, and where it has not: some 40
  * microseconds with the nodes in the processor's caches, 250 with none of them there.
  */
 const MOST_VALUES = 160_000;
@@ -60,7 +60,7 @@ export class InlineBatches {
   /**
    * Evaluates a batch and fills its `out`.
    *
-   * @returns false where it is for the workers
+   * @returns false if it is for the workers
    * @throws RequestError, DataError or CancelledError, as on a worker
    */
   run(task: BatchTask): boolean {

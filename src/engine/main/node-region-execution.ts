@@ -133,7 +133,7 @@ export class RegionExecution implements Evaluation {
     }
   }
 
-  /** The peers, where they are to evaluate parts of the region. */
+  /** The peers, if they are to evaluate parts of the region. */
   #sharing(): Sharing | null {
     const { sharing } = this.#setting;
     return sharing?.divides(this.#checked) && sharing.pays(this.#checked, this.nodes) ? sharing : null;
@@ -203,7 +203,7 @@ export class RegionExecution implements Evaluation {
 
   /**
    * Computes the first part, so that most failures come before the answer begins, and hands out the rest as it is read.
-   * A part is layers of nodes or, where a layer has more than `PART_VALUES`, rows, at least one.
+   * A part is layers of nodes or, if a layer has more than `PART_VALUES`, rows, at least one.
    */
   async #cut(): Promise<Result> {
     const region = this.#region;

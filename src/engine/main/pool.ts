@@ -198,7 +198,7 @@ class ThreadPool implements Carrier {
     this.#readAhead();
   }
 
-  /** Lets the express thread, where nothing else is for it to do, read the bricks of the next batch of a sweep. */
+  /** Lets the express thread, if nothing else is for it to do, read the bricks of the next batch of a sweep. */
   #readAhead(): void {
     if (!this.#express.ready || !this.#express.idle || this.#queue.queries > 1) return;
     const next = this.#queue.peek(({ task, ahead }) => {
@@ -297,7 +297,7 @@ function isShort(task: Task, queryWork = Number.POSITIVE_INFINITY): boolean {
   return task.kind === "batch" && task.work <= SHORT_WORK;
 }
 
-/** Evaluations of a field that a task takes, or a bound of what takes as long; infinite where that is not known. */
+/** Evaluations of a field that a task takes, or a bound of what takes as long; infinite if that is not known. */
 function evaluationsOf(task: Task): number {
   switch (task.kind) {
     case "batch":

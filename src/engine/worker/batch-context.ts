@@ -19,7 +19,7 @@ export interface BatchContext {
 /**
  * Copies each value to its place in the caller's order, rounded once where `out` is float32.
  *
- * @param places place of each point of the batch in `out`, where it is not its index
+ * @param places place of each point of the batch in `out`, if it is not its index
  */
 export function scatterInto(out: Float32Array | Float64Array, components: number, places: Uint32Array | null): Emit {
   return (values, order, count) => {

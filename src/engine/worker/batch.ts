@@ -21,7 +21,7 @@ import type { OpenDataset } from "./open-dataset.js";
 import type { Emit, Pause, Sampler, Sampling } from "./sampler.js";
 import { trackParticles } from "./tracking.js";
 
-/** Points between two checks of the cancel flag where a force is evaluated in closed form. */
+/** Points between two checks of the cancel flag if a force is evaluated in closed form. */
 const FORCE_STEP = 1024;
 /** The frame of combined bricks. */
 const ONE_FRAME = { frames: [0], weights: [1] } as const;

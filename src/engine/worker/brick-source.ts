@@ -12,11 +12,11 @@ export interface BrickSource {
   /** Reads a brick of a frame. */
   readonly load: (frame: number, brick: number, into: Float32Array) => void;
   /**
-   * Starts to fetch bricks from a store, waits for a moment where none has arrived, and returns those that have arrived
+   * Starts to fetch bricks from a store, waits for a moment if none has arrived, and returns those that have arrived
    * or failed. Absent for files on this machine, which `load` reads.
    */
   readonly fetched?: ((bricks: readonly FrameBricks[]) => readonly FrameBricks[]) | undefined;
-  /** Itself, where the bricks are combined ones; absent for stored bricks. */
+  /** Itself, if the bricks are combined ones; absent for stored bricks. */
   readonly combined?: CombinedBricks;
 }
 

@@ -46,7 +46,7 @@ export type Pause = (waits?: boolean) => boolean;
 interface FieldSpace {
   /** For each frame a table by brick: index of its first value in the memory; -1 for bricks that are not pinned. */
   readonly tables: readonly Int32Array[];
-  /** By brick: 1 where it is in `list`. */
+  /** By brick: 1 if it is in `list`. */
   readonly marks: Uint8Array;
   /** Entries of the tables and marks cleared so far; behind them is what the last thread with this arena left. */
   cleared: number;
@@ -453,8 +453,8 @@ export class Sampler {
   }
 
   /**
-   * Decides how many bytes a group may pin: this worker's part of the cache or, where that is more, what a stencil at a
-   * corner of bricks needs in several frames. Where the cache cannot hold the latter, frames are combined one after the
+   * Decides how many bytes a group may pin: this worker's part of the cache or, if that is more, what a stencil at a
+   * corner of bricks needs in several frames. If the cache cannot hold the latter, frames are combined one after the
    * other; each is then read anew for every group, so groups may pin most of the cache in order to be large.
    */
   #allowanceCache({ sources, frames: { frames } }: Sampling): void {

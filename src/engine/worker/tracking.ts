@@ -70,7 +70,7 @@ function exitsOf(outlet: Outlet | null): Pick<Progress, "exits"> {
   return outlet === null ? {} : { exits: inSharedMemory(outlet.exits) };
 }
 
-/** The open faces of the dataset, where it has any, and what becomes of particles that leave by them. */
+/** The open faces of the dataset, if it has any, and what becomes of particles that leave by them. */
 function outletOf({ task, open }: BatchContext, known: Float64Array | null): Outlet | null {
   const { axes, walls } = open.dataset;
   const { count, query, first, step: length } = task;
@@ -116,7 +116,7 @@ function velocitySample({ task, operation, open, sampler, stop }: BatchContext):
 }
 
 /**
- * Copies positions, and times of exits where they are asked for, to the places of the records that a range of steps
+ * Copies positions, and times of exits if they are asked for, to the places of the records that a range of steps
  * makes.
  */
 function recorder(

@@ -1,4 +1,4 @@
-/** Renders long representations in a worker thread, by the code of the routes over a store of its own. */
+/** Renders long representations in a worker thread, by the code of the routes over its own store. */
 import { move, transferableSymbol, valueSymbol } from "piscina";
 import { DataError } from "../../errors.js";
 import { isStoreFailure } from "../store/database.js";
@@ -13,7 +13,7 @@ import type { Representation } from "./representation.js";
 import { openResources, type Resources } from "./resources.js";
 
 /**
- * Makes the task function of a thread. The first task opens the store; where that fails, the next one tries again.
+ * Makes the task function of a thread. The first task opens the store; if that fails, the next one tries again.
  * Refusals of the request and an unavailable store are outcomes; other errors are thrown.
  */
 export function createRenderer({ db, settings, prefix }: RenderSetup) {

@@ -4,7 +4,7 @@ import type { Interval } from "../store/store.js";
 
 /** A finished body. */
 export interface Representation {
-  /** Bytes where a worker thread made them. */
+  /** Bytes if a worker thread made them. */
   readonly body: string | Buffer;
   /** Strong entity tag of the exact bytes. */
   readonly tag: string;
@@ -36,7 +36,7 @@ export class RepresentationCache {
     this.#bytes = bytes;
   }
 
-  /** The representation of a key, undefined where it is not kept. */
+  /** The representation of a key, undefined if it is not kept. */
   find(interval: Interval, key: string): Representation | undefined {
     if (interval !== this.#interval) {
       this.#kept.clear();
@@ -63,7 +63,7 @@ export class RepresentationCache {
     }
   }
 
-  /** The representation of a key, from `make` where it is not kept. */
+  /** The representation of a key, from `make` if it is not kept. */
   get(interval: Interval, key: string, make: () => Representation): Representation {
     const known = this.find(interval, key);
     if (known) return known;

@@ -11,7 +11,7 @@ const ids = (what: string) => text(`Ids of ${what}, separated by commas.`);
 const EVERYWHERE = {
   callback: text("Name of a function: the answer is a script that calls it (JSONP)."),
   v: { type: "string", enum: ["0", "1"], description: "Version; all are alike." },
-  key: text("API key, where the operator asks for one; also taken as the header X-API-Key."),
+  key: text("API key, if the operator asks for one; also taken as the header X-API-Key."),
 };
 
 const PAGING = {

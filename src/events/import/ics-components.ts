@@ -52,7 +52,7 @@ export function icsComponents(text: string, problems: ImportProblem[]): Componen
       }
       if (open.length === 1) found.push(...parseComponent(name, lines.slice(first, position + 1), problems));
     } else if (open.length === 0) {
-      problems.push({ place: `line ${line}`, reason: "stands outside VCALENDAR" });
+      problems.push({ place: `line ${line}`, reason: "is outside VCALENDAR" });
     }
   }
   if (open.length > 0)

@@ -35,7 +35,7 @@ export function timesOf(property: ICAL.Property, floating: string, locations: Re
   });
 }
 
-/** A time as text for an event of `zone`: as it stands if it is on that wall already, else as an instant. */
+/** A time as text for an event of `zone`: unchanged if it is on that wall clock already, else as an instant. */
 export function textFor(time: IcsTime, zone: string): string {
   if (time.allDay || time.zone === zone) return time.text;
   return momentOf(time.text, time.zone).toInstant().toString({ smallestUnit: "second" });

@@ -21,7 +21,7 @@ interface Occurrence {
   readonly cancelled: boolean;
 }
 
-/** @param zone the site zone, on whose wall times without zone stand */
+/** @param zone the site zone, on whose clock times without a zone are */
 export function readIcs(text: string, zone: string): { calendar: Calendar; problems: ImportProblem[] } {
   const problems: ImportProblem[] = [];
   const components = icsComponents(text, problems);
@@ -105,7 +105,7 @@ function readOccurrence(
   return [{ component, uid, start, length, recurrence, cancelled }];
 }
 
-/** The event of a component and of those that replace its instances; none where there is a problem. */
+/** The event of a component and of those that replace its instances; none if there is a problem. */
 function eventOf(
   main: Occurrence,
   replaced: readonly Occurrence[],

@@ -21,7 +21,7 @@ const slug = z.string().regex(/^[^\s/?#]+$/, "must be one segment of an address"
 const source = z
   .string()
   .regex(/^[^\s,]+$/, "must be a name without spaces and commas")
-  .refine((name) => name !== "all", "must not be all, which stands for every source");
+  .refine((name) => name !== "all", "must not be all, which means every source");
 
 /** A date or a time as its text; `isDay` tells which. */
 const moment = z.string().refine((value) => isDay(value) || isTime(value), "must be a date or a time");
@@ -204,7 +204,7 @@ function termsOf(terms: JsonFile["terms"]): NewTerm[] {
 /** Reports a problem of a member of the event, by its path. */
 type ReportMember = (path: PropertyKey[], message: string) => void;
 
-/** The schema of one event, whose checks across members need the zone that its times stand in. */
+/** The schema of one event, whose checks across members need the zone of its times. */
 function eventSchema(siteZone: string) {
   return event.transform((read, context): Omit<NewEvent, "place"> => {
     const { id, slug, start, end, rrule, overrides, short_url, publish_date, open_to, image_thumbnail, ...more } = read;
@@ -238,7 +238,7 @@ function eventSchema(siteZone: string) {
   });
 }
 
-/** The wall that the times of an event stand on, and whether they are days. */
+/** The wall clock of the times of an event, and whether they are days. */
 interface Wall {
   readonly zone: string;
   readonly allDay: boolean;

@@ -83,7 +83,7 @@ export interface Override {
   /** Null: the duration is kept. All-day: the last day. */
   readonly end: string | null;
   readonly cancelled: boolean;
-  /** Name of the instance where it differs from that of the event. */
+  /** Name of the instance if it differs from that of the event. */
   readonly name?: string | undefined;
 }
 

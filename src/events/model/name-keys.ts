@@ -1,4 +1,4 @@
-/** Makes two texts of a name: the key by which it is compared, and the slug that stands for it in an address. */
+/** Makes two texts of a name: the key by which it is compared, and the slug that represents it in an address. */
 /**
  * The key of a name: NFC, upper case, lower case (so that `ß` equals `ss`). Names that differ only in letter case or
  * normal form have the same key; two keys compare by code point.

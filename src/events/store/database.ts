@@ -113,8 +113,8 @@ function connection(database: Libsql.Database, mode: "read" | "write"): StoreCon
 }
 
 /**
- * Writes the log (WAL) back into the file, and removes it where this is the last connection. Closing alone does not, as
- * libsql keeps the file open until its statements are garbage-collected. Where the disk or another connection prevents
+ * Writes the log (WAL) back into the file, and removes it if this is the last connection. Closing alone does not, as
+ * libsql keeps the file open until its statements are garbage-collected. If the disk or another connection prevents
  * it, the next connection does it.
  */
 function foldLog(database: Libsql.Database): void {

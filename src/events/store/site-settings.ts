@@ -26,7 +26,7 @@ export interface Configured {
   readonly zone: string | null;
   readonly site: string | null;
   readonly source: string | null;
-  /** Public site when nobody names one. */
+  /** Public site unless one is named. */
   readonly fallbackSite: string;
 }
 

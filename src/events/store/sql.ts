@@ -86,7 +86,7 @@ const ORDER_COLUMNS: Readonly<Record<Exclude<EventOrder, "list">, string>> = {
   publish_date: "i.publish_ts",
 };
 
-/** Writes an order without ties: where the caller's columns are equal, start, id and original start decide. */
+/** Writes an order without ties: if the caller's columns are equal, start, id and original start decide. */
 function orderSql(order: readonly Ordering<EventOrder>[], ids: readonly number[] | null): Sql {
   const cells: SqlValue[] = [];
   const parts = order.map(({ field, descending }) => {
@@ -101,7 +101,7 @@ function orderSql(order: readonly Ordering<EventOrder>[], ids: readonly number[]
 }
 
 /**
- * The tables of instances `i`, with their events `e` where the order needs them. Where it begins with the name, SQLite
+ * The tables of instances `i`, with their events `e` if the order needs them. If it begins with the name, SQLite
  * walks the events by their index of names (CROSS JOIN keeps it to that order), and finds a page without sorting every
  * instance.
  */
@@ -115,7 +115,7 @@ function joinFor(order: readonly Ordering<EventOrder>[]): string {
 }
 
 /**
- * The original start of the instance that stands for an event: the first that is not over, else the last. It binds
+ * The original start of the instance that represents an event: the first that is not over, else the last. It binds
  * `now` and the start key from which on instances may still be running.
  */
 const SHOWN = `coalesce(

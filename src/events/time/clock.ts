@@ -8,7 +8,7 @@ export type Clock = () => number;
 export const systemClock: Clock = () => Math.floor(Date.now() / 1000);
 
 /**
- * A clock that stands still, for reproducible demonstrations.
+ * A stopped clock, for reproducible demonstrations.
  *
  * @param instant ISO 8601 with offset
  */

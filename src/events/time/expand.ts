@@ -53,7 +53,7 @@ export function expand(event: StoredEvent, siteZone: string, horizon: Horizon): 
   const { rule, explicit, has } = seriesOf(event);
   const overrides = new Map(event.overrides.map((override) => [startOf(override.original, event), override]));
   const excluded = new Set(event.exdate.map((text) => startOf(text, event)));
-  // An instance may be moved into the horizon from outside, where the rule is not scanned.
+  // An instance may be moved into the horizon from outside, if the rule is not scanned.
   const moved = [...overrides.keys()].filter(has);
   const build = (starts: readonly number[]) =>
     [...new Set(starts)]

@@ -33,7 +33,7 @@ interface IntervalRun extends IntervalWeights {
 }
 
 /**
- * Weights of one axis for the means over `intervals` intervals of `group` leaves each; folded where they exceed the
+ * Weights of one axis for the means over `intervals` intervals of `group` leaves each; folded if they exceed the
  * period.
  *
  * @param kind  VALUE or FIRST: what is averaged along this axis

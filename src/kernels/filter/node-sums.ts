@@ -100,7 +100,7 @@ export function createNodeSums(
           return;
         }
       }
-      // Half the extent, a multiple of the longest edge where it is longer: so boxes are full.
+      // Half the extent, a multiple of the longest edge if it is longer: so boxes are full.
       const sizes = fits ? Array.from(length) : edges.map((edge, a) => length[a] / edge);
       const longest = sizes.indexOf(Math.max(...sizes));
       const extent = length[longest];

@@ -1,13 +1,13 @@
 /** Collects the methods that each path of an interface takes, for answers of 405 and `Allow`. */
 import type { FastifyInstance } from "fastify";
 
-/** A parameter in the pattern of a route, with the expression it must match where it has one. */
+/** A parameter in the pattern of a route, with the expression it must match if it has one. */
 const PARAMETER = /:\w+(?:\(\^?([^()]*?)\$?\))?/;
 
 /**
  * Notes the routes that are added to `scope` from now on; those with a wildcard count as nobody's.
  *
- * @returns the sorted methods of a path, prefix included; none where there is no route
+ * @returns the sorted methods of a path, prefix included; none if there is no route
  */
 export function watchRoutes(scope: FastifyInstance): (path: string) => string[] {
   const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];

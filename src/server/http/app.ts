@@ -95,7 +95,7 @@ function storeLine({ store, answers }: EngineStatus["stores"][number]): string {
   return `store ${store}: ${answers ? "answers" : "does not answer"}\n`;
 }
 
-/** The number of connections to accept; logs a warning where the system allows fewer than the settings. */
+/** The number of connections to accept; logs a warning if the system allows fewer than the settings. */
 function mostConnections({ limits }: Config, log: Logger): number {
   const files = mostOpenFiles();
   const wanted = limits["http.connections"];

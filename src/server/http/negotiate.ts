@@ -18,7 +18,7 @@ export function negotiate<T extends string>(header: string | undefined, offered:
   return chosen;
 }
 
-/** The same choice, null where the header excludes everything. */
+/** The same choice, null if the header excludes everything. */
 export function preferred<T extends string>(header: string | undefined, offered: readonly [T, ...T[]]): T | null {
   if (header === undefined || header.trim() === "") return offered[0];
   const ranked = rank(header, offered);

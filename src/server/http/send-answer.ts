@@ -1,5 +1,5 @@
 /**
- * Answers go to the socket whole or in passages, compressed where it helps; a refused sender gets time to read its
+ * Answers go to the socket whole or in passages, compressed if it helps; a refused sender gets time to read its
  * answer.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -22,7 +22,7 @@ const LINGER_MS = 1_000;
 const LINGER_BYTES = 1024 * 1024;
 
 /**
- * Sends a short answer. Where the request has not arrived in full its rest is discarded for a moment, because a socket
+ * Sends a short answer. If the request has not arrived in full its rest is discarded for a moment, because a socket
  * closed on a sender loses the answer; then the connection is closed.
  */
 export function sendText(

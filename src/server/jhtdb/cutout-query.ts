@@ -33,7 +33,7 @@ export function readCutoutTexts(query: unknown): ReadonlyMap<string, string> {
   return readTexts(query, PARAMETERS);
 }
 
-/** A whole number of at least 1; `fallback`, where there is one, stands for what is not given. */
+/** A whole number of at least 1; `fallback`, if there is one, replaces what is not given. */
 function whole(texts: ReadonlyMap<string, string>, name: string, fallback: number | null): number {
   const text = texts.get(name);
   if (text === undefined && fallback !== null) return fallback;

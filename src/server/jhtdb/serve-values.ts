@@ -92,7 +92,7 @@ async function send(outcome: QueryResult, service: Service, reply: FastifyReply,
 /** Media type of every answer. */
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** The token among the parameters; null where there is none, or an empty one. */
+/** The token among the parameters; null if there is none, or an empty one. */
 export function tokenIn(query: unknown, name: string): string | null {
   const given = (query as Record<string, unknown> | null)?.[name];
   return typeof given === "string" && given !== "" ? given : null;

@@ -17,7 +17,7 @@ const MIB = 2 ** 20;
 /** Digits of a time that is a multiple of a step: enough for every step, and without the error of the product. */
 const TIME_DIGITS = 14;
 
-/** The spatial options of a dataset for an operation, none where it lacks a field. */
+/** The spatial options of a dataset for an operation, none if it lacks a field. */
 export type OptionsOf = (dataset: Dataset, operation: Operation) => readonly SpatialInterpolation[];
 
 /** Nodes to the left and right of a point that a method with so many nodes along an axis takes. */
@@ -34,7 +34,7 @@ function nodesAround(method: string): number {
   return Number(method.replace("lag", ""));
 }
 
-/** An end of an axis as clients read it: `2pi` where it is a whole multiple of pi to within 1e-12, else a number. */
+/** An end of an axis as clients read it: `2pi` if it is a whole multiple of pi to within 1e-12, else a number. */
 function endText(value: number): string {
   const multiple = Math.round(value / Math.PI);
   const isMultiple = multiple > 0 && Math.abs(value - multiple * Math.PI) < 1e-12 * value;

@@ -63,7 +63,7 @@ function readChoice(given: ReadonlyMap<Parameter, string>, name: Parameter, allo
   return found;
 }
 
-/** Reads a number that a float32 can hold, in double precision; null where it is absent or `NOT_GIVEN`. */
+/** Reads a number that a float32 can hold, in double precision; null if it is absent or `NOT_GIVEN`. */
 function readNumber(given: ReadonlyMap<Parameter, string>, name: Parameter): number | null {
   const text = given.get(name)?.trim();
   if (text === undefined || text === "" || Number(text) === NOT_GIVEN) return null;

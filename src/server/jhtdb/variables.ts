@@ -44,7 +44,7 @@ export const VARIABLES: readonly Variable[] = [
   scalar("temperature", "t", "GetTemperature"),
 ];
 
-/** The row of the operation table for a variable and an operator; null where there is none. */
+/** The row of the operation table for a variable and an operator; null if there is none. */
 export function operationFor(variable: Variable, operator: Operator): Operation | null {
   const name = variable.operations[operator];
   return name === undefined ? null : (findOperation(name) ?? null);

@@ -114,7 +114,7 @@ export class Admission {
     return this.trySlot(asker) ?? this.#wait(asker, waitMs, signal);
   }
 
-  /** Takes a slot; null where none is free. */
+  /** Takes a slot; null if none is free. */
   trySlot(asker: SlotRequest): (() => void) | null {
     const size = sizeOf(asker.work);
     return this.#taken < this.#most("engine.inflight", size) ? this.#take(asker, size) : null;
@@ -166,7 +166,7 @@ export class Admission {
     };
   }
 
-  /** The request whose turn it is; null where none of those that wait may have a slot. */
+  /** The request whose turn it is; null if none of those that wait may have a slot. */
   #next(): Waiter | null {
     let next: Waiter | null = null;
     for (const waiter of this.#waiting) {
@@ -197,7 +197,7 @@ export class Admission {
     return new PointsHold(this);
   }
 
-  /** Adds to an account; a promise where its request has to wait until there is room. For `PointsHold`. */
+  /** Adds to an account; a promise if its request has to wait until there is room. For `PointsHold`. */
   add(hold: PointsHold, count: number): Promise<void> | null {
     if (hold.held === null) this.#append(hold);
     if (!this.#hasRoom(hold, count)) return this.#pause(hold, count);

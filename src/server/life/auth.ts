@@ -45,7 +45,7 @@ export interface Grant {
 /** Judges requests by their token. */
 export interface Auth {
   /**
-   * @param note is told, before the token is judged, what names it in logs: `unknown` where it is in no file
+   * @param note is told, before the token is judged, what names it in logs: `unknown` if it is in no file
    * @throws AuthError `AuthenticationFailed` or `RateLimited`, LimitError `token.concurrent`
    */
   authorise(token: string | null, note?: (id: string) => void): Grant;

@@ -46,7 +46,7 @@ export class Body implements ByteQueue {
   }
 
   /**
-   * The next part; null at the end, undefined where `arrival` has to be awaited first.
+   * The next part; null at the end, undefined if `arrival` has to be awaited first.
    *
    * @throws HttpRefusal 413 when the body is longer than admitted, CancelledError when its sender has left
    */

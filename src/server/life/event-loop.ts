@@ -13,7 +13,7 @@ const STEP_ELEMENTS = 8_192;
 /** Requests that are taken through their stages together, at most. */
 const MOST_TOGETHER = 16;
 
-/** CPU time of the main thread in milliseconds, or null where the system does not tell. */
+/** CPU time of the main thread in milliseconds, or null if the system does not tell. */
 export type CpuClock = () => number | null;
 
 /**
@@ -129,7 +129,7 @@ export class TimeSlices {
     return this.overdue || (!this.#queued && this.#spent >= SLICE_MS);
   }
 
-  /** Lets other work have a slice if this one has lasted; null where nothing need be awaited. */
+  /** Lets other work have a slice if this one has lasted; null if nothing need be awaited. */
   pause(): Promise<void> | null {
     return this.overdue ? this.#giveWay() : null;
   }

@@ -147,7 +147,7 @@ function plainFigures(
     ["requests_waiting", "Requests that wait for a slot.", () => admission.waiting],
     [
       "points_in_flight",
-      "Points of requests being read or answered; records, where a point has several.",
+      "Points of requests being read or answered; records, if a point has several.",
       () => admission.points,
     ],
     ["waiting_answer_bytes", "Bytes of computed answers that wait for their readers.", () => outgoing.bytes],
@@ -177,7 +177,7 @@ function storeFigures(engine: Engine, registers: Registry[]): void {
   }
 }
 
-/** Figures of the cache on disk of stores; none where there is no such cache. */
+/** Figures of the cache on disk of stores; none if there is no such cache. */
 function storeCacheFigures(engine: Engine, registers: Registry[]): void {
   type Cache = NonNullable<EngineStatus["storeCache"]>;
   const figures: readonly (readonly [name: string, help: string, read: (cache: Cache) => number])[] = [

@@ -1,5 +1,5 @@
 /**
- * `Outgoing` bounds the bytes of computed answers that wait for their readers; where there is no room, the slowest
+ * `Outgoing` bounds the bytes of computed answers that wait for their readers; if there is no room, the slowest
  * reader is cut off.
  */
 
@@ -47,7 +47,7 @@ export class Outgoing {
     return this.#bytes;
   }
 
-  /** Takes an answer in. False where there is no room: then `room` has to be awaited. */
+  /** Takes an answer in. False if there is no room: then `room` has to be awaited. */
   enter(answer: OutgoingAnswer): boolean {
     if (this.#bytes > 0 && this.#bytes + answer.bytes > this.#limit) return false;
     this.#answers.add(answer);

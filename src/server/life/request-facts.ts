@@ -6,7 +6,7 @@ export interface RequestFacts {
   interface: string;
   /** A name of the operation table, or "none". */
   operation: string;
-  /** Set where the status does not say it. */
+  /** Set if the status does not say it. */
   outcome: string | null;
   points: number;
   /** The dataset asked for. */

@@ -38,7 +38,7 @@ export interface LivingRequest {
   readonly headers: IncomingHttpHeaders;
   readonly facts: RequestFacts;
   readonly log: Pick<FastifyBaseLogger, "error">;
-  /** That of node:http, where the body is still to be read. */
+  /** That of node:http, if the body is still to be read. */
   readonly raw: { readonly socket: Socket };
 }
 
@@ -133,7 +133,7 @@ export class RequestLife {
     reply.raw.on("close", () => this.#end());
   }
 
-  /** Judges the token, null where the request has none. @throws AuthError, LimitError `token.concurrent` */
+  /** Judges the token, null if the request has none. @throws AuthError, LimitError `token.concurrent` */
   authorise(token: string | null): void {
     const { facts } = this.#request;
     const grant = this.#service.auth.authorise(token, (id) => {
@@ -343,7 +343,7 @@ export class RequestLife {
   }
 
   /**
-   * Gives a failed request up where no answer can say so: its caller has left, or its answer has begun.
+   * Gives a failed request up if no answer can say so: its caller has left, or its answer has begun.
    *
    * @returns false when the error is still to be answered
    */

@@ -1,5 +1,5 @@
 /**
- * `BatchScanner` finds the queries in the body of a batch: where each of them stands, and its members `operation` and
+ * `BatchScanner` finds the queries in the body of a batch: where each of them is, and its members `operation` and
  * `dataset`. It looks at each byte once and makes no other values, so that no body takes longer than another one of its
  * length.
  */
@@ -8,7 +8,7 @@ import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, OPEN_LIST, OPEN_OBJE
 
 /** A query of a batch. */
 export interface BatchQuery {
-  /** These members as strings; undefined where they are something else, or absent. */
+  /** These members as strings; undefined if they are something else, or absent. */
   readonly operation: string | undefined;
   readonly dataset: string | undefined;
   /** The place of its object in the body. */
@@ -71,7 +71,7 @@ export class BatchScanner {
     this.#most = most;
   }
 
-  /** Looks at the bytes before `to`. @throws RequestError where the body is no batch */
+  /** Looks at the bytes before `to`. @throws RequestError if the body is no batch */
   advance(to: number): void {
     for (; this.#at < to; this.#at++) {
       const byte = this.#body[this.#at];
@@ -82,7 +82,7 @@ export class BatchScanner {
     }
   }
 
-  /** Ends the scan. @throws RequestError where the body ends too early, or has no or too many queries */
+  /** Ends the scan. @throws RequestError if the body ends too early, or has no or too many queries */
   end(): readonly BatchQuery[] {
     if (this.#state !== "end") throw noJson();
     if (this.count === 0 || this.count > this.#most)

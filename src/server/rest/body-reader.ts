@@ -7,7 +7,7 @@ import type { ItemForm } from "../../text/items-ahead.js";
 export interface BodyReader {
   write(part: Buffer): void;
   end(): void;
-  /** Items of three numbers, which threads may read in its place; absent where a body has none. */
+  /** Items of three numbers, which threads may read in its place; absent if a body has none. */
   readonly items?: BodyItems;
 }
 

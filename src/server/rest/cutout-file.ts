@@ -55,7 +55,7 @@ function readFields(dataset: Dataset, text: string | undefined): readonly FieldN
   });
 }
 
-/** Reads what to cut. @throws RequestError where it is not in the dataset */
+/** Reads what to cut. @throws RequestError if it is not in the dataset */
 async function readSelection(dataset: Dataset, query: CutoutFileQuery): Promise<Selection> {
   // Loads the HDF5 library, which takes a quarter of a second.
   const { selectionProblem } = await import("../../storage/tools/cutout.js");
@@ -91,7 +91,7 @@ function nameOf(dataset: Dataset, { frames, box }: Selection): string {
 }
 
 /**
- * Answers `GET /datasets/{name}/cutout.h5` and `cutout.xmf`. A worker thread makes the file in a folder of its own,
+ * Answers `GET /datasets/{name}/cutout.h5` and `cutout.xmf`. A worker thread makes the file in its own folder,
  * which goes when the answer is out, or when the file of a caller who has left is written.
  */
 export function serveCutoutFile(

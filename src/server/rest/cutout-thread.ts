@@ -46,7 +46,7 @@ export class CutoutThread {
   /**
    * Writes a cutout and the XDMF beside it.
    *
-   * @throws BusyError where too many files wait or a store does not answer, DataError where the dataset cannot be read
+   * @throws BusyError if too many files wait or a store does not answer, DataError if the dataset cannot be read
    */
   async write(dataset: Dataset, selection: Selection, path: string): Promise<void> {
     if (this.#pool.queueSize >= WAITING) throw new BusyError("Too many cutouts are being written.");

@@ -128,13 +128,13 @@ function timesNow(given: readonly string[]): Times {
 
 /** A request beside its points. */
 export interface ApiRequest {
-  /** The query at each time, or once where the operation has no time. */
+  /** The query at each time, or once if the operation has no time. */
   readonly query: Query;
-  /** The times asked for; none where the operation has none. */
+  /** The times asked for; none if the operation has none. */
   readonly exact: readonly number[];
   /** The parameters as understood, for the answer to repeat; `time` is a list only when there are several. */
   readonly options: Readonly<Record<string, string | number | readonly number[]>>;
-  /** The times as written, where the operation has them. */
+  /** The times as written, if the operation has them. */
   readonly times: readonly number[];
 }
 
@@ -147,7 +147,7 @@ export function asWritten(values: Iterable<number>): number[] {
 /**
  * Checks the parameters of a request.
  *
- * @param list the times, where they have been read already
+ * @param list the times, if they have been read already
  * @throws RequestError naming the first member, in the order of the table, that is missing or wrong
  */
 export function readRequest(

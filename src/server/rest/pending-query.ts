@@ -15,9 +15,9 @@ import { TripleStore, TripleWriter } from "./triple-writer.js";
 /** The question of a request beside its parameters. */
 export interface AskedQuery {
   readonly operation: Operation;
-  /** Null where the operation has none. */
+  /** Null if the operation has none. */
   readonly dataset: string | null;
-  /** Steps between the positions on the way; null where they are not asked for. */
+  /** Steps between the positions on the way; null if they are not asked for. */
   readonly recordEvery: number | null;
   /** Whether a large answer is wanted as its parts are computed; absent: no. */
   readonly stream?: boolean;
@@ -88,7 +88,7 @@ export class PendingQuery {
     return [store, this.#life.limit({ points: this.#limits["query.points"], name: "query.points" })];
   }
 
-  /** The threads that may read the points of a long body; null where there are none, or the query has not begun. */
+  /** The threads that may read the points of a long body; null if there are none, or the query has not begun. */
   get threads(): QueryTexts | null {
     return this.#evaluation?.texts ?? null;
   }
@@ -220,7 +220,7 @@ export class PendingQuery {
     return evaluation;
   }
 
-  /** @throws LimitError where the points of so many times are more than a query may have */
+  /** @throws LimitError if the points of so many times are more than a query may have */
   #checkCount({ limit }: Evaluation, times: number): void {
     const { points, name } = this.#life.limit(limit);
     const count = times * Math.max(times > 1 ? 1 : 0, this.#points?.count ?? 0);

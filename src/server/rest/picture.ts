@@ -17,7 +17,7 @@ export class Range {
     }
   }
 
-  /** Both; 0 and 0 where there is none. */
+  /** Both; 0 and 0 if there is none. */
   get ends(): readonly [number, number] {
     return this.#low > this.#high ? [0, 0] : [this.#low, this.#high];
   }

@@ -47,7 +47,7 @@ interface Named {
   Params: { name: string };
 }
 
-/** Points that one request of a caller may hold: those of the service, or those of the token where it admits fewer. */
+/** Points that one request of a caller may hold: those of the service, or those of the token if it admits fewer. */
 function pointsFor({ auth, config }: Service, token: string | null): number {
   const most = config.limits["query.points"];
   if (token === null) return most;

@@ -17,7 +17,7 @@ import type { PendingQuery } from "./pending-query.js";
 export const REQUEST_TYPES = ["application/json", "application/octet-stream"] as const;
 
 /**
- * Bytes from which threads read a body; where it does not say its length, and after another form, so many are read here
+ * Bytes from which threads read a body; if it does not say its length, and after another form, so many are read here
  * before.
  */
 const LARGE_BYTES = 256 * 1024;

@@ -103,7 +103,7 @@ export function readCounts(text: string | undefined, most: number): readonly num
 /**
  * Reads a window of `sides` directions.
  *
- * @throws RequestError where only one of the two members is given, or an extent is not positive
+ * @throws RequestError if only one of the two members is given, or an extent is not positive
  */
 export function readWindow(
   originText: string | undefined,

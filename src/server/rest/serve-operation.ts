@@ -18,9 +18,9 @@ import { ANSWER_TYPES, largeAnswer, shapeOf, type UnwrittenAnswer, WRITERS } fro
 /** Members that a route adds to the request as it came. */
 export interface RouteMembers {
   readonly operation: Operation;
-  /** Null where the operation has none. */
+  /** Null if the operation has none. */
   readonly dataset: string | null;
-  /** Steps between the positions on the way; null where they are not asked for. */
+  /** Steps between the positions on the way; null if they are not asked for. */
   readonly recordEvery: number | null;
   /** Tracking: what becomes of particles at open faces. */
   readonly leaving?: AskedQuery["leaving"];

@@ -11,7 +11,7 @@ export interface UnwrittenAnswer {
   /** Times asked for, at least 1. */
   readonly timeCount: number;
   /**
-   * The times asked for, or that of each record with `recordTimes`, as written; none where the operation has no time.
+   * The times asked for, or that of each record with `recordTimes`, as written; none if the operation has no time.
    */
   readonly times: readonly number[];
   /** Names of the components of a record. */
@@ -75,13 +75,13 @@ class TextBuffer {
   }
 }
 
-/** One line per record, a header line first; the time comes first where there are several. */
+/** One line per record, a header line first; the time comes first if there are several. */
 function* csv({ result, timeCount, times, components }: UnwrittenAnswer): Generator<Buffer> {
   const passage = new TextBuffer();
   const several = times.length > 1;
   const columns = times.map((time) => `${time},`);
   passage.text(`${several ? "time," : ""}${components.join(",")}\r\n`);
-  // Either each record of a point has a time of its own, or all items of one time come before those of the next.
+  // Either each record of a point has its own time, or all items of one time come before those of the next.
   const timed = result.recordTimes === undefined ? 0 : result.itemsPerPoint;
   const itemsPerTime = result.items / timeCount;
   let column = 0;
@@ -177,7 +177,7 @@ class NestedWriter {
 type Spent = (ms: number) => void;
 
 /**
- * A large JSON or CSV answer as the worker threads write it; null where this thread is to write it. They write records
+ * A large JSON or CSV answer as the worker threads write it; null if this thread is to write it. They write records
  * of numbers alone: no column of times, and no array within a row.
  */
 export function largeAnswer(
@@ -196,7 +196,7 @@ export function largeAnswer(
 }
 
 /**
- * Rows of a large result as JSON arrays in an array, as the worker threads write them; null where this thread is to
+ * Rows of a large result as JSON arrays in an array, as the worker threads write them; null if this thread is to
  * write them.
  */
 export function largeRows(

@@ -36,7 +36,7 @@ export interface DecodeContext extends RequestDialect {
   /** Shared by the requests of a service. */
   readonly scanners: PlainScanners;
   readonly smallTexts: SmallTexts;
-  /** Judges the token; null where the request has none. */
+  /** Judges the token; null if the request has none. */
   authorise(token: string | null): void;
   /** Most points of a request, for forms that keep them until their last member. */
   readonly mostPoints: number;
@@ -51,7 +51,7 @@ export interface DecodeContext extends RequestDialect {
   admit(points: number): Promise<void> | null;
   /** The threads that read a long request; absent: the caller's thread reads it. */
   readonly long?: Omit<ReadingThreads, "texts">;
-  /** Told where the points of a request stood, where they are its last member. */
+  /** Told where the points of a request were, if they are its last member. */
   seen?(query: Query, items: ItemsSeen): void;
 }
 
@@ -130,7 +130,7 @@ class Decoder {
     } else this.#scalar(member, yield* readText(this.#reader, local));
   }
 
-  /** Turns to another operation of the same name where the next member says that it is meant. */
+  /** Turns to another operation of the same name if the next member says that it is meant. */
   #choose(local: string): void {
     if (this.#rows.length === 1 || this.#row.request[this.#cursor]?.name === local) return;
     const other = this.#rows.find(

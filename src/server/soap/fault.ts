@@ -28,7 +28,7 @@ export interface FaultAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The detail code, or the fault code where there is none; for logs and metrics. */
+  /** The detail code, or the fault code if there is none; for logs and metrics. */
   readonly code: string;
 }
 
@@ -42,7 +42,7 @@ interface Fault {
   readonly blocks: MustUnderstandFault["blocks"];
 }
 
-/** An error as a fault of that version; anything unknown is reported as Internal, without a word of its own. */
+/** An error as a fault of that version; anything unknown is reported as Internal, without details. */
 function faultAnswer(error: unknown, version: SoapVersion, namespace: string, requestId: string): FaultAnswer {
   const fault = classify(error);
   const { code, status } = CODES[fault.kind][version];

@@ -28,7 +28,7 @@ export interface ItemArray {
   readonly admit: (count: number) => Promise<void> | null;
   /** The threads that read the items; absent: the caller's thread reads them all. */
   readonly ahead?: ReadingThreads;
-  /** Told where the items stood, where all were read from the same buffer by their tags. */
+  /** Told where the items were, if all were read from the same buffer by their tags. */
   readonly seen?: (items: ItemsSeen) => void;
 }
 
@@ -52,7 +52,7 @@ export interface ReadingThreads {
 /** An incomplete item longer than this goes to the slow reader, which never reads a byte twice for long. */
 const SHORT_BYTES = 4096;
 /**
- * Items of one form after which threads are worth their messages; at once where the request says that so many bytes are
+ * Items of one form after which threads are worth their messages; at once if the request says that so many bytes are
  * to come.
  */
 const AHEAD_FROM = 4096;

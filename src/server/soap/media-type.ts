@@ -8,9 +8,9 @@ export type Charset = "utf-8" | "utf-16" | "utf-16le" | "utf-16be";
 
 export interface MediaType {
   readonly version: SoapVersion;
-  /** Null where none is named. */
+  /** Null if none is named. */
   readonly charset: Charset | null;
-  /** The `action` parameter of SOAP 1.2; null where absent or empty. */
+  /** The `action` parameter of SOAP 1.2; null if absent or empty. */
   readonly action: string | null;
 }
 
@@ -37,7 +37,7 @@ export class MediaTypes {
   readonly #known = new Map<string, MediaType>();
 
   /**
-   * @throws HttpRefusal 415 where the header is absent, malformed, of another type, or names an encoding that is not
+   * @throws HttpRefusal 415 if the header is absent, malformed, of another type, or names an encoding that is not
    *   served
    */
   read(header: string | undefined): MediaType {
@@ -80,7 +80,7 @@ function parse(header: string): { type: string; parameters: ReadonlyMap<string, 
   return { type: type.toLowerCase(), parameters };
 }
 
-/** The action that a `SOAPAction` header names; null where it is absent or empty. */
+/** The action that a `SOAPAction` header names; null if it is absent or empty. */
 export function readSoapAction(header: string | undefined): string | null {
   const text = (header ?? "").trim();
   const quoted = text.length >= 2 && text.startsWith('"') && text.endsWith('"');

@@ -25,7 +25,7 @@ export interface CallPattern {
   readonly scanner: TripleScanner;
   readonly row: OperationRow;
   readonly media: MediaType;
-  /** Null where the request has none. */
+  /** Null if the request has none. */
   readonly token: string | null;
   readonly query: Query;
   /** Records of the answer for a point. */
@@ -50,7 +50,7 @@ export class RepeatedCall {
     this.#most = Math.min(MOST_POINTS, Math.floor(encoder.itemsWithin(MOST_BYTES, row, media.version) / itemsPerPoint));
   }
 
-  /** Reads the points of a body; null where it differs in more than these, or has too many. */
+  /** Reads the points of a body; null if it differs in more than these, or has too many. */
   readonly read = (body: Buffer): ((repeat: Repeat) => Promise<void>) | null => {
     const { before, after, scanner } = this.#pattern;
     const from = before.length;

@@ -134,7 +134,7 @@ function remember(
   service.repeats.remember(request, reply, read);
 }
 
-/** A call that has been read, and the pattern of its repeats; null where it can have none. */
+/** A call that has been read, and the pattern of its repeats; null if it can have none. */
 type ReadCall = DecodedOperation & { readonly pattern: Omit<CallPattern, "itemsPerPoint"> | null };
 
 /** Reads the whole request. Its points are evaluated as they arrive; some may be left to evaluate when it returns. */
@@ -203,7 +203,7 @@ function patternOf(
   };
 }
 
-/** The error of a body element that names no operation; it tells the right namespace where only that is wrong. */
+/** The error of a body element that names no operation; it tells the right namespace if only that is wrong. */
 function unknownOperation(namespace: string, { local, namespace: given }: XmlReader): RequestError {
   const text = `There is no operation ${excerpt(local)}`;
   const isKnown = operationsNamed(local).length > 0;

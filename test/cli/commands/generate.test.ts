@@ -62,7 +62,7 @@ describe("fieldprobe generate", () => {
   });
 
   it.each([
-    ["a folder under a file", ["--out", "set/below"], /set: a file stands where a folder is needed$/],
+    ["a folder under a file", ["--out", "set/below"], /set: there is a file where a folder is needed$/],
     ["a folder where the system takes none", ["--out", "/proc/none/set"], /^fieldprobe: \/proc\/none: no such file/],
     [
       "a picture in no folder",

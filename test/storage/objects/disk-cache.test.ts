@@ -86,7 +86,7 @@ describe("the cache on disk", () => {
     const { cache, warnings } = open("blocked/file");
     for (let at = 0; at < 5; at++) cache.put(nameOf(at), bytesOf(at), null);
     await cache.settled();
-    expect(warnings).toEqual([expect.stringMatching(/keeps nothing more: a file stands where a folder is needed/)]);
+    expect(warnings).toEqual([expect.stringMatching(/keeps nothing more: there is a file where a folder is needed/)]);
     expect(await cache.get(nameOf(1))).toBeNull();
   });
 

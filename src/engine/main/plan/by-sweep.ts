@@ -39,7 +39,7 @@ export interface Sweep {
   readonly room: number;
   /** Whether the sampler combines frames one after the other, because the cache is too small (`threads/sampler.ts`). */
   readonly inTurn: boolean;
-  /** The sweep over combined bricks; null where there is one frame, and where the cache is too small for it. */
+  /** The sweep over combined bricks; null if there is one frame, and where the cache is too small for it. */
   readonly combined: CombinedSweep | null;
 }
 
@@ -100,7 +100,7 @@ function rowOf({ axes: [row], width }: SweepShape): number {
   return width[row as 0 | 1 | 2];
 }
 
-/** Chooses the sweep over combined bricks; null where there is one frame, and where the cache is too small for it. */
+/** Chooses the sweep over combined bricks; null if there is one frame, and where the cache is too small for it. */
 function chooseCombined(setting: PlanContext, demand: Demand, cacheBytes: number): CombinedSweep | null {
   const { checked, parallelism } = setting;
   const { main, frames, fields } = demand;
@@ -249,7 +249,7 @@ class SweepPlan implements Plan {
     };
   }
 
-  /** Makes the next batch of a section, in sweep order where its points have been put in that. */
+  /** Makes the next batch of a section, in sweep order if its points have been put in that. */
   #batch(section: Section): BatchTask {
     if (section.arranged[0] === 0) return this.#plainBatch(section);
     const size = section.end - section.first;
@@ -268,7 +268,7 @@ class SweepPlan implements Plan {
     });
   }
 
-  /** Makes the next batch in the order of the query, where the cache holds the bricks: a large one for each worker. */
+  /** Makes the next batch in the order of the query, if the cache holds the bricks: a large one for each worker. */
   #plainBatch(section: Section): BatchTask {
     const { points, parallelism } = this.#setting;
     const size = section.end - section.first;

@@ -4,7 +4,7 @@
  * The value of a node is w0 u0 + w1 u1 + ..., added in this order and in float64, so that its bits do not depend on the
  * box that it is combined in.
  *
- * COUNT, where it is a parameter, is the number of frames; 0 adds one frame to the sums that are there already.
+ * COUNT, if it is a parameter, is the number of frames; 0 adds one frame to the sums that are there already.
  */
 import { Axis, Field, Frames } from "./records";
 import { brickOf, shift } from "./nodes";
@@ -105,7 +105,7 @@ function combineFour(
   combineRows(4, at, d1, d2, d3, frames, floats, rowBytes, planeBytes, ny, nz, out, outRow, outPlane);
 }
 
-/** Combines three frames, two or one; or adds one, where the count is 0. */
+/** Combines three frames, two or one; or adds one, if the count is 0. */
 function combineFewer(
   at: usize, d1: usize, d2: usize, frames: Frames, floats: i32, rowBytes: i32, planeBytes: i32, ny: i32, nz: i32,
   out: usize, outRow: i32, outPlane: i32
@@ -155,7 +155,7 @@ function combinePart(
 
 /**
  * Combines a box of `nx` by `ny` by `nz` nodes whose lowest one is (x, y, z), 0 <= x < nodes, brick by brick. The box
- * may cross the seam of a period, several times where it is longer than the axis.
+ * may cross the seam of a period, several times if it is longer than the axis.
  *
  * @param frames   weights and count of the frames; a count of 0 adds one frame to the nodes at `out`
  * @param out      receives the nodes, `components` float64 each

@@ -8,7 +8,7 @@ import { inPacket, packetBytes } from "./packets";
 
 /** Points whose nodes are found before any of them is read; even. */
 const POINTS = 16;
-/** Bytes of the place of a node: its brick, its byte offset there, and below 0 where its stencil passes a face. */
+/** Bytes of the place of a node: its brick, its byte offset there, and below 0 if its stencil passes a face. */
 const PLACE_BYTES = 12;
 
 /** A tap, and what it has in common for all points. */

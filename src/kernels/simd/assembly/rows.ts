@@ -119,7 +119,7 @@ export function addBox(
 }
 
 /**
- * The length of the next part of a row of which `left` nodes are left, an even number, where each value needs more
+ * The length of the next part of a row of which `left` nodes are left, an even number, if each value needs more
  * registers than one of a single frame does: a part has at most twelve values.
  */
 // @ts-ignore: decorator
@@ -132,7 +132,7 @@ export function shortPartOf(left: i32, components: i32): i32 {
 /**
  * Adds a box of combined nodes in parts along x of at most twelve values.
  *
- * A float32 value is loaded by the instruction that converts it; a float64 value has a load of its own, and compilers
+ * A float32 value is loaded by the instruction that converts it; a float64 value has its own load, and compilers
  * put the loads first. With 24 values the sums would no longer fit the registers.
  */
 export function addWide(

@@ -55,7 +55,7 @@ export class Repeat {
     return this.repeated.log;
   }
 
-  /** Itself, where a request or an answer is asked for the one of node:http below it. */
+  /** Itself, if a request or an answer is asked for the one of node:http below it. */
   get raw(): this {
     return this;
   }

@@ -1,6 +1,6 @@
 /**
  * `Repeats` serves small requests without the HTTP parser of Node: those whose head equals that of an earlier request
- * of the same connection but for the digits of `Content-Length` (docs/decisions/0041-requests-that-repeat.md).
+ * of the same connection except for the digits of `Content-Length` (docs/decisions/0041-requests-that-repeat.md).
  */
 import type { IncomingMessage, Server } from "node:http";
 import { Socket } from "node:net";
@@ -77,7 +77,7 @@ export class Repeats {
   }
 
   /**
-   * Remembers a request whose answer has been handed to the socket, where it is certain which bytes it consisted of.
+   * Remembers a request whose answer has been handed to the socket, if it is certain which bytes it consisted of.
    *
    * @param serve reads the bodies of its repeats
    */
@@ -132,7 +132,7 @@ interface RepeatPattern extends Head {
 const SPECIAL = ["transfer-encoding", "expect", "upgrade", "te", "trailer"];
 
 /**
- * Rebuilds the bytes of a head in the form that nearly every client writes; null where the request is not remembered. A
+ * Rebuilds the bytes of a head in the form that nearly every client writes; null if the request is not remembered. A
  * head that its client writes otherwise does no harm: its length differs, or its bytes match no later request.
  */
 function headOf({ method, url, httpVersion, headers, rawHeaders }: IncomingMessage): Head | null {
@@ -234,7 +234,7 @@ class FollowedConnection {
     this.#setting.tick.add(() => this.#serve(bytes, from));
   };
 
-  /** Serves a possible repeat whose body begins at `from`; the parser gets it where the body has another form. */
+  /** Serves a possible repeat whose body begins at `from`; the parser gets it if the body has another form. */
   #serve(bytes: Buffer, from: number): void {
     const body = bytes.subarray(from);
     if (this.#socket.destroyed) return;

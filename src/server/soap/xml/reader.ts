@@ -50,7 +50,7 @@ type ScanStep = XmlEvent | typeof MORE | typeof AGAIN;
 
 /** A source of valid UTF-8, cut between characters. */
 export interface ByteSource {
-  /** The next bytes; null at the end, undefined where they have to be waited for. */
+  /** The next bytes; null at the end, undefined if they have to be waited for. */
   take(): Buffer | null | undefined;
   /** Resolves when `take` should be asked again. */
   arrival(): Promise<void>;
@@ -59,7 +59,7 @@ export interface ByteSource {
    * `also` does; no more bytes are handed on then.
    */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
-  /** Judges the encoding that the XML declaration names; throws where it contradicts what is known. */
+  /** Judges the encoding that the XML declaration names; throws if it contradicts what is known. */
   declare(encoding: string): void;
 }
 
@@ -168,7 +168,7 @@ export class XmlReader {
     return !this.#selfClosed && this.#open.length + levels <= depth && chars <= textChars;
   }
 
-  /** The namespace a prefix stands for here, undefined where it is not declared; "" is the default namespace. */
+  /** The namespace a prefix stands for here, undefined if it is not declared; "" is the default namespace. */
   resolve(prefix: string): string | undefined {
     return this.#scopes.bound(prefix);
   }
@@ -193,7 +193,7 @@ export class XmlReader {
   }
 
   /**
-   * Reads the next event where only elements may stand: white space is passed over, other text refused with the error
+   * Reads the next event if only elements may stand: white space is passed over, other text refused with the error
    * of `refuse`.
    */
   nextTag(refuse: () => FieldprobeError): Stepping<XmlEvent> {
@@ -286,7 +286,7 @@ export class XmlReader {
   }
 
   /**
-   * Takes the bytes at hand, or the next ones, away from the reader; null at the end, undefined where they have to be
+   * Takes the bytes at hand, or the next ones, away from the reader; null at the end, undefined if they have to be
    * waited for.
    */
   take(): Buffer | null | undefined {
@@ -311,7 +311,7 @@ export class XmlReader {
     this.#retryAt = 0;
   }
 
-  /** The next event from the bytes at hand, or undefined where it needs more. */
+  /** The next event from the bytes at hand, or undefined if it needs more. */
   #poll(): XmlEvent | undefined {
     if (this.#selfClosed) {
       this.#selfClosed = false;
@@ -377,7 +377,7 @@ export class XmlReader {
     throw malformed("it holds a document type declaration or a stray <!");
   }
 
-  /** Whether the bytes at hand start so; undefined where too few are there to say. */
+  /** Whether the bytes at hand start so; undefined if too few are there to say. */
   #startsWith(pattern: readonly number[]): boolean | undefined {
     for (let i = 0; i < pattern.length; i++) {
       if (this.position + i >= this.end) return undefined;

@@ -41,7 +41,7 @@ export function splitName(text: string): Name {
 export type WrittenAttribute = readonly [name: Name, value: string];
 
 export interface Attribute {
-  /** "" where the attribute has no prefix. */
+  /** "" if the attribute has no prefix. */
   readonly namespace: string;
   readonly local: string;
   readonly value: string;
@@ -89,7 +89,7 @@ export class NamespaceScopes {
     return found;
   }
 
-  /** The namespace of a prefix, undefined where it is not declared; "" where there is no default namespace. */
+  /** The namespace of a prefix, undefined if it is not declared; "" if there is no default namespace. */
   bound(prefix: string): string | undefined {
     const i = this.#prefixes.lastIndexOf(prefix);
     if (i >= 0) return this.#uris[i];
