@@ -208,8 +208,8 @@ describe("client", () => {
       authorise(token) {
         seen.push(token);
         if (token === "bad") throw new AuthError("Invalid identification token.");
-        if (token === "small") return { id: "small", points: 2, release() {} };
-        return { id: null, points: 0, release() {} };
+        if (token === "small") return { id: "small", points: 2, another: () => undefined, release() {} };
+        return { id: null, points: 0, another: () => undefined, release() {} };
       },
       reload() {},
       close() {},
@@ -230,7 +230,7 @@ describe("client", () => {
       authorise() {
         if (running === 1) throw new LimitError("token.concurrent", "This token may run 1 requests at a time.");
         running++;
-        return { id: "one", points: 0, release: () => running-- };
+        return { id: "one", points: 0, another: () => undefined, release: () => running-- };
       },
       reload() {},
       close() {},

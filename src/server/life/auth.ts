@@ -39,6 +39,8 @@ export interface Grant {
   readonly id: string | null;
   /** Points admitted; 0 for any number. */
   readonly points: number;
+  /** Counts one more query of the request against the rate of the token. @throws AuthError `RateLimited` */
+  another(): void;
   release(): void;
 }
 
@@ -61,7 +63,7 @@ export interface AuthLog {
   error(details: { readonly err: unknown }, message: string): void;
 }
 
-const FREE: Grant = { id: null, points: 0, release: () => undefined };
+const FREE: Grant = { id: null, points: 0, another: () => undefined, release: () => undefined };
 
 /** Authentication off: every request is served, whatever token it carries. */
 export const OPEN_AUTH: Auth = { authorise: () => FREE, reload: () => undefined, close: () => undefined };
@@ -258,9 +260,10 @@ export function watchTokens(
           "Disabled identification token.  Please see the documentation of this service for more information.",
         );
       }
-      account.spend(perMinute ?? limits["token.perMinute"], now());
+      const another = () => account.spend(perMinute ?? limits["token.perMinute"], now());
+      another();
       const release = account.enter(concurrent ?? limits["token.concurrent"]);
-      return { id, points: limit, release };
+      return { id, points: limit, another, release };
     },
     reload() {
       if (!book.look(true)) log.info("the token file is unchanged");

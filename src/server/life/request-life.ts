@@ -10,6 +10,7 @@ import type { Engine, Evaluation, Query, Result } from "../../engine/contract/qu
 import { BusyError, CancelledError, DeadlineError, excerpt, tooManyPoints } from "../../errors.js";
 import { operationOf } from "../../operations.js";
 import type { PointsHold } from "./admission.js";
+import type { Grant } from "./auth.js";
 import { Body } from "./body.js";
 import type { OwedAnswer } from "./connections.js";
 import type { TimeSlices } from "./event-loop.js";
@@ -76,8 +77,12 @@ export class RequestLife {
   readonly #datasets = new Map<string, NonNullable<ReturnType<Engine["find"]>>>();
   /** Points that the token admits; 0 for any number. */
   #tokenPoints = 0;
-  /** Points of earlier queries of the request. */
+  /** What the token allows; null until it is judged. */
+  #grant: Grant | null = null;
+  /** Points and nodes of earlier queries of the request. */
   #settled = 0;
+  /** Nodes of the searches and cutouts of the request. */
+  #nodes = 0;
   #body: Body | null = null;
   #slot: (() => void) | null = null;
   /** Ends of the waits of its queries for stores. */
@@ -141,6 +146,7 @@ export class RequestLife {
     });
     facts.token = grant.id;
     this.#tokenPoints = grant.points;
+    this.#grant = grant;
     this.onEnd(() => grant.release());
   }
 
@@ -153,7 +159,12 @@ export class RequestLife {
 
   /** Lets the points taken note of so far count against the limits of the queries that follow. */
   settle(): void {
-    this.#settled = this.#request.facts.points;
+    this.#settled = this.#request.facts.points + this.#nodes;
+  }
+
+  /** Counts a further query of the request against the rate of its token. @throws AuthError `RateLimited` */
+  another(): void {
+    this.#grant?.another();
   }
 
   /** Begins to read the body. */
@@ -202,6 +213,7 @@ export class RequestLife {
     const control = { deadlineMs, client: this.#client, stream, onStoreWait, ...(dataset ? { dataset } : {}) };
     const evaluation = engine.start(asked, control);
     this.#evaluations.add(evaluation);
+    this.#nodes += evaluation.nodes;
     const { points, name } = this.limit({ points: Number.POSITIVE_INFINITY, name: "query.points" });
     if (evaluation.nodes > points) throw tooManyPoints(name, evaluation.nodes, points);
     if (this.#gone) evaluation.abort();

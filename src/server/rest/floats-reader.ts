@@ -22,7 +22,10 @@ export class FloatsReader {
   write(arrived: Buffer): void {
     if (this.#writers.length === 0) {
       if (arrived.length === 0) return;
-      throw new RequestError("InvalidRequest", "The operation takes no points, so its octet-stream body must be empty.");
+      throw new RequestError(
+        "InvalidRequest",
+        "The operation takes no points, so its octet-stream body must be empty.",
+      );
     }
     const bytes = this.#carry.length > 0 ? Buffer.concat([this.#carry, arrived]) : arrived;
     const whole = bytes.length - (bytes.length % this.#bytesPerPoint);

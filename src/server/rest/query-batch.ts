@@ -148,6 +148,7 @@ async function answerAll(service: Service, life: RequestLife, id: string): Promi
     const body = await readWhole(life);
     for (const query of await findQueries(body, slices)) {
       try {
+        if (results.length > 0) life.another();
         results.push(await answerQuery(service, life, query, body));
         life.settle();
       } catch (error) {

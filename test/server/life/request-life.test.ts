@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import { loadConfig } from "../../../src/config.js";
-import type { Evaluation, Result } from "../../../src/engine/contract/query.js";
+import type { Evaluation, Query, Result } from "../../../src/engine/contract/query.js";
 import { CancelledError } from "../../../src/errors.js";
 import { Admission } from "../../../src/server/life/admission.js";
 import { Outgoing } from "../../../src/server/life/outgoing.js";
@@ -18,12 +18,19 @@ const config = loadConfig({}, {});
 let admission: Admission;
 let outgoing: Outgoing;
 let tokens: number;
+/** Points that a token admits; 0 for any number. */
+let tokenPoints: number;
 /** Requests of the service that have been begun and have not ended. */
 let aborted: number;
 
-function evaluation(): Evaluation {
+function evaluation({ operation }: Query): Evaluation {
   const sink = { write: () => undefined } as unknown as Evaluation["points"];
-  const query = { nodes: 0, limit: { points: 1e6, name: "query.points" }, work: POINTS, moreRecords: 2 * POINTS };
+  const query = {
+    nodes: operation === "GetThreshold" ? 8 : 0,
+    limit: { points: 1e6, name: "query.points" },
+    work: POINTS,
+    moreRecords: 2 * POINTS,
+  };
   return {
     ...{ points: sink, velocities: sink, ...query },
     finish: () => Promise.reject(new CancelledError()),
@@ -43,7 +50,7 @@ const service = (): Service =>
     config,
     admission,
     outgoing,
-    auth: { authorise: () => ({ id: "t", points: 0, release: () => tokens-- }) },
+    auth: { authorise: () => ({ id: "t", points: tokenPoints, another: () => undefined, release: () => tokens-- }) },
     engine: { start: evaluation, find: () => undefined, datasets: () => [] },
     slices: {},
   }) as unknown as Service;
@@ -91,6 +98,7 @@ beforeEach(() => {
   admission = new Admission({ ...config.limits, "engine.inflight": 1 });
   outgoing = new Outgoing(WAITING_BYTES, 1000, 1000);
   tokens = 0;
+  tokenPoints = 0;
   aborted = 0;
 });
 
@@ -173,4 +181,16 @@ describe("a caller who leaves", () => {
     await expect(waiting).rejects.toThrow(CancelledError);
     expect(held()).toEqual(NOTHING);
   });
+});
+
+it("adds up the nodes of the searches of a request against the limit of its token", () => {
+  tokenPoints = 20;
+  const { life } = begin();
+  life.authorise("t");
+  const search = () => life.start({ operation: "GetThreshold", dataset: "flow" });
+  search();
+  life.settle();
+  search();
+  life.settle();
+  expect(search).toThrow("Request size too large (8 > 4)");
 });

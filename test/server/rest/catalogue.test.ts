@@ -152,7 +152,7 @@ describe("tokens", () => {
     const auth: Auth = {
       authorise(token) {
         if (token !== "small") throw new AuthError("Invalid identification token.");
-        return { id: "small", points: 1000, release: () => void released++ };
+        return { id: "small", points: 1000, another: () => undefined, release: () => void released++ };
       },
       reload: () => undefined,
       close: () => undefined,

@@ -1,6 +1,10 @@
 /** A batch answers each of its queries as the query alone is answered, and a wrong one does not spoil the others. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { digestToken, watchTokens } from "../../../src/server/life/auth.js";
+import { scratchFolder } from "../../support/scratch.js";
 import { analyticEngine } from "./analytic-engine.js";
 import { serveApi } from "./serve-api.js";
 
@@ -178,4 +182,31 @@ it("counts the points of all its queries together against the limit", async () =
   expect(first?.shape).toEqual([2, 2, 3]);
   expect(second?.problem?.limit).toBe("query.points");
   await small.close();
+});
+
+it("counts each of its queries against the rate of the token", async () => {
+  const folder = scratchFolder();
+  const file = join(folder, "tokens.json");
+  const rated = "rated-token-of-many-letters";
+  const tokens = [{ name: "rated", sha256: digestToken(rated), limit: 0, perMinute: 5 }];
+  writeFileSync(file, JSON.stringify({ version: 1, tokens }));
+  const log = { info: () => undefined, error: () => undefined };
+  const auth = watchTokens(file, false, { "token.concurrent": 0, "token.perMinute": 0 }, log, { now: () => 0 });
+  const guarded = await serveApi(analyticEngine(), { auth });
+  const codes = async (queries: readonly object[]) => {
+    const response = await guarded.inject({
+      method: "POST",
+      url: "/api/batch",
+      payload: { queries },
+      headers: { authorization: `Bearer ${rated}` },
+    });
+    const { results } = response.json() as { results: { problem?: { code: string } }[] };
+    return results.map(({ problem }) => problem?.code ?? "answered");
+  };
+  const value = { dataset: "lopsided", operation: "GetVelocity", time: 0, ...OPTIONS, points: POINTS };
+  expect(await codes(new Array(8).fill(value))).toEqual([
+    ...new Array(5).fill("answered"),
+    ...new Array(3).fill("RateLimited"),
+  ]);
+  await guarded.close();
 });

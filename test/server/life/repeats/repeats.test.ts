@@ -29,7 +29,12 @@ let tokenPoints = 0;
 const auth: Auth = {
   authorise: (token) => {
     if (refusal !== null) throw refusal;
-    return { id: token === null ? null : "abcd", points: tokenPoints, release: () => undefined };
+    return {
+      id: token === null ? null : "abcd",
+      points: tokenPoints,
+      another: () => undefined,
+      release: () => undefined,
+    };
   },
   reload: () => undefined,
   close: () => undefined,
