@@ -1,15 +1,47 @@
 /** Objects of a host: how long and how much of an answer is waited for. */
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, expect, it } from "vitest";
 import { BusyError, DataError } from "../../../src/errors.js";
+import type { FetchClock } from "../../../src/storage/objects/clock.js";
 import { FrozenObjects } from "../../../src/storage/objects/frozen-objects.js";
+import { HttpConnections } from "../../../src/storage/objects/http-connections.js";
 import { RemoteObjects } from "../../../src/storage/objects/remote-objects.js";
 import { STORE_DEFAULTS } from "../../../src/store-settings.js";
 
 const HTTP_TIMES = ["Sun, 22 Nov 2026 10:00:00 GMT", "Sun, 22 Nov 2026 10:00:01 GMT"] as const;
+
+/** A clock that stands until the test lets time pass. */
+class HandClock implements FetchClock {
+  #now = 0;
+  readonly #timers = new Map<() => void, number>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, run: () => void): () => void {
+    this.#timers.set(run, this.#now + ms);
+    return () => this.#timers.delete(run);
+  }
+
+  advance(ms: number): void {
+    this.#now += ms;
+    for (const [run, at] of [...this.#timers]) if (at <= this.#now && this.#timers.delete(run)) run();
+  }
+
+  /** Times until the timers that run. */
+  get timeouts(): readonly number[] {
+    return [...this.#timers.values()].map((at) => at - this.#now);
+  }
+
+  /** Timers of pauses, which are shorter than those of answers. */
+  get pauses(): number {
+    return this.timeouts.filter((ms) => ms < 300).length;
+  }
+}
 
 let server: Server;
 afterEach(() => {
@@ -17,28 +49,128 @@ afterEach(() => {
   server.close();
 });
 
-/** The objects of a host that answers in one way and has 300 ms for an answer. */
-async function hostOf(answer: RequestListener, attempts = 1): Promise<{ objects: RemoteObjects; address: string }> {
+/** The objects of a host that answers in one way and has 300 ms, which the test lets pass, for an answer. */
+async function hostOf(
+  answer: RequestListener,
+  attempts = 1,
+): Promise<{ objects: RemoteObjects; address: string; clock: HandClock }> {
   server = createServer(answer).listen(0, "127.0.0.1");
   await once(server, "listening");
-  const objects = new RemoteObjects(undefined, { ...STORE_DEFAULTS, timeoutMs: 300, attempts });
-  return { objects, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/object` };
+  const clock = new HandClock();
+  const settings = { ...STORE_DEFAULTS, timeoutMs: 300, attempts };
+  const objects = new RemoteObjects(undefined, settings, new HttpConnections(), clock);
+  return { objects, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/object`, clock };
 }
 
 it("gives a long body more time than its beginning", async () => {
   const body = Buffer.alloc(2_000_000, 7);
-  const { objects, address } = await hostOf((_, response) => {
+  const begun = new EventEmitter();
+  const { objects, address, clock } = await hostOf((_, response) => {
     response.writeHead(200, { "content-length": body.length }).write(body.subarray(0, 1000));
-    setTimeout(() => response.end(body.subarray(1000)), 600);
+    begun.once("end", () => response.end(body.subarray(1000)));
   });
-  expect(Buffer.from((await objects.fetch(address))?.bytes ?? []).equals(body)).toBe(true);
+  const fetching = objects.fetch(address);
+  // The time of the beginning, put off by 2 s for 2 MB.
+  await expect.poll(() => clock.timeouts).toEqual([300 + 2000]);
+  clock.advance(2200);
+  begun.emit("end");
+  expect(Buffer.from((await fetching)?.bytes ?? []).equals(body)).toBe(true);
+  expect(clock.timeouts).toEqual([]);
 });
 
-it("waits no longer for a body that stands still", async () => {
-  const { objects, address } = await hostOf((_, response) => {
+it("waits no longer for a body that stops half-way", async () => {
+  const { objects, address, clock } = await hostOf((_, response) => {
     response.writeHead(200, { "content-length": 1000 }).write("half");
   });
-  await expect(objects.fetch(address)).rejects.toThrow(BusyError);
+  const failing = expect(objects.fetch(address)).rejects.toThrow(/no answer in 0.3 s/);
+  await expect.poll(() => clock.timeouts).toEqual([301]);
+  clock.advance(301);
+  await failing;
+});
+
+it("waits as long as Retry-After says before the next attempt", async () => {
+  let requests = 0;
+  const { objects, address, clock } = await hostOf((_, response) => {
+    if (requests++ === 0) response.writeHead(503, { "retry-after": "0" }).end();
+    else response.end(OBJECT);
+  }, 2);
+  const fetching = objects.fetch(address);
+  await expect.poll(() => clock.timeouts).toEqual([0]);
+  clock.advance(0);
+  expect((await fetching)?.bytes.length).toBe(20);
+  expect(requests).toBe(2);
+});
+
+it("asks nothing before the end of a Retry-After that is longer than its patience, and says how long that is", async () => {
+  let requests = 0;
+  const { objects, address, clock } = await hostOf((_, response) => {
+    if (requests++ === 0) response.writeHead(429, { "retry-after": "120" }).end();
+    else response.end(OBJECT);
+  }, 4);
+  for (const passed of [0, 119_000]) {
+    clock.advance(passed);
+    const error = (await objects.fetch(address).catch((failure: unknown) => failure)) as BusyError;
+    expect([error.name, error.context.retryAfter]).toEqual(["BusyError", passed === 0 ? 120 : 1]);
+  }
+  expect(requests).toBe(1);
+  clock.advance(1000);
+  expect((await objects.fetch(address))?.bytes.length).toBe(20);
+});
+
+it("leaves a failing object alone by itself, two of a folder with their folder, and two folders with the host", async () => {
+  const asked: string[] = [];
+  const { objects, address, clock } = await hostOf((request, response) => {
+    asked.push(request.url ?? "");
+    response.writeHead(request.url?.includes("bad") ? 500 : 200).end();
+  });
+  const host = address.slice(0, -"/object".length);
+  const states = async (...paths: string[]) =>
+    Promise.all(
+      paths.map(async (path) => {
+        const before = asked.length;
+        const name = await objects.fetch(`${host}/${path}`).then(
+          () => "answered",
+          () => "failed",
+        );
+        return asked.length === before ? "resting" : name;
+      }),
+    );
+  const one = async (path: string) => (await states(path))[0];
+  expect(await one("a/bad1")).toBe("failed");
+  expect([await one("a/bad1"), await one("a/x"), await one("b/x")]).toEqual(["resting", "answered", "answered"]);
+  expect([await one("a/bad1"), await one("a/bad2"), await one("a/bad3")]).toEqual(["resting", "failed", "failed"]);
+  expect([await one("a/x"), await one("b/x")]).toEqual(["resting", "answered"]);
+  expect([await one("b/bad1"), await one("c/bad1")]).toEqual(["failed", "failed"]);
+  expect(await one("d/x")).toBe("resting");
+  clock.advance(5000);
+  expect([await one("d/x"), await one("c/x"), await one("a/x")]).toEqual(["answered", "answered", "answered"]);
+});
+
+const S3_ERROR = (code: string) =>
+  `<?xml version="1.0"?><Error><Code>${code}</Code><Message>No</Message><RequestId>4442587FB7D0A2F9</RequestId></Error>`;
+it.each([
+  ["SignatureDoesNotMatch", 403, "the secret key is wrong"],
+  ["InvalidAccessKeyId", 403, "the host does not know the access key"],
+  ["RequestTimeTooSkewed", 403, "the clock of this machine is wrong"],
+  ["AccessDenied", 403, "the credentials do not allow it, or there are none"],
+  ["NoSuchBucket", 404, "there is no such bucket"],
+])("names the code of a refusal, what would help and the request: %s", async (code, status, advice) => {
+  const { objects, address } = await hostOf((_, response) => {
+    response.writeHead(status, { "content-type": "application/xml" }).end(S3_ERROR(code));
+  });
+  const words = `${address} is refused by its host: status ${status}, ${code} (${advice}) request 4442587FB7D0A2F9`;
+  await expect(objects.fetch(address)).rejects.toThrow(words);
+});
+
+it.each([
+  ["no body", ""],
+  ["a page", "<html><body>Forbidden<br></body></html>"],
+  ["XML that breaks off", "<Error><Code>Acc"],
+])("says the status alone where the host says nothing else: %s", async (_, body) => {
+  const { objects, address } = await hostOf((_request, response) => {
+    response.writeHead(403).end(body);
+  });
+  await expect(objects.fetch(address)).rejects.toThrow(/is refused by its host: status 403$/);
 });
 
 it("takes the beginning alone from a host that sends the whole object instead of a part", async () => {
@@ -109,11 +241,14 @@ it.each([
   ["in chunks", {}],
 ])("tries again when a body %s breaks off, and then gives up", async (_, headers) => {
   let requests = 0;
-  const { objects, address } = await hostOf((_request, response) => {
+  const { objects, address, clock } = await hostOf((_request, response) => {
     requests++;
     response.writeHead(200, headers).write(OBJECT.subarray(0, 10), () => response.destroy());
   }, 2);
-  await expect(objects.fetch(address)).rejects.toThrow(BusyError);
+  const failing = expect(objects.fetch(address)).rejects.toThrow(BusyError);
+  await expect.poll(() => clock.pauses).toBe(1);
+  clock.advance(1000);
+  await failing;
   expect(requests).toBe(2);
 });
 
