@@ -189,6 +189,7 @@ function storeCacheFigures(engine: Engine, registers: Registry[]): void {
       ({ damaged }) => damaged,
     ],
     ["evictions_total", "Entries removed from the cache on disk to make room.", ({ evictions }) => evictions],
+    ["dropped_total", "Entries that the cache on disk has not kept.", ({ dropped }) => dropped],
     ["bytes", "Bytes in the cache on disk.", ({ bytes }) => bytes],
   ];
   for (const [name, help, read] of figures) {

@@ -59,6 +59,7 @@ export class DiskCache {
     misses: 0,
     damaged: 0,
     evictions: 0,
+    dropped: 0,
     bytes: 0,
   };
   readonly #folder: string;
@@ -72,7 +73,7 @@ export class DiskCache {
   #work: Promise<unknown> = Promise.resolve();
 
   /**
-   * @param warn told once when the folder cannot be written
+   * @param warn told when entries are dropped, and once when the folder cannot be written
    */
   constructor(folder: string, mostBytes: number, warn: (line: string) => void) {
     this.#folder = folder;
@@ -111,9 +112,14 @@ export class DiskCache {
     return null;
   }
 
-  /** Keeps an entry in the background. */
+  /** Keeps an entry in the background, or drops it and says so. */
   put(name: EntryName, bytes: Uint8Array, note: unknown): void {
-    if (this.#isFull || bytes.length > this.#mostBytes / 2 || this.#waiting + bytes.length > MOST_WAITING) return;
+    const isLate = this.#waiting + bytes.length > MOST_WAITING;
+    if (this.#isFull || bytes.length > this.#mostBytes / 2 || isLate) {
+      const reason = isLate ? "they come faster than the disk writes" : "they are larger than half of its bound";
+      this.#drop(this.#isFull ? null : reason);
+      return;
+    }
     this.#waiting += bytes.length;
     this.#work = this.#work
       .then(() => this.#write(this.#pathOf(name), fileOf(name, bytes, note)))
@@ -121,6 +127,13 @@ export class DiskCache {
       .finally(() => {
         this.#waiting -= bytes.length;
       });
+  }
+
+  /** Counts an entry that is not kept; the log hears of the first, the tenth, the hundredth and so on. */
+  #drop(reason: string | null): void {
+    const count = ++this.counts.dropped;
+    if (reason !== null && Number.isInteger(Math.log10(count)))
+      this.#warn(`the cache in ${this.#folder} has dropped entries, ${count} so far: ${reason}`);
   }
 
   /** Waits until everything that was put has been written, or dropped. */

@@ -21,6 +21,8 @@ export interface DiskCounts {
   /** Misses because of a wrong checksum or length. */
   readonly damaged: number;
   readonly evictions: number;
+  /** Entries that were not kept: larger than half of the bound, or fetched faster than the disk writes. */
+  readonly dropped: number;
   /** In the folder, by the last look at all of it and what was written since. */
   readonly bytes: number;
 }

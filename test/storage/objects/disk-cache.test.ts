@@ -46,6 +46,21 @@ describe("the cache on disk", () => {
     expect(again.counts).toMatchObject({ hits: 1, misses: 1, damaged: 0 });
   });
 
+  it("counts what it drops, and says so, for the first and for the tenth", async () => {
+    const { cache, warnings } = open("dropped", 100 * KIB);
+    for (let at = 0; at < 12; at++) cache.put(nameOf(at), bytesOf(at, 51 * KIB), null);
+    expect(cache.counts.dropped).toBe(12);
+    expect(warnings.map((line) => line.replace(/.* has/, "has"))).toEqual(
+      [1, 10].map((count) => `has dropped entries, ${count} so far: they are larger than half of its bound`),
+    );
+    const { cache: busy, warnings: lines } = open("busy", 2 ** 40);
+    const entry = new Uint8Array(65 * KIB * KIB);
+    for (let at = 0; at < 2; at++) busy.put(nameOf(at), entry, null);
+    expect(busy.counts.dropped).toBe(1);
+    expect(lines.join()).toMatch(/has dropped entries, 1 so far: they come faster than the disk writes/);
+    await busy.settled();
+  });
+
   const DAMAGE: [string, (path: string) => void][] = [
     ["a flipped bit", (path) => flip(path, -10)],
     ["a flipped bit of the name", (path) => flip(path, 60)],
