@@ -2,9 +2,10 @@
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { Command } from "commander";
-import { LIMITS } from "../../config.js";
+import { LIMITS, readConfig } from "../../config.js";
 import { DataError } from "../../errors.js";
 import { openDataset } from "../../storage/bricks/brick-reader.js";
+import { keepFindings } from "../../storage/catalog/check-record.js";
 import { digestIn, MANIFEST_NAME, readManifest } from "../../storage/catalog/manifest.js";
 import { scanFolders } from "../../storage/catalog/scan-folders.js";
 import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/file/dataset.js";
@@ -32,7 +33,19 @@ async function check(folder: string, flags: { readonly descriptors?: string }): 
 async function checkDataset(dataset: Dataset): Promise<number> {
   print(`${dataset.name} (${dataset.location})`);
   for (const warning of dataset.warnings) print(`  warning: ${warning}`);
-  return (await checkSums(dataset)) + (await checkValues(dataset));
+  const sums = await checkSums(dataset);
+  const { faults, findings } = await checkValues(dataset);
+  keep(dataset, sums === 0 ? findings : ["checksums that differ", ...findings]);
+  return sums + faults;
+}
+
+/** Keeps the findings for the log of a service; a state folder that cannot be written keeps nothing. */
+function keep(dataset: Dataset, findings: readonly string[]): void {
+  try {
+    keepFindings(readConfig().config.state, dataset, findings, new Date());
+  } catch (error) {
+    if (!(error instanceof Error && "syscall" in error)) throw error;
+  }
 }
 
 /** Compares files with the checksums of their manifest. @returns the number of faults */
@@ -62,6 +75,12 @@ async function checkSums({ location, name }: Dataset): Promise<number> {
   return faults;
 }
 
+/** The number of faults, and what they are. */
+interface CheckFindings {
+  readonly faults: number;
+  readonly findings: readonly string[];
+}
+
 /** A frame of a field as it was read: its statistics, or why there are none. */
 interface ReadFrame {
   readonly field: FieldName;
@@ -69,8 +88,8 @@ interface ReadFrame {
   readonly found: FrameStatistics | string;
 }
 
-/** Reads every value, prints a line per field and frame, and then what is wrong. @returns the number of faults */
-async function checkValues(dataset: Dataset): Promise<number> {
+/** Reads every value, prints a line per field and frame, and then what is wrong. @returns faults and findings */
+async function checkValues(dataset: Dataset): Promise<CheckFindings> {
   const fields = FIELD_NAMES.filter((field) => dataset.fields[field] !== undefined);
   const frames = dataset.time.count;
   const progress = progressOf(`${dataset.name} values`);
@@ -95,25 +114,34 @@ async function checkValues(dataset: Dataset): Promise<number> {
     const head = `  ${String(frame).padStart(5)} ${field.padEnd(10)}`;
     print(`${head}${typeof found === "string" ? `  ${found}` : statisticsText(found)}`);
   }
-  return fields.reduce((faults, field) => faults + printFaults(read.filter((one) => one.field === field)), 0);
+  const all = fields.map((field) => printFaults(read.filter((one) => one.field === field)));
+  return {
+    faults: all.reduce((sum, { faults }) => sum + faults, 0),
+    findings: all.flatMap(({ findings }) => findings),
+  };
 }
 
-/** Prints the places and frames of a field that are wrong. @returns the number of frames with a fault */
-function printFaults(read: readonly ReadFrame[]): number {
+/** Prints the places and frames of a field that are wrong. */
+function printFaults(read: readonly ReadFrame[]): CheckFindings {
   const known = read.flatMap(({ found }) => (typeof found === "string" ? [] : [found]));
   // What has one value at one place in all frames is no damage of one of them: a body, or what is at rest.
   const always = (text: string) => known.length > 1 && known.every(({ places }) => places.constant.includes(text));
   let faults = read.length - known.length;
+  const findings: string[] = [];
   for (const { field, frame, found } of read) {
-    if (typeof found === "string") continue;
+    if (typeof found === "string") {
+      findings.push(`frame ${frame} ${field}: ${found}`);
+      continue;
+    }
     const { constant, others } = found.places;
     const wrong = [...constant.filter((text) => !always(text)), ...others, ...outliersIn(known, known.indexOf(found))];
     if (wrong.length > 0) faults++;
     for (const text of wrong) print(`  wrong: frame ${frame} ${field}: ${text}`);
+    findings.push(...wrong.map((text) => `frame ${frame} ${field}: ${text}`));
   }
   for (const text of known[0]?.places.constant.filter(always) ?? [])
     print(`  in all frames ${read[0]?.field}: ${text}`);
-  return faults;
+  return { faults, findings };
 }
 
 async function readFrame(

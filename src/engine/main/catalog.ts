@@ -3,6 +3,7 @@ import { join, parse } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../../config.js";
 import { DataError, NotFoundError } from "../../errors.js";
+import { findingsOf } from "../../storage/catalog/check-record.js";
 import { completeScan, type FolderScan, type ScanChanges, statesOf } from "../../storage/catalog/scan.js";
 import { seriesHints } from "../../storage/catalog/series-hint.js";
 import { FolderWatch } from "../../storage/catalog/watch.js";
@@ -39,6 +40,8 @@ export class Catalog {
   /** Scans the data folders; calls during a scan share the next one. */
   readonly reload: () => Promise<void>;
   readonly #log: Logger;
+  /** The state folder. */
+  readonly #state: string;
   #timer: NodeJS.Timeout | undefined;
   #names: ReadonlyMap<string, Dataset> = new Map();
   readonly #sources = new WeakMap<Dataset, number>();
@@ -66,6 +69,7 @@ export class Catalog {
     changed: () => void = () => {},
   ) {
     this.#log = log;
+    this.#state = state;
     let lastMs = 0;
     let lastWasFirst = true;
     this.reload = oneAtATime(async () => {
@@ -170,7 +174,9 @@ export class Catalog {
     for (const dataset of now) {
       if (served.has(dataset)) continue;
       this.#log.info({ dataset: dataset.name, location: dataset.location }, "dataset loaded");
-      for (const warning of dataset.warnings) this.#log.warn({ dataset: dataset.name }, warning);
+      const checked = findingsOf(this.#state, dataset);
+      for (const warning of [...dataset.warnings, ...(checked === null ? [] : [checked])])
+        this.#log.warn({ dataset: dataset.name }, warning);
     }
     const lines = problems.map(({ location, message }) => `${location}: ${message}`);
     for (const line of lines) if (!this.#reported.has(line)) this.#log.warn(line);

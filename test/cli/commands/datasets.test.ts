@@ -14,6 +14,10 @@ import {
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
+import { findingsOf } from "../../../src/storage/catalog/check-record.js";
+import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
+import type { Dataset } from "../../../src/storage/file/dataset.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { PRODUCERS } from "../../support/producers.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -225,11 +229,17 @@ describe("fieldprobe check", () => {
     const velocity = { file: "u.h5", path: "/u{step:01d}", dimensions: ["z", "y", "x", "c"] };
     const members = { axes: { x: axis, y: axis, z: axis }, time: { step: 1, count: 3 }, fields: { velocity } };
     writeFileSync(join(folder, "dataset.json"), JSON.stringify({ schemaVersion: 1, name: "zeroed", ...members }));
-    const { status, stdout } = fieldprobe("check", folder);
-    expect([status, stdout.split("\n").filter((line) => line.includes("wrong"))]).toEqual([
-      1,
-      ["  wrong: frame 1 velocity: nodes x 8 to 15, y 0 to 7, z 8 to 15 are all 0, 0, 0"],
-    ]);
+    const state = join(SCRATCH, "state");
+    const { status, stdout } = spawnSync(process.execPath, [BIN, "check", folder], {
+      encoding: "utf8",
+      env: { ...process.env, FIELDPROBE_STATE: state },
+    });
+    const found = "frame 1 velocity: nodes x 8 to 15, y 0 to 7, z 8 to 15 are all 0, 0, 0";
+    expect([status, stdout.split("\n").filter((line) => line.includes("wrong"))]).toEqual([1, [`  wrong: ${found}`]]);
+    await loadHdf5();
+    const [dataset] = scanFolders([folder], { chunkBytes: 2 ** 26 }).datasets as [Dataset];
+    expect(findingsOf(state, dataset)).toMatch(new RegExp(`^check found on \\d{4}-.*: ${found}$`));
+    expect(findingsOf(state, { ...dataset, files: [] })).toBeNull();
   });
 
   it("passes the shipped dataset: checksums, ranges, divergence", () => {
