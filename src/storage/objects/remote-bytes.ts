@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { DataError } from "../../errors.js";
 import { type Fetching, FrozenObjects, versionOf } from "./frozen-objects.js";
 import type { RemoteObjects } from "./remote-objects.js";
+import { plainPath } from "./s3.js";
 
 export class RemoteBytes {
   readonly #address: string;
@@ -55,5 +56,5 @@ export class RemoteBytes {
 /** Address of the folder of an object, and its name. */
 export function splitAddress(address: string): [folder: string, name: string] {
   const at = address.lastIndexOf("/");
-  return [address.slice(0, at), decodeURIComponent(address.slice(at + 1))];
+  return [address.slice(0, at), plainPath(address, address.slice(at + 1))];
 }

@@ -3,7 +3,7 @@ import sax from "sax";
 import { DataError } from "../../errors.js";
 import { STORE_BOUNDS } from "../../store-settings.js";
 import type { RemoteObjects, Stamp } from "./remote-objects.js";
-import type { S3Place } from "./s3.js";
+import { plainPath, type S3Place } from "./s3.js";
 
 /** Pages of a thousand objects that are asked for. */
 const MOST_PAGES = STORE_BOUNDS.listed / 1000;
@@ -55,7 +55,7 @@ export async function listFolder(
     const answer = await objects.fetch(`${bucket}?${query}`, null, STORE_BOUNDS.pageBytes);
     if (answer === null) throw new DataError(`${bucket} does not exist`);
     const { contents, prefixes, isEncoded, next } = pageOf(bucket, answer.bytes);
-    const decode = isEncoded ? decodeKey : (text: string) => text;
+    const decode = (text: string) => (isEncoded ? plainPath(bucket, text.replaceAll("+", " ")) : text);
     for (const entry of contents) {
       const name = decode(entry.get("Key") ?? "").slice(start.length);
       if (name !== "") found.objects.push({ name, version: stampOf(entry) });
@@ -107,8 +107,4 @@ function stampOf(entry: ReadonlyMap<string, string>): Stamp | null {
   if (etag === undefined || !Number.isSafeInteger(size) || Number.isNaN(modifiedMs)) return null;
   // Objects are sent with their times in whole seconds.
   return { etag, size, modifiedMs: Math.floor(modifiedMs / 1000) * 1000 };
-}
-
-function decodeKey(text: string): string {
-  return decodeURIComponent(text.replaceAll("+", " "));
 }

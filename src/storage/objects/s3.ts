@@ -30,22 +30,41 @@ export interface S3Place {
  */
 export function s3Place(location: string, environment: Environment = process.env): S3Place {
   const { host: bucket, pathname } = new URL(location);
+  const path = plainPath(location, pathname);
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) throw new DataError(`${location} does not name a bucket`);
-  const key = decodeURIComponent(pathname).replace(/^\/+|\/+$/g, "");
+  const key = path.replace(/^\/+|\/+$/g, "");
   const profile = profileOf(environment);
   const region = environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION ?? profile.region ?? "us-east-1";
   const endpoint = environment.AWS_ENDPOINT_URL_S3 ?? environment.AWS_ENDPOINT_URL ?? profile.endpoint_url;
+  checkEndpoint(endpoint);
   const base =
     endpoint === undefined
       ? `https://${bucket}.s3.${region}.amazonaws.com`
       : `${endpoint.replace(/\/+$/, "")}/${bucket}`;
-  const path = key.split("/").map(encodeURIComponent).join("/");
+  const written = key.split("/").map(encodeURIComponent).join("/");
   return {
     bucket: base,
-    prefix: path === "" ? base : `${base}/${path}`,
+    prefix: written === "" ? base : `${base}/${written}`,
     key,
     sign: signature(environment, region),
   };
+}
+
+/** The path of an address as keys are written. @throws DataError for a percent sign that begins no character */
+export function plainPath(location: string, path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    throw new DataError(`${location}: a % must begin a character such as %20; write %25 for the sign itself`);
+  }
+}
+
+/** @throws DataError for an endpoint that is no address */
+function checkEndpoint(endpoint: string | undefined): void {
+  if (endpoint !== undefined && !(/^https?:\/\//.test(endpoint) && URL.canParse(endpoint)))
+    throw new DataError(
+      `AWS_ENDPOINT_URL is "${endpoint}", which is no address: write http:// or https:// before the host`,
+    );
 }
 
 /** Signs with the credentials of the moment: those of files are renewed by other programs before they end. */
@@ -79,16 +98,19 @@ function profileOf(environment: Environment): Profile {
   const credentials = sectionOf(environment.AWS_SHARED_CREDENTIALS_FILE ?? join(folder, "credentials"), name);
   const section = name === "default" ? name : `profile ${name}`;
   const settings = sectionOf(environment.AWS_CONFIG_FILE ?? join(folder, "config"), section);
+  if (environment.AWS_PROFILE !== undefined && credentials === null && settings === null)
+    throw new DataError(`AWS_PROFILE is "${name}", which neither file of AWS has a section for`);
   return { ...settings, ...credentials };
 }
 
-function sectionOf(file: string, section: string): Profile {
+/** A section of a file; null if there is none. */
+function sectionOf(file: string, section: string): Profile | null {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch {
-    return {};
+    return null;
   }
   const found: unknown = parse(text)[section];
-  return typeof found === "object" && found !== null ? (found as Profile) : {};
+  return typeof found === "object" && found !== null ? (found as Profile) : null;
 }

@@ -44,6 +44,25 @@ describe("the place of a prefix", () => {
     expect(signed.headers.get("authorization")).toMatch(/^AWS4-HMAC-SHA256 Credential=ID\/\d{8}\/us-west-2\/s3\//);
   });
 
+  it.each([
+    ["a lone percent sign", "s3://cubes/50%", {}, /50%: a % must begin a character such as %20; write %25/],
+    [
+      "an endpoint without a scheme",
+      "s3://cubes/a",
+      { AWS_ENDPOINT_URL: "minio:9000" },
+      /AWS_ENDPOINT_URL is "minio:9000"/,
+    ],
+    [
+      "a profile that no file has",
+      "s3://cubes/a",
+      { AWS_PROFILE: "nope" },
+      /AWS_PROFILE is "nope", which neither file/,
+    ],
+    ["a bucket whose name is none", "s3://C/a", {}, /does not name a bucket/],
+  ])("names what is wrong with %s", (_, location, variables, words) => {
+    expect(() => s3Place(location, { ...EMPTY, ...variables })).toThrow(words);
+  });
+
   it("takes over credentials that are renewed in the files", async () => {
     const file = join(SCRATCH, "credentials");
     const write = (id: string) =>
