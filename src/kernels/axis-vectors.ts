@@ -30,7 +30,7 @@ export const THIRD = 5;
  */
 export const FITTED = 3;
 export const UNFITTED = 4;
-/** PAIR + k - 1: (f(+k) - f(-k)) / spacing, k = 1 .. order / 2, at the nodes where the centred stencil stands. */
+/** PAIR + k - 1: (f(+k) - f(-k)) / spacing, k = 1 .. order / 2, at the nodes where the centred stencil fits. */
 export const PAIR = 6;
 
 /** Vectors on a common run of nodes; `locate` a coordinate, then `weigh` it. */

@@ -14,7 +14,7 @@ export interface Box {
   readonly length: Int32Array;
 }
 
-/** Node (i, j, k) of the box stands at `data[base + k * strideZ + j * strideY + i * components]`. */
+/** Node (i, j, k) of the box is at `data[base + k * strideZ + j * strideY + i * components]`. */
 export interface Block {
   data: Values;
   base: number;
@@ -31,13 +31,13 @@ export interface BlockReader {
   /** Set by `open`. */
   readonly block: Block;
   /**
-   * Makes `block` stand for `box` in a field. Nodes of bricks that are not at hand read as NaN.
+   * Makes `block` represent `box` in a field. Nodes of bricks that are not at hand read as NaN.
    *
    * @throws RangeError when one brick holds the whole box and is not at hand
    */
   open(field: BrickField): void;
   /**
-   * Makes `block` stand for a combination of frames of `box`: `weight` times the nodes of this one, added to those of
+   * Makes `block` represent a combination of frames of `box`: `weight` times the nodes of this one, added to those of
    * the frames before unless it is the `first`.
    */
   addFrame(field: BrickField, weight: number, first: boolean): void;
@@ -220,7 +220,7 @@ export function forBrickParts(
 
 /**
  * Calls `use` for every part of a box of nodes, each inside one brick, for kernels whose boxes may be larger than what
- * is at hand at once. Part (i, j, k) is made of the parts i, j, k of the runs; its first node stands at
+ * is at hand at once. Part (i, j, k) is made of the parts i, j, k of the runs; its first node is at
  * `data[corner]`.
  */
 export function visitBrickParts(

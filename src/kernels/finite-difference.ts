@@ -56,7 +56,7 @@ export interface DifferenceRows {
   readonly weight: Float64Array;
 }
 
-/** Whether the centred stencil of an order stands at a node: never on tabulated axes, always on periodic ones. */
+/** Whether the centred stencil of an order fits at a node: never on tabulated axes, always on periodic ones. */
 export function fitsCentred(axis: Axis, order: DifferenceOrder, node: number): boolean {
   if (axis.periodic) return true;
   return axis.coordinates === null && node >= order / 2 && node + order / 2 < axis.nodes;

@@ -72,7 +72,7 @@ export function modeForce(
   }
 }
 
-/** The coefficients at one time, (modes, 3, 2), doubled if a mode stands for its conjugate too. */
+/** The coefficients at one time, (modes, 3, 2), doubled if a mode represents its conjugate too. */
 function combineFrames({ wavenumber, coefficient, frames: stored }: ModeTable, frames: FrameWeights): Float64Array {
   const size = 2 * wavenumber.length;
   const sum = new Float64Array(size);

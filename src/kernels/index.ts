@@ -29,7 +29,7 @@ export interface Accelerator {
 }
 
 /**
- * Makes the scheme of a point kernel for one thread: it holds scratch of its own.
+ * Makes the scheme of a point kernel for one thread: it holds its own scratch.
  *
  * @param kernel a name of POINT_KERNELS
  * @param method a name of METHODS that suits the kernel: interpolation for values, differences for derivatives, splines

@@ -79,7 +79,7 @@ function secondTaps(axis: number, output: number, order: DifferenceOrder, axes: 
   const sides = coefficients.flatMap((b, i) =>
     [1, -1].map((sign) => ({ weight: b / square, output, offset: offset([axis], [sign * (i + 1)]) })),
   );
-  // The weights as they are rounded sum to 0, so that the mean of a field adds no rounding of its own.
+  // The weights as they are rounded sum to 0, so that the mean of a field adds no further rounding.
   const centre = coefficients.reduce((sum, b) => sum - 2 * (b / square), 0);
   return [...sides, { weight: centre, output, offset: [0, 0, 0] }];
 }

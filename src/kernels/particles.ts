@@ -13,7 +13,7 @@ const ARRIVED = 1e-5;
 /** Parameters that all particles of an integration share. */
 export interface PathParameters {
   readonly axes: Axes;
-  /** Velocity of the grid: node i of an axis stands at its coordinate plus this times t. */
+  /** Velocity of the grid: node i of an axis is at its coordinate plus this times t. */
   readonly frameVelocity: Triple;
   /** Fluid velocity, in the resting frame, at positions given in the frame of the grid. */
   readonly sample: VelocitySampler;

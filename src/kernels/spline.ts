@@ -99,7 +99,7 @@ class PeriodicVectors implements AxisVectors {
 
 /**
  * On an axis with ends, uniform or tabulated, difference stencils slide inward and stay complete: every node has
- * weights of its own for the derivatives 0 .. m, and a cell near an end uses q - 1 nodes.
+ * its own weights for the derivatives 0 .. m, and a cell near an end uses q - 1 nodes.
  */
 class EndedVectors implements AxisVectors {
   readonly span: number;

@@ -18,7 +18,7 @@ export const RESULTS: Readonly<Record<PointQuantity, number>> = {
 /** Quantities of a box around a point. */
 export type BoxQuantity = "mean" | "meanGradient" | "stress";
 
-/** A computation at points: of fields with so many components, whose results follow each other. */
+/** A computation at points: of fields with a number of components, whose results follow each other. */
 export interface PointKernel {
   readonly quantity: PointQuantity;
   readonly sizes: readonly (1 | 3)[];

@@ -34,7 +34,7 @@ function interval(time: TimeAxis, k: number): number {
 
 /**
  * The nearest stored time when `t` is within 1e-4 local steps or the precision of a float32 of it, else `t` itself.
- * A snapshot takes times within 1e-6 of its own.
+ * A snapshot accepts times within 1e-6 of its time.
  */
 export function snapTime(time: TimeAxis, t: number): number {
   const k = frameBefore(time, t, 0, time.count - 1);

@@ -1,8 +1,8 @@
 /** Declares what kernels see of a dataset: axes, stored times, and fields cut into bricks. Types only. */
 
 /**
- * One grid axis. Uniform: node i stands at `origin + i * spacing`, and a periodic axis repeats after `nodes * spacing`.
- * Tabulated: node i stands at `coordinates[i]`, ascending, never periodic; `spacing` is then the smallest interval.
+ * One grid axis. Uniform: node i is at `origin + i * spacing`, and a periodic axis repeats after `nodes * spacing`.
+ * Tabulated: node i is at `coordinates[i]`, ascending, never periodic; `spacing` is then the smallest interval.
  */
 export interface Axis {
   readonly nodes: number;
@@ -12,7 +12,7 @@ export interface Axis {
   readonly coordinates: Float64Array | null;
 }
 
-/** Whether a wall stands at the first and at the last node of an axis; a face without one is open. */
+/** Whether there is a wall at the first and at the last node of an axis; a face without one is open. */
 export type Walls = readonly [first: boolean, last: boolean];
 
 /** The axes of a grid in the order x, y, z. */

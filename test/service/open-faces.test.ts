@@ -96,7 +96,7 @@ describe("open faces", () => {
     expect(await post("stream/GetPosition", { openFaces: "stop" })).toMatchObject({
       status: 400,
       body: {
-        detail: 'openFaces stands in the query string, as in "?openFaces=stop", and in no body.',
+        detail: 'openFaces belongs in the query string, as in "?openFaces=stop", not in the body.',
         member: "openFaces",
       },
     });

@@ -1,4 +1,4 @@
-/** Finds the stored frames, with their weights, that stand for the time of a query. */
+/** Finds the stored frames, with their weights, that represent the time of a query. */
 import { frameWeights } from "../../kernels/time.js";
 import type { FrameWeights, TimeAxis } from "../../kernels/types.js";
 import type { Query } from "./query.js";

@@ -28,7 +28,7 @@ export interface CheckedQuery {
   readonly step: number;
   /** The last step if it is shorter than the others. */
   readonly last: number;
-  /** Box filters: samples a point stands for; else 1. */
+  /** Box filters: samples that a point counts as; else 1. */
   readonly samples: number;
   readonly itemsPerPoint: number;
 }
@@ -245,7 +245,7 @@ export function pointLimit(
   return bounds.reduce((least, bound) => (bound.points < least.points ? bound : least));
 }
 
-/** Evaluations of a field that a query takes for so many points. */
+/** Evaluations of a field that a query takes for a number of points. */
 export function workOf({ samples, steps }: CheckedQuery, points: number): number {
   return points * samples * Math.max(1, 2 * steps);
 }

@@ -3,7 +3,7 @@
 /**
  * Keeps the items in progress.
  *
- * They stand in an array: a `Set` makes a new table after some entries, each old one keeps the next one and all that
+ * They are in an array: a `Set` makes a new table after some entries, each old one keeps the next one and all that
  * was in it, and once one of them has become old the collector of young objects frees none of them any more.
  */
 export class InProgress<T> {

@@ -288,7 +288,7 @@ export class Execution implements Evaluation {
     this.#settle();
   }
 
-  /** Whether another task may start: parts that nobody has read bound those of a streamed result. */
+  /** Whether another task may start: parts that have not been read bound those of a streamed result. */
   #hasRoom(): boolean {
     return this.#stream === null || this.#comesWhole || this.#stream.unread < this.#window;
   }
@@ -483,7 +483,7 @@ export class Execution implements Evaluation {
     }
   }
 
-  /** Ends the stream: it has been read, or nobody wants the rest of it. */
+  /** Ends the stream: it has been read, or the rest of it is not wanted. */
   #endStream(): void {
     if (this.#state.name !== "streamed") return;
     this.#state = { name: "over" };

@@ -48,7 +48,7 @@ export class InlineBatches {
   #inTurn = false;
 
   /**
-   * @param repair frees the pins of this thread, after an error that nobody foresaw; false: to be called again later
+   * @param repair frees the pins of this thread, after an unforeseen error; false: to be called again later
    * @param report told of such an error, after which all batches go to the workers
    */
   constructor(setup: InlineSetup, repair: () => boolean, report: (error: unknown) => void) {

@@ -169,7 +169,7 @@ export class RegionExecution implements Evaluation {
     throw new LimitError("search.hits", text);
   }
 
-  /** Searches the parts of the region, so many at a time, until all are done or too many hits are found. */
+  /** Searches the parts of the region, a few at a time, until all are done or too many hits are found. */
   async #searchParts(): Promise<readonly Hits[]> {
     const { query } = this.#checked;
     const lanes = 2 * this.#setting.carrier.parallelism;
@@ -258,7 +258,7 @@ export class RegionExecution implements Evaluation {
     }
   }
 
-  /** Ends the query: its answer is out, or nobody wants the rest of it. */
+  /** Ends the query: its answer is out, or the rest of it is not wanted. */
   #finished(): void {
     if (this.#running > 0) this.#stop(new CancelledError());
     this.#over = true;

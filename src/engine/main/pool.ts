@@ -1,7 +1,7 @@
 /**
  * The thread pool runs tasks on worker threads. Tasks wait in a fair queue; a long task gives its thread up at the end
  * of a time slice when others wait, and continues later. While long tasks occupy all threads, short ones run on an
- * express thread beside them; small batches whose bricks are in the cache are evaluated at once.
+ * express thread with them; small batches whose bricks are in the cache are evaluated at once.
  */
 import type { Logger } from "pino";
 import type { Config, Limits } from "../../config.js";
@@ -49,7 +49,7 @@ interface PoolTask {
   forget: () => void;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** Settles when its bricks have been read ahead; null: nobody has begun to. */
+  /** Settles when its bricks have been read ahead; null: not begun. */
   ahead: Promise<void> | null;
 }
 

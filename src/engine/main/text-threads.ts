@@ -43,7 +43,7 @@ export class TextThreads {
   }
 }
 
-/** The text work of one query. Every query has it, and small ones do not use it, so it has no functions of its own. */
+/** The text work of one query. Every query has it, and small ones do not use it, so its functions are methods. */
 class ThreadsOfQuery implements QueryTexts {
   readonly #texts: TextThreads;
   readonly #carrier: Carrier;

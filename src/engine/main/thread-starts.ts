@@ -33,7 +33,7 @@ export class ThreadStarts {
     return this.#failures > 0;
   }
 
-  /** Milliseconds from a failure to the next attempt that nobody asked for. */
+  /** Milliseconds from a failure to the next attempt without a request. */
   get pauseMs(): number {
     return Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.max(0, this.#failures - MOST));
   }

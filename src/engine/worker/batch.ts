@@ -58,7 +58,7 @@ const EVALUATE = {
 } as const satisfies Partial<Record<Family, (context: BatchContext) => Progress | null>>;
 
 /**
- * Reads the bricks of a batch that waits, as far as the cache has room beside what others use.
+ * Reads the bricks of a batch that waits, as far as the cache has room for more than others use.
  *
  * @param pause asked between bricks; true ends it: short queries need the thread
  * @throws what the batch itself will throw

@@ -9,7 +9,9 @@ import { type CombinedSweep, combinedBricking, NO_ROW } from "../contract/combin
 import { referenceNode } from "../contract/sweep-shape.js";
 import type { BrickSource, CombinedBricks, CombinedMemory } from "./brick-source.js";
 
-/** Rows of stored bricks behind those that are evaluated, of which only the nodes beside the next row are needed. */
+/**
+ * Rows of stored bricks behind those that are evaluated, of which only the nodes next to the following row are needed.
+ */
 const ROWS_BEHIND = 2;
 
 /** The combined bricks of one field. */
@@ -145,7 +147,7 @@ export class CombinedField implements BrickSource, CombinedBricks {
       const r = (at - first) % depth;
       const layer = Math.floor((at - first) / depth);
       const rowAt = column * width[next] + r;
-      // Before the first row of a column comes the last one of the column beside it.
+      // Before the first row of a column comes the last one of the neighbouring column.
       for (const y of r === 0 && depth < count[next] ? [wrap(rowAt - 1, count[next]), rowAt] : [rowAt])
         for (const x of across) this.#addPassed(x, y, layer, at === behind, out);
     }

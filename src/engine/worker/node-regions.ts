@@ -36,7 +36,7 @@ function quantityOf({ criterion, field }: NodeRegion, method: string): Threshold
  * Finds the nodes of a region whose value is strictly greater than the threshold.
  *
  * @returns the hits; their lists hold no more than `task.most`
- * @throws DataError when a value is not a number, for nobody knows on which side of the threshold it is
+ * @throws DataError when a value is not a number, since it is on neither side of the threshold
  */
 export function searchNodes(task: SearchMessage, open: OpenDataset, sampler: Sampler): Hits {
   const { region, threshold, method, most, cancel } = task;
@@ -129,7 +129,7 @@ function nodeFiller(open: OpenDataset, sampler: Sampler, region: NodeRegion): Pl
   };
 }
 
-/** Takes every so many nodes out of rows of `span` nodes. */
+/** Takes every n-th node out of rows of `span` nodes. */
 function pickNodes(
   nodes: Float32Array,
   span: number,

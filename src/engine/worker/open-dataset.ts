@@ -117,7 +117,7 @@ export class OpenDataset {
   }
 }
 
-/** Says that a method takes more nodes than there are, and of a single plane that nothing beside it is known. */
+/** Says that a method takes more nodes than there are, and of a single plane that nothing outside it is known. */
 function tooSmall({ name, axes }: Dataset, method: string): string {
   const planes = axes.flatMap(({ nodes, periodic }, a) => (nodes === 1 && !periodic ? [AXIS_NAMES[a]] : []));
   const text = `The grid of "${name}" is too small for ${method}`;

@@ -467,7 +467,7 @@ export class Sampler {
     this.#mostPinned = this.#inTurn ? most : Math.max(this.#budget, frames.length > 1 ? corner : 0);
   }
 
-  /** Bytes of the bricks of the group in so many frames. */
+  /** Bytes of the bricks of the group in a number of frames. */
   #groupBytes(sources: readonly BrickSource[], frames: number): number {
     return sources.reduce((bytes, source, i) => {
       return bytes + frames * this.#fields[i as 0 | 1].length * BrickCache.brickBytes(brickValues(source));

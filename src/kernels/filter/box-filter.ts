@@ -76,7 +76,7 @@ export function checkFilter(filterLength: number, nlayers: number, axes: Axes): 
 const short = (value: number): number => Number(value.toPrecision(7));
 
 /**
- * Makes the filter of a box kernel for one thread: it holds scratch of its own.
+ * Makes the filter of a box kernel for one thread: it holds its own scratch.
  *
  * The cube of side `filterLength` is halved `totalLayers` times; its leaves are points at which the field is
  * interpolated (Lag4) or differentiated (Fd4Lag4), and every result is a mean over the leaves of a sub-cube, or the

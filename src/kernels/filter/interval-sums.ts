@@ -37,13 +37,13 @@ export type AddFrame = (
   out: Float64Array,
 ) => void;
 
-/** Sums over intervals, and the combination of frames of which they are taken; with scratch of its own. */
+/** Sums over intervals, and the combination of frames of which they are taken; with its own scratch. */
 export interface IntervalSums {
   /** Room for nodes that `addFrame` combines. */
   readonly combined: Float64Array;
   /**
    * Adds the weighted node values of a part to `sums[((iz * n + iy) * n + ix) * components + c]`, n <= 16 intervals an
-   * axis. The part's first node stands at `data[corner]`; its rows and planes are `strideY` and `strideZ` elements
+   * axis. The part's first node is at `data[corner]`; its rows and planes are `strideY` and `strideZ` elements
    * apart.
    */
   add(

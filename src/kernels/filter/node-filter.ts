@@ -56,7 +56,7 @@ function pairsOf(sizes: readonly number[]): ComponentPair[] {
 }
 
 /**
- * The filter of cubes of `width` nodes, for one thread: it holds scratch of its own.
+ * The filter of cubes of `width` nodes, for one thread: it holds its own scratch.
  *
  * A mean has the components of its field. A covariance of one vector is xx, yy, zz, xy, xz, yz; of two fields component
  * i of the first with component j of the second, row by row. A gradient is the mean `step` nodes further minus the mean

@@ -58,7 +58,7 @@ export function sharedEdges(width: number, channels: number): Triple {
   return best;
 }
 
-/** The sums over cubes of `width` nodes of fields with `sizes[f]` components, with scratch of their own. */
+/** The sums over cubes of `width` nodes of fields with `sizes[f]` components, with their own scratch. */
 export function createNodeSums(
   axes: Axes,
   width: number,

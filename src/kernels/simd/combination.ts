@@ -1,6 +1,6 @@
 /**
  * Evaluates combinations of frames in the SIMD module: divides points into packets, and combines the nodes of a packet
- * once for all its points. Points that share too few nodes are evaluated each with nodes of its own.
+ * once for all its points. Points that share too few nodes are each evaluated with its own nodes.
  */
 import type { BrickField, Scheme, Triple } from "../types.js";
 import { NODES_BYTES, type Reach, type Scratch } from "./scratch.js";

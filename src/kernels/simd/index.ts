@@ -26,7 +26,7 @@ export interface SimdAccelerator extends Accelerator {
   readonly intervalSums: IntervalSums;
 }
 
-/** Instantiates the module for one thread; threads may share the memory, each with scratch of its own. */
+/** Instantiates the module for one thread; threads may share the memory, each with its own scratch. */
 export function instantiateSimd(
   wasm: WasmBytes | object,
   memory: WasmMemory,

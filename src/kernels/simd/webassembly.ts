@@ -51,7 +51,7 @@ const { WebAssembly } = globalThis as unknown as Global;
 const PAGE_BYTES = 65_536;
 
 /**
- * A memory of at least `bytes` bytes (4 GiB at most), all zero, fit for the module; pages that nobody touches cost
+ * A memory of at least `bytes` bytes (4 GiB at most), all zero, fit for the module; pages that are not touched cost
  * nothing.
  */
 export function createSharedMemory(bytes: number): WasmMemory {

@@ -24,7 +24,7 @@ export interface EndedRequest {
 
 /**
  * The time for which requests are gathered, and their number at most: together they cost a third of what they cost one
- * by one, but the event loop stands still meanwhile.
+ * by one, but the event loop is blocked meanwhile.
  */
 const GATHER_MS = 20;
 const MOST = 16;

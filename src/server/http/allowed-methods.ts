@@ -5,7 +5,7 @@ import type { FastifyInstance } from "fastify";
 const PARAMETER = /:\w+(?:\(\^?([^()]*?)\$?\))?/;
 
 /**
- * Notes the routes that are added to `scope` from now on; those with a wildcard count as nobody's.
+ * Notes the routes that are added to `scope` from now on; those with a wildcard are ignored.
  *
  * @returns the sorted methods of a path, prefix included; none if there is no route
  */
@@ -19,7 +19,7 @@ export function watchRoutes(scope: FastifyInstance): (path: string) => string[] 
 }
 
 function patternOf(url: string): RegExp {
-  // The text between parameters stands at even places, their expressions at odd ones.
+  // The text between parameters is at even places, their expressions at odd ones.
   const parts = url.split(PARAMETER);
   const source = parts.map((part, i) => (i % 2 === 1 ? (part ?? "[^/]+") : part.replace(/[.?+^$()[\]{}|\\]/g, "\\$&")));
   return new RegExp(`^${source.join("")}$`);

@@ -96,7 +96,7 @@ export async function sendPassages(
   headers["content-type"] = contentType;
   if (compress) headers["content-encoding"] = "gzip";
   reply.hijack();
-  // Who left meanwhile will not be told again: a pipe to nobody would wait for ever.
+  // Who left meanwhile will not be told again: a pipe without a reader would wait for ever.
   if (raw.destroyed) return;
   if (complete) {
     const body = first.length === 1 ? first[0] : Buffer.concat(first);

@@ -20,7 +20,7 @@ const TIME_DIGITS = 14;
 /** The spatial options of a dataset for an operation, none if it lacks a field. */
 export type OptionsOf = (dataset: Dataset, operation: Operation) => readonly SpatialInterpolation[];
 
-/** Nodes to the left and right of a point that a method with so many nodes along an axis takes. */
+/** Nodes to the left and right of a point that a method with a number of nodes along an axis takes. */
 const bucket = (nodes: number): readonly [number, number] => [Math.max(0, nodes / 2 - 1), Math.max(1, nodes / 2)];
 
 /** Nodes along an axis around a point, by the method's name. */

@@ -31,8 +31,8 @@ const SIZES = [
   { work: Number.POSITIVE_INFINITY, part: 3 / 4 },
 ] as const;
 /**
- * Points of a small request, at most, and the part of the points in flight that is there for small requests beside all
- * others.
+ * Points of a small request, at most, and the part of the points in flight that is reserved for small requests, besides
+ * all others.
  */
 const SMALL_POINTS = 4_096;
 const SMALL_PART = 1 / 8;
@@ -97,7 +97,7 @@ export class Admission {
     return this.#points;
   }
 
-  /** Judges a request on arrival, before its body is read: large ones that hold slots refuse nobody. */
+  /** Judges a request on arrival, before its body is read: large ones that hold slots do not cause refusals. */
   arrive(): void {
     if (this.#small >= this.#limits["engine.inflight"]) {
       throw new HttpRefusal(503, "All slots are taken.", { "retry-after": "1" });
@@ -310,7 +310,7 @@ function smallPart(points: number): number {
 export class PointsHold {
   /** The time at which the request arrived. */
   readonly since = performance.now();
-  /** Points held, and the accounts beside it; null while it has none. For `Admission` alone. */
+  /** Points held, and the accounts next to it; null while it has none. For `Admission` alone. */
   held: number | null = null;
   before: PointsHold | null = null;
   after: PointsHold | null = null;

@@ -1,4 +1,4 @@
-/** `Auth` judges requests by tokens, whose digests stand in a file that may change while the service runs. */
+/** `Auth` judges requests by tokens, whose digests are in a file that may change while the service runs. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

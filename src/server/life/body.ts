@@ -11,7 +11,9 @@ const PART_BYTES = 32 * 1024;
 /** Bytes after which a body is long, so that it takes turns with others. */
 const LONG_BYTES = 256 * 1024;
 
-/** Reads a request pull by pull; while nobody asks, the request is paused and its socket holds its sender back. */
+/**
+ * Reads a request pull by pull; while none is asked for, the request is paused and its socket holds its sender back.
+ */
 export class Body implements ByteQueue {
   readonly #request: IncomingMessage;
   readonly #limit: number;

@@ -1,4 +1,4 @@
-/** `Discard` frees the memory of bytes that nobody will read again, without waiting for the collector of garbage. */
+/** `Discard` frees the memory of bytes that are no longer needed, without waiting for the collector of garbage. */
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 
 /**

@@ -3,7 +3,7 @@
  * reader is cut off.
  */
 
-/** A reader that has taken so many times the slowest rate that is allowed is not cut off for others. */
+/** A reader that has taken this many times the slowest allowed rate is not cut off for others. */
 const GOOD_RATE = 16;
 /** The interval at which those who wait for room look again without being told. */
 const LOOK_MS = 1_000;
@@ -12,7 +12,7 @@ const LOOK_MS = 1_000;
 export interface OutgoingAnswer {
   /** Bytes that it keeps until it is out. */
   readonly bytes: number;
-  /** Milliseconds for which its reader has had bytes to take; while its text is being made nobody is slow. */
+  /** Milliseconds for which its reader has had bytes to take; the time in which its text is made does not count. */
   readonly readMs: number;
   /** Bytes that its reader has taken. */
   readonly taken: number;

@@ -42,7 +42,7 @@ export function bodyTooLarge(): HttpRefusal {
   return new HttpRefusal(413, "The body is too large.", { connection: "close" });
 }
 
-/** Refuses a compressed body, which nobody inflates. */
+/** Refuses a compressed body: none is inflated. */
 export function refuseEncoded(encoding: string | undefined): void {
   if (encoding === undefined || encoding.trim().toLowerCase() === "identity") return;
   throw new HttpRefusal(415, "Compressed requests are not taken.", { "accept-encoding": "identity" });

@@ -245,7 +245,7 @@ export class RequestLife {
    * Waits for a slot to be answered in, once the body has been read. A request that has begun more queries since it
    * entered asks for its slot again, because a larger one may have to wait longer.
    *
-   * @param more        evaluations of a field that the request takes beside those of the queries it has begun
+   * @param more        evaluations of a field that the request takes besides those of the queries it has begun
    * @param moreRecords records, beyond one a point, of the answers to these
    */
   async enter(more = 0, moreRecords = 0): Promise<void> {

@@ -44,7 +44,7 @@ export class CutoutThread {
   }
 
   /**
-   * Writes a cutout and the XDMF beside it.
+   * Writes a cutout and its XDMF.
    *
    * @throws BusyError if too many files wait or a store does not answer, DataError if the dataset cannot be read
    */

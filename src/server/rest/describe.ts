@@ -3,7 +3,7 @@ import { ALL_OPERATIONS, lackOf, type Operation, RECORDS, spatialOf } from "../.
 import { type Axis, claimText, type Dataset, type TimeAxis, type Walls } from "../../storage/file/dataset.js";
 
 /**
- * The operations on datasets that have a route of their own: cutouts have another form, and array forms only exist in
+ * The operations on datasets that have separate routes: cutouts have another form, and array forms only exist in
  * SOAP.
  */
 export const DATASET_OPERATIONS: readonly Operation[] = ALL_OPERATIONS.filter(
@@ -18,7 +18,7 @@ export interface AxisSpan {
   readonly length: number;
 }
 
-/** The ends of an axis; the last node of a periodic axis stands one spacing before the period is full. */
+/** The ends of an axis; the last node of a periodic axis is one spacing before the end of the period. */
 export function spanOf(axis: Axis): AxisSpan {
   const table = axis.coordinates;
   if (table !== null) {

@@ -7,7 +7,7 @@ import type { Operation } from "../../operations.js";
 import { OPEN_FACES, type OpenFaces } from "../../storage/file/dataset.js";
 import type { AskedQuery } from "./pending-query.js";
 
-/** The parameter of a query string; it stands in no body, where points may come before it. */
+/** The parameter of a query string; it is not in the body, where points may come before it. */
 export const OPEN_FACES_QUERY = {
   openFaces: Type.Optional(
     Type.Unsafe({

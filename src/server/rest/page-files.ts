@@ -51,7 +51,7 @@ export const pagePlugin: Plugin = async (app, { config }) => {
     decorateReply: false,
     wildcard: false,
     cacheControl: false,
-    // The build leaves a compressed copy beside each large file.
+    // The build leaves a compressed copy next to each large file.
     preCompressed: config.gzip !== "off",
     setHeaders(reply, path) {
       for (const [name, value] of Object.entries(HEADERS)) reply.header(name, value);

@@ -126,7 +126,7 @@ function timesNow(given: readonly string[]): Times {
   return { exact, written: asWritten(exact) };
 }
 
-/** A request beside its points. */
+/** A request without its points. */
 export interface ApiRequest {
   /** The query at each time, or once if the operation has no time. */
   readonly query: Query;
@@ -213,7 +213,7 @@ export function textsOfJson(operation: Operation, name: string, text: string): r
   if (member === undefined) {
     const known = [...members, ...arraysOf(operation)].map((row) => row.name);
     if (name === "openFaces" && operation.family === "track")
-      throw refuse(name, 'openFaces stands in the query string, as in "?openFaces=stop", and in no body.');
+      throw refuse(name, 'openFaces belongs in the query string, as in "?openFaces=stop", not in the body.');
     throw refuseUnknown(operation.name, "member", name, known);
   }
   const numeric = member.type === "float" || member.type === "int";

@@ -12,7 +12,7 @@ import type { PointLimit, RequestLife } from "../life/request-life.js";
 import { type ApiRequest, isComplete, readRequest, readTimes, type TextMembers, type Times } from "./parameters.js";
 import { TripleStore, TripleWriter } from "./triple-writer.js";
 
-/** The question of a request beside its parameters. */
+/** The query of a request without its parameters. */
 export interface AskedQuery {
   readonly operation: Operation;
   /** Null if the operation has none. */
@@ -220,7 +220,7 @@ export class PendingQuery {
     return evaluation;
   }
 
-  /** @throws LimitError if the points of so many times are more than a query may have */
+  /** @throws LimitError if the points of all times are more than a query may have */
   #checkCount({ limit }: Evaluation, times: number): void {
     const { points, name } = this.#life.limit(limit);
     const count = times * Math.max(times > 1 ? 1 : 0, this.#points?.count ?? 0);

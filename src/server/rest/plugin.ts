@@ -56,7 +56,7 @@ function pointsFor({ auth, config }: Service, token: string | null): number {
     release();
     return points === 0 ? most : Math.min(most, points);
   } catch (error) {
-    // Everybody may read the catalogue; a token that nobody has changes nothing in it.
+    // The catalogue needs no token; an unknown token changes nothing in it.
     if (error instanceof AuthError) return most;
     throw error;
   }
@@ -115,7 +115,7 @@ function operationRoutes(api: FastifyInstance, service: Service): void {
   }
 }
 
-/** Parameters of a query string beside those of the operation table. */
+/** Parameters of a query string besides those of the operation table. */
 function ownOf({ family }: Operation): Readonly<Record<string, TSchema>> {
   return family === "track" ? OPEN_FACES_QUERY : {};
 }
@@ -272,7 +272,7 @@ function batchRoute(api: FastifyInstance, service: Service): void {
         summary: "Several queries in one request",
         description:
           `At most ${MOST_QUERIES} queries, each with its own result or problem, in their order. Each takes the members of ` +
-          "its operation, and `operation` and `dataset` beside them. Limits of points hold for each query.",
+          "its operation, and `operation` and `dataset` with them. Limits of points hold for each query.",
         consumes: ["application/json"],
         body: BATCH_BODY,
         response: { 200: BATCH_ANSWER, ...FAILURES },

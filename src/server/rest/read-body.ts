@@ -17,7 +17,7 @@ import type { PendingQuery } from "./pending-query.js";
 export const REQUEST_TYPES = ["application/json", "application/octet-stream"] as const;
 
 /**
- * Bytes from which threads read a body; if it does not say its length, and after another form, so many are read here
+ * Bytes from which threads read a body; if it does not say its length, and after another form, this many are read here
  * before.
  */
 const LARGE_BYTES = 256 * 1024;
@@ -101,7 +101,7 @@ export function readerFor(request: FastifyRequest, operation: Operation, pending
   return new JsonReader(arrays, {
     array: (name) => pending.writer(name),
     member: (name, text) => {
-      if (pending.texts.has(name)) throw refuse(name, `${name} stands in the query string too.`);
+      if (pending.texts.has(name)) throw refuse(name, `${name} is in the query string too.`);
       pending.texts.set(name, textsOfJson(operation, name, text));
     },
   });

@@ -40,7 +40,7 @@ const PROBLEM = Type.Object(
   { description: "A problem (RFC 9457)." },
 );
 
-/** Answers of every route beside its success. */
+/** Answers of every route except success. */
 export const FAILURES = {
   "4xx": { description: "The caller's fault.", content: { [PROBLEM_TYPE]: { schema: PROBLEM } } },
   "5xx": { description: "The service's fault.", content: { [PROBLEM_TYPE]: { schema: PROBLEM } } },
@@ -171,8 +171,7 @@ export function answerSchema() {
   });
   const [asJson, asCsv, asOctets] = ANSWER_TYPES;
   return {
-    description:
-      "Records in the order of the points; times and layers come before, the shape stands in Fieldprobe-Shape.",
+    description: "Records in the order of the points; times and layers come before, the shape is in Fieldprobe-Shape.",
     headers: {
       "fieldprobe-shape": Type.String({ description: "Dimensions in C order, comma separated." }),
       "fieldprobe-times": Type.Optional(

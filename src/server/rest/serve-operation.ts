@@ -78,7 +78,7 @@ function recordSteps(times: Float64Array): number[] {
   return asWritten([first, second - first, times.at(-1) ?? first]);
 }
 
-/** Puts what was asked beside the results, for the writers of answers. */
+/** Puts what was asked next to the results, for the writers of answers. */
 export function describeAnswer(
   life: RequestLife,
   operation: Operation,

@@ -58,7 +58,7 @@ export const SLICE_QUERY = Type.Object(
     ),
     extent: Type.Optional(
       Type.String({
-        description: "Window: lengths along columns and rows; the samples stand in the middle of equal intervals.",
+        description: "Window: lengths along columns and rows; the samples are in the middle of equal intervals.",
       }),
     ),
     nodes: Type.Optional(
@@ -79,7 +79,7 @@ export const VOLUME_QUERY = Type.Object(
     ...SAMPLED,
     origin: Type.Optional(Type.String({ description: "Lowest x, y and z of a sub-box, `0,0,1`; goes with `extent`." })),
     extent: Type.Optional(
-      Type.String({ description: "Lengths of the sub-box; the samples stand in the middle of equal intervals." }),
+      Type.String({ description: "Lengths of the sub-box; the samples are in the middle of equal intervals." }),
     ),
     nodes: Type.Optional(
       Type.String({ description: "Points along x, y and z, `64` or `64,32,32`; those of the grid when absent." }),

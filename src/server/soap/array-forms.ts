@@ -51,7 +51,7 @@ function* readList(reader: XmlReader, expected: RequestDialect, most: number): S
 
 function expectName(reader: XmlReader, { namespace }: RequestDialect, local: string, path: string): void {
   if (reader.local === local && reader.namespace === namespace) return;
-  throw invalid(`${path}: ${local} was expected where ${excerpt(reader.local)} stands.`, "points");
+  throw invalid(`${path}: expected ${local}, found ${excerpt(reader.local)}.`, "points");
 }
 
 function wrongLists(): RequestError {

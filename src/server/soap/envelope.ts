@@ -128,7 +128,7 @@ function checkPart(attributes: readonly Attribute[], version: SoapVersion): void
   for (const { namespace, local } of attributes) {
     if (namespace === "") throw invalid("A part of the envelope has an attribute without a namespace.");
     if (version === "1.2" && namespace === ENV12 && local === "encodingStyle") {
-      throw invalid("An encoding style may not stand on a part of the envelope.");
+      throw invalid("A part of the envelope may not have an encoding style.");
     }
   }
 }

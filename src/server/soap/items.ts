@@ -234,5 +234,5 @@ function* readItem(
 /** Requires the start tag read last to be of that name. */
 function expect(reader: XmlReader, namespace: string, local: string, path: string): void {
   if (reader.local === local && reader.namespace === namespace) return;
-  throw invalid(`${path} was expected where ${excerpt(reader.local)} stands.`, path);
+  throw invalid(`Expected ${path}, found ${excerpt(reader.local)}.`, path);
 }

@@ -56,7 +56,7 @@ function checkAttribute(
   }
 }
 
-/** A qualified name with its namespace; "" if its prefix stands for none. */
+/** A qualified name with its namespace; "" if its prefix has none. */
 function expand(reader: XmlReader, name: string): string {
   const colon = name.indexOf(":");
   const namespace = reader.resolve(colon < 0 ? "" : name.slice(0, colon));

@@ -10,7 +10,7 @@ import type { DividedTask } from "../sharing.js";
 
 /** Float32 values that the result of one batch may have, so that results with many numbers per point are cut small. */
 export const BATCH_VALUES = 4 * 1024 * 1024;
-/** Fewest points worth a batch, or a message, of their own. */
+/** Fewest points worth a separate batch or message. */
 export const LEAST_POINTS: Readonly<Record<Family, number>> = {
   points: 1024,
   force: 1024,

@@ -24,7 +24,7 @@ import { batchOf, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from
 
 /** Most points of a section. */
 const SECTION = 1_048_576;
-/** A batch has the points of so many rows of a column, but not fewer than `least` points nor more than `most`. */
+/** A batch has the points of this many rows of a column, but not fewer than `least` points nor more than `most`. */
 const BATCH = { rows: 2, least: 64, most: 32_768 } as const;
 /** As `BATCH.rows`, of a sweep over combined bricks, whose rows all workers share. */
 const COMBINED_ROWS = 0.25;

@@ -11,7 +11,7 @@ import { brickOf, shift } from "./nodes";
 
 /**
  * Stores the weighted sums of two values over frames, from AT bytes after the places `p`, `q`, `r` and `s` in their
- * rows; AT is 0, 8, 16 or 24. The sums are float64, so they stand 2 AT bytes after `to`.
+ * rows; AT is 0, 8, 16 or 24. The sums are float64, so they are 2 AT bytes after `to`.
  */
 // @ts-ignore: decorator
 @inline
@@ -206,7 +206,7 @@ export function combineInto(
  * Multiplies `ny` by `nz` rows of one frame by its weight: stores the products at `out`, one row after the other, where
  * this is the `first` frame, and else adds them to the sums there.
  *
- * @param weight address of the weight, which stands in for a record of frames: of one frame only `weight0` is read
+ * @param weight address of the weight, which replaces a record of frames: of one frame only `weight0` is read
  * @param floats values in a row
  */
 export function addFrame(

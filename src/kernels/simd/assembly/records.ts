@@ -3,7 +3,7 @@
  */
 import { AXIS_BYTES, FIELD_BYTES, FRAMES_BYTES, PACKET_BYTES, TAP_BYTES, TERM_BYTES } from "../record-sizes";
 
-/** A uniform axis: node i stands at `origin + i * spacing`. */
+/** A uniform axis: node i is at `origin + i * spacing`. */
 @unmanaged
 export class Axis {
   origin: f64;

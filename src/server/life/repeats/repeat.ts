@@ -1,4 +1,6 @@
-/** `Repeat` is a request that is read beside the HTTP parser, and its answer, which goes to the socket in one write. */
+/**
+ * `Repeat` is a request that is read without the HTTP parser, and its answer, which goes to the socket in one write.
+ */
 import { randomUUID } from "node:crypto";
 import { type IncomingHttpHeaders, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";

@@ -205,12 +205,12 @@ class FollowedConnection {
     return this.#busy;
   }
 
-  /** Whether the parser may stand inside a request. */
+  /** Whether the parser may be inside a request. */
   get isUnsure(): boolean {
     return this.#given !== null;
   }
 
-  /** Remembers the request that the parser read last, if that is all it was given: it then stands between requests. */
+  /** Remembers the request that the parser read last, if that is all it was given: it is then between requests. */
   learn(pattern: RepeatPattern): void {
     if (this.#given !== null && this.#given !== pattern.bytes) return;
     this.#given = null;

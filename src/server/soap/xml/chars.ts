@@ -48,7 +48,7 @@ function isChar(code: number): boolean {
   return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff);
 }
 
-/** The code point that `&name;` stands for. */
+/** The code point of `&name;`. */
 export function referenced(name: string): number {
   const entity = ENTITIES.get(name);
   if (entity !== undefined) return entity;

@@ -168,7 +168,7 @@ export class XmlReader {
     return !this.#selfClosed && this.#open.length + levels <= depth && chars <= textChars;
   }
 
-  /** The namespace a prefix stands for here, undefined if it is not declared; "" is the default namespace. */
+  /** The namespace of a prefix here, undefined if it is not declared; "" is the default namespace. */
   resolve(prefix: string): string | undefined {
     return this.#scopes.bound(prefix);
   }
@@ -193,7 +193,7 @@ export class XmlReader {
   }
 
   /**
-   * Reads the next event if only elements may stand: white space is passed over, other text refused with the error
+   * Reads the next event if only elements are allowed: white space is passed over, other text refused with the error
    * of `refuse`.
    */
   nextTag(refuse: () => FieldprobeError): Stepping<XmlEvent> {
