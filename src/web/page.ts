@@ -5,12 +5,13 @@ import { CurveFigure } from "./figures/curve-figure.js";
 import { CORRECTED, choose, startTyping, typed } from "./figures/inputs.js";
 import { ParticlesFigure } from "./figures/particles-figure.js";
 import { SceneFigure } from "./figures/scene-figure.js";
-import { SliceFigure } from "./figures/slice-figure.js";
+import { isCurrent, SliceFigure } from "./figures/slice-figure.js";
 import { copyText } from "./panels/clipboard.js";
 import { controls } from "./panels/controls.js";
 import { CutoutPanel } from "./panels/cutout-panel.js";
 import { ExportPanel } from "./panels/export-panel.js";
 import { factsPanel } from "./panels/facts-panel.js";
+import { Palette } from "./panels/palette.js";
 import { PointsPanel } from "./panels/points-panel.js";
 import { ProbePanel } from "./panels/probe-panel.js";
 import { StatisticsPanel } from "./panels/statistics-panel.js";
@@ -52,6 +53,7 @@ export class Page {
   readonly #points: PointsPanel;
   readonly #cutout: CutoutPanel;
   readonly #outage: Outage;
+  readonly #palette: Palette;
   #notice: string;
   #tokenText = "";
   #entering = "";
@@ -63,8 +65,9 @@ export class Page {
     this.#notice = notice;
     this.#store = store;
     const update = () => this.#schedule();
+    this.#palette = new Palette(root);
     this.#outage = new Outage(store.api, () => this.#again(), update);
-    this.#slice = new SliceFigure(store, update);
+    this.#slice = new SliceFigure(store, () => this.#isCurrent(), update);
     this.#probe = new ProbePanel(store, update);
     this.#profile = this.#makeProfile(update);
     this.#series = this.#makeSeries(update);
@@ -85,6 +88,7 @@ export class Page {
     window.addEventListener("resize", update);
     window.addEventListener("popstate", () => void this.#restore());
     root.addEventListener("table", update);
+    document.addEventListener("keydown", (event) => this.#key(event));
     document.body.addEventListener(CORRECTED, (event) => this.#say((event as CustomEvent<string>).detail));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", update);
     this.#refresh();
@@ -133,13 +137,16 @@ export class Page {
     );
   }
 
-  /** Requests what the view needs, then draws. While time plays only the pictures follow. */
+  /** Whether probe, profile and surface show the time of the view; playing waits for them. */
+  #isCurrent(): boolean {
+    const requests = [this.#probe.request, this.#profile.request];
+    return requests.every((request) => isCurrent(request, this.#store)) && this.#scene.surface.isCurrent;
+  }
+
+  /** Requests what the view needs, then draws. */
   #refresh(): void {
     this.#slice.refresh();
-    if (!this.#slice.player.playing) {
-      for (const figure of [this.#probe, this.#profile, this.#series]) figure.refresh();
-    }
-    this.#scene.refresh();
+    for (const figure of [this.#probe, this.#profile, this.#series, this.#scene]) figure.refresh();
     this.#schedule();
   }
 
@@ -239,6 +246,11 @@ export class Page {
           </p>
         </div>
         <div class="row">
+          <button type="button" id="fold" aria-expanded=${this.#folded ? "false" : "true"} @click=${() => this.#fold()}>
+            ${this.#folded ? "Show controls" : "Hide controls"}
+          </button>
+          <button type="button" id="find" aria-haspopup="dialog" @click=${() => this.#palette.find()}>Find… <kbd>/</kbd></button>
+          <button type="button" id="help" aria-haspopup="dialog" aria-label="Keys and gestures" @click=${() => this.#palette.help()}>?</button>
           <a href="#view-3d" class="jump" @click=${() => this.#openScene()}>3-D view</a>
           <button type="button" id="copy-link" @click=${() => this.#copyLink()}>Copy link</button>
           <a href="api/docs/">HTTP interface</a>
@@ -254,7 +266,7 @@ export class Page {
       ${this.#outage.view()}
       <p role="status" id="notice" class=${this.#notice === "" ? "empty-notice" : "notice"}>${this.#notice}</p>
       <main data-layout=${state.layout}>
-        ${controls(this.#store, this.#catalogue, (name) => void this.#enter(name))}
+        ${controls(this.#store, this.#catalogue, this.#slice.scale.range, (name) => void this.#enter(name))}
         ${this.#slice.view()}
         ${this.#profile.view(this.#lineControls())}
         ${times.count > 1 ? this.#series.view(html`<p class="note">By <b>${state.temporal}</b> between stored times. A click sets the time.</p>`) : nothing}
@@ -262,6 +274,41 @@ export class Page {
         ${this.#exports.view()} ${this.#cutout.view()} ${factsPanel(facts)}
       </main>
     `;
+  }
+
+  get #folded(): boolean {
+    return document.documentElement.dataset.rail === "folded";
+  }
+
+  /** Folds the controls away, or shows them again; the picture takes their room. */
+  #fold(): void {
+    document.documentElement.dataset.rail = this.#folded ? "open" : "folded";
+    this.#schedule();
+    requestAnimationFrame(() => this.#schedule());
+  }
+
+  /** The keys that work anywhere but in a field. */
+  #key(event: KeyboardEvent): void {
+    if ((event.ctrlKey || event.metaKey) && event.key === "k") {
+      event.preventDefault();
+      this.#palette.find();
+      return;
+    }
+    const target = event.target as HTMLElement;
+    if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, select, textarea, dialog")) return;
+    const actions: Readonly<Record<string, () => void>> = {
+      "/": () => this.#palette.find(),
+      "?": () => this.#palette.help(),
+      "[": () => this.#fold(),
+      "3": () => {
+        this.#openScene();
+        document.querySelector("#view-3d")?.scrollIntoView();
+      },
+      ...(target === document.body ? { " ": () => this.#slice.player.toggle() } : {}),
+    };
+    if (!Object.hasOwn(actions, event.key)) return;
+    event.preventDefault();
+    actions[event.key]();
   }
 
   #openScene(): void {

@@ -391,7 +391,7 @@ describe.skipIf(reason !== "")(`behaviour${reason}`, () => {
       const late = await page.context().newPage();
       await late.route(/api\/datasets$/, (route) => route.abort());
       await late.goto(`${stage.service.url}/?dataset=${kind.name}`);
-      await expect.poll(() => late.textContent("[role=alert]")).toContain("The service does not answer");
+      await expect.poll(() => late.textContent("[role=alert]")).toContain("The service is not answering");
       await late.unroute(/api\/datasets$/);
       await late.click("text=Try again");
       await late.waitForSelector("#slice-readout [data-value]");

@@ -104,7 +104,15 @@ export class DatasetView {
   /** Shows a view by its address, without loading the page again; the probe is in a corner of the plane. */
   async show(members: Readonly<Record<string, string | number>> = {}): Promise<void> {
     const { name, values } = this.kind;
-    const usual = { dataset: name, field: "ux", values, nodes: 32, map: "viridis", probe: this.corner.join(",") };
+    const usual = {
+      dataset: name,
+      field: "ux",
+      values,
+      nodes: 32,
+      map: "viridis",
+      scaling: "picture",
+      probe: this.corner.join(","),
+    };
     const all = Object.entries({ ...usual, ...members });
     const query = new URLSearchParams(all.map(([member, value]) => [member, String(value)]));
     await this.page.evaluate((search) => {

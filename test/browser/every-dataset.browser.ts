@@ -224,11 +224,12 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
         const answer = await slice({ field: "speed" });
         const sorted = finite(answer.values).sort((a, b) => a - b);
         const high = sorted.at(-1) as number;
+        const positive = sorted.filter((value) => value > 0);
         const part = (fraction: number) => sorted[Math.round(fraction * (sorted.length - 1))] as number;
         const [from, to] = {
           symmetric: [-high, high],
           percentile: [part(0.01), part(0.99)],
-          log: [Math.max(sorted[0] as number, high / 1e4), high],
+          log: [positive[Math.round(0.01 * (positive.length - 1))] as number, high],
           fixed: [0.2, 0.9],
         }[mode] as [number, number];
         await expectColours("#slice", answer, (value) =>
@@ -240,6 +241,47 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       await settled(page);
       const later = await slice({ field: "speed", time: "1" });
       await expectColours("#slice", later, (value) => (value - 0.2) / (0.9 - 0.2));
+    });
+
+    it("keeps one range over the times seen, centres both signs on white, and marks values beyond", async () => {
+      await show({ field: "ux", scaling: "auto", map: "auto" });
+      const first = extremes((await slice({ field: "ux" })).values);
+      const last = facts.times.stored.at(-1) as number;
+      await page.fill("#time-number", String(last));
+      await page.press("#time-number", "Enter");
+      await settled(page);
+      const now = await slice({ field: "ux", time: String(last) });
+      const [from, to] = extremes(now.values);
+      const ends = async () => [await page.inputValue("#range-low"), await page.inputValue("#range-high")].map(Number);
+      const [low = 0, high = 0] = await ends();
+      expect([low <= Math.min(from, first[0]) + 1e-4, high >= Math.max(to, first[1]) - 1e-4]).toEqual([true, true]);
+      expect(await page.locator(".slice .beyond").count()).toBe(0);
+      const bothSigns = low < 0 && high > 0;
+      const table = colourTable(bothSigns ? "RdBu" : "viridis");
+      const place = (value: number) =>
+        bothSigns ? 0.5 + value / (2 * Math.max(-low, high)) : (value - low) / (high - low);
+      const shown = await coloursAt(page, "#slice", centres(now));
+      for (const [i, [column, row]] of cellsOf(now).entries()) {
+        const value = now.values[row * now.columns + column] as number;
+        if (Number.isNaN(value)) continue;
+        const step = Math.round(place(value) * (COLOUR_STEPS - 1));
+        const away = [0, 1, 2].map((k) => Math.abs((table[3 * step + k] as number) - (shown[i]?.[k] as number)));
+        expect([value, Math.max(...away) <= 6]).toEqual([value, true]);
+      }
+      const middleValue = (from + to) / 2;
+      await show({
+        field: "ux",
+        range: `${Math.fround(middleValue)},${Math.fround(middleValue + 1e-3 * (to - from))}`,
+      });
+      expect(await page.locator(".slice .beyond").allTextContents()).toHaveLength(2);
+      await page.fill("#range-low", String(to + 1));
+      await page.press("#range-low", "Enter");
+      expect(await text("#notice")).toContain("so they are swapped");
+      await settled(page);
+      await page.fill("#time-number", String(last + 5));
+      await page.press("#time-number", "Enter");
+      expect(await text("#notice")).toContain("is outside the data; the nearest value is");
+      await settled(page);
     });
 
     it("zooms about the pointer, samples anew, pans, boxes and comes back, with its buttons where they were", async () => {
@@ -472,6 +514,47 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       const time = Number(query("time") ?? 0);
       expect(frames).toContain(Math.fround(time));
       await expectPicture("#slice", await slice({ field: "ux", time: String(time) }), "");
+    });
+
+    it("keeps one clock while it plays: waits for what is missing, asks for nothing twice, and goes on by itself", async () => {
+      // A sampling that no other test asks for, so that nothing is in the cache.
+      await show({ field: "uy", nodes: 64, ...(kind.flat ? {} : { layout: "three", probe: middle.join(",") }) });
+      const asked: string[] = [];
+      await page.route(/slice\?/, (route) => {
+        asked.push(route.request().url());
+        return route.fulfill({ status: 500, json: { code: "Internal", detail: "Broken." } });
+      });
+      await page.selectOption("#speed", "30");
+      await page.click("#time-play");
+      await expect.poll(() => text("#play-waits")).toBe("Waiting for the next time: Broken.");
+      expect(new Set(asked).size).toBe(asked.length);
+      expect(await text("#slice-title")).toContain("t = 0 ");
+      expect(await page.locator(".slice [role=alert]").count()).toBe(0);
+      await page.evaluate(() => {
+        const times = (selector: string) => /t = (\S+)/.exec(document.querySelector(selector)?.textContent ?? "")?.[1];
+        const seen: string[][] = [];
+        const look = () => {
+          seen.push(["#slice-title", "#profile-title"].map((selector) => times(selector) ?? ""));
+          requestAnimationFrame(look);
+        };
+        look();
+        Object.assign(globalThis, { seen });
+      });
+      await page.unroute(/slice\?/);
+      await expect.poll(() => text("#slice-title"), { timeout: 20_000 }).not.toContain("t = 0 ");
+      await expect.poll(() => page.locator("#play-waits").count()).toBe(0);
+      const seen = () => page.evaluate(() => (globalThis as unknown as { seen: string[][] }).seen);
+      await expect
+        .poll(async () => new Set((await seen()).map(([time]) => time)).size, { timeout: 20_000 })
+        .toBeGreaterThan(Math.min(3, facts.times.stored.length - 1));
+      await page.click("#time-play");
+      await settled(page);
+      const order = [...new Set((await seen()).map(([time]) => time))];
+      for (const [picture = "", profile = ""] of await seen()) {
+        const away = order.indexOf(picture) - order.indexOf(profile);
+        expect([0, 1, 1 - order.length]).toContain(away);
+      }
+      watched.faults.errors.length = 0;
     });
 
     it("links three planes by one cross, in the picture and in 3-D, or offers one plane of data on a plane", async () => {

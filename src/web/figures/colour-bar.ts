@@ -13,7 +13,8 @@ const BAR = { left: 4, width: 92 };
 const BAR_TICKS = 6;
 
 const NAMES: Readonly<Record<ViewState["scaling"] | "fixed", string>> = {
-  auto: "of this picture",
+  auto: "of all times seen",
+  picture: "of this picture",
   symmetric: "symmetric",
   percentile: "1 % to 99 % of this picture",
   log: "logarithmic",
@@ -32,13 +33,25 @@ export function barLegend(scale: ColourScale, name: string, gaps = false): Templ
     <div class="colour-bar">
       <svg height="36" role="img" aria-label="Colours of ${name} from ${shortText(low)} to ${shortText(high)}">
         <image href=${scale.picture} x="${left}%" y="1" width="${width}%" height="14" preserveAspectRatio="none"></image>
+        ${beyondMarks(scale)}
         <g class="axes">${low < high ? barTicks(scale, BAR_TICKS).map(({ part, text }) => tick(left + width * part, text)) : nothing}</g>
       </svg>
       <div class="bar-names">
         <p class="note bar-name">${name}</p>
+        ${scale.linear > 0 ? html`<p class="note" id="linear-part">linear between ±${shortText(Number(scale.linear.toPrecision(2)))}</p>` : nothing}
         ${gaps ? html`<p class="note gap-legend"><i class="hatched"></i> no data</p>` : nothing}
       </div>
     </div>
+  `;
+}
+
+/** Arrows at the ends of the bar for values beyond the range, which have the colour of the end. */
+function beyondMarks({ beyond: [below, above] }: ColourScale): TemplateResult {
+  const mark = (x: number, text: string, title: string) =>
+    svg`<text class="beyond" x="${x}%" y="13" text-anchor="middle">${text}<title>${title}</title></text>`;
+  return svg`
+    ${below ? mark(BAR.left / 2, "◀", "Some values are below this range.") : nothing}
+    ${above ? mark(100 - BAR.left / 2, "▶", "Some values are above this range.") : nothing}
   `;
 }
 
@@ -50,23 +63,8 @@ function tick(at: number, text: string): TemplateResult {
   `;
 }
 
-/** @param gaps whether some values are missing, which the legend then explains */
-export function colourBar(
-  scale: ColourScale,
-  store: ViewStore,
-  title: string,
-  unit: string,
-  gaps: boolean,
-): TemplateResult {
-  return html`
-    <div>
-      ${barLegend(scale, unit === "" ? title : `${title}, ${unit}`, gaps)}
-      <div class="row ranges">${rangeControls(scale.range, store)}</div>
-    </div>
-  `;
-}
-
-function rangeControls([low, high]: ValueRange, store: ViewStore): TemplateResult {
+/** The controls of the range of a scale. */
+export function rangeControls([low, high]: ValueRange, store: ViewStore): TemplateResult {
   const { range: fixed, scaling } = store.state;
   const edge = (index: 0 | 1) => (event: Event) => {
     const input = event.target as HTMLInputElement;
@@ -83,7 +81,7 @@ function rangeControls([low, high]: ValueRange, store: ViewStore): TemplateResul
       <input type="number" id=${id} step="any" .value=${typed(shortText(value))} @input=${startTyping} ?disabled=${fixed === null} @change=${edge(index)} />
     </label>
   `;
-  return html`
+  return html`<div class="row ranges">
     ${choose(
       "scaling",
       "Range",
@@ -96,5 +94,5 @@ function rangeControls([low, high]: ValueRange, store: ViewStore): TemplateResul
       },
     )}
     ${end("range-low", "from", low, 0)} ${end("range-high", "to", high, 1)}
-  `;
+  </div>`;
 }

@@ -1,4 +1,4 @@
-/** A colour scale is a colour map together with the range of values that it spans, linear or logarithmic. */
+/** A colour scale is a colour map together with the range of values that it spans: linear, logarithmic or both. */
 import { COLOUR_STEPS, type ColourMapName, colourStep, colourTable, isDiverging } from "../../colour-map.js";
 import type { ViewState } from "../state/view-state.js";
 
@@ -16,17 +16,35 @@ export interface MapColours {
 
 export interface ColourScale extends MapColours {
   readonly range: ValueRange;
+  /** Logarithmic; for values of both signs symmetric about zero, and linear where they are smaller than `linear`. */
   readonly log: boolean;
+  readonly linear: number;
+  /** Whether the middle of the map is at zero, wherever zero is in the range. */
+  readonly centred: boolean;
+  /** Whether some values are below the range, and above it. */
+  readonly beyond: readonly [boolean, boolean];
 }
 
-/** Decades below its high end that a logarithmic scale spans at most. */
-const DECADES = 4;
+/** Values of a picture with their finite extremes. */
+export interface ScaledValues {
+  readonly values: Float32Array;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Decades that a logarithmic scale spans at most: the resolution of float32. */
+const DECADES = 7;
 
 /** Part of the values beyond each end of a percentile range. */
 const TAIL = 0.01;
 
-/** Draws the colours of a map, which takes some milliseconds: callers keep them while the map stays. */
-export function drawColours(name: ColourMapName): MapColours {
+/**
+ * Draws the colours of a map, which takes some milliseconds: callers keep them while the map stays.
+ *
+ * @param from part of the map at the low end of the picture
+ * @param to   part of the map at its high end
+ */
+export function drawColours(name: ColourMapName, from = 0, to = 1): MapColours {
   const table = colourTable(name);
   const image = new ImageData(COLOUR_STEPS, 1);
   const pixels = new Uint32Array(image.data.buffer);
@@ -38,53 +56,100 @@ export function drawColours(name: ColourMapName): MapColours {
   canvas.width = COLOUR_STEPS;
   canvas.height = 1;
   // A canvas that is read from stays off the graphics card, from which reading takes tens of milliseconds.
-  canvas.getContext("2d", { willReadFrequently: true })?.putImageData(image, 0, 0);
+  const context = canvas.getContext("2d", { willReadFrequently: true });
+  const shown = new ImageData(COLOUR_STEPS, 1);
+  const row = new Uint32Array(shown.data.buffer);
+  for (let step = 0; step < COLOUR_STEPS; step++) {
+    row[step] = pixels[colourStep(from + ((to - from) * step) / (COLOUR_STEPS - 1))];
+  }
+  context?.putImageData(shown, 0, 0);
   return { name, pixels, picture: canvas.toDataURL() };
 }
 
-/** The map of a view; `auto` takes a diverging one where zero is the middle of the quantity. */
-export function mapName(wanted: "auto" | ColourMapName, signed: boolean): ColourMapName {
+/** The map of a view; `auto` takes a diverging one if the values have both signs. */
+export function mapName(wanted: "auto" | ColourMapName, [low, high]: ValueRange): ColourMapName {
   if (wanted !== "auto") return wanted;
-  return signed ? "RdBu" : "viridis";
+  return low < 0 && high > 0 ? "RdBu" : "viridis";
+}
+
+/** The value below which a part of sorted values lies. */
+function quantile(sorted: Float32Array, part: number): number {
+  return sorted[Math.round(part * (sorted.length - 1))] ?? 0;
 }
 
 /** The values that leave a part of `TAIL` of all finite ones below and above. */
 function percentiles(values: Float32Array): ValueRange {
   const finite = values.filter(Number.isFinite).sort();
-  if (finite.length === 0) return [0, 0];
-  const at = (part: number) => finite[Math.round(part * (finite.length - 1))];
-  return [at(TAIL), at(1 - TAIL)];
+  return [quantile(finite, TAIL), quantile(finite, 1 - TAIL)];
+}
+
+/** The smallest size of values that a logarithmic scale shows: as many decades as the values have. */
+function smallestSize(values: Float32Array, reach: number): number {
+  const sizes = values.map(Math.abs).filter((value) => value > 0 && Number.isFinite(value));
+  return Math.max(quantile(sizes.sort(), TAIL), reach / 10 ** DECADES);
 }
 
 /**
  * The range of a scale: the fixed one, or one that follows the values.
  *
- * @param samples the values with their extremes; null before they are known
+ * @param held    the extremes of all times seen, for ranges that stay while time plays
+ * @param samples the values of the picture
  */
 export function rangeFor(
   name: ColourMapName,
   { range: fixed, scaling }: Pick<ViewState, "range" | "scaling">,
-  samples: { readonly values: Float32Array; readonly low: number; readonly high: number } | null,
+  held: ValueRange,
+  samples: ScaledValues,
 ): ValueRange {
   if (fixed !== null) return fixed;
-  if (samples === null) return [0, 0];
-  const [low, high] = scaling === "percentile" ? percentiles(samples.values) : [samples.low, samples.high];
-  if (scaling === "log") return high > 0 ? [Math.max(low, high / 10 ** DECADES), high] : [low, high];
-  if (scaling !== "symmetric" && !isDiverging(name)) return [low, high];
+  if (scaling === "percentile") return percentiles(samples.values);
+  const [low, high] = scaling === "auto" ? held : [samples.low, samples.high];
   const reach = Math.max(Math.abs(low), Math.abs(high));
-  return [-reach, reach];
+  if (scaling === "log" && low >= 0 && high > 0) return [smallestSize(samples.values, reach), high];
+  // Another map than an automatic one has its middle where the range has it.
+  const symmetric = scaling === "symmetric" || (scaling === "log" && low < 0);
+  return symmetric || (isDiverging(name) && !(low < 0 && high > 0)) ? [-reach, reach] : [low, high];
 }
 
-/** The place of a value on a scale: 0 at its low end, 1 at its high end; not a number where the value is none. */
-export function positionOn({ range: [low, high], log }: ColourScale, value: number): number {
+/** The scale of values over a range; `colours` are kept from the one before if they are the same. */
+export function makeScale(
+  name: ColourMapName,
+  range: ValueRange,
+  isLog: boolean,
+  samples: readonly ScaledValues[],
+  before: ColourScale | null = null,
+): ColourScale {
+  const [low, high] = range;
+  const reach = Math.max(Math.abs(low), Math.abs(high));
+  const log = isLog && high > low && (low > 0 || low === -high);
+  const linear = log && low < 0 ? Math.max(...samples.map(({ values }) => smallestSize(values, reach))) : 0;
+  const centred = !log && isDiverging(name) && low < 0 && high > 0;
+  const same = before?.name === name && !before.centred && !centred;
+  const ends = centred ? range.map((value) => 0.5 + value / (2 * reach)) : [0, 1];
+  return {
+    ...(same ? { name, pixels: before.pixels, picture: before.picture } : drawColours(name, ends[0], ends[1])),
+    ...{ range, log, linear, centred },
+    beyond: [samples.some((part) => part.low < low), samples.some((part) => part.high > high)],
+  };
+}
+
+/** The place of a value on the bar of a scale: 0 at its low end, 1 at its high end; not a number if the value is none. */
+export function positionOn({ range: [low, high], log, linear }: ColourScale, value: number): number {
   if (Number.isNaN(value)) return value;
   if (!(high > low)) return 0.5;
-  if (!log || !(low > 0)) return (value - low) / (high - low);
-  return value <= low ? 0 : Math.log(value / low) / Math.log(high / low);
+  if (!log) return (value - low) / (high - low);
+  if (low > 0) return value <= low ? 0 : Math.log(value / low) / Math.log(high / low);
+  return 0.5 + (0.5 * Math.sign(value) * Math.log1p(Math.abs(value) / linear)) / Math.log1p(high / linear);
+}
+
+/** The place of a value on the map of a scale, which a centred scale shows a part of. */
+function placeOnMap(scale: ColourScale, value: number): number {
+  const [low, high] = scale.range;
+  return scale.centred ? 0.5 + value / (2 * Math.max(-low, high)) : positionOn(scale, value);
 }
 
 /** The pixel of a value; beyond the range the end colour stays, and a value that is not finite is transparent. */
 export function pixelOf(scale: ColourScale, value: number): number {
   if (!Number.isFinite(value)) return 0;
-  return scale.pixels[colourStep(positionOn(scale, value))];
+  return scale.pixels[colourStep(placeOnMap(scale, value))];
 }

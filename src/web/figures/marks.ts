@@ -3,7 +3,7 @@ import { svg, type TemplateResult } from "lit-html";
 import type { PlaneWindow, Rectangle } from "../state/plane-geometry.js";
 import type { ColourScale } from "./colour-scale.js";
 import { positionOn } from "./colour-scale.js";
-import { linearTicks, logTicks } from "./ticks.js";
+import { linearTicks, logTicks, signedLogTicks } from "./ticks.js";
 
 interface Line {
   readonly x1: number;
@@ -57,7 +57,7 @@ export function axisMarks(
       ...across.map(({ at, text }) => ({ x: at, y: y1 + 18, text, anchor: "middle" as const })),
       ...up.map(({ at, text }) => ({ x: x0 - TICK - 3, y: at + 4, text, anchor: "end" as const })),
       { x: x0 + width / 2, y: y1 + 34, text: names[0], anchor: "middle" },
-      { x: x0 - 18 - 7 * widest, y: y0 + height / 2, text: names[1], anchor: "middle", turned: true },
+      { x: x0 - 14 - 6.7 * widest, y: y0 + height / 2, text: names[1], anchor: "middle", turned: true },
     ],
   };
 }
@@ -68,17 +68,26 @@ export function barTicks(
   count: number,
 ): readonly { readonly part: number; readonly text: string }[] {
   const [low, high] = scale.range;
-  const ticks = scale.log && low > 0 ? logTicks(low, high) : linearTicks(low, high, count);
+  const ticks = scale.log
+    ? low > 0
+      ? logTicks(low, high)
+      : signedLogTicks(scale.linear, high, count)
+    : linearTicks(low, high, count);
   return ticks.map(({ value, text }) => ({ part: positionOn(scale, value), text }));
 }
 
-/** Ticks below a horizontal colour bar. */
+/** Ticks below a horizontal colour bar, and arrows at its ends for values beyond them. */
 export function barMarks(scale: ColourScale, { left, top, width, height }: Rectangle): Marks {
+  const [below, above] = scale.beyond;
   const ticks = barTicks(scale, width / ACROSS_GAP).map(({ part, text }) => ({ at: left + part * width, text }));
   const y = top + height;
   return {
     lines: ticks.map(({ at }) => ({ x1: at, y1: y, x2: at, y2: y + TICK })),
-    labels: ticks.map(({ at, text }) => ({ x: at, y: y + 18, text, anchor: "middle" })),
+    labels: [
+      ...ticks.map(({ at, text }) => ({ x: at, y: y + 18, text, anchor: "middle" as const })),
+      ...(below ? [{ x: left - 4, y: y - 3, text: "◀", anchor: "end" as const }] : []),
+      ...(above ? [{ x: left + width + 4, y: y - 3, text: "▶", anchor: "start" as const }] : []),
+    ],
   };
 }
 

@@ -38,6 +38,13 @@ export const ZOOM_STEP = 1.6;
 
 /** Room for ticks and names around a picture, in pixels. */
 const MARGIN = { left: 62, right: 14, top: 8, bottom: 42 };
+const NARROW_MARGIN = { left: 46, right: 8, top: 6, bottom: 42 };
+/** Width of a picture below which its margins are narrow. */
+const NARROW = 480;
+
+/** Width of a window from which the picture fills its height, and the height of all else beside the picture then. */
+const WIDE = 768;
+const AROUND = 250;
 
 /** A plane together with the view that asked for it; it is shown until the next one arrives. */
 export interface ShownPlane {
@@ -130,6 +137,11 @@ export class PlaneFigure {
   get framed(): ShownPlane | null {
     const shown = this.request.value;
     return shown?.state.axis === this.#owner.view().axis ? shown : null;
+  }
+
+  /** The view that this plane is to show. */
+  get wanted(): ViewState {
+    return this.#owner.view();
   }
 
   /** The plane as a picture; null before it is painted. */
@@ -257,13 +269,14 @@ export class PlaneFigure {
   /** The size of the figure with its margins. */
   get size(): { readonly width: number; readonly height: number } {
     const [width, height] = this.#viewportSize();
-    return { width: width + MARGIN.left + MARGIN.right, height: height + MARGIN.top + MARGIN.bottom };
+    const { left, right, top, bottom } = this.#margin;
+    return { width: width + left + right, height: height + top + bottom };
   }
 
   /** The place of the picture in the figure. */
   get place(): Rectangle {
     const { left, top, width, height } = fitWindow(this.#window(), this.#viewportSize());
-    return { left: left + MARGIN.left, top: top + MARGIN.top, width, height };
+    return { left: left + this.#margin.left, top: top + this.#margin.top, width, height };
   }
 
   /** The axes of the figure. */
@@ -378,18 +391,20 @@ export class PlaneFigure {
     return window ?? wholePlane(store.facts, axis);
   }
 
+  get #margin(): typeof MARGIN {
+    return this.#width < NARROW ? NARROW_MARGIN : MARGIN;
+  }
+
   #isWhole(): boolean {
     return this.#owner.view().window === null;
   }
 
   #viewportSize(): readonly [number, number] {
     const { store, view } = this.#owner;
-    const highest = Math.max(120, Math.round(Math.min(0.53 * window.innerHeight, 720)) - MARGIN.top - MARGIN.bottom);
-    return viewportSize(
-      wholePlane(store.facts, view().axis),
-      Math.max(80, this.#width - MARGIN.left - MARGIN.right),
-      highest,
-    );
+    const room = window.innerWidth < WIDE ? 0.5 * window.innerHeight : window.innerHeight - AROUND;
+    const { left, right, top, bottom } = this.#margin;
+    const highest = Math.max(120, Math.round(room) - top - bottom);
+    return viewportSize(wholePlane(store.facts, view().axis), Math.max(80, this.#width - left - right), highest);
   }
 
   #middle(): readonly [number, number] {

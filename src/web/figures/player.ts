@@ -1,9 +1,13 @@
-/** The player steps the time of the view through the stored frames; frames ahead are fetched before they are shown. */
-import { html, nothing, type TemplateResult } from "lit-html";
+/**
+ * The player steps the time of the view through the stored times. It goes on only when everything on the page shows the
+ * present time and all planes of the next one have arrived.
+ */
+import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { shortText } from "../../float32/format.js";
 import { sampleWindow, wholePlane } from "../state/plane-geometry.js";
 import { planePaths } from "../state/queries.js";
+import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 
 /** Pictures a second to choose from. */
@@ -13,18 +17,36 @@ const SECONDS_AHEAD = 2;
 const MOST_AHEAD = 32;
 /** Requests for frames ahead that are under way at a time. */
 const AT_ONCE = 4;
+/** Ticks of the time line at most, and steps of its handle. */
+const MOST_TICKS = 200;
+const TIMELINE_STEPS = 1000;
+/** Waits before another attempt after a failure, longer each time. */
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 15_000;
+
+/** The planes that the player fetches ahead, and whether everything shows the time of the view. */
+export interface PlayedViews {
+  readonly views: () => readonly ViewState[];
+  readonly isCurrent: () => boolean;
+}
 
 export class Player {
   readonly #store: ViewStore;
+  readonly #played: PlayedViews;
   readonly #render: () => void;
   #playing = false;
   #speed = 10;
   #loop = true;
   #shownAt = 0;
   #fetching = new Set<string>();
+  /** Why the next time cannot be fetched; empty if it can. */
+  #problem = "";
+  #wait = FIRST_WAIT_MS;
+  #retry: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(store: ViewStore, render: () => void) {
+  constructor(store: ViewStore, played: PlayedViews, render: () => void) {
     this.#store = store;
+    this.#played = played;
     this.#render = render;
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) this.#speed = 1;
   }
@@ -36,12 +58,21 @@ export class Player {
   stop(): void {
     if (!this.#playing) return;
     this.#playing = false;
+    this.#recover();
     this.#store.set({});
+  }
+
+  /** Forgets a failure and the attempt that is due after it. */
+  #recover(): void {
+    if (this.#retry !== null) clearTimeout(this.#retry);
+    this.#retry = null;
+    this.#problem = "";
+    this.#wait = FIRST_WAIT_MS;
   }
 
   /** Fetches the frames that come next, so that they can be shown in time. */
   prefetch(): void {
-    if (!this.#playing || this.#store.state.layout === "three") return;
+    if (!this.#playing || this.#retry !== null) return;
     const wanted = Math.min(MOST_AHEAD, SECONDS_AHEAD * this.#speed, this.#store.facts.times.stored.length - 1);
     for (let ahead = 1; ahead <= Math.max(1, Math.min(wanted, this.#room())); ahead++) {
       const time = this.#frameAt(ahead);
@@ -56,13 +87,11 @@ export class Player {
   /** Frames of the view that find room in the cache. */
   #room(): number {
     const { state, facts, slices } = this.#store;
-    const [columns, rows] = sampleWindow(
-      facts,
-      state.axis,
-      state.window ?? wholePlane(facts, state.axis),
-      state.nodes,
-    ).counts;
-    return slices.roomFor(columns * rows * this.#paths(state.time).length);
+    const sizes = this.#played.views().map((view) => {
+      const { counts } = sampleWindow(facts, view.axis, view.window ?? wholePlane(facts, view.axis), view.nodes);
+      return counts[0] * counts[1];
+    });
+    return slices.roomFor(Math.max(...sizes) * this.#paths(state.time).length);
   }
 
   view(): TemplateResult | typeof nothing {
@@ -75,6 +104,8 @@ export class Player {
           ${this.#playing ? "Pause" : "Play"}
         </button>
         <button type="button" id="time-on" aria-label="One stored time on" @click=${() => this.#step(1)}>▶</button>
+        ${this.#timeline()}
+        <output id="play-time">t = ${shortText(this.#store.state.time)}</output>
         <label class="check">
           <select
             id="speed"
@@ -98,9 +129,43 @@ export class Player {
           />
           Loop
         </label>
-        <output id="play-time">t = ${shortText(this.#store.state.time)}, ${count} stored</output>
+        ${this.#problem === "" ? nothing : html`<span class="note" role="status" id="play-waits">Waiting for the next time: ${this.#problem}</span>`}
       </div>
     `;
+  }
+
+  /** The time of the view between first and last, over ticks at the stored times. */
+  #timeline(): TemplateResult {
+    const { first, last, stored } = this.#store.facts.times;
+    const { time } = this.#store.state;
+    const every = Math.ceil(stored.length / MOST_TICKS);
+    const ticks = stored.filter((_, i) => i % every === 0);
+    return html`
+      <div class="timeline">
+        <input
+          type="range"
+          id="timeline"
+          aria-label="Time"
+          aria-valuetext="t = ${shortText(time)}"
+          min=${first}
+          max=${last}
+          step=${(last - first) / TIMELINE_STEPS}
+          .value=${live(String(time))}
+          @input=${(event: Event) => this.#store.set({ time: Math.fround(Number((event.target as HTMLInputElement).value)) })}
+        />
+        <svg aria-hidden="true" height="6">
+          ${ticks.map((at) => {
+            const x = `${(100 * (at - first)) / (last - first)}%`;
+            return svg`<line x1=${x} y1="0" x2=${x} y2="6"></line>`;
+          })}
+        </svg>
+      </div>
+    `;
+  }
+
+  /** Plays or pauses. */
+  toggle(): void {
+    if (this.#store.facts.times.count > 1) this.#toggle();
   }
 
   /** The index of the stored time at or before that of the view. */
@@ -121,6 +186,7 @@ export class Player {
 
   #step(frames: 1 | -1): void {
     this.#playing = false;
+    this.#recover();
     const { stored } = this.#store.facts.times;
     const { time } = this.#store.state;
     const index = this.#index();
@@ -131,6 +197,7 @@ export class Player {
 
   #toggle(): void {
     this.#playing = !this.#playing;
+    this.#recover();
     if (!this.#playing) {
       this.#store.set({});
       return;
@@ -143,21 +210,34 @@ export class Player {
   }
 
   #paths(time: number): string[] {
-    const { main, other, vectors } = planePaths({ ...this.#store.state, time }, this.#store.facts);
-    return [main, ...(other === null ? [] : [other]), ...(vectors ?? [])];
+    const paths = this.#played.views().map((view) => planePaths({ ...view, time }, this.#store.facts));
+    return paths.flatMap(({ main, other, vectors }) => [main, ...(other === null ? [] : [other]), ...(vectors ?? [])]);
   }
 
   async #fetch(path: string): Promise<void> {
     this.#fetching.add(path);
     try {
-      await this.#store.slices.load(path, AbortSignal.timeout(60_000));
-    } catch {
-      // The figure requests the frame itself when it is due, and shows what is wrong.
+      await this.#store.slices.fetchAhead(path, AbortSignal.timeout(60_000));
+      if (this.#problem !== "") this.#recover();
+    } catch (error) {
+      this.#fail(error);
       return;
     } finally {
       this.#fetching.delete(path);
     }
     this.prefetch();
+  }
+
+  /** Waits after a failure, longer each time, before anything is fetched again. */
+  #fail(error: unknown): void {
+    if (!this.#playing || this.#retry !== null) return;
+    this.#problem = error instanceof Error ? error.message : String(error);
+    this.#retry = setTimeout(() => {
+      this.#retry = null;
+      this.prefetch();
+    }, this.#wait);
+    this.#wait = Math.min(LONGEST_WAIT_MS, 2 * this.#wait);
+    this.#render();
   }
 
   #tick(now: number): void {
@@ -168,8 +248,8 @@ export class Player {
       this.stop();
       return;
     }
-    const waiting = this.#paths(next).some((path) => this.#fetching.has(path));
-    if (due && !waiting) {
+    const ready = due && this.#played.isCurrent() && this.#paths(next).every((path) => this.#store.slices.has(path));
+    if (ready) {
       this.#shownAt = Math.max(this.#shownAt + 1000 / this.#speed, now - 1000 / this.#speed);
       this.#store.set({ time: next });
     }

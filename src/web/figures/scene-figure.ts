@@ -10,12 +10,12 @@ import { type QuantityName, quantityOf } from "../../quantities.js";
 import { boxAround, clampBox, type DomainBox, wholeBox } from "../state/domain-box.js";
 import { flatAxis, unitOf } from "../state/facts.js";
 import { AXES } from "../state/plane-geometry.js";
-import { shownTitle } from "../state/queries.js";
+import { comparedView, shownTitle } from "../state/queries.js";
 import { quantitiesOf, type ViewState, VOLUMES } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { fittingVolume, volumeSide } from "../state/volume.js";
 import { barLegend } from "./colour-bar.js";
-import { type ColourScale, drawColours, mapName, pixelOf } from "./colour-scale.js";
+import { type ColourScale, makeScale, mapName, pixelOf } from "./colour-scale.js";
 import { choose, number, tellCorrection } from "./inputs.js";
 import type { Launched, ParticlesFigure } from "./particles-figure.js";
 import { coveredBy } from "./plane-samples.js";
@@ -24,6 +24,9 @@ import { schemeColours } from "./scheme-colours.js";
 import type { SliceFigure } from "./slice-figure.js";
 import { type Fitting, statusBar } from "./status-bar.js";
 import { describeSurface, IsoSurface, type ShownSurface } from "./surface.js";
+
+/** Maps of the surface if its own quantity would have the map of the planes with another range. */
+const OTHER_MAPS = ["inferno", "PuOr"] as const;
 
 export class SceneFigure {
   readonly surface: IsoSurface;
@@ -40,8 +43,8 @@ export class SceneFigure {
   #record = -1;
   #pictures: readonly HTMLCanvasElement[] = [];
   #surface: ShownSurface | null = null;
-  #tinted: { readonly surface: ShownSurface; readonly scale: ColourScale | null } | null = null;
-  #map = "";
+  #tinted: { surface: ShownSurface; planes: ColourScale; scale: ColourScale | null } | null = null;
+  #scale: ColourScale | null = null;
   #part: DomainBox | null = null;
   /** The camera that the scene has, as the view knows it. */
   #camera: ViewState["camera"] = null;
@@ -170,11 +173,10 @@ export class SceneFigure {
       this.#part = part;
       scene.setPart(part);
     }
-    const map = this.#store.state.map;
-    if (shown === this.#surface && map === this.#map) return;
-    this.#surface = shown;
-    this.#map = map;
     const scale = shown === null ? null : this.#tintScale(shown);
+    if (shown === this.#surface && scale === this.#scale) return;
+    this.#surface = shown;
+    this.#scale = scale;
     scene.setSurface(
       shown === null ? null : { ...shown, colours: scale === null ? null : vertexColours(scale, shown.tints) },
     );
@@ -183,10 +185,15 @@ export class SceneFigure {
   }
 
   /**
-   * The colours of a surface by its second quantity; null without one. The same record until another surface is shown.
+   * The colours of a surface by its second quantity; null without one. The quantity of the planes has their scale, any
+   * other one a map of its own.
    */
   #tintScale(surface: ShownSurface): ColourScale | null {
-    if (this.#tinted?.surface !== surface) this.#tinted = { surface, scale: tintScale(surface) };
+    const planes = this.#slice.scale;
+    const shown = this.#slice.shown?.state;
+    const field = shown === undefined || comparedView(shown) !== null ? "" : shown.field;
+    if (this.#tinted?.surface !== surface || this.#tinted.planes !== planes)
+      this.#tinted = { surface, planes, scale: tintScale(surface, planes, field) };
     return this.#tinted.scale;
   }
 
@@ -387,18 +394,18 @@ export class SceneFigure {
 }
 
 /** The scale from the least to the greatest value of the second quantity on a surface; null without one. */
-function tintScale({ state: { tint }, tints }: ShownSurface): ColourScale | null {
+function tintScale({ state: { tint }, tints }: ShownSurface, planes: ColourScale, field: string): ColourScale | null {
   if (tint === "none" || tints.length === 0) return null;
+  if (tint === field) return planes;
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
   for (const value of tints) {
     if (value < low) low = value;
     if (value > high) high = value;
   }
-  const { signed } = quantityOf(tint);
-  const name = mapName("auto", signed);
-  const reach = Math.max(Math.abs(low), Math.abs(high));
-  return { ...drawColours(name), range: signed ? [-reach, reach] : [low, high], log: false };
+  const usual = mapName("auto", [low, high]);
+  const name = usual === planes.name ? OTHER_MAPS[usual === "RdBu" ? 1 : 0] : usual;
+  return makeScale(name, [low, high], false, []);
 }
 
 /** Red, green and blue of each vertex. */

@@ -5,12 +5,21 @@ import { shortestFloat32, shortText } from "../../float32/format.js";
 import { quantityOf } from "../../quantities.js";
 import type { Slice } from "../state/api.js";
 import { unitOf } from "../state/facts.js";
+import type { LatestRequest } from "../state/latest-request.js";
 import { AXES, type AxisName, fittingSide, type PlaneWindow, USUAL_SAMPLES } from "../state/plane-geometry.js";
-import { comparedView, describeOptions, describePlane, shownFormula, shownName, shownTitle } from "../state/queries.js";
+import {
+  comparedView,
+  describeOptions,
+  describePlane,
+  planePaths,
+  shownFormula,
+  shownName,
+  shownTitle,
+} from "../state/queries.js";
 import { RESOLUTIONS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
-import { colourBar } from "./colour-bar.js";
-import { type ColourScale, drawColours, mapName, rangeFor } from "./colour-scale.js";
+import { barLegend } from "./colour-bar.js";
+import { type ColourScale, makeScale, mapName, rangeFor, type ValueRange } from "./colour-scale.js";
 import { DataTable } from "./data-table.js";
 import { saveFigure } from "./figure-file.js";
 import { PlaneFigure, type ShownPlane, ZOOM_STEP } from "./plane-figure.js";
@@ -24,6 +33,23 @@ import { type Fitting, statusBar } from "./status-bar.js";
  * faster, and new text costs more than all the rest of a move.
  */
 const READOUT_MS = 50;
+
+/** Stored times at most whose kept planes the range of all times takes in. */
+const MOST_HELD = 256;
+
+/** Whether a request shows the time of the view, or has nothing to show. */
+export function isCurrent(
+  { value, status }: LatestRequest<{ readonly state: ViewState }>,
+  { state }: Pick<ViewStore, "state">,
+): boolean {
+  return !status.running && (value === null || value.state.time === state.time);
+}
+
+/** The range from the lowest to the highest end of several; 0 to 0 of none. */
+function joinRanges(ranges: readonly ValueRange[]): ValueRange {
+  if (ranges.length === 0) return [0, 0];
+  return [Math.min(...ranges.map(([low]) => low)), Math.max(...ranges.map(([, high]) => high))];
+}
 
 /** The view of a plane across another axis, through the probe. */
 function viewAcross(state: ViewState, axis: AxisName, window: PlaneWindow | null): ViewState {
@@ -41,14 +67,20 @@ export class SliceFigure {
   #active: PlaneFigure;
   #scale: ColourScale | null = null;
   #scaled: readonly unknown[] = [];
+  #held: { readonly key: string; readonly range: ValueRange } = { key: "", range: [0, 0] };
   #readout: HTMLElement | null = null;
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(store: ViewStore, render: () => void) {
+  /** @param othersCurrent whether everything else on the page shows the time of the view */
+  constructor(store: ViewStore, othersCurrent: () => boolean, render: () => void) {
     this.#store = store;
     this.#render = render;
-    this.player = new Player(store, render);
+    const played = {
+      views: () => this.planes.map((plane) => plane.wanted),
+      isCurrent: () => this.planes.every(({ request }) => isCurrent(request, store)) && othersCurrent(),
+    };
+    this.player = new Player(store, played, render);
     const make = (
       id: string,
       view: () => ViewState,
@@ -142,35 +174,50 @@ export class SliceFigure {
     ) {
       return this.#scale;
     }
-    const view = shown[0]?.state ?? state;
-    const name = mapName(state.map, quantityOf(view.field).signed || comparedView(view) !== null);
-    const ranges = shown.map(({ slice }) => rangeFor(name, state, slice));
-    const known = ranges.length > 0;
-    const range = known
-      ? ([Math.min(...ranges.map(([low]) => low)), Math.max(...ranges.map(([, high]) => high))] as const)
-      : rangeFor(name, state, null);
-    const colours = this.#scale?.name === name ? this.#scale : drawColours(name);
+    const held = this.#hold(shown);
+    const slices = shown.map(({ slice }) => slice);
+    const pictures = joinRanges(slices.map(({ low, high }) => [low, high]));
+    const name = mapName(state.map, state.range ?? (state.scaling === "auto" ? held : pictures));
+    const range = state.range ?? joinRanges(slices.map((slice) => rangeFor(name, state, held, slice)));
     this.#scaled = key;
-    this.#scale = { ...colours, range, log: state.scaling === "log" && state.range === null };
+    this.#scale = makeScale(name, range, state.scaling === "log" && state.range === null, slices, this.#scale);
     return this.#scale;
+  }
+
+  /** The extremes of the planes over all times seen of the same view, and over those that are kept for playing. */
+  #hold(shown: readonly ShownPlane[]): ValueRange {
+    const { facts, slices } = this.#store;
+    const views = shown.map(({ state }) => ({ ...state, time: facts.times.first }));
+    const key = JSON.stringify(views.map((view) => planePaths(view, facts)));
+    const before = this.#held.key === key ? [this.#held.range] : [];
+    const kept = views
+      .filter((view) => comparedView(view) === null)
+      .flatMap((view) => facts.times.stored.slice(0, MOST_HELD).map((time) => ({ ...view, time: Math.fround(time) })))
+      .flatMap((view) => slices.glance(planePaths(view, facts).main) ?? []);
+    const seen = [...kept, ...shown.map(({ slice }) => slice)].map(({ low, high }) => [low, high] as const);
+    this.#held = { key, range: joinRanges([...before, ...seen]) };
+    return this.#held.range;
   }
 
   view(): TemplateResult {
     const { facts } = this.#store;
     const shown = this.plane.framed;
     const state = shown?.state ?? this.#store.state;
-    const quantity = quantityOf(state.field);
+    const unit = unitOf(facts, quantityOf(state.field).measure);
     return html`
       <figure class="slice" aria-labelledby="slice-title">
         <figcaption id="slice-title">
           <span title=${shownFormula(state)}>${describePlane(state)}</span> <small>${describeOptions(state)}</small>
         </figcaption>
         ${this.#planesView()}
-        <output id="slice-readout" aria-live="off" ${ref((element) => {
-          this.#readout = (element as HTMLElement | undefined) ?? null;
-        })}></output>
-        ${colourBar(this.scale, this.#store, shownTitle(state), unitOf(facts, quantity.measure), this.#hasGaps())}
-        ${this.#buttons()} ${this.player.view()} ${statusBar("slice", this.plane.request, undefined, (most) => this.#fitting(most))}
+        <div class="under">
+          <output id="slice-readout" aria-live="off" ${ref((element) => {
+            this.#readout = (element as HTMLElement | undefined) ?? null;
+          })}></output>
+          ${this.#buttons()}
+        </div>
+        ${barLegend(this.scale, unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}`, this.#hasGaps())}
+        ${this.player.view()} ${statusBar("slice", this.plane.request, undefined, (most) => this.#fitting(most))}
         ${this.#table.view("Values of the slice", () => sliceTable(shown?.slice ?? null))}
       </figure>
     `;

@@ -66,6 +66,13 @@ export class IsoSurface {
     return this.#shown;
   }
 
+  /** Whether the surface shows the time of the view, or there is none to show. */
+  get isCurrent(): boolean {
+    const { state } = this.#store;
+    if (this.#asked === "") return true;
+    return !this.request.status.running && this.#shown?.state.time === state.time;
+  }
+
   /** Requests the volume of the view if it is another one, and the surface if its level is. */
   refresh(): void {
     const { state, facts, api } = this.#store;

@@ -34,3 +34,10 @@ export function logTicks(low: number, high: number, count = 6): AxisTick[] {
   const ticks = scale.ticks(count).map((value) => ({ value, text: write(value) }));
   return ticks.filter(({ text }) => text !== "");
 }
+
+/** Ticks of a scale that is logarithmic on both sides of zero and linear between `-linear` and `linear`. */
+export function signedLogTicks(linear: number, high: number, count: number): AxisTick[] {
+  const side = logTicks(linear, high, Math.max(1, count / 2));
+  const negative = side.map(({ value, text }) => ({ value: -value, text: `−${text}` })).reverse();
+  return [...negative, { value: 0, text: "0" }, ...side];
+}

@@ -4,6 +4,8 @@ import { COLOUR_MAPS } from "../../colour-map.js";
 import { shortestFloat32 } from "../../float32/format.js";
 import { HESSIANS, VALUES } from "../../operations.js";
 import { quantityOf } from "../../quantities.js";
+import { rangeControls } from "../figures/colour-bar.js";
+import type { ValueRange } from "../figures/colour-scale.js";
 import { choose, number, slider } from "../figures/inputs.js";
 import { axisOf, type Catalogue, type DatasetFacts, endOf, flatAxis, knownMethods, offers } from "../state/facts.js";
 import { AXES, fittingSide, USUAL_SAMPLES } from "../state/plane-geometry.js";
@@ -20,7 +22,12 @@ import {
 import type { ViewStore } from "../state/view-store.js";
 
 /** The form of everything that is shown. */
-export function controls(store: ViewStore, catalogue: Catalogue, enter: (dataset: string) => void): TemplateResult {
+export function controls(
+  store: ViewStore,
+  catalogue: Catalogue,
+  range: ValueRange,
+  enter: (dataset: string) => void,
+): TemplateResult {
   const { state, facts } = store;
   const quantities = quantitiesOf(facts);
   return html`
@@ -45,6 +52,7 @@ export function controls(store: ViewStore, catalogue: Catalogue, enter: (dataset
         <summary>Interpolation, colours, comparison</summary>
         <div class="stack">
           ${methodControls(store)}
+          ${rangeControls(range, store)}
           ${choose("map", "Colour map", state.map, ["auto", ...COLOUR_MAPS], (map) => store.set({ map }))}
           ${choose(
             "nodes",
@@ -130,7 +138,6 @@ function planeControls(store: ViewStore): TemplateResult {
   const { state, facts } = store;
   const { times } = facts;
   const axis = axisOf(facts, state.axis);
-  const step = times.count > 1 ? (times.last - times.first) / (times.count - 1) / 20 : 1;
   const layouts = { one: "one plane", three: "three planes through the probe" } as const;
   const moveTo = (at: number) => {
     if (state.layout === "one") store.set({ at });
@@ -176,7 +183,9 @@ function planeControls(store: ViewStore): TemplateResult {
     }
     ${
       times.count > 1
-        ? slider("time", "Time", state.time, { min: times.first, max: times.last, step }, (time) => store.set({ time }))
+        ? number("time-number", "Time", state.time, { min: times.first, max: times.last }, (time) =>
+            store.set({ time: Math.fround(time) }),
+          )
         : html`<p class="note">A single time: ${shortestFloat32(Math.fround(times.first))}</p>`
     }
   `;

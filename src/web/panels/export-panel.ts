@@ -232,7 +232,10 @@ function noteOf(state: ViewState): string {
 /** The recipes of a plane: one, or two whose answers are subtracted. The service draws no picture of a difference. */
 function sliceRecipes({ slice, state }: ShownPlane, facts: DatasetFacts, { scale }: SliceFigure): readonly Recipe[] {
   const compared = comparedView(state);
-  const range = scale.range[0] < scale.range[1] ? `&range=${scale.range.map(Math.fround).join(",")}` : "";
+  const [low, high] = scale.range;
+  const reach = Math.max(Math.abs(low), Math.abs(high));
+  const ends = scale.centred ? [-reach, reach] : [low, high];
+  const range = low < high ? `&range=${ends.map(Math.fround).join(",")}` : "";
   const parts = compared === null ? [state] : [state, compared];
   return parts.map((view, i) => ({
     query: planeQuery(view, slice),

@@ -8,6 +8,8 @@ export class SliceCache {
   readonly #api: ApiClient;
   /** Planes by path, the one used longest ago first. */
   readonly #kept = new Map<string, Slice>();
+  /** Planes that are being fetched ahead of their time, so that nobody asks for them twice. */
+  readonly #coming = new Map<string, Promise<Slice>>();
   #bytes = 0;
 
   constructor(api: ApiClient) {
@@ -23,6 +25,11 @@ export class SliceCache {
     return this.#kept.has(path);
   }
 
+  /** The plane of a path if it is kept, without counting as a use of it; else null. */
+  glance(path: string): Slice | null {
+    return this.#kept.get(path) ?? null;
+  }
+
   /** The plane of a path where it is kept, else null. */
   peek(path: string): Slice | null {
     const slice = this.#kept.get(path);
@@ -33,9 +40,20 @@ export class SliceCache {
 
   /** The plane of a path, from the cache or from the service. */
   async load(path: string, signal: AbortSignal): Promise<Slice> {
-    const slice = this.#kept.get(path) ?? (await this.#api.slice(path, signal));
+    const slice = this.#kept.get(path) ?? (await (this.#coming.get(path) ?? this.#api.slice(path, signal)));
     this.#keep(path, slice);
     return slice;
+  }
+
+  /** Fetches a plane ahead of its time; whoever loads it meanwhile waits for the same request. */
+  async fetchAhead(path: string, signal: AbortSignal): Promise<void> {
+    const coming = this.#api.slice(path, signal);
+    this.#coming.set(path, coming);
+    try {
+      this.#keep(path, await coming);
+    } finally {
+      this.#coming.delete(path);
+    }
   }
 
   clear(): void {

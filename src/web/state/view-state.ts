@@ -18,8 +18,8 @@ export const LANGUAGES = ["curl", "soap", "python", "matlab", "typescript"] as c
 export const SUBJECTS = ["slice", "probe", "profile", "series", "particles"] as const;
 /** Samples a side of a slice; `auto` lets the page choose, `grid` takes the nodes of the dataset. */
 export const RESOLUTIONS = ["auto", "32", "64", "128", "256", "512", "1024", "grid"] as const;
-/** Rules by which a colour range follows the values. */
-export const SCALINGS = ["auto", "symmetric", "percentile", "log"] as const;
+/** Rules by which a colour range follows the values: `auto` those of all times seen, the others this picture's. */
+export const SCALINGS = ["auto", "picture", "symmetric", "percentile", "log"] as const;
 /** Numbers of planes shown. */
 export const LAYOUTS = ["one", "three"] as const;
 /** Drawings of the velocity over a plane. */

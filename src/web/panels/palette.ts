@@ -1,0 +1,144 @@
+/** The palette finds any control of the page by its name, and lists the keys and gestures of the picture. */
+import { html, nothing, render, type TemplateResult } from "lit-html";
+import { repeat } from "lit-html/directives/repeat.js";
+
+/** A control of the page with the name that the palette shows. */
+interface NamedControl {
+  readonly name: string;
+  readonly element: HTMLElement;
+}
+
+/** Most controls in the list at a time. */
+const MOST = 12;
+
+/** Keys and gestures, with what they do. */
+const GESTURES: readonly (readonly [string, string])[] = [
+  ["wheel, or + and −", "zoom about the pointer"],
+  ["drag", "move the zoomed plane"],
+  ["Shift and drag", "zoom to a box"],
+  ["double click, or 0", "show the whole plane"],
+  ["click, or Enter", "put the probe here"],
+  ["arrow keys", "move the cursor; with Shift ten samples at a time"],
+  ["Space", "play and pause"],
+  ["3", "go to the 3-D view"],
+  ["[", "fold and unfold the controls"],
+  ["/ or Ctrl+K", "find a control by name"],
+  ["?", "show this list"],
+];
+
+/** Every control that can be used now, by its label. */
+function controlsOf(root: HTMLElement): NamedControl[] {
+  const elements = root.querySelectorAll<HTMLElement>("select, input, button, summary, a[href], textarea");
+  return [...elements].flatMap((element) => {
+    const label = (element as HTMLInputElement).labels?.[0] ?? null;
+    const own = element.matches("button, summary, a") ? element.textContent : ownText(label);
+    const name = (element.getAttribute("aria-label") ?? own ?? "").trim().replaceAll(/\s+/g, " ");
+    return name === "" || element.matches(":disabled") ? [] : [{ name, element }];
+  });
+}
+
+/** The text of a label without that of the control inside of it. */
+function ownText(label: HTMLElement | null): string {
+  const texts = [...(label?.childNodes ?? [])].filter((node) => !(node instanceof HTMLSelectElement));
+  return texts.map((node) => node.textContent ?? "").join(" ");
+}
+
+/** The controls whose name has every word of a text, those that begin with it first. */
+function matching(controls: readonly NamedControl[], text: string): NamedControl[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = controls.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
+  const starts = ({ name }: NamedControl) => Number(!name.toLowerCase().startsWith(words[0] ?? ""));
+  return found.sort((a, b) => starts(a) - starts(b)).slice(0, MOST);
+}
+
+export class Palette {
+  readonly #root: HTMLElement;
+  readonly #dialog = document.createElement("dialog");
+  #controls: readonly NamedControl[] = [];
+  #text = "";
+
+  constructor(root: HTMLElement) {
+    this.#root = root;
+    this.#dialog.id = "palette";
+    document.body.append(this.#dialog);
+    this.#dialog.addEventListener("click", (event) => {
+      if (event.target === this.#dialog) this.#dialog.close();
+    });
+  }
+
+  /** Opens the search for a control. */
+  find(): void {
+    this.#controls = controlsOf(this.#root);
+    this.#text = "";
+    this.#dialog.setAttribute("aria-label", "Find a control");
+    this.#show();
+  }
+
+  /** Opens the list of keys and gestures. */
+  help(): void {
+    this.#dialog.setAttribute("aria-label", "Keys and gestures");
+    render(
+      html`
+        <h2>Keys and gestures</h2>
+        <dl class="keys">${GESTURES.map(([keys, text]) => html`<div><dt>${keys}</dt><dd>${text}</dd></div>`)}</dl>
+        <form method="dialog"><button>Close</button></form>
+      `,
+      this.#dialog,
+    );
+    if (!this.#dialog.open) this.#dialog.showModal();
+  }
+
+  #show(): void {
+    render(this.#view(), this.#dialog);
+    if (!this.#dialog.open) this.#dialog.showModal();
+    this.#dialog.querySelector("input")?.focus();
+  }
+
+  #view(): TemplateResult {
+    const found = matching(this.#controls, this.#text);
+    return html`
+      <form
+        method="dialog"
+        @submit=${(event: Event) => {
+          event.preventDefault();
+          this.#go(found[0]);
+        }}
+      >
+        <label for="palette-text">
+          Find a control
+          <input
+            id="palette-text"
+            autocomplete="off"
+            .value=${this.#text}
+            @input=${(event: Event) => {
+              this.#text = (event.target as HTMLInputElement).value;
+              this.#show();
+            }}
+          />
+        </label>
+      </form>
+      <ul>
+        ${repeat(
+          found,
+          ({ element }) => element,
+          (control) =>
+            html`<li><button type="button" class="link" @click=${() => this.#go(control)}>${control.name}</button></li>`,
+        )}
+      </ul>
+      ${found.length === 0 ? html`<p class="note" role="status">No control has this name.</p>` : nothing}
+    `;
+  }
+
+  /** Goes to a control, opening what hides it. */
+  #go(control: NamedControl | undefined): void {
+    this.#dialog.close();
+    if (control === undefined) return;
+    const { element } = control;
+    for (let box = element.closest("details"); box !== null; box = box.parentElement?.closest("details") ?? null) {
+      box.open = true;
+    }
+    document.documentElement.dataset.rail = "open";
+    element.scrollIntoView({ block: "center" });
+    element.focus();
+  }
+}

@@ -1,0 +1,47 @@
+/** A colour scale shows the range and the sign of the values, linear or logarithmic. */
+import { expect, it } from "vitest";
+import { type ColourScale, mapName, positionOn, rangeFor } from "../../../src/web/figures/colour-scale.js";
+import { signedLogTicks } from "../../../src/web/figures/ticks.js";
+
+const samples = (list: readonly number[]) => ({
+  values: Float32Array.from(list),
+  ...{ low: Math.min(...list), high: Math.max(...list) },
+});
+const scale = (members: Partial<ColourScale>): ColourScale => ({
+  ...{ name: "viridis", pixels: new Uint32Array(256), picture: "", range: [0, 1], log: false, linear: 0 },
+  ...{ centred: false, beyond: [false, false] },
+  ...members,
+});
+const follow = (scaling: "auto" | "picture" | "symmetric" | "log") => ({ range: null, scaling });
+
+it("takes a diverging map only if the values have both signs", () => {
+  expect(mapName("auto", [-1, 5])).toBe("RdBu");
+  expect(mapName("auto", [0, 5])).toBe("viridis");
+  expect(mapName("auto", [-5, -1])).toBe("viridis");
+  expect(mapName("PuOr", [0, 5])).toBe("PuOr");
+});
+
+it("follows all times seen or this picture, and keeps a fixed range", () => {
+  const picture = samples([-1, 0, 2]);
+  expect(rangeFor("RdBu", follow("auto"), [-3, 4], picture)).toEqual([-3, 4]);
+  expect(rangeFor("RdBu", follow("picture"), [-3, 4], picture)).toEqual([-1, 2]);
+  expect(rangeFor("RdBu", follow("symmetric"), [-3, 4], picture)).toEqual([-2, 2]);
+  expect(rangeFor("RdBu", { range: [0, 1], scaling: "auto" }, [-3, 4], picture)).toEqual([0, 1]);
+});
+
+it("spans as many decades as the values have, but for the smallest hundredth", () => {
+  const decades = samples(Array.from({ length: 1001 }, (_, i) => 10 ** (-5 + i / 200)));
+  const [low, high] = rangeFor("viridis", follow("log"), [0, 1], decades);
+  expect([low, high]).toEqual([expect.closeTo(10 ** -4.95, 6), 1]);
+  expect(positionOn(scale({ range: [1e-4, 1], log: true }), 1e-2)).toBeCloseTo(0.5, 12);
+  expect(rangeFor("RdBu", follow("log"), [0, 1], samples([-2, 0, 1]))).toEqual([-2, 2]);
+});
+
+it("is symmetric about zero and monotonic for the logarithm of values of both signs", () => {
+  const signed = scale({ range: [-10, 10], log: true, linear: 0.01 });
+  expect([-10, 0, 10].map((value) => positionOn(signed, value))).toEqual([0, 0.5, 1]);
+  const places = [-10, -1, -0.1, -0.001, 0.001, 0.1, 1, 10].map((value) => positionOn(signed, value));
+  expect(places).toEqual([...places].sort((a, b) => a - b));
+  expect(positionOn(signed, 0.3) + positionOn(signed, -0.3)).toBeCloseTo(1, 12);
+  expect(signedLogTicks(0.01, 10, 8).map(({ text }) => text)).toContain("−0.1");
+});
