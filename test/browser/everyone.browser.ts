@@ -45,12 +45,12 @@ describe("what is sent", () => {
     .filter((name) => !name.endsWith(".gz"))
     .map((name) => `assets/${name}`);
 
-  it("is at most 90 KiB at first and 150 KiB more for 3-D", () => {
+  it("is at most 120 KiB at first and 150 KiB more for 3-D", () => {
     const first = ["index.html", ...assets.filter((name) => !/\/(?:scene|surface-worker)-.*\.js$/.test(name))];
     const scene = assets.filter((name) => !first.includes(name));
     expect(scene).toHaveLength(2);
     const sum = (names: readonly string[]) => names.reduce((bytes, name) => bytes + packed(name), 0);
-    expect(sum(first)).toBeLessThanOrEqual(90 * 1024);
+    expect(sum(first)).toBeLessThanOrEqual(120 * 1024);
     expect(sum(scene)).toBeLessThanOrEqual(150 * 1024);
   });
 });
@@ -144,7 +144,7 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
       ["field", "ArrowDown", "field"],
       ["axis", "ArrowUp", "axis"],
       ["at", "ArrowRight", "at"],
-      ["time", "ArrowRight", "time"],
+      ["timeline", "ArrowRight", "time"],
       ["values", "ArrowDown", "values"],
       ["derivatives", "ArrowUp", "derivatives"],
       ["temporal", "ArrowDown", "temporal"],
