@@ -1,4 +1,4 @@
-/** A colour scale is a colour map together with the range of values that it spans: linear, logarithmic or both. */
+/** A colour scale is a colour map together with the range of values that it spans, linear or logarithmic. */
 import { COLOUR_STEPS, type ColourMapName, colourStep, colourTable, isDiverging } from "../../colour-map.js";
 import type { ViewState } from "../state/view-state.js";
 
@@ -133,7 +133,7 @@ export function makeScale(
   };
 }
 
-/** The place of a value on the bar of a scale: 0 at its low end, 1 at its high end; not a number if the value is none. */
+/** The place of a value on the bar of a scale: 0 at its low end, 1 at its high end; NaN if the value is none. */
 export function positionOn({ range: [low, high], log, linear }: ColourScale, value: number): number {
   if (Number.isNaN(value)) return value;
   if (!(high > low)) return 0.5;
