@@ -124,42 +124,71 @@ function orderOf(
   const used = found.findIndex((list) => list.length > 0);
   const options = found[used] ?? [];
   const [chosen] = options;
-  const text = shape.join(" x ");
+  if (chosen === undefined) throw new DataError(noFieldText(contents, path, isVector, said !== null));
   const evidence = evidenceOfLengths(tables, facts);
-  if (chosen === undefined)
-    throw new DataError(
-      `${path} is ${text}, which ${said === null ? "is not" : "--dims does not make"} ${isVector ? "a vector" : "a scalar"} field on x, y and z` +
-        `${shape.length > (isVector ? 5 : 4) ? "; fields of more dimensions need a descriptor" : ""}` +
-        `${shape.length < (isVector ? 4 : 3) ? "; data of fewer dimensions need an axis of one node (docs/datasets.md shows how)" : ""}`,
-    );
-  const order = chosen.join(" ");
-  const others = reversedFirst(options.slice(1)).slice(0, LISTED - 1);
-  if (used > 0 && said === null)
-    findings.ask(
-      "order",
-      `${path} is ${text}, which contradicts ${used === 1 ? (evidence ?? "the times") : "the names of the dimensions"} in the file; ${order} is a guess.`,
-      "--dims with the dimensions in stored order, or fields.*.dimensions in a descriptor",
-    );
-  else if (said === null && labels.contradiction !== null)
-    findings.ask(
-      "order",
-      `${path} is read as ${order}, from ${labels.where}, and ${labels.contradiction}.`,
-      "--dims with the dimensions in stored order, or fields.*.dimensions in a descriptor",
-    );
-  else if (others.length > 0)
-    findings.ask(
-      "order",
-      `${path} is ${text}, and ${evidence === null ? "nothing in the file names" : `${evidence} do not tell apart`} its dimensions: ${order} is a guess, ` +
-        `${others.join(" or ")}${options.length > LISTED ? " or another order" : ""} would do as well.`,
-      "--dims with the dimensions in stored order, or fields.*.dimensions in a descriptor",
-    );
+  const contradicted = used === 1 ? (evidence ?? "the times") : used === 2 ? "the names of the dimensions" : null;
+  const doubt =
+    (said === null ? contradictionText(path, shape, chosen, contradicted, labels) : null) ??
+    (contradicted === null || said !== null ? ambiguityText(path, shape, options, evidence) : null);
+  if (doubt !== null)
+    findings.ask("order", doubt, "--dims with the dimensions in stored order, or fields.*.dimensions in a descriptor");
   else {
-    const why = said !== null ? "the command line" : labels.where === "" ? evidence : labels.where;
+    const stated = labels.where === "" ? evidence : labels.where;
     if (said !== null) mindContradiction(path, chosen, labels, findings);
-    findings.addReason(`${path}: dimensions ${order}, from ${why}.`);
+    findings.addReason(`${path}: dimensions ${chosen.join(" ")}, from ${said === null ? stated : "the command line"}.`);
   }
   if (isVector) askComponents(contents, path, chosen, findings);
   return { path, shape, dimensions: chosen, labels };
+}
+
+/** Names beside a field that say that its values lie in elements or blocks. */
+const ELEMENTS = /^(nel[vtg]?|lx1|elements?|n(um)?_?elements?|connectivity|n(um)?_?blocks?|blocks?|patches)$/i;
+
+/** Says why a dataset is no field on x, y and z, and what helps. */
+function noFieldText(contents: Contents, path: string, isVector: boolean, isSaid: boolean): string {
+  const { shape } = contents.dataset(path) as { shape: readonly number[] };
+  const claim = isSaid ? "--dims does not make" : "is not";
+  const text = `${path} is ${shape.join(" x ")}, which ${claim} ${isVector ? "a vector" : "a scalar"} field on x, y and z`;
+  const rank = isVector ? 4 : 3;
+  const beside = [...contents.datasets(parentOf(path)), ...contents.attributes("/").keys()];
+  const element = beside.find((name) => ELEMENTS.test(name));
+  if (shape.length > rank && element !== undefined)
+    return `${text}; ${element} says that its values lie in elements or blocks, which are to be resampled onto one grid`;
+  if (shape.length > rank + 1) return `${text}; fields of more dimensions need a descriptor`;
+  if (shape.length < rank)
+    return `${text}; data of fewer dimensions need an axis of one node (docs/datasets.md shows how)`;
+  return text;
+}
+
+/** Says what contradicts the order that a dataset is read in; null if nothing does. */
+function contradictionText(
+  path: string,
+  shape: readonly number[],
+  chosen: readonly Dimension[],
+  contradicted: string | null,
+  { where, contradiction }: DimensionLabels,
+): string | null {
+  const order = chosen.join(" ");
+  if (contradicted !== null)
+    return `${path} is ${shape.join(" x ")}, which contradicts ${contradicted} in the file; ${order} is a guess.`;
+  return contradiction === null ? null : `${path} is read as ${order}, from ${where}, and ${contradiction}.`;
+}
+
+/** Says which other orders of a dataset are as good as the first; null if there are none. */
+function ambiguityText(
+  path: string,
+  shape: readonly number[],
+  options: readonly (readonly Dimension[])[],
+  evidence: string | null,
+): string | null {
+  const others = reversedFirst(options.slice(1)).slice(0, LISTED - 1);
+  if (others.length === 0) return null;
+  const lack = evidence === null ? "nothing in the file names" : `${evidence} do not tell apart`;
+  const more = options.length > LISTED ? " or another order" : "";
+  return (
+    `${path} is ${shape.join(" x ")}, and ${lack} its dimensions: ${options[0]?.join(" ")} is a guess, ` +
+    `${others.join(" or ")}${more} would do as well.`
+  );
 }
 
 /** Orders as text, those with x, y, z in this order first: most data that are not z, y, x are. */

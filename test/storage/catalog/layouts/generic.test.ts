@@ -104,6 +104,17 @@ describe("meshes", () => {
   });
 });
 
+describe("elements", () => {
+  it("are refused by the name of what says so", async () => {
+    const fill = (file: File) => {
+      for (const name of ["u", "v", "w"])
+        file.create_dataset({ name, data: new Float32Array(7 * 4 ** 3 * 2), shape: [7, 2, 4, 4, 4] });
+      file.create_attribute("nelv", 7);
+    };
+    await expect(read(fill, {})).rejects.toThrow(/nelv says that its values lie in elements or blocks/);
+  });
+});
+
 describe("answers of the user", () => {
   it("give descending nodes by a negative spacing", async () => {
     const spacing = [0.25, -0.25, 0.25];
