@@ -2,7 +2,7 @@
 import { audienceNames, type EventInstance, type StoredEvent, type VocabularyName } from "../model/entities.js";
 import type { Snapshot } from "../store/snapshot.js";
 import { instanceId, instanceNames, instanceUrls, type ShownTime, shownTime } from "./shown-time.js";
-import { type RenderSettings, renderTerm } from "./term.js";
+import { type RenderSettings, renderTerm, renderWholeTerm } from "./term.js";
 
 /** Vocabularies embedded in an event, and the place of its thumbnail among them. Channels are not embedded. */
 const EMBEDDED: readonly (VocabularyName | "image_thumbnail")[] = [
@@ -69,7 +69,9 @@ function embeddedValue(
     return JSON.stringify([{ id, type: "file", ...rest }]);
   }
   const terms = event.terms[name].flatMap((id) => snapshot.terms.get(id) ?? []);
-  return terms.length === 0 ? "null" : JSON.stringify(terms.map((term) => renderTerm(term, snapshot, settings)));
+  // Categories have a hash of embedded resources wherever they are; other terms have none inside events.
+  const render = name === "event_categories" ? renderWholeTerm : renderTerm;
+  return terms.length === 0 ? "null" : JSON.stringify(terms.map((term) => render(term, snapshot, settings)));
 }
 
 /** The members of an object as JSON without its braces. */
