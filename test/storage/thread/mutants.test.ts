@@ -1,4 +1,6 @@
-/** 200 damaged stores, lists of references, cache entries and answers of S3 each: no crash, no hang, no wrong number. */
+/**
+ * 200 damaged stores, lists of references, cache entries and answers of S3 each: no crash, no hang, no wrong number.
+ */
 import { expect, it } from "vitest";
 import { MUTANT_KINDS, tryMutants } from "../../support/store-mutants.js";
 
