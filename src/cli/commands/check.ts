@@ -12,6 +12,7 @@ import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/file/da
 import { DESCRIPTOR_NAME } from "../../storage/file/folder-names.js";
 import { type FrameStatistics, frameStatistics } from "../../storage/tools/frame-statistics.js";
 import { outliersIn } from "../../storage/tools/outliers.js";
+import { hasHdf5Name, isReferences } from "../../storage/zarr/kinds.js";
 import { pathArgument } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
 import { PROGRESS_HELP, progressOf } from "../output/progress.js";
@@ -50,9 +51,14 @@ function keep(dataset: Dataset, findings: readonly string[]): void {
 
 /** Compares files with the checksums of their manifest. @returns the number of faults */
 async function checkSums({ location, name }: Dataset): Promise<number> {
-  const folder = dirname(location);
-  const found = location.endsWith(DESCRIPTOR_NAME) ? readManifest(folder) : null;
-  if (found === null || "problems" in found) {
+  // A converted store has a manifest of its objects.
+  const folder = location.endsWith(DESCRIPTOR_NAME) ? dirname(location) : location;
+  const found = hasHdf5Name(folder) || isReferences(folder) ? null : readManifest(folder);
+  if (found !== null && "problems" in found) {
+    for (const problem of found.problems) print(`  ${problem}`);
+    return found.problems.length;
+  }
+  if (found === null) {
     print("  checksums: none, there is no manifest.json (fieldprobe convert writes one)");
     return 0;
   }

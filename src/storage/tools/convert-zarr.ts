@@ -1,11 +1,13 @@
 /**
  * Rewrites a dataset into a store of Zarr 3 in a folder or a bucket: float32, in chunks that may be packed into shards.
  */
+import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../errors.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { DescriptorInput } from "../catalog/descriptor.js";
 import { DESCRIPTOR_ATTRIBUTE, STORE_ITSELF } from "../catalog/layouts/converted-store.js";
+import { MANIFEST_NAME, type Manifest } from "../catalog/manifest.js";
 import { AXIS_NAMES, type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../file/dataset.js";
 import { CONVERSION_NAME } from "../file/folder-names.js";
 import type { ObjectTarget } from "../objects/object-target.js";
@@ -25,6 +27,26 @@ export interface ZarrOptions {
 const ROOT = "zarr.json";
 /** A shard is made in memory, and read back as a whole when a conversion goes on. */
 const MOST_SHARD_BYTES = 768 * 1024 * 1024;
+
+/** Writes objects, and keeps the sizes and digests of all that the store is made of. */
+class NotedTarget {
+  readonly files: Record<string, Manifest["files"][string]> = {};
+  readonly #target: ObjectTarget;
+
+  constructor(target: ObjectTarget) {
+    this.#target = target;
+  }
+
+  async write(key: string, bytes: Uint8Array): Promise<void> {
+    this.note(key, bytes);
+    await this.#target.write(key, bytes);
+  }
+
+  /** Notes an object that is there. */
+  note(key: string, bytes: Uint8Array): void {
+    this.files[key] = { bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
+  }
+}
 
 /** Values of a small array. */
 interface SmallArray {
@@ -46,8 +68,8 @@ interface Cut {
 
 /**
  * Converts a verified dataset. Interrupted at any point, it resumes when it is called again with the same arguments:
- * shards that are there are read, and kept when all their checksums match. The root document, which makes it a store,
- * comes last.
+ * shards that are there are read, and kept when all their checksums match. A manifest of all objects and the root
+ * document, which makes it a store, come last.
  *
  * @param progress called with the fraction done after each shard
  * @returns values read from the source, in bytes, and the objects of fields: written, and kept from before
@@ -64,6 +86,7 @@ export async function convertToZarr(
   await claim(dataset, target, options);
   const total = [...cuts.values()].reduce((sum, cut) => sum + shardsOf(cut).length, 0) * dataset.time.count;
   const source = openDataset(dataset);
+  const noted = new NotedTarget(target);
   let [files, kept] = [0, 0];
   try {
     for (const [field, cut] of cuts) {
@@ -76,13 +99,18 @@ export async function convertToZarr(
         for (const at of shardsOf(cut)) {
           const key = `${field}/c/${[frame, ...at.toReversed(), ...(cut.components === 3 ? [0] : [])].join("/")}`;
           const there = await target.read(key);
-          if (there !== null && codec.isWhole(there, chunksIn(cut, at).length)) kept++;
-          else await target.write(key, await encodeShard(source, field, frame, cut, at, codec, options.shard > 0));
+          if (there !== null && codec.isWhole(there, chunksIn(cut, at).length)) {
+            noted.note(key, there);
+            kept++;
+          } else await noted.write(key, await encodeShard(source, field, frame, cut, at, codec, options.shard > 0));
           progress(++files / total);
           await setImmediate();
         }
     }
-    await writeDocuments(dataset, target, options, cuts);
+    const root = await writeDocuments(dataset, noted, options, cuts);
+    noted.note(ROOT, root);
+    await target.write(MANIFEST_NAME, json({ files: noted.files } satisfies Manifest));
+    await target.write(ROOT, root);
     await target.remove(CONVERSION_NAME);
     return { bytesRead: source.bytesRead, files, kept };
   } finally {
@@ -187,13 +215,13 @@ function readChunk(
   return whole;
 }
 
-/** Writes tables and metadata, the root document last. */
+/** Writes tables and metadata. @returns the root document */
 async function writeDocuments(
   dataset: Dataset,
-  target: ObjectTarget,
+  target: NotedTarget,
   options: ZarrOptions,
   cuts: ReadonlyMap<FieldName, Cut>,
-): Promise<void> {
+): Promise<Uint8Array> {
   const documents = new Map<string, object>();
   for (const [field, cut] of cuts) documents.set(field, fieldDocument(dataset, cut, options));
   for (const table of tablesOf(dataset)) {
@@ -212,7 +240,7 @@ async function writeDocuments(
     attributes: { title: dataset.title, [DESCRIPTOR_ATTRIBUTE]: JSON.stringify(describe(dataset, options, cuts)) },
     consolidated_metadata: { kind: "inline", must_understand: false, metadata },
   };
-  await target.write(ROOT, json(root));
+  return json(root);
 }
 
 const json = (document: object): Uint8Array => Buffer.from(`${JSON.stringify(document, null, 2)}\n`);

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -270,6 +271,29 @@ describe("fieldprobe check", () => {
     expect(stdout).toMatch(/text\.h5: does not open as an HDF5 file: it does not begin like one\.\n/);
     expect(stdout).toMatch(/velocity_00000\.h5: its SHA-256 is [0-9a-f]{64}, manifest\.json says [0-9a-f]{64}\n/);
     expect(stdout).toMatch(/330 values are not finite/);
+  });
+
+  it("passes a converted store, and names shards that are swapped or gone", () => {
+    const folder = join(SCRATCH, "shards");
+    const store = join(folder, "flow.zarr");
+    expect(fieldprobe("convert", SHIPPED, store, "--chunk", "8", "--shard", "16").status).toBe(0);
+    const before = fieldprobe("check", folder);
+    expect([before.status, before.stdout]).toEqual([
+      0,
+      expect.stringMatching(/(\d+) of \1 files as manifest\.json says/),
+    ]);
+    const [one, other] = ["0/0/0/0/0", "0/0/0/1/0"].map((key) => join(store, "velocity/c", key)) as [string, string];
+    renameSync(one, `${one}.partial`);
+    renameSync(other, one);
+    renameSync(`${one}.partial`, other);
+    const swapped = fieldprobe("check", folder);
+    expect(swapped.status).toBe(1);
+    for (const key of ["0/0/0/0/0", "0/0/0/1/0"])
+      expect(swapped.stdout).toMatch(new RegExp(`velocity/c/${key}(: its SHA-256 is| has )`));
+    rmSync(one);
+    expect(fieldprobe("check", folder).stdout).toMatch(
+      /velocity\/c\/0\/0\/0\/0\/0 has no bytes, manifest\.json says \d+/,
+    );
   });
 
   it("says that there is nothing", () => {
