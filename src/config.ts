@@ -86,6 +86,7 @@ function whole(min: number, max = Number.MAX_SAFE_INTEGER) {
 const oneOf = <const T extends readonly string[]>(...names: T) =>
   z.enum(names, { error: `must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}` });
 const yes = oneOf("true", "false", "1", "0").transform((text) => text === "true" || text === "1");
+const onOff = oneOf("on", "off").transform((text) => text === "on");
 const text = z.string().min(1, "must not be empty");
 const path = text.transform((name) => resolve(name));
 const list = z.string().transform((items) =>
@@ -238,6 +239,13 @@ const SETTINGS = {
     "auto",
     "compression of large SOAP answers: `auto`, `on` or `off`",
   ),
+  repeats: setting(
+    "HTTP_REPEATS",
+    onOff,
+    true,
+    "whether small requests that repeat an earlier one of their connection skip the HTTP parser: `on` or `off`",
+    { shown: "`on`" },
+  ),
   allowedHosts: setting(
     "ALLOWED_HOSTS",
     list.transform((names) => names as readonly string[]),
@@ -273,15 +281,7 @@ const SETTINGS = {
     key: setting("TLS_KEY", text, null, "file with the key of the certificate", { shown: "none" }),
   },
   events: {
-    enabled: setting(
-      "EVENTS",
-      oneOf("on", "off").transform((text) => text === "on"),
-      true,
-      "the events interface: `on` or `off`",
-      {
-        shown: "`on`",
-      },
-    ),
+    enabled: setting("EVENTS", onOff, true, "the events interface: `on` or `off`", { shown: "`on`" }),
     db: setting("EVENTS_DB", text, "events.db", "file with the events", { shown: "`events.db` in the state folder" }),
     prefix: setting(
       "EVENTS_PREFIX",

@@ -1,26 +1,7 @@
 /** The access log writes a line for every answered request and counts it, many requests at a time. */
 import { type DestinationStream, type Logger, symbols } from "pino";
 import type { Metrics } from "../life/metrics.js";
-import type { RequestFacts } from "../life/request-facts.js";
-
-/** A request whose answer is out, or whose caller has left. */
-export interface EndedRequest {
-  readonly facts: RequestFacts;
-  readonly outcome: string;
-  readonly id: string;
-  /** Address of the caller; behind a trusted proxy that of the proxy's caller. */
-  readonly client: string;
-  /** Bytes sent on the connection while the request was answered. */
-  readonly bytes: number;
-  readonly method: string;
-  /** Its route, or "none". */
-  readonly path: string;
-  readonly status: number;
-  /** From its arrival to the end of its answer. */
-  readonly ms: number;
-  /** The time of its end, on the clock of `Date.now`. */
-  readonly at: number;
-}
+import type { EndedRequest } from "../life/request-facts.js";
 
 /**
  * The time for which requests are gathered, and their number at most: together they cost a third of what they cost one

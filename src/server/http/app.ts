@@ -25,9 +25,8 @@ import { mainThreadCpu, Tick, TimeSlices } from "../life/event-loop.js";
 import { createMetrics } from "../life/metrics.js";
 import { Outgoing } from "../life/outgoing.js";
 import { HttpRefusal, plainRefusal, refuseTheRest } from "../life/refusal.js";
-import type { Repeat } from "../life/repeats/repeat.js";
-import { Repeats } from "../life/repeats/repeats.js";
-import { NO_FACTS, type RequestFacts } from "../life/request-facts.js";
+import { addRepeats } from "../life/repeats/repeats.js";
+import { NO_FACTS, outcomeOf, type RequestFacts } from "../life/request-facts.js";
 import type { Plugin, Service } from "../life/service.js";
 import { AccessLog } from "./access-log.js";
 import { LAZY_SCHEMAS } from "./lazy-schemas.js";
@@ -66,9 +65,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     tls?.reload(app.server as HttpsServer, logger);
   });
   app.server.maxConnections = most;
-  service.repeats.endIdle(app.server);
   answerExpectations(app.server, config.limits["http.bodyBytes"]);
-  observeRequests(app, service, accessLog);
+  observeRequests(app, accessLog);
   app.setErrorHandler(plainError);
   guardOrigins(app, config);
   await refuseTheRest(app, "", () => new HttpRefusal(404, "There is nothing at this address."));
@@ -209,12 +207,7 @@ function createService(
     admission,
     connections,
     outgoing,
-    repeats: new Repeats({
-      connections,
-      tick,
-      keepAliveMs: config.limits["http.keepAliveTimeoutMs"],
-      begun: (repeat) => observeRepeat(repeat, accessLog),
-    }),
+    repeats: addRepeats(app, config, tick, (ended) => accessLog.add(ended)),
     slices,
     tick,
     metrics,
@@ -244,11 +237,10 @@ function answerExpectations(server: Server, bodyBytes: number): void {
  * Adds the hooks that every request passes: they set the common headers, refuse unclear framing, refuse requests while
  * the server closes, and give the access log one record for each.
  */
-function observeRequests(app: FastifyInstance, { repeats }: Service, accessLog: AccessLog): void {
+function observeRequests(app: FastifyInstance, accessLog: AccessLog): void {
   let closing = false;
   app.addHook("preClose", (done) => {
     closing = true;
-    repeats.close();
     done();
   });
   app.addHook("onClose", async () => accessLog.write());
@@ -267,7 +259,7 @@ function observeRequests(app: FastifyInstance, { repeats }: Service, accessLog: 
       if (closing && !app.connections.owes(socket)) socket.destroySoon();
       accessLog.add({
         facts,
-        outcome: facts.outcome ?? (raw.writableFinished ? statusOutcome(raw.statusCode) : "cancelled"),
+        outcome: outcomeOf(facts, raw.writableFinished, raw.statusCode),
         id: request.id,
         client,
         bytes: socket.bytesWritten - sentBefore,
@@ -286,31 +278,6 @@ function observeRequests(app: FastifyInstance, { repeats }: Service, accessLog: 
     checkFraming(request.raw);
     done();
   });
-}
-
-/** Gives the access log the record of a repeat, which bypasses the parser and so the hooks. */
-function observeRepeat(repeat: Repeat, accessLog: AccessLog): void {
-  const { facts, id, socket, since } = repeat;
-  const { client, method, path } = repeat.repeated;
-  const sentBefore = socket.bytesWritten;
-  repeat.on("close", () =>
-    accessLog.add({
-      facts,
-      outcome: facts.outcome ?? (repeat.writableFinished ? statusOutcome(repeat.statusCode) : "cancelled"),
-      id,
-      client,
-      bytes: socket.bytesWritten - sentBefore,
-      method,
-      path,
-      status: repeat.statusCode,
-      ms: performance.now() - since,
-      at: Date.now(),
-    }),
-  );
-}
-
-function statusOutcome(status: number): string {
-  return status < 400 ? "ok" : String(status);
 }
 
 /** Refuses framing that the HTTP parser accepts, but that proxies and servers may read differently. */

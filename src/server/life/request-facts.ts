@@ -1,4 +1,4 @@
-/** `RequestFacts` is what the access log and the counters keep of a request. */
+/** `RequestFacts` is what the access log and the counters keep of a request; `EndedRequest` is their record of one. */
 
 /** Notes about a request while it is served, for one log line and the counters. */
 export interface RequestFacts {
@@ -33,3 +33,29 @@ export const NO_FACTS: Readonly<RequestFacts> = {
   encodeMs: 0,
   token: null,
 };
+
+/** A request whose answer is out, or whose caller has left. */
+export interface EndedRequest {
+  readonly facts: RequestFacts;
+  readonly outcome: string;
+  readonly id: string;
+  /** Address of the caller; behind a trusted proxy that of the proxy's caller. */
+  readonly client: string;
+  /** Bytes sent on the connection while the request was answered. */
+  readonly bytes: number;
+  readonly method: string;
+  /** Its route, or "none". */
+  readonly path: string;
+  readonly status: number;
+  /** From its arrival to the end of its answer. */
+  readonly ms: number;
+  /** The time of its end, on the clock of `Date.now`. */
+  readonly at: number;
+}
+
+/** What became of a request whose facts do not say it, by whether its answer was taken whole and by its status. */
+export function outcomeOf({ outcome }: RequestFacts, isWhole: boolean, status: number): string {
+  if (outcome !== null) return outcome;
+  if (!isWhole) return "cancelled";
+  return status < 400 ? "ok" : String(status);
+}

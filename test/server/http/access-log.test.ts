@@ -1,8 +1,8 @@
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
-import { AccessLog, type EndedRequest } from "../../../src/server/http/access-log.js";
+import { AccessLog } from "../../../src/server/http/access-log.js";
 import type { RequestEnd } from "../../../src/server/life/metrics.js";
-import { NO_FACTS } from "../../../src/server/life/request-facts.js";
+import { type EndedRequest, NO_FACTS } from "../../../src/server/life/request-facts.js";
 
 const AT = Date.UTC(2026, 10, 22, 8, 30);
 const ended = (id: string, more: Partial<EndedRequest> = {}): EndedRequest => ({

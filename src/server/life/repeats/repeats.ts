@@ -4,9 +4,11 @@
  */
 import type { IncomingMessage, Server } from "node:http";
 import { Socket } from "node:net";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Config } from "../../../config.js";
 import type { Connections } from "../connections.js";
 import type { Tick } from "../event-loop.js";
+import { type EndedRequest, outcomeOf } from "../request-facts.js";
 import { Repeat, type RepeatedRequest } from "./repeat.js";
 
 /** Most bytes in the body of a repeat. */
@@ -33,6 +35,50 @@ export interface RepeatSetting {
   readonly keepAliveMs: number;
   /** Called with each repeat when it begins. */
   begun(repeat: Repeat): void;
+}
+
+/**
+ * Adds repeats to a server that begins; none are served if the setting says so, nor while the server closes.
+ *
+ * @param log called with each repeat when it has ended
+ */
+export function addRepeats(
+  app: FastifyInstance,
+  { repeats: isOn, limits }: Config,
+  tick: Tick,
+  log: (ended: EndedRequest) => void,
+): Repeats {
+  const { connections, server } = app;
+  const keepAliveMs = limits["http.keepAliveTimeoutMs"];
+  const repeats = new Repeats({ connections, tick, keepAliveMs, begun: (repeat) => observe(repeat, log) });
+  if (!isOn) repeats.close();
+  repeats.endIdle(server);
+  app.addHook("preClose", (done) => {
+    repeats.close();
+    done();
+  });
+  return repeats;
+}
+
+/** Logs a repeat when it has ended: it bypasses the parser and so the hooks of a request. */
+function observe(repeat: Repeat, log: (ended: EndedRequest) => void): void {
+  const { facts, id, socket, since } = repeat;
+  const { client, method, path } = repeat.repeated;
+  const sentBefore = socket.bytesWritten;
+  repeat.on("close", () =>
+    log({
+      facts,
+      outcome: outcomeOf(facts, repeat.writableFinished, repeat.statusCode),
+      id,
+      client,
+      bytes: socket.bytesWritten - sentBefore,
+      method,
+      path,
+      status: repeat.statusCode,
+      ms: performance.now() - since,
+      at: Date.now(),
+    }),
+  );
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Requests that repeat an earlier one of their connection beside the HTTP parser: what they are answered, logged and
- * refused is what the parser's way answers, logs and refuses.
+ * Requests that repeat an earlier one of their connection without the HTTP parser get the same answers, log lines and
+ * refusals as with it.
  */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -391,6 +391,20 @@ it("A service that is closed answers a repeat under way and ends its connection"
   expect(await caller.answer()).toMatch(/^HTTP\/1.1 200/);
   if (!caller.closed) await once(caller.socket, "close");
   await stopped;
+});
+
+it("HTTP_REPEATS=off leaves every request to the parser, with the same answers", async () => {
+  const own = await startService({ HTTP_REPEATS: "off" });
+  let read = 0;
+  own.app.server.on("request", () => read++);
+  const caller = new Caller(own.port);
+  const answers: string[] = [];
+  for (const count of [2, 3, 2]) answers.push(await caller.ask(post("1.1", nullOp(points(count)))));
+  caller.end();
+  expect(answers[2]).toBe(answers[0]);
+  expect(answers[1]).toBe(await parsedAnswer(post("1.1", nullOp(points(3)))));
+  expect(read).toBe(3);
+  await own.stop();
 });
 
 it("Repeats over TLS are answered as the requests that the parser reads", async () => {
