@@ -101,8 +101,8 @@ export function unknownDataset(name: string, served: readonly { readonly name: s
 
 /** The queue is full or no slot came free in time. */
 export class BusyError extends FieldprobeError {
-  constructor(message: string, retryAfter = 1) {
-    super("Busy", message, { retryAfter });
+  constructor(message: string, retryAfter = 1, cause?: unknown) {
+    super("Busy", message, { retryAfter }, cause);
   }
 }
 

@@ -36,7 +36,7 @@ export function reviveError({ code, message, context, detail }: Failure): Fieldp
     case "UnknownDataset":
       return new NotFoundError(message);
     case "Busy":
-      return new BusyError(message, context.retryAfter);
+      return new BusyError(message, context.retryAfter, causeIn(detail));
     case "Deadline":
       return new DeadlineError(message);
     case "AuthenticationFailed":

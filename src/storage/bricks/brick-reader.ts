@@ -3,7 +3,7 @@
  */
 
 import ndarray from "ndarray";
-import { DataError } from "../../errors.js";
+import { BusyError, DataError } from "../../errors.js";
 import type { Dataset, FieldName, FieldPart, FieldSource, FileStamp, Triple } from "../file/dataset.js";
 import { isSeries, isUnchanged, placeOf, realPath } from "../file/files.js";
 import { isAsStored, isField, type Packing, packingOf } from "../file/packing.js";
@@ -139,11 +139,13 @@ class BrickFiles implements StoredBricks {
     this.#read(field, source, frame, box, box.count, out);
   }
 
-  /** Reads a box into a block of `edge` nodes along x, y, z. File names go to the log, not to callers. */
+  /** Reads a box into a block of `edge` nodes along x, y, z. Files and addresses go to the log, not to callers. */
   #read(field: FieldName, source: FieldSource, frame: number, box: NodeBox, edge: Triple, out: Float32Array): void {
     try {
       for (const component of source.parts.keys()) this.#readPart(source, component, frame, box, edge, out);
     } catch (error) {
+      if (error instanceof BusyError)
+        throw new BusyError(`${this.#dataset.name}: its store does not answer.`, error.context.retryAfter, error);
       if (!(error instanceof DataError)) throw error;
       throw new DataError(`${this.#dataset.name}: ${field} of frame ${frame} cannot be read.`, error);
     }

@@ -11,6 +11,8 @@ import { StoreClient } from "./store-client.js";
  */
 const NEW_MS = 10_000;
 const KNOWN_MS = 1_000;
+/** Time for each of them, however long others took: the thread of the stores may have been busy with one of these. */
+const LEAST_MS = 100;
 
 /** Waits for the version of a store or file. */
 type PendingLook = (timeoutMs: number) => { readonly digest: string; readonly newestMs: number };
@@ -134,7 +136,7 @@ export class StoreStates {
   /** Time for which an address is waited for from now on. */
   #left(address: string, isKnown: boolean): number {
     const since = this.#heard.get(address) ?? this.#start;
-    return Math.max(since + (isKnown ? KNOWN_MS : NEW_MS) - performance.now(), 1);
+    return Math.max(since + (isKnown ? KNOWN_MS : NEW_MS) - performance.now(), LEAST_MS);
   }
 }
 

@@ -167,7 +167,8 @@ describe("a host that fails", () => {
     await server.set({ failures: 0 });
     const error = failureOf(() => firstBrick(dataset)[0]);
     expect(error).toBeInstanceOf(BusyError);
-    expect((error as Error).message).toMatch(/left alone/);
+    expect((error as Error).message).toBe(`${dataset.name}: its store does not answer.`);
+    expect(String((error as Error).cause)).toMatch(/left alone/);
     expect(server.requests - before).toBe(asked);
     expect(firstBrick(other)[0]).toBe(1);
   });
