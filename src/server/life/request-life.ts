@@ -5,18 +5,18 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
-import { LONGEST_MS } from "../../config.js";
 import type { Engine, Evaluation, Query, Result } from "../../engine/contract/query.js";
-import { BusyError, CancelledError, DeadlineError, excerpt, tooManyPoints } from "../../errors.js";
+import { CancelledError, DeadlineError, excerpt, tooManyPoints } from "../../errors.js";
 import { operationOf } from "../../operations.js";
 import type { PointsHold } from "./admission.js";
 import type { Grant } from "./auth.js";
 import { Body } from "./body.js";
 import type { OwedAnswer } from "./connections.js";
 import type { TimeSlices } from "./event-loop.js";
-import type { OutgoingAnswer } from "./outgoing.js";
+import { ReaderPace } from "./reader-pace.js";
 import { bodyTooLarge, refuseEncoded } from "./refusal.js";
 import type { RequestFacts } from "./request-facts.js";
+import { RequestSlot } from "./request-slot.js";
 import type { Service } from "./service.js";
 
 /** Answers whose numbers take less are not counted: their text goes to the socket in one write. */
@@ -72,6 +72,8 @@ export class RequestLife {
   readonly #request: LivingRequest;
   readonly #reply: LivingReply;
   readonly #hold: PointsHold;
+  readonly #slot: RequestSlot;
+  readonly #pace: ReaderPace;
   readonly #releases: (() => void)[] = [];
   readonly #evaluations = new Set<Evaluation>();
   readonly #datasets = new Map<string, NonNullable<ReturnType<Engine["find"]>>>();
@@ -84,30 +86,8 @@ export class RequestLife {
   /** Nodes of the searches and cutouts of the request. */
   #nodes = 0;
   #body: Body | null = null;
-  #slot: (() => void) | null = null;
-  /** Ends of the waits of its queries for stores. */
-  readonly #storeWaits = new Set<() => void>();
-  /** Whether the slot has been given back until none of these is left. */
-  #isLent = false;
-  /** The answer, once it is computed and large enough to be counted. */
-  #answer: OutgoingAnswer | null = null;
-  /** Bytes of the answer that the reader has taken, and milliseconds for which it has had some to take. */
-  readonly #read = { bytes: 0, ms: 0 };
-  /** The time since which the reader has had bytes to take; null while it has none. */
-  #offeredAt: number | null = null;
-  /** Ends a reader that is too slow. */
-  #patience: NodeJS.Timeout | null = null;
-  /** Evaluations of a field for which the request has its slot. */
-  #slotWork = 0;
   /** Records, beyond one a point, that count as points in flight. */
   #records = 0;
-  /** Set while the request waits for a slot. */
-  #waiting: AbortController | null = null;
-  /**
-   * The time at which the slot was taken, on the clock of `performance.now`; null without one, and once the results are
-   * complete.
-   */
-  #enteredAt: number | null = null;
   /** The time at which the result is due, on the clock of `performance.now`; counts from the end of the body. */
   #deadline: number | null = null;
   #gone = false;
@@ -135,6 +115,8 @@ export class RequestLife {
     service.admission.arrive();
     request.facts.interface = name;
     this.#hold = service.admission.hold();
+    this.#slot = new RequestSlot(service.admission, request.facts, () => this.#client);
+    this.#pace = new ReaderPace(service.outgoing, service.config.limits, () => this.#cut());
     reply.raw.on("close", () => this.#end());
   }
 
@@ -209,7 +191,7 @@ export class RequestLife {
     const asked = this.#withDataset(query);
     this.#tellDataset(asked.dataset);
     const dataset = asked.dataset === undefined ? undefined : this.find(asked.dataset);
-    const onStoreWait = this.#storeWait();
+    const onStoreWait = this.#slot.storeWait();
     const control = { deadlineMs, client: this.#client, stream, onStoreWait, ...(dataset ? { dataset } : {}) };
     const evaluation = engine.start(asked, control);
     this.#evaluations.add(evaluation);
@@ -250,26 +232,13 @@ export class RequestLife {
    */
   async enter(more = 0, moreRecords = 0): Promise<void> {
     if (this.#gone) throw new CancelledError();
-    const { admission, config } = this.#service;
-    const since = performance.now();
-    this.#deadline ??= since + config.limits["query.deadlineMs"];
+    this.#deadline ??= performance.now() + this.#service.config.limits["query.deadlineMs"];
     let work = more;
     for (const evaluation of this.#evaluations) work += evaluation.work;
-    if ((this.#slot !== null || this.#isLent) && work === this.#slotWork) return;
-    this.#leaveSlot();
+    if (this.#slot.isFor(work)) return;
+    this.#slot.leave();
     await this.#holdRecords(moreRecords);
-    const asker = { client: this.#client, work };
-    let release = admission.trySlot(asker);
-    if (release === null) {
-      this.#waiting = new AbortController();
-      release = await admission.slot(asker, this.#deadline - since, this.#waiting.signal);
-      this.#request.facts.queueMs += performance.now() - since;
-    }
-    this.#enteredAt = performance.now();
-    this.#slot = release;
-    this.#slotWork = work;
-    if (this.#over) this.#leaveSlot();
-    else if (this.#storeWaits.size > 0) this.#lendSlot();
+    await this.#slot.take(work, this.#deadline);
   }
 
   /**
@@ -300,14 +269,14 @@ export class RequestLife {
    * @throws BusyError when no room came free before the deadline, CancelledError when the caller has left
    */
   async computed(results: readonly Result[]): Promise<void> {
-    this.#timeComputing();
+    this.#slot.endComputing();
     let bytes = 0;
     for (const { values, heldBytes = 0 } of results) {
       bytes += heldBytes;
       for (const part of values) bytes += part.byteLength;
     }
-    if (bytes > UNCOUNTED_BYTES) await this.#enterOutgoing(bytes);
-    this.#leaveSlot();
+    if (bytes > UNCOUNTED_BYTES) await this.#pace.waitForRoom(bytes, this.#deadline ?? 0);
+    this.#slot.leave();
     this.#hold.release();
   }
 
@@ -318,24 +287,12 @@ export class RequestLife {
 
   /** Takes note of bytes that are handed to the socket; a reader that does not take them in time is cut off. */
   handOver(bytes: number): void {
-    if (this.#over) return;
-    const { limits } = this.#service.config;
-    const ms = limits["http.readerGraceMs"] + (1000 * bytes) / limits["http.readerBytesPerSecond"];
-    if (this.#patience !== null) clearTimeout(this.#patience);
-    this.#patience = setTimeout(() => this.#cut(), Math.min(ms, LONGEST_MS));
-    this.#offeredAt ??= performance.now();
+    this.#pace.offer(bytes);
   }
 
   /** Takes note of bytes that the socket has taken. */
   handedOver(bytes: number): void {
-    if (this.#patience !== null) clearTimeout(this.#patience);
-    this.#read.bytes += bytes;
-    this.#read.ms += this.#offeredMs;
-    this.#offeredAt = null;
-  }
-
-  get #offeredMs(): number {
-    return this.#offeredAt === null ? 0 : performance.now() - this.#offeredAt;
+    this.#pace.taken(bytes);
   }
 
   /** Takes note of time that writing the answer took. */
@@ -371,75 +328,9 @@ export class RequestLife {
     return true;
   }
 
-  async #enterOutgoing(bytes: number): Promise<void> {
-    const { outgoing } = this.#service;
-    const life = this;
-    const answer: OutgoingAnswer = {
-      bytes,
-      get taken() {
-        return life.#read.bytes;
-      },
-      get readMs() {
-        return life.#read.ms + life.#offeredMs;
-      },
-      cut: () => this.#cut(),
-    };
-    // What is taken in after the end is never given back.
-    if (this.#over) throw new CancelledError();
-    while (!outgoing.enter(answer)) {
-      await outgoing.room();
-      if (this.#over) throw new CancelledError();
-      if (performance.now() > (this.#deadline ?? 0)) throw new BusyError("Too many answers wait for their readers.");
-    }
-    this.#answer = answer;
-  }
-
   #cut(): void {
     this.#request.facts.outcome = "slow";
     this.#reply.raw.destroy();
-  }
-
-  /** Hears of one query that it waits for a store; while any does, the request has no slot. */
-  #storeWait(): (store: string | null) => boolean {
-    let end: (() => void) | null = null;
-    return (store) => {
-      if (end !== null) this.#storeWaits.delete(end);
-      end?.();
-      end = store === null || this.#over ? null : this.#service.admission.waitForStore(store);
-      if (end === null) {
-        this.#takeSlotAgain();
-        return store === null || this.#over;
-      }
-      this.#storeWaits.add(end);
-      this.#lendSlot();
-      return true;
-    };
-  }
-
-  #lendSlot(): void {
-    if (this.#slot === null) return;
-    this.#slot();
-    this.#slot = null;
-    this.#isLent = true;
-  }
-
-  #takeSlotAgain(): void {
-    if (!this.#isLent || this.#storeWaits.size > 0) return;
-    this.#isLent = false;
-    this.#slot = this.#service.admission.takeAgain({ client: this.#client, work: this.#slotWork });
-  }
-
-  #leaveSlot(): void {
-    this.#isLent = false;
-    if (this.#slot === null) return;
-    this.#timeComputing();
-    this.#slot();
-    this.#slot = null;
-  }
-
-  #timeComputing(): void {
-    if (this.#enteredAt !== null) this.#request.facts.computeMs += performance.now() - this.#enteredAt;
-    this.#enteredAt = null;
   }
 
   /** The answer is out, or the caller has left. */
@@ -447,15 +338,13 @@ export class RequestLife {
     if (!this.#reply.raw.writableFinished) {
       this.#gone = true;
       this.#body?.close();
-      this.#waiting?.abort(new CancelledError());
+      this.#slot.stopWaiting();
       this.abort();
     }
     this.#over = true;
-    this.#leaveSlot();
-    for (const end of this.#storeWaits) end();
+    this.#slot.end();
     this.#hold.release();
-    if (this.#answer !== null) this.#service.outgoing.leave(this.#answer);
-    if (this.#patience !== null) clearTimeout(this.#patience);
+    this.#pace.end();
     for (const release of this.#releases.splice(0)) release();
   }
 }

@@ -1,0 +1,118 @@
+/** `RequestSlot` is the slot in which one request is answered; it is lent to others while a query waits for a store. */
+import { CancelledError } from "../../errors.js";
+import type { Admission } from "./admission.js";
+import type { RequestFacts } from "./request-facts.js";
+
+/** The slot of one request: none, held or lent. */
+export class RequestSlot {
+  readonly #admission: Admission;
+  readonly #facts: RequestFacts;
+  readonly #client: () => unknown;
+  /** Gives the slot back; null while it is not held. */
+  #release: (() => void) | null = null;
+  /** Whether it has been given back until no query waits for a store. */
+  #isLent = false;
+  /** Ends of the waits of queries for stores. */
+  readonly #storeWaits = new Set<() => void>();
+  /** Evaluations of a field for which the slot was taken. */
+  #work = 0;
+  /** Set once the request has waited for a slot. */
+  #waiting: AbortController | null = null;
+  /**
+   * The time at which the slot was taken, on the clock of `performance.now`; null without one, and once the results are
+   * complete.
+   */
+  #enteredAt: number | null = null;
+  #over = false;
+
+  /** @param client the client whose share of the slots is used */
+  constructor(admission: Admission, facts: RequestFacts, client: () => unknown) {
+    this.#admission = admission;
+    this.#facts = facts;
+    this.#client = client;
+  }
+
+  /** Whether the slot was taken for this much work. */
+  isFor(work: number): boolean {
+    return (this.#release !== null || this.#isLent) && work === this.#work;
+  }
+
+  /**
+   * Waits for a slot.
+   *
+   * @param work evaluations of a field that it is for
+   * @param due  the time at which the result is due, on the clock of `performance.now`
+   */
+  async take(work: number, due: number): Promise<void> {
+    const since = performance.now();
+    const asker = { client: this.#client(), work };
+    let release = this.#admission.trySlot(asker);
+    if (release === null) {
+      this.#waiting = new AbortController();
+      release = await this.#admission.slot(asker, due - since, this.#waiting.signal);
+      this.#facts.queueMs += performance.now() - since;
+    }
+    this.#enteredAt = performance.now();
+    this.#release = release;
+    this.#work = work;
+    if (this.#over) this.leave();
+    else if (this.#storeWaits.size > 0) this.#lend();
+  }
+
+  /** Hears of one query that it waits for a store; while any does, the request has no slot. */
+  storeWait(): (store: string | null) => boolean {
+    let end: (() => void) | null = null;
+    return (store) => {
+      if (end !== null) this.#storeWaits.delete(end);
+      end?.();
+      end = store === null || this.#over ? null : this.#admission.waitForStore(store);
+      if (end === null) {
+        this.#takeAgain();
+        return store === null || this.#over;
+      }
+      this.#storeWaits.add(end);
+      this.#lend();
+      return true;
+    };
+  }
+
+  #lend(): void {
+    if (this.#release === null) return;
+    this.#release();
+    this.#release = null;
+    this.#isLent = true;
+  }
+
+  #takeAgain(): void {
+    if (!this.#isLent || this.#storeWaits.size > 0) return;
+    this.#isLent = false;
+    this.#release = this.#admission.takeAgain({ client: this.#client(), work: this.#work });
+  }
+
+  /** Gives the slot back. */
+  leave(): void {
+    this.#isLent = false;
+    if (this.#release === null) return;
+    this.endComputing();
+    this.#release();
+    this.#release = null;
+  }
+
+  /** Says that the results are complete. */
+  endComputing(): void {
+    if (this.#enteredAt !== null) this.#facts.computeMs += performance.now() - this.#enteredAt;
+    this.#enteredAt = null;
+  }
+
+  /** Ends the wait for a slot: the caller has left. */
+  stopWaiting(): void {
+    this.#waiting?.abort(new CancelledError());
+  }
+
+  /** Gives everything back for good. */
+  end(): void {
+    this.#over = true;
+    this.leave();
+    for (const end of this.#storeWaits) end();
+  }
+}
