@@ -142,7 +142,7 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
     const { page } = watched;
     await page.click("text=Launch");
     await page.waitForSelector("#no-scene");
-    expect(await page.textContent("#no-scene")).toMatch(/no 3-D/);
+    expect(await page.textContent("#no-scene")).toMatch(/cannot draw 3-D/);
     await page.click("#particles-table summary");
     await page.waitForSelector("#particles-table tbody tr");
     await page.click("#step-back");

@@ -42,9 +42,10 @@ const NARROW_MARGIN = { left: 46, right: 8, top: 6, bottom: 42 };
 /** Width of a picture below which its margins are narrow. */
 const NARROW = 480;
 
-/** Width of a window from which the picture fills its height, and the height of all else beside the picture then. */
+/** Widths of a window from which the picture fills its height, and the height of all else above and below it then. */
 const WIDE = 768;
-const AROUND = 250;
+const WIDEST = 1152;
+const AROUND = { wide: 390, widest: 250 };
 
 /** A plane together with the view that asked for it; it is shown until the next one arrives. */
 export interface ShownPlane {
@@ -401,7 +402,10 @@ export class PlaneFigure {
 
   #viewportSize(): readonly [number, number] {
     const { store, view } = this.#owner;
-    const room = window.innerWidth < WIDE ? 0.5 * window.innerHeight : window.innerHeight - AROUND;
+    const room =
+      window.innerWidth < WIDE
+        ? 0.5 * window.innerHeight
+        : window.innerHeight - AROUND[window.innerWidth < WIDEST ? "wide" : "widest"];
     const { left, right, top, bottom } = this.#margin;
     const highest = Math.max(120, Math.round(room) - top - bottom);
     return viewportSize(wholePlane(store.facts, view().axis), Math.max(80, this.#width - left - right), highest);
