@@ -9,7 +9,7 @@ import { delimiter, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Query } from "../dist/engine/contract/query.js";
 import { openSource } from "../dist/storage/catalog/source.js";
-import { H5File } from "../dist/storage/hdf5/file.js";
+import { openHdf5 } from "../dist/storage/hdf5/file.js";
 import { loadHdf5 } from "../dist/storage/hdf5/library.js";
 import { objectTarget } from "../dist/storage/objects/object-target.js";
 import { convertToZarr } from "../dist/storage/tools/convert-zarr.js";
@@ -103,7 +103,7 @@ async function writeCubes(folder: string, address: string, nodes: number): Promi
     () => {},
   );
   await loadHdf5();
-  const file = new H5File(join(near, "near.h5"));
+  const file = openHdf5(join(near, "near.h5"));
   writeFileSync(join(near, "near.refs.json"), JSON.stringify(referencesOf(file, "near.h5").list));
   file.close();
   const places: [string, string] = [`${address}/near/near.refs.json`, `${address}/near/near.h5`];

@@ -2,8 +2,7 @@
 import { isAddress } from "../addresses.js";
 import { statusOf } from "./file/files.js";
 import type { StoredFile } from "./file/stored-file.js";
-import { H5File } from "./hdf5/file.js";
-import { PlainFile } from "./hdf5/plain-file.js";
+import { openHdf5 } from "./hdf5/file.js";
 import { RemoteFile } from "./thread/ranged-file.js";
 import { ZarrFile } from "./thread/zarr-file.js";
 import { isReferences, isRemoteHdf5 } from "./zarr/kinds.js";
@@ -14,8 +13,6 @@ export interface KnownOfFile {
   readonly newestMs?: number | undefined;
   /** Whether the settings or the command line name it: a store may then be in a private network. */
   readonly named?: boolean;
-  /** Whether its structure and tables are asked for, not the values of its fields. */
-  readonly structure?: boolean;
   /** Whether it is a local file, where that is known. */
   readonly isFile?: boolean;
   /** Memory of ROOM_BYTES for the structure of a local file, used until the file is closed. */
@@ -31,8 +28,8 @@ export interface KnownOfFile {
  *         host of a store does not answer
  */
 export function openFile(path: string, expected: KnownOfFile = {}): StoredFile {
-  if (isRemoteHdf5(path)) return new H5File(new RemoteFile(path, expected));
+  if (isRemoteHdf5(path)) return openHdf5(new RemoteFile(path, expected));
   const isZarr = isAddress(path) || isReferences(path) || (!expected.isFile && statusOf(path)?.isDirectory() === true);
   if (isZarr) return new ZarrFile(path, expected);
-  return expected.structure === true ? new PlainFile(path, expected.room) : new H5File(path);
+  return openHdf5(path, expected.room);
 }

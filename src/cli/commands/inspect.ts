@@ -15,7 +15,7 @@ import { recogniseSeries } from "../../storage/catalog/series.js";
 import { unclaimedWarning } from "../../storage/catalog/unclaimed.js";
 import { realPath } from "../../storage/file/files.js";
 import { DESCRIPTOR_NAME, isStore } from "../../storage/file/folder-names.js";
-import type { H5File } from "../../storage/hdf5/file.js";
+import type { Hdf5File } from "../../storage/hdf5-bytes/hdf5-file.js";
 import { isHdf5 } from "../../storage/hdf5-bytes/bytes.js";
 import { openFile } from "../../storage/open-file.js";
 import { referencesOf } from "../../storage/tools/references.js";
@@ -123,7 +123,7 @@ function writeReferences(path: string, list: string, target: string | undefined)
   const isThere = isAddress(path) ? isRemoteHdf5(path) : isHdf5(path);
   if (!isThere) throw new MisuseError(`${path} is no HDF5 file, so it has no references`);
   if (!isReferences(list)) throw new MisuseError(`--references ${list}: the name must end in .refs.json`);
-  const file = openFile(path, { named: true }) as H5File;
+  const file = openFile(path, { named: true }) as Hdf5File;
   try {
     const beside = isAddress(path) ? path : relative(dirname(list), path);
     const { list: references, left } = referencesOf(file, target ?? beside);

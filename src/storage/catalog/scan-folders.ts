@@ -9,9 +9,9 @@ import { reasonOf } from "../../system-error.js";
 import { RealPaths, realPath, statusOf } from "../file/files.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, UNFINISHED } from "../file/folder-names.js";
 import type { StoredFile } from "../file/stored-file.js";
-import { PlainFile } from "../hdf5/plain-file.js";
 import { isHdf5 } from "../hdf5-bytes/bytes.js";
-import { ROOM_BYTES } from "../hdf5-bytes/plain-headers.js";
+import { Hdf5File } from "../hdf5-bytes/hdf5-file.js";
+import { ROOM_BYTES } from "../hdf5-bytes/open-bytes.js";
 import { openFile } from "../open-file.js";
 import { StoreStates } from "../thread/store-states.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
@@ -399,12 +399,12 @@ function examineFile(
   const { path, isFile } = isAddress(location) ? { path: location, isFile: false } : paths.look(location);
   let file: StoredFile;
   try {
-    file = openFile(path, { named: true, structure: true, isFile, room });
+    file = openFile(path, { named: true, isFile, room });
   } catch (error) {
     return refusalBy(error, location);
   }
   try {
-    const stamp = file instanceof PlainFile ? file.stamp : null;
+    const stamp = file instanceof Hdf5File ? file.stamp : null;
     const known = stamp === null ? null : likenesses.find(file, { location, name, digest, stamp });
     if (known !== null) return known;
     const observed = stamp === null ? null : new ObservedFile(file, stamp);

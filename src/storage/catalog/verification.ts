@@ -10,7 +10,9 @@ import { DataError } from "../../errors.js";
 import type { FileStamp } from "../file/dataset.js";
 import { fileStamp, RealPaths, realPath, statusOf } from "../file/files.js";
 import type { StoredFile } from "../file/stored-file.js";
-import { PlainHeaders, ROOM_BYTES } from "../hdf5-bytes/plain-headers.js";
+import { headerText } from "../hdf5-bytes/header-text.js";
+import { ROOM_BYTES } from "../hdf5-bytes/open-bytes.js";
+import { Structure } from "../hdf5-bytes/structure.js";
 import { openFile } from "../open-file.js";
 import { StoreClient } from "../thread/store-client.js";
 import { isRemoteHdf5 } from "../zarr/kinds.js";
@@ -29,7 +31,7 @@ export class Verification {
   readonly #records = new Map<string, FileStamp>();
   #current: StoredFile | null = null;
   /** The file whose headers were asked for last; null headers where they are none of the plain kind. */
-  #plain: { readonly file: string; readonly headers: PlainHeaders | null } | null = null;
+  #plain: { readonly file: string; readonly headers: Structure | null } | null = null;
   readonly #room = Buffer.allocUnsafeSlow(ROOM_BYTES);
   readonly #paths = new RealPaths();
   /** A file that is open already; it is not closed here. */
@@ -97,22 +99,24 @@ export class Verification {
    */
   isAlike(file: string, path: string, header: string): boolean {
     const headers = this.#headersOf(file);
-    if (headers?.textOf(path) !== header) return false;
-    this.#records.set(headers.record.path, headers.record);
+    const stamp = headers?.bytes.stamp;
+    if (!headers || !stamp || headerText(headers, path) !== header) return false;
+    this.#records.set(stamp.path, stamp);
     return true;
   }
 
   /** The header of a dataset as text; null where only the library can tell. */
   header(file: string, path: string): string | null {
-    return this.#headersOf(file)?.textOf(path) ?? null;
+    const headers = this.#headersOf(file);
+    return headers === null ? null : headerText(headers, path);
   }
 
-  #headersOf(file: string): PlainHeaders | null {
+  #headersOf(file: string): Structure | null {
     if (this.#plain?.file !== file) {
       this.#plain?.headers?.close();
       this.#plain = null;
       const path = this.locate(file);
-      this.#plain = { file, headers: isAddress(path) ? null : PlainHeaders.open(path, this.#room) };
+      this.#plain = { file, headers: isAddress(path) ? null : openStructure(path, this.#room) };
     }
     return this.#plain.headers;
   }
@@ -132,7 +136,7 @@ export class Verification {
     if (status !== undefined && !status.isFile() && !status.isDirectory())
       throw new DataError(`${file}: is neither a file nor a folder`);
     const record = fileStamp(path);
-    const opened = openFile(path, { timeoutMs: TIMEOUT_MS, structure: true });
+    const opened = openFile(path, { timeoutMs: TIMEOUT_MS });
     const { newestMs, version } = opened;
     const isElsewhere = isAddress(path) && version !== undefined;
     const versioned = {
@@ -161,6 +165,17 @@ export class Verification {
     this.#plain?.headers?.close();
     this.#current = null;
     this.#plain = null;
+  }
+}
+
+/** The structure of an HDF5 file; null if it does not open as one. */
+function openStructure(path: string, room: Buffer): Structure | null {
+  try {
+    return new Structure(path, room);
+  } catch (error) {
+    if (error instanceof DataError || error instanceof RangeError) return null;
+    if (error instanceof Error && "syscall" in error) return null;
+    throw error;
   }
 }
 

@@ -1,15 +1,13 @@
-/** Reads HDF5 files as bytes, in folders or elsewhere, for the facts that the library does not show. */
-import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+/** Opens HDF5 files, in folders or elsewhere, as bytes, and reads the numbers and signed structures in them. */
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { DataError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
+import type { FileStamp } from "../file/dataset.js";
 import { CHECKSUM, checkSum } from "./checksum.js";
 
 const UNDEFINED = 2 ** 64;
 const VERSION_AT = 4;
 const OWNER_AT = 6;
-/** Bytes of the shortest superblock, and the places in those of each version where the end of the data stands. */
-const SUPERBLOCK_BYTES = 48;
-const END_AT = [40, 44, 28, 28];
 /** The first bytes of an HDF5 file. */
 export const SIGNATURE = Buffer.from("\x89HDF\r\n\x1a\n", "latin1");
 
@@ -50,76 +48,71 @@ export function pathOf(place: FilePlace): string {
 }
 
 /** A file while it is open. */
-interface OpenedFile {
+export interface OpenPlace {
   readonly path: string;
   readonly size: number;
+  /** The file as it was opened; null for one that lies elsewhere. */
+  readonly stamp: FileStamp | null;
+  /** Fills `bytes` from a position on. @returns how many bytes there are */
   read(bytes: Uint8Array, position: number): number;
+  close(): void;
+}
+
+/** Opens a file. @throws DataError when it is none, or the error of the system */
+export function openPlace(place: FilePlace): OpenPlace {
+  if (typeof place !== "string") {
+    const { path, size } = place;
+    return { path, size, stamp: null, read: (bytes, position) => place.read(bytes, position), close: () => undefined };
+  }
+  // Without O_NONBLOCK to open a pipe may wait for ever.
+  const descriptor = openSync(place, constants.O_RDONLY | constants.O_NONBLOCK);
+  const status = fstatSync(descriptor);
+  const { size, mtimeMs, ino } = status;
+  const close = () => closeSync(descriptor);
+  if (!status.isFile()) {
+    close();
+    throw new DataError(`${place} is not a file.`);
+  }
+  const stamp = { path: place, bytes: size, modifiedMs: mtimeMs, inode: ino };
+  const read = (bytes: Uint8Array, position: number) => readSync(descriptor, bytes, 0, bytes.length, position);
+  return { path: place, size, stamp, read, close };
+}
+
+function withPlace<T>(place: FilePlace, use: (file: OpenPlace) => T): T {
+  const file = openPlace(place);
+  try {
+    return use(file);
+  } finally {
+    file.close();
+  }
 }
 
 /**
- * Reads bytes at an address, which counts from the start of the HDF5 data; into the start of `room`, or new memory.
+ * Reads bytes at an address, which counts from the start of the HDF5 data; into the start of `room`, or memory that
+ * must not be written to.
  *
  * @throws DataError beyond the end of the file
  */
 export type ReadBytes = (address: number, length: number, room?: Buffer) => DataView;
 
-/** Opens a file for as long as `use` takes. */
-export type OpenBytes = <T>(use: (read: ReadBytes) => T) => T;
-
-/** Gives access to the bytes of an HDF5 file. @throws DataError when it is none */
-export function hdf5Bytes(place: FilePlace): OpenBytes {
-  const { start, end } = withFile(place, checkedExtent);
-  return (use) =>
-    withFile(place, (file) => {
-      try {
-        return use((address, length, room) => bytesAt(file, start + address, length, end, room));
-      } catch (error) {
-        // A length that a damaged file states leads beyond what is read, or beyond what there can be.
-        if (error instanceof RangeError) throw new DataError(`${file.path} is damaged: ${error.message}.`, error);
-        throw error;
-      }
-    });
-}
-
-function withFile<T>(place: FilePlace, use: (file: OpenedFile) => T): T {
-  if (typeof place !== "string") return use(place);
-  const descriptor = openSync(place, "r");
-  try {
-    return use({
-      path: place,
-      get size() {
-        return fstatSync(descriptor).size;
-      },
-      read: (bytes, position) => readSync(descriptor, bytes, 0, bytes.length, position),
-    });
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
 /** Start of the HDF5 data: 0, or after a user block of 512, 1024, ... bytes; null when it is nowhere. */
-function dataStart(file: OpenedFile): number | null {
+export function dataStart(file: OpenPlace): number | null {
   const head = Buffer.alloc(SIGNATURE.length);
   for (let start = 0; file.read(head, start) === head.length; start = start === 0 ? 512 : 2 * start)
     if (head.equals(SIGNATURE)) return start;
   return null;
 }
 
-/** The offset of the HDF5 data of a file, behind its user block. @throws DataError when it is no HDF5 file */
-export function startOf(place: FilePlace): number {
-  return withFile(place, checkedExtent).start;
-}
-
 /** Whether a file can be read and is an HDF5 file, perhaps after a user block. */
 export function isHdf5(place: FilePlace): boolean {
   try {
-    return withFile(place, dataStart) !== null;
+    return withPlace(place, dataStart) !== null;
   } catch {
     return false;
   }
 }
 
-/** Says why the library did not open a file. */
+/** Says why a file was not opened. */
 export function whyNotHdf5(place: FilePlace): string {
   try {
     if ((typeof place === "string" ? statSync(place) : place).size === 0) return "it is empty";
@@ -127,37 +120,6 @@ export function whyNotHdf5(place: FilePlace): string {
   } catch (error) {
     return reasonOf(error);
   }
-}
-
-/**
- * The offset of the HDF5 data of a file, and its end as the data state it: the library reads nothing behind that.
- *
- * @throws DataError when the file is no HDF5 file, or has addresses of another size than 8 bytes
- */
-function checkedExtent(file: OpenedFile): { readonly start: number; readonly end: number } {
-  const start = dataStart(file);
-  if (start === null) throw new DataError(`${file.path} is not an HDF5 file.`);
-  const head = bytesAt(file, start, SUPERBLOCK_BYTES);
-  const version = head.getUint8(8);
-  const at = version < 2 ? 13 : 9;
-  const [addresses, lengths] = [head.getUint8(at), head.getUint8(at + 1)];
-  if (addresses !== 8 || lengths !== 8) throw new DataError(`${file.path} has addresses of ${addresses} bytes, not 8.`);
-  return { start, end: unsigned(head, END_AT[version] ?? END_AT[END_AT.length - 1]) };
-}
-
-/** @throws DataError when the file is shorter, as it is where a place or length has been damaged */
-function bytesAt(
-  file: OpenedFile,
-  start: number,
-  length: number,
-  end = Number.POSITIVE_INFINITY,
-  room?: Buffer,
-): DataView {
-  const ends = () => new DataError(`${file.path} ends inside its description of a dataset.`);
-  if (!(start >= 0 && length >= 0 && start + length <= Math.min(end, file.size))) throw ends();
-  const bytes = (room ?? Buffer.allocUnsafeSlow(length)).subarray(0, length);
-  if (file.read(bytes, start) < length) throw ends();
-  return new DataView(bytes.buffer, bytes.byteOffset, length);
 }
 
 /**
@@ -197,7 +159,12 @@ export function unsigned(view: DataView, at: number, bytes = 8): number {
   return value;
 }
 
-/** Null where nothing has been stored. */
+/** The bytes of a view, which stay where they are. */
+export function bufferOf({ buffer, byteOffset, byteLength }: DataView): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+/** Null if nothing has been stored. */
 export function addressAt(view: DataView, at: number): number | null {
   const address = unsigned(view, at);
   return address === UNDEFINED ? null : address;

@@ -65,3 +65,11 @@ export function checkSum(bytes: DataView): void {
   if (length < 0 || bytes.getUint32(length, true) !== lookup3(bytes, length))
     throw new DataError("a checksum does not match");
 }
+
+/** Compares the checksum inside a structure, at `at`, with its bytes, of which it counts as zeros. @throws DataError */
+export function checkInnerSum(bytes: DataView, at: number): void {
+  const copy = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength).slice();
+  copy.fill(0, at, at + CHECKSUM);
+  if (bytes.getUint32(at, true) !== lookup3(new DataView(copy.buffer), copy.length))
+    throw new DataError("a checksum does not match");
+}

@@ -1,22 +1,12 @@
-/**
- * Finds the chunks of a stored dataset, and those that were never written, which the library reads as zeros without an
- * error.
- */
-import { BusyError, DataError } from "../../errors.js";
-import type { ChunkIndex, Hyperslab, StoredChunk } from "../file/stored.js";
-import { addressAt, type FilePlace, hdf5Bytes, type OpenBytes, pathOf, startOf, unsigned } from "./bytes.js";
+/** Finds the values of a stored dataset: in one range of the file, or chunk by chunk; what was never written has no place. */
+import { DataError } from "../../errors.js";
+import type { ChunkIndex, Hyperslab, Stored, StoredChunk } from "../file/stored.js";
+import { addressAt, type ReadBytes, unsigned } from "./bytes.js";
 import { extensibleArray } from "./chunks/extensible-array.js";
 import { firstTree } from "./chunks/first-tree.js";
 import { fixedArray } from "./chunks/fixed-array.js";
 import { type ChunkGrid, chunksIn, type Lookup } from "./chunks/lookup.js";
 import { secondTree } from "./chunks/second-tree.js";
-import { CHUNKED, CONTIGUOUS, headerMessages, MESSAGE } from "./object-header.js";
-
-/** Chunks of a dataset (null where it is contiguous or compact) and the lengths that it may grow to. */
-interface ChunkedShape {
-  readonly maxShape: readonly number[];
-  readonly chunks: readonly number[] | null;
-}
 
 /**
  * Kinds of index since version 4 of the message, the bytes of parameters that each has, and a flag of those of one
@@ -40,60 +30,72 @@ const FILTERED_PARAMETERS = 12;
 /** Stands for the index that earlier versions all have. */
 const FIRST_TREE = -1;
 
-/** Content of a layout message: how and where values are kept. */
-interface LayoutMessage {
-  readonly kind: number;
+/** Classes of layouts. */
+const [COMPACT, CONTIGUOUS, CHUNKED, VIRTUAL] = [0, 1, 2, 3];
+
+/** The layout of a dataset: how and where its values are kept. */
+export interface Layout {
+  readonly isVirtual: boolean;
+  /** Lengths of a chunk; null where the values are in one range. */
+  readonly chunks: readonly number[] | null;
   /** Of the values or of the chunk index, from the start of the HDF5 data; null when nothing was ever written. */
   readonly address: number | null;
+  /** Bytes of the values in one range; null where the layout does not say. */
+  readonly bytes: number | null;
+  /** The kind of the chunk index. */
+  readonly index: number;
   readonly plainAtEdges: boolean;
   /** The size and the mask of the one chunk, where it has a filter and no other index. */
   readonly single: Omit<StoredChunk, "address"> | null;
 }
 
 /**
- * The chunk index of the dataset with an object header.
+ * Reads a layout message.
  *
  * Source: HDF5 file format specification 4.0, section IV.A.2.i.
  *
- * @param name of the dataset, for messages
- * @param address of the object header from the start of the HDF5 data
- * @returns null where everything is written and unfiltered: contiguous values, one chunk, or chunks that all had a
- *   place from
- *          the start
- * @throws DataError when the header is cut short or the index damaged
+ * @param start address of the message
  */
-export function readChunkIndex(
-  place: FilePlace,
-  name: string,
-  address: number,
-  { chunks, maxShape }: ChunkedShape,
-): ChunkIndex | null {
-  const named = <T>(read: () => T): T => {
-    try {
-      return read();
-    } catch (error) {
-      if (error instanceof BusyError) throw error;
-      throw new DataError(`${pathOf(place)}: the list of the written parts of ${name} cannot be read.`, error);
-    }
+export function readLayout(message: DataView, start: number): Layout {
+  const version = message.getUint8(0);
+  if (version < 1 || version > 4) throw new DataError(`a layout of version ${version} is not read`);
+  const early = version < 3;
+  const kind = message.getUint8(early ? 2 : 1);
+  const plain = { isVirtual: false, chunks: null, bytes: null, index: FIRST_TREE, plainAtEdges: false, single: null };
+  const lengths = (rank: number, from: number, width: number) =>
+    Array.from({ length: rank }, (_, d) => unsigned(message, from + width * d, width));
+  const rank = message.getUint8(early ? 1 : version === 3 ? 2 : 3) - 1;
+  if (kind === COMPACT) {
+    const at = early ? 8 + 4 * (rank + 1) : 2;
+    const width = early ? 4 : 2;
+    return { ...plain, address: start + at + width, bytes: unsigned(message, at, width) };
+  }
+  if (kind === CONTIGUOUS) {
+    const at = early ? 8 : 2;
+    return { ...plain, address: addressAt(message, at), bytes: early ? null : unsigned(message, at + 8) };
+  }
+  if (kind === VIRTUAL) return { ...plain, isVirtual: true, address: null };
+  if (kind !== CHUNKED) throw new DataError(`a layout of kind ${kind} is not read`);
+  // The last length is that of an element.
+  if (early) return { ...plain, chunks: lengths(rank, 16, 4), address: addressAt(message, 8) };
+  if (version === 3) return { ...plain, chunks: lengths(rank, 11, 4), address: addressAt(message, 3) };
+  return { ...plain, chunks: lengths(rank, 5, message.getUint8(4)), ...readIndexKind(message) };
+}
+
+/** Reads the kind and the address of the chunk index in a layout message of version 4. */
+function readIndexKind(message: DataView): Pick<Layout, "index" | "address" | "plainAtEdges" | "single"> {
+  const at = 5 + message.getUint8(3) * message.getUint8(4);
+  const index = message.getUint8(at);
+  const flags = message.getUint8(2);
+  const isFilteredChunk = index === ONE_CHUNK && (flags & FILTERED) !== 0;
+  const parameters = isFilteredChunk ? FILTERED_PARAMETERS : PARAMETERS.get(index);
+  if (parameters === undefined) throw new DataError(`a chunk index of kind ${index} is not read`);
+  return {
+    index,
+    address: addressAt(message, at + 1 + parameters),
+    plainAtEdges: (flags & PLAIN_AT_EDGES) !== 0,
+    single: isFilteredChunk ? { bytes: unsigned(message, at + 1), mask: message.getUint32(at + 9, true) } : null,
   };
-  return named((): ChunkIndex | null => {
-    const bytes = hdf5Bytes(place);
-    const message = headerMessages(place, address).find(({ type }) => type === MESSAGE.layout);
-    if (message === undefined) throw new DataError("The object header has no layout message.");
-    const layout = bytes((read) => readLayout(read(message.start, message.bytes)));
-    if (layout === null) return null;
-    const about = { plainAtEdges: layout.plainAtEdges };
-    if (chunks === null) {
-      return layout.address === null ? { unwritten: ({ offset }) => offset, chunk: () => null, ...about } : null;
-    }
-    const find = layout.address === null ? () => null : lookup(bytes, layout, layout.address, { chunks, maxShape });
-    if (find === null) return null;
-    return {
-      unwritten: (box) => named(() => firstWithout(find, chunks, box)),
-      chunk: (first) => named(() => find(first)),
-      ...about,
-    };
-  });
 }
 
 /** The placement of the values of a dataset in its file. */
@@ -112,55 +114,67 @@ export interface PlacedChunk {
   readonly lacksFilters: boolean;
 }
 
-/**
- * The place of the values of the dataset with an object header.
- *
- * @param extent     shape, chunks and the lengths that it may grow to
- * @param chunkBytes bytes of a chunk without a filter
- * @throws DataError when the header or the index is damaged, or the values are in the header or in another file
- */
-export function readPlacement(
-  place: FilePlace,
-  name: string,
-  address: number,
-  { chunks, maxShape, shape }: ChunkedShape & { readonly shape: readonly number[] },
-  chunkBytes: number,
-): Placement {
-  const bytes = hdf5Bytes(place);
-  const start = startOf(place);
-  const message = headerMessages(place, address).find(({ type }) => type === MESSAGE.layout);
-  const layout = message && bytes((read) => readLayout(read(message.start, message.bytes)));
-  if (!layout)
-    throw new DataError(`${pathOf(place)}: the values of ${name} are not in chunks or in one range of the file`);
-  const { address: at } = layout;
-  if (chunks === null) return { contiguous: at === null ? null : start + at, chunk: () => null };
-  if (at === null) return { contiguous: null, chunk: () => null };
-  const find = lookup(bytes, layout, at, { chunks, maxShape }) ?? implicitly(at, chunks, maxShape, chunkBytes);
-  return {
-    contiguous: null,
-    chunk: (first) => {
-      const found = find(first);
-      if (found === null) return null;
-      const isPlain = layout.plainAtEdges && reachesBeyond(shape, chunks, first);
-      return {
-        address: start + found.address,
-        bytes: found.bytes ?? chunkBytes,
-        lacksFilters: isPlain || found.mask !== 0,
-      };
-    },
-  };
+/** The values of a dataset: what is known of its chunks, and their places in the file. */
+export interface ValuePlaces {
+  readonly placement: Placement;
+  readonly index: ChunkIndex;
+  /** Whether the index says which chunks were written; else all of them have a place. */
+  readonly isKnown: boolean;
 }
 
 /**
- * Whether no value of the dataset with an object header was ever written: neither values nor chunks have a place.
+ * Finds the values of a dataset.
  *
- * @throws DataError when the header is damaged
+ * @param start offset of the HDF5 data in the file
+ * @param where file and path of the dataset, for messages
+ * @throws DataError, also from the index, when that is damaged
  */
-export function isUnwritten(place: FilePlace, address: number): boolean {
-  const bytes = hdf5Bytes(place);
-  const message = headerMessages(place, address).find(({ type }) => type === MESSAGE.layout);
-  const layout = message && bytes((read) => readLayout(read(message.start, message.bytes)));
-  return layout?.address === null;
+export function valuePlaces(
+  read: ReadBytes,
+  start: number,
+  where: string,
+  layout: Layout,
+  stored: Stored,
+): ValuePlaces {
+  const named = <T>(call: () => T): T => {
+    try {
+      return call();
+    } catch (error) {
+      if (!(error instanceof DataError || error instanceof RangeError)) throw error;
+      throw new DataError(`${where}: the list of its written parts cannot be read: ${error.message}.`, error);
+    }
+  };
+  const { address, plainAtEdges } = layout;
+  const { shape, chunks } = stored;
+  if (chunks === null) {
+    const contiguous = address === null ? null : start + address;
+    const unwritten = ({ offset }: Hyperslab) => (address === null ? offset : null);
+    return {
+      placement: { contiguous, chunk: () => null },
+      index: { unwritten, chunk: () => null, plainAtEdges },
+      isKnown: address === null,
+    };
+  }
+  const chunkBytes = chunks.reduce((product, edge) => product * edge, stored.size);
+  const grid = { chunks, maxShape: stored.maxShape };
+  const known = address === null ? () => null : named(() => lookup(read, layout, address, grid));
+  const find = known ?? implicitly(address as number, chunks, stored.maxShape, chunkBytes);
+  const chunk = (first: readonly number[]): PlacedChunk | null => {
+    const found = named(() => find(first));
+    if (found === null) return null;
+    const isPlain = plainAtEdges && reachesBeyond(shape, chunks, first);
+    const bytes = found.bytes ?? chunkBytes;
+    return { address: start + found.address, bytes, lacksFilters: isPlain || found.mask !== 0 };
+  };
+  return {
+    placement: { contiguous: null, chunk },
+    index: {
+      unwritten: (box) => named(() => firstWithout(find, chunks, box)),
+      chunk: (first) => named(() => find(first)),
+      plainAtEdges,
+    },
+    isKnown: known !== null,
+  };
 }
 
 /** Whether the chunk with this first element reaches beyond a dataset of that shape. */
@@ -177,37 +191,13 @@ function implicitly(address: number, chunks: readonly number[], shape: readonly 
   };
 }
 
-/** Null where the values are in the header or in another file. */
-function readLayout(message: DataView): LayoutMessage | null {
-  const version = message.getUint8(0);
-  const early = version < 3;
-  const kind = message.getUint8(early ? 2 : 1);
-  if (kind !== CONTIGUOUS && kind !== CHUNKED) return null;
-  const plain = { plainAtEdges: false, single: null };
-  if (early) return { kind: FIRST_TREE, address: addressAt(message, 8), ...plain };
-  if (kind === CONTIGUOUS) return { kind, address: addressAt(message, 2), ...plain };
-  if (version === 3) return { kind: FIRST_TREE, address: addressAt(message, 3), ...plain };
-  const at = 5 + message.getUint8(3) * message.getUint8(4);
-  const index = message.getUint8(at);
-  const flags = message.getUint8(2);
-  const isFilteredChunk = index === ONE_CHUNK && (flags & FILTERED) !== 0;
-  const parameters = isFilteredChunk ? FILTERED_PARAMETERS : PARAMETERS.get(index);
-  if (parameters === undefined) throw new DataError(`The chunk index is of kind ${index}, which is not known.`);
-  return {
-    kind: index,
-    address: addressAt(message, at + 1 + parameters),
-    plainAtEdges: (flags & PLAIN_AT_EDGES) !== 0,
-    single: isFilteredChunk ? { bytes: unsigned(message, at + 1), mask: message.getUint32(at + 9, true) } : null,
-  };
-}
-
 /** Null where every chunk has a place and no filter. */
-function lookup(bytes: OpenBytes, { kind, single }: LayoutMessage, address: number, grid: ChunkGrid): Lookup | null {
+function lookup(read: ReadBytes, { index, single }: Layout, address: number, grid: ChunkGrid): Lookup | null {
   if (single !== null) return () => ({ address, ...single });
-  if (kind === FIRST_TREE) return firstTree(bytes, address, grid.chunks.length);
-  if (kind === FIXED_ARRAY) return fixedArray(bytes, address, grid);
-  if (kind === EXTENSIBLE_ARRAY) return extensibleArray(bytes, address, grid);
-  if (kind === SECOND_TREE) return secondTree(bytes, address, grid.chunks);
+  if (index === FIRST_TREE) return firstTree(read, address, grid.chunks.length);
+  if (index === FIXED_ARRAY) return fixedArray(read, address, grid);
+  if (index === EXTENSIBLE_ARRAY) return extensibleArray(read, address, grid);
+  if (index === SECOND_TREE) return secondTree(read, address, grid.chunks);
   return null;
 }
 

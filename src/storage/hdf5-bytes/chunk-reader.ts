@@ -1,13 +1,11 @@
-/**
- * Reads boxes of elements from the chunks of a dataset. The library takes a chunk that decodes to too few bytes as it
- * is and answers with whatever its memory holds; here such a chunk is damage.
- */
+/** Reads boxes of elements from the chunks of a dataset; a chunk that does not decode to its bytes is damage. */
 import { DataError } from "../../errors.js";
 import type { ChunkIndex, Hyperslab, Stored, StoredChunk } from "../file/stored.js";
-import type { OpenBytes } from "./bytes.js";
 import { reachesBeyond } from "./chunk-index.js";
 import { chunksIn } from "./chunks/lookup.js";
 import { checkDeclared, decode, type EncodedChunk, ForeignFilter, HEAD_BYTES } from "./filters.js";
+import type { OpenBytes } from "./open-bytes.js";
+import { readRows } from "./stored-ranges.js";
 
 /** A chunked dataset. */
 export interface ChunkedDataset {
@@ -55,9 +53,35 @@ export function readChunks(
   for (const first of chunksIn(stored.chunks, box)) {
     const found = dataset.index.chunk(first);
     if (found === null) unwritten ??= repeated(fill, chunkBytesOf(stored));
+    else if (stored.filters.length === 0) {
+      readPlainPart(dataset, first, found, box, out, roomFor);
+      continue;
+    }
     const values = found === null ? (unwritten as Uint8Array) : decodeChunk(dataset, first, found, roomFor);
-    copyChunk(values, stored, first, box, out);
+    copyPart(values, { offset: first, count: stored.chunks }, stored, box, out);
   }
+}
+
+/** Reads what a box wants of a chunk that is stored as it is: only the rows in it. */
+function readPlainPart(
+  { stored, where, bytes }: ChunkedDataset,
+  first: readonly number[],
+  { address, bytes: length }: StoredChunk,
+  { offset, count }: Hyperslab,
+  out: Uint8Array,
+  roomFor: RoomFor,
+): void {
+  const { chunks, size } = stored;
+  const from = chunks.map((_, d) => Math.max(first[d], offset[d]));
+  const lengths = chunks.map((edge, d) => Math.min(first[d] + edge, offset[d] + count[d]) - from[d]);
+  const inChunk = { offset: from.map((at, d) => at - first[d]), count: lengths };
+  const part = Buffer.allocUnsafe(lengths.reduce((product, edge) => product * edge, size));
+  named(where, first, () => {
+    if (length !== null && length !== chunkBytesOf(stored))
+      throw new DataError(`it has ${length} bytes, not ${chunkBytesOf(stored)}`);
+    readRows(bytes, address, { ...stored, shape: chunks }, inChunk, part, roomFor);
+  });
+  copyPart(part, { offset: from, count: lengths }, stored, { offset, count }, out);
 }
 
 /** Whether a box is one chunk. */
@@ -102,7 +126,7 @@ export function checkChunks(dataset: ChunkedDataset, box: Hyperslab): void {
     named(where, first, () => {
       const coding = codingOf(dataset, first, found);
       const headBytes = coding.filters.length === 0 ? 0 : Math.min(length, HEAD_BYTES);
-      const head = headBytes === 0 ? NO_HEAD : bytes((read) => read(address, headBytes));
+      const head = headBytes === 0 ? NO_HEAD : bytes.read(address, headBytes);
       checkDeclared(head, length, coding);
     });
   }
@@ -145,13 +169,14 @@ function decodeChunk(
   return named(where, first, () => {
     const coding = codingOf(dataset, first, found);
     const length = checkedLength(found.bytes ?? coding.chunkBytes, coding.chunkBytes);
-    const view = bytes((read) => read(found.address, length, roomFor(length)));
+    const view = bytes.read(found.address, length, roomFor(length));
     const values = decode({ bytes: new Uint8Array(view.buffer, view.byteOffset, view.byteLength), ...coding });
     return stored.littleEndian ? values : swapped(values, stored.size);
   });
 }
 
-function repeated(element: Uint8Array | null, length: number): Uint8Array {
+/** Memory of so many bytes, filled with an element; zeros for null. */
+export function repeated(element: Uint8Array | null, length: number): Uint8Array {
   const out = new Uint8Array(length);
   if (element !== null) for (let at = 0; at < length; at += element.length) out.set(element, at);
   return out;
@@ -166,35 +191,36 @@ export function swapped(values: Uint8Array, size: number): Uint8Array {
   return buffer;
 }
 
-/** Copies the part of a chunk that lies in a box to its place there. */
-function copyChunk(
+/** Copies the part of a box of values that lies in another box to its place there. */
+export function copyPart(
   values: Uint8Array,
-  { chunks, size }: ChunkedDataset["stored"],
-  first: readonly number[],
+  source: Hyperslab,
+  { size }: Pick<Stored, "size">,
   { offset, count }: Hyperslab,
   out: Uint8Array,
 ): void {
-  const from = chunks.map((_, d) => Math.max(first[d], offset[d]));
-  const lengths = chunks.map((edge, d) => Math.min(first[d] + edge, offset[d] + count[d]) - from[d]);
+  const from = offset.map((start, d) => Math.max(source.offset[d], start));
+  const lengths = offset.map((start, d) => Math.min(source.offset[d] + source.count[d], start + count[d]) - from[d]);
   // Dimensions that are whole in both are one run with the dimension before.
-  let outer = chunks.length - 1;
+  let outer = count.length - 1;
   let run = size * lengths[outer];
-  while (outer > 0 && lengths[outer] === chunks[outer] && lengths[outer] === count[outer]) run *= lengths[--outer];
+  while (outer > 0 && lengths[outer] === source.count[outer] && lengths[outer] === count[outer])
+    run *= lengths[--outer];
   const place = (of: readonly number[], lengthsOf: readonly number[]) =>
     of.reduce((at, start, d) => at * lengthsOf[d] + from[d] - start, 0) * size;
   const steps = (lengthsOf: readonly number[]) =>
     lengthsOf.map((_, d) => lengthsOf.slice(d + 1).reduce((product, length) => product * length, size));
-  const [inChunk, inBox] = [steps(chunks), steps(count)];
-  const [chunkStart, boxStart] = [place(first, chunks), place(offset, count)];
+  const [inSource, inBox] = [steps(source.count), steps(count)];
+  const [sourceStart, boxStart] = [place(source.offset, source.count), place(offset, count)];
   const at = new Array<number>(outer).fill(0);
   for (;;) {
-    let source = chunkStart;
+    let start = sourceStart;
     let target = boxStart;
     for (let d = 0; d < outer; d++) {
-      source += at[d] * inChunk[d];
+      start += at[d] * inSource[d];
       target += at[d] * inBox[d];
     }
-    out.set(values.subarray(source, source + run), target);
+    out.set(values.subarray(start, start + run), target);
     let d = outer - 1;
     while (d >= 0 && ++at[d] === lengths[d]) at[d--] = 0;
     if (d < 0) return;

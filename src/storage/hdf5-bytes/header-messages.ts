@@ -1,117 +1,141 @@
 /**
- * Reads the messages of object headers that describe values: types, shapes, filters and attributes, as far as most
- * writers use them. What is of another kind is left to the library.
+ * Reads the messages of object headers that describe values: types, shapes, filters, fill values and attributes.
  *
- * Source: HDF5 file format specification 3.0, sections III.E (global heap) and IV.A.2.
+ * Source: HDF5 file format specification 4.0, section IV.A.2.
  */
+import { DataError } from "../../errors.js";
+import type { AttributeValue, Stored } from "../file/stored.js";
+import { bufferOf, type ReadBytes, unsigned } from "./bytes.js";
+import { globalObject } from "./heaps.js";
 
-import type { AttributeValue } from "../file/stored.js";
-import { type ReadBytes, unsigned } from "./bytes.js";
-
-/** Says that a file is not of the kind that is read here; the library may read it. */
-export class OtherKind extends Error {}
-
-/** A type of elements: the library's class of it, its bytes, and how text ends. */
-interface ElementType {
-  readonly element: "float" | "integer" | "text" | "heap text" | "other";
+/** A type of elements. */
+export interface ElementType {
+  readonly element: Stored["element"];
   readonly size: number;
   readonly signed: boolean;
+  readonly littleEndian: boolean;
+  /** How text is read; null for other elements. */
+  readonly text: TextType | null;
+  /** Whether numbers are those of an enumeration that stands for false and true. */
+  readonly isTruth: boolean;
+  /** Whether elements are lists in the heap of references to objects. */
+  readonly isReferences: boolean;
 }
 
-const FIXED_POINT = 0;
-const FLOATING_POINT = 1;
-const STRING = 3;
-const VARIABLE = 9;
-/** Classes whose values are read neither here nor by the library: bits, opaque, compound, references, arrays ... */
-const OTHERS: ReadonlySet<number> = new Set([2, 4, 5, 6, 7, 10]);
+/** How text is stored. */
+interface TextType {
+  readonly isInHeap: boolean;
+  readonly isUnicode: boolean;
+  /** Whether blanks fill it up, as Fortran programs have it. */
+  readonly isPadded: boolean;
+}
+
+const [FIXED_POINT, FLOATING_POINT, STRING, REFERENCE, ENUMERATION, VARIABLE] = [0, 1, 3, 7, 8, 9];
 /** The bit fields and properties of IEEE 754 numbers, little-endian, by their bytes. */
 const FLOATS: ReadonlyMap<number, readonly number[]> = new Map([
+  [2, [0x20, 0x0f, 0, 0x0000_1000, 0x0a05_000a, 0x0f00_0000]],
   [4, [0x20, 0x1f, 0, 0x0000_2000, 0x1708_0017, 0x7f00_0000]],
   [8, [0x20, 0x3f, 0, 0x0000_4000, 0x340b_0034, 0xff03_0000]],
 ]);
 /** The bits of a floating-point type that say how its bytes are ordered and its unused bits filled. */
 const ORDER_BITS = 0x0f;
-const HEAP_ADDRESS_AT = 4;
-const HEAP_INDEX_AT = 12;
-
-function bytesOf({ buffer, byteOffset, byteLength }: DataView): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
-}
+const SPACE_PADDED = 2;
+const TYPE_HEAD = 8;
+const TRUTHS = ["FALSE", "TRUE"];
 
 /** Reads a datatype message. */
 export function readType(message: DataView): ElementType {
-  const kind = message.getUint8(0) & 0x0f;
+  const [kind, version] = [message.getUint8(0) & 0x0f, message.getUint8(0) >> 4];
   const bits = message.getUint8(1);
   const size = message.getUint32(4, true);
-  const other = { element: "other", size, signed: false } as const;
-  if (OTHERS.has(kind)) return other;
-  if (kind === FIXED_POINT) {
-    const isWhole = message.getUint16(8, true) === 0 && message.getUint16(10, true) === 8 * size;
-    if (![1, 2, 4, 8].includes(size) || !isWhole || (bits & 0x07) !== 0) throw new OtherKind();
-    return { element: "integer", size, signed: (bits & 0x08) !== 0 };
+  const littleEndian = (bits & 1) === 0;
+  const plain = { size, signed: false, littleEndian, text: null, isTruth: false, isReferences: false };
+  const other = { ...plain, element: "other", littleEndian: false } as const;
+  if (kind === FIXED_POINT || kind === FLOATING_POINT) {
+    if (!isUsualNumber(message)) return other;
+    return kind === FLOATING_POINT
+      ? { ...plain, element: "float" }
+      : { ...plain, element: "integer", signed: (bits & 8) !== 0 };
   }
-  if (kind === FLOATING_POINT) {
-    if (!isIeee(message, size, 0)) throw new OtherKind();
-    return { element: "float", size, signed: false };
+  if (kind === STRING && size > 0) return { ...other, element: "string", text: textType(false, bits & 15, bits >> 4) };
+  if (kind === ENUMERATION) {
+    const base = readType(rest(message, TYPE_HEAD));
+    return { ...other, signed: base.signed, littleEndian: base.littleEndian, isTruth: isTruth(message, version, base) };
   }
-  if (kind === STRING && size > 0) return { element: "text", size, signed: false };
-  if (kind !== VARIABLE) throw new OtherKind();
-  return (bits & 0x0f) === 1 ? { element: "heap text", size, signed: false } : other;
+  if (kind !== VARIABLE) return other;
+  if ((bits & 0x0f) === 1)
+    return { ...other, element: "string", text: textType(true, bits >> 4, message.getUint8(2) & 15) };
+  return { ...other, isReferences: (message.getUint8(TYPE_HEAD) & 0x0f) === REFERENCE };
+}
+
+function textType(isInHeap: boolean, padding: number, set: number): TextType {
+  return { isInHeap, isUnicode: set === 1, isPadded: !isInHeap && padding === SPACE_PADDED };
+}
+
+function rest(view: DataView, at: number): DataView {
+  return new DataView(view.buffer, view.byteOffset + at, view.byteLength - at);
+}
+
+/** Whether an enumeration has the two names by which h5py writes false and true. */
+function isTruth(message: DataView, version: number, base: ElementType): boolean {
+  if (message.getUint16(1, true) !== TRUTHS.length || base.element !== "integer") return false;
+  const names: string[] = [];
+  for (let at = TYPE_HEAD + TYPE_HEAD + 4; names.length < TRUTHS.length; ) {
+    const bytes = bufferOf(rest(message, at));
+    const end = bytes.indexOf(0);
+    names.push(bytes.toString("latin1", 0, end));
+    at += version < 3 ? 8 * Math.ceil((end + 1) / 8) : end + 1;
+  }
+  return names.sort().join() === TRUTHS.join();
 }
 
 /**
- * Whether the numbers of a type are what their class and size say: integers of all their bits, or IEEE 754 numbers of 4
- * or 8 bytes, of either byte order. The library reads others of these sizes as if they were such.
+ * Whether the numbers of a type are what their class and size say: integers of all their bits, or IEEE 754 numbers of
+ * 2, 4 or 8 bytes, of either byte order.
  */
-export function isUsualNumber(message: DataView): boolean {
+function isUsualNumber(message: DataView): boolean {
   const size = message.getUint32(4, true);
   if ((message.getUint8(0) & 0x0f) === FIXED_POINT)
-    return message.getUint16(8, true) === 0 && message.getUint16(10, true) === 8 * size;
-  return !FLOATS.has(size) || isIeee(message, size, message.getUint8(1) & ORDER_BITS);
-}
-
-/** Whether a floating-point type is that of IEEE 754 but for some bits of its bit field. */
-function isIeee(message: DataView, size: number, bits: number): boolean {
-  const known = FLOATS.get(size);
-  if (known === undefined) return false;
-  return known.every((part, at) =>
-    at < 3 ? message.getUint8(at + 1) === part + (at === 0 ? bits : 0) : message.getUint32(4 * at - 4) === part,
+    return [1, 2, 4, 8].includes(size) && message.getUint16(8, true) === 0 && message.getUint16(10, true) === 8 * size;
+  const order = message.getUint8(1) & ORDER_BITS;
+  const parts = FLOATS.get(size);
+  if (parts === undefined) return false;
+  return parts.every((part, at) =>
+    at < 3 ? message.getUint8(at + 1) === part + (at === 0 ? order : 0) : message.getUint32(4 * at - 4) === part,
   );
 }
 
 /** The lengths that values have and may grow to; Infinity where there is no bound. */
-interface Space {
+export interface Space {
   readonly shape: readonly number[];
   readonly maxShape: readonly number[];
+  /** Whether there are no values at all, not even one. */
+  readonly isNull: boolean;
 }
 
 const UNLIMITED = 2 ** 64;
-/** Kind of a space that has dimensions. */
-const SIMPLE_SPACE = 1;
+/** Kind of a space without values. */
+const NULL_SPACE = 2;
+const MOST_DIMENSIONS = 32;
 
 /** Reads a dataspace message. */
 export function readSpace(message: DataView): Space {
-  const version = message.getUint8(0);
-  const rank = message.getUint8(1);
-  const flags = message.getUint8(2);
-  if ((version !== 1 && version !== 2) || (version === 2 && message.getUint8(3) !== (rank === 0 ? 0 : SIMPLE_SPACE)))
-    throw new OtherKind();
+  const [version, rank, flags] = [message.getUint8(0), message.getUint8(1), message.getUint8(2)];
+  if ((version !== 1 && version !== 2) || rank > MOST_DIMENSIONS)
+    throw new DataError(`a shape of version ${version} and ${rank} dimensions is not read`);
   const start = version === 1 ? 8 : 4;
-  const lengths = (from: number): number[] => {
-    const found: number[] = [];
-    for (let d = 0; d < rank; d++) found.push(unsigned(message, from + 8 * d));
-    return found;
-  };
+  const lengths = (from: number) => Array.from({ length: rank }, (_, d) => unsigned(message, from + 8 * d));
   const shape = lengths(start);
   const most = (flags & 1) === 0 ? shape : lengths(start + 8 * rank);
-  return { shape, maxShape: most.map((length) => (length < UNLIMITED ? length : Number.POSITIVE_INFINITY)) };
+  const isNull = version === 2 && message.getUint8(3) === NULL_SPACE;
+  return { shape, maxShape: most.map((n) => (n < UNLIMITED ? n : Number.POSITIVE_INFINITY)), isNull };
 }
 
 /** Reads a filter pipeline message: the registered numbers of filters in order of application. */
 export function readFilters(message: DataView): number[] {
   const version = message.getUint8(0);
   const count = message.getUint8(1);
-  if (version !== 1 && version !== 2) throw new OtherKind();
+  if (version !== 1 && version !== 2) throw new DataError(`a list of filters of version ${version} is not read`);
   const ids: number[] = [];
   for (let at = version === 1 ? 8 : 2; ids.length < count; ) {
     const id = message.getUint16(at, true);
@@ -125,95 +149,141 @@ export function readFilters(message: DataView): number[] {
   return ids;
 }
 
-/** An attribute: its name, and its value as `StoredFile.attributes` has it. */
-interface StoredAttribute {
-  readonly name: string;
-  readonly value: AttributeValue | null;
+/** What stands for elements that were never written. */
+export interface Fill {
+  /** The element as it is stored; null for zeros. */
+  readonly element: Uint8Array | null;
+  /** Whether nothing stands for them: whoever reads them gets whatever the memory holds. */
+  readonly isNothing: boolean;
 }
 
-/** Reads an attribute message. @param read for text in the heap of the file */
-export function readAttribute(message: DataView, read: ReadBytes): StoredAttribute {
+const [NEVER, IF_SET] = [1, 2];
+
+/** Reads a fill value message, of the old kind too. */
+export function readFill(message: DataView, isOld: boolean): Fill {
+  const element = (at: number): Uint8Array | null => {
+    const size = message.getUint32(at, true);
+    return size === 0 ? null : bufferOf(rest(message, at + 4)).subarray(0, size);
+  };
+  if (isOld) return { element: element(0), isNothing: false };
   const version = message.getUint8(0);
-  if (version < 1 || version > 3 || (version > 1 && message.getUint8(1) !== 0)) throw new OtherKind();
-  const sizes = [2, 4, 6].map((at) => message.getUint16(at, true)) as [number, number, number];
-  const padded = version === 1 ? sizes.map((size) => 8 * Math.ceil(size / 8)) : sizes;
-  const [name = 0, type = 0, space = 0] = padded;
+  if (version < 1 || version > 3) throw new DataError(`a fill value of version ${version} is not read`);
+  const flags = message.getUint8(1);
+  const time = version === 3 ? (flags >> 2) & 3 : message.getUint8(2);
+  const isUndefined = version === 3 ? (flags & 0x10) !== 0 : version === 2 && message.getUint8(3) === 0;
+  const isThere = version === 3 ? (flags & 0x20) !== 0 : !isUndefined;
+  return {
+    element: isThere ? element(version === 3 ? 2 : 4) : null,
+    isNothing: time === NEVER || (time === IF_SET && isUndefined),
+  };
+}
+
+/** The parts of an attribute message. */
+interface AttributeParts {
+  readonly name: string;
+  readonly type: DataView;
+  readonly space: DataView;
+  readonly values: DataView;
+}
+
+/** Resolves a message that is kept elsewhere. */
+type ReadShared = (body: DataView, type: number) => DataView;
+
+const [TYPE_MESSAGE, SPACE_MESSAGE] = [0x03, 0x01];
+
+/** Cuts an attribute message into its parts. */
+export function attributeParts(message: DataView, shared: ReadShared): AttributeParts {
+  const version = message.getUint8(0);
+  if (version < 1 || version > 3) throw new DataError(`an attribute of version ${version} is not read`);
+  const flags = version === 1 ? 0 : message.getUint8(1);
+  const sizes = [2, 4, 6].map((at) => message.getUint16(at, true));
+  const [name = 0, type = 0, space = 0] = version === 1 ? sizes.map((size) => 8 * Math.ceil(size / 8)) : sizes;
   const start = version === 3 ? 9 : 8;
-  const part = (at: number, length: number) => {
-    if (at + length > message.byteLength) throw new OtherKind();
-    return new DataView(message.buffer, message.byteOffset + at, length);
+  const part = (at: number, length: number) => new DataView(message.buffer, message.byteOffset + at, length);
+  const end = start + name + type + space;
+  if (end > message.byteLength) throw new DataError("an attribute reaches beyond its message");
+  const [ownType, ownSpace] = [part(start + name, type), part(start + name + type, space)];
+  const isUnicode = version === 3 && message.getUint8(8) === 1;
+  return {
+    name: decoded(bufferOf(part(start, sizes[0] as number)), { isUnicode, isInHeap: true, isPadded: false }),
+    type: (flags & 1) === 0 ? ownType : shared(ownType, TYPE_MESSAGE),
+    space: (flags & 2) === 0 ? ownSpace : shared(ownSpace, SPACE_MESSAGE),
+    values: rest(message, end),
   };
-  const kind = readType(part(start + name, type));
-  const said = textOf(bytesOf(part(start, sizes[0])));
-  if (kind.element === "other") return { name: said, value: null };
-  const { shape } = readSpace(part(start + name + type, space));
+}
+
+/** The value of an attribute as `StoredFile.attributes` has it. @param read for text in the heap of the file */
+export function attributeValue({ type, space, values }: AttributeParts, read: ReadBytes): AttributeValue | null {
+  const elements = readType(type);
+  const { shape, isNull } = readSpace(space);
+  const { element, size, text, isTruth } = elements;
+  const isNumber = isTruth || element === "integer" || (element === "float" && size >= 4);
+  if (isNull || (!isNumber && text === null)) return null;
   const count = shape.reduce((product, length) => product * length, 1);
-  if (count === 0) throw new OtherKind();
-  const values = part(start + name + type + space, count * kind.size);
-  return { name: said, value: attributeValue(values, kind, count, shape.length === 0, read) };
-}
-
-function attributeValue(
-  values: DataView,
-  type: ElementType,
-  count: number,
-  isSingle: boolean,
-  read: ReadBytes,
-): AttributeValue {
-  if (type.element === "float" || type.element === "integer") {
-    const numbers = readNumbers(values, type, count);
-    return isSingle ? numbers[0] : numbers;
+  if (count === 0) return new Float64Array(0);
+  if (count * size > values.byteLength) throw new DataError("an attribute has fewer values than it states");
+  if (text !== null) {
+    const texts = readTexts(values, elements, count, read);
+    return shape.length === 0 ? (texts[0] as string) : texts;
   }
-  const texts = Array.from({ length: count }, (_, i) => {
-    const at = i * type.size;
-    if (type.element === "text") return textOf(bytesOf(values).subarray(at, at + type.size));
-    return heapText(unsigned(values, at + HEAP_ADDRESS_AT), values.getUint32(at + HEAP_INDEX_AT, true), read);
+  const numbers = readNumbers(values, isTruth ? { ...elements, element: "integer" } : elements, count);
+  return shape.length === 0 ? (numbers[0] as number) : numbers;
+}
+
+/** The number of bytes of an element of text in a heap: a length, an address and a number. */
+const [HEAP_ADDRESS_AT, HEAP_INDEX_AT] = [4, 12];
+
+/** Reads texts, those in the heap of the file too. */
+export function readTexts(values: DataView, { size, text }: ElementType, count: number, read: ReadBytes): string[] {
+  if (text === null) throw new DataError("there is no text");
+  return Array.from({ length: count }, (_, i) => {
+    const at = i * size;
+    if (!text.isInHeap) return decoded(bufferOf(values).subarray(at, at + size), text);
+    const [length, address] = [values.getUint32(at, true), unsigned(values, at + HEAP_ADDRESS_AT)];
+    if (length === 0 || address === 0) return "";
+    return decoded(globalObject(read, address, values.getUint32(at + HEAP_INDEX_AT, true)).subarray(0, length), text);
   });
-  return isSingle ? (texts[0] as string) : texts;
 }
 
-/** Reads little-endian numbers to float64. */
-export function readNumbers(values: DataView, { element, size, signed }: ElementType, count: number): Float64Array {
-  const kind = element === "float" ? "Float" : signed ? "Int" : "Uint";
-  const at: Record<string, (at: number) => number> = {
-    Float4: (i) => values.getFloat32(i, true),
-    Float8: (i) => values.getFloat64(i, true),
-    Int1: (i) => values.getInt8(i),
-    Int2: (i) => values.getInt16(i, true),
-    Int4: (i) => values.getInt32(i, true),
-    Int8: (i) => Number(values.getBigInt64(i, true)),
-    Uint1: (i) => values.getUint8(i),
-    Uint2: (i) => values.getUint16(i, true),
-    Uint4: (i) => values.getUint32(i, true),
-    Uint8: (i) => Number(values.getBigUint64(i, true)),
-  };
-  const one = at[`${kind}${size}`];
-  if (one === undefined) throw new OtherKind();
-  return Float64Array.from({ length: count }, (_, i) => one(i * size));
+/** The addresses of the objects that an element refers to, which is a list in the heap. */
+export function readReferences(values: DataView, at: number, read: ReadBytes): number[] {
+  const [length, address] = [values.getUint32(at, true), unsigned(values, at + HEAP_ADDRESS_AT)];
+  if (length === 0 || address === 0) return [];
+  const list = globalObject(read, address, values.getUint32(at + HEAP_INDEX_AT, true));
+  const view = new DataView(list.buffer, list.byteOffset, list.byteLength);
+  return Array.from({ length }, (_, i) => unsigned(view, 8 * i));
 }
 
-/** Text up to its first zero; that of other letters than ASCII depends on the declared set, which the library knows. */
-function textOf(bytes: Buffer): string {
+/** Text up to its first zero, without the blanks that fill it up. */
+function decoded(bytes: Buffer, { isUnicode, isInHeap, isPadded }: TextType): string {
   const end = bytes.indexOf(0);
   const text = end < 0 ? bytes : bytes.subarray(0, end);
-  if (text.some((byte) => byte > 0x7f)) throw new OtherKind();
-  return text.toString("latin1");
+  // The library's binding reads single bytes of fixed length as Windows-1252, and those in the heap as Latin-1.
+  const said = isUnicode
+    ? text.toString("utf8")
+    : isInHeap
+      ? text.toString("latin1")
+      : new TextDecoder("ascii").decode(text);
+  return isPadded ? said.replace(/ +$/, "") : said;
 }
 
-/** Text of any length, which is kept in a heap of the file. */
-function heapText(address: number, index: number, read: ReadBytes): string {
-  const head = read(address, 16);
-  if (bytesOf(head).toString("latin1", 0, 4) !== "GCOL" || head.getUint8(4) !== 1) throw new OtherKind();
-  const end = address + unsigned(head, 8);
-  // A collection that reaches beyond the file is damaged.
-  read(end, 0);
-  for (let at = address + 16; at + 16 <= end; ) {
-    const object = read(at, 16);
-    const bytes = unsigned(object, 8);
-    const number = object.getUint16(0, true);
-    if (number === 0 || at + 16 + bytes > end) break;
-    if (number === index) return textOf(bytesOf(read(at + 16, bytes)));
-    at += 16 + 8 * Math.ceil(bytes / 8);
-  }
-  throw new OtherKind();
+/** Reads numbers to float64. @throws DataError for those of other sizes */
+export function readNumbers(values: DataView, type: ElementType, count: number): Float64Array {
+  const { element, size, signed, littleEndian } = type;
+  const kind = element === "float" ? "Float" : signed ? "Int" : "Uint";
+  const at: Record<string, (at: number) => number> = {
+    Float4: (i) => values.getFloat32(i, littleEndian),
+    Float8: (i) => values.getFloat64(i, littleEndian),
+    Int1: (i) => values.getInt8(i),
+    Int2: (i) => values.getInt16(i, littleEndian),
+    Int4: (i) => values.getInt32(i, littleEndian),
+    Int8: (i) => Number(values.getBigInt64(i, littleEndian)),
+    Uint1: (i) => values.getUint8(i),
+    Uint2: (i) => values.getUint16(i, littleEndian),
+    Uint4: (i) => values.getUint32(i, littleEndian),
+    Uint8: (i) => Number(values.getBigUint64(i, littleEndian)),
+  };
+  const one = at[`${kind}${size}`];
+  if (one === undefined) throw new DataError(`numbers of type ${element} and ${size} bytes are not read`);
+  return Float64Array.from({ length: count }, (_, i) => one(i * size));
 }

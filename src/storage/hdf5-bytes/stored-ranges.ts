@@ -1,25 +1,25 @@
-/** Finds the stretches of a file that hold a box of a dataset: its chunks, or rows of values that lie in one range. */
-import { DataError } from "../../errors.js";
+/** Finds and reads the ranges of a file that hold a box of a dataset: its chunks, or rows of values in one range. */
 import type { Hyperslab, Stored } from "../file/stored.js";
-import type { ByteRange, RangedFile } from "./bytes.js";
+import type { ByteRange } from "./bytes.js";
 import type { Placement } from "./chunk-index.js";
 import { swapped } from "./chunk-reader.js";
 import { chunksIn } from "./chunks/lookup.js";
+import type { OpenBytes } from "./open-bytes.js";
 
-/** Rows that are no further apart are fetched in one range. */
+/** Rows that are no further apart are read together. */
 const GAP_BYTES = 16 * 1024;
 /** Longest range that rows are put together to. */
-const READ_BYTES = 1024 * 1024;
+const RANGE_BYTES = 1024 * 1024;
 
 /**
- * The stretches that hold a box.
+ * The ranges that hold a box.
  *
  * @returns none where nothing was written
  * @throws DataError when the chunk index is damaged
  */
 export function storedRanges(stored: Stored, placement: Placement, box: Hyperslab): ByteRange[] {
   const { chunks } = stored;
-  if (chunks === null) return placement.contiguous === null ? [] : rowPieces(placement.contiguous, stored, box);
+  if (chunks === null) return placement.contiguous === null ? [] : rowRanges(placement.contiguous, stored, box);
   const ranges: ByteRange[] = [];
   for (const first of chunksIn(chunks, box)) {
     const found = placement.chunk(first);
@@ -28,15 +28,15 @@ export function storedRanges(stored: Stored, placement: Placement, box: Hypersla
   return ranges;
 }
 
-/** Rows of a box in a dataset of one range; those near each other are put together. */
-function rowPieces(start: number, stored: Stored, box: Hyperslab): ByteRange[] {
+/** Rows of a box of values in one range; those near each other are put together. */
+function rowRanges(start: number, stored: RowShape, box: Hyperslab): ByteRange[] {
   const ranges: { position: number; length: number }[] = [];
   const { bytes, places } = rowsOf(stored, box);
   for (const place of places()) {
     const position = start + place;
     const last = ranges.at(-1);
     const length = last === undefined ? 0 : position + bytes - last.position;
-    if (last !== undefined && position - last.position - last.length <= GAP_BYTES && length <= READ_BYTES)
+    if (last !== undefined && position - last.position - last.length <= GAP_BYTES && length <= RANGE_BYTES)
       last.length = length;
     else ranges.push({ position, length: bytes });
   }
@@ -44,24 +44,45 @@ function rowPieces(start: number, stored: Stored, box: Hyperslab): ByteRange[] {
 }
 
 /**
- * Reads a box of values that lie in one range from `start` on, row by row.
+ * Reads a box of values that lie in one range from an address on; rows near each other are read together.
  *
- * @param out receives the elements in stored order, little-endian
+ * @param out     receives the elements in stored order, little-endian
+ * @param roomFor lends memory for rows with what is between them
  * @throws DataError when the file ends before
  */
-export function readRows(file: RangedFile, start: number, stored: Stored, box: Hyperslab, out: Uint8Array): void {
+export function readRows(
+  file: OpenBytes,
+  address: number,
+  stored: RowShape,
+  box: Hyperslab,
+  out: Uint8Array,
+  roomFor: (bytes: number) => Buffer,
+): void {
   const { bytes, places } = rowsOf(stored, box);
+  const read: { start: number; bytes: Buffer } = { start: 0, bytes: Buffer.alloc(0) };
   let at = 0;
+  const ranges = rowRanges(0, stored, box)[Symbol.iterator]();
   for (const place of places()) {
-    const row = out.subarray(at, at + bytes);
-    if (file.read(row, start + place) < bytes) throw new DataError(`${file.path} ends inside its values.`);
+    if (place >= read.start + read.bytes.length) {
+      const { position, length } = ranges.next().value as ByteRange;
+      read.start = position;
+      // One row is read to where it is wanted; several are copied from what was read with the gaps between them.
+      read.bytes =
+        length === bytes ? Buffer.from(out.buffer, out.byteOffset + at, bytes) : roomFor(length).subarray(0, length);
+      file.readValues(read.bytes, address + position);
+    }
+    if (read.bytes.buffer !== out.buffer)
+      out.set(read.bytes.subarray(place - read.start, place - read.start + bytes), at);
     at += bytes;
   }
   if (!stored.littleEndian) swapped(out, stored.size);
 }
 
+/** What is known of values that lie in one range. */
+type RowShape = Pick<Stored, "shape" | "size" | "littleEndian">;
+
 /** Bytes of a row of a box, which lies in one range, and the places of all rows in stored order. */
-function rowsOf({ shape, size }: Stored, { offset, count }: Hyperslab) {
+function rowsOf({ shape, size }: RowShape, { offset, count }: Hyperslab) {
   // Dimensions that are read whole are one row with the dimension before.
   let outer = Math.max(0, shape.length - 1);
   let bytes = size * (count[outer] ?? 1);

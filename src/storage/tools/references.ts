@@ -1,7 +1,7 @@
 /** Writes the list of references by which an HDF5 file is read as a Zarr store where it lies. */
 
 import type { AttributeValue, Stored } from "../file/stored.js";
-import type { H5File } from "../hdf5/file.js";
+import type { Hdf5File } from "../hdf5-bytes/hdf5-file.js";
 
 /** Largest range that contiguous values are cut into. */
 const READ_BYTES = 4 * 1024 * 1024;
@@ -23,7 +23,7 @@ export interface ReferenceList {
  * @returns the list, and a line for each dataset that is left out
  * @throws DataError when a group or an index is damaged
  */
-export function referencesOf(file: H5File, target: string): { list: ReferenceList; left: string[] } {
+export function referencesOf(file: Hdf5File, target: string): { list: ReferenceList; left: string[] } {
   const refs: Record<string, ReferenceList["refs"][string]> = {};
   const left: string[] = [];
   const groups = new Map<number, string>();
@@ -61,14 +61,14 @@ function lackOf({ element, filters, virtual, shape }: Stored): string | null {
 
 /** The references of an array, or the reason why it cannot be named. */
 function arrayOf(
-  file: H5File,
+  file: Hdf5File,
   path: string,
   stored: Stored,
   prefix: string,
   target: string,
 ): ReferenceList["refs"] | string {
   const { shape, size, filters } = stored;
-  const placement = file.placement(path, stored);
+  const placement = file.placement(path);
   const chunks = stored.chunks ?? rangesOf(shape, size);
   const refs: Record<string, ReferenceList["refs"][string]> = {
     [`${prefix}.zarray`]: JSON.stringify({
@@ -134,12 +134,12 @@ function range(
 }
 
 /** Names of the dimensions: their labels, else those of their scales, else numbers as other tools give them. */
-function dimensionsOf(file: H5File, path: string): string[] {
+function dimensionsOf(file: Hdf5File, path: string): string[] {
   const scales = file.scales(path);
   return file.labels(path).map((label, axis) => label ?? scales[axis]?.[0]?.split("/").pop() ?? `phony_dim_${axis}`);
 }
 
-function attributesOf(file: H5File, path: string): Record<string, unknown> {
+function attributesOf(file: Hdf5File, path: string): Record<string, unknown> {
   const told = [...file.attributes(path)].filter(([, value]) => value !== null && !isBookkeeping(value));
   return Object.fromEntries(told.map(([name, value]) => [name, value instanceof Float64Array ? [...value] : value]));
 }

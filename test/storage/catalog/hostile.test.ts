@@ -7,7 +7,7 @@ import { gunzipSync } from "node:zlib";
 import { Module } from "h5wasm/node";
 import { beforeAll, expect, it, vi } from "vitest";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
-import { H5File } from "../../../src/storage/hdf5/file.js";
+import { openHdf5 } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { describeTree } from "../../../src/storage/tools/survey.js";
 import { descriptor, stateGrid, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
@@ -81,7 +81,7 @@ it("looks at a file of a thousand groups deep, and of thousands beside each othe
   writeFileSync(path, gunzipSync(readFileSync(GROUPS)));
   const lists = vi.spyOn(Module, "get_names");
   expect(refusals(folder)).toEqual([expect.stringMatching(/the layout of the file is not recognised/)]);
-  const file = new H5File(path);
+  const file = openHdf5(path);
   // Deeper groups and more members are counted, not listed.
   expect(describeTree(file).length).toBeLessThan(410);
   file.close();

@@ -2,12 +2,11 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
-import { Module } from "h5wasm/node";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
-import { H5File } from "../../../src/storage/hdf5/file.js";
+import { openHdf5 } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
-import { PlainHeaders } from "../../../src/storage/hdf5-bytes/plain-headers.js";
+import { OpenBytes } from "../../../src/storage/hdf5-bytes/open-bytes.js";
 import {
   type Dimension,
   descriptor,
@@ -236,7 +235,7 @@ describe("R116: refused", () => {
     writeDescriptor(folder, descriptor("external", { fields: { pressure: PRESSURE } }));
     expect(scanFolders([folder], OPTIONS).problems).toEqual([]);
     useExternalStorage(path, "p", 4 * SIZE);
-    const file = new H5File(path);
+    const file = openHdf5(path);
     expect(file.describe("/p")).toMatchObject({ shape: SHAPE, chunks: null, virtual: false });
     file.close();
     expect(scanFolders([folder], OPTIONS).problems.map(({ message }) => message)).toEqual([
@@ -282,9 +281,9 @@ describe("values that were never written", () => {
   /** Writes a file and takes the values of one of its datasets from it. */
   async function unwritten(path: string, taken: string, write: (file: File) => void): Promise<void> {
     await writeHdf5(path, write, true);
-    const file = new H5File(path);
+    const file = openHdf5(path);
     const stored = file.describe(taken);
-    const { contiguous } = file.placement(taken, stored);
+    const { contiguous } = file.placement(taken);
     file.close();
     takeValues(
       path,
@@ -468,10 +467,8 @@ describe("the catalogue", () => {
     await described(join(folder, "b"), "b");
     await writeHdf5(join(folder, "bad.h5"), (file) => void file.create_group("nothing"));
     const first = scanFolders([folder], OPTIONS);
-    const spies = [vi.spyOn(Module, "open"), vi.spyOn(PlainHeaders, "open")];
-    const opened = (): string[] => [
-      ...new Set(spies.flatMap(({ mock }) => mock.calls.map(([path]) => path as string))),
-    ];
+    const spy = vi.spyOn(OpenBytes.prototype, "close");
+    const opened = (): string[] => [...new Set(spy.mock.contexts.map((file) => (file as OpenBytes).path))];
     try {
       const second = scanFolders([folder], { ...OPTIONS, previous: structuredClone(first) });
       expect(opened()).toEqual([]);
@@ -482,7 +479,7 @@ describe("the catalogue", () => {
       expect(third.datasets[0]).toBe(second.datasets[0]);
       expect(third.datasets[1]?.digest).not.toBe(second.datasets[1]?.digest);
     } finally {
-      for (const spy of spies) spy.mockRestore();
+      spy.mockRestore();
     }
   });
 

@@ -9,9 +9,8 @@ import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import type { FolderScan } from "../../../src/storage/catalog/scan.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/file/dataset.js";
-import { H5File } from "../../../src/storage/hdf5/file.js";
+import { openHdf5 } from "../../../src/storage/hdf5/file.js";
 import { libraryGeneration, loadHdf5 } from "../../../src/storage/hdf5/library.js";
-import { PlainFile } from "../../../src/storage/hdf5/plain-file.js";
 import { describeTree } from "../../../src/storage/tools/survey.js";
 import { chunkFile, contentOf, unpack } from "../../support/chunk-files.js";
 import { fill, NODES, nodeValue, stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
@@ -71,7 +70,7 @@ function servedPressure(content: Buffer): Float32Array | null {
   const { path, scan } = scanned(content);
   for (const { message } of scan.problems) expectOneLine(message);
   orRefused(() => {
-    const file = new PlainFile(path);
+    const file = openHdf5(path);
     try {
       describeTree(file);
     } finally {
@@ -159,7 +158,7 @@ describe("attributes", () => {
     // The first object becomes free space without a size, behind which the library looks for the next one for ever.
     changed.fill(0, changed.indexOf("GCOL") + 16, changed.indexOf("GCOL") + 32);
     const { path } = scanned(changed);
-    const file = new H5File(path);
+    const file = openHdf5(path);
     expect(() => file.attributes("/")).toThrow(DataError);
     file.close();
   });
@@ -182,7 +181,7 @@ describe("the library of a thread", () => {
   });
 
   it("outlives any number of failed calls, and keeps neither files nor memory for them", async () => {
-    const file = new H5File(await writePressure(false));
+    const file = openHdf5(await writePressure(false));
     const openFiles = () => readdirSync("/proc/self/fd").length;
     const before = openFiles();
     // Some 2000 of these were its end.
@@ -195,7 +194,7 @@ describe("the library of a thread", () => {
     const pipe = join(SCRATCH, "pipe.h5");
     execFileSync("mkfifo", [pipe]);
     const path = await writePressure(false, (file) => file.create_external_link(pipe, "/p", "beyond"));
-    const file = new H5File(path);
+    const file = openHdf5(path);
     // To open a pipe would take for ever.
     expect(() => file.describe("/beyond")).toThrow(DataError);
     file.close();
@@ -235,7 +234,7 @@ it("a table of more numbers than bytes are allowed is refused, however few bytes
       ...GZIP,
     });
   });
-  const file = new H5File(path);
+  const file = openHdf5(path);
   expect(() => file.numbers("/x")).toThrow(/too large for a table/);
   file.close();
 });

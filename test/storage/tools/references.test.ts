@@ -8,7 +8,7 @@ import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
 import type { Dataset } from "../../../src/storage/file/dataset.js";
-import { H5File } from "../../../src/storage/hdf5/file.js";
+import { openHdf5 } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { type ReferenceList, referencesOf } from "../../../src/storage/tools/references.js";
 import { nodeValue, type StoredSpec, stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
@@ -22,7 +22,7 @@ const FIXTURES = fileURLToPath(new URL("../zarr/fixtures", import.meta.url));
 beforeAll(() => loadHdf5());
 
 function listOf(path: string, target: string): { list: ReferenceList; left: string[] } {
-  const file = new H5File(path);
+  const file = openHdf5(path);
   try {
     return referencesOf(file, target);
   } finally {
@@ -99,8 +99,8 @@ describe("references of an HDF5 file", () => {
       writeField(file, "p", { dimensions: ["z", "y", "x"], chunks: [4, 10, 5], filter: "gzip" });
     });
     expect(listOf(path, "a.h5").left).toEqual([]);
-    const file = new H5File(path);
-    const { address } = file.placement("/p", file.describe("/p")).chunk([4, 0, 5]) as { address: number };
+    const file = openHdf5(path);
+    const { address } = file.placement("/p").chunk([4, 0, 5]) as { address: number };
     file.close();
     const content = readFileSync(path);
     const place = Buffer.alloc(8);

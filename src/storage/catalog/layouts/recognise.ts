@@ -74,7 +74,7 @@ export function recognise(
   answers: Answers = {},
   name = basename(path, extname(path)),
 ): Recognised | null {
-  const file = openFile(path, { named: true, structure: true });
+  const file = openFile(path, { named: true });
   try {
     return recogniseOpen(file, answers, name);
   } finally {

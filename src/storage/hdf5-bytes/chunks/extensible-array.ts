@@ -3,7 +3,7 @@
  * 1.10.
  */
 import { DataError } from "../../../errors.js";
-import { addressAt, checkedBytes, type OpenBytes, type ReadBytes, unsigned } from "../bytes.js";
+import { addressAt, checkedBytes, type ReadBytes, unsigned } from "../bytes.js";
 import { CHECKSUM } from "../checksum.js";
 import { type ChunkGrid, chunkNumbers, entryAt, entryRanges, kept, type Lookup } from "./lookup.js";
 
@@ -42,18 +42,16 @@ const INDEX_PREFIX = 14;
  * @param address of its header
  * @throws DataError, also from the lookup, when it is cut short or not for such chunks
  */
-export function extensibleArray(bytes: OpenBytes, address: number, grid: ChunkGrid): Lookup {
+export function extensibleArray(read: ReadBytes, address: number, grid: ChunkGrid): Lookup {
   if (grid.maxShape.filter((length) => length === Number.POSITIVE_INFINITY).length !== 1)
     throw new DataError("Chunks in an extensible array need one dimension without a bound.");
   const { numberOf } = chunkNumbers(grid);
-  const header = bytes((read) => readHeader(read, address));
+  const header = readHeader(read, address);
   const { indexBlock, direct, entryBytes } = header;
   if (indexBlock === null) return () => null;
-  const { view, firstBlocks, superBlocks } = bytes((read) => readIndexBlock(read, indexBlock, header));
-  const superBlockAt = kept((start: number, level: number) =>
-    bytes((read) => readSuperBlock(read, start, level, header)),
-  );
-  const rangeAt = entryRanges(bytes);
+  const { view, firstBlocks, superBlocks } = readIndexBlock(read, indexBlock, header);
+  const superBlockAt = kept((start: number, level: number) => readSuperBlock(read, start, level, header));
+  const rangeAt = entryRanges(read);
   const dataBlock = { signature: "EADB", owner: address, prefix: header.prefix };
   const wholeBlock = (at: number, count: number, entry: number) =>
     rangeAt(at, { count, entryBytes, block: dataBlock }, entry);

@@ -1,7 +1,7 @@
 /** Reads the B-tree of version 1, the chunk index of all files of the formats before 1.10. */
 import { DataError } from "../../../errors.js";
 import type { StoredChunk } from "../../file/stored.js";
-import { addressAt, type OpenBytes, type ReadBytes, signedBytes, unsigned } from "../bytes.js";
+import { addressAt, type ReadBytes, signedBytes, unsigned } from "../bytes.js";
 import { kept, type Lookup } from "./lookup.js";
 
 /** Node type of chunks. */
@@ -15,9 +15,9 @@ const HEAD = 24;
  * @param rank dimensions of the dataset
  * @returns a lookup that throws a DataError when the tree is damaged
  */
-export function firstTree(bytes: OpenBytes, root: number, rank: number): Lookup {
+export function firstTree(read: ReadBytes, root: number, rank: number): Lookup {
   const keyBytes = 8 + 8 * (rank + 1);
-  const nodeAt = kept((address: number, _: null) => bytes((read) => readNode(read, address, keyBytes)));
+  const nodeAt = kept((address: number, _: null) => readNode(read, address, keyBytes));
   return (first) => {
     let address = root;
     for (let level = Number.POSITIVE_INFINITY; ; ) {

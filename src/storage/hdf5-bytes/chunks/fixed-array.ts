@@ -1,6 +1,6 @@
 /** Reads the fixed array, the chunk index of data that has bounds, in files of the formats since 1.10. */
 import { DataError } from "../../../errors.js";
-import { addressAt, checkedBytes, type OpenBytes, unsigned } from "../bytes.js";
+import { addressAt, checkedBytes, type ReadBytes, unsigned } from "../bytes.js";
 import { CHECKSUM } from "../checksum.js";
 import { type ChunkGrid, chunkNumbers, entryRanges, type Lookup } from "./lookup.js";
 
@@ -12,21 +12,21 @@ const PREFIX = 14;
  * @param address of its header
  * @throws DataError when it is cut short or not one for these chunks
  */
-export function fixedArray(bytes: OpenBytes, address: number, grid: ChunkGrid): Lookup {
+export function fixedArray(read: ReadBytes, address: number, grid: ChunkGrid): Lookup {
   const { numberOf, total } = chunkNumbers(grid);
-  const header = bytes((read) => checkedBytes(read, "FAHD", address, 24));
+  const header = checkedBytes(read, "FAHD", address, 24);
   const entryBytes = header.getUint8(6);
   const pageEntries = 2 ** header.getUint8(7);
   if (unsigned(header, 8) !== total) throw new DataError(`The array at ${address} is not one of ${total} chunks.`);
   const block = addressAt(header, 16);
   if (block === null) return () => null;
-  const rangeAt = entryRanges(bytes);
+  const rangeAt = entryRanges(read);
   if (total <= pageEntries) {
     const range = { count: total, entryBytes, block: { signature: "FADB", owner: address, prefix: PREFIX } };
     return (first) => rangeAt(block, range, numberOf(first));
   }
   const mapBytes = Math.ceil(Math.ceil(total / pageEntries) / 8);
-  const map = bytes((read) => checkedBytes(read, "FADB", block, PREFIX + mapBytes, address));
+  const map = checkedBytes(read, "FADB", block, PREFIX + mapBytes, address);
   const pages = block + PREFIX + mapBytes + CHECKSUM;
   return (first) => {
     const number = numberOf(first);

@@ -4,7 +4,7 @@
  */
 
 import type { Hyperslab, StoredChunk } from "../../file/stored.js";
-import { addressAt, checkedBytes, type OpenBytes, unsigned } from "../bytes.js";
+import { addressAt, checkedBytes, type ReadBytes, unsigned } from "../bytes.js";
 import { CHECKSUM, checkSum } from "../checksum.js";
 
 /** The place of the chunk with this first element, in stored order; null when it was never written. */
@@ -25,7 +25,7 @@ const MASK = 4;
 /** Entries of an index that are kept: at most about 1 MiB of them. */
 const ENTRIES_KEPT = 256;
 
-/** Remembers by their addresses what was read last: to open the file for one entry costs more than all else here. */
+/** Remembers by their addresses what was read last: to read and check it again costs more than all else here. */
 export function kept<A, T>(read: (address: number, about: A) => T): (address: number, about: A) => T {
   const entries = new Map<number, T>();
   return (address, about) => {
@@ -93,17 +93,15 @@ interface EntryBlock {
 }
 
 /** Reads ranges of entries by their addresses; an entry of a range is found by its number. */
-export function entryRanges(bytes: OpenBytes) {
-  const rangeAt = kept((address: number, { count, entryBytes, block }: EntryRange) =>
-    bytes((read) => {
-      if (block === null) {
-        const page = read(address, count * entryBytes + CHECKSUM);
-        checkSum(page);
-        return page;
-      }
-      return checkedBytes(read, block.signature, address, block.prefix + count * entryBytes, block.owner);
-    }),
-  );
+export function entryRanges(read: ReadBytes) {
+  const rangeAt = kept((address: number, { count, entryBytes, block }: EntryRange) => {
+    if (block === null) {
+      const page = read(address, count * entryBytes + CHECKSUM);
+      checkSum(page);
+      return page;
+    }
+    return checkedBytes(read, block.signature, address, block.prefix + count * entryBytes, block.owner);
+  });
   return (address: number, range: EntryRange, entry: number): StoredChunk | null =>
     entryAt(rangeAt(address, range), (range.block?.prefix ?? 0) + entry * range.entryBytes, range.entryBytes);
 }

@@ -8,7 +8,7 @@ import { type Recognised, recognise } from "../../../../src/storage/catalog/layo
 import { findPattern, recogniseSeries } from "../../../../src/storage/catalog/series.js";
 import { openSource } from "../../../../src/storage/catalog/source.js";
 import { verify } from "../../../../src/storage/catalog/verify.js";
-import { H5File } from "../../../../src/storage/hdf5/file.js";
+import { openHdf5 } from "../../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { describeTree } from "../../../../src/storage/tools/survey.js";
 import { type Dimension, fill, NODES, nodeValue, parentOf, writeField, writeHdf5 } from "../../../support/cubes.js";
@@ -472,7 +472,7 @@ describe("describeTree", () => {
       file.create_attribute("note", "made by hand");
       (file.get("a/rho") as H5Dataset).create_attribute("units", "kg");
     });
-    const file = new H5File(path);
+    const file = openHdf5(path);
     const text = describeTree(file).join("\n");
     file.close();
     for (const expected of [

@@ -12,7 +12,7 @@ import { DataError } from "../../../../src/errors.js";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../../src/storage/file/dataset.js";
-import { H5File } from "../../../../src/storage/hdf5/file.js";
+import { openHdf5 } from "../../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { checkDeclared, decode } from "../../../../src/storage/hdf5-bytes/filters.js";
 import { fc } from "../../../support/property.js";
@@ -155,9 +155,8 @@ describe("filters of plugins", () => {
 /** The place of the first chunk of a file, and its entry in the index. */
 function firstChunk(content: Buffer): { address: number; bytes: number; entry: number } {
   const { path } = scanned(content);
-  const file = new H5File(path);
-  const stored = file.describe("/u");
-  const chunk = file.chunkIndex("/u", stored)?.chunk([0, 0, 0, 0]);
+  const file = openHdf5(path);
+  const chunk = file.chunkIndex("/u")?.chunk([0, 0, 0, 0]);
   file.close();
   const { address, bytes } = chunk as { address: number; bytes: number };
   const head = Buffer.alloc(8);
@@ -324,7 +323,7 @@ describe("filters that are not read", () => {
   ])("are named, not called damage: %i", (filter, message) => {
     const path = join(SCRATCH, `renamed${filter}.h5`);
     writeFileSync(path, renamed(filter));
-    const file = new H5File(path);
+    const file = openHdf5(path);
     expect(() => file.numbers("/u")).toThrow(message);
     expect(() => file.numbers("/u")).not.toThrow(/damaged/);
     file.close();

@@ -1,0 +1,136 @@
+/**
+ * Lists the members of groups: those of symbol tables, of link messages, and of many links in a heap.
+ *
+ * Source: HDF5 file format specification 4.0, sections III.A.1, III.B, III.C and IV.A.2.g.
+ */
+import { DataError } from "../../errors.js";
+import { addressAt, bufferOf, type ReadBytes, signedBytes, unsigned } from "./bytes.js";
+import { fractalHeap, localNames } from "./heaps.js";
+import { type HeaderMessage, MESSAGE, type ObjectHeader } from "./object-header.js";
+import { recordsOf } from "./second-tree.js";
+
+/** A member of a group: the address of its header, the path that a soft link leads to, or another link. */
+export type Member = number | string | OtherLink;
+
+/** A link that is not followed, to a file or of a kind that a program has made up. */
+export interface OtherLink {
+  readonly refused: string;
+}
+
+/** Most members of a group, and nodes of its tree. */
+const MOST_MEMBERS = 1_000_000;
+/** Most levels of a tree of names. */
+const MAX_LEVELS = 16;
+/** Cache type of a symbol table entry that is a soft link, and the place of its path in the entry. */
+const SOFT_ENTRY = 2;
+const SOFT_PATH_AT = 24;
+const ENTRY_BYTES = 40;
+/** Kinds of links. */
+const [HARD, SOFT, EXTERNAL] = [0, 1, 64];
+/** Type of the tree of links by name, and bytes of an identifier in their heap. */
+const LINK_TYPES = [5];
+const [LINK_ID_AT, LINK_ID] = [4, 7];
+/** Flag of links that are listed in the order in which they were made. */
+const ORDERED = 0x02;
+
+/** The members of a group, in the order in which they are listed. @throws DataError when it is damaged */
+export function membersOf(read: ReadBytes, { messages }: ObjectHeader): ReadonlyMap<string, Member> {
+  const table = messages.find(({ type }) => type === MESSAGE.symbolTable);
+  if (table !== undefined) return tableMembers(read, read(table.start, table.bytes));
+  const about = messages.find(({ type }) => type === MESSAGE.linkInfo);
+  if (about === undefined) throw new DataError("it is no group");
+  const info = read(about.start, about.bytes);
+  const links = messages
+    .filter(({ type }) => type === MESSAGE.link)
+    .map(({ start, bytes }: HeaderMessage) => linkOf(read(start, bytes)))
+    .concat(denseLinks(read, info));
+  const isOrdered = (info.getUint8(1) & ORDERED) !== 0;
+  links.sort((a, b) => (isOrdered ? a.order - b.order : Buffer.compare(a.name, b.name)));
+  return new Map(links.map(({ name, member }) => [nameOf(name), member]));
+}
+
+/** The links of a group that keeps many of them in a heap. */
+function denseLinks(read: ReadBytes, info: DataView): Link[] {
+  const at = 2 + ((info.getUint8(1) & 1) === 0 ? 0 : 8);
+  const heap = addressAt(info, at);
+  if (heap === null) return [];
+  const object = fractalHeap(read, heap);
+  return recordsOf(read, unsigned(info, at + 8), LINK_TYPES, MOST_MEMBERS).map((record) =>
+    linkOf(object(new DataView(record.buffer, record.byteOffset + LINK_ID_AT, LINK_ID))),
+  );
+}
+
+interface Link {
+  readonly name: Buffer;
+  readonly order: number;
+  readonly member: Member;
+}
+
+/** Reads a link message. */
+function linkOf(link: DataView): Link {
+  const flags = link.getUint8(1);
+  const kind = (flags & 0x08) === 0 ? HARD : link.getUint8(2);
+  let at = 2 + ((flags & 0x08) === 0 ? 0 : 1);
+  const order = (flags & 0x04) === 0 ? 0 : unsigned(link, at);
+  at += ((flags & 0x04) === 0 ? 0 : 8) + ((flags & 0x10) === 0 ? 0 : 1);
+  const width = 1 << (flags & 0x03);
+  const length = unsigned(link, at, width);
+  const text = bufferOf(link);
+  const name = text.subarray(at + width, at + width + length);
+  at += width + length;
+  if (link.getUint8(0) !== 1 || name.length < length) throw new DataError("a link is damaged");
+  if (kind === HARD) return { name, order, member: unsigned(link, at) };
+  const value = text.subarray(at + 2, at + 2 + link.getUint16(at, true));
+  if (kind === SOFT) return { name, order, member: value.toString("utf8") };
+  // An external link has a byte of flags before the name of its file.
+  const file = value.toString("utf8", 1, Math.max(1, value.indexOf(0, 1)));
+  const refused = kind === EXTERNAL ? `an external link to ${file}` : `a link of kind ${kind}`;
+  return { name, order, member: { refused } };
+}
+
+/** The members of a group of the earliest format, in the order of their names. */
+function tableMembers(read: ReadBytes, table: DataView): Map<string, Member> {
+  const found = new Map<string, Member>();
+  const nameAt = localNames(read, unsigned(table, 8));
+  const visited = new Set<number>();
+  const visit = (address: number, above: number): void => {
+    const node = signedBytes(read, "TREE", address, 24);
+    const [type, level, entries] = [node.getUint8(4), node.getUint8(5), node.getUint16(6, true)];
+    const isAgain = visited.size === visited.add(address).size;
+    if (type !== 0 || level >= above || isAgain) throw new DataError(`The tree of names at ${address} is damaged.`);
+    const keys = read(address + 24, 16 * entries + 8);
+    for (let at = 0; at < entries; at++) {
+      const child = unsigned(keys, 16 * at + 8);
+      if (level > 0) visit(child, level);
+      else if (visited.size === visited.add(child).size) throw new DataError(`There are names twice at ${child}.`);
+      else tableEntries(read, child, nameAt, found);
+    }
+  };
+  visit(unsigned(table, 0), MAX_LEVELS);
+  return found;
+}
+
+/** Collects the members in a leaf. */
+function tableEntries(
+  read: ReadBytes,
+  address: number,
+  nameAt: (offset: number) => Buffer,
+  found: Map<string, Member>,
+): void {
+  const count = signedBytes(read, "SNOD", address, 8).getUint16(6, true);
+  const entries = read(address + 8, ENTRY_BYTES * count);
+  for (let at = 0; at < entries.byteLength; at += ENTRY_BYTES) {
+    const isSoft = entries.getUint32(at + 16, true) === SOFT_ENTRY;
+    const name = nameOf(nameAt(unsigned(entries, at)));
+    found.set(
+      name,
+      isSoft ? nameAt(entries.getUint32(at + SOFT_PATH_AT, true)).toString("utf8") : unsigned(entries, at + 8),
+    );
+    if (found.size > MOST_MEMBERS) throw new DataError(`a group has more than ${MOST_MEMBERS} members`);
+  }
+}
+
+function nameOf(bytes: Buffer): string {
+  if (bytes.length === 0) throw new DataError("a member has no name");
+  return bytes.toString("utf8");
+}

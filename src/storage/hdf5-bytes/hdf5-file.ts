@@ -1,0 +1,464 @@
+/**
+ * `Hdf5File` reads an HDF5 file from its bytes: its groups, attributes, tables and values. Only values behind filters
+ * that are not undone here are left to the HDF5 library.
+ */
+import { DataError } from "../../errors.js";
+import type { FileStamp } from "../file/dataset.js";
+import { packingOf, unpack } from "../file/packing.js";
+import type { AttributeValue, ChunkIndex, Hyperslab, RawValues, Stored } from "../file/stored.js";
+import {
+  countElements,
+  MAX_TABLE_BYTES,
+  MAX_TEXTS,
+  type StoredFile,
+  type StoredHyperslab,
+  type ValueBuffer,
+} from "../file/stored-file.js";
+import { type ByteRange, type FilePlace, pathOf, type RangedFile, whyNotHdf5 } from "./bytes.js";
+import { type Layout, type Placement, readLayout, type ValuePlaces, valuePlaces } from "./chunk-index.js";
+import {
+  type ChunkedDataset,
+  checkChunks,
+  isWholeChunk,
+  readChunks,
+  readWholeChunk,
+  repeated,
+  swapped,
+} from "./chunk-reader.js";
+import { FILTER_NAMES, isUndoneHere, whyNotUndone } from "./filters.js";
+import {
+  attributeParts,
+  attributeValue,
+  type ElementType,
+  type Fill,
+  readFill,
+  readFilters,
+  readNumbers,
+  readReferences,
+  readSpace,
+  readTexts,
+  readType,
+} from "./header-messages.js";
+import { MESSAGE } from "./object-header.js";
+import { readRows, storedRanges } from "./stored-ranges.js";
+import { type Hdf5Object, Structure } from "./structure.js";
+
+const MAX_LINKS = 16;
+/** Numbers of a table count as many bytes at least: as read they take 8. */
+const FLOAT32_BYTES = 4;
+/** The attributes that refer to the coordinate tables of the dimensions of a dataset, and hold their labels. */
+const SCALES = "DIMENSION_LIST";
+const LABELS = "DIMENSION_LABELS";
+/** Bytes of an element that is a list in the heap. */
+const LIST_BYTES = 16;
+
+/** Reads values that this room cannot decode. */
+export interface ForeignValues {
+  /** Memory that `read` can read to. */
+  buffer(): ValueBuffer;
+  /** Reads a box of a dataset to the address of reserved memory. @throws DataError */
+  read(path: string, box: Hyperslab, pointer: number): void;
+  close(): void;
+}
+
+/** All that is known of a dataset. */
+interface OpenDataset {
+  readonly object: Hdf5Object;
+  readonly type: ElementType;
+  readonly stored: Stored;
+  readonly layout: Layout;
+  readonly fill: Fill;
+  readonly isExternal: boolean;
+  /** Whether there are no values at all, not even one. */
+  readonly isNull: boolean;
+  places: ValuePlaces | null;
+}
+
+/** An open file, read-only. */
+export class Hdf5File implements StoredFile {
+  readonly path: string;
+  readonly #place: FilePlace;
+  readonly #structure: Structure;
+  readonly #foreign: ForeignValues;
+  readonly #datasets = new Map<number, OpenDataset>();
+  readonly #attributes = new Map<number, Map<string, AttributeValue | null>>();
+  /** The first path of each object, once a dimension scale was asked for. */
+  #paths: ReadonlyMap<number, string> | null = null;
+  #closed = false;
+
+  /**
+   * @param place path of the file, or the file where it is read by ranges
+   * @param room  of ROOM_BYTES, used until the file is closed
+   * @throws DataError when it does not open
+   */
+  constructor(place: FilePlace, foreign: ForeignValues, room?: Buffer) {
+    this.path = pathOf(place);
+    this.#place = place;
+    this.#foreign = foreign;
+    try {
+      this.#structure = new Structure(place, room);
+      // A file without a root group is damaged.
+      if (this.#structure.object("/").kind !== "group") throw new DataError("its root is no group");
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      throw new DataError(`${this.path} does not open as an HDF5 file: ${whyNotHdf5(place)}.`, error);
+    }
+  }
+
+  /** The file as it was opened; null for one that lies elsewhere. */
+  get stamp(): FileStamp | null {
+    return this.#structure.bytes.stamp;
+  }
+
+  get newestMs(): number | undefined {
+    return this.#ranged?.newestMs;
+  }
+
+  get version(): string | undefined {
+    return this.#ranged?.version;
+  }
+
+  get #ranged(): RangedFile | null {
+    return typeof this.#place === "string" ? null : this.#place;
+  }
+
+  names(group: string): string[] {
+    return this.#reading(`${group} is not a readable group`, () => [
+      ...this.#structure.members(this.#structure.object(group)).keys(),
+    ]);
+  }
+
+  /** @throws DataError for an external link, and for soft links in a circle */
+  resolve(path: string): string | null {
+    return this.#reading(`${path} is not readable`, () => {
+      let left = namesIn(path);
+      let at: string[] = [];
+      for (let hops = 0; left.length > 0; ) {
+        const [name, ...rest] = left as [string, ...string[]];
+        const parent = this.#structure.object(at.join("/"));
+        const member = parent.kind === "group" ? this.#structure.members(parent).get(name) : undefined;
+        if (member === undefined) return null;
+        if (typeof member === "object")
+          throw new DataError(`${this.path}: /${[...at, name].join("/")} is ${member.refused}, which is refused.`);
+        if (typeof member === "number") {
+          at = [...at, name];
+          left = rest;
+          continue;
+        }
+        if (++hops > MAX_LINKS) throw new DataError(`${this.path}: ${path} is a chain of too many links.`);
+        if (member.startsWith("/")) at = [];
+        left = [...namesIn(member), ...rest];
+      }
+      return `/${at.join("/")}`;
+    });
+  }
+
+  kind(path: string): "group" | "dataset" | "other" {
+    return this.#reading(`${path} is not readable`, () => this.#structure.object(path).kind);
+  }
+
+  describe(path: string): Stored {
+    return this.#dataset(path).stored;
+  }
+
+  attributes(path: string): Map<string, AttributeValue | null> {
+    return this.#reading(`the attributes of ${path} are not readable`, () => {
+      const object = this.#structure.object(path);
+      let found = this.#attributes.get(object.address);
+      if (found === undefined) {
+        const parts = this.#structure.attributes(object).map((body) => attributeParts(body, this.#structure.shared));
+        found = new Map(parts.map((part) => [part.name, attributeValue(part, this.#structure.read)]));
+        this.#attributes.set(object.address, found);
+      }
+      return new Map(found);
+    });
+  }
+
+  scales(path: string): string[][] {
+    return this.#reading(`the dimension scales of ${path} are not readable`, () => {
+      const { object, stored } = this.#dataset(path);
+      const { read, shared } = this.#structure;
+      const list = this.#structure
+        .attributes(object)
+        .map((body) => attributeParts(body, shared))
+        .find(({ name }) => name === SCALES);
+      if (list === undefined || !readType(list.type).isReferences) return stored.shape.map(() => []);
+      return stored.shape.map((_, d) =>
+        readReferences(list.values, d * LIST_BYTES, read).map((address) => this.#pathOf(address)),
+      );
+    });
+  }
+
+  labels(path: string): (string | null)[] {
+    return this.#reading(`the dimension labels of ${path} are not readable`, () => {
+      const labels = this.attributes(path).get(LABELS);
+      const texts = typeof labels === "string" ? [labels] : Array.isArray(labels) ? labels : [];
+      return this.describe(path).shape.map((_, d) => texts[d] || null);
+    });
+  }
+
+  texts(path: string): readonly string[] | null {
+    const { stored, type, isNull } = this.#dataset(path);
+    const count = stored.shape.reduce((product, length) => product * length, 1);
+    const isSmall = !isNull && count > 0 && count <= MAX_TEXTS && count * stored.size <= MAX_TABLE_BYTES;
+    if (stored.element !== "string" || !isSmall) return null;
+    return this.#reading(`${path} is not readable`, () =>
+      readTexts(viewOf(this.#allValues(path)), type, count, this.#structure.read),
+    );
+  }
+
+  address(path: string): number {
+    return this.#reading(`${path} is not readable`, () => this.#structure.object(path).address);
+  }
+
+  numbers(path: string): Float64Array {
+    const { stored, type } = this.#dataset(path);
+    const count = stored.shape.reduce((product, length) => product * length, 1);
+    const bytes = count * stored.size;
+    const { element } = stored;
+    if (element !== "float" && element !== "integer") throw new DataError(`${this.path}: ${path} holds no numbers.`);
+    if (Math.max(bytes, count * FLOAT32_BYTES) > MAX_TABLE_BYTES)
+      throw new DataError(`${this.path}: ${path} is too large for a table (${bytes} bytes).`);
+    if (bytes > 0 && this.isUnwritten(path)) throw new DataError(`${this.path}: ${path} was never written.`);
+    return this.#reading(`${path} is not readable`, () => {
+      const values = viewOf(bytes === 0 ? new Uint8Array(0) : this.#allValues(path));
+      const numbers = readNumbers(values, { ...type, littleEndian: true }, count);
+      return Float64Array.from(unpack(numbers, packingOf(this.attributes(path), stored)));
+    });
+  }
+
+  isUnwritten(path: string): boolean {
+    const { layout } = this.#dataset(path);
+    return layout.address === null && !layout.isVirtual;
+  }
+
+  hasExternalStorage(path: string): boolean {
+    return this.#dataset(path).isExternal;
+  }
+
+  /** The placement of the values of a dataset in the file. */
+  placement(path: string): Placement {
+    return this.#places(path).placement;
+  }
+
+  chunkIndex(path: string): ChunkIndex | null {
+    const { index, isKnown } = this.#places(path);
+    return isKnown ? index : null;
+  }
+
+  /** Starts to fetch the bytes of boxes if the file lies elsewhere. */
+  fetched(boxes: readonly StoredHyperslab[]): readonly boolean[] {
+    if (this.#ranged === null) return boxes.map(() => true);
+    return this.#ranged.fetched(boxes.map((box) => () => this.#ranges(box.path, box)));
+  }
+
+  /** The ranges of the file that hold a box. */
+  #ranges(path: string, box: Hyperslab): ByteRange[] {
+    return storedRanges(this.#dataset(path).stored, this.placement(path), box);
+  }
+
+  /**
+   * Reads a box of elements in stored order and stored type, little-endian.
+   * @throws DataError when the box is not in the dataset, or what is stored there is damaged or was never written
+   */
+  readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ValueBuffer): RawValues {
+    const total = countElements(`${this.path}: ${path}`, stored.shape, box);
+    const pointer = buffer.reserve(total * stored.size);
+    this.#readBox(path, box, buffer, total * stored.size, pointer);
+    return buffer.values(stored, total);
+  }
+
+  readWholeChunk(path: string, stored: Stored, box: Hyperslab, out: Uint8Array, buffer: ValueBuffer): boolean {
+    if (this.#closed || stored.chunks === null || !isUndoneHere(stored.filters)) return false;
+    return this.#reading(`reading ${path} failed`, () => {
+      const chunked = this.#chunked(path);
+      if (chunked === null || !isWholeChunk(chunked, box)) return false;
+      return this.#fetching(path, box, () => readWholeChunk(chunked, box, out, (bytes) => buffer.room(bytes)));
+    });
+  }
+
+  /** Reads a box to the start of a buffer, of which `pointer` is the address. */
+  #readBox(path: string, box: Hyperslab, buffer: ValueBuffer, bytes: number, pointer: number): void {
+    if (this.#closed) throw new DataError(`${this.path} is closed.`);
+    this.#reading(`reading ${path} failed`, () => {
+      const { stored, isExternal } = this.#dataset(path);
+      if (stored.virtual || isExternal) throw new DataError("its values are in other files");
+      this.#fetching(path, box, () => {
+        const foreign = isUndoneHere(stored.filters) ? null : this.#chunked(path);
+        if (foreign === null) this.#readHere(path, box, buffer.bytes(bytes), (length) => buffer.room(length));
+        else {
+          if (foreign.index.unwritten(box) !== null) this.#fillOf(path);
+          checkChunks(foreign, box);
+          this.#foreign.read(path, box, pointer);
+        }
+      });
+    });
+  }
+
+  #fetching<T>(path: string, box: Hyperslab, read: () => T): T {
+    return this.#ranged === null ? read() : this.#ranged.with(this.#ranges(path, box), read);
+  }
+
+  /** Reads a box whose values are stored as they are, or through filters that are undone here. */
+  #readHere(path: string, box: Hyperslab, out: Uint8Array, roomFor: (bytes: number) => Buffer): void {
+    const { stored, layout } = this.#dataset(path);
+    const chunked = this.#chunked(path);
+    if (chunked !== null) {
+      const isWhole = chunked.index.unwritten(box) === null;
+      readChunks(chunked, box, out, isWhole ? null : this.#fillOf(path), roomFor);
+    } else if (layout.address === null) out.set(repeated(this.#fillOf(path), out.length));
+    else {
+      const whole = stored.shape.reduce((product, length) => product * length, stored.size);
+      if (layout.bytes !== null && layout.bytes < whole)
+        throw new DataError(`it has ${layout.bytes} of ${whole} bytes`);
+      readRows(this.#structure.bytes, layout.address, stored, box, out, roomFor);
+    }
+  }
+
+  /** The element that stands for those that were never written, little-endian. @throws DataError if nothing does */
+  #fillOf(path: string): Uint8Array {
+    const { fill, stored } = this.#dataset(path);
+    if (fill.isNothing)
+      throw new DataError(`${this.path}: ${path} has values that were never written, and no fill value.`);
+    const element = fill.element === null ? new Uint8Array(stored.size) : Uint8Array.from(fill.element);
+    if (element.length !== stored.size) throw new DataError("its fill value is of another size");
+    return stored.littleEndian ? element : swapped(element, stored.size);
+  }
+
+  /** All values of a small dataset, little-endian. */
+  #allValues(path: string): Uint8Array {
+    const { stored } = this.#dataset(path);
+    const bytes = stored.shape.reduce((product, length) => product * length, stored.size);
+    const box = { offset: stored.shape.map(() => 0), count: stored.shape };
+    const foreign = whyNotUndone(stored.filters);
+    if (foreign !== null) throw new DataError(`${this.path}: ${path} ${foreign}.`);
+    if (isUndoneHere(stored.filters)) {
+      const out = new Uint8Array(bytes);
+      this.#fetching(path, box, () => this.#readHere(path, box, out, (length) => Buffer.allocUnsafeSlow(length)));
+      return out;
+    }
+    const buffer = this.#foreign.buffer();
+    try {
+      this.#readBox(path, box, buffer, bytes, buffer.reserve(bytes));
+      return buffer.bytes(bytes).slice();
+    } finally {
+      buffer.free();
+    }
+  }
+
+  /** Null if the values are not in chunks. */
+  #chunked(path: string): ChunkedDataset | null {
+    const { stored } = this.#dataset(path);
+    const { chunks } = stored;
+    if (chunks === null) return null;
+    const where = `${this.path}: ${path}`;
+    return { where, stored: { ...stored, chunks }, index: this.#places(path).index, bytes: this.#structure.bytes };
+  }
+
+  #places(path: string): ValuePlaces {
+    const dataset = this.#dataset(path);
+    const { read, bytes } = this.#structure;
+    const where = `${this.path}: ${path}`;
+    dataset.places ??= this.#reading(`the values of ${path} are not readable`, () =>
+      valuePlaces(read, bytes.start, where, dataset.layout, dataset.stored),
+    );
+    return dataset.places;
+  }
+
+  #dataset(path: string): OpenDataset {
+    return this.#reading(`${path} has no readable header`, () => {
+      const object = this.#structure.object(path);
+      let dataset = this.#datasets.get(object.address);
+      if (dataset === undefined) {
+        dataset = openDataset(this.#structure, object);
+        this.#datasets.set(object.address, dataset);
+      }
+      return dataset;
+    });
+  }
+
+  /** A path of the object at an address. @throws DataError if there is none */
+  #pathOf(address: number): string {
+    this.#paths ??= this.#pathsOfObjects();
+    const path = this.#paths.get(address);
+    if (path === undefined) throw new DataError(`no path leads to the object at ${address}`);
+    return path;
+  }
+
+  #pathsOfObjects(): ReadonlyMap<number, string> {
+    const paths = new Map<number, string>();
+    const visit = (group: string, address: number): void => {
+      for (const [name, member] of this.#structure.members(this.#structure.at(address))) {
+        if (typeof member !== "number" || paths.has(member)) continue;
+        const path = `${group}/${name}`;
+        paths.set(member, path);
+        if (this.#structure.at(member).kind === "group") visit(path, member);
+      }
+    };
+    const { root } = this.#structure.bytes;
+    paths.set(root, "/");
+    visit("", root);
+    return paths;
+  }
+
+  /** Runs a read; what is damaged becomes a DataError that names the file and what failed. */
+  #reading<T>(what: string, read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      if (error instanceof DataError && error.message.startsWith(this.path)) throw error;
+      throw new DataError(`${this.path}: ${what}: ${error.message}.`, error);
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#structure.close();
+    this.#foreign.close();
+  }
+}
+
+/** Whether an error says that a file is damaged: that it is, or that a length in it leads beyond what there is. */
+function isDamage(error: unknown): error is Error {
+  return error instanceof DataError || error instanceof RangeError || (error instanceof Error && "syscall" in error);
+}
+
+function namesIn(path: string): string[] {
+  return path.split("/").filter((name) => name !== "" && name !== ".");
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+
+/** Reads the header of a dataset. @throws DataError when it is none, or damaged */
+function openDataset(structure: Structure, object: Hdf5Object): OpenDataset {
+  const [typeBody, spaceBody] = [structure.body(object, MESSAGE.type), structure.body(object, MESSAGE.space)];
+  const message = object.header.messages.find(({ type }) => type === MESSAGE.layout);
+  if (typeBody === null || spaceBody === null || message === undefined) throw new DataError("it is no dataset");
+  const type = readType(typeBody);
+  const { shape, maxShape, isNull } = readSpace(spaceBody);
+  const layout = readLayout(structure.bodyOf(message), message.start);
+  const { chunks, isVirtual: virtual } = layout;
+  if (chunks !== null && (chunks.length !== shape.length || chunks.includes(0)))
+    throw new DataError(`its chunks have ${chunks.length} dimensions`);
+  const pipeline = structure.body(object, MESSAGE.filters);
+  const filters = (pipeline === null ? [] : readFilters(pipeline)).map((id) => FILTER_NAMES.get(id) ?? `#${id}`);
+  const { element, size, signed, littleEndian } = type;
+  const [fill, oldFill] = [structure.body(object, MESSAGE.fill), structure.body(object, MESSAGE.oldFill)];
+  return {
+    object,
+    type,
+    stored: { shape, maxShape, element, size, signed, littleEndian, chunks, filters, virtual },
+    layout,
+    fill: fill !== null ? readFill(fill, false) : readFill(oldFill ?? NO_FILL, true),
+    isExternal: object.header.messages.some(({ type }) => type === MESSAGE.externalFiles),
+    isNull,
+    places: null,
+  };
+}
+
+/** The fill value of a dataset that states none. */
+const NO_FILL = new DataView(new ArrayBuffer(4));

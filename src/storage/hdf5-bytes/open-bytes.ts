@@ -1,0 +1,155 @@
+/**
+ * `OpenBytes` keeps an HDF5 file open and reads its bytes by address. What describes the file is read in blocks that
+ * are kept for a while.
+ *
+ * Source: HDF5 file format specification 4.0, section II (superblock).
+ */
+import { DataError } from "../../errors.js";
+import type { FileStamp } from "../file/dataset.js";
+import { addressAt, dataStart, type FilePlace, type OpenPlace, openPlace, type ReadBytes, unsigned } from "./bytes.js";
+import { checkSum } from "./checksum.js";
+
+/** Bytes of a block. */
+const BLOCK_BYTES = 8_192;
+/** Most blocks that are kept: 2 MiB of them. */
+const BLOCKS_KEPT = 256;
+/**
+ * Bytes of the memory that the first blocks of a file are read into: it is used for one file after the other, because
+ * new pages cost more than what is read into them.
+ */
+export const ROOM_BYTES = 5 * BLOCK_BYTES;
+/** Bytes of the longest superblock, and of one of version 2 or 3 with its checksum. */
+const SUPERBLOCK_BYTES = 96;
+const LATER_SUPERBLOCK = 48;
+/** Sizes of addresses and of lengths, in one word: 8 bytes each. */
+const SIZES_OF_8 = 0x0808;
+/** The version of superblocks whose marks count, and the marks of a file that somebody writes to: for writing, and for writing while others read. */
+const MARKED = 3;
+const WRITTEN_TO = 0x05;
+
+/**
+ * The offsets of what is read of a superblock, by its version: sizes of addresses and lengths, marks, base address,
+ * driver or extension, end of the file, header of the root group.
+ */
+const SUPERBLOCKS = [
+  { sizes: 13, marks: 20, base: 24, other: 48, end: 40, root: 64 },
+  { sizes: 13, marks: 20, base: 28, other: 52, end: 44, root: 68 },
+  { sizes: 9, marks: 11, base: 12, other: 20, end: 28, root: 36 },
+  { sizes: 9, marks: 11, base: 12, other: 20, end: 28, root: 36 },
+];
+
+/** An open file. */
+export class OpenBytes {
+  readonly path: string;
+  /** The file as it was opened; null for one that lies elsewhere. */
+  readonly stamp: FileStamp | null;
+  /** The offset of the HDF5 data in the file, behind its user block. */
+  readonly start: number;
+  /** Address of the header of the root group. */
+  readonly root: number;
+  /** Address of the header of the superblock's extension; null if there is none. */
+  readonly extension: number | null;
+  readonly #file: OpenPlace;
+  /** Whether blocks are kept here; a file that lies elsewhere keeps its own. */
+  readonly #keeps: boolean;
+  /** The end of the file as it states it, from the start of the HDF5 data: nothing behind it is read. */
+  #end: number;
+  readonly #blocks = new Map<number, Buffer>();
+  /** What is left of the room. */
+  #left: Buffer;
+
+  /**
+   * @param room of ROOM_BYTES, used until the file is closed
+   * @throws DataError when it is no HDF5 file, cut short, being written, or has addresses of another size than 8 bytes
+   */
+  constructor(place: FilePlace, room: Buffer = Buffer.alloc(0)) {
+    this.#file = openPlace(place);
+    this.#left = room;
+    const { path, size, stamp } = this.#file;
+    this.path = path;
+    this.stamp = stamp;
+    this.#keeps = stamp !== null;
+    this.#end = size;
+    try {
+      const start = dataStart(this.#file);
+      if (start === null) throw new DataError(`${path} is not an HDF5 file.`);
+      this.start = start;
+      this.#end = size - start;
+      const { end, root, extension } = this.#superblock();
+      if (end > this.#end) throw new DataError(`${path} has ${this.#end} of ${end} bytes.`);
+      this.#end = end;
+      this.root = root;
+      this.extension = extension;
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /** Reads the superblock: the length that the data must have, and the addresses in it. */
+  #superblock(): { readonly end: number; readonly root: number; readonly extension: number | null } {
+    const block = this.read(0, Math.min(SUPERBLOCK_BYTES, this.#end));
+    const version = block.getUint8(8);
+    const at = SUPERBLOCKS[version];
+    if (at === undefined)
+      throw new DataError(`${this.path} has a superblock of version ${version}, which is not read.`);
+    const isLater = version >= 2;
+    if (isLater) checkSum(this.read(0, LATER_SUPERBLOCK));
+    if (block.getUint16(at.sizes, true) !== SIZES_OF_8)
+      throw new DataError(`${this.path} has addresses of ${block.getUint8(at.sizes)} bytes, not 8.`);
+    if (version === MARKED && (block.getUint8(at.marks) & WRITTEN_TO) !== 0)
+      throw new DataError(`${this.path} is being written, or was not closed (h5clear -s removes the mark).`);
+    const other = addressAt(block, at.other);
+    if (!isLater && other !== null) throw new DataError(`${this.path} is one of several files of a driver.`);
+    // The library counts from the superblock, wherever the data was meant to begin.
+    const end = unsigned(block, at.end) - unsigned(block, at.base);
+    return { end, root: unsigned(block, at.root), extension: isLater ? other : null };
+  }
+
+  get end(): number {
+    return this.#end;
+  }
+
+  readonly read: ReadBytes = (address, length, room) => {
+    if (!(address >= 0 && length >= 0 && address + length <= this.#end))
+      throw new DataError(`${this.path} ends before ${length} bytes at ${address}`);
+    if (room !== undefined || !this.#keeps || length > BLOCK_BYTES) {
+      const bytes = (room ?? Buffer.allocUnsafeSlow(length)).subarray(0, length);
+      this.#fill(bytes, address);
+      return new DataView(bytes.buffer, bytes.byteOffset, length);
+    }
+    const start = address - (address % BLOCK_BYTES);
+    let block = this.#blocks.get(start);
+    if (block === undefined || address + length > start + block.length) {
+      block = this.#take(Math.min(this.#end - start, Math.max(address + length - start, BLOCK_BYTES)));
+      this.#fill(block, start);
+      if (this.#blocks.size === BLOCKS_KEPT) this.#blocks.delete(this.#blocks.keys().next().value as number);
+      this.#blocks.set(start, block);
+    }
+    return new DataView(block.buffer, block.byteOffset + address - start, length);
+  };
+
+  /** Fills memory from an address on, at most to the end of the file. */
+  readValues(bytes: Uint8Array, address: number): void {
+    if (!(address >= 0 && address + bytes.length <= this.#end))
+      throw new DataError(`${this.path} ends inside its values`);
+    this.#fill(bytes, address);
+  }
+
+  #fill(bytes: Uint8Array, address: number): void {
+    if (this.#file.read(bytes, this.start + address) < bytes.length)
+      throw new DataError(`${this.path} ends before ${bytes.length} bytes at ${address}`);
+  }
+
+  /** Takes memory for a block: from the room while it lasts, else anew. */
+  #take(bytes: number): Buffer {
+    if (bytes > this.#left.length) return Buffer.allocUnsafeSlow(bytes);
+    const taken = this.#left.subarray(0, bytes);
+    this.#left = this.#left.subarray(bytes);
+    return taken;
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * `Structure` finds the objects of an HDF5 file by their paths, and reads the messages of their headers wherever these
+ * are kept.
+ *
+ * Source: HDF5 file format specification 4.0, sections III.A to III.C (groups), IV.A.2 and IV.B (shared messages).
+ */
+import { DataError } from "../../errors.js";
+import { addressAt, type FilePlace, type ReadBytes, signedBytes, unsigned } from "./bytes.js";
+import { CHECKSUM, checkSum } from "./checksum.js";
+import { type Member, membersOf } from "./groups.js";
+import { attributeParts } from "./header-messages.js";
+import { fractalHeap, type ReadObject } from "./heaps.js";
+import { type HeaderMessage, MESSAGE, type ObjectHeader, readHeader, SHARED } from "./object-header.js";
+import { OpenBytes } from "./open-bytes.js";
+import { recordsOf } from "./second-tree.js";
+
+/** Most attributes of an object. */
+const MOST_ATTRIBUTES = 65_536;
+/** Types of the tree of attributes by name. */
+const ATTRIBUTE_TYPES = [8];
+/** Bytes of an identifier in the heap of attributes and of shared messages. */
+const HEAP_ID = 8;
+const ORDER_AT = 9;
+/** Kinds of a shared message of version 3: in a heap of the file, or in the header of another object. */
+const IN_HEAP = 1;
+/** Objects that are kept, with their messages. */
+const MOST_OBJECTS = 4_096;
+
+/** An object of a file. */
+export interface Hdf5Object {
+  /** Address of its header. */
+  readonly address: number;
+  readonly header: ObjectHeader;
+  readonly kind: "group" | "dataset" | "other";
+}
+
+/** The objects of an open file. */
+export class Structure {
+  readonly bytes: OpenBytes;
+  readonly read: ReadBytes;
+  readonly #objects = new Map<number, Hdf5Object>();
+  readonly #members = new Map<number, ReadonlyMap<string, Member>>();
+  /** The heaps of shared messages by type, once one was asked for. */
+  #shared: Map<number, ReadObject> | null = null;
+
+  /** @throws DataError when it is no HDF5 file, or one that is not read */
+  constructor(place: FilePlace, room?: Buffer) {
+    this.bytes = new OpenBytes(place, room);
+    this.read = this.bytes.read;
+  }
+
+  /** The object with a header at an address. */
+  at(address: number): Hdf5Object {
+    let object = this.#objects.get(address);
+    if (object === undefined) {
+      const header = readHeader(this.read, address);
+      const has = (wanted: number) => header.messages.some(({ type }) => type === wanted);
+      const isGroup = has(MESSAGE.symbolTable) || has(MESSAGE.linkInfo);
+      object = { address, header, kind: has(MESSAGE.layout) ? "dataset" : isGroup ? "group" : "other" };
+      if (this.#objects.size === MOST_OBJECTS) this.#objects.clear();
+      this.#objects.set(address, object);
+    }
+    return object;
+  }
+
+  /** The object at a path that only hard links lead along. @throws DataError when there is none */
+  object(path: string): Hdf5Object {
+    let address = this.bytes.root;
+    for (const name of path.split("/").filter((part) => part !== "")) {
+      const group = this.at(address);
+      const member = group.kind === "group" ? this.members(group).get(name) : undefined;
+      if (typeof member !== "number") throw new DataError(`there is no ${path}`);
+      address = member;
+    }
+    return this.at(address);
+  }
+
+  /** The members of a group: addresses of headers, or where soft links lead, in the order in which they are listed. */
+  members({ address, header }: Hdf5Object): ReadonlyMap<string, Member> {
+    let members = this.#members.get(address);
+    if (members === undefined) {
+      members = membersOf(this.read, header);
+      if (this.#members.size === MOST_OBJECTS) this.#members.clear();
+      this.#members.set(address, members);
+    }
+    return members;
+  }
+
+  /** The body of the message of a type; null if an object has none. */
+  body({ header }: Hdf5Object, wanted: number): DataView | null {
+    const message = header.messages.find(({ type }) => type === wanted);
+    return message === undefined ? null : this.bodyOf(message);
+  }
+
+  /** The body of a message, also of one that is kept elsewhere. */
+  bodyOf({ type, flags, start, bytes }: HeaderMessage): DataView {
+    const body = this.read(start, bytes);
+    return (flags & SHARED) === 0 ? body : this.shared(body, type);
+  }
+
+  /** The bodies of the attribute messages of an object, in the order in which they are listed. */
+  attributes({ header }: Hdf5Object): DataView[] {
+    const info = header.messages.find(({ type }) => type === MESSAGE.attributeInfo);
+    const dense = info === undefined ? [] : this.#denseAttributes(this.read(info.start, info.bytes));
+    const found = header.messages
+      .filter(({ type }) => type === MESSAGE.attribute)
+      .map((message) => ({ body: this.bodyOf(message), order: message.order ?? 0 }))
+      .concat(dense);
+    if (found.length > MOST_ATTRIBUTES) throw new DataError(`an object has ${found.length} attributes`);
+    if (header.isOrdered) return found.sort((a, b) => a.order - b.order).map(({ body }) => body);
+    const names = found.map(({ body }) => ({ body, name: Buffer.from(attributeParts(body, this.shared).name) }));
+    return names.sort((a, b) => Buffer.compare(a.name, b.name)).map(({ body }) => body);
+  }
+
+  /** The attributes of an object that keeps many of them in a heap. */
+  #denseAttributes(info: DataView): { readonly body: DataView; readonly order: number }[] {
+    const at = 2 + ((info.getUint8(1) & 1) === 0 ? 0 : 2);
+    const heap = addressAt(info, at);
+    if (heap === null) return [];
+    const object = fractalHeap(this.read, heap);
+    return recordsOf(this.read, unsigned(info, at + 8), ATTRIBUTE_TYPES, MOST_ATTRIBUTES).map((record) => {
+      const isShared = (record.getUint8(HEAP_ID) & SHARED) !== 0;
+      const read = isShared ? this.#sharedHeaps().get(MESSAGE.attribute) : object;
+      if (read === undefined) throw new DataError("a shared attribute is not there");
+      const body = read(new DataView(record.buffer, record.byteOffset, HEAP_ID));
+      return { body, order: record.getUint32(ORDER_AT, true) };
+    });
+  }
+
+  /** The message of a type that the body of a shared message refers to. */
+  readonly shared = (body: DataView, type: number): DataView => {
+    const [version, kind] = [body.getUint8(0), body.getUint8(1)];
+    if (version === 3 && kind === IN_HEAP) {
+      const read = this.#sharedHeaps().get(type);
+      if (read === undefined) throw new DataError("a shared message is not there");
+      return read(new DataView(body.buffer, body.byteOffset + 2, HEAP_ID));
+    }
+    const address = unsigned(body, version === 1 ? 8 : 2);
+    const found = this.at(address).header.messages.find((message) => message.type === type);
+    if (found === undefined || (found.flags & SHARED) !== 0) throw new DataError(`there is no type at ${address}`);
+    return this.read(found.start, found.bytes);
+  };
+
+  /** The heaps of shared messages, which the extension of the superblock names. */
+  #sharedHeaps(): Map<number, ReadObject> {
+    if (this.#shared !== null) return this.#shared;
+    const heaps = new Map<number, ReadObject>();
+    const { extension } = this.bytes;
+    const about = extension === null ? null : this.body(this.at(extension), MESSAGE.sharedTable);
+    if (about !== null) {
+      const count = about.getUint8(9);
+      const table = signedBytes(this.read, "SMTB", unsigned(about, 1), SHARED_HEAD + count * SHARED_ENTRY + CHECKSUM);
+      checkSum(table);
+      for (let i = 0; i < count; i++) {
+        const at = SHARED_HEAD + i * SHARED_ENTRY;
+        const heap = addressAt(table, at + 22);
+        const types = table.getUint16(at + 2, true);
+        if (heap === null) continue;
+        const object = fractalHeap(this.read, heap);
+        for (let type = 0; type < 16; type++) if ((types >> type) & 1) heaps.set(type, object);
+      }
+    }
+    this.#shared = heaps;
+    return heaps;
+  }
+
+  close(): void {
+    this.bytes.close();
+  }
+}
+
+const SHARED_HEAD = 4;
+const SHARED_ENTRY = 30;
