@@ -408,7 +408,7 @@ export class Hdf5File implements StoredFile {
     } catch (error) {
       if (!isDamage(error)) throw error;
       if (error instanceof DataError && error.message.startsWith(this.path)) throw error;
-      throw new DataError(`${this.path}: ${what}: ${error.message}.`, error);
+      throw new DataError(`${this.path}: ${what}: ${error.message.replace(/\.$/, "")}.`, error);
     }
   }
 

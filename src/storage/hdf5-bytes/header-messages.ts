@@ -40,12 +40,15 @@ const FLOATS: ReadonlyMap<number, readonly number[]> = new Map([
 /** The bits of a floating-point type that say how its bytes are ordered and its unused bits filled. */
 const ORDER_BITS = 0x0f;
 const SPACE_PADDED = 2;
+const [LAST_CLASS, LAST_VERSION] = [11, 5];
 const TYPE_HEAD = 8;
 const TRUTHS = ["FALSE", "TRUE"];
 
 /** Reads a datatype message. */
 export function readType(message: DataView): ElementType {
   const [kind, version] = [message.getUint8(0) & 0x0f, message.getUint8(0) >> 4];
+  if (kind > LAST_CLASS || version < 1 || version > LAST_VERSION)
+    throw new DataError(`a type of class ${kind} and version ${version} is not read`);
   const bits = message.getUint8(1);
   const size = message.getUint32(4, true);
   const littleEndian = (bits & 1) === 0;
