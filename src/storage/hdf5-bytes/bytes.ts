@@ -169,3 +169,12 @@ export function addressAt(view: DataView, at: number): number | null {
   const address = unsigned(view, at);
   return address === UNDEFINED ? null : address;
 }
+
+/** Elements of `size` bytes in the other byte order, in place. */
+export function swapped(values: Uint8Array, size: number): Uint8Array {
+  const buffer = Buffer.from(values.buffer, values.byteOffset, values.length);
+  if (size === 2) buffer.swap16();
+  else if (size === 4) buffer.swap32();
+  else if (size === 8) buffer.swap64();
+  return buffer;
+}

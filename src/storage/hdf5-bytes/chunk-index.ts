@@ -1,4 +1,4 @@
-/** Finds the values of a stored dataset: in one range of the file, or chunk by chunk; what was never written has no place. */
+/** Finds the values of a stored dataset in its file: in one range, or chunk by chunk. */
 import { DataError } from "../../errors.js";
 import type { ChunkIndex, Hyperslab, Stored, StoredChunk } from "../file/stored.js";
 import { addressAt, type ReadBytes, unsigned } from "./bytes.js";
@@ -34,7 +34,7 @@ const FIRST_TREE = -1;
 const [COMPACT, CONTIGUOUS, CHUNKED, VIRTUAL] = [0, 1, 2, 3];
 
 /** The layout of a dataset: how and where its values are kept. */
-export interface Layout {
+export interface StoredLayout {
   readonly isVirtual: boolean;
   /** Lengths of a chunk; null where the values are in one range. */
   readonly chunks: readonly number[] | null;
@@ -56,7 +56,7 @@ export interface Layout {
  *
  * @param start address of the message
  */
-export function readLayout(message: DataView, start: number): Layout {
+export function readLayout(message: DataView, start: number): StoredLayout {
   const version = message.getUint8(0);
   if (version < 1 || version > 4) throw new DataError(`a layout of version ${version} is not read`);
   const early = version < 3;
@@ -83,7 +83,7 @@ export function readLayout(message: DataView, start: number): Layout {
 }
 
 /** Reads the kind and the address of the chunk index in a layout message of version 4. */
-function readIndexKind(message: DataView): Pick<Layout, "index" | "address" | "plainAtEdges" | "single"> {
+function readIndexKind(message: DataView): Pick<StoredLayout, "index" | "address" | "plainAtEdges" | "single"> {
   const at = 5 + message.getUint8(3) * message.getUint8(4);
   const index = message.getUint8(at);
   const flags = message.getUint8(2);
@@ -133,7 +133,7 @@ export function valuePlaces(
   read: ReadBytes,
   start: number,
   where: string,
-  layout: Layout,
+  layout: StoredLayout,
   stored: Stored,
 ): ValuePlaces {
   const named = <T>(call: () => T): T => {
@@ -192,7 +192,7 @@ function implicitly(address: number, chunks: readonly number[], shape: readonly 
 }
 
 /** Null where every chunk has a place and no filter. */
-function lookup(read: ReadBytes, { index, single }: Layout, address: number, grid: ChunkGrid): Lookup | null {
+function lookup(read: ReadBytes, { index, single }: StoredLayout, address: number, grid: ChunkGrid): Lookup | null {
   if (single !== null) return () => ({ address, ...single });
   if (index === FIRST_TREE) return firstTree(read, address, grid.chunks.length);
   if (index === FIXED_ARRAY) return fixedArray(read, address, grid);

@@ -1,6 +1,7 @@
 /** Reads boxes of elements from the chunks of a dataset; a chunk that does not decode to its bytes is damage. */
 import { DataError } from "../../errors.js";
 import type { ChunkIndex, Hyperslab, Stored, StoredChunk } from "../file/stored.js";
+import { swapped } from "./bytes.js";
 import { reachesBeyond } from "./chunk-index.js";
 import { chunksIn } from "./chunks/lookup.js";
 import { checkDeclared, decode, type EncodedChunk, ForeignFilter, HEAD_BYTES } from "./filters.js";
@@ -180,15 +181,6 @@ export function repeated(element: Uint8Array | null, length: number): Uint8Array
   const out = new Uint8Array(length);
   if (element !== null) for (let at = 0; at < length; at += element.length) out.set(element, at);
   return out;
-}
-
-/** Elements of `size` bytes in the other byte order, in place. */
-export function swapped(values: Uint8Array, size: number): Uint8Array {
-  const buffer = Buffer.from(values.buffer, values.byteOffset, values.length);
-  if (size === 2) buffer.swap16();
-  else if (size === 4) buffer.swap32();
-  else if (size === 8) buffer.swap64();
-  return buffer;
 }
 
 /** Copies the part of a box of values that lies in another box to its place there. */

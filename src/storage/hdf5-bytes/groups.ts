@@ -10,7 +10,7 @@ import { type HeaderMessage, MESSAGE, type ObjectHeader } from "./object-header.
 import { recordsOf } from "./second-tree.js";
 
 /** A member of a group: the address of its header, the path that a soft link leads to, or another link. */
-export type Member = number | string | OtherLink;
+export type GroupMember = number | string | OtherLink;
 
 /** A link that is not followed, to a file or of a kind that a program has made up. */
 export interface OtherLink {
@@ -34,7 +34,7 @@ const [LINK_ID_AT, LINK_ID] = [4, 7];
 const ORDERED = 0x02;
 
 /** The members of a group, in the order in which they are listed. @throws DataError when it is damaged */
-export function membersOf(read: ReadBytes, { messages }: ObjectHeader): ReadonlyMap<string, Member> {
+export function membersOf(read: ReadBytes, { messages }: ObjectHeader): ReadonlyMap<string, GroupMember> {
   const table = messages.find(({ type }) => type === MESSAGE.symbolTable);
   if (table !== undefined) return tableMembers(read, read(table.start, table.bytes));
   const about = messages.find(({ type }) => type === MESSAGE.linkInfo);
@@ -63,7 +63,7 @@ function denseLinks(read: ReadBytes, info: DataView): Link[] {
 interface Link {
   readonly name: Buffer;
   readonly order: number;
-  readonly member: Member;
+  readonly member: GroupMember;
 }
 
 /** Reads a link message. */
@@ -89,8 +89,8 @@ function linkOf(link: DataView): Link {
 }
 
 /** The members of a group of the earliest format, in the order of their names. */
-function tableMembers(read: ReadBytes, table: DataView): Map<string, Member> {
-  const found = new Map<string, Member>();
+function tableMembers(read: ReadBytes, table: DataView): Map<string, GroupMember> {
+  const found = new Map<string, GroupMember>();
   const nameAt = localNames(read, unsigned(table, 8));
   const visited = new Set<number>();
   const visit = (address: number, above: number): void => {
@@ -115,7 +115,7 @@ function tableEntries(
   read: ReadBytes,
   address: number,
   nameAt: (offset: number) => Buffer,
-  found: Map<string, Member>,
+  found: Map<string, GroupMember>,
 ): void {
   const count = signedBytes(read, "SNOD", address, 8).getUint16(6, true);
   const entries = read(address + 8, ENTRY_BYTES * count);

@@ -14,8 +14,8 @@ import {
   type StoredHyperslab,
   type ValueBuffer,
 } from "../file/stored-file.js";
-import { type ByteRange, type FilePlace, pathOf, type RangedFile, whyNotHdf5 } from "./bytes.js";
-import { type Layout, type Placement, readLayout, type ValuePlaces, valuePlaces } from "./chunk-index.js";
+import { type ByteRange, type FilePlace, pathOf, type RangedFile, swapped, whyNotHdf5 } from "./bytes.js";
+import { type Placement, readLayout, type StoredLayout, type ValuePlaces, valuePlaces } from "./chunk-index.js";
 import {
   type ChunkedDataset,
   checkChunks,
@@ -23,7 +23,6 @@ import {
   readChunks,
   readWholeChunk,
   repeated,
-  swapped,
 } from "./chunk-reader.js";
 import { FILTER_NAMES, isUndoneHere, whyNotUndone } from "./filters.js";
 import {
@@ -62,11 +61,11 @@ export interface ForeignValues {
 }
 
 /** All that is known of a dataset. */
-interface OpenDataset {
+interface DatasetHeader {
   readonly object: Hdf5Object;
   readonly type: ElementType;
   readonly stored: Stored;
-  readonly layout: Layout;
+  readonly layout: StoredLayout;
   readonly fill: Fill;
   readonly isExternal: boolean;
   /** Whether there are no values at all, not even one. */
@@ -80,7 +79,7 @@ export class Hdf5File implements StoredFile {
   readonly #place: FilePlace;
   readonly #structure: Structure;
   readonly #foreign: ForeignValues;
-  readonly #datasets = new Map<number, OpenDataset>();
+  readonly #datasets = new Map<number, DatasetHeader>();
   readonly #attributes = new Map<number, Map<string, AttributeValue | null>>();
   /** The first path of each object, once a dimension scale was asked for. */
   #paths: ReadonlyMap<number, string> | null = null;
@@ -365,7 +364,7 @@ export class Hdf5File implements StoredFile {
     return dataset.places;
   }
 
-  #dataset(path: string): OpenDataset {
+  #dataset(path: string): DatasetHeader {
     return this.#reading(`${path} has no readable header`, () => {
       const object = this.#structure.object(path);
       let dataset = this.#datasets.get(object.address);
@@ -434,7 +433,7 @@ function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
 }
 
 /** Reads the header of a dataset. @throws DataError when it is none, or damaged */
-function openDataset(structure: Structure, object: Hdf5Object): OpenDataset {
+function openDataset(structure: Structure, object: Hdf5Object): DatasetHeader {
   const [typeBody, spaceBody] = [structure.body(object, MESSAGE.type), structure.body(object, MESSAGE.space)];
   const message = object.header.messages.find(({ type }) => type === MESSAGE.layout);
   if (typeBody === null || spaceBody === null || message === undefined) throw new DataError("it is no dataset");

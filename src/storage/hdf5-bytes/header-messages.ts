@@ -53,7 +53,7 @@ export function readType(message: DataView): ElementType {
   const size = message.getUint32(4, true);
   const littleEndian = (bits & 1) === 0;
   const plain = { size, signed: false, littleEndian, text: null, isTruth: false, isReferences: false };
-  const other = { ...plain, element: "other", littleEndian: false } as const;
+  const other = { ...plain, element: "other", littleEndian: true } as const;
   if (kind === FIXED_POINT || kind === FLOATING_POINT) {
     if (!isUsualNumber(message)) return other;
     return kind === FLOATING_POINT

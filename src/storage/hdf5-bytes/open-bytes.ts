@@ -23,7 +23,7 @@ const SUPERBLOCK_BYTES = 96;
 const LATER_SUPERBLOCK = 48;
 /** Sizes of addresses and of lengths, in one word: 8 bytes each. */
 const SIZES_OF_8 = 0x0808;
-/** The version of superblocks whose marks count, and the marks of a file that somebody writes to: for writing, and for writing while others read. */
+/** The version of superblocks with marks that count, and the marks of a file that is being written. */
 const MARKED = 3;
 const WRITTEN_TO = 0x05;
 

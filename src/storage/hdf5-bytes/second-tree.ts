@@ -1,5 +1,5 @@
 /**
- * Reads the nodes of the B-tree of version 2, which indexes chunks, and the links, attributes and huge objects of a heap.
+ * Reads the nodes of the B-tree of version 2, which indexes chunks, and the objects of a heap.
  *
  * Source: HDF5 file format specification 4.0, section III.A.2.
  */

@@ -1,8 +1,7 @@
 /** Finds and reads the ranges of a file that hold a box of a dataset: its chunks, or rows of values in one range. */
 import type { Hyperslab, Stored } from "../file/stored.js";
-import type { ByteRange } from "./bytes.js";
+import { type ByteRange, swapped } from "./bytes.js";
 import type { Placement } from "./chunk-index.js";
-import { swapped } from "./chunk-reader.js";
 import { chunksIn } from "./chunks/lookup.js";
 import type { OpenBytes } from "./open-bytes.js";
 

@@ -7,7 +7,7 @@
 import { DataError } from "../../errors.js";
 import { addressAt, type FilePlace, type ReadBytes, signedBytes, unsigned } from "./bytes.js";
 import { CHECKSUM, checkSum } from "./checksum.js";
-import { type Member, membersOf } from "./groups.js";
+import { type GroupMember, membersOf } from "./groups.js";
 import { attributeParts } from "./header-messages.js";
 import { fractalHeap, type ReadObject } from "./heaps.js";
 import { type HeaderMessage, MESSAGE, type ObjectHeader, readHeader, SHARED } from "./object-header.js";
@@ -39,7 +39,7 @@ export class Structure {
   readonly bytes: OpenBytes;
   readonly read: ReadBytes;
   readonly #objects = new Map<number, Hdf5Object>();
-  readonly #members = new Map<number, ReadonlyMap<string, Member>>();
+  readonly #members = new Map<number, ReadonlyMap<string, GroupMember>>();
   /** The heaps of shared messages by type, once one was asked for. */
   #shared: Map<number, ReadObject> | null = null;
 
@@ -76,7 +76,7 @@ export class Structure {
   }
 
   /** The members of a group: addresses of headers, or where soft links lead, in the order in which they are listed. */
-  members({ address, header }: Hdf5Object): ReadonlyMap<string, Member> {
+  members({ address, header }: Hdf5Object): ReadonlyMap<string, GroupMember> {
     let members = this.#members.get(address);
     if (members === undefined) {
       members = membersOf(this.read, header);

@@ -1,4 +1,5 @@
 /** Structure read from bytes: what the library says of the same file, whoever wrote it. */
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Group, h5wasm } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -6,7 +7,9 @@ import { DataError } from "../../../src/errors.js";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import type { Hdf5File } from "../../../src/storage/hdf5-bytes/hdf5-file.js";
+import { readFill } from "../../../src/storage/hdf5-bytes/header-messages.js";
 import { CASES, unpackCase } from "../../support/foreign-files.js";
+import { lookup3 } from "../../support/hostile-files.js";
 import { LibraryFile } from "../../support/library-file.js";
 import { scratchFolder } from "../../support/scratch.js";
 
@@ -152,4 +155,62 @@ describe("the byte reader", () => {
     file.close();
     expect(compare(path)).toBeGreaterThan(120);
   });
+});
+
+describe("what the library does not say", () => {
+  /** Opens the first dataset of a file in place of which the bytes around a mark were changed. */
+  function patched(name: string, mark: Buffer, change: (bytes: Buffer, at: number) => void): Hdf5File {
+    const path = join(folder, `${name}.h5`);
+    const file = new h5wasm.File(path, "w");
+    file.create_dataset({ name: "d", data: ["u   ", "vel "], dtype: "S4" });
+    file.create_dataset({ name: "x", data: Float64Array.of(1, 2), shape: [2], dtype: "<d" });
+    file.close();
+    const bytes = readFileSync(path);
+    change(bytes, bytes.indexOf(mark));
+    resum(bytes);
+    writeFileSync(path, bytes);
+    return openHdf5(path);
+  }
+  /** Gives every object header the checksum of what is in it now. */
+  function resum(bytes: Buffer): void {
+    for (let at = bytes.indexOf("OHDR"); at >= 0; at = bytes.indexOf("OHDR", at + 1)) {
+      const flags = bytes.readUInt8(at + 5);
+      const sizeAt = at + 6 + (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0);
+      const width = 1 << (flags & 3);
+      const end = sizeAt + width + bytes.readUIntLE(sizeAt, width);
+      bytes.writeUInt32LE(lookup3(bytes, at, end), end);
+    }
+  }
+
+  it("text that blanks fill up, as Fortran programs write it, is without them", () => {
+    const TEXT = Buffer.of(0x13, 0x00, 0, 0, 4, 0, 0, 0);
+    const plain = patched("plain", TEXT, () => undefined);
+    expect(plain.texts("/d")).toEqual(["u   ", "vel "]);
+    plain.close();
+    const padded = patched("padded", TEXT, (bytes, at) => bytes.writeUInt8(0x02, at + 1));
+    expect(padded.texts("/d")).toEqual(["u", "vel"]);
+    padded.close();
+  });
+
+  it("floats that are not those of IEEE 754 are none", () => {
+    const DOUBLE = Buffer.of(0x11, 0x20, 0x3f, 0, 8, 0, 0, 0);
+    const file = patched("odd", DOUBLE, (bytes, at) => bytes.writeUInt8(16, at + 4));
+    expect(file.describe("/x")).toMatchObject({ element: "other", size: 16 });
+    expect(() => file.numbers("/x")).toThrow(/holds no numbers/);
+    file.close();
+  });
+});
+
+it("values that were never written, and for which nothing stands, are refused", () => {
+  const whole = new Map([
+    [[3, 0x00], false],
+    [[3, 0x04], true],
+    [[2, 1, 1, 0], true],
+    [[2, 1, 2, 0], true],
+    [[2, 1, 2, 1, 0, 0, 0, 0], false],
+  ]);
+  for (const [bytes, isNothing] of whole) {
+    const view = new DataView(Uint8Array.from([...bytes, 0, 0, 0, 0, 0, 0]).buffer);
+    expect(readFill(view, false).isNothing, bytes.join()).toBe(isNothing);
+  }
 });
