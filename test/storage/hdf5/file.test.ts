@@ -183,13 +183,14 @@ describe("what the library does not say", () => {
   }
 
   it("text that blanks fill up, as Fortran programs write it, is without them", () => {
-    const TEXT = Buffer.of(0x13, 0x00, 0, 0, 4, 0, 0, 0);
-    const plain = patched("plain", TEXT, () => undefined);
-    expect(plain.texts("/d")).toEqual(["u   ", "vel "]);
-    plain.close();
-    const padded = patched("padded", TEXT, (bytes, at) => bytes.writeUInt8(0x02, at + 1));
+    // The library writes texts of a fixed length with blanks behind them.
+    const TEXT = Buffer.of(0x13, 0x12, 0, 0, 4, 0, 0, 0);
+    const padded = patched("padded", TEXT, () => undefined);
     expect(padded.texts("/d")).toEqual(["u", "vel"]);
     padded.close();
+    const plain = patched("plain", TEXT, (bytes, at) => bytes.writeUInt8(0x10, at + 1));
+    expect(plain.texts("/d")).toEqual(["u   ", "vel "]);
+    plain.close();
   });
 
   it("floats that are not those of IEEE 754 are none", () => {
