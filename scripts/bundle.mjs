@@ -20,7 +20,7 @@ const ENTRIES = new Map([
   ["engine/worker/worker.js", "engine-worker"],
   ["events/worker.js", "events-worker"],
   ["storage/thread/store-worker.js", "store-worker"],
-  ["server/rest/cutout-worker.js", "cutout-worker"],
+  ["engine/cutouts/cutout-worker.js", "cutout-worker"],
 ]);
 
 /** Packages that are not bundled, beside all that are required at run time by name. */

@@ -6,8 +6,9 @@ import { checkFilter, itemsPerPoint, totalLayers } from "../../kernels/filter/bo
 import { filterNodes } from "../../kernels/filter/node-filter.js";
 import { controlledSteps, intervalSteps } from "../../kernels/particles.js";
 import { timeInRange } from "../../kernels/time.js";
-import { lackOf, type Operation, type OperationRow, operationOf, spatialOf, unavailable } from "../../operations.js";
+import { type Operation, type OperationRow, operationOf, spatialOf } from "../../operations.js";
 import type { Dataset, FieldName, TimeAxis } from "../../storage/file/dataset.js";
+import { checkAvailable } from "../contract/check-available.js";
 import { filterFields, letterOf } from "../contract/fields-asked.js";
 import { cutoutRegion, type NodeRegion, searchRegion } from "../contract/node-region.js";
 import { countRecords } from "../contract/particle-records.js";
@@ -122,14 +123,6 @@ function rangeOf({ values, origin, step, count, guardBefore, guardAfter }: TimeA
     Number((values?.[k] ?? origin + k * step).toPrecision(7)),
   );
   return first === last ? `the time ${first} only` : `times from ${first} to ${last}`;
-}
-
-/** Refuses an operation on a dataset that lacks what it reads. @throws RequestError (Unsupported) */
-export function checkAvailable(operation: Operation, dataset: Dataset): void {
-  const lack = lackOf(operation, dataset);
-  if (lack === null) return;
-  const text = `${unavailable(operation)} "${dataset.name}" cannot answer ${operation.name}: ${lack}.`;
-  throw new RequestError("Unsupported", text, { member: "dataset" });
 }
 
 /** The words of the public service for an option that an operation does not take. */

@@ -1,7 +1,8 @@
 /** Reads the query string of `GET cutout/api/local`: nodes, frames and variable. */
+
+import type { Axis, Dataset } from "../../engine/contract/dataset.js";
 import { excerpt, RequestError } from "../../errors.js";
 import type { Operation } from "../../operations.js";
-import type { Axis, Dataset } from "../../storage/file/dataset.js";
 import { readTexts, refuse } from "./query-texts.js";
 import { operationFor, VARIABLES, type Variable } from "./variables.js";
 

@@ -3,11 +3,11 @@
  * are read.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { checkAvailable } from "../../engine/contract/check-available.js";
+import type { Axis, Dataset } from "../../engine/contract/dataset.js";
 import type { Evaluation, FrameBox, Result } from "../../engine/contract/query.js";
-import { checkAvailable } from "../../engine/main/check-query.js";
 import { LimitError, RequestError, tooManyPoints, unknownDataset } from "../../errors.js";
 import { FIELDS } from "../../operations.js";
-import type { Axis, Dataset } from "../../storage/file/dataset.js";
 import { sendStream } from "../http/send-answer.js";
 import { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";

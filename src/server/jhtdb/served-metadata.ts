@@ -1,7 +1,7 @@
 /** Writes the metadata that clients of the REST interface read first: variables, methods and the datasets served. */
 import type { Limits } from "../../config.js";
+import type { Axis, Dataset } from "../../engine/contract/dataset.js";
 import type { Operation, SpatialInterpolation } from "../../operations.js";
-import type { Axis, Dataset } from "../../storage/file/dataset.js";
 import { countsFrames } from "./values-query.js";
 import {
   METHODS,

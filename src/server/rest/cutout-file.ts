@@ -8,12 +8,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { type Dataset, FIELD_NAMES, type FieldName } from "../../engine/contract/dataset.js";
+import type { CutoutThread, Selection } from "../../engine/cutouts/cutout-thread.js";
 import { RequestError, tooManyPoints, unknownDataset } from "../../errors.js";
-import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/file/dataset.js";
-import type { Selection } from "../../storage/tools/cutout.js";
 import { negotiate } from "../http/negotiate.js";
 import type { Service } from "../life/service.js";
-import type { CutoutThread } from "./cutout-thread.js";
 import { compute } from "./serve-operation.js";
 
 /** Query string of a cutout; nodes and frames count from 1, both ends included. */
@@ -56,9 +55,7 @@ function readFields(dataset: Dataset, text: string | undefined): readonly FieldN
 }
 
 /** Reads what to cut. @throws RequestError if it is not in the dataset */
-async function readSelection(dataset: Dataset, query: CutoutFileQuery): Promise<Selection> {
-  // Loads the HDF5 library, which takes a quarter of a second.
-  const { selectionProblem } = await import("../../storage/tools/cutout.js");
+async function readSelection(thread: CutoutThread, dataset: Dataset, query: CutoutFileQuery): Promise<Selection> {
   const nodes = dataset.axes.map((axis) => axis.nodes);
   const start = readNumbers("start", query.start, [1, 1, 1]);
   const end = readNumbers("end", query.end, nodes);
@@ -72,7 +69,7 @@ async function readSelection(dataset: Dataset, query: CutoutFileQuery): Promise<
     frames: { first: firstFrame - 1, count: lastFrame - firstFrame + 1 },
     box: { first: start.map((node) => node - 1) as [number, number, number], count: [x, y, z] },
   };
-  const problem = selectionProblem(dataset, selection);
+  const problem = await thread.problem(dataset, selection);
   if (problem !== null) {
     throw wrong(["frames", "fields"].find((member) => problem.startsWith(member)) ?? "end", `${problem}.`);
   }
@@ -106,7 +103,7 @@ export function serveCutoutFile(
     const form = negotiate(request.headers.accept, [CUTOUT_FILES[ending]]);
     const dataset = life.find(name);
     if (dataset === undefined) throw unknownDataset(name, service.engine.datasets());
-    const selection = await readSelection(dataset, request.query);
+    const selection = await readSelection(thread, dataset, request.query);
     const count = countOf(selection);
     const { points, name: limit } = life.limit({
       points: service.config.limits["query.points"],

@@ -1,6 +1,7 @@
 /** `describe` tells callers of a dataset: grid, times, fields, units, and what each operation accepts on it. */
+
+import { type Axis, claimText, type Dataset, type TimeAxis, type Walls } from "../../engine/contract/dataset.js";
 import { ALL_OPERATIONS, lackOf, type Operation, RECORDS, spatialOf } from "../../operations.js";
-import { type Axis, claimText, type Dataset, type TimeAxis, type Walls } from "../../storage/file/dataset.js";
 
 /**
  * The operations on datasets that have separate routes: cutouts have another form, and array forms only exist in

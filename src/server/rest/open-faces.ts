@@ -2,9 +2,9 @@
  * Reads the parameter `openFaces`: what becomes of particles that leave through faces of the domain that are no walls.
  */
 import { Type } from "@sinclair/typebox";
+import { OPEN_FACES, type OpenFaces } from "../../engine/contract/dataset.js";
 import { RequestError } from "../../errors.js";
 import type { Operation } from "../../operations.js";
-import { OPEN_FACES, type OpenFaces } from "../../storage/file/dataset.js";
 import type { AskedQuery } from "./pending-query.js";
 
 /** The parameter of a query string; it is not in the body, where points may come before it. */

@@ -3,10 +3,10 @@
  * known.
  */
 import type { Limits } from "../../config.js";
+import type { OpenFaces } from "../../engine/contract/dataset.js";
 import type { Evaluation, Result, TripleSink } from "../../engine/contract/query.js";
 import { tooManyPoints } from "../../errors.js";
 import { type Operation, RECORDS } from "../../operations.js";
-import type { OpenFaces } from "../../storage/file/dataset.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import type { PointLimit, RequestLife } from "../life/request-life.js";
 import { type ApiRequest, isComplete, readRequest, readTimes, type TextMembers, type Times } from "./parameters.js";

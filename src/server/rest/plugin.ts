@@ -1,6 +1,8 @@
 /** `apiPlugin` adds the plain HTTP interface under `/api`, its routes drawn from the operation table. */
+
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { CutoutThread } from "../../engine/cutouts/cutout-thread.js";
 import { AuthError, excerpt, RequestError, unknownDataset } from "../../errors.js";
 import { type Operation, operationOf } from "../../operations.js";
 import { purposeOf } from "../../purposes.js";
@@ -12,7 +14,6 @@ import { HttpRefusal } from "../life/refusal.js";
 import { type Plugin, type Service, SOAP_PATH } from "../life/service.js";
 import { answerCutout, CUTOUT_FORMS, CUTOUT_QUERY } from "./answer-cutout.js";
 import { CUTOUT_FILE_QUERY, CUTOUT_FILES, type CutoutFileQuery, serveCutoutFile } from "./cutout-file.js";
-import { CutoutThread } from "./cutout-thread.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
 import { problemHandler } from "./describe-problem.js";
 import { leavingOf, OPEN_FACES_QUERY } from "./open-faces.js";

@@ -1,8 +1,9 @@
 /**
  * A sample grid is a plane or a box of equally spaced points through a dataset: the geometry of a slice or a volume.
  */
+
+import { AXIS_NAMES, type AxisName, type Dataset } from "../../engine/contract/dataset.js";
 import { RequestError } from "../../errors.js";
-import { AXIS_NAMES, type AxisName, type Dataset } from "../../storage/file/dataset.js";
 import { readFiniteFloat } from "../http/read-number.js";
 import type { TimeSlices } from "../life/event-loop.js";
 import { spanOf } from "./describe.js";

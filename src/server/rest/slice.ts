@@ -5,12 +5,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { COLOUR_MAPS } from "../../colour-map.js";
+import { AXIS_NAMES, type Dataset } from "../../engine/contract/dataset.js";
 import type { Query, Result } from "../../engine/contract/query.js";
 import { RequestError, tooManyPoints, unknownDataset } from "../../errors.js";
 import { shortestFloat32 } from "../../float32/format.js";
 import { operationOf, RECORDS, TEMPORAL_INTERPOLATION } from "../../operations.js";
 import { QUANTITIES, type Quantity, type QuantityName, quantityOf } from "../../quantities.js";
-import { AXIS_NAMES, type Dataset } from "../../storage/file/dataset.js";
 import { negotiate } from "../http/negotiate.js";
 import { readFiniteFloat } from "../http/read-number.js";
 import { addVary } from "../http/send-answer.js";

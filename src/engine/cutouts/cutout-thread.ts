@@ -6,6 +6,8 @@ import type { Dataset } from "../../storage/file/dataset.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
 import type { Selection } from "../../storage/tools/cutout.js";
 
+export type { Selection };
+
 /** One file to write. */
 export interface CutoutFile {
   readonly dataset: Dataset;
@@ -41,6 +43,13 @@ export class CutoutThread {
   /** @param connectStores connects the thread to the one that reads stores */
   constructor(connectStores: (connection: StorePort) => void) {
     this.#pool.on("message", connectStores);
+  }
+
+  /** What is wrong with a selection; null if nothing is. */
+  async problem(dataset: Dataset, selection: Selection): Promise<string | null> {
+    // Loads the HDF5 library, which takes a quarter of a second.
+    const { selectionProblem } = await import("../../storage/tools/cutout.js");
+    return selectionProblem(dataset, selection);
   }
 
   /**

@@ -1,0 +1,12 @@
+/** `checkAvailable` refuses an operation on a dataset that lacks what it reads. */
+import { RequestError } from "../../errors.js";
+import { lackOf, type Operation, unavailable } from "../../operations.js";
+import type { Dataset } from "../../storage/file/dataset.js";
+
+/** @throws RequestError (Unsupported) that says what the dataset lacks */
+export function checkAvailable(operation: Operation, dataset: Dataset): void {
+  const lack = lackOf(operation, dataset);
+  if (lack === null) return;
+  const text = `${unavailable(operation)} "${dataset.name}" cannot answer ${operation.name}: ${lack}.`;
+  throw new RequestError("Unsupported", text, { member: "dataset" });
+}

@@ -1,0 +1,14 @@
+/** Names what the servers know of a dataset, which they learn from the engine and not from the storage. */
+export {
+  AXIS_NAMES,
+  type Axis,
+  type AxisName,
+  claimText,
+  type Dataset,
+  FIELD_NAMES,
+  type FieldName,
+  OPEN_FACES,
+  type OpenFaces,
+  type TimeAxis,
+  type Walls,
+} from "../../storage/file/dataset.js";
