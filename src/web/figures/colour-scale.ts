@@ -16,7 +16,7 @@ export interface MapColours {
 
 export interface ColourScale extends MapColours {
   readonly range: ValueRange;
-  /** Logarithmic; for values of both signs symmetric about zero, and linear where they are smaller than `linear`. */
+  /** Logarithmic; for values of both signs symmetric about zero, and linear for values smaller than `linear`. */
   readonly log: boolean;
   readonly linear: number;
   /** Whether the middle of the map is at zero, wherever zero is in the range. */

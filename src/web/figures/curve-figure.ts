@@ -23,7 +23,7 @@ export interface CurveSource {
   /** Places of the values of a query along the curve. */
   readonly places: (state: ViewState, query: PointQuery) => number[];
   readonly mark: (state: ViewState) => number;
-  /** Called where the caller clicks into the plot. */
+  /** Called when the caller clicks into the plot. */
   readonly pick: (state: ViewState, x: number) => void;
 }
 

@@ -49,7 +49,7 @@ export class ParticlesFigure {
     if (store.state.launched) void this.launch(store.state.record);
   }
 
-  /** The paths to draw; null where none are launched. */
+  /** The paths to draw; null if none are launched. */
   get launched(): Launched | null {
     return this.#store.state.launched ? this.request.value : null;
   }

@@ -26,7 +26,7 @@ export interface ProbeMark {
   readonly name: string;
   readonly across: number;
   readonly up: number;
-  /** The distance of the probe from the plane, in words; null where it lies on it. */
+  /** The distance of the probe from the plane, in words; null if it lies on it. */
   readonly distance: string | null;
   /** Whether lines cross at the probe, to link several planes. */
   readonly crossed: boolean;
@@ -50,7 +50,7 @@ export function paintPlane({ rows, columns, values }: Slice, scale: ColourScale)
   return canvas;
 }
 
-/** A pattern of grey stripes that stands for missing values. */
+/** A pattern of grey stripes for missing values. */
 function hatch(context: CanvasRenderingContext2D): CanvasPattern | string {
   const tile = document.createElement("canvas");
   tile.width = 8;

@@ -293,7 +293,7 @@ export class PlaneFigure {
     return this.#window();
   }
 
-  /** Draws what the last rendering laid out; renders again where the room has changed. */
+  /** Draws what the last rendering laid out; renders again if the room has changed. */
   paint(): void {
     const viewport = this.#viewport;
     const canvas = this.#canvas;
@@ -372,7 +372,7 @@ export class PlaneFigure {
     });
   }
 
-  /** The distance of a probe from the plane in words; null where it lies on it. */
+  /** The distance of a probe from the plane in words; null if it lies on it. */
   #distance(probe: readonly [number, number, number], { axis, at }: ViewState): string | null {
     const { length, spacing } = axisOf(this.#owner.store.facts, axis);
     const away = probe[AXES.indexOf(axis)] - at;
@@ -459,7 +459,7 @@ export class PlaneFigure {
     event.preventDefault();
   }
 
-  /** Moves the cursor by rows and columns; the window follows where the cursor leaves it. */
+  /** Moves the cursor by rows and columns; the window follows when the cursor leaves it. */
   #step(slice: Slice, rows: number, columns: number): void {
     const { row, column } = this.cell ?? { row: 0, column: 0 };
     const clamp = (value: number, count: number) => Math.max(0, Math.min(count - 1, value));

@@ -106,7 +106,7 @@ const MOST_LINES = 64;
 /**
  * The one-dimensional spectrum along the columns or the rows of a plane, averaged over its lines.
  *
- * @returns null where a value is missing or the side is too short; the caller checks that the side is a whole period
+ * @returns null if a value is missing or the side is too short; the caller checks that the side is a whole period
  */
 export function spectrumOf({ rows, columns, values }: Slice, side: "columns" | "rows"): Spectrum | null {
   const [along, beside]: [SampleAxis, SampleAxis] = side === "columns" ? [columns, rows] : [rows, columns];

@@ -116,7 +116,7 @@ const EDGES: readonly Position[] = [
 const SHORTEST_WITH_TICKS = 0.15;
 
 export class BoxScene {
-  /** Called when the caller has moved the camera; null where it sees the whole box as at first. */
+  /** Called when the caller has moved the camera; null if it sees the whole box as at first. */
   onCamera: (camera: Position | null) => void = () => undefined;
   readonly #renderer: WebGLRenderer;
   readonly #scene = new Scene();
@@ -139,7 +139,7 @@ export class BoxScene {
   #segments: PathSegments | null = null;
   #particles = 0;
 
-  /** @throws where there is no WebGL */
+  /** @throws if there is no WebGL */
   constructor(canvas: HTMLCanvasElement, axes: readonly AxisFacts[], unit: string) {
     this.#renderer = new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
     this.#axes = axes;

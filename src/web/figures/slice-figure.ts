@@ -29,7 +29,7 @@ import { sliceTable } from "./slice-table.js";
 import { type Fitting, statusBar } from "./status-bar.js";
 
 /**
- * Shortest time from one text of the read-out to the next while the pointer moves, in milliseconds: nobody reads
+ * Shortest time from one text of the read-out to the next while the pointer moves, in milliseconds: people do not read
  * faster, and new text costs more than all the rest of a move.
  */
 const READOUT_MS = 50;

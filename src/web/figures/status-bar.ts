@@ -4,7 +4,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { LatestRequest } from "../state/latest-request.js";
 
-/** An offer that fits where a limit was passed: in words, and how it is chosen. */
+/** An offer that fits if a limit was passed: in words, and how it is chosen. */
 export interface Fitting {
   readonly text: string;
   readonly choose: () => void;
@@ -18,7 +18,7 @@ const POINT_LIMITS: readonly (string | null)[] = [
   "query.filterSamples",
 ];
 
-/** @param fitting what would fit where a limit was passed that admits `most` points; null where nothing does */
+/** @param fitting what would fit if a limit was passed that admits `most` points; null if nothing does */
 export function statusBar(
   name: string,
   request: LatestRequest<unknown>,

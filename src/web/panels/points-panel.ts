@@ -139,7 +139,7 @@ export class PointsPanel {
     this.#render();
   }
 
-  /** The first points, as many as the limits of the service admit; null where that is none. */
+  /** The first points, as many as the limits of the service admit; null if that is none. */
   #fitting(most: number | null): Fitting | null {
     const points = most ?? this.#store.facts.points;
     if (points === 0) return null;
@@ -159,7 +159,7 @@ export class PointsPanel {
     }
   }
 
-  /** The operation with the options of the view; another method where it takes none of them. */
+  /** The operation with the options of the view; another method if it takes none of them. */
   #query(points: Float32Array): PointQuery {
     const { state, facts } = this.#store;
     const methods = methodsOf(facts, this.#operation);

@@ -23,7 +23,7 @@ export interface ShownProbe {
   readonly state: ViewState;
 }
 
-/** Quantities that stand in the tables of components as they are. */
+/** Quantities that the tables of components list already. */
 const STORED: readonly string[] = ["ux", "uy", "uz", "p", "bx", "by", "bz", "ax", "ay", "az", "density", "temperature"];
 
 export class ProbePanel {

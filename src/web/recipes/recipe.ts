@@ -20,7 +20,7 @@ export interface Recipe {
   readonly every?: number;
   /** Whether particles stop where they leave through open faces; only for particles. */
   readonly stops?: boolean;
-  /** Path of the plain GET request for the same thing, where there is one. */
+  /** Path of the plain GET request for the same thing, if there is one. */
   readonly get?: string;
   /** Options of the colours for a picture by the GET request. */
   readonly picture?: string;

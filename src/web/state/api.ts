@@ -3,13 +3,13 @@ import { RECORDS } from "../../operations.js";
 import type { Catalogue, DatasetFacts } from "./facts.js";
 import { operationOf, type PointQuery, type Tracking } from "./point-query.js";
 
-/** A refusal of the service with its public code; status 0 where there was no answer. */
+/** A refusal of the service with its public code; status 0 if there was no answer. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   /** The name of the limit that was passed, or null. */
   readonly limit: string | null;
-  /** The bound that a message names, as in "(4096 > 1000)"; null where it names none. */
+  /** The bound that a message names, as in "(4096 > 1000)"; null if it names none. */
   readonly most: number | null;
 
   constructor(status: number, code: string, message: string, limit: string | null = null) {
@@ -34,7 +34,7 @@ export type BatchResult =
   | { readonly components: readonly string[]; readonly shape: readonly number[]; readonly values: readonly unknown[] }
   | { readonly problem: { readonly code: string; readonly detail: string; readonly limit?: string } };
 
-/** The numbers of an answer in a row, missing ones as NaN; null where the query was refused. */
+/** The numbers of an answer in a row, missing ones as NaN; null if the query was refused. */
 export function valuesOf(result: BatchResult): Float32Array | null {
   if ("problem" in result) return null;
   return Float32Array.from((result.values.flat(4) as (number | null)[]).map((value) => value ?? Number.NaN));
@@ -133,7 +133,7 @@ function recordsOf({ points, parameters: { time } }: PointQuery): number {
   return (points.length / 3) * (Array.isArray(time) ? time.length : 1);
 }
 
-/** Queries in their order, in parts of at most `most` records; a query of more stands alone. */
+/** Queries in their order, in parts of at most `most` records; a larger query is a part of its own. */
 export function partsWithin(queries: readonly PointQuery[], most: number): readonly (readonly PointQuery[])[] {
   const parts: PointQuery[][] = [];
   let room = 0;
@@ -195,7 +195,7 @@ export class ApiClient {
   #token = "";
   #points = Number.POSITIVE_INFINITY;
 
-  /** Sends a token with every further request; none where the text is empty. */
+  /** Sends a token with every further request; none if the text is empty. */
   useToken(text: string): void {
     this.#token = text.trim();
   }
@@ -234,7 +234,7 @@ export class ApiClient {
     };
   }
 
-  /** Asks several queries, in one request where it may hold all of their points; each has its own result or problem. */
+  /** Asks several queries, in one request if it may hold all of their points; each has its own result or problem. */
   async batch(queries: readonly PointQuery[], signal: AbortSignal): Promise<readonly BatchResult[]> {
     const parts = partsWithin(queries, this.#points);
     return (await Promise.all(parts.map((part) => this.#batch(part, signal)))).flat();

@@ -13,7 +13,7 @@ export function wholeBox(facts: DatasetFacts): DomainBox {
   }) as unknown as DomainBox;
 }
 
-/** A box with its ends moved into the domain, in ascending order; null where nothing of it is inside. */
+/** A box with its ends moved into the domain, in ascending order; null if nothing of it is inside. */
 export function clampBox(ends: readonly number[], facts: DatasetFacts): DomainBox | null {
   const whole = wholeBox(facts);
   const inside = ends.map((end, i) => {

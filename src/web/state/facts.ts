@@ -62,7 +62,7 @@ export interface DatasetFacts {
   readonly source: string;
   readonly warnings: readonly string[];
   readonly operations: readonly OperationFacts[];
-  /** Points that one request may hold: the limit of the service, or of the token where it admits fewer. */
+  /** Points that one request may hold: the limit of the service, or of the token if it admits fewer. */
   readonly points: number;
 }
 
@@ -76,7 +76,7 @@ export function endOf(axis: AxisFacts): number {
   return axis.first + axis.length;
 }
 
-/** The axis of a single node of data on a plane; null where the data fill a box. */
+/** The axis of a single node of data on a plane; null if the data fill a box. */
 export function flatAxis(facts: DatasetFacts): AxisFacts["name"] | null {
   return facts.axes.find((axis) => axis.nodes === 1)?.name ?? null;
 }
@@ -110,7 +110,7 @@ export function knownMethods(facts: DatasetFacts): ReadonlySet<string> {
   return new Set(facts.operations.flatMap(({ name }) => methodsOf(facts, name)));
 }
 
-/** The fewest nodes of an axis that is not periodic; infinite where all are. */
+/** The fewest nodes of an axis that is not periodic; infinite if all are. */
 function fewestNodes({ axes }: DatasetFacts): number {
   return Math.min(...axes.filter(({ periodic }) => !periodic).map(({ nodes }) => nodes));
 }
@@ -151,7 +151,7 @@ function multiply(product: Map<string, number>, unit: string, power: number): vo
   }
 }
 
-/** The unit of a measure in the dataset's own units; empty where it has none. */
+/** The unit of a measure in the dataset's own units; empty if it has none. */
 export function unitOf(facts: DatasetFacts, measure: Measure): string {
   const product = new Map<string, number>();
   for (const [base, power] of Object.entries(MEASURES[measure])) {

@@ -6,11 +6,11 @@ export interface RequestStatus {
   readonly slow: boolean;
   readonly running: boolean;
   readonly error: string | null;
-  /** The public code of the error; null where the service gave none. */
+  /** The public code of the error; null if the service gave none. */
   readonly code: string | null;
-  /** The limit of the service that the request passed; null where it was another error. */
+  /** The limit of the service that the request passed; null if it was another error. */
   readonly limit: string | null;
-  /** The bound of that limit; null where the service does not say. */
+  /** The bound of that limit; null if the service does not say. */
   readonly most: number | null;
 }
 

@@ -18,7 +18,7 @@ export interface Rectangle {
 /** Most samples along a side of a picture. */
 const MOST_SAMPLES = 1024;
 
-/** Samples a side of a picture where nothing else is said. */
+/** Samples a side of a picture by default. */
 export const USUAL_SAMPLES = 128;
 
 /** The samples a side of a square that one request may hold, at most `wanted`. */

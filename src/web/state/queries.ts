@@ -16,7 +16,7 @@ export function methodOf(state: ViewState): SpatialInterpolation | null {
   return methods.includes(wanted) ? wanted : method;
 }
 
-/** Methods that are compared with one another; of the splines two stand for all. */
+/** Methods that are compared with one another; two splines represent all. */
 const COMPARED: readonly string[] = [...INTERPOLATIONS, ...DERIVATIVES, "M1Q4", "M2Q8"];
 
 /** The methods of an operation that are compared on a dataset: the one in use first. */
@@ -224,7 +224,7 @@ export function probeQuery(state: ViewState, operation: OperationName, method: s
   };
 }
 
-/** Number of intervals of a profile, where the service admits as many points. */
+/** Number of intervals of a profile, if the service admits as many points. */
 const PROFILE_INTERVALS = 256;
 
 /** The number of intervals of a curve that fits one request, at most `wanted`. */
@@ -352,7 +352,7 @@ function seedPoints(state: ViewState, facts: DatasetFacts): Float32Array {
   return points;
 }
 
-/** The query of the particles; where the domain has open faces, those that reach them stop there. */
+/** The query of the particles; if the domain has open faces, those that reach them stop there. */
 export function tracking(state: ViewState, facts: DatasetFacts): Tracking {
   return { query: particleQuery(state, facts), every: state.every, stops: hasOpenFaces(facts) };
 }

@@ -8,7 +8,7 @@ export class SliceCache {
   readonly #api: ApiClient;
   /** Planes by path, the one used longest ago first. */
   readonly #kept = new Map<string, Slice>();
-  /** Planes that are being fetched ahead of their time, so that nobody asks for them twice. */
+  /** Planes that are being fetched ahead of their time, so that none is requested twice. */
   readonly #coming = new Map<string, Promise<Slice>>();
   #bytes = 0;
 

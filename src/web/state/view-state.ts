@@ -128,7 +128,7 @@ function firstAxisWithExtent(facts: DatasetFacts): AxisName {
   return facts.axes.find((axis) => axis.nodes > 1)?.name ?? "x";
 }
 
-/** The quantity shown first: vorticity where there is a velocity. */
+/** The quantity shown first: vorticity if there is a velocity. */
 function firstQuantity(facts: DatasetFacts): QuantityName {
   const offered = quantitiesOf(facts);
   return (offered.find(({ name }) => name === "vorticity") ?? offered[0] ?? QUANTITIES[0]).name;
@@ -141,7 +141,7 @@ function filterWidth(facts: DatasetFacts): number {
 
 /**
  * The usual method, or the last one that a dataset offers for the first of the operations that it answers; the usual
- * one as well where it answers none of them.
+ * one as well if it answers none of them.
  */
 function preferred<T extends string>(
   methods: readonly T[],
@@ -203,7 +203,7 @@ export function initialState(facts: DatasetFacts): ViewState {
   };
 }
 
-/** Reads one member from its text in the address; returns undefined where the text is no value of it. */
+/** Reads one member from its text in the address; returns undefined if the text is no value of it. */
 type MemberReader<T> = (text: string, facts: DatasetFacts) => T | undefined;
 
 const oneOf =

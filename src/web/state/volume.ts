@@ -9,7 +9,7 @@ import type { ViewState } from "./view-state.js";
 
 /** Most samples along a side of a volume. */
 const MOST_SAMPLES = 512;
-/** Samples a side where nothing else is said. */
+/** Samples a side by default. */
 const USUAL_SIDE = 64;
 /** Most requests for one volume. */
 const MOST_PARTS = 64;
@@ -64,7 +64,7 @@ export function volumeSide({ volume, box }: ViewState, facts: DatasetFacts): num
 
 /**
  * The volume of a quantity over the box of a view, in parts of at most as many samples as the service admits. Samples
- * stand in the middle of equal intervals. A volume of too many parts is one part, which the service then refuses by
+ * are in the middle of equal intervals. A volume of too many parts is one part, which the service then refuses by
  * the name of its limit.
  */
 export function volumeParts(state: ViewState, facts: DatasetFacts, field: QuantityName): readonly VolumePart[] {
