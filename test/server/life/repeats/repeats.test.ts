@@ -242,7 +242,9 @@ describe("A connection with repeats", () => {
   });
 
   it("keeps what comes while a repeat is answered, and answers it afterwards", async () => {
+    const accepted = once(service.app.server, "connection") as Promise<[Socket]>;
     const caller = new Caller(service.port);
+    const [socket] = await accepted;
     await caller.ask(first);
     let open = (): void => undefined;
     service.engine.gate = new Promise((resolve) => {
@@ -252,7 +254,7 @@ describe("A connection with repeats", () => {
     caller.socket.write(second);
     await expect.poll(() => service.engine.finishing).toBe(before + 1);
     caller.socket.write(`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n${first}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await expect.poll(() => socket.bytesRead).toBe(caller.socket.bytesWritten);
     open();
     service.engine.gate = null;
     const answers = [await caller.answer(), await caller.answer(), await caller.answer()];
@@ -423,11 +425,23 @@ it("Repeats over TLS are answered as the requests that the parser reads", async 
 });
 
 it("A repeat may take longer than an idle connection is kept", async () => {
-  const own = await startService({ HTTP_KEEP_ALIVE_TIMEOUT_MS: "100" });
+  const own = await startService();
+  const accepted = once(own.app.server, "connection") as Promise<[Socket]>;
   const caller = new Caller(own.port);
+  const [socket] = await accepted;
   await caller.ask(post("1.1", nullOp(points(1))));
-  own.engine.gate = new Promise((resolve) => setTimeout(resolve, 400));
-  expect(await caller.ask(post("1.1", nullOp(points(2))))).toMatch(/^HTTP\/1.1 200/);
+  let open = (): void => undefined;
+  own.engine.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const before = own.engine.finishing;
+  caller.socket.write(post("1.1", nullOp(points(2))));
+  await expect.poll(() => own.engine.finishing).toBe(before + 1);
+  socket.emit("timeout");
+  await new Promise(setImmediate);
+  open();
+  expect(await caller.answer()).toMatch(/^HTTP\/1.1 200/);
+  socket.emit("timeout");
   if (!caller.closed) await once(caller.socket, "close");
   await own.stop();
 });
