@@ -33,7 +33,7 @@ function assumedText({ name, assumed }: NonNullable<ReturnType<Engine["find"]>>)
   return subjects.length === 0 ? "" : `${name}: ${[...new Set(subjects)].join(", ")}`;
 }
 
-/** The parts of a request that its life uses; fastify's has it. */
+/** The members of a request that its life uses; requests of fastify have them. */
 export interface LivingRequest {
   readonly id: string;
   readonly headers: IncomingHttpHeaders;
@@ -43,7 +43,7 @@ export interface LivingRequest {
   readonly raw: { readonly socket: Socket };
 }
 
-/** The parts of an answer that its life uses; fastify's has it. */
+/** The members of an answer that its life uses; replies of fastify have them. */
 export interface LivingReply {
   readonly raw: OwedAnswer & {
     readonly writableFinished: boolean;

@@ -17,8 +17,8 @@ import type { PendingQuery } from "./pending-query.js";
 export const REQUEST_TYPES = ["application/json", "application/octet-stream"] as const;
 
 /**
- * Bytes from which threads read a body; if it does not say its length, and after another form, this many are read here
- * before.
+ * Length from which worker threads read a body. If the body does not state its length, or has had an item of unusual
+ * form, the main thread reads this many bytes before threads are tried.
  */
 const LARGE_BYTES = 256 * 1024;
 
