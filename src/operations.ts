@@ -110,6 +110,9 @@ export type SpatialInterpolation = (typeof SPATIAL_INTERPOLATION)[number];
 /** Values of TemporalInterpolation, in schema order. */
 export const TEMPORAL_INTERPOLATION = ["None", "PCHIP"] as const;
 export type TemporalInterpolation = (typeof TEMPORAL_INTERPOLATION)[number];
+/** Schemes that move tracers; SOAP and JHTDB's REST always use the first. */
+export const INTEGRATORS = ["heun", "rk4"] as const;
+export type Integrator = (typeof INTEGRATORS)[number];
 
 export type MemberType =
   | "string"

@@ -4,14 +4,23 @@
  */
 import { ALL_OPERATIONS, operationOf, RECORDS } from "../operations.js";
 import { ClientError } from "./error.js";
-import { askExits } from "./exits.js";
 import type { Answer, CallOptions, ExitAnswer, FieldClient, Points, TableRow, TrackingName } from "./request-types.js";
 import { inParts } from "./split.js";
+import { askTracks } from "./tracks.js";
 import { openTransport, type SoapCall, type SoapVersion } from "./transport.js";
 import { flatten, floatText, isList, readRecords, readWhole, triples } from "./wire-records.js";
 
 export { ClientError, type ClientErrorCode, type ClientErrorDetail } from "./error.js";
-export type { Answer, CallOptions, ExitAnswer, FieldClient, Points, RequestOf, TrackingName } from "./request-types.js";
+export type {
+  Answer,
+  CallOptions,
+  ExitAnswer,
+  FieldClient,
+  Points,
+  RequestOf,
+  TrackingName,
+  TrackingOptions,
+} from "./request-types.js";
 export type { SoapVersion } from "./transport.js";
 
 /** Options of `connect`. */
@@ -47,37 +56,46 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     operation.name,
     (request: Request, control: CallOptions = {}) => run(call, operation, request, control, options),
   ]);
+  const track = (name: TrackingName, request: Request, control: CallOptions = {}) =>
+    runTracks(url, operationOf(name) as TableRow, request, control, options);
   const stopAtOpenFaces = (name: TrackingName, request: Request, control: CallOptions = {}) =>
-    runToExits(url, operationOf(name) as TableRow, request, control, options);
-  return Object.fromEntries([...methods, ["stopAtOpenFaces", stopAtOpenFaces]]) as FieldClient;
+    track(name, { ...request, openFaces: "stop" }, control);
+  return Object.fromEntries([...methods, ["track", track], ["stopAtOpenFaces", stopAtOpenFaces]]) as FieldClient;
 }
 
-/** Tracks particles until they leave the domain through open faces, in parts like those of `run`, over plain HTTP. */
-async function runToExits(
+/** Tracks particles with the options of `/api`, in parts like those of `run`, over plain HTTP. */
+async function runTracks(
   url: string,
   operation: TableRow,
   request: Request,
   control: CallOptions,
   { token, pointsPerRequest = 20_000, concurrency = 3 }: ConnectOptions,
-): Promise<ExitAnswer> {
+): Promise<ExitAnswer | Answer> {
   const { lists, total } = readLists(operation, request);
   const scalars = operation.request
     .filter((member) => !isList(member))
     .map(({ name }) => [name, request[name] ?? (name === "authToken" ? token : undefined)]);
-  const components = RECORDS.Exit;
-  const values = new Float32Array(total * components.length);
+  const { openFaces, integrator } = request;
+  // The dataset may stop particles too: the first answer tells whether records have exits.
+  let record: "Exit" | TableRow["result"] = openFaces === "stop" ? "Exit" : operation.result;
+  let values: Float32Array | undefined;
   const part = async (first: number, count: number, signal: AbortSignal): Promise<void> => {
     const triplesOf = (flat: Float32Array) =>
       Array.from({ length: count }, (_, i) => [...flat.subarray(3 * (first + i), 3 * (first + i) + 3)]);
     const members = lists.map(({ member, flat }) => [member.name, triplesOf(flat)]);
-    const sent = Object.fromEntries([...scalars, ["points", []], ...members]);
-    const answer = await askExits(url, operation.name, sent, count, signal).catch((error: unknown) => {
+    const sent = { ...Object.fromEntries([...scalars, ["points", []], ...members]), openFaces, integrator };
+    const answer = await askTracks(url, operation.name, sent, count, signal).catch((error: unknown) => {
       throw inWholeArray(error, first);
     });
-    values.set(answer, components.length * first);
+    record = answer.length === RECORDS.Exit.length * count ? "Exit" : operation.result;
+    const width = RECORDS[record].length;
+    values ??= new Float32Array(width * total);
+    values.set(answer, width * first);
   };
   await inParts(total, pointsPerRequest, concurrency, part, control.signal, control.onProgress);
-  return { record: "Exit", components, recordsPerPoint: 1, values };
+  return { record, components: RECORDS[record], recordsPerPoint: 1, values: values ?? new Float32Array() } as
+    | ExitAnswer
+    | Answer;
 }
 
 /** The number of records per point: 1, or (8^nlayers - 1) / 7 for box filters, which answer each box of an octree. */

@@ -1,6 +1,7 @@
 /** Derives the types of requests and answers from the operation table, so that they cannot drift from it. */
 import type {
   ALL_OPERATIONS,
+  Integrator,
   Member,
   MemberType,
   OperationName,
@@ -62,6 +63,14 @@ export interface CallOptions {
 /** Operations that track particles. */
 export type TrackingName = Extract<(typeof ALL_OPERATIONS)[number], { readonly family: "track" }>["name"];
 
+/** Options of tracking that SOAP does not have. */
+export interface TrackingOptions {
+  /** The scheme that moves particles, heun unless given; drag takes heun only. */
+  readonly integrator?: Integrator;
+  /** What becomes of particles that leave through open faces; what the dataset says unless given. */
+  readonly openFaces?: "fail" | "stop";
+}
+
 /** Positions of particles, which stop at open faces, and the times of their exits: NaN for those that are inside. */
 export interface ExitAnswer {
   readonly record: "Exit";
@@ -75,6 +84,12 @@ export interface ExitAnswer {
 export type FieldClient = {
   readonly [N in OperationName]: (request: RequestOf<N>, options?: CallOptions) => Promise<Answer<N>>;
 } & {
+  /** Tracks particles with an integrator, or a fate at open faces, of your choice; over plain HTTP. */
+  track<N extends TrackingName>(
+    operation: N,
+    request: RequestOf<N> & TrackingOptions,
+    options?: CallOptions,
+  ): Promise<Answer<N> | ExitAnswer>;
   /** Tracks particles that stop where they leave the domain; over plain HTTP, as SOAP has no place for the times. */
   stopAtOpenFaces<N extends TrackingName>(
     operation: N,

@@ -8,6 +8,7 @@ import type { Failure } from "../engine/contract/task.js";
 import { CALLER_CODES, RequestError, SERVER_CODES } from "../errors.js";
 import {
   ALL_OPERATIONS,
+  INTEGRATORS,
   type MemberType,
   type OperationRow,
   SPATIAL_INTERPOLATION,
@@ -32,7 +33,10 @@ const MEMBERS: Partial<Record<MemberType, z.ZodType>> = {
   TemporalInterpolation: z.enum(TEMPORAL_INTERPOLATION),
 };
 /** Members that no request of SOAP has. */
-const OWN_MEMBERS = { recordEvery: z.int(), openFaces: z.enum(OPEN_FACES), exitTimes: z.boolean() };
+const OWN_MEMBERS = {
+  ...{ recordEvery: z.int(), exitTimes: z.boolean() },
+  ...{ openFaces: z.enum(OPEN_FACES), integrator: z.enum(INTEGRATORS) },
+};
 
 function queryOf({ name, request }: OperationRow) {
   const members = request.map((member) => [member.name, MEMBERS[member.type] ?? z.never()]);

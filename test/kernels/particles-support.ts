@@ -1,7 +1,7 @@
 /** Runs of particles for the tests of advect.ts. */
 import { expect } from "vitest";
 import { createScheme } from "../../src/kernels/index.js";
-import { advectInertial, advectTracers, type PathParameters } from "../../src/kernels/particles.js";
+import { advectInertial, advectTracers, advectTracersRk4, type PathParameters } from "../../src/kernels/particles.js";
 import type { VelocitySampler } from "../../src/kernels/types.js";
 import { fieldOf, T16 } from "./fields.js";
 
@@ -36,10 +36,16 @@ export function trace(
   steps: number,
   point: readonly number[],
   more: Partial<PathParameters> = {},
+  advect: typeof advectTracers = advectTracers,
 ): number[] {
   const positions = Float64Array.from(point);
-  advectTracers(path(sample, step, steps, more), positions, 1);
+  advect(path(sample, step, steps, more), positions, 1);
   return [...positions];
+}
+
+/** `trace` by the classical Runge-Kutta method. */
+export function traceRk4(...[sample, step, steps, point, more = {}]: Parameters<typeof trace>): number[] {
+  return trace(sample, step, steps, point, more, advectTracersRk4);
 }
 
 export function drag(

@@ -8,15 +8,7 @@ import { version } from "../../version.js";
 import { MisuseError } from "../input/arguments.js";
 import { nearest } from "../input/nearest.js";
 import { readPoints } from "../input/points.js";
-import {
-  EXAMPLE,
-  FLAG_ENTRIES,
-  flagsOf,
-  type GivenFlags,
-  OPEN_FACES_FLAG,
-  readRequest,
-  takesPoints,
-} from "../input/query-request.js";
+import { EXAMPLE, flagsOf, type GivenFlags, QUERY_FLAGS, readRequest, takesPoints } from "../input/query-request.js";
 import { csv, json } from "../output/print.js";
 import type { FlagQuery, OnProgress, QueryAnswer } from "../query/answer.js";
 import { arrange } from "../query/arrange.js";
@@ -96,7 +88,7 @@ export function queryCommand(): Command {
     .option("--url <URL>", "address of a running service; without it this command reads the data itself")
     .option("--data <FOLDERS>", "data folders to read; as FIELDPROBE_DATA")
     .option("--descriptors <FOLDER>", "folder of descriptors apart from their files; as FIELDPROBE_DESCRIPTORS");
-  for (const flag of [...FLAG_ENTRIES.map(([, entry]) => entry), OPEN_FACES_FLAG]) {
+  for (const flag of QUERY_FLAGS) {
     const about = flag.fallback === undefined ? flag.about : `${flag.about} (${flag.fallback} unless given)`;
     const option = new Option(`--${flag.name} <${flag.value}>`, about);
     if (flag.choices) option.choices(flag.choices);

@@ -1,6 +1,7 @@
 /** Matches the flags of `fieldprobe query` with request members, and makes the request. */
 import {
   type ALL_OPERATIONS,
+  INTEGRATORS,
   type Member,
   type Operation,
   type OperationName,
@@ -95,15 +96,25 @@ export const FLAGS: Readonly<Record<MemberName, Flag>> = {
   },
 };
 
-/** A flag of tracking that is no member of SOAP requests. */
-export const OPEN_FACES_FLAG: Flag = {
-  name: "open-faces",
-  value: "WHAT",
-  about: "particles that leave through an open face fail the query, or stop there and tell the time (exit)",
-  choices: OPEN_FACES,
+/** Flags of tracking that are no members of SOAP requests. */
+const TRACKING_FLAGS: Readonly<Record<"openFaces" | "integrator", Flag>> = {
+  openFaces: {
+    name: "open-faces",
+    value: "WHAT",
+    about: "particles that leave through an open face fail the query, or stop there and tell the time (exit)",
+    choices: OPEN_FACES,
+  },
+  integrator: {
+    name: "integrator",
+    value: "SCHEME",
+    about: "heun is of second order in the step, rk4 of fourth (not with drag); heun unless given",
+    choices: INTEGRATORS,
+  },
 };
 
 export const FLAG_ENTRIES = Object.entries(FLAGS) as readonly (readonly [MemberName, Flag])[];
+/** All flags of members and of tracking. */
+export const QUERY_FLAGS: readonly Flag[] = [...Object.values(FLAGS), ...Object.values(TRACKING_FLAGS)];
 const camel = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
 function readNumber(flag: Flag, text: string, whole: boolean): number {
@@ -146,7 +157,9 @@ export function flagsOf({ request, spatial, family }: Operation): string {
     const flag = name === "method" ? `--method ${methodsOf(spatial)}` : `--${name}`;
     return [optional ? `[--${name}]` : flag];
   });
-  return [...words, ...(family === "track" ? [`[--${OPEN_FACES_FLAG.name}]`] : [])].join(" ");
+  return [...words, ...(family === "track" ? Object.values(TRACKING_FLAGS).map(({ name }) => `[--${name}]`) : [])].join(
+    " ",
+  );
 }
 
 /**
@@ -181,8 +194,11 @@ export function readRequest(operation: OperationName, given: GivenFlags): Record
       throw new MisuseError(`--${flag.name} is missing: ${operation} needs it${which}`);
     }
   }
-  const { openFaces } = given;
-  if (openFaces !== undefined && row?.family !== "track")
-    throw new MisuseError(`--${OPEN_FACES_FLAG.name}: ${operation} does not take it`);
-  return openFaces === undefined ? request : { ...request, openFaces: String(openFaces) };
+  for (const [member, { name }] of Object.entries(TRACKING_FLAGS)) {
+    const value = given[camel(name)];
+    if (value === undefined) continue;
+    if (row.family !== "track") throw new MisuseError(`--${name}: ${operation} does not take it`);
+    request[member] = String(value);
+  }
+  return request;
 }

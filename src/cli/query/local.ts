@@ -62,9 +62,13 @@ export async function queryLocally(
 async function evaluate(engine: Engine, asked: FlagQuery, onProgress: OnProgress): Promise<QueryAnswer> {
   const form = operationOf(asked.operation as OperationName);
   const operation = functionAsked(form, asked.members.function_name);
-  const { openFaces } = asked.members;
-  const exits = form.family === "track" ? { exitTimes: true, ...(openFaces === undefined ? {} : { openFaces }) } : {};
-  const query = { ...rounded(operation, asked.members), operation: operation.name, ...exits } as Query;
+  const { openFaces, integrator } = asked.members;
+  const tracking = {
+    ...(form.family === "track" ? { exitTimes: true } : {}),
+    ...(openFaces === undefined ? {} : { openFaces }),
+    ...(integrator === undefined ? {} : { integrator }),
+  };
+  const query = { ...rounded(operation, asked.members), operation: operation.name, ...tracking } as Query;
   const facts = factsOf(engine, query.dataset);
   const takesPoints = operation.request.some(({ name }) => name === "points");
   const { record, ...found } = takesPoints

@@ -34,8 +34,8 @@ export async function queryService(
     const places = lists ? [0, 1, 2].map((axis) => points.filter((_, i) => i % 3 === axis)) : points;
     const request = { ...members, points: places, ...(velocities && { InitialV: velocities }) };
     const answer =
-      members.openFaces === "stop"
-        ? await client.stopAtOpenFaces(operation as TrackingName, request as never, { onProgress })
+      members.openFaces === "stop" || members.integrator !== undefined
+        ? await client.track(operation as TrackingName, request as never, { onProgress })
         : await method(request, { onProgress });
     const { dataset } = members;
     const facts = wantsFacts && dataset !== undefined ? await factsOf(base, String(dataset), token) : NO_LABELS;

@@ -1,6 +1,12 @@
 /** Defines the interface between the servers and the engine: queries in, results out. */
 
-import type { FieldName, OperationName, SpatialInterpolation, TemporalInterpolation } from "../../operations.js";
+import type {
+  FieldName,
+  Integrator,
+  OperationName,
+  SpatialInterpolation,
+  TemporalInterpolation,
+} from "../../operations.js";
 import type { Dataset, OpenFaces, Triple } from "../../storage/file/dataset.js";
 import type { DiskCounts, StoreStatus } from "../../storage/objects/store-status.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
@@ -75,6 +81,8 @@ export interface Query {
    * records in all is a LimitError.
    */
   readonly recordEvery?: number;
+  /** Tracking without drag only: the scheme that moves particles; absent: heun. */
+  readonly integrator?: Integrator;
   /** Tracking only: what becomes of particles that leave through open faces; absent: what the dataset says. */
   readonly openFaces?: OpenFaces;
   /** Tracking only: where particles stop at open faces, records end with the time of the exit, NaN before it. */

@@ -6,7 +6,7 @@ import { checkFilter, itemsPerPoint, totalLayers } from "../../kernels/filter/bo
 import { filterNodes } from "../../kernels/filter/node-filter.js";
 import { controlledSteps, intervalSteps } from "../../kernels/particles.js";
 import { timeInRange } from "../../kernels/time.js";
-import { type Operation, type OperationRow, operationOf, spatialOf } from "../../operations.js";
+import { type Integrator, type Operation, type OperationRow, operationOf, spatialOf } from "../../operations.js";
 import type { Dataset, FieldName, TimeAxis } from "../../storage/file/dataset.js";
 import { checkAvailable } from "../contract/check-available.js";
 import { filterFields, letterOf } from "../contract/fields-asked.js";
@@ -160,7 +160,9 @@ function invalid(member: string, text: string): RequestError {
 
 /** Number of steps and signed step of a tracking query. */
 function checkSteps(query: Query, dataset: Dataset): { steps: number; step: number; last?: number } {
-  const { StartTime: start = 0, EndTime: end, dt, nt, Tp: responseTime } = query;
+  const { StartTime: start = 0, EndTime: end, dt, nt, Tp: responseTime, integrator = "heun" } = query;
+  if (responseTime !== undefined && integrator !== "heun")
+    throw invalid("integrator", `Particles with drag are tracked by heun only: integrator is ${integrator}.`);
   if (dt === 0) throw invalid("dt", "The time step dt must not be 0.");
   if (nt !== undefined && dt !== undefined) {
     if (nt < 0) throw invalid("nt", `The number of steps nt must not be negative: ${nt}`);
@@ -238,9 +240,12 @@ export function pointLimit(
   return bounds.reduce((least, bound) => (bound.points < least.points ? bound : least));
 }
 
+/** Evaluations of the velocity that a step takes. */
+const STAGES: Readonly<Record<Integrator, number>> = { heun: 2, rk4: 4 };
+
 /** Evaluations of a field that a query takes for a number of points. */
-export function workOf({ samples, steps }: CheckedQuery, points: number): number {
-  return points * samples * Math.max(1, 2 * steps);
+export function workOf({ query, samples, steps }: CheckedQuery, points: number): number {
+  return points * samples * Math.max(1, STAGES[query.integrator ?? "heun"] * steps);
 }
 
 /** Work per point by family, if it is more than one sample. */

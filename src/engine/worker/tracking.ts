@@ -4,16 +4,18 @@
  */
 import { RequestError } from "../../errors.js";
 import { isOpen, type Outlet } from "../../kernels/exits.js";
-import { advectInertial, advectTracers, type PathParameters } from "../../kernels/particles.js";
+import { advectInertial, advectTracers, advectTracersRk4, type PathParameters } from "../../kernels/particles.js";
 import { axisEnd, axisStart } from "../../kernels/stencil.js";
 import { frameWeights } from "../../kernels/time.js";
 import type { Triple, VelocitySampler } from "../../kernels/types.js";
-import { RECORDS } from "../../operations.js";
+import { type Integrator, RECORDS } from "../../operations.js";
 import { recordOf, recordsBetween } from "../contract/particle-records.js";
 import { fillPositions } from "../contract/positions.js";
 import type { Progress } from "../contract/task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
 
+/** The schemes that move tracers. */
+const TRACERS: Readonly<Record<Integrator, typeof advectTracers>> = { heun: advectTracers, rk4: advectTracersRk4 };
 const STILL: Triple = [0, 0, 0];
 
 /** Takes the steps of a batch, or of its range of steps, and fills `task.out` with the records made. */
@@ -47,7 +49,7 @@ export function trackParticles(context: BatchContext): Progress | null {
     return null;
   }
   if (query.Tp === undefined) {
-    const done = advectTracers(path, positions, count);
+    const done = TRACERS[query.integrator ?? "heun"](path, positions, count);
     if (done < part.to) return { done, positions: inSharedMemory(positions), ...exitsOf(outlet) };
   } else {
     const velocities = progress?.velocities ?? range?.velocities ?? new Float64Array(3 * count);

@@ -201,6 +201,12 @@ export function textsOfQueryString(operation: Operation, query: unknown, extra: 
   return texts;
 }
 
+/** Parameters of tracking that are not in the body, each with a value. */
+const IN_QUERY_STRING: ReadonlyMap<string, string> = new Map([
+  ["openFaces", "stop"],
+  ["integrator", "rk4"],
+]);
+
 /**
  * Takes the value of a JSON member apart, without rounding its numbers.
  *
@@ -212,8 +218,9 @@ export function textsOfJson(operation: Operation, name: string, text: string): r
   const member = members.find((row) => row.name === name);
   if (member === undefined) {
     const known = [...members, ...arraysOf(operation)].map((row) => row.name);
-    if (name === "openFaces" && operation.family === "track")
-      throw refuse(name, 'openFaces belongs in the query string, as in "?openFaces=stop", not in the body.');
+    const example = IN_QUERY_STRING.get(name);
+    if (example !== undefined && operation.family === "track")
+      throw refuse(name, `${name} belongs in the query string, as in "?${name}=${example}", not in the body.`);
     throw refuseUnknown(operation.name, "member", name, known);
   }
   const numeric = member.type === "float" || member.type === "int";

@@ -6,7 +6,7 @@ import type { Limits } from "../../config.js";
 import type { OpenFaces } from "../../engine/contract/dataset.js";
 import type { Evaluation, Result, TripleSink } from "../../engine/contract/query.js";
 import { tooManyPoints } from "../../errors.js";
-import { type Operation, RECORDS } from "../../operations.js";
+import { type Integrator, type Operation, RECORDS } from "../../operations.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import type { PointLimit, RequestLife } from "../life/request-life.js";
 import { type ApiRequest, isComplete, readRequest, readTimes, type TextMembers, type Times } from "./parameters.js";
@@ -26,6 +26,8 @@ export interface AskedQuery {
    * for.
    */
   readonly leaving?: OpenFaces | "as the dataset says";
+  /** Tracking: the scheme that moves particles, if it is asked for. */
+  readonly integrator?: Integrator;
 }
 
 /**
@@ -197,7 +199,7 @@ export class PendingQuery {
 
   /** Reads the parameters, with the members that the answer adds to the query. */
   #read(list: Times | null): ApiRequest {
-    const { operation, dataset, recordEvery, leaving } = this.#question;
+    const { operation, dataset, recordEvery, leaving, integrator } = this.#question;
     const { query, ...request } = readRequest(operation, dataset, this.texts, list);
     return {
       ...request,
@@ -205,6 +207,7 @@ export class PendingQuery {
         ...query,
         ...(recordEvery === null ? {} : { recordEvery }),
         ...(leaving === undefined ? {} : { exitTimes: true }),
+        ...(integrator === undefined ? {} : { integrator }),
         ...(leaving === "fail" || leaving === "stop" ? { openFaces: leaving } : {}),
       },
     };

@@ -16,7 +16,6 @@ import { answerCutout, CUTOUT_FORMS, CUTOUT_QUERY } from "./answer-cutout.js";
 import { CUTOUT_FILE_QUERY, CUTOUT_FILES, type CutoutFileQuery, serveCutoutFile } from "./cutout-file.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
 import { problemHandler } from "./describe-problem.js";
-import { leavingOf, OPEN_FACES_QUERY } from "./open-faces.js";
 import { refuseUnknown } from "./parameters.js";
 import { BATCH_ANSWER, BATCH_BODY, MOST_QUERIES, serveBatch } from "./query-batch.js";
 import { REQUEST_TYPES } from "./read-body.js";
@@ -33,6 +32,7 @@ import {
   VOLUME_QUERY,
   type VolumeQuery,
 } from "./slice.js";
+import { TRACKING_QUERY, trackingOf } from "./tracking-query.js";
 
 const NAME = Type.Object({ name: Type.String({ description: "Name or alias of a dataset, any letter case." }) });
 
@@ -108,9 +108,9 @@ function operationRoutes(api: FastifyInstance, service: Service): void {
       },
       (request, reply) => {
         const dataset = asksDataset ? request.params.name : null;
-        const leaving = leavingOf(operation, (request.query as Readonly<Record<string, unknown>>).openFaces);
+        const tracking = trackingOf(operation, request.query as Readonly<Record<string, unknown>>);
         const own = Object.keys(ownOf(operation));
-        return serveOperation(service, { operation, dataset, recordEvery: null, ...leaving, own }, request, reply);
+        return serveOperation(service, { operation, dataset, recordEvery: null, ...tracking, own }, request, reply);
       },
     );
   }
@@ -118,7 +118,7 @@ function operationRoutes(api: FastifyInstance, service: Service): void {
 
 /** Parameters of a query string besides those of the operation table. */
 function ownOf({ family }: Operation): Readonly<Record<string, TSchema>> {
-  return family === "track" ? OPEN_FACES_QUERY : {};
+  return family === "track" ? TRACKING_QUERY : {};
 }
 
 function trajectoryRoute(api: FastifyInstance, service: Service): void {
@@ -129,7 +129,7 @@ function trajectoryRoute(api: FastifyInstance, service: Service): void {
       default: "GetPosition",
       description: "The operation that moves the particles; its parameters and points go along.",
     }),
-    ...OPEN_FACES_QUERY,
+    ...TRACKING_QUERY,
     every: Type.Integer({ minimum: 1, default: 1, description: "Steps from one recorded position to the next." }),
   };
   const all = TRACKERS.map((operation) => querySchema(operation, own));
@@ -163,7 +163,7 @@ function trajectoryRoute(api: FastifyInstance, service: Service): void {
         service,
         {
           ...{ operation, dataset: request.params.name, recordEvery, own: Object.keys(own) },
-          ...leavingOf(operation, request.query.openFaces),
+          ...trackingOf(operation, request.query),
         },
         request,
         reply,

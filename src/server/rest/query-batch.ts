@@ -12,10 +12,10 @@ import { type BatchQuery, BatchScanner, noJson } from "./batch-scanner.js";
 import { DATASET_OPERATIONS } from "./describe.js";
 import { describeProblem, type Problem } from "./describe-problem.js";
 import { JsonReader, MalformedJson } from "./json-reader.js";
-import { leavingOf } from "./open-faces.js";
 import { arraysOf, refuse, textsOfJson } from "./parameters.js";
 import { PendingQuery } from "./pending-query.js";
 import { compute, describeAnswer } from "./serve-operation.js";
+import { trackingOf } from "./tracking-query.js";
 import { type UnwrittenAnswer, WRITERS } from "./write-answer.js";
 
 /** Most queries of a batch. */
@@ -104,7 +104,7 @@ async function answerQuery(
   const pending = new PendingQuery(
     life,
     service.config.limits,
-    { operation, dataset, recordEvery: null, ...leavingOf(operation) },
+    { operation, dataset, recordEvery: null, ...trackingOf(operation) },
     new Map(),
   );
   const reader = new JsonReader(

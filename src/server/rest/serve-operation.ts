@@ -16,14 +16,7 @@ import { readBody, readerFor } from "./read-body.js";
 import { ANSWER_TYPES, largeAnswer, shapeOf, type UnwrittenAnswer, WRITERS } from "./write-answer.js";
 
 /** Members that a route adds to the request as it came. */
-export interface RouteMembers {
-  readonly operation: Operation;
-  /** Null if the operation has none. */
-  readonly dataset: string | null;
-  /** Steps between the positions on the way; null if they are not asked for. */
-  readonly recordEvery: number | null;
-  /** Tracking: what becomes of particles at open faces. */
-  readonly leaving?: AskedQuery["leaving"];
+export interface RouteMembers extends Omit<AskedQuery, "stream"> {
   /** Parameters of the query string that belong to the route and not to the operation. */
   readonly own: readonly string[];
 }
@@ -44,14 +37,14 @@ export function serveOperation(
 
 async function answer(
   service: Service,
-  { operation, dataset, recordEvery, leaving, own }: RouteMembers,
+  { own, ...question }: RouteMembers,
   request: FastifyRequest,
   reply: FastifyReply,
   life: RequestLife,
 ): Promise<FastifyReply> {
   const type = negotiate(request.headers.accept, ANSWER_TYPES);
+  const { operation, dataset } = question;
   const texts = textsOfQueryString(operation, request.query, [...own, ...optionalArraysOf(operation)]);
-  const question = { operation, dataset, recordEvery, ...(leaving === undefined ? {} : { leaving }) };
   const pending = new PendingQuery(life, service.config.limits, question, texts);
   if (request.headers["content-type"] !== undefined)
     await readBody(readerFor(request, operation, pending), pending, life, service);

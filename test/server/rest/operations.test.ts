@@ -323,7 +323,7 @@ describe("refusals", () => {
       [
         good,
         `${tracker}?points=0`,
-        `GetPositionInertialParticle has no parameter "points"; ${drag}, openFaces, InitialV.`,
+        `GetPositionInertialParticle has no parameter "points"; ${drag}, openFaces, integrator, InitialV.`,
       ],
       [good, "/api/NullOp?time=0", `NullOp has no parameter "time"; it has none.`],
       [good, `${VELOCITY}?${long}=1`, `GetVelocity has no parameter "${"x".repeat(63)}\u2026"; ${has}.`],

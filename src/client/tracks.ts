@@ -1,12 +1,13 @@
 /**
- * Tracks particles to open faces over plain HTTP, whose answers have the times of the exits; SOAP has no place for
- * them.
+ * Tracks particles over plain HTTP, where integrators can be chosen and answers have the times of exits; SOAP has no
+ * place for either.
  */
 import { ClientError, type ClientErrorCode } from "./error.js";
 import { whileBusy } from "./retries.js";
 import { endpoint } from "./transport.js";
 
-/** x, y, z and exit of a point as float32. */
+/** x, y, z of a point as float32; the exit may follow. */
+const POSITION_BYTES = 12;
 const EXIT_BYTES = 16;
 
 /** A problem as the service answers it. */
@@ -19,23 +20,25 @@ interface Problem {
 }
 
 /**
- * Asks for the positions of some particles, and the times at which they have left.
+ * Asks for the positions of some particles; with the times at which they have left if they stop at open faces.
  *
  * @param url     the service's base address or its endpoint
- * @param members parameters and arrays of the operation by name
+ * @param members parameters and arrays of the operation by name, and the options of tracking
  * @param count   the number of points
- * @returns x, y, z and exit of each point
+ * @returns x, y, z of each point, or x, y, z and exit
  * @throws ClientError
  */
-export async function askExits(
+export async function askTracks(
   url: string,
   operation: string,
-  { dataset, authToken, ...members }: Readonly<Record<string, unknown>>,
+  { dataset, authToken, openFaces, integrator, ...members }: Readonly<Record<string, unknown>>,
   count: number,
   signal: AbortSignal,
 ): Promise<Float32Array> {
   const base = endpoint(url).replace(/\/service\/[^/]*$/, "");
-  const address = `${base}/api/datasets/${encodeURIComponent(String(dataset))}/${operation}?openFaces=stop`;
+  const options = Object.entries({ openFaces, integrator }).filter(([, value]) => value !== undefined);
+  const asked = new URLSearchParams(options as [string, string][]);
+  const address = `${base}/api/datasets/${encodeURIComponent(String(dataset))}/${operation}?${asked}`;
   const request = {
     method: "POST",
     headers: {
@@ -55,8 +58,8 @@ export async function askExits(
     if (!response.ok) throw await refusalOf(response);
     return response.arrayBuffer().catch(failed);
   }, signal);
-  if (body.byteLength !== EXIT_BYTES * count)
-    throw new ClientError("Protocol", `${base}: ${body.byteLength} bytes for the exits of ${count} points`);
+  if (body.byteLength !== EXIT_BYTES * count && (openFaces === "stop" || body.byteLength !== POSITION_BYTES * count))
+    throw new ClientError("Protocol", `${base}: ${body.byteLength} bytes for the tracks of ${count} points`);
   return new Float32Array(body);
 }
 

@@ -1,0 +1,46 @@
+/**
+ * Reads the parameters of tracking that only `/api` has: the integrator, and what becomes of particles that leave
+ * through faces of the domain that are no walls.
+ */
+import { Type } from "@sinclair/typebox";
+import { OPEN_FACES } from "../../engine/contract/dataset.js";
+import { RequestError } from "../../errors.js";
+import { INTEGRATORS, type Operation } from "../../operations.js";
+import type { AskedQuery } from "./pending-query.js";
+
+/** The parameters of a query string; they are not in the body, where points may come before them. */
+export const TRACKING_QUERY = {
+  openFaces: Type.Optional(
+    Type.Unsafe({
+      type: "string",
+      enum: [...OPEN_FACES],
+      description:
+        "Particles that leave through an open face: fail refuses the query, stop ends their paths there and adds the time of the exit (null while inside) to each record. What the dataset says unless given.",
+    }),
+  ),
+  integrator: Type.Optional(
+    Type.Unsafe({
+      type: "string",
+      enum: [...INTEGRATORS],
+      default: INTEGRATORS[0],
+      description: "heun is of second order in the step, rk4 (classical Runge-Kutta) of fourth; drag takes heun only.",
+    }),
+  ),
+};
+
+/** What a query string asks of tracking. @throws RequestError for a value that a parameter does not have */
+export function trackingOf(
+  { family }: Operation,
+  given: Readonly<Record<string, unknown>> = {},
+): Pick<AskedQuery, "leaving" | "integrator"> {
+  if (family !== "track") return {};
+  const integrator = choiceOf("integrator", INTEGRATORS, given.integrator);
+  const leaving = choiceOf("openFaces", OPEN_FACES, given.openFaces) ?? "as the dataset says";
+  return integrator === undefined ? { leaving } : { leaving, integrator };
+}
+
+function choiceOf<T extends string>(name: string, choices: readonly T[], given: unknown): T | undefined {
+  const choice = choices.find((value) => value === given);
+  if (choice !== undefined || given === undefined) return choice;
+  throw new RequestError("InvalidRequest", `${name} must be one of ${choices.join(", ")}.`, { member: name });
+}
