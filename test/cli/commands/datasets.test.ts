@@ -89,7 +89,7 @@ describe("fieldprobe inspect", () => {
     rmSync(join(folder, "dataset.json"));
     const apart = join(SCRATCH, "apart");
     expect(fieldprobe("inspect", path, "--write", apart).stderr).toMatch(
-      /stands in the folder of its files or above it/,
+      /a descriptor must be in the folder of its files or above it/,
     );
     expect(existsSync(apart)).toBe(false);
     const flags = ["--dims", "x,y,z", "--periodic", "xyz", "--length", "1", "--origin", "0", "--times", "0.5"];

@@ -216,7 +216,7 @@ describe("an interrupted conversion", () => {
       throw new Error("interrupted");
     };
     await expect(convertToZarr(dataset, target, PLAN, stop)).rejects.toThrow("interrupted");
-    await expect(convertTo("mine.zarr", dataset, { ...PLAN, chunk: 2 })).rejects.toThrow(/other options/);
+    await expect(convertTo("mine.zarr", dataset, { ...PLAN, chunk: 2 })).rejects.toThrow(/other answers or options/);
     mkdirSync(join(SCRATCH, "theirs.zarr"));
     writeFileSync(join(SCRATCH, "theirs.zarr", "notes.txt"), "");
     await expect(convertTo("theirs.zarr", dataset, PLAN)).rejects.toThrow(/is not empty/);

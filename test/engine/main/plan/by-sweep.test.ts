@@ -22,7 +22,7 @@ function forced(kind: "stored" | "taylorGreen"): Dataset {
 
 const QUERY = {
   operation: "GetForce",
-  dataset: "",
+  dataset: "flow",
   time: 0,
   spatialInterpolation: "Lag4",
   temporalInterpolation: "None",
