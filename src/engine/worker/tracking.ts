@@ -42,12 +42,6 @@ export function trackParticles(context: BatchContext): Progress | null {
     pause,
     ...(query.recordEvery === undefined ? {} : { record: records.step }),
   };
-  if (step === 0 && from === 0 && part.to === steps) {
-    // Steps of no length move nothing.
-    advectTracers({ ...path, steps: 0, part: { from: 0, to: 0 } }, positions, count);
-    records.all(positions);
-    return null;
-  }
   if (query.Tp === undefined) {
     const done = TRACERS[query.integrator ?? "heun"](path, positions, count);
     if (done < part.to) return { done, positions: inSharedMemory(positions), ...exitsOf(outlet) };
@@ -125,7 +119,7 @@ function recorder(
   { task: { query, count, steps, out }, operation }: BatchContext,
   part: { readonly from: number; readonly to: number },
   exits: Float64Array | null,
-): Record<"start" | "end" | "all", (positions: Float64Array) => void> & {
+): Record<"start" | "end", (positions: Float64Array) => void> & {
   step: (done: number, positions: Float64Array) => void;
 } {
   const every = query.recordEvery;
@@ -145,9 +139,6 @@ function recorder(
     },
     step(done, positions) {
       if (every !== undefined && (done % every === 0 || done === steps)) put(Math.ceil(done / every), positions);
-    },
-    all(positions) {
-      for (let record = first; record < end; record++) put(record, positions);
     },
     end(positions) {
       if (every === undefined && width > 0) put(0, positions);

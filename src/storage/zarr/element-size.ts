@@ -1,4 +1,4 @@
-/** Tells how many bytes an element of an array has. */
+/** Tells what types the elements of arrays have and how many bytes they take. */
 
 /** Bytes of an element in the words of the library; texts of any length count as 64. */
 export function sizeOf(dataType: string): number {
@@ -7,3 +7,17 @@ export function sizeOf(dataType: string): number {
   const [, bits] = /^(?:float|u?int)(8|16|32|64)$/.exec(dataType) ?? [];
   return dataType === "bool" ? 1 : bits === undefined ? 64 : Number(bits) / 8;
 }
+
+/** Element types of Zarr 2, without the byte order, in the words of Zarr 3. */
+export const ELEMENT_TYPES: ReadonlyMap<string, string> = new Map([
+  ["f4", "float32"],
+  ["f8", "float64"],
+  ["i1", "int8"],
+  ["i2", "int16"],
+  ["i4", "int32"],
+  ["i8", "int64"],
+  ["u1", "uint8"],
+  ["u2", "uint16"],
+  ["u4", "uint32"],
+  ["u8", "uint64"],
+]);

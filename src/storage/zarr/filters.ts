@@ -1,5 +1,6 @@
 /** Undoes the filters of numcodecs that have a type or an element size of their own, and says which are not read. */
 import type { Json } from "./documents.js";
+import { ELEMENT_TYPES } from "./element-size.js";
 
 /** Numbers in the memory order of a chunk. */
 const ARRAYS = {
@@ -15,20 +16,8 @@ const ARRAYS = {
 type NumberType = keyof typeof ARRAYS;
 type Numbers = InstanceType<(typeof ARRAYS)[NumberType]>;
 
-/** Types in the words of NumPy, without the byte order. */
-const NUMPY: ReadonlyMap<string, string> = new Map([
-  ["f2", "float16"],
-  ["f4", "float32"],
-  ["f8", "float64"],
-  ["i1", "int8"],
-  ["i2", "int16"],
-  ["i4", "int32"],
-  ["i8", "int64"],
-  ["u1", "uint8"],
-  ["u2", "uint16"],
-  ["u4", "uint32"],
-  ["u8", "uint64"],
-]);
+/** Types in the words of NumPy, without the byte order: those of elements, and one that only filters use. */
+const NUMPY: ReadonlyMap<string, string> = new Map([["f2", "float16"], ...ELEMENT_TYPES]);
 const MOST_ELEMENT = 256;
 
 interface TypedChunk {

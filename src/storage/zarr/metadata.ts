@@ -5,25 +5,12 @@ import { registry } from "zarrita";
 import { DataError } from "../../errors.js";
 import { STORE_BOUNDS } from "../../store-settings.js";
 import { type Documents, type Json, objectOf } from "./documents.js";
-import { sizeOf } from "./element-size.js";
+import { ELEMENT_TYPES, sizeOf } from "./element-size.js";
 import { codecRefusals } from "./filters.js";
 import type { StoredArray, StoredGroup, StoreTree } from "./store-tree.js";
 
 /** Names of metadata documents. */
 export const DOCUMENT_NAMES = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"] as const;
-/** Element types of Zarr 2, without the byte order, in the words of Zarr 3. */
-const TYPES = new Map([
-  ["f4", "float32"],
-  ["f8", "float64"],
-  ["i1", "int8"],
-  ["i2", "int16"],
-  ["i4", "int32"],
-  ["i8", "int64"],
-  ["u1", "uint8"],
-  ["u2", "uint16"],
-  ["u4", "uint32"],
-  ["u8", "uint64"],
-]);
 /** The codec of Zarr 3 that only says how elements become bytes. */
 const PLAIN = new Set(["bytes", "transpose"]);
 /** Members of an array of Zarr 3 that its values depend on. */
@@ -151,7 +138,7 @@ function isSameInBoth(second: Json, attributes: Json, third: Json): boolean {
   if (third.fill_value !== 0 && /^float/.test(String(third.data_type))) return false;
   return isDeepStrictEqual(
     [
-      ...[second.shape, second.chunks, TYPES.get(type.slice(1)), second.fill_value ?? 0, "v2"],
+      ...[second.shape, second.chunks, ELEMENT_TYPES.get(type.slice(1)), second.fill_value ?? 0, "v2"],
       ...[second.dimension_separator ?? ".", type.startsWith(">") ? "big" : "little", ["bytes", ...compressor]],
       ...[told(attributes._ARRAY_DIMENSIONS), second.order ?? "C", second.filters ?? null],
     ],
@@ -206,7 +193,7 @@ function secondArray(path: string, document: Json, attributes: Json): StoredArra
   });
   const shape = lengths(path, "shape", document.shape);
   const labels = attributes._ARRAY_DIMENSIONS;
-  const dataType = TYPES.get(type.slice(1)) ?? type;
+  const dataType = ELEMENT_TYPES.get(type.slice(1)) ?? type;
   return {
     kind: "array",
     attributes: withFill(attributes, dataType, document.fill_value),

@@ -105,6 +105,10 @@ describe("an engine with one worker", () => {
     const still = { ...COMMON, ...interval, spatialInterpolation: "Lag8" } as const;
     expect(await runQuery(engine, still, points)).toEqual(points);
     expect(await runQuery(engine, { ...still, recordEvery: 100 }, points)).toEqual(points);
+    for (const Tp of [0, 0.5])
+      expect(await runQuery(engine, { ...still, operation: "GetPositionInertialParticle", Tp }, points)).toEqual(
+        points,
+      );
     await expect(runQuery(engine, { ...STEPPED, dt: 0, nt: 25_000_000 }, points)).rejects.toThrow("dt must not be 0");
   });
 });
