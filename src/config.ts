@@ -21,12 +21,12 @@ export const LONGEST_MS = 2 ** 31 - 1;
 const LIMIT_TABLE = {
   "http.bodyBytes": [256 * MIB, "size of a request"],
   "http.headersTimeoutMs": [10_000, "time for the headers of a request", LONGEST_MS],
-  "http.requestTimeoutMs": [120_000, "time for all of a request", LONGEST_MS],
+  "http.requestTimeoutMs": [120_000, "time for a whole request", LONGEST_MS],
   "http.keepAliveTimeoutMs": [5_000, "idle time of a connection", LONGEST_MS],
   "http.connections": [1_024, "connections"],
   "http.waitingBytes": [256 * MIB, "computed answers that wait for their readers"],
   "http.readerBytesPerSecond": [16_384, "slowest rate at which an answer may be read"],
-  "http.readerGraceMs": [10_000, "time for which a reader may pause beyond that rate", LONGEST_MS],
+  "http.readerGraceMs": [10_000, "how long a reader may stay below that rate", LONGEST_MS],
   "xml.depth": [16, "nesting of elements"],
   "xml.attributes": [32, "attributes of an element"],
   "xml.nameChars": [256, "length of a name"],
@@ -42,9 +42,9 @@ const LIMIT_TABLE = {
   "engine.queue": [256, "requests that wait"],
   "engine.chunkBytes": [64 * MIB, "decoded chunk of a dataset"],
   "engine.pointsInFlight": [8_000_000, "points of all requests together; records, if a point has several"],
-  "token.concurrent": [0, "requests of one token at once; 0 is off"],
-  "token.perMinute": [0, "requests of one token a minute; 0 is off"],
-  "shutdown.graceMs": [10_000, "time for running requests when the service is told to stop", LONGEST_MS],
+  "token.concurrent": [0, "simultaneous requests of one token; 0 is off"],
+  "token.perMinute": [0, "requests of one token per minute; 0 is off"],
+  "shutdown.graceMs": [10_000, "time that running requests have when the service stops", LONGEST_MS],
 } as const satisfies Record<string, readonly [value: number, about: string, most?: number]>;
 
 export type LimitName = keyof typeof LIMIT_TABLE;
@@ -106,7 +106,7 @@ const SETTINGS = {
   host: setting("HOST", text, "127.0.0.1", "address to listen on; any but loopback needs tokens or `ANONYMOUS=true`", {
     flag: "address",
   }),
-  port: setting("PORT", whole(0, 65_535), 8080, "port to listen on; 0 takes a free one", { flag: "number" }),
+  port: setting("PORT", whole(0, 65_535), 8080, "port to listen on; 0 picks a free one", { flag: "number" }),
   data: setting(
     "DATA",
     z
@@ -161,53 +161,53 @@ const SETTINGS = {
       "STORE_TIMEOUT_MS",
       whole(100, 600_000),
       STORE_DEFAULTS.timeoutMs,
-      "time that the host of a store has for one answer",
+      "time limit for one answer from the host of a store",
     ),
     attempts: setting("STORE_ATTEMPTS", whole(1, 20), STORE_DEFAULTS.attempts, "attempts for one request to a store"),
     connections: setting(
       "STORE_CONNECTIONS",
       whole(1, 256),
       STORE_DEFAULTS.connections,
-      "requests to one store under way at a time",
+      "simultaneous requests to one store",
     ),
     aheadBytes: setting(
       "STORE_AHEAD_BYTES",
       whole(1 * MIB, 4096 * MIB),
       STORE_DEFAULTS.aheadBytes,
-      "bytes of stores that are read before they are asked for",
+      "bytes read ahead from stores",
     ),
     metadataBytes: setting(
       "STORE_METADATA_BYTES",
       whole(1024, 1024 * MIB),
       STORE_DEFAULTS.metadataBytes,
-      "bytes of all metadata documents of a store",
+      "size of all metadata documents of a store",
     ),
     referencesBytes: setting(
       "STORE_REFERENCES_BYTES",
       whole(1024, 1024 * MIB),
       STORE_DEFAULTS.referencesBytes,
-      "bytes of a list of references",
+      "size of a list of references",
     ),
     chunkBytes: setting(
       "STORE_CHUNK_BYTES",
       whole(1024, 1024 * MIB),
       STORE_DEFAULTS.chunkBytes,
-      "bytes of a decoded chunk of a store",
+      "size of a decoded chunk of a store",
     ),
     missing: setting(
       "STORE_MISSING",
       oneOf(...MISSING_CHUNKS),
       STORE_DEFAULTS.missing,
-      "meaning of a Zarr chunk that is not there, unless its store says it: `error`, or `fill` for the fill value",
+      "meaning of a missing Zarr chunk, unless its store states it: `error`, or `fill` for the fill value",
     ),
     cacheDir: setting(
       "CACHE_DIR",
       path,
       null,
-      "folder that keeps what was fetched from stores; several processes may share it",
+      "folder of the disk cache for data fetched from stores; several processes may share it",
       { shown: "none: nothing is kept on disk" },
     ),
-    cacheBytes: setting("CACHE_DISK_BYTES", whole(16 * MIB), STORE_DEFAULTS.cacheBytes, "bytes in that folder at most"),
+    cacheBytes: setting("CACHE_DISK_BYTES", whole(16 * MIB), STORE_DEFAULTS.cacheBytes, "largest size of that folder"),
   },
   logLevel: setting(
     "LOG_LEVEL",
@@ -216,7 +216,7 @@ const SETTINGS = {
     "`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`",
     { flag: "level" },
   ),
-  state: setting("STATE", path, () => resolve(".fieldprobe"), "folder for what the service itself keeps", {
+  state: setting("STATE", path, () => resolve(".fieldprobe"), "folder for the state of the service", {
     flag: "folder",
     shown: "`.fieldprobe`",
   }),
@@ -250,8 +250,8 @@ const SETTINGS = {
     "ALLOWED_HOSTS",
     list.transform((names) => names as readonly string[]),
     () => [],
-    "further names by which a service on loopback is asked, separated by commas; it answers others with 421",
-    { shown: "names of loopback, and that of `BASE_URL`" },
+    "further host names to which a service on loopback answers, separated by commas; others get 421",
+    { shown: "loopback names, and that of `BASE_URL`" },
   ),
   corsOrigins: setting(
     "CORS_ORIGINS",
@@ -259,7 +259,7 @@ const SETTINGS = {
       .pipe(z.array(webAddress.transform((url) => new URL(url).origin)))
       .transform((origins) => origins as readonly string[]),
     () => [],
-    "origins whose web pages may ask by POST and read the answers, separated by commas",
+    "origins whose web pages may send requests and read the answers, separated by commas",
     { shown: "none: only the service's own page" },
   ),
   trustProxy: setting(
@@ -287,23 +287,23 @@ const SETTINGS = {
       "EVENTS_PREFIX",
       z.string().regex(/^(\/[A-Za-z0-9._~-]+)*$/, "must be empty or a path like /calendar, without a slash at its end"),
       "",
-      "path before the routes of the events interface",
+      "path prefix of the events interface",
       { shown: "empty" },
     ),
     zone: setting("EVENTS_ZONE", zone, null, "time zone of events that name none", {
-      shown: "what the imported file says, else UTC",
+      shown: "that of the imported file, else UTC",
     }),
-    site: setting("EVENTS_SITE", webAddress, null, "address of the site that the events belong to", {
-      shown: "what the imported file says, else the base URL",
+    site: setting("EVENTS_SITE", webAddress, null, "address of the site to which the events belong", {
+      shown: "that of the imported file, else the base URL",
     }),
     source: setting("EVENTS_SOURCE", text, null, "name of the primary source of events", {
-      shown: "what the imported file says, else `main`",
+      shown: "that of the imported file, else `main`",
     }),
     now: setting(
       "EVENTS_NOW",
       z.iso.datetime({ offset: true, error: "must be an instant like 2026-10-20T12:00:00Z" }),
       null,
-      "fixed time of the clock of the events, for tests",
+      "fixed time for the events' clock, for tests",
       { shown: "the real clock" },
     ),
     keys: setting(
@@ -323,7 +323,7 @@ const SETTINGS = {
       "EVENTS_PER_MINUTE",
       whole(0),
       0,
-      "requests of one caller a minute on the events interface; 0 is off",
+      "requests of one caller per minute on the events interface; 0 is off",
     ),
   },
   cluster: {
@@ -331,16 +331,16 @@ const SETTINGS = {
       "PEERS",
       list.pipe(z.array(z.string()).min(1, "must name an address")).transform((peers) => peers as readonly string[]),
       null,
-      "addresses of all processes of the cluster, this one among them, separated by commas, or a file with one a line",
+      "addresses of all processes of the cluster, including this one, separated by commas, or a file with one per line",
       { flag: "addresses", shown: "none: this process works alone" },
     ),
-    listen: setting("PEER_LISTEN", text, null, "address and port on which peers ask this process", {
+    listen: setting("PEER_LISTEN", text, null, "address and port where this process listens for peers", {
       flag: "address",
-      shown: "none: it asks peers and is not asked",
+      shown: "none: it sends pieces to peers and accepts none",
     }),
     cert: setting("PEER_CERT", text, null, "file with the certificate shown to peers", { shown: "none" }),
     key: setting("PEER_KEY", text, null, "file with the key of that certificate", { shown: "none" }),
-    ca: setting("PEER_CA", text, null, "file with the authority of all peers' certificates", { shown: "none" }),
+    ca: setting("PEER_CA", text, null, "file with the authority that signs all peers' certificates", { shown: "none" }),
   },
 } as const;
 

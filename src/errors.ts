@@ -50,7 +50,7 @@ export class FieldprobeError extends Error {
   }
 }
 
-/** The request is malformed, or a member has a value that its operation does not take. */
+/** The request is malformed, or a member has a value that its operation does not accept. */
 export class RequestError extends FieldprobeError {}
 
 /** A size, count or amount of work is above its limit. */

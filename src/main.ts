@@ -138,10 +138,10 @@ export function remarks({ baseUrl, cluster, data, host, port, tls }: Config, dat
   return [
     datasets === 0 ? `there is no dataset in ${data.join(", ")}` : "",
     everywhere && baseUrl === null
-      ? `the WSDL names ${tls === null ? "http" : "https"}://${host}:${port}, where others do not find this machine: set FIELDPROBE_BASE_URL`
+      ? `the WSDL names ${tls === null ? "http" : "https"}://${host}:${port}, which other machines cannot reach: set FIELDPROBE_BASE_URL`
       : "",
     alone && (cert ?? key ?? ca) !== null
-      ? "FIELDPROBE_PEER_CERT, _KEY and _CA are of no effect: neither FIELDPROBE_PEERS nor FIELDPROBE_PEER_LISTEN is set"
+      ? "FIELDPROBE_PEER_CERT, _KEY and _CA have no effect: neither FIELDPROBE_PEERS nor FIELDPROBE_PEER_LISTEN is set"
       : "",
   ].filter((text) => text !== "");
 }
@@ -161,7 +161,7 @@ export async function runService(config: Config): Promise<void> {
     }
     const complete = (await started?.close()) ?? false;
     if (!started?.stuck) return complete;
-    log.error("a thread of the events does not end: the process is killed");
+    log.error("the events thread does not end: killing the process");
     // In the next turn, when the log has been written.
     setImmediate(() => process.kill(process.pid, "SIGKILL"));
     return null;

@@ -30,12 +30,12 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
   ],
   [
     "inspect",
-    "say what an HDF5 file holds, how it would be served, and why; several files are one series",
+    "explain what an HDF5 file holds, how it would be served, and why; several files form a series",
     async () => (await import("./commands/inspect.js")).inspectCommand(),
   ],
   [
     "check",
-    "read everything below a folder: descriptors, files, checksums, values; exit code 1 when something is wrong",
+    "read everything below a folder: descriptors, files, checksums, values; exit code 1 if something is wrong",
     async () => (await import("./commands/check.js")).checkCommand(),
   ],
   [
@@ -55,7 +55,7 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
   ],
   [
     "token",
-    "add, rotate, disable and remove the tokens that a service takes",
+    "add, rotate, disable and remove the tokens that a service accepts",
     async () => (await import("./commands/token.js")).tokenCommand(),
   ],
   [

@@ -50,7 +50,7 @@ export function readRecords(
   const result = response[`${operation.wire}Result`] as Record<string, unknown> | null | undefined;
   const items = (result?.[record] ?? []) as readonly unknown[];
   if (items.length !== count) {
-    throw new ClientError("Protocol", `${operation.name} answered ${items.length} records where ${count} are due.`);
+    throw new ClientError("Protocol", `${operation.name} answered ${items.length} records instead of ${count}.`);
   }
   for (let i = 0, at = offset; i < count; i++) {
     if (record === "float") out[at++] = items[i] as number;

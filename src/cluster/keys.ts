@@ -58,7 +58,7 @@ function readPeers(peers: readonly string[]): string[] {
   const names = lines.map((line) => line.replace(/#.*/, "").trim()).filter((line) => line !== "");
   const wrong = names.find((name) => !(addressOf(name).port > 0));
   if (wrong !== undefined)
-    throw new ConfigError([`FIELDPROBE_PEERS: ${wrong} is no address like 10.0.0.1:9080, nor a file`]);
+    throw new ConfigError([`FIELDPROBE_PEERS: ${wrong} is neither an address like 10.0.0.1:9080 nor a file`]);
   if (names.length > MOST_PEERS) throw new ConfigError([`FIELDPROBE_PEERS: more than ${MOST_PEERS} addresses`]);
   return [...new Set(names)].sort();
 }
@@ -75,7 +75,7 @@ export function readCluster(cluster: Config["cluster"]): { readonly keys: Keys |
   if (peers === null && listen === null) return { keys: null, names: [] };
   const keys = readKeys(cluster);
   if (listen !== null && !(addressOf(listen).port >= 0 && addressOf(listen).host !== ""))
-    throw new ConfigError([`FIELDPROBE_PEER_LISTEN: ${listen} is no address like 10.0.0.1:9080`]);
+    throw new ConfigError([`FIELDPROBE_PEER_LISTEN: ${listen} is not an address like 10.0.0.1:9080`]);
   const names = readPeers(peers ?? []);
   const open = [...(listen === null ? [] : [listen]), ...names].find((name) => !isLoopbackHost(addressOf(name).host));
   if (keys !== null || open === undefined) return { keys, names };

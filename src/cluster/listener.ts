@@ -122,7 +122,7 @@ export class Listener {
 async function readPoints(request: IncomingMessage, size: number, bytes: number, into: Evaluation): Promise<void> {
   const { points, velocities } = into;
   if (size > points.slab.byteLength || (bytes > size && size > velocities.slab.byteLength))
-    throw new RequestError("InvalidRequest", "The piece has points that its operation does not take.");
+    throw new RequestError("InvalidRequest", "The piece has points that its operation does not accept.");
   let at = 0;
   request.on("data", (bytes: Uint8Array) => {
     const here = Math.min(bytes.length, Math.max(0, size - at));

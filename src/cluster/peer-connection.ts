@@ -134,7 +134,7 @@ export class PeerConnection {
     if (status >= 200 && length <= MOST_BYTES) {
       const body = status === 200 && now.into?.length === length ? now.into : new Uint8Array(length);
       now.answer = { status, type: /\r\ncontent-type: *([^\r;]*)/i.exec(head)?.[1] ?? "", body };
-    } else this.#socket.destroy(new Error("an answer that is none of a peer"));
+    } else this.#socket.destroy(new Error("an answer that no peer sends"));
     return all.subarray(end + 4);
   }
 }

@@ -114,7 +114,7 @@ export class Peers {
     const known = new Map(this.list.map((peer) => [peer.name, peer]));
     this.list = names.map((name) => known.get(name) ?? new Peer(name));
     this.version++;
-    for (const [name, peer] of known) if (!names.includes(name)) this.lose(peer, "it is not on the list any more");
+    for (const [name, peer] of known) if (!names.includes(name)) this.lose(peer, "it is no longer on the list");
   }
 
   /** Shows these keys from the next connection on. */
@@ -174,7 +174,7 @@ export class Peers {
     const request = { method: "GET", path: STATUS_PATH, signal } as const;
     const { status, body } = await peer.send(request, this.#keys, this.#buffer);
     const read = status === 200 ? readReport(body) : null;
-    if (read === null) throw new PeerError(`${peer.name} is no peer`);
+    if (read === null) throw new PeerError(`${peer.name} is not a peer`);
     return read;
   }
 

@@ -122,7 +122,7 @@ describe("a thread of the events that is stuck", () => {
     expect(await text(program.url, "/readyz")).toBe("ready\nfields: ready\nevents: opening\n");
     expect(await status(program.url, "/events")).toBe(503);
     await program.stop("SIGTERM");
-    expect(program.log()).toContain("a thread of the events does not end: the process is killed");
+    expect(program.log()).toContain("the events thread does not end: killing the process");
   });
 });
 
@@ -219,7 +219,7 @@ describe("too few file descriptors", () => {
     await expect.poll(page, soon).toBe(200);
     child.kill("SIGTERM");
     const [code] = (await once(child, "exit")) as [number];
-    expect(errors).toContain("few open files are allowed, so fewer connections are taken");
+    expect(errors).toContain("few open files are allowed, so fewer connections are accepted");
     expect([code, errors]).toEqual([0, expect.not.stringContaining("an error outside of any request")]);
     expect(readFileSync(join(folder.path, "events.db")).length).toBeGreaterThan(0);
   });

@@ -102,9 +102,6 @@ describe("integrators", () => {
     });
     expect(response.status).toBe(400);
     const { detail, member } = (await response.json()) as { detail: string; member: string };
-    expect([detail, member]).toEqual([
-      "Particles with drag are tracked by heun only: integrator is rk4.",
-      "integrator",
-    ]);
+    expect([detail, member]).toEqual(["Only heun tracks particles with drag: integrator is rk4.", "integrator"]);
   });
 });

@@ -69,7 +69,7 @@ class Dataset:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 that names the data."""
+        """The SHA-256 that identifies the data."""
         return str(self.description["digest"])
 
     @property

@@ -175,7 +175,7 @@ function statisticsText({ min, max, rms, nonFinite, divergence }: FrameStatistic
 export function checkCommand(): Command {
   return new Command("check")
     .argument("<folder>", "a dataset folder, a folder of datasets, or the address of one", pathArgument)
-    .option("--descriptors <folder>", "a folder of descriptors (NAME.json) apart from their files", pathArgument)
+    .option("--descriptors <folder>", "a separate folder of descriptors (NAME.json)", pathArgument)
     .addHelpText("after", PROGRESS_HELP)
     .action(check);
 }

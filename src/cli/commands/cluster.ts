@@ -21,7 +21,7 @@ export function clusterCommand(): Command {
 
 function statusCommand(): Command {
   const command = new Command("status").description(
-    "list the processes of a cluster: version, load, cache; fails unless all of them answer and compute by one code",
+    "list the processes of a cluster: version, load, cache; fails unless all answer and run the same code",
   );
   return addSettings(command, ["PEERS", "PEER_CERT", "PEER_KEY", "PEER_CA"]).action(async () => {
     const config = configOf(command);
@@ -38,7 +38,7 @@ function statusCommand(): Command {
     peers.close();
     process.stdout.write(statusTable(heard));
     const builds = new Set(heard.map(([, status]) => (typeof status === "string" ? null : status.build)));
-    if (builds.size > 1 || builds.has(null)) throw new Error("not all processes answer and compute by one code");
+    if (builds.size > 1 || builds.has(null)) throw new Error("not all processes answer and run the same code");
   });
 }
 

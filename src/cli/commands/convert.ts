@@ -66,7 +66,7 @@ function checkFlags(to: string, { chunk, filter, shard, compression }: ConvertFl
   if (!isZarr && (shard ?? compression) !== undefined)
     throw new MisuseError("--shard and --compression are for --format zarr");
   if (shard !== undefined && shard % chunk !== 0)
-    throw new MisuseError(`--shard ${shard} is no multiple of --chunk ${chunk}`);
+    throw new MisuseError(`--shard ${shard} is not a multiple of --chunk ${chunk}`);
 }
 
 /** Nodes of a shard if none are given: those of two chunks, or of more small ones. */

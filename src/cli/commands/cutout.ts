@@ -105,8 +105,12 @@ export function cutoutCommand(): Command {
   return withAnswers(command)
     .option("--frames <first:last>", "stored frames, counted from 1 (default: all)", range)
     .addOption(new Option("--field <name...>", "fields (default: all)").choices(FIELD_NAMES))
-    .option("--step <x,y,z>", "nodes from one to the next, or one number for all (.npy and .raw)", steps)
-    .option("--filter-nodes <n>", "nodes an axis that a value is the mean of (.npy and .raw)", wholeNumber(1, 65_536))
+    .option("--step <x,y,z>", "strides in nodes, or one number for all (.npy and .raw)", steps)
+    .option(
+      "--filter-nodes <n>",
+      "nodes per axis over which each value is averaged (.npy and .raw)",
+      wholeNumber(1, 65_536),
+    )
     .option("--force", "replace an existing cutout")
     .addHelpText("after", PROGRESS_HELP)
     .action(cutout);

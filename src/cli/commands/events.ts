@@ -61,7 +61,7 @@ export function eventsCommand(): Command {
   const command = new Command("events");
   command
     .command("import")
-    .description("load .json and .ics files, each wholly or not at all; an event of a known id is replaced")
+    .description("load .json and .ics files, each wholly or not at all; events with known ids are replaced")
     .argument("<file...>", "files to load")
     .option("--replace", "empty the store first")
     .option("--db <file>", "store file (default: FIELDPROBE_EVENTS_DB)")

@@ -104,7 +104,7 @@ function writeDescriptor(found: Recognised, home: string, folder: string): void 
   const target = join(folder, DESCRIPTOR_NAME);
   if (existsSync(target))
     throw new MisuseError(
-      `${target} exists already: delete it to write another, or write one apart from the files with --descriptors FOLDER`,
+      `${target} exists already: delete it to write another, or write one into a separate folder with --descriptors FOLDER`,
     );
   const isFar = filesOf(found.written).every(isAddress);
   const from = isFar ? "" : relative(realPath(folder) ?? resolve(folder), realpathSync(home));
@@ -121,7 +121,7 @@ function writeDescriptor(found: Recognised, home: string, folder: string): void 
 /** Writes the references of an HDF5 file; they name it by its path from the list, or as `target` says. */
 function writeReferences(path: string, list: string, target: string | undefined): void {
   const isThere = isAddress(path) ? isRemoteHdf5(path) : isHdf5(path);
-  if (!isThere) throw new MisuseError(`${path} is no HDF5 file, so it has no references`);
+  if (!isThere) throw new MisuseError(`${path} is not an HDF5 file, so it has no references`);
   if (!isReferences(list)) throw new MisuseError(`--references ${list}: the name must end in .refs.json`);
   const file = openFile(path, { named: true }) as Hdf5File;
   try {
@@ -163,7 +163,7 @@ function movedTo(written: DescriptorInput, from: string): unknown {
 
 const EXIT_CODES = `
 Exit code: 0 if the file would be served as it is; 1 if it would not, because of a problem or an open question
-marked *; 2 for misuse. With --json it is 0 wherever there is a descriptor, whose list of questions says the same.`;
+marked *; 2 for misuse. With --json it is 0 if there is a descriptor; its list of questions says the same.`;
 
 export function inspectCommand(): Command {
   const command = new Command("inspect")
@@ -172,15 +172,11 @@ export function inspectCommand(): Command {
     .option("--write <folder>", "write the descriptor into the folder of the files, or one above it", pathArgument)
     .option(
       "--references <list>",
-      "write the places of all chunks into LIST.refs.json, a store that reads this file",
+      "write the places of all chunks to LIST.refs.json, which is served as a store that reads this file",
       pathArgument,
     )
     .option("--target <address>", "with --references: where the file will be read, if not next to the list")
-    .option(
-      "--descriptors <folder>",
-      "write the descriptor as NAME.json into a folder apart from the files",
-      pathArgument,
-    )
+    .option("--descriptors <folder>", "write the descriptor as NAME.json into a separate folder", pathArgument)
     .addHelpText("after", EXIT_CODES)
     .action(inspect);
   return withAnswers(command);

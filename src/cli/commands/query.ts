@@ -85,9 +85,9 @@ function flagTable(): string {
 export function queryCommand(): Command {
   const command = new Command("query")
     .addArgument(new Argument("<operation>", "one of the operations below").argParser(operationNamed))
-    .option("--url <URL>", "address of a running service; without it this command reads the data itself")
+    .option("--url <URL>", "address of a running service; without it, this command reads the data itself")
     .option("--data <FOLDERS>", "data folders to read; as FIELDPROBE_DATA")
-    .option("--descriptors <FOLDER>", "folder of descriptors apart from their files; as FIELDPROBE_DESCRIPTORS");
+    .option("--descriptors <FOLDER>", "separate folder of descriptors; as FIELDPROBE_DESCRIPTORS");
   for (const flag of QUERY_FLAGS) {
     const about = flag.fallback === undefined ? flag.about : `${flag.about} (${flag.fallback} unless given)`;
     const option = new Option(`--${flag.name} <${flag.value}>`, about);

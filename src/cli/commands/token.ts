@@ -48,16 +48,16 @@ export function tokenCommand(): Command {
     .option("--limit <points>", "points per call; 0 for any number", wholeNumber(0), 0)
     .option("--per-minute <requests>", "requests per minute", wholeNumber(1))
     .option("--concurrent <requests>", "requests at a time", wholeNumber(1))
-    .option("--expires <time>", "how long it is valid: 90m, 12h, 30d; without it for ever", lifetime)
+    .option("--expires <time>", "how long it is valid: 90m, 12h, 30d (default: for ever)", lifetime)
     .action(alone(add));
   child("list", "print name, first digits of the digest, limits and expiry of every token").action(list);
   child("disable <name>", "refuse a token from now on; it stays in the file").action(alone(changer(disabled)));
-  child("enable <name>", "take a disabled token again, with the limits it had").action(alone(changer(enabled)));
+  child("enable <name>", "accept a disabled token again, with its former limits").action(alone(changer(enabled)));
   child("rotate <name>", "replace a token by a new one, print that, and let the old one expire")
     .option("--keep <time>", "how long the old one stays valid: 0m, 90m, 12h, 30d", duration, duration("1d"))
     .option(
       "--expires <time>",
-      "how long the new one is valid: 90m, 12h, 30d or never; without it as long as the old one",
+      "when the new one expires: 90m, 12h, 30d or never (default: with the old one's end)",
       expiry,
     )
     .action(alone(rotate));
@@ -77,7 +77,7 @@ function duration(text: string): number {
 function lifetime(text: string): number {
   const time = duration(text);
   if (time > 0) return time;
-  throw new InvalidArgumentError("a token that is valid for no time is of no use.");
+  throw new InvalidArgumentError("a time above 0 is needed.");
 }
 
 /** The same in milliseconds; `never` is infinity. */

@@ -150,10 +150,10 @@ export function withAnswers(command: Command): Command {
     .option("--coordinates <paths>", "datasets of the coordinates: x=/grid/xm,y=/grid/ym", coordinates)
     .option("--periodic <axes>", "the periodic axes: xz, or none", axes)
     .option("--walls <axes>", "the axes with walls at both ends, which hold particles: y, or none", axes)
-    .option("--length <x,y,z>", "period of a periodic axis, distance of the end nodes of another", positive)
-    .option("--spacing <x,y,z>", "distance of neighbouring nodes, below 0 if coordinates descend", steps)
+    .option("--length <x,y,z>", "period of a periodic axis, or distance between the end nodes of another", positive)
+    .option("--spacing <x,y,z>", "distance between neighbouring nodes, below 0 if coordinates descend", steps)
     .option("--origin <x,y,z>", "coordinates of the first node", triple)
-    .option("--times <times>", "FIRST:STEP, or a list with one time a frame", times)
+    .option("--times <times>", "FIRST:STEP, or a list with one time per frame", times)
     .option("--velocity <paths>", "the dataset of the velocity, or three of its components: /ux,/uy,/uz", paths)
     .option("--pressure <path>", "the dataset of the pressure", (text) => paths(text)[0]);
   for (const { field, flag } of FIELD_FLAGS) {
@@ -161,8 +161,8 @@ export function withAnswers(command: Command): Command {
     command.option(`--${flag} <${value}>`, `the dataset of the ${WORDS[field]}${three}`, pathsOf(field));
   }
   return command
-    .option("--trajectory <n>", "which one, if a file holds several", wholeNumber(0, 1e9))
-    .option("--assume", "accept every guess that is left; the dataset and its answers say so");
+    .option("--trajectory <n>", "which one to read, if a file holds several", wholeNumber(0, 1e9))
+    .option("--assume", "accept all remaining guesses; the dataset and its answers name them");
 }
 
 /** The answers among the flags of a command. */

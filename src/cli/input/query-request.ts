@@ -43,10 +43,10 @@ export const FLAGS: Readonly<Record<MemberName, Flag>> = {
       "field by letter or word: u, b, a, p, d, t, velocity ...; two letters if two are filtered; searches: vorticity, q",
   },
   filterlength: { name: "filter-length", value: "L", about: "side of the box that is averaged over" },
-  nlayers: { name: "layers", value: "K", about: "layers of the octree that are answered", fallback: "1" },
+  nlayers: { name: "layers", value: "K", about: "layers of the octree to return", fallback: "1" },
   filterwidth: { name: "filter-width", value: "W", about: "side of the cube of nodes that is averaged over" },
   spacing: { name: "spacing", value: "S", about: "distance from the point to the two cubes of a difference" },
-  threshold: { name: "threshold", value: "VALUE", about: "what the values of the answered nodes exceed" },
+  threshold: { name: "threshold", value: "VALUE", about: "return only nodes with values above this" },
   ...alongAxes(
     (axis) => `${axis}_start`,
     (axis) => ({ name: `${axis}-start`, value: "N", about: `first node along ${axis}, counted from 1` }),
@@ -57,9 +57,14 @@ export const FLAGS: Readonly<Record<MemberName, Flag>> = {
   ),
   ...alongAxes(
     (axis) => `${axis}_step`,
-    (axis) => ({ name: `${axis}-step`, value: "N", about: `nodes along ${axis} from one to the next`, fallback: "1" }),
+    (axis) => ({ name: `${axis}-step`, value: "N", about: `stride in nodes along ${axis}`, fallback: "1" }),
   ),
-  filter_width: { name: "filter-nodes", value: "N", about: "nodes an axis that a value is the mean of", fallback: "1" },
+  filter_width: {
+    name: "filter-nodes",
+    value: "N",
+    about: "nodes per axis over which each value is averaged",
+    fallback: "1",
+  },
   T: { name: "frame", value: "N", about: "stored frame: GetAnyCutoutWeb counts from 1, GetRaw* from 0" },
   ...alongAxes(
     (axis) => upper(axis),
@@ -71,7 +76,7 @@ export const FLAGS: Readonly<Record<MemberName, Flag>> = {
   ),
   function_name: { name: "function", value: "NAME", about: "operation that an array form calls" },
   StartTime: { name: "start-time", value: "T", about: "time at which the particles are at the points" },
-  EndTime: { name: "end-time", value: "T", about: "time of the answered positions" },
+  EndTime: { name: "end-time", value: "T", about: "time of the returned positions" },
   dt: { name: "dt", value: "DT", about: "time step; negative steps track backwards" },
   nt: { name: "nt", value: "N", about: "number of time steps" },
   Tp: { name: "tp", value: "TP", about: "response time of the particles; 0 follows the flow" },
@@ -101,13 +106,13 @@ const TRACKING_FLAGS: Readonly<Record<"openFaces" | "integrator", Flag>> = {
   openFaces: {
     name: "open-faces",
     value: "WHAT",
-    about: "particles that leave through an open face fail the query, or stop there and tell the time (exit)",
+    about: "particles that leave through an open face fail the query, or stop there with the time in exit",
     choices: OPEN_FACES,
   },
   integrator: {
     name: "integrator",
     value: "SCHEME",
-    about: "heun is of second order in the step, rk4 of fourth (not with drag); heun unless given",
+    about: "heun (the default) is of second order in the step, rk4 of fourth; drag needs heun",
     choices: INTEGRATORS,
   },
 };

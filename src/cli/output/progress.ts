@@ -12,7 +12,7 @@ export interface ProgressBar {
 
 /** What the help of a command says of its progress. */
 export const PROGRESS_HELP = `
-Progress goes to stderr: a bar on a terminal, else a line every tenth of the way. The report is stdout alone.`;
+Progress goes to stderr: a bar on a terminal, otherwise a line every tenth of the way. Stdout has only the report.`;
 
 /** Starts the progress of a command; every line begins with the label. */
 export function progressOf(label: string): ProgressBar {

@@ -15,7 +15,7 @@ export interface FlagQuery {
 export interface DatasetLabels {
   /** Digest of the dataset; null if the service does not state it. */
   readonly manifest: string | null;
-  /** Guesses about the data that somebody has accepted. */
+  /** Accepted guesses about the data. */
   readonly assumed: readonly string[];
 }
 

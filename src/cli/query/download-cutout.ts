@@ -145,7 +145,7 @@ async function save(response: Response, path: string, bytes: number | null): Pro
     const file = createWriteStream(part);
     await pipeline(Readable.fromWeb(response.body as never), file);
     if (bytes !== null && file.bytesWritten !== bytes)
-      throw new Error(`${path}: the service sent ${file.bytesWritten} bytes where ${bytes} are due`);
+      throw new Error(`${path}: the service sent ${file.bytesWritten} bytes instead of ${bytes}`);
     await rename(part, path);
   } catch (error) {
     await rm(part, { force: true });

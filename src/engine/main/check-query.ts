@@ -162,7 +162,7 @@ function invalid(member: string, text: string): RequestError {
 function checkSteps(query: Query, dataset: Dataset): { steps: number; step: number; last?: number } {
   const { StartTime: start = 0, EndTime: end, dt, nt, Tp: responseTime, integrator = "heun" } = query;
   if (responseTime !== undefined && integrator !== "heun")
-    throw invalid("integrator", `Particles with drag are tracked by heun only: integrator is ${integrator}.`);
+    throw invalid("integrator", `Only heun tracks particles with drag: integrator is ${integrator}.`);
   if (dt === 0) throw invalid("dt", "The time step dt must not be 0.");
   if (nt !== undefined && dt !== undefined) {
     if (nt < 0) throw invalid("nt", `The number of steps nt must not be negative: ${nt}`);

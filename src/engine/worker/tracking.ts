@@ -78,7 +78,7 @@ function outletOf({ task, open }: BatchContext, known: Float64Array | null): Out
     throw new RequestError(
       "OutOfRange",
       `Particle ${first + particle} leaves the domain in step ${step}, after time ${time}: the faces ${name} = ${ends.join(" and ")} ` +
-        `are open where they are no walls. Ask with openFaces=stop (in the query string of /api; fieldprobe query: --open-faces stop) ` +
+        `are open, not walls. Ask with openFaces=stop (in the query string of /api; fieldprobe query: --open-faces stop) ` +
         `for the place and time of the exit.`,
       { member: `points[${first + particle}].${name}` },
     );

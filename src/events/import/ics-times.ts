@@ -24,13 +24,13 @@ function ianaZone(tzid: string, locations: ReadonlyMap<string, string>): string 
 export function timesOf(property: ICAL.Property, floating: string, locations: ReadonlyMap<string, string>): IcsTime[] {
   const tzid = property.getFirstParameter("tzid");
   const zone = tzid ? ianaZone(tzid, locations) : floating;
-  if (zone === null) throw new Error(`TZID ${tzid} is no IANA zone`);
+  if (zone === null) throw new Error(`TZID ${tzid} is not an IANA zone`);
   const jcal = property.toJSON() as readonly unknown[];
   return jcal.slice(3).map((value) => {
     if (typeof value !== "string") throw new Error("periods are not supported");
     const utc = value.endsWith("Z");
     const text = utc ? value.slice(0, -1) : value;
-    if (!isDay(text) && !isTime(text)) throw new Error("is no date or time");
+    if (!isDay(text) && !isTime(text)) throw new Error("is neither a date nor a time");
     return { text, zone: utc ? "UTC" : zone, allDay: isDay(text) };
   });
 }

@@ -48,7 +48,7 @@ export function writeCalendar(
 /** Writes the instances of an event; returns the problems of its series. */
 function expandEvent(db: StoreConnection, record: StoredEvent, { zone, now }: ImportSettings): string[] {
   try {
-    const stray = strayOverrides(record).map((text) => `override of ${text}, which is no instance of the event`);
+    const stray = strayOverrides(record).map((text) => `override of ${text}, which is not an instance of the event`);
     const count = writeInstances(db, record, zone, horizonAt(now, zone));
     return count > 0 ? stray : [...stray, "has no instance: all are excluded or cancelled"];
   } catch (error) {

@@ -52,7 +52,7 @@ export function normaliseRule(text: string, start: string, zone: string, allDay:
   const seen = new Map<string, string>();
   for (const part of text.trim().toUpperCase().split(";")) {
     const [name = "", value = "", ...more] = part.split("=");
-    if (!PARTS.includes(name) || value === "" || more.length > 0) throw new Error(`"${part}" is no rule part`);
+    if (!PARTS.includes(name) || value === "" || more.length > 0) throw new Error(`"${part}" is not a rule part`);
     if (seen.has(name)) throw new Error(`${name} appears twice`);
     const bounds = NUMBERS.get(name);
     if (bounds) checkNumbers(name, value, bounds);

@@ -101,7 +101,7 @@ function mostConnections({ limits }: Config, log: Logger): number {
   if (most < wanted) {
     log.warn(
       { openFiles: files, connections: most, wanted },
-      "few open files are allowed, so fewer connections are taken",
+      "few open files are allowed, so fewer connections are accepted",
     );
   }
   return most;

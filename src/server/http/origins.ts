@@ -44,11 +44,9 @@ export function guardOrigins(
     const { host, origin } = request.headers;
     if (guarded && host !== lastKnown && host !== undefined) {
       if (!isKnown(nameOf(host), names)) {
-        throw new HttpRefusal(
-          421,
-          "This service has another name; ALLOWED_HOSTS lists further names by which it may be asked.",
-          { connection: "close" },
-        );
+        throw new HttpRefusal(421, "This service does not answer to that host name; ALLOWED_HOSTS can add it.", {
+          connection: "close",
+        });
       }
       lastKnown = host;
     }
@@ -61,7 +59,7 @@ export function guardOrigins(
         return;
       }
     } else if (!HARMLESS.includes(request.method) && !isOwn(origin, host, base)) {
-      throw new HttpRefusal(403, "Pages of this origin may not ask this service.");
+      throw new HttpRefusal(403, "Pages of this origin may not send requests to this service.");
     }
     done();
   });

@@ -135,8 +135,8 @@ export class PointsReader implements BodyReader {
     if (words.length !== 3) throw this.#wrong(`has ${words.length} numbers; a point has three, separated by tabs`);
     return words.map((word) => {
       const value = parseFloat32(word);
-      if (value === undefined) throw this.#wrong(`holds "${excerpt(word)}", which is no number`);
-      if (!Number.isFinite(value)) throw this.#wrong(`holds "${excerpt(word)}", which is no finite float32`);
+      if (value === undefined) throw this.#wrong(`holds "${excerpt(word)}", which is not a number`);
+      if (!Number.isFinite(value)) throw this.#wrong(`holds "${excerpt(word)}", which is not a finite float32`);
       return value;
     }) as unknown as readonly [number, number, number];
   }

@@ -114,10 +114,7 @@ function checkSize(
   const { points, name } = life.limit({ points: Number.POSITIVE_INFINITY, name: "token.points" });
   if (nodes > points) throw tooManyPoints(name, nodes, points);
   if (nodes * components > most) {
-    throw new LimitError(
-      "cutout.values",
-      `The cutout has ${nodes * components} numbers; at most ${most} are answered.`,
-    );
+    throw new LimitError("cutout.values", `The cutout has ${nodes * components} numbers; at most ${most} are allowed.`);
   }
 }
 

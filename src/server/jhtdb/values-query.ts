@@ -130,7 +130,6 @@ function seriesTimes(start: number, end: number, step: number, most: number): nu
   if (!(step > 0)) throw refuse("delta_t", "delta_t must be above 0.");
   if (end < start) throw refuse("timepoint_end", "timepoint_end must not be before t.");
   const count = Math.floor((end - start) / step + 1e-6) + 1;
-  if (count > most)
-    throw new LimitError("query.points", `The series has ${count} times; at most ${most} are answered.`);
+  if (count > most) throw new LimitError("query.points", `The series has ${count} times; at most ${most} are allowed.`);
   return Array.from({ length: count }, (_, k) => start + k * step);
 }

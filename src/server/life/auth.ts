@@ -108,7 +108,7 @@ export function readTokenFile(path: string): { readonly text: string; readonly f
     throw new Error(`the token file ${path} cannot be read: ${reasonOf(error)}`);
   }
   const problem = problemOf(content);
-  if (problem !== null) throw new Error(`${path} is no token file: ${problem}`);
+  if (problem !== null) throw new Error(`${path} is not a token file: ${problem}`);
   return { text, file: content as TokenFile };
 }
 

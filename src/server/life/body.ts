@@ -160,7 +160,7 @@ export class Body implements ByteQueue {
     const { complete, readableLength } = this.#request;
     // A request that has arrived whole need not wait for the stream to say so.
     if (this.#ended || (complete && readableLength === 0)) return null;
-    if (this.#closed) throw new CancelledError("The caller left before its request was complete.");
+    if (this.#closed) throw new CancelledError("The client disconnected before its request was complete.");
     return undefined;
   }
 

@@ -131,7 +131,7 @@ function plainFigures(
       "Worker threads that can take work; all but one start with the first work for them.",
       () => engine.status().workers,
     ],
-    ["workers_configured", "Worker threads that there may be.", () => engine.status().workersConfigured],
+    ["workers_configured", "Worker threads that may run at once.", () => engine.status().workersConfigured],
     ["batches_queued", "Batches that wait for a worker.", () => engine.status().queued],
     ["batches_running", "Batches on a worker.", () => engine.status().running],
     [
@@ -164,10 +164,10 @@ function storeFigures(engine: Engine, registers: Registry[]): void {
     read: (store: EngineStatus["stores"][number]) => number,
   ])[] = [
     ["requests_total", "Requests to the host of a store.", ({ requests }) => requests],
-    ["retries_total", "Requests to the host of a store that were made again.", ({ retries }) => retries],
+    ["retries_total", "Requests to the host of a store that were repeated.", ({ retries }) => retries],
     ["failures_total", "Requests to the host of a store that failed in all attempts.", ({ failures }) => failures],
     ["bytes_total", "Bytes fetched from a store.", ({ bytes }) => bytes],
-    ["seconds_total", "Time that requests to the host of a store have taken.", ({ seconds }) => seconds],
+    ["seconds_total", "Total time of requests to the host of a store.", ({ seconds }) => seconds],
     ["answers", "1 when the host of a store answered the last request.", ({ answers }) => (answers ? 1 : 0)],
   ];
   for (const [name, help, read] of figures) {
@@ -189,7 +189,7 @@ function storeCacheFigures(engine: Engine, registers: Registry[]): void {
       ({ damaged }) => damaged,
     ],
     ["evictions_total", "Entries removed from the cache on disk to make room.", ({ evictions }) => evictions],
-    ["dropped_total", "Entries that the cache on disk has not kept.", ({ dropped }) => dropped],
+    ["dropped_total", "Entries that the cache on disk dropped.", ({ dropped }) => dropped],
     ["bytes", "Bytes in the cache on disk.", ({ bytes }) => bytes],
   ];
   for (const [name, help, read] of figures) {

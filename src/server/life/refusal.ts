@@ -45,7 +45,7 @@ export function bodyTooLarge(): HttpRefusal {
 /** Refuses a compressed body: none is inflated. */
 export function refuseEncoded(encoding: string | undefined): void {
   if (encoding === undefined || encoding.trim().toLowerCase() === "identity") return;
-  throw new HttpRefusal(415, "Compressed requests are not taken.", { "accept-encoding": "identity" });
+  throw new HttpRefusal(415, "Compressed requests are not supported.", { "accept-encoding": "identity" });
 }
 
 /**

@@ -21,7 +21,7 @@ const text = (description: string): TSchema => Type.String({ description });
 const corner = (axis: string): Readonly<Record<string, TSchema>> => ({
   [`${axis}_start`]: text(`First node along ${axis}, counted from 1.`),
   [`${axis}_end`]: text(`Last node along ${axis}.`),
-  [`${axis}_step`]: Type.Optional(text("Nodes from one taken to the next; 1 when absent.")),
+  [`${axis}_step`]: Type.Optional(text("Stride in nodes; 1 by default.")),
 });
 
 /** Query string of a cutout. */
@@ -32,7 +32,7 @@ export const CUTOUT_QUERY = Type.Object(
     ...corner("x"),
     ...corner("y"),
     ...corner("z"),
-    filter_width: Type.Optional(text("Nodes an axis that a value is the mean of, odd; 1 when absent.")),
+    filter_width: Type.Optional(text("Odd number of nodes per axis over which each value is averaged; 1 by default.")),
   },
   { additionalProperties: false },
 );

@@ -36,7 +36,7 @@ function wrongBatch(message: string): RequestError {
 
 /** The error of a body that is cut off or malformed. */
 export function noJson(): RequestError {
-  return wrongBatch("The body is no JSON document.");
+  return wrongBatch("The body is not a JSON document.");
 }
 
 function wrongForm(): RequestError {

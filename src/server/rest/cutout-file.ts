@@ -18,10 +18,10 @@ import { compute } from "./serve-operation.js";
 /** Query string of a cutout; nodes and frames count from 1, both ends included. */
 export const CUTOUT_FILE_QUERY = Type.Object(
   {
-    fields: Type.Optional(Type.String({ description: "Stored fields, `velocity,pressure`; all when absent." })),
-    start: Type.Optional(Type.String({ description: "First node along x, y and z, from 1; `1,1,1` when absent." })),
-    end: Type.Optional(Type.String({ description: "Last node along x, y and z; those of the grid when absent." })),
-    frames: Type.Optional(Type.String({ description: "First and last stored frame, from 1; `1,1` when absent." })),
+    fields: Type.Optional(Type.String({ description: "Stored fields, `velocity,pressure`; all by default." })),
+    start: Type.Optional(Type.String({ description: "First node along x, y and z, from 1; `1,1,1` by default." })),
+    end: Type.Optional(Type.String({ description: "Last node along x, y and z; those of the grid by default." })),
+    frames: Type.Optional(Type.String({ description: "First and last stored frame, from 1; `1,1` by default." })),
   },
   { additionalProperties: false },
 );

@@ -47,7 +47,7 @@ export class FloatsReader {
     if (this.#carry.length > 0) {
       throw new RequestError(
         "InvalidRequest",
-        `The body is no whole number of points: ${this.#bytesPerPoint} bytes make one.`,
+        `The body is not a whole number of points of ${this.#bytesPerPoint} bytes each.`,
       );
     }
     for (const writer of this.#writers) writer.flush();

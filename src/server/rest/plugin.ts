@@ -127,7 +127,7 @@ function trajectoryRoute(api: FastifyInstance, service: Service): void {
       type: "string",
       enum: TRACKERS.map((operation) => operation.name),
       default: "GetPosition",
-      description: "The operation that moves the particles; its parameters and points go along.",
+      description: "The operation that moves the particles; add its parameters and points.",
     }),
     ...TRACKING_QUERY,
     every: Type.Integer({ minimum: 1, default: 1, description: "Steps from one recorded position to the next." }),
@@ -138,7 +138,7 @@ function trajectoryRoute(api: FastifyInstance, service: Service): void {
     {
       schema: {
         summary: "Positions of particles on the way",
-        description: "The answer has a dimension of records between particles and components; JSON tells their times.",
+        description: "The answer has a dimension of records between particles and components; JSON gives their times.",
         consumes: [...REQUEST_TYPES],
         params: NAME,
         querystring: Type.Object(Object.assign({}, ...all.map((schema) => schema.properties))),
@@ -188,7 +188,7 @@ function cutoutRoute(api: FastifyInstance, service: Service): void {
       schema: {
         summary: "Stored numbers of a box of nodes",
         description:
-          "Little-endian float32 in the order z, y, x, component, x fastest among the nodes; Fieldprobe-Shape tells the dimensions.",
+          "Little-endian float32 in the order z, y, x, component, x fastest among the nodes; Fieldprobe-Shape gives the dimensions.",
         params: NAME,
         querystring: CUTOUT_QUERY,
         response: binary(CUTOUT_FORMS, "The numbers."),
@@ -219,7 +219,7 @@ function cutoutFileRoutes(api: FastifyInstance, service: Service): void {
       {
         schema: {
           summary,
-          description: "Nodes times fields times frames are held to the limit of points.",
+          description: "Nodes times fields times frames count against the limit on points.",
           params: NAME,
           querystring: CUTOUT_FILE_QUERY,
           response: binary([CUTOUT_FILES[ending]], description),
@@ -238,7 +238,7 @@ function sampleRoutes(api: FastifyInstance, service: Service): void {
       schema: {
         summary: "A plane of values",
         description:
-          "Float32 row by row, or a picture with the smallest coordinates at the lower left. Headers tell shape, axes, " +
+          "Float32 row by row, or a picture with the smallest coordinates at the lower left. Headers give shape, axes, " +
           "origin and spacing of rows and columns, and the range. Without a window the samples begin at the first node " +
           `and span the axis. ${sliceSources()}.`,
         params: NAME,
@@ -254,7 +254,7 @@ function sampleRoutes(api: FastifyInstance, service: Service): void {
     {
       schema: {
         summary: "A box of values",
-        description: "Float32, x fastest and z slowest. Headers tell shape, axes, origin and spacing, and the range.",
+        description: "Float32, x fastest and z slowest. Headers give shape, axes, origin and spacing, and the range.",
         params: NAME,
         querystring: VOLUME_QUERY,
         response: binary(VOLUME_FORMS, "The box."),
@@ -298,7 +298,7 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
     const path = request.url.split("?", 1)[0];
     const allow = methodsOf(path).join(", ");
     if (allow !== "") throw new HttpRefusal(405, `This address takes ${allow}.`, { allow });
-    throw new RequestError("UnknownOperation", `There is nothing at ${excerpt(path)}; /api/docs lists what there is.`);
+    throw new RequestError("UnknownOperation", `There is nothing at ${excerpt(path)}; /api/docs lists all addresses.`);
   });
   const docs = documentApi(api, {
     title: "fieldprobe",

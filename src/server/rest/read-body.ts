@@ -101,7 +101,7 @@ export function readerFor(request: FastifyRequest, operation: Operation, pending
   return new JsonReader(arrays, {
     array: (name) => pending.writer(name),
     member: (name, text) => {
-      if (pending.texts.has(name)) throw refuse(name, `${name} is in the query string too.`);
+      if (pending.texts.has(name)) throw refuse(name, `${name} is in the query string already.`);
       pending.texts.set(name, textsOfJson(operation, name, text));
     },
   });

@@ -34,7 +34,7 @@ const PROBLEM = Type.Object(
     detail: Type.String(),
     code: Type.Unsafe({ type: "string", enum: [...CALLER_CODES, ...SERVER_CODES] }),
     member: Type.Optional(Type.String({ description: "The member at fault." })),
-    limit: Type.Optional(Type.String({ description: "The limit that was passed." })),
+    limit: Type.Optional(Type.String({ description: "The limit that was exceeded." })),
     requestId: Type.String(),
   },
   { description: "A problem (RFC 9457)." },
@@ -72,9 +72,9 @@ const SUMMARY = Type.Object({
 export const CATALOGUE = Type.Object({
   version: Type.String(),
   namespace: Type.String({ description: "XML namespace of the SOAP service." }),
-  service: Type.String({ description: "Path of the SOAP service, seen from the root of the service." }),
+  service: Type.String({ description: "Path of the SOAP service, relative to the root of the service." }),
   points: Type.Integer({
-    description: "Points that one request may hold, for the token that is sent along if there is one.",
+    description: "Points allowed in one request, with the token that was sent if any.",
   }),
   datasets: Type.Array(SUMMARY),
 });
@@ -84,7 +84,7 @@ export const DESCRIPTION = Type.Object({
   name: Type.String(),
   title: Type.String(),
   aliases: Type.Array(Type.String()),
-  digest: Type.String({ description: "SHA-256 that names the data." }),
+  digest: Type.String({ description: "SHA-256 that identifies the data." }),
   axes: Type.Array(AXIS),
   times: Type.Object({
     count: Type.Integer(),
@@ -99,10 +99,10 @@ export const DESCRIPTION = Type.Object({
   forcing: Type.String(),
   dnsStep: Type.Union([Type.Number(), Type.Null()]),
   frameVelocity: Type.Array(Type.Number()),
-  openFaces: Type.String({ description: "fail or stop: what becomes of particles that leave through open faces." }),
+  openFaces: Type.String({ description: "fail or stop: what happens to particles that leave through open faces." }),
   source: Type.String(),
   warnings: Type.Array(Type.String()),
-  assumed: Type.Array(Type.String(), { description: "Guesses about the data that somebody has accepted." }),
+  assumed: Type.Array(Type.String(), { description: "Accepted guesses about the data." }),
   operations: Type.Array(
     Type.Object({
       name: Type.String(),
@@ -159,10 +159,8 @@ export function answerSchema() {
     version: Type.String(),
     operation: Type.String(),
     dataset: Type.Optional(Type.String()),
-    manifest: Type.Optional(Type.String({ description: "SHA-256 that names the data." })),
-    assumed: Type.Optional(
-      Type.Array(Type.String(), { description: "Guesses about the data that somebody has accepted." }),
-    ),
+    manifest: Type.Optional(Type.String({ description: "SHA-256 that identifies the data." })),
+    assumed: Type.Optional(Type.Array(Type.String(), { description: "Accepted guesses about the data." })),
     options: Type.Record(Type.String(), Type.Unknown()),
     times: Type.Optional(Type.Array(Type.Number())),
     components: Type.Array(Type.String()),
@@ -171,7 +169,7 @@ export function answerSchema() {
   });
   const [asJson, asCsv, asOctets] = ANSWER_TYPES;
   return {
-    description: "Records in the order of the points; times and layers come before, the shape is in Fieldprobe-Shape.",
+    description: "Records in the order of the points; times and layers vary slower. Fieldprobe-Shape gives the shape.",
     headers: {
       "fieldprobe-shape": Type.String({ description: "Dimensions in C order, comma separated." }),
       "fieldprobe-times": Type.Optional(

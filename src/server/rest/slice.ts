@@ -41,17 +41,17 @@ const SAMPLED = {
   field: oneOf(QUANTITY_NAMES, "The quantity shown."),
   time: Type.String({ description: "Query time." }),
   method: Type.Optional(
-    Type.String({ description: "Spatial option; Lag6 for values and Fd4Lag4 for derivatives when absent." }),
+    Type.String({ description: "Spatial option; by default Lag6 for values and Fd4Lag4 for derivatives." }),
   ),
   filterlength: Type.Optional(Type.String({ description: "Width of the box filter; only for filtered quantities." })),
-  temporalInterpolation: Type.Optional(oneOf(TEMPORAL_INTERPOLATION, "Temporal option; PCHIP when absent.")),
+  temporalInterpolation: Type.Optional(oneOf(TEMPORAL_INTERPOLATION, "Temporal option; PCHIP by default.")),
 } as const;
 
 /** Query string of a slice. */
 export const SLICE_QUERY = Type.Object(
   {
     ...SAMPLED,
-    axis: oneOf(AXIS_NAMES, "The axis at right angles to the plane."),
+    axis: oneOf(AXIS_NAMES, "The axis perpendicular to the plane."),
     at: Type.String({ description: "Position along that axis." }),
     origin: Type.Optional(
       Type.String({ description: "Window: lowest coordinates along columns and rows, `0,0.5`; goes with `extent`." }),
@@ -62,11 +62,11 @@ export const SLICE_QUERY = Type.Object(
       }),
     ),
     nodes: Type.Optional(
-      Type.String({ description: "Points along columns and rows, `64` or `64,32`; those of the grid when absent." }),
+      Type.String({ description: "Points along columns and rows, `64` or `64,32`; those of the grid by default." }),
     ),
-    map: Type.Optional(oneOf(COLOUR_MAPS, "Colour map of a picture; viridis when absent.")),
+    map: Type.Optional(oneOf(COLOUR_MAPS, "Colour map of a picture; viridis by default.")),
     range: Type.Optional(
-      Type.String({ description: "Values of the first and last colour, `-1,1`; all values when absent." }),
+      Type.String({ description: "Values of the first and last colour, `-1,1`; by default the range of the values." }),
     ),
   },
   { additionalProperties: false },
@@ -82,7 +82,7 @@ export const VOLUME_QUERY = Type.Object(
       Type.String({ description: "Lengths of the sub-box; the samples are in the middle of equal intervals." }),
     ),
     nodes: Type.Optional(
-      Type.String({ description: "Points along x, y and z, `64` or `64,32,32`; those of the grid when absent." }),
+      Type.String({ description: "Points along x, y and z, `64` or `64,32,32`; those of the grid by default." }),
     ),
   },
   { additionalProperties: false },

@@ -15,7 +15,7 @@ export const TRACKING_QUERY = {
       type: "string",
       enum: [...OPEN_FACES],
       description:
-        "Particles that leave through an open face: fail refuses the query, stop ends their paths there and adds the time of the exit (null while inside) to each record. What the dataset says unless given.",
+        "Particles that leave through an open face: fail refuses the query, stop ends their paths there and adds the time of the exit (null while inside) to each record. By default, what the dataset says.",
     }),
   ),
   integrator: Type.Optional(
@@ -23,7 +23,7 @@ export const TRACKING_QUERY = {
       type: "string",
       enum: [...INTEGRATORS],
       default: INTEGRATORS[0],
-      description: "heun is of second order in the step, rk4 (classical Runge-Kutta) of fourth; drag takes heun only.",
+      description: "heun is of second order in the step, rk4 (classical Runge-Kutta) of fourth; drag needs heun.",
     }),
   ),
 };

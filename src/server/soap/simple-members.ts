@@ -52,7 +52,7 @@ function checkAttribute(
     throw invalid(`The member ${member} may not be nil.`, member);
   }
   if (local === "type" && expand(reader, value.trim()) !== type) {
-    throw invalid(`The member ${member} is declared to be of another type than its xsi:type.`, member);
+    throw invalid(`The member ${member} does not have the type that its xsi:type names.`, member);
   }
 }
 

@@ -81,7 +81,7 @@ export class Transcoder {
     const actual = this.#encoding as string;
     const agrees = named === actual || (named === "utf-16" && actual !== "utf-8");
     if (!agrees && (this.#marked || this.#charset === null)) {
-      throw malformed("its declaration names an encoding that it is not in or that is not served");
+      throw malformed("its declaration names an encoding that is wrong or not supported");
     }
   }
 

@@ -50,6 +50,6 @@ describe("cluster status", () => {
     const open = fieldprobe("cluster", "status", "--peers", "10.0.0.1:9080");
     expect(open.status).toBe(2);
     expect(open.stderr).toMatch(/10\.0\.0\.1:9080 is not a loopback address.*FIELDPROBE_PEER_CERT/);
-    expect(fieldprobe("cluster", "status", "--peers", "here").stderr).toMatch(/here is no address like/);
+    expect(fieldprobe("cluster", "status", "--peers", "here").stderr).toMatch(/here is neither an address like/);
   });
 });

@@ -243,7 +243,7 @@ it("misuse is one line and exit code 2", () => {
 
 it.each([
   ["{", /^the token file .*tokens\.json cannot be read: .*JSON/],
-  ["[]", /^.*tokens\.json is no token file: .*expected object/],
+  ["[]", /^.*tokens\.json is not a token file: .*expected object/],
   [`{"version":1,"tokens":[{"name":"a","sha256":"zz","limit":0}]}`, /: tokens: 0: sha256: must be 64 of 0-9 a-f$/],
 ])("a token file that holds %s is named in one line by command and service", (content, message) => {
   writeFileSync(file, content);

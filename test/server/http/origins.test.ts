@@ -41,7 +41,7 @@ describe("a service on loopback", () => {
       service.port,
       "GET /api HTTP/1.1\r\nHost: evil.example.org\r\nConnection: close\r\n\r\n",
     );
-    expect(answer.text).toContain("This service has another name; ALLOWED_HOSTS lists further names");
+    expect(answer.text).toContain("This service does not answer to that host name; ALLOWED_HOSTS can add it");
   });
 
   it("refuses a foreign name before it reads or runs anything", async () => {

@@ -51,9 +51,9 @@ describe("points as lines", () => {
   it.each([
     ["1\t2\n", "Line 1 of the points has 2 numbers; a point has three, separated by tabs."],
     ["1\t2\t3\n1\t2\t3\t4\n", "Line 2 of the points has 4 numbers; a point has three, separated by tabs."],
-    ["1\t2\t3\n1\ttwo\t3", 'Line 2 of the points holds "two", which is no number.'],
-    ["1\t2\tnan", 'Line 1 of the points holds "nan", which is no number.'],
-    ["1\t2\t1e39\n", 'Line 1 of the points holds "1e39", which is no finite float32.'],
+    ["1\t2\t3\n1\ttwo\t3", 'Line 2 of the points holds "two", which is not a number.'],
+    ["1\t2\tnan", 'Line 1 of the points holds "nan", which is not a number.'],
+    ["1\t2\t1e39\n", 'Line 1 of the points holds "1e39", which is not a finite float32.'],
     ["1\t2\t3\n\n1\t2\t3\n", "Line 3 of the points follows an empty line."],
     [`1\t2\t${"3".repeat(300)}\n`, "Line 1 of the points is longer than 256 bytes."],
     [`1\t2\t3\n${"3".repeat(300)}`, "Line 2 of the points is longer than 256 bytes."],

@@ -57,6 +57,6 @@ export function referenced(name: string): number {
   const valid = name.startsWith("#") && (hex ? /^[0-9A-Fa-f]+$/ : /^[0-9]+$/).test(digits);
   if (!valid) throw malformed("it refers to an entity other than the five");
   const code = Number.parseInt(digits, hex ? 16 : 10);
-  if (!isChar(code)) throw malformed("it refers to a character that XML does not admit");
+  if (!isChar(code)) throw malformed("it refers to a character that XML does not allow");
   return code;
 }

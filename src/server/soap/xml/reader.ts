@@ -547,7 +547,7 @@ export class XmlReader {
         let q = p + 1;
         while (q < end && buffer[q] !== SEMICOLON && q - p <= this.#limits["xml.nameChars"]) q++;
         if (q >= end) break;
-        if (buffer[q] !== SEMICOLON) throw malformed("an ampersand starts no reference");
+        if (buffer[q] !== SEMICOLON) throw malformed("an ampersand does not start a reference");
         value += this.#spellings.values.take(buffer, from, p);
         value += String.fromCodePoint(referenced(buffer.toString("latin1", p + 1, q)));
         from = q + 1;
@@ -607,7 +607,7 @@ export class XmlReader {
       this.#runBlank = false;
       return this.#give(String.fromCodePoint(code));
     }
-    if (end - position > this.#limits["xml.nameChars"]) throw malformed("an ampersand starts no reference");
+    if (end - position > this.#limits["xml.nameChars"]) throw malformed("an ampersand does not start a reference");
     return MORE;
   }
 
@@ -674,7 +674,7 @@ export class XmlReader {
     const byte = this.buffer[p];
     if (byte < SPACE && byte !== LF && byte !== CR && byte !== TAB) throw malformed("it holds a control character");
     if (byte === 0xef && this.buffer[p + 1] === 0xbf && this.buffer[p + 2] >= 0xbe) {
-      throw malformed("it holds a character that XML does not admit");
+      throw malformed("it holds a character that XML does not allow");
     }
   }
 }

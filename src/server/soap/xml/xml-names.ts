@@ -59,7 +59,7 @@ export class NamespaceScopes {
 
   bind(prefix: string, uri: string): void {
     if (prefix === "xmlns" || uri === XMLNS_NAMESPACE) throw malformed("the prefix xmlns is bound");
-    if ((prefix === "xml") !== (uri === XML_NAMESPACE)) throw malformed("the prefix xml is bound anew");
+    if ((prefix === "xml") !== (uri === XML_NAMESPACE)) throw malformed("the prefix xml is bound again");
     if (prefix !== "" && uri === "") throw malformed("a prefix is bound to an empty name");
     this.#prefixes.push(prefix);
     this.#uris.push(uri);
