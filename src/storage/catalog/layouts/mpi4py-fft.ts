@@ -1,107 +1,81 @@
-/**
- * Recognises mpi4py-fft, spectralDNS and shenfun: `/<name>/3D/<step>`, axes in `domain` (origin, length) or `mesh`; x y
- * z.
- */
+/** Describes files of mpi4py-fft, spectralDNS and shenfun: `/<name>/3D/<step>`, with axes in `domain` or `mesh`. */
 import { DataError } from "../../../errors.js";
 import { AXIS_NAMES } from "../../file/dataset.js";
-import type { DescriptorInput } from "../descriptor.js";
-import { type AxisClues, axisOf, describeTimes, NO_CLUES, timesOf } from "./grid.js";
-import { type Contents, evenLabels, Findings, type Layout } from "./layout.js";
+import { type Contents, evenLabels } from "./layout.js";
+import type { FieldRow, ProducerRow } from "./producer.js";
 
 const VECTORS = ["velocity", "u", "vel"];
-const TRIPLES = [
-  ["u", "v", "w"],
-  ["ux", "uy", "uz"],
-  ["vx", "vy", "vz"],
-  ["u0", "u1", "u2"],
-];
+const TRIPLES = ["u v w", "ux uy uz", "vx vy vz", "u0 u1 u2"];
 const SCALARS = ["p", "pressure"];
 
-export const mpi4pyFft: Layout = {
+export const MPI4PY_FFT: ProducerRow = {
   producer: "mpi4py-fft, spectralDNS or shenfun",
-  recognise(contents) {
-    const groups = (contents.group("/") ?? []).filter((name) => contents.datasets(`/${name}/3D`).length > 0);
-    if (groups.length === 0) return null;
-    const named = (wanted: string) => groups.find((group) => group.toLowerCase() === wanted);
-    /** Dimensions of the first step; 0 where there is no step. */
-    const rank = (group: string) => contents.dataset(`/${group}/3D/${steps(contents, group)[0]}`)?.shape.length ?? 0;
-    const vector = VECTORS.map(named).find((group) => group !== undefined && rank(group) === 4);
-    const triple = TRIPLES.map((names) => names.map(named)).find((found) =>
-      found.every((group) => group !== undefined && rank(group) === 3),
-    );
-    const scalar = SCALARS.map(named).find((group) => group !== undefined && rank(group) === 3);
-    const velocity = vector === undefined ? (triple as string[] | undefined) : [vector];
-    const first = velocity?.[0] ?? scalar;
-    if (first === undefined)
+  marks: (contents) => groupsIn(contents).length > 0,
+  reasons: () => [],
+  order: "c x y z",
+  fields: (contents, findings) => {
+    const groups = groupsIn(contents);
+    const named = (wanted: string, rank: number): string[] => {
+      const group = groups.find((name) => name.toLowerCase() === wanted);
+      const path = `/${group}/3D/${stepsIn(contents, group ?? "")[0]}`;
+      return contents.dataset(path)?.shape.length === rank ? [path] : [];
+    };
+    const triples = TRIPLES.map((names) => names.split(" ").flatMap((name) => named(name, 3)));
+    const velocity =
+      VECTORS.flatMap((name) => named(name, 4))[0] ?? triples.find(({ length }) => length === 3)?.join(" ");
+    const [pressure] = SCALARS.flatMap((name) => named(name, 3));
+    if (velocity === undefined && pressure === undefined)
       throw new DataError(`none of the groups ${groups.join(", ")} is a velocity or pressure (u, u v w, p)`);
-    const labels = steps(contents, first);
-    const series = evenLabels(labels, `/${first}/3D`);
-    const place = (group: string) => ({ file: contents.name, path: `/${group}/3D/{step:01d}` });
-    const findings = new Findings();
+    const shown = (velocity ?? "none").split(" ").map((path) => path.replace(/\/3D\/\d+$/, ""));
     findings.addReason(
-      `velocity: ${velocity === undefined ? "none" : `/${velocity.join(", /")}`}; pressure: ${scalar ?? "none"}.`,
+      `velocity: ${shown.join(", ")}; pressure: ${pressure === undefined ? "none" : groupOf(pressure)}.`,
     );
     findings.addReason("dimensions: (c) x y z, the order of these codes.");
-    return {
-      plan: {
-        title: contents.name,
-        axes: axesOf(contents, first, labels[0], findings),
-        time: timeOf(contents, labels, findings),
-        fields: {
-          ...(velocity === undefined
-            ? {}
-            : {
-                velocity:
-                  vector === undefined
-                    ? { components: velocity.map(place) as never, dimensions: ["x", "y", "z"], ...series }
-                    : { ...place(vector), dimensions: ["c", "x", "y", "z"], ...series },
-              }),
-          ...(scalar === undefined ? {} : { pressure: { ...place(scalar), dimensions: ["x", "y", "z"], ...series } }),
-        },
-      },
-      findings,
-    };
+    const rows = [
+      ["velocity", velocity],
+      ["pressure", pressure],
+    ] as const;
+    return rows.flatMap(([field, paths]): FieldRow[] => (paths === undefined ? [] : [[field, paths]]));
+  },
+  series: (contents, path) => {
+    const labels = stepsIn(contents, groupOf(path));
+    const steps = evenLabels(labels, `/${groupOf(path)}/3D`);
+    return { frames: labels.length, steps, place: (first) => first.replace(/\d+$/, "{step:01d}") };
+  },
+  // A domain states origin and length; these codes write one if the axis is periodic.
+  axis: (contents, axis, { path }) => {
+    const own = (kind: string) => `/${groupOf(path)}/${kind}/x${AXIS_NAMES.indexOf(axis)}`;
+    const [where, mesh] = [own("domain"), own("mesh")];
+    if (contents.dataset(where) !== null) {
+      const [origin, length] = contents.numbers(where);
+      return { origin: { value: origin, where }, length: { value: length, where }, periodic: { value: true, where } };
+    }
+    if (contents.dataset(mesh) === null) return {};
+    return { coordinates: { value: { file: contents.name, path: mesh }, where: mesh } };
+  },
+  // The files know steps, not times.
+  times: (contents, { path, frames }, findings) => {
+    if (contents.answers.times !== undefined || frames === 1) return null;
+    const labels = stepsIn(contents, groupOf(path));
+    findings.ask(
+      "times",
+      `The file states steps (${labels.slice(0, 3).join(", ")}, ...), not times; one unit of time a step is a guess.`,
+      "--times FIRST:STEP or a list, or time in a descriptor",
+    );
+    return { value: labels, where: "the names of the steps" };
   },
 };
 
-/** The files know steps, not times. */
-function timeOf(contents: Contents, labels: readonly number[], findings: Findings): DescriptorInput["time"] {
-  const { answers } = contents;
-  if (answers.times !== undefined || labels.length === 1) return timesOf(labels.length, null, null, answers, findings);
-  findings.ask(
-    "times",
-    `The file states steps (${labels.slice(0, 3).join(", ")}, ...), not times; one unit of time a step is a guess.`,
-    "--times FIRST:STEP or a list, or time in a descriptor",
-  );
-  return describeTimes(labels);
+function groupsIn(contents: Contents): string[] {
+  return (contents.group("/") ?? []).filter((name) => contents.datasets(`/${name}/3D`).length > 0);
 }
 
-function steps(contents: Contents, group: string): number[] {
-  return contents
-    .datasets(`/${group}/3D`)
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .sort((a, b) => a - b);
+/** The group in the root that a dataset is in. */
+function groupOf(path: string): string {
+  return path.split("/")[1];
 }
 
-function axesOf(contents: Contents, group: string, step: number, findings: Findings): DescriptorInput["axes"] {
-  const shape = contents.dataset(`/${group}/3D/${step}`)?.shape.slice(-3) as number[];
-  const axes = AXIS_NAMES.map((axis, index) => {
-    const [domain, mesh] = [`/${group}/domain/x${index}`, `/${group}/mesh/x${index}`];
-    const clues = contents.dataset(domain) !== null ? domainClues(contents, domain) : meshClues(contents, mesh);
-    return [axis, axisOf(axis, shape[index], clues, contents.answers, findings)];
-  });
-  return Object.fromEntries(axes) as DescriptorInput["axes"];
-}
-
-/** A domain states origin and length; these codes write one where the axis is periodic. */
-function domainClues(contents: Contents, where: string): AxisClues {
-  const [origin, length] = contents.numbers(where);
-  const periodic = { value: true, where };
-  return { ...NO_CLUES, origin: { value: origin, where }, length: { value: length, where }, periodic };
-}
-
-function meshClues(contents: Contents, path: string): AxisClues {
-  if (contents.dataset(path) === null) return NO_CLUES;
-  return { ...NO_CLUES, coordinates: { value: { file: contents.name, path }, where: path } };
+function stepsIn(contents: Contents, group: string): number[] {
+  const names = contents.datasets(`/${group}/3D`).filter((name) => /^\d+$/.test(name));
+  return names.map(Number).sort((a, b) => a - b);
 }

@@ -1,56 +1,35 @@
-/**
- * Recognises the Pencil Code: `data/ux, uy, uz` in z y x with ghost layers, `grid` with coordinates and lengths, a
- * scalar `time`.
- */
+/** Describes files of the Pencil Code, whose arrays have ghost layers that follow from lengths or settings. */
 import { DataError } from "../../../errors.js";
-import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
-import type { DescriptorInput } from "../descriptor.js";
-import { facesOf, timesOf } from "./grid.js";
-import { type Contents, Findings, type Layout } from "./layout.js";
+import type { AxisName } from "../../file/dataset.js";
+import { facesOf } from "./grid.js";
+import type { Contents, Findings } from "./layout.js";
+import type { ProducerAxis, ProducerRow } from "./producer.js";
 
-const COMPONENTS = ["ux", "uy", "uz"];
-
-export const pencil: Layout = {
+export const PENCIL: ProducerRow = {
   producer: "Pencil Code",
-  recognise(contents) {
-    const names = contents.datasets("/data");
-    const grid = contents.datasets("/grid");
-    if (!COMPONENTS.every((name) => names.includes(name))) return null;
-    if (!AXIS_NAMES.every((axis) => grid.includes(axis) && grid.includes(`L${axis}`))) return null;
-    const findings = new Findings();
-    findings.addReason("dimensions: z y x, the order of the code.");
-    const found = AXIS_NAMES.map((axis) => ghostedAxis(contents, axis, findings));
-    const ghost = found.map(({ ghost }) => ghost).reverse() as [number, number, number];
-    const time = contents.dataset("/time") === null ? null : [contents.numbers("/time")[0]];
-    const stated = time === null ? null : { value: time, where: "the scalar /time; one file holds one time" };
-    const storage = { dimensions: ["z", "y", "x"] as ("z" | "y" | "x")[], ghost };
-    const place = (name: string) => ({ file: contents.name, path: `/data/${name}` });
-    const vectorOf = (field: "magnetic" | "potential", parts: readonly [string, string, string]) =>
-      parts.every((part) => names.includes(part)) ? { [field]: { components: parts.map(place), ...storage } } : {};
-    return {
-      plan: {
-        title: contents.name,
-        axes: Object.fromEntries(found.map(({ axis }, index) => [AXIS_NAMES[index], axis])) as DescriptorInput["axes"],
-        time: timesOf(1, stated, null, contents.answers, findings),
-        fields: {
-          velocity: { components: [place("ux"), place("uy"), place("uz")], ...storage },
-          ...(names.includes("pp") ? { pressure: { ...place("pp"), ...storage } } : {}),
-          ...(names.includes("rho") ? { density: { ...place("rho"), ...storage } } : {}),
-          ...(names.includes("TT") ? { temperature: { ...place("TT"), ...storage } } : {}),
-          ...vectorOf("potential", ["ax", "ay", "az"]),
-          ...vectorOf("magnetic", ["bx", "by", "bz"]),
-        },
-      },
-      findings,
-    };
-  },
+  marks: [..."xyz"].flatMap((axis) => [`/data/u${axis}`, `/grid/${axis}`, `/grid/L${axis}`]),
+  reasons: () => ["dimensions: z y x, the order of the code."],
+  order: "z y x",
+  fields: [
+    ["velocity", "/data/ux /data/uy /data/uz"],
+    ["pressure", "/data/pp"],
+    ["density", "/data/rho"],
+    ["temperature", "/data/TT"],
+    ["potential", "/data/ax /data/ay /data/az"],
+    ["magnetic", "/data/bx /data/by /data/bz"],
+  ],
+  axis: (contents, axis, _, findings) => ghostedAxis(contents, axis, findings),
+  times: (contents) =>
+    contents.dataset("/time") === null
+      ? null
+      : { value: [contents.numbers("/time")[0]], where: "the scalar /time; one file holds one time" },
 };
 
 /**
  * Ghost layers from the length: n nodes span n spacings where the axis is periodic and n - 1 where it is not, so what
  * the table has beyond the length is even in the first case and odd in the second.
  */
-function ghostedAxis(contents: Contents, name: AxisName, findings: Findings) {
+function ghostedAxis(contents: Contents, name: AxisName, findings: Findings): ProducerAxis {
   const table = contents.numbers(`/grid/${name}`);
   const length = contents.numbers(`/grid/L${name}`)[0];
   const middle = Math.floor(table.length / 2);

@@ -6,35 +6,24 @@ import { DataError } from "../../../errors.js";
 import type { StoredFile } from "../../file/stored-file.js";
 import { openFile } from "../../open-file.js";
 import { type Descriptor, type DescriptorInput, NAME_PATTERN, parseDescriptor } from "../descriptor.js";
-import { ADAPTIVE } from "./adaptive.js";
 import type { Answers } from "./answers.js";
-import { channelflow } from "./channelflow.js";
 import { convertedStore } from "./converted-store.js";
-import { fluidsim } from "./fluidsim.js";
 import { generic } from "./generic.js";
-import { jhtdbCutout, jhtdbXarray } from "./jhtdb-cutout.js";
-import { jhtdbLegacy } from "./jhtdb-legacy.js";
+import { JHTDB } from "./jhtdb.js";
 import { arranged, Contents, type Findings, type Layout, type Recognition, type Statement } from "./layout.js";
-import { mpi4pyFft } from "./mpi4py-fft.js";
-import { openPmd } from "./openpmd.js";
-import { pdebench } from "./pdebench.js";
-import { pencil } from "./pencil.js";
+import { MPI4PY_FFT } from "./mpi4py-fft.js";
+import { OPEN_PMD } from "./openpmd.js";
+import { PENCIL } from "./pencil.js";
+import { layoutOf } from "./producer.js";
+import { ADAPTIVE, CHANNELFLOW, FLUIDSIM, PDEBENCH } from "./producers.js";
 import { askStatements } from "./statements.js";
-import { theWell } from "./the-well.js";
+import { THE_WELL } from "./the-well.js";
 
 /** Layouts in the order in which they are tried. */
 export const LAYOUTS: readonly Layout[] = [
   convertedStore,
-  jhtdbXarray,
-  jhtdbCutout,
-  jhtdbLegacy,
-  theWell,
-  channelflow,
-  pencil,
-  fluidsim,
-  mpi4pyFft,
-  openPmd,
-  pdebench,
+  ...JHTDB,
+  ...[THE_WELL, CHANNELFLOW, PENCIL, FLUIDSIM, MPI4PY_FFT, OPEN_PMD, PDEBENCH].map(layoutOf),
   ...ADAPTIVE,
   generic,
 ];
