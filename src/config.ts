@@ -423,7 +423,7 @@ function defaultData(): readonly string[] {
  *
  * @param overrides settings by variable name without prefix, e.g. from flags; they win over `env`
  * @param env       usually `process.env`; only FIELDPROBE_* members count, and an empty one counts as absent
- * @returns the configuration with defaults in place of what is wrong, so that more can be checked before anything
+ * @returns the configuration with defaults instead of what is wrong, so that more can be checked before anything
  *   starts
  */
 export function readConfig(

@@ -102,7 +102,7 @@ function readLock(lock: string): HeldLock | null {
   }
 }
 
-/** A lock is empty for the moment between its making and its writing; that of another machine is judged by its age. */
+/** A lock is empty for the moment between its making and its writing; that of another machine is checked by its age. */
 function isLeftOver({ pid, host, ageMs }: HeldLock): boolean {
   if (ageMs > LEFT_OVER_MS) return true;
   if (pid === 0 || host !== hostname()) return false;

@@ -23,7 +23,7 @@ const UNWRITTEN_BYTES = 1024 * 1024;
 
 /**
  * Standard error, to which the lines of one tick are written together; nothing is left when the process exits. If it
- * takes nothing, as a file on a full disk, its lines wait for the next ones, and the service goes on.
+ * takes nothing, as a file on a full disk, its lines wait for the next ones, and the service continues.
  */
 function gathered(): DestinationStream & { flushSync(): void } {
   const descriptor = pino.destination({ dest: 2, sync: true, maxLength: UNWRITTEN_BYTES });

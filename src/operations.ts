@@ -67,7 +67,7 @@ export const OLDER_INTERPOLATION = [
   "Lag8",
 ] as const;
 
-/** Splines M{m}Q{q}: continuous to the derivative of order m, on q nodes an axis; M3Q4 and M4Q4 do not exist. */
+/** Splines M{m}Q{q}: continuous to the derivative of order m, on q nodes per axis; M3Q4 and M4Q4 do not exist. */
 export const SPLINES = [
   "M1Q4",
   "M2Q4",

@@ -68,7 +68,7 @@ const UNDER_DEVELOPMENT: ReadonlySet<string> = new Set([
   "GetPositionParticleControl",
 ]);
 
-/** What an operation is for, in a sentence or two; empty for a name that is no operation. */
+/** What an operation is for, in a sentence or two; empty for a name that is not an operation. */
 export function purposeOf(name: string): string {
   const row = findOperation(name);
   if (row === undefined) return "";

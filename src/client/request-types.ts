@@ -10,7 +10,9 @@ import type {
   TemporalInterpolation,
 } from "../operations.js";
 
-/** x, y, z, x, y, z, ... or one triple a point; coordinates are rounded to float32, which is what the wire carries. */
+/**
+ * x, y, z, x, y, z, ... or one triple per point; coordinates are rounded to float32, which is what the wire carries.
+ */
 export type Points = Float32Array | readonly (readonly [number, number, number])[];
 
 interface MemberValues {

@@ -236,7 +236,7 @@ export class Cluster implements Sharing {
     return regions;
   }
 
-  /** The owners of the regions of a dataset; its time decides only where there are fewer regions than peers. */
+  /** The owners of the regions of a dataset; its time decides only if there are fewer regions than peers. */
   #ownersIn({ regions, dataset, time, without }: Pick<Job, "regions" | "dataset" | "time" | "without">): Owners {
     const { list, version } = this.#peers;
     const [frame = 0] = regions.size < list.length ? frameWeights(dataset.time, time, "None").frames : [0];
@@ -320,7 +320,7 @@ export class Cluster implements Sharing {
     };
     await Promise.all(Array.from({ length: Math.min(MOST_PARTS, parts.length) }, lane));
     job.signal.removeEventListener("abort", abort);
-    // Peers that were late, or came too late, need not go on.
+    // Peers that were late, or came too late, need not continue.
     abort();
     if (job.signal.aborted) throw OVER;
     const ours = errors.find(({ blame }) => blame === "server");

@@ -1,6 +1,6 @@
 /**
  * The generation of a dataset is a digest of everything that its values depend on: the code that computes them, the
- * settings that change numbers, and the bytes of its files. Peers answer each other only where their generations are
+ * settings that change numbers, and the bytes of its files. Peers answer each other only if their generations are
  * equal.
  */
 import { createHash } from "node:crypto";

@@ -49,7 +49,7 @@ function readKeys({ cert, key, ca }: Config["cluster"]): Keys | null {
 
 /**
  * The addresses in the list of peers, or in the file that it names, sorted.
- * @throws ConfigError for what is no address
+ * @throws ConfigError for what is not an address
  */
 function readPeers(peers: readonly string[]): string[] {
   const [first = ""] = peers;

@@ -6,7 +6,7 @@ import { addByCell } from "../kernels/brick-order.js";
 import type { Triple } from "../kernels/types.js";
 import type { Regions } from "./regions.js";
 
-/** Points between two turns of the event loop. */
+/** Points treated in one tick. */
 const TURN = 65_536;
 
 /** The points that are divided. */
@@ -72,7 +72,7 @@ export async function cutPoints(
 }
 
 /**
- * Finds the owner of each point, and counts the points of each owner; a coordinate that is no number counts for any:
+ * Finds the owner of each point, and counts the points of each owner; a coordinate that is not a number counts for any:
  * its owner refuses it.
  */
 async function ownersOfPoints(
@@ -99,7 +99,7 @@ async function ownersOfPoints(
 }
 
 /**
- * Walks slabs in pieces, with turns of the event loop in between.
+ * Walks slabs in parts, at most one per tick.
  * @param walk triples of the slab, index of its first point, range
  */
 async function forEachTurn(

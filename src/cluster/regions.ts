@@ -35,7 +35,7 @@ export interface Regions {
 
 /**
  * Divides a grid. A point belongs to the region of the lowest brick that its stencil may need: only higher neighbours
- * are read beside it.
+ * are read next to it.
  */
 export function regionsOf(axes: Axes, bricking: Bricking): Regions {
   const bricks = bricksOfRegion(bricking);

@@ -14,7 +14,7 @@ const LARGEST = 2 ** 127;
 
 /** `next` after a number that the end of the bytes may have cut. */
 export const CUT = -1;
-/** `next` after something that is no plain decimal, or that only `parseFloat32` rounds correctly. */
+/** `next` after something that is not a plain decimal, or that only `parseFloat32` rounds correctly. */
 export const IN_DOUBT = -2;
 
 /**

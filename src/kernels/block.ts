@@ -22,7 +22,7 @@ export interface Block {
   strideZ: number;
 }
 
-/** Opens boxes of up to `span` nodes an axis as blocks, and lists the bricks they touch. */
+/** Opens boxes of up to `span` nodes per axis as blocks, and lists the bricks they touch. */
 export interface BlockReader {
   /** Most nodes of a box along an axis. */
   readonly span: number;
@@ -47,7 +47,7 @@ export interface BlockReader {
   readonly runs: readonly [Runs, Runs, Runs];
 }
 
-/** Scratch for boxes of up to `span` nodes an axis and `components` values a node, on a grid. */
+/** Scratch for boxes of up to `span` nodes per axis and `components` values per node, on a grid. */
 export function createBlockReader(axes: Axes, span: number, components: number): BlockReader {
   const nodes = axes.map((axis) => axis.nodes);
   const box = { start: new Int32Array(3), length: new Int32Array(3) };

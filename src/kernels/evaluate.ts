@@ -18,7 +18,7 @@ export interface PointSums {
  *
  * @param reader     opens the boxes
  * @param sizes      components of each field
- * @param components results a point, of all fields: as many of each component
+ * @param components results per point, of all fields: as many of each component
  */
 export function evaluateBlocks(
   axes: Axes,

@@ -20,7 +20,7 @@ function wavenumberUnits(axes: Axes): number[] {
 
 /**
  * The steady force amplitude * (sin X cos Y cos Z, -cos X sin Y cos Z, 0) with X = 2 pi wavenumber x / Lx and so on, at
- * `count` points; overwrites three values a point.
+ * `count` points; overwrites three values per point.
  */
 export function taylorGreenForce(
   axes: Axes,
@@ -43,7 +43,7 @@ export function taylorGreenForce(
 
 /**
  * The force of a mode table at `count` points: the sum of a cos(phase) - b sin(phase) over the modes, twice for x
- * wavenumbers above 0, whose conjugates are not listed; overwrites three values a point.
+ * wavenumbers above 0, whose conjugates are not listed; overwrites three values per point.
  *
  * @param frames frames of the table to combine; a steady table ignores it
  */

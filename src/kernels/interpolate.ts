@@ -30,7 +30,7 @@ export type Contraction = (
 ) => void;
 
 /**
- * Sums over boxes of up to `span` nodes an axis.
+ * Sums over boxes of up to `span` nodes per axis.
  *
  * The rows along x are added up first, y faster than z, each node of a row for itself; then the even nodes of the row
  * of sums, the odd ones, and both. The SIMD module adds in this order, so that its sums have the same bits.

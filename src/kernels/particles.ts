@@ -25,9 +25,9 @@ export interface PathParameters {
   /** Length of the last step if it is another. */
   readonly last?: number;
   /**
-   * The part of the steps to take, all of them where absent: the integration goes on after step `from` and is left
-   * after step `to`. Between parts positions and velocities stay in the frame of the grid, so that parts one after the
-   * other give, bit for bit, what the whole does.
+   * The part of the steps to take, all of them if absent: the integration continues after step `from` and is left after
+   * step `to`. Between parts positions and velocities stay in the frame of the grid, so that parts one after the other
+   * give, bit for bit, what the whole does.
    */
   readonly part?: { readonly from: number; readonly to: number };
   /**
@@ -241,7 +241,7 @@ function integrate(
   return done;
 }
 
-/** Whether the integration goes on after an earlier part. */
+/** Whether the integration continues after an earlier part. */
 function continues({ part }: PathParameters): boolean {
   return part !== undefined && part.from > 0;
 }

@@ -8,7 +8,7 @@
  */
 import { type Fractions, HERMITE_POLYNOMIALS, SPLINE_WEIGHTS } from "./spline-tables.js";
 
-/** A spline with continuous derivatives up to `smoothness` (m) on `nodes` (q, even) nodes an axis. */
+/** A spline with continuous derivatives up to `smoothness` (m) on `nodes` (q, even) nodes per axis. */
 export interface Spline {
   readonly smoothness: number;
   readonly nodes: number;

@@ -94,7 +94,7 @@ export interface Scheme {
   /**
    * As `evaluate`, for the combination of frames, which comes first: a node's value is the sum over frames of
    * `weights[f]` times its value in `frames[f]`, in float64 and in this order. The bits of a point do not depend on the
-   * points beside it. All frames of a field have one bricking; the bricks of `cover` must be at hand in each.
+   * points next to it. All frames of a field have one bricking; the bricks of `cover` must be at hand in each.
    */
   combine(
     frames: readonly (readonly BrickField[])[],
@@ -147,7 +147,7 @@ export interface FrameWeights {
 }
 
 /**
- * Velocity at `count` positions and one time into `out`, three values a point: all that particle tracking knows of a
+ * Velocity at `count` positions and one time into `out`, three values per point: all that particle tracking knows of a
  * flow.
  */
 export type VelocitySampler = (positions: Float64Array, count: number, time: number, out: Float64Array) => void;

@@ -18,7 +18,7 @@ export interface ByteQueue {
    * should be asked, or `also` does. Bytes for which `into` has returned true may be freed.
    */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
-  /** Goes on with bytes that were taken, from the first that was not used. */
+  /** Continues with bytes that were taken, from the first that was not used. */
   putBack(bytes: Buffer): void;
 }
 
@@ -70,8 +70,8 @@ interface Passage {
 
 /**
  * Reads items of a form as long as they come, in passages that end where an item ends, and hands on what was read in
- * the order of the document. Stops at an item of another form, at the end of the items, or when no memory is left;
- * the reader then goes on with the first byte that was not read.
+ * the order of the document. Stops at an item of another form, at the end of the items, or when no memory is left; the
+ * reader then continues with the first byte that was not read.
  *
  * @returns whether an item was met that has another form
  * @param outside waits outside of the time slice

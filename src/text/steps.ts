@@ -1,4 +1,4 @@
-/** Work in steps goes on while what it needs is there and yields a promise for what it has to wait for. */
+/** Work in steps continues while what it needs is there and yields a promise for what it has to wait for. */
 
 /**
  * A request that has arrived whole is read without a single wait, which costs a tenth of as many async functions; the
@@ -10,7 +10,7 @@ export type Steps<T> = Generator<Promise<unknown>, T, void>;
 export type Stepping<T> = Iterable<Promise<unknown>, T, void>;
 
 /**
- * A value that needs no steps; one object is filled anew for every value, because making a generator costs more than
+ * A value that needs no steps; one object is filled again for every value, because making a generator costs more than
  * most values.
  */
 export class ReadyValue<T> implements Iterable<Promise<unknown>, T, void> {

@@ -1,8 +1,8 @@
 /** Finds the name that was meant by one that was mistyped. */
 
 /**
- * The name with the fewest changes of letters (inserted, left out, replaced) from `text`, three at most; null where
- * there is none.
+ * The name with the fewest changes of letters (inserted, left out, replaced) from `text`, three at most; null if there
+ * is none.
  */
 export function nearest(text: string, names: readonly string[]): string | null {
   const wanted = text.toLowerCase();

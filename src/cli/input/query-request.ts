@@ -101,7 +101,7 @@ export const FLAGS: Readonly<Record<MemberName, Flag>> = {
   },
 };
 
-/** Flags of tracking that are no members of SOAP requests. */
+/** Flags of tracking that are not members of SOAP requests. */
 const TRACKING_FLAGS: Readonly<Record<"openFaces" | "integrator", Flag>> = {
   openFaces: {
     name: "open-faces",
@@ -170,7 +170,7 @@ export function flagsOf({ request, spatial, family }: Operation): string {
 /**
  * The request of an operation without its points, from the flags given.
  *
- * @throws MisuseError for a flag that is missing, that the operation does not take, or whose value is no number
+ * @throws MisuseError for a flag that is missing, that the operation does not take, or whose value is not a number
  */
 export function readRequest(operation: OperationName, given: GivenFlags): Record<string, string | number> {
   const row: Operation = operationOf(operation);

@@ -1,7 +1,7 @@
 /**
  * Combined bricks hold the combination of frames that a swept query needs, as float64 sums. They are cut smaller than
- * stored bricks, so that a sweep can drop what no later point needs: of a row of stored bricks only the nodes beside
- * the next row stay, of a layer only those beside the next layer.
+ * stored bricks, so that a sweep can drop what no later point needs: of a row of stored bricks only the nodes next to
+ * the next row stay, of a layer only those next to the next layer.
  */
 import type { Axes, Bricking, Triple } from "../../kernels/types.js";
 import { BrickCache } from "../../storage/bricks/cache.js";
@@ -9,7 +9,7 @@ import { leastReads, type SweepCost, type SweepShape } from "./sweep-shape.js";
 
 /** Rows of stored bricks that are at hand as a whole: two that batches lie in, and the ones before and after them. */
 const WHOLE_ROWS = 4;
-/** Rows, beside those of a column, of which the nodes beside the next layer are at hand in two layers. */
+/** Rows, next to those of a column, of which the nodes next to the next layer are at hand in two layers. */
 const TWICE_ROWS = 2;
 
 /** Beyond all rows of a sweep. */
@@ -48,7 +48,7 @@ export function sweepRows(workers: number): SweepRows {
 
 /**
  * Cuts stored bricks into combined ones: along the axes across rows and layers into the thinnest equal parts that hold
- * the nodes beside a row or layer.
+ * the nodes next to a row or layer.
  */
 export function combinedBricking({ edge }: Bricking, axes: Axes, row: number, halo: number): Bricking {
   const cut = edge.map((length, a) => (a === row ? length : leastDivisor(length, halo)));

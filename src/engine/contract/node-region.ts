@@ -141,7 +141,7 @@ export function cutoutRegion(query: Query, operation: Operation, dataset: Datase
   return region;
 }
 
-/** Checks a box of nodes, which may go on for a period over the seam of an axis. */
+/** Checks a box of nodes, which may continue for a period over the seam of an axis. */
 function nodesRegion(nodes: FrameBox, dataset: Dataset): NodeRegion {
   const { field, frame, first, count, stride } = nodes;
   const closed = field === "force" && dataset.forcing.kind !== "none";

@@ -68,7 +68,7 @@ export interface Query {
   readonly Ywidth?: number;
   readonly Zwidth?: number;
   /**
-   * GetAnyCutoutWeb only: the box, in place of `field`, `T`, corners and steps. On a periodic axis it may go on over
+   * GetAnyCutoutWeb only: the box, instead of `field`, `T`, corners and steps. On a periodic axis it may continue over
    * the seam for one more period. A force that is known in closed form is evaluated at its nodes.
    */
   readonly nodes?: FrameBox;
@@ -122,7 +122,7 @@ export interface Evaluation {
   readonly limit: { readonly points: number; readonly name: string };
   /** Evaluations of a field that the query takes with the points that are in; 0 for a bad query. */
   readonly work: number;
-  /** Records of the answer to the points that are in, beyond one a point; 0 for a bad query. */
+  /** Records of the answer to the points that are in, beyond one per point; 0 for a bad query. */
   readonly moreRecords: number;
   /** Threads that read points from large texts and write large results; absent: those who serve read and write them. */
   readonly texts?: QueryTexts;

@@ -136,7 +136,7 @@ export interface SearchTask {
   readonly threshold: number;
   /** Hits that the query may have: more need not be listed. */
   readonly most: number;
-  /** Word 0 becomes 1 when the task need not go on. */
+  /** Word 0 becomes 1 when the task need not continue. */
   readonly cancel: Int32Array;
 }
 
@@ -147,7 +147,7 @@ export interface CutoutTask {
   readonly source: number;
   readonly region: NodeRegion;
   readonly out: Float32Array;
-  /** Word 0 becomes 1 when the task need not go on. */
+  /** Word 0 becomes 1 when the task need not continue. */
   readonly cancel: Int32Array;
   /** Work done in earlier time slices; absent: none. */
   readonly progress?: Progress;

@@ -112,7 +112,7 @@ function checkTimes(query: Query, { family }: Operation, dataset: Dataset): void
   if (query.time !== undefined) check("time", query.time);
   if (query.StartTime !== undefined) check("StartTime", query.StartTime);
   if (query.EndTime !== undefined) check("EndTime", query.EndTime);
-  // A step that is not finite is a fault of the options, which are judged later.
+  // A step that is not finite is a fault of the options, which are checked later.
   const { StartTime: start, EndTime: end, dt = Number.NaN, nt = 0 } = query;
   if (end === undefined && start !== undefined && Number.isFinite(dt) && nt > 0) check("nt", start + nt * dt);
 }
@@ -145,7 +145,7 @@ function checkMethod(query: Query, operation: Operation, dataset: Dataset): void
   throw invalid("spatialInterpolation", `${methodRefusal(operation, method)} ${takes}`);
 }
 
-/** Times have been judged by their range, coordinates and velocities are judged as they are read. */
+/** Times have been checked by their range, coordinates and velocities are checked as they are read. */
 function checkFinite(query: Query): void {
   for (const member of ["dt", "Tp", "filterlength", "filterwidth", "spacing", "threshold"] as const) {
     const value = query[member];

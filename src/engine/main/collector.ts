@@ -50,7 +50,7 @@ export class Collector implements TripleSink {
   }
 
   /**
-   * Gives all slabs back; called once. A writer that still runs goes on in a slab of the same length, whose contents
+   * Gives all slabs back; called once. A writer that still runs continues in a slab of the same length, whose contents
    * are dropped.
    */
   release(): void {

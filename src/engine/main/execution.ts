@@ -91,7 +91,7 @@ interface Stream {
 /** The plan of a query, and what ends its tasks: made when it is asked for, since small batches need nothing of it. */
 class Work {
   readonly plan: Plan;
-  /** Word 0 becomes 1 when worker threads need not go on. */
+  /** Word 0 becomes 1 when worker threads need not continue. */
   readonly cancel: Int32Array;
   #stop: AbortController | null = null;
   #kill: AbortController | null = null;
@@ -312,9 +312,9 @@ export class Execution implements Evaluation {
   }
 
   /**
-   * Chooses the plan: by peers if that pays, by tiles if the cubes of box filters share sums, by sweep if the
-   * data does not fit the cache, else by arrival. The first three need all points first: null until then. So does an
-   * answer with several records a point, whose caller counts them before their memory is taken.
+   * Chooses the plan: by peers if that pays, by tiles if the cubes of box filters share sums, by sweep if the data does
+   * not fit the cache, else by arrival. The first three need all points first: null until then. So does an answer with
+   * several records per point, whose caller counts them before their memory is taken.
    */
   #makePlan(complete: boolean): Work | null {
     const { carrier, sharing, buffers, sourceOf, numberCombination } = this.#setting;
@@ -374,7 +374,7 @@ export class Execution implements Evaluation {
     }
   }
 
-  /** Takes note of the error of a task. */
+  /** Records the error of a task. */
   #note(index: number, error: unknown): void {
     this.#setting.failed(error);
     const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);

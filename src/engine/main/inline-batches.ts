@@ -19,7 +19,7 @@ const MOST_PLAIN_VALUES = 20_000;
 const POINT_VALUES = 250;
 /** Bricks of a field, at most: the evaluator clears a table of them when it meets a larger field. */
 const MOST_BRICKS = 65_536;
-/** Milliseconds of inline batches in a turn of the event loop; further ones go to the workers. */
+/** Milliseconds of inline batches in a tick; further ones go to the workers. */
 const TURN_MS = 2;
 /** Small batches that workers evaluate before the evaluator is made: a command that asks a few has no use for it. */
 const OPEN_AFTER = 16;
@@ -43,7 +43,7 @@ export class InlineBatches {
   #evaluator: InlineEvaluator | null = null;
   /** Small batches seen before there was an evaluator. */
   #seen = 0;
-  /** Milliseconds that batches have taken of this turn of the event loop. */
+  /** Milliseconds that batches have taken of this tick. */
   #spentMs = 0;
   #inTurn = false;
 
@@ -102,7 +102,7 @@ export class InlineBatches {
     repair();
   }
 
-  /** Counts anew from the next turn of the event loop on. */
+  /** Counts again from the next tick on. */
   #noticeTurn(): void {
     if (this.#inTurn) return;
     this.#inTurn = true;

@@ -258,7 +258,7 @@ export class RegionExecution implements Evaluation {
     }
   }
 
-  /** Ends the query: its answer is out, or the rest of it is not wanted. */
+  /** Ends the query: its answer has been sent, or the rest of it is not wanted. */
   #finished(): void {
     if (this.#running > 0) this.#stop(new CancelledError());
     this.#over = true;

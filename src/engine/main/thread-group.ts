@@ -181,7 +181,7 @@ export class ThreadGroup {
     else setTimeout(() => this.#endSafely(end, ticket), LOOK_MS);
   }
 
-  /** Notices new threads: the library starts them with tasks and in place of dead ones, mostly without an event. */
+  /** Notices new threads: the library starts them with tasks and instead of dead ones, mostly without an event. */
   #watch(): void {
     for (const thread of this.#piscina.threads) {
       if (this.#living.has(thread)) continue;

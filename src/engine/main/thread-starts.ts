@@ -17,13 +17,13 @@ export class ThreadStarts {
     this.#report = report;
   }
 
-  /** Takes note of a thread that ended before it could take tasks. */
+  /** Records a thread that ended before it could take tasks. */
   failed(reason: unknown): void {
     if (this.#failures++ === 0) this.#report(reason);
     this.#failedAt = performance.now();
   }
 
-  /** Takes note of a thread that can take tasks. */
+  /** Records a thread that can take tasks. */
   succeeded(): void {
     this.#failures = 0;
   }

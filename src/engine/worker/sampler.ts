@@ -455,7 +455,7 @@ export class Sampler {
   /**
    * Decides how many bytes a group may pin: this worker's part of the cache or, if that is more, what a stencil at a
    * corner of bricks needs in several frames. If the cache cannot hold the latter, frames are combined one after the
-   * other; each is then read anew for every group, so groups may pin most of the cache in order to be large.
+   * other; each is then read again for every group, so groups may pin most of the cache in order to be large.
    */
   #allowanceCache({ sources, frames: { frames } }: Sampling): void {
     const corner = sources.reduce((sum, source) => {

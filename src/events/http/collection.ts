@@ -30,7 +30,7 @@ export function pageAddress(
   };
 }
 
-/** Parameters that are not lists, in which commas and blanks are no separators. */
+/** Parameters that are not lists, in which commas and blanks are not separators. */
 const PLAIN = ["date", "per_page", "single_events", "start_date"];
 
 /** Whether a value counts as given: a list of nothing but commas and blanks does not. */

@@ -53,7 +53,7 @@ const EVENT_ORDER: readonly Ordering<EventOrder>[] = [
 ];
 const TERM_ORDER: readonly Ordering<TermOrder>[] = [{ field: "name", descending: false }];
 
-/** The rules by which the parameters of events are judged. */
+/** The rules by which the parameters of events are checked. */
 export interface ReadOptions {
   readonly strict: boolean;
   /** False: the answer has no pages, and parameters of pages mean nothing. */

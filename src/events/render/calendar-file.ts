@@ -9,7 +9,7 @@ import { type JCal, vtimezone } from "./vtimezone.js";
 const FOLD = 74;
 const AHEAD_SECONDS = 10 * 366 * 86_400;
 
-/** Components written between two turns of the event loop. */
+/** Components written in one tick. */
 const SLICE = 50;
 
 /** A calendar to write. */

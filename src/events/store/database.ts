@@ -39,7 +39,7 @@ const BUSY_MS = { read: 20, write: 10_000 } as const;
  * Opens a store file, creating it and its folder when missing.
  *
  * @param mode "read" refuses every write by `PRAGMA query_only`, since libsql ignores better-sqlite3's `readonly`
- * @throws DataError in one line when the file cannot be opened or is no database
+ * @throws DataError in one line when the file cannot be opened or is not a database
  */
 export function openConnection(file: string, mode: "read" | "write"): StoreConnection {
   let database: Libsql.Database | null = null;

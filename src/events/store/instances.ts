@@ -28,7 +28,7 @@ export function writeInstances(db: StoreConnection, event: StoredEvent, siteZone
 
 /** The result of moving the horizon. */
 export interface Extension {
-  /** Events whose instances were made anew. */
+  /** Events whose instances were made again. */
   readonly events: number;
   /** Events that could not be expanded and keep the instances they had, with the reason. */
   readonly failed: readonly { readonly id: number; readonly reason: string }[];

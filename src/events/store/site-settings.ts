@@ -13,7 +13,7 @@ export function readStored(db: StoreConnection): ReadonlyMap<string, string> {
   return new Map(db.all("SELECT name, value FROM meta").map(([name, value]) => [String(name), String(value)]));
 }
 
-/** Stores a setting in place of its old value. */
+/** Stores a setting instead of its old value. */
 export function writeStored(db: StoreConnection, name: StoredSetting, value: string): void {
   const sql = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
   db.run(sql, [name, value]);

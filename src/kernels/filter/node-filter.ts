@@ -63,7 +63,7 @@ function pairsOf(sizes: readonly number[]): ComponentPair[] {
  * `step` nodes before, over their distance: d/dx, d/dy, d/dz of each component. Sums are float64; an answer does not
  * depend on other points.
  *
- * @param width odd number of nodes an axis
+ * @param width odd number of nodes per axis
  * @param sizes components of the fields: one, or two for a covariance of two
  * @param step  nodes, at least 1; for gradients only
  * @throws RangeError when an axis is tabulated or has fewer nodes than the cube

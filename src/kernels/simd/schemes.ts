@@ -61,7 +61,7 @@ export function createSimdScheme(module: Module, records: Scratch, request: Sche
   return nodalScheme(module, records, axes, target, order, options.fd8Legacy);
 }
 
-/** Makes a separable scheme: interpolation on `nodes` nodes an axis, Fd4Lag4, or a spline if there is a `table`. */
+/** Makes a separable scheme: interpolation on `nodes` nodes per axis, Fd4Lag4, or a spline if there is a `table`. */
 function tensorScheme(
   module: Module,
   records: Scratch,

@@ -5,7 +5,7 @@ import { AXIS_BYTES, FIELD_BYTES, PACKET_BYTES, TAP_BYTES, TERM_BYTES } from "./
 import type { Product } from "./terms.js";
 import type { WasmMemory } from "./webassembly.js";
 
-/** Combined nodes that there is room for, in bytes: four components on 40 nodes an axis. */
+/** Combined nodes that there is room for, in bytes: four components on 40 nodes per axis. */
 export const NODES_BYTES = 8 * 4 * 40 ** 3;
 
 /**

@@ -42,10 +42,10 @@ export interface AppOptions {
   readonly engine: Engine;
   /** A pino instance, or options for one. */
   readonly logger: Logger | LoggerOptions;
-  /** Judges tokens; made from `config.tokens` where absent. */
+  /** Checks tokens; made from `config.tokens` if absent. */
   readonly auth?: Auth;
   readonly plugins?: readonly Plugin[];
-  /** States of the guests, parts that the service goes on without, by name; `/readyz` shows them. */
+  /** States of the guests, parts that the service continues without, by name; `/readyz` shows them. */
   readonly guests?: Readonly<Record<string, () => string>>;
 }
 
@@ -133,7 +133,7 @@ function serverOptions(
       server.setTimeout(limits["http.requestTimeoutMs"] + limits["query.deadlineMs"]);
       return server;
     },
-    // Anyone can send the header that names the address of a caller, so it counts only where a trusted proxy sends it.
+    // Anyone can send the header that names the address of a caller, so it counts only if a trusted proxy sends it.
     trustProxy: trustProxy === null ? false : [...trustProxy],
     rewriteUrl: ({ url }: IncomingMessage) => decodable(below(base, pathOf(url ?? "/"))),
     // A long name must reach its interface, which answers that it is unknown.

@@ -23,7 +23,7 @@ const EXPOSED = [
 ].join(", ");
 
 /**
- * Judges the `Host` and `Origin` of every request before anything else of it.
+ * Checks the `Host` and `Origin` of every request before anything else of it.
  *
  * A service that listens on loopback answers by names of loopback, of `BASE_URL` and of `ALLOWED_HOSTS` only: a page
  * whose name is made to mean this machine (DNS rebinding) is told 421. A request with a foreign `Origin` that is not in

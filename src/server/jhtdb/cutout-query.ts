@@ -57,7 +57,7 @@ function range(texts: ReadonlyMap<string, string>, axis: string, length: number,
 }
 
 /**
- * Reads the box and the frames of a cutout. On a periodic axis a box may go on over the seam for one more period.
+ * Reads the box and the frames of a cutout. On a periodic axis a box may continue over the seam for one more period.
  *
  * @param frames queryable stored times of the dataset
  * @throws RequestError naming the first parameter that is missing or wrong

@@ -1,4 +1,4 @@
-/** `PointsReader` reads request bodies with one point a line, `x TAB y TAB z`, as they arrive. */
+/** `PointsReader` reads request bodies with one point per line, `x TAB y TAB z`, as they arrive. */
 import { excerpt, RequestError } from "../../errors.js";
 import { DecimalScanner } from "../../float32/number-scanner.js";
 import { parseFloat32 } from "../../float32/parse.js";
@@ -6,7 +6,7 @@ import { formOf, type ItemForm } from "../../text/items-ahead.js";
 import type { BodyItems, BodyReader } from "../rest/body-reader.js";
 import type { TripleWriter } from "../rest/triple-writer.js";
 
-/** A longer line is no point. */
+/** A longer line is not a point. */
 const LONGEST_LINE = 256;
 const TAB = 0x09;
 const LF = 0x0a;

@@ -16,7 +16,7 @@ import { nestedStream } from "../rest/write-answer.js";
 import { type CutoutQuery, readCutoutQuery, readCutoutTexts, type StridedRange } from "./cutout-query.js";
 import { JSON_TYPE, tokenIn } from "./serve-values.js";
 
-/** Coordinates of the nodes of a range; those behind the seam of a periodic axis go on growing. */
+/** Coordinates of the nodes of a range; those behind the seam of a periodic axis continue growing. */
 function coordinatesOf(axis: Axis, { first, count, stride }: StridedRange): number[] {
   return Array.from({ length: count }, (_, i) => {
     const node = first + i * stride;
@@ -59,7 +59,7 @@ function layoutOf(dataset: Dataset, query: CutoutQuery, components: number): Arr
 }
 
 /**
- * The answer: coordinates first, then an array a frame.
+ * The answer: coordinates first, then an array per frame.
  *
  * @param results the result of each frame by its name, each asked for when the one before has been read
  */

@@ -11,7 +11,7 @@ import { largeRows, nested, streamedRows } from "../rest/write-answer.js";
 import { PointsReader } from "./points-reader.js";
 import { countsFrames, readValuesQuery, timesOfFrames, type ValuesQuery } from "./values-query.js";
 
-/** A query with times in place of counted frames, where clients count the frames of its dataset. */
+/** A query with times instead of counted frames, where clients count the frames of its dataset. */
 function inTimes(query: ValuesQuery, life: RequestLife): ValuesQuery {
   const dataset = countsFrames(query.dataset) ? life.find(query.dataset) : undefined;
   if (dataset === undefined) return query;
@@ -37,11 +37,11 @@ function textsOf({ times, track, spatialInterpolation, temporalInterpolation }: 
 }
 
 /**
- * Answers with one row of JSON numbers a point, all points of the first time, then of the next.
+ * Answers with one row of JSON numbers per point, all points of the first time, then of the next.
  *
  * All points are taken before the answer begins, because clients read nothing until they have sent everything. A large
- * answer is sent while its parts are computed: points and times have been judged by then, and what fails later ends the
- * connection. Of another answer nothing is sent before it is complete, so each failure still gets its own status.
+ * answer is sent while its parts are computed: points and times have been checked by then, and what fails later ends
+ * the connection. Of another answer nothing is sent before it is complete, so each failure still gets its own status.
  */
 export async function serveValues(
   service: Service,

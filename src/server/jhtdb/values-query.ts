@@ -35,10 +35,10 @@ const PARAMETERS = [
 
 type Parameter = (typeof PARAMETERS)[number];
 
-/** Names of public datasets whose clients give the number of a frame, from 1, in place of a time. */
+/** Names of public datasets whose clients give the number of a frame, from 1, instead of a time. */
 const COUNTED_DATASETS = /^(isotropic(4096|8192|32768)|(st)?sabl2048low|rotstrat4096|channel5200)$/i;
 
-/** Whether clients give numbers of frames in place of times for the dataset of that name. */
+/** Whether clients give numbers of frames instead of times for the dataset of that name. */
 export function countsFrames(dataset: string): boolean {
   return COUNTED_DATASETS.test(dataset);
 }

@@ -97,7 +97,7 @@ export class Admission {
     return this.#points;
   }
 
-  /** Judges a request on arrival, before its body is read: large ones that hold slots do not cause refusals. */
+  /** Checks a request on arrival, before its body is read: large ones that hold slots do not cause refusals. */
   arrive(): void {
     if (this.#small >= this.#limits["engine.inflight"]) {
       throw new HttpRefusal(503, "All slots are taken.", { "retry-after": "1" });
@@ -232,7 +232,7 @@ export class Admission {
     hold.held = null;
   }
 
-  /** Closes an account; one that is paused goes on, to find its request over. For `PointsHold`. */
+  /** Closes an account; one that is paused continues, to find its request over. For `PointsHold`. */
   drop(hold: PointsHold): void {
     const held = hold.held ?? 0;
     this.#points -= held;
@@ -306,7 +306,7 @@ function smallPart(points: number): number {
   return points <= SMALL_POINTS ? points : 0;
 }
 
-/** The points of one request, from the first one read until its answer is out. */
+/** The points of one request, from the first one read until its answer has been sent. */
 export class PointsHold {
   /** The time at which the request arrived. */
   readonly since = performance.now();
@@ -321,9 +321,7 @@ export class PointsHold {
     this.#admission = admission;
   }
 
-  /**
-   * Takes note of points read; a promise where reading has to wait. What is read after `release` counts for nothing.
-   */
+  /** Records points read; a promise if reading has to wait. What is read after `release` counts for nothing. */
   add(count: number): Promise<void> | null {
     return this.#released ? null : this.#admission.add(this, count);
   }

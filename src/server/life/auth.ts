@@ -1,4 +1,4 @@
-/** `Auth` judges requests by tokens, whose digests are in a file that may change while the service runs. */
+/** `Auth` checks requests by tokens, whose digests are in a file that may change while the service runs. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ const TOKEN_FILE = z.strictObject({
 export type TokenFile = z.infer<typeof TOKEN_FILE>;
 export type TokenEntry = TokenFile["tokens"][number];
 
-/** The rights of a judged request; `release` is called once, when it has been answered. */
+/** The rights of a checked request; `release` is called once, when it has been answered. */
 export interface Grant {
   /** Names the token in logs; null without one. */
   readonly id: string | null;
@@ -44,10 +44,10 @@ export interface Grant {
   release(): void;
 }
 
-/** Judges requests by their token. */
+/** Checks requests by their token. */
 export interface Auth {
   /**
-   * @param note is told, before the token is judged, what names it in logs: `unknown` if it is in no file
+   * @param note is told, before the token is checked, what names it in logs: `unknown` if it is in no file
    * @throws AuthError `AuthenticationFailed` or `RateLimited`, LimitError `token.concurrent`
    */
   authorise(token: string | null, note?: (id: string) => void): Grant;
@@ -181,7 +181,7 @@ class TokenBook {
     return search(this.#accounts, token);
   }
 
-  /** Reads the file again; false when it is as it was. A complaint is not repeated unless it is asked for anew. */
+  /** Reads the file again; false when it is as it was. A complaint is not repeated unless it is asked for again. */
   look(anew = false): boolean {
     if (anew) this.#complaint = "";
     try {

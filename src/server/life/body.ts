@@ -37,7 +37,7 @@ export class Body implements ByteQueue {
   /**
    * @param limit  bytes admitted
    * @param slices a time slice that has lasted is ended before more is given out
-   * @param tick   when reading goes on after bytes have arrived
+   * @param tick   when reading continues after bytes have arrived
    */
   constructor(request: IncomingMessage, limit: number, slices: TimeSlices, tick: Tick) {
     this.#request = request;
@@ -78,7 +78,7 @@ export class Body implements ByteQueue {
     return held;
   }
 
-  /** Goes on with bytes that were given out, from the first that was not used. */
+  /** Continues with bytes that were given out, from the first that was not used. */
   putBack(bytes: Buffer): void {
     if (bytes.length > 0) this.#returned.unshift(bytes);
     this.#given -= bytes.length;

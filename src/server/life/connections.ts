@@ -14,7 +14,7 @@ const SILENT_MS = 1_000;
 const SILENT_PART = 1 / 2;
 /** Part of the connections allowed above which a new connection gets no time for its first request. */
 const CROWDED_PART = 3 / 4;
-/** Requests that begin in a turn of the event loop as they arrive; others begin in the next turns. */
+/** Requests that begin in a tick as they arrive; others begin in the next turns. */
 const MOST_AT_ONCE = 16;
 /** Unanswered requests of a connection above which no more is read from it. */
 const MOST_OWED = 128;
@@ -52,7 +52,7 @@ export class Connections {
   readonly #silent = new Map<string, { readonly socket: Socket; readonly since: number }>();
   /** Begins requests that have waited for their turn. */
   readonly #tick = new Tick(MOST_AT_ONCE);
-  /** Requests that have begun in this turn of the event loop. */
+  /** Requests that have begun in this tick. */
   #begun = 0;
   #unanswered = 0;
   #over = false;
@@ -105,8 +105,8 @@ export class Connections {
 
   /**
    * Begins a request once every earlier one of its connection has been answered. Node hands over all that a buffer of
-   * data holds, which may be a thousand requests, in one turn of the event loop; here they take turns with others. One
-   * whose connection has ended meanwhile does not begin.
+   * data holds, which may be a thousand requests, in a tick; here they take turns with others. One whose connection has
+   * ended meanwhile does not begin.
    */
   begin(answer: OwedAnswer, act: () => void): void {
     const connection = this.#open.get(answer.req.socket);

@@ -1,4 +1,4 @@
-/** `Discard` frees the memory of bytes that are no longer needed, without waiting for the collector of garbage. */
+/** `Discard` frees the memory of bytes that are no longer needed, without waiting for the garbage collector. */
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 
 /**

@@ -40,8 +40,8 @@ export function mainThreadCpu(): CpuClock {
 /**
  * Times the slices in which requests are decoded and encoded, and tells when one has lasted; one per service.
  *
- * Work that has not ended with its slice waits in a queue, from which each turn of the event loop takes one. So however
- * many long requests there are, a turn lasts little longer than a slice, and short requests get theirs in every turn.
+ * Work that has not ended with its slice waits in a queue, from which each tick takes one. So however many long
+ * requests there are, a turn lasts little longer than a slice, and short requests get theirs in every turn.
  */
 export class TimeSlices {
   /** Longest slice so far, in milliseconds of CPU time (of wall time where CPU time is unknown). */
@@ -51,7 +51,7 @@ export class TimeSlices {
   #startedAt = 0;
   #sampledAt = Number.NEGATIVE_INFINITY;
   #sample: number | null = null;
-  /** Time that slices have taken of this turn of the event loop. */
+  /** Time that slices have taken of this tick. */
   #spent = 0;
   #inTurn = false;
   /** Whether the present slice has come from the queue. */
@@ -85,7 +85,7 @@ export class TimeSlices {
   }
 
   /**
-   * Stops the clock while a part of an answer is handed on. It goes on from where it was unless the event loop has
+   * Stops the clock while a part of an answer is handed on. It continues from where it was unless the event loop has
    * turned meanwhile: parts that are taken at once make one long slice together.
    *
    * @returns takes the clock up again
@@ -106,7 +106,7 @@ export class TimeSlices {
     };
   }
 
-  /** Waits for something outside the slice, which goes on where it was if the event loop has not turned meanwhile. */
+  /** Waits for something outside the slice, which continues where it was if the event loop has not turned meanwhile. */
   async outside<T>(promise: Promise<T>): Promise<T> {
     const goOn = this.rest();
     try {
@@ -161,13 +161,13 @@ export class TimeSlices {
     this.#queued = true;
   }
 
-  /** Lets the first of those who wait go on, and the next one in the next turn of the event loop. */
+  /** Lets the first of those who wait continue, and the next one in the next tick. */
   #next(): void {
     this.#queue.shift()?.();
     if (this.#queue.length > 0) setImmediate(() => this.#next());
   }
 
-  /** Counts anew from the next turn of the event loop on. */
+  /** Counts again from the next tick on. */
   #noticeTurn(): void {
     if (this.#inTurn) return;
     this.#inTurn = true;
@@ -186,8 +186,8 @@ export class TimeSlices {
  * requests taken through each stage together: the code of a stage stays in the processor's caches, and callers are
  * woken once and not after every answer. A single request waits for nothing but the sockets that are ready with it.
  *
- * More than sixteen gain nothing from each other: the others have the next turns of the loop. So turns stay short, and
- * a request that needs a slot for a moment finds one, however many come in a tick.
+ * More than sixteen gain nothing from each other: the others have the next ticks. So turns stay short, and a request
+ * that needs a slot for a moment finds one, however many come in a tick.
  */
 export class Tick {
   readonly #most: number;

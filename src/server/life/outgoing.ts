@@ -28,7 +28,7 @@ export class Outgoing {
   readonly #good: number;
   readonly #answers = new Set<OutgoingAnswer>();
   #bytes = 0;
-  /** Woken when an answer is out. */
+  /** Woken when an answer has been sent. */
   #waiting: (() => void)[] = [];
 
   /**
@@ -55,7 +55,7 @@ export class Outgoing {
     return true;
   }
 
-  /** Cuts the slowest reader off if one may be, and resolves when an answer is out or some time has passed. */
+  /** Cuts the slowest reader off if one may be, and resolves when an answer has been sent or some time has passed. */
   room(): Promise<void> {
     this.#slowest()?.cut();
     return new Promise((resolve) => {
@@ -67,7 +67,7 @@ export class Outgoing {
     });
   }
 
-  /** The answer is out, or its reader has left. */
+  /** The answer has been sent, or its reader has left. */
   leave(answer: OutgoingAnswer): void {
     if (!this.#answers.delete(answer)) return;
     this.#bytes -= answer.bytes;

@@ -57,7 +57,7 @@ export class ReaderPace {
     this.#answer = answer;
   }
 
-  /** Takes note of bytes that are handed to the socket; a reader that does not take them in time is cut off. */
+  /** Records bytes that are handed to the socket; a reader that does not take them in time is cut off. */
   offer(bytes: number): void {
     if (this.#over) return;
     const ms = this.#limits["http.readerGraceMs"] + (1000 * bytes) / this.#limits["http.readerBytesPerSecond"];
@@ -66,7 +66,7 @@ export class ReaderPace {
     this.#offeredAt ??= performance.now();
   }
 
-  /** Takes note of bytes that the socket has taken. */
+  /** Records bytes that the socket has taken. */
   taken(bytes: number): void {
     if (this.#patience !== null) clearTimeout(this.#patience);
     this.#takenBytes += bytes;
@@ -78,7 +78,7 @@ export class ReaderPace {
     return this.#offeredAt === null ? 0 : performance.now() - this.#offeredAt;
   }
 
-  /** Gives the bytes back: the answer is out, or the caller has left. */
+  /** Gives the bytes back: the answer has been sent, or the caller has left. */
   end(): void {
     this.#over = true;
     if (this.#answer !== null) this.#outgoing.leave(this.#answer);

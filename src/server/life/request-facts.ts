@@ -34,7 +34,7 @@ export const NO_FACTS: Readonly<RequestFacts> = {
   token: null,
 };
 
-/** A request whose answer is out, or whose caller has left. */
+/** A request whose answer has been sent, or whose caller has left. */
 export interface EndedRequest {
   readonly facts: RequestFacts;
   readonly outcome: string;

@@ -79,14 +79,14 @@ export class RequestLife {
   readonly #datasets = new Map<string, NonNullable<ReturnType<Engine["find"]>>>();
   /** Points that the token admits; 0 for any number. */
   #tokenPoints = 0;
-  /** What the token allows; null until it is judged. */
+  /** What the token allows; null until it is checked. */
   #grant: Grant | null = null;
   /** Points and nodes of earlier queries of the request. */
   #settled = 0;
   /** Nodes of the searches and cutouts of the request. */
   #nodes = 0;
   #body: Body | null = null;
-  /** Records, beyond one a point, that count as points in flight. */
+  /** Records, beyond one per point, that count as points in flight. */
   #records = 0;
   /** The time at which the result is due, on the clock of `performance.now`; counts from the end of the body. */
   #deadline: number | null = null;
@@ -94,7 +94,7 @@ export class RequestLife {
   #over = false;
 
   /**
-   * Judges a request on arrival, before its body is read. The earlier requests of its connection are answered: so no
+   * Checks a request on arrival, before its body is read. The earlier requests of its connection are answered: so no
    * connection has more than one slot.
    *
    * @param name of the interface, for log and counters
@@ -120,7 +120,7 @@ export class RequestLife {
     reply.raw.on("close", () => this.#end());
   }
 
-  /** Judges the token, null if the request has none. @throws AuthError, LimitError `token.concurrent` */
+  /** Checks the token, null if the request has none. @throws AuthError, LimitError `token.concurrent` */
   authorise(token: string | null): void {
     const { facts } = this.#request;
     const grant = this.#service.auth.authorise(token, (id) => {
@@ -156,7 +156,7 @@ export class RequestLife {
     return this.#body;
   }
 
-  /** Takes note of points read; a promise where reading has to wait. */
+  /** Records points read; a promise if reading has to wait. */
   admit(count: number): Promise<void> | null {
     this.#request.facts.points += count;
     return count > 0 ? this.#hold.add(count) : null;
@@ -228,7 +228,7 @@ export class RequestLife {
    * entered asks for its slot again, because a larger one may have to wait longer.
    *
    * @param more        evaluations of a field that the request takes besides those of the queries it has begun
-   * @param moreRecords records, beyond one a point, of the answers to these
+   * @param moreRecords records, beyond one per point, of the answers to these
    */
   async enter(more = 0, moreRecords = 0): Promise<void> {
     if (this.#gone) throw new CancelledError();
@@ -242,8 +242,8 @@ export class RequestLife {
   }
 
   /**
-   * Counts the records of the queries that the request has begun like points, of which one a point is counted: records
-   * are what answers are made of. It holds no slot while it waits for room.
+   * Counts the records of the queries that the request has begun like points, of which one per point is counted:
+   * records are what answers are made of. It holds no slot while it waits for room.
    */
   async #holdRecords(more: number): Promise<void> {
     let records = more;
@@ -285,17 +285,17 @@ export class RequestLife {
     this.#deadline = null;
   }
 
-  /** Takes note of bytes that are handed to the socket; a reader that does not take them in time is cut off. */
+  /** Records bytes that are handed to the socket; a reader that does not take them in time is cut off. */
   handOver(bytes: number): void {
     this.#pace.offer(bytes);
   }
 
-  /** Takes note of bytes that the socket has taken. */
+  /** Records bytes that the socket has taken. */
   handedOver(bytes: number): void {
     this.#pace.taken(bytes);
   }
 
-  /** Takes note of time that writing the answer took. */
+  /** Records time that writing the answer took. */
   encoded(ms: number): void {
     this.#request.facts.encodeMs += ms;
   }
@@ -333,7 +333,7 @@ export class RequestLife {
     this.#reply.raw.destroy();
   }
 
-  /** The answer is out, or the caller has left. */
+  /** The answer has been sent, or the caller has left. */
   #end(): void {
     if (!this.#reply.raw.writableFinished) {
       this.#gone = true;

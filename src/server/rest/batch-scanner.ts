@@ -71,7 +71,7 @@ export class BatchScanner {
     this.#most = most;
   }
 
-  /** Looks at the bytes before `to`. @throws RequestError if the body is no batch */
+  /** Looks at the bytes before `to`. @throws RequestError if the body is not a batch */
   advance(to: number): void {
     for (; this.#at < to; this.#at++) {
       const byte = this.#body[this.#at];

@@ -95,7 +95,7 @@ export class PendingQuery {
     return this.#evaluation?.texts ?? null;
   }
 
-  /** Takes note of the points read since the last call; a promise where reading has to wait. */
+  /** Records the points read since the last call; a promise if reading has to wait. */
   admit(): Promise<void> | null {
     const count = this.#points?.count ?? 0;
     const more = count - this.#admitted;

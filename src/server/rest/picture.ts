@@ -24,7 +24,7 @@ export class Range {
 }
 
 /**
- * Draws a picture, one pixel a value; the first row of values is at its lower edge and what is not finite is
+ * Draws a picture, one pixel per value; the first row of values is at its lower edge and what is not finite is
  * transparent.
  *
  * @param values rows * columns, row by row

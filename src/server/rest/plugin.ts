@@ -306,7 +306,7 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
     scheme: { name: "token", definition: { type: "http", scheme: "bearer" } },
   });
   api.get("/openapi.json", { schema: UNDOCUMENTED }, () => docs.document());
-  // A terminal goes on in a new line after an answer.
+  // A terminal continues in a new line after an answer.
   api.addHook("onSend", async (_request, _reply, payload) =>
     typeof payload === "string" && !payload.endsWith("\n") ? `${payload}\n` : payload,
   );

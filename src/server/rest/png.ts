@@ -18,7 +18,7 @@ export function rowBytes(width: number): number {
 /**
  * Writes a picture.
  *
- * @param rows pixels, the upper row first, `rowBytes(width)` bytes a row
+ * @param rows pixels, the upper row first, `rowBytes(width)` bytes per row
  *
  * Source: Portable Network Graphics, third edition (W3C), sections 5 and 11.2.
  */

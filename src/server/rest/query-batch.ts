@@ -50,7 +50,7 @@ export const BATCH_ANSWER = Type.Object({
 /** Bytes that are scanned or read at a time. */
 const PART_BYTES = 32 * 1024;
 
-/** Finds the queries in the body. @throws RequestError if it is no batch */
+/** Finds the queries in the body. @throws RequestError if it is not a batch */
 async function findQueries(body: Buffer, slices: TimeSlices): Promise<readonly BatchQuery[]> {
   const scanner = new BatchScanner(body, MOST_QUERIES);
   for (let to = 0; to < body.length; ) {

@@ -36,7 +36,7 @@ export interface DecodeContext extends RequestDialect {
   /** Shared by the requests of a service. */
   readonly scanners: PlainScanners;
   readonly smallTexts: SmallTexts;
-  /** Judges the token; null if the request has none. */
+  /** Checks the token; null if the request has none. */
   authorise(token: string | null): void;
   /** Most points of a request, for forms that keep them until their last member. */
   readonly mostPoints: number;
@@ -44,10 +44,7 @@ export interface DecodeContext extends RequestDialect {
   start(query: Query): Evaluation;
   /** The smaller of a limit and that of the token. */
   limit(own: PointLimit): PointLimit;
-  /**
-   * Takes note of points decoded, also of none; a promise where reading has to wait for its share or give way to other
-   * work.
-   */
+  /** Records points decoded, also of none; a promise if reading has to wait for its share or give way to other work. */
   admit(points: number): Promise<void> | null;
   /** The threads that read a long request; absent: the caller's thread reads it. */
   readonly long?: Omit<ReadingThreads, "texts">;

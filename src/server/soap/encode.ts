@@ -41,7 +41,7 @@ export class ResponseEncoder {
   *encode(row: OperationRow, version: SoapVersion, result: Result): Generator<Buffer, undefined> {
     const template = this.#template(row, version);
     const components = template.separators.length - 1;
-    // The array forms write a number a record.
+    // The array forms write a number per record.
     const items = components === 1 ? result.items * result.components : result.items;
     let passage = allocate(template, items);
     let at = copyBytes(template.head, passage, 0);

@@ -24,7 +24,7 @@ export interface ItemArray {
   /** Items that it may have, and the limit that says so. */
   readonly most: number;
   readonly limit: string;
-  /** Takes note of items read; a promise where reading has to wait. */
+  /** Records items read; a promise if reading has to wait. */
   readonly admit: (count: number) => Promise<void> | null;
   /** The threads that read the items; absent: the caller's thread reads them all. */
   readonly ahead?: ReadingThreads;
@@ -158,7 +158,7 @@ class ItemsReader {
     return why;
   }
 
-  /** Takes note of items in the slab; a promise where reading has to wait. */
+  /** Records items in the slab; a promise if reading has to wait. */
   #advance(count: number): Promise<void> | null {
     const { sink, admit } = this.#array;
     this.#total += count;

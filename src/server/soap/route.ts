@@ -53,7 +53,7 @@ export const soapPlugin: Plugin = async (app, service) => {
 };
 
 /**
- * Adds the route for calls. Its `onRequest` hook serves them, before fastify judges the length and the type of a body:
+ * Adds the route for calls. Its `onRequest` hook serves them, before fastify checks the length and the type of a body:
  * `serve` does that, and reads the body as it arrives. So the handler of the route has nothing to do.
  */
 function postRoute(soap: FastifyInstance, shared: SharedParts): void {

@@ -24,7 +24,7 @@ export function schemaType(local: string): string {
   return `{${XSD}}${local}`;
 }
 
-/** Judges the attributes of the element that has just started; `type` is its declared type, if it has a name. */
+/** Checks the attributes of the element that has just started; `type` is its declared type, if it has a name. */
 export function checkAttributes(
   reader: XmlReader,
   version: SoapVersion,

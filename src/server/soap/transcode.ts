@@ -73,7 +73,7 @@ export class Transcoder {
   }
 
   /**
-   * Judges the encoding named in the XML declaration: a byte order mark must agree with it, a charset overrules it, and
+   * Checks the encoding named in the XML declaration: a byte order mark must agree with it, a charset overrules it, and
    * without either it must be UTF-8, for nothing else could have been read so far.
    */
   declare(encoding: string): void {

@@ -103,7 +103,7 @@ function readNumber(from: usize, end: usize, out: usize, spaced: bool, narrow: b
     if (narrow && <u32>load<u8>(p) - 0x30 > 9) return p < end ? ODD : CUT;
     while (mantissa < SHORT_MANTISSA) {
       const word = load<u64>(p) ^ 0x3030_3030_3030_3030;
-      // The lowest of these bits marks the first byte that is no digit.
+      // The lowest of these bits marks the first byte that is not a digit.
       const other = ((word + 0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
       if (other == 0) {
         mantissa = mantissa * 100_000_000 + ofEight(word);

@@ -8,7 +8,7 @@ import { addFramesBox, addFramesListed, LONGEST_FRAMES_PART } from "./rows-of-fr
 import { brickOf, placeNodes } from "./nodes";
 
 /**
- * Size of the work area, in bytes, for boxes of up to 14 nodes an axis. It holds a list of row addresses for each of
+ * Size of the work area, in bytes, for boxes of up to 14 nodes per axis. It holds a list of row addresses for each of
  * four frames, the addresses of a plane's rows in their bricks, and the places of the nodes along y and z. Rows are
  * listed eight or sixteen at a time, so a list has room beyond its last address.
  */

@@ -385,7 +385,7 @@ function atAll(
  * @param outputs  outputs per component of a field
  * @param frames how frames are combined; 0: there is one
  * @param packet the points are together in this packet; 0: each is combined alone
- * @param out    `components` values a point, overwritten; fields one after the other, component-major
+ * @param out    `components` values per point, overwritten; fields one after the other, component-major
  * @param work   4 KiB of this thread
  */
 export function nodal(

@@ -75,12 +75,12 @@ export function weighSpline(
 /**
  * Sums of separable products of the weights of a spline at points, float64.
  *
- * @param nodes       4 to 14 nodes an axis, even
+ * @param nodes       4 to 14 nodes per axis, even
  * @param derivatives as for `weighSpline`; vector r of a term is the r-th derivative
  * @param outputs       outputs per component of a field
  * @param frames      how frames are combined; 0: there is one
  * @param packet the points are together in this packet; 0: each is combined alone
- * @param out         `components` values a point, overwritten; fields one after the other, component-major
+ * @param out         `components` values per point, overwritten; fields one after the other, component-major
  * @param work        20 KiB of this thread
  */
 export function spline(

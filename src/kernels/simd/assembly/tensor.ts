@@ -260,13 +260,13 @@ export function addTerms(
 }
 
 /**
- * Sums of separable products at points, float64; interpolation is on four nodes an axis.
+ * Sums of separable products at points, float64; interpolation is on four nodes per axis.
  *
  * @param derivatives bits of the vectors that the terms use besides the interpolation weights
  * @param outputs       outputs per component of a field
  * @param frames      how frames are combined; 0: there is one
  * @param packet the points are together in this packet; 0: each is combined alone
- * @param out         `components` values a point, overwritten; fields one after the other, component-major
+ * @param out         `components` values per point, overwritten; fields one after the other, component-major
  * @param work        16 KiB of this thread
  */
 export function tensor(

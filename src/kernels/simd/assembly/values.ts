@@ -256,7 +256,7 @@ function interpolate(
  * @param large  whether the fields are much larger than the processor's caches
  * @param frames how frames are combined; 0: there is one
  * @param packet the points are together in this packet; 0: each is combined alone
- * @param out    `components` values a point, overwritten; fields one after the other
+ * @param out    `components` values per point, overwritten; fields one after the other
  * @param work   16 KiB of this thread
  */
 export function values(

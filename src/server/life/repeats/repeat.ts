@@ -76,7 +76,7 @@ export class Repeat {
     return this.on(event, listener);
   }
 
-  /** Says that it is over: the answer is out, or the connection has closed. */
+  /** Says that it is over: the answer has been sent, or the connection has closed. */
   emit(_event: "close"): boolean {
     if (this.#over) return false;
     this.#over = true;

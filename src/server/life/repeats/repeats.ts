@@ -295,7 +295,7 @@ class FollowedConnection {
     this.#goOn();
   }
 
-  /** Runs a repeat, and goes on with the connection once its answer is out. */
+  /** Runs a repeat, and continues with the connection once its answer has been sent. */
   #answer(repeated: RepeatedRequest, run: (repeat: Repeat) => Promise<void>): void {
     const repeat = new Repeat(repeated, this.#socket, this.#serverHeaders);
     const { connections, begun } = this.#setting;
@@ -312,7 +312,7 @@ class FollowedConnection {
     });
   }
 
-  /** Goes on with the data that came while busy. */
+  /** Continues with the data that came while busy. */
   #goOn(): void {
     if (this.#held.length === 0) return;
     this.#socket.resume();

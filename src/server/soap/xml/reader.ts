@@ -43,7 +43,9 @@ const TEXT = 3;
 export const DONE = 4;
 export type XmlEvent = typeof START | typeof END | typeof TEXT | typeof DONE;
 
-/** Outcomes of a scan that are no event: the bytes at hand end inside a token; a token was read that is no event. */
+/**
+ * Outcomes of a scan that are no event: the bytes at hand end inside a token; a token was read that is not an event.
+ */
 const MORE = 0;
 const AGAIN = -1;
 type ScanStep = XmlEvent | typeof MORE | typeof AGAIN;
@@ -59,7 +61,7 @@ export interface ByteSource {
    * `also` does; no more bytes are handed on then.
    */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
-  /** Judges the encoding that the XML declaration names; throws if it contradicts what is known. */
+  /** Checks the encoding that the XML declaration names; throws if it contradicts what is known. */
   declare(encoding: string): void;
 }
 
@@ -71,7 +73,7 @@ export interface XmlLimits {
   readonly "xml.textChars": number;
 }
 
-/** Names and attribute values of earlier documents: requests repeat a few dozen, each is decoded and judged once. */
+/** Names and attribute values of earlier documents: requests repeat a few dozen, each is decoded and checked once. */
 export class Spellings {
   readonly names = new Interned(splitName);
   readonly values = new Interned(plainValue);
@@ -91,7 +93,7 @@ const DECLARATION_START = [...Buffer.from("<?xml")];
 /** Names of encodings (XML 1.0, 4.3.3). */
 const ENCODING_NAME = /^[A-Za-z][A-Za-z0-9._-]*$/;
 /**
- * Below this size a token cut by the end of the input is scanned anew with every part; above, only once it has grown
+ * Below this size a token cut by the end of the input is scanned again with every part; above, only once it has grown
  * by a quarter.
  */
 const RESCAN_BYTES = 4096;
@@ -302,7 +304,7 @@ export class XmlReader {
     return this.#source.flow(into, also);
   }
 
-  /** Goes on with bytes that were taken away, from the first that was not read; all at hand have been taken. */
+  /** Continues with bytes that were taken away, from the first that was not read; all at hand have been taken. */
   putBack(bytes: Buffer): void {
     this.buffer = bytes;
     this.position = 0;
@@ -487,7 +489,7 @@ export class XmlReader {
     return END;
   }
 
-  // Tokens inside tags: `undefined` means that bytes are missing; the whole tag is scanned anew when they are there.
+  // Tokens inside tags: `undefined` means that bytes are missing; the whole tag is scanned again when they are there.
 
   #skipSpace(): boolean {
     const from = this.#at;
@@ -648,7 +650,7 @@ export class XmlReader {
     return MORE;
   }
 
-  /** Gives out the text in `buffer[from .. to)` and goes on at `next`. */
+  /** Gives out the text in `buffer[from .. to)` and continues at `next`. */
   #textUpTo(from: number, to: number, next: number): ScanStep {
     this.position = next;
     if (from === to) return AGAIN;

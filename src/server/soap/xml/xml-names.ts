@@ -1,4 +1,4 @@
-/** Names and namespaces are judged by XML 1.0 (fifth edition) and Namespaces in XML 1.0. */
+/** Names and namespaces are checked by XML 1.0 (fifth edition) and Namespaces in XML 1.0. */
 import { RequestError } from "../../../errors.js";
 
 export const XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace";
