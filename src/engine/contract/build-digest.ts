@@ -1,6 +1,5 @@
 /**
- * Computes a digest of the code that computes: processes and files that know it tell whether they come from the same
- * code.
+ * Computes a digest of the code that computes, by which processes and files show whether they come from the same code.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";

@@ -7,9 +7,9 @@ import type { Axes, Bricking, Triple } from "../../kernels/types.js";
 import { BrickCache } from "../../storage/bricks/cache.js";
 import { leastReads, type SweepCost, type SweepShape } from "./sweep-shape.js";
 
-/** Rows of stored bricks that are at hand as a whole: two that batches lie in, and the ones before and after them. */
+/** Rows of stored bricks that are kept whole: two that contain batches, and the ones before and after them. */
 const WHOLE_ROWS = 4;
-/** Rows, next to those of a column, of which the nodes next to the next layer are at hand in two layers. */
+/** Rows, in addition to those of a column, of which two layers keep the nodes next to the following layer. */
 const TWICE_ROWS = 2;
 
 /** Beyond all rows of a sweep. */
@@ -93,7 +93,7 @@ export function chooseCombinedShape(
   return fits(order, width[order[0]], width[order[1]]) ? cost : null;
 }
 
-/** Bytes that the combined bricks of a stored brick take up, of all fields. */
+/** Bytes of the combined bricks of a stored brick, for all fields. */
 export function combinedBytes(
   axes: Axes,
   bricking: Bricking,

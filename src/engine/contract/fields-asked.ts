@@ -14,8 +14,8 @@ const WORDS: readonly { readonly field: FieldName; readonly letter: string; read
 ];
 
 /**
- * Quantities that only searches compute; the public service answers the velocity for them elsewhere, which would pass
- * for what was asked.
+ * Quantities that only searches compute. In other operations the public service answers with the velocity instead,
+ * which nobody would notice.
  */
 const SEARCHED = /[vV]orticity|^[qQ]$/;
 

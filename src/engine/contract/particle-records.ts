@@ -3,9 +3,7 @@ import { RequestError } from "../../errors.js";
 import { type Operation, RECORDS, type RecordName } from "../../operations.js";
 import type { Query, Result } from "./query.js";
 
-/**
- * The record of an operation; where particles stop at open faces, it may have the time of the exit after the position.
- */
+/** The record of an operation; if particles stop at open faces, it may have the time of the exit after the position. */
 export function recordOf({ result, family }: Operation, { exitTimes, openFaces }: Query): RecordName {
   return family === "track" && exitTimes === true && openFaces === "stop" ? "Exit" : result;
 }

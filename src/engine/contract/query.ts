@@ -83,9 +83,9 @@ export interface Query {
   readonly recordEvery?: number;
   /** Tracking without drag only: the scheme that moves particles; absent: heun. */
   readonly integrator?: Integrator;
-  /** Tracking only: what becomes of particles that leave through open faces; absent: what the dataset says. */
+  /** Tracking only: what happens to particles that leave through open faces; absent: what the dataset says. */
   readonly openFaces?: OpenFaces;
-  /** Tracking only: where particles stop at open faces, records end with the time of the exit, NaN before it. */
+  /** Tracking only: if particles stop at open faces, records end with the time of the exit, NaN before it. */
   readonly exitTimes?: boolean;
 }
 
@@ -120,11 +120,11 @@ export interface Evaluation {
   readonly nodes: number;
   /** The largest number of points of this query, and the name of the limit that sets it. */
   readonly limit: { readonly points: number; readonly name: string };
-  /** Evaluations of a field that the query takes with the points that are in; 0 for a bad query. */
+  /** Evaluations of a field that the query takes for the points so far; 0 for a bad query. */
   readonly work: number;
-  /** Records of the answer to the points that are in, beyond one per point; 0 for a bad query. */
+  /** Records of the answer to the points so far, beyond one per point; 0 for a bad query. */
   readonly moreRecords: number;
-  /** Threads that read points from large texts and write large results; absent: those who serve read and write them. */
+  /** Threads that read points from large texts and write large results; absent: the caller's thread does both. */
   readonly texts?: QueryTexts;
   /**
    * Ends the input and waits for the result.
@@ -163,7 +163,7 @@ export interface Result {
 export interface PeerStatus {
   /** Its address. */
   readonly name: string;
-  /** Whether it takes pieces: it answers, stays, and computes by the same code. */
+  /** Whether it takes pieces: it answers, is not draining, and runs the same code. */
   readonly usable: boolean;
   /** Pieces that it has been asked for and has not answered. */
   readonly outstanding: number;

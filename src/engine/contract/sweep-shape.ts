@@ -2,10 +2,9 @@
  * Chooses the shape of a sweep over bricks: columns side by side, each swept layer by layer, a layer row by row.
  *
  * Points are ordered by the brick of the lowest node that a stencil may need (`STENCIL_REACH`), so those of one brick
- * touch it and its next neighbours only: 8 bricks, not 27. Going along a column, a brick is needed again after at most
- * two layers and two rows of the column, next neighbours included. While a cache with the least recently used brick
- * going first holds those, and the rows that workers are ahead of each other, every brick is read once for each column
- * that touches it.
+ * touch it and its next neighbours only: 8 bricks, not 27. Along a column, a brick is needed again after at most two
+ * layers and two rows of the column, next neighbours included. As long as a least-recently-used cache holds those, and
+ * the rows by which workers are apart, every brick is read once for each column that touches it.
  */
 import { wrap } from "../../kernels/stencil.js";
 import type { Axes, Axis, Bricking, Triple } from "../../kernels/types.js";

@@ -111,13 +111,13 @@ export interface SortTask {
 export interface ScanTask {
   readonly kind: "scan";
   readonly folders: readonly string[];
-  /** Folder of descriptors apart from their files. */
+  /** The separate folder of descriptors. */
   readonly descriptors?: string | null;
   /** States of what an earlier scan has seen, by location. */
   readonly known: ReadonlyMap<string, string>;
-  /** The last scan took so long that no thread for queries is to wait for this one. */
+  /** The last scan took so long that this one must not occupy a thread for queries. */
   readonly slow: boolean;
-  /** File of what scans of earlier processes have found; null: it is not asked. */
+  /** File with the findings of scans of earlier processes; null: it is not read. */
   readonly index: string | null;
 }
 

@@ -59,7 +59,7 @@ export class CutoutThread {
    */
   async write(dataset: Dataset, selection: Selection, path: string): Promise<void> {
     if (this.#pool.queueSize >= WAITING) throw new BusyError("Too many cutouts are being written.");
-    // A forcing may hold large tables, of which a cutout needs nothing.
+    // A forcing may hold large tables, which a cutout does not need.
     const task: CutoutFile = { dataset: { ...dataset, forcing: { kind: "none" } }, selection, path };
     const written = this.#pool.run(task) as Promise<CutoutOutcome>;
     this.#writing.add(written);

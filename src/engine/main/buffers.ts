@@ -21,7 +21,7 @@ export class BufferPool {
     return found;
   }
 
-  /** Takes a buffer back, which must not be read any more. */
+  /** Takes a buffer back, which must no longer be read. */
   give(buffer: SharedArrayBuffer): void {
     const size = buffer.byteLength;
     if (this.#kept + size > KEPT_BYTES) return;

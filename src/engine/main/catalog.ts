@@ -13,20 +13,20 @@ import type { Carrier } from "./carrier.js";
 /** Numbers reserved in the brick cache for the fields of one version of a dataset. */
 const FIELDS_PER_DATASET = FIELD_NAMES.length;
 /**
- * The numbers of combined bricks lie below this, negative; above it are those of the threads' own. After so many
- * queries they begin again, when nothing of the first is in the cache any more.
+ * The numbers of combined bricks lie below this, negative; above it are those of the threads' own. After this many
+ * queries they start over, when the cache holds nothing of the first any longer.
  */
 const FIRST_COMBINATION = 2 ** 20;
 const MOST_COMBINATIONS = 2 ** 26;
 /**
- * The findings in the state folder with which the first scan of a process begins, and which it leaves to the next
+ * The findings in the state folder with which the first scan of a process begins; it leaves its own to the next
  * process.
  */
 const INDEX_NAME = "catalogue";
 /** Interval at which the data folders are scanned unasked. */
 const RESCAN_MS = 30_000;
 /**
- * After a scan that took longer than this the next one runs on the express thread, so that queries keep theirs; the
+ * After a scan that took longer than this, the next one runs on the express thread, so that queries keep theirs. The
  * first scan of a process, which opens every file, may take longer.
  */
 const SLOW_MS = 250;
@@ -52,7 +52,7 @@ export class Catalog {
   /** Tells of changes in the folders of the last scan; null until they are watched. */
   #changes: FolderWatch | null = null;
   #folders: readonly string[] = [];
-  /** Names that have been served and are not any more, with the location of their last dataset. */
+  /** Names that are no longer served, with the location of their last dataset. */
   readonly #gone = new Map<string, string>();
   /** Locations that the last scan has refused. */
   #refused: ReadonlySet<string> = new Set();
@@ -109,7 +109,7 @@ export class Catalog {
 
   #scan(): void {
     this.reload().catch((error: unknown) => {
-      // A scan that runs when the service ends is lost with its thread.
+      // A scan that is running when the service ends is lost with its thread.
       if (!this.#closed) this.#log.error({ err: error }, "the data folders could not be scanned");
     });
   }
@@ -124,8 +124,8 @@ export class Catalog {
   /**
    * The dataset of a name or alias, in any letter case.
    *
-   * @throws DataError for one that was served until its files changed to what is refused, NotFoundError for one whose
-   *   files have been refused since they were seen
+   * @throws DataError if it was served until its files changed and were refused, NotFoundError if its files have
+   *   always been refused
    */
   find(name: string): Dataset | undefined {
     const found = this.#names.get(name.toLowerCase());

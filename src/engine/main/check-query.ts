@@ -1,4 +1,4 @@
-/** Checks a query before its points arrive, in the order and the words of the public service, with reasons added. */
+/** Checks a query before its points arrive, in the order and the words of the public service, and adds reasons. */
 import type { Limits } from "../../config.js";
 import { namesOf, RequestError, unknownDataset } from "../../errors.js";
 import { shortestFloat32 } from "../../float32/format.js";

@@ -3,8 +3,8 @@
 /**
  * Keeps the items in progress.
  *
- * They are in an array: a `Set` makes a new table after some entries, each old one keeps the next one and all that
- * was in it, and once one of them has become old the collector of young objects frees none of them any more.
+ * They are in an array, because a `Set` makes a new table after some entries, and each old table keeps its successor
+ * and all it contained: once a table has moved to V8's old generation, minor collections free none of its successors.
  */
 export class InProgress<T> {
   /** Null in free places. */

@@ -10,8 +10,8 @@ import type { BatchTask } from "../contract/task.js";
 import type { InlineEvaluator, InlineSetup } from "./inline-evaluator.js";
 
 /**
- * Node values that an inline batch reads, at most, if the SIMD module has its scheme, and where it has not: some 40
- * microseconds with the nodes in the processor's caches, 250 with none of them there.
+ * Largest number of node values that an inline batch reads, with and without a scheme of the SIMD module for it: some
+ * 40 microseconds if the nodes are in the processor's caches, 250 if none of them are.
  */
 const MOST_VALUES = 160_000;
 const MOST_PLAIN_VALUES = 20_000;

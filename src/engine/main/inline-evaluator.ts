@@ -28,7 +28,7 @@ export interface InlineEvaluator {
   /**
    * Evaluates a batch and fills its `out`.
    *
-   * @returns false, with `out` meaning nothing, where bricks would have to be read or waited for
+   * @returns false, leaving `out` undefined, if bricks would have to be read or waited for
    * @throws what `evaluateBatch` throws
    */
   evaluate(task: BatchTask): boolean;

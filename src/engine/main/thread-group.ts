@@ -222,7 +222,7 @@ export class ThreadGroup {
   }
 
   /**
-   * Waits for the threads that the library has given up: until they have ended they may write into the buffers of their
+   * Waits for the threads that the library has given up: until they end, they may write into the buffers of their
    * tasks.
    */
   async #abandonedEnded(): Promise<void> {

@@ -17,7 +17,7 @@ export interface BatchContext {
 }
 
 /**
- * Copies each value to its place in the caller's order, rounded once where `out` is float32.
+ * Copies each value to its place in the caller's order, rounded once if `out` is float32.
  *
  * @param places place of each point of the batch in `out`, if it is not its index
  */

@@ -50,20 +50,20 @@ export interface CombinedBricks {
     made: (at: number) => void,
   ): number;
   /**
-   * The combined bricks to be made with a missing one, since they need the same stored brick: all of it where points
-   * `first .. last` lie in its layer and column, else those as far along as the missing one.
+   * The combined bricks to make with a missing one, because they need the same stored brick: all of its combined bricks
+   * if points `first .. last` lie in its layer and column, else those as far along as the missing one.
    */
   madeWith(brick: number, positions: Float64Array, first: number, last: number): number[];
   /**
-   * Starts to fetch the stored bricks that some combined ones are made of, in every frame, waits for a moment where
-   * none has arrived, and returns whether all have arrived or failed, as those of files on this machine have.
+   * Starts to fetch the stored bricks that some combined ones are made of, in every frame; waits for a moment if none
+   * has arrived; returns whether all have arrived or failed, as those of local files always have.
    */
   areFetched(bricks: readonly number[]): boolean;
   /**
-   * The combined bricks of which the sweep makes no more use, and which it has not dropped yet: those before the rows
-   * of the batches that threads evaluate, of which the batch of these points is one.
+   * The combined bricks that the sweep no longer needs and has not dropped yet: those before the rows of the batches
+   * that threads evaluate, including the batch of these points.
    */
   passed(positions: Float64Array, seat: number): number[];
-  /** Tells the other threads that this one evaluates no batch any more. */
+  /** Tells the other threads that this one no longer evaluates a batch. */
   leave(seat: number): void;
 }

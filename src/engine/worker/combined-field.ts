@@ -28,9 +28,9 @@ export class CombinedField implements BrickSource, CombinedBricks {
   readonly #index: number;
   /** Combined bricks in a stored one along x, y, z. */
   readonly #parts: Triple;
-  /** Stored bricks that have arrived from a store since they were last all asked for, by frame and brick. */
+  /** Stored bricks that have arrived from a store since all were last requested, by frame and brick. */
   readonly #arrived = new Set<string>();
-  /** Whether the sweep goes along the stored bricks of this field; if not, nothing is known to be passed. */
+  /** Whether the sweep follows the stored bricks of this field; if not, none is known to be passed. */
   readonly #shaped: boolean;
 
   /** @param index index of the field among those of the batch */
@@ -110,7 +110,7 @@ export class CombinedField implements BrickSource, CombinedBricks {
       const absent = this.#frames.frames
         .map((frame) => ({ frame, bricks: stored.filter((brick) => !this.#arrived.has(`${frame} ${brick}`)) }))
         .filter((some) => some.bricks.length > 0);
-      // Only what is absent is asked for, so that the answer waits for it.
+      // Only missing bricks are requested, so that the answer waits for them.
       const there = absent.length === 0 ? [] : fetched(absent);
       for (const some of there) for (const brick of some.bricks) this.#arrived.add(`${some.frame} ${brick}`);
       return there.every((some, at) => some.bricks.length === absent[at].bricks.length);

@@ -107,7 +107,7 @@ export function cutNodes(
   return null;
 }
 
-/** Copies stored nodes. Rows are read whole; where planes or rows are left out, those between are not read. */
+/** Copies stored nodes. Rows are read whole; planes and rows that a stride skips are not read. */
 function nodeFiller(open: OpenDataset, sampler: Sampler, region: NodeRegion): PlaneFiller {
   const { first, count, stride, frame, field } = region;
   const reader = sampler.reader(open.source(field));

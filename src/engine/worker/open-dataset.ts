@@ -26,7 +26,7 @@ export class OpenDatasets<Carried> {
   readonly #openFiles: ((dataset: Dataset) => OpenFiles) | null;
   readonly #open = new Map<number, OpenDataset>();
 
-  /** @param openFiles opens the files of a dataset; null: this thread uses bricks only that the cache holds */
+  /** @param openFiles opens the files of a dataset; null: this thread uses only bricks that the cache holds */
   constructor(
     settings: SchemeSettings,
     read: (carried: Carried) => Dataset,
@@ -62,7 +62,7 @@ export class OpenDataset {
   readonly #settings: SchemeSettings;
   readonly #sources = new Map<FieldName, BrickSource>();
   readonly #schemes = new Map<string, Scheme>();
-  /** Null where bricks are used only that the cache holds. */
+  /** Null if only bricks that the cache holds are used. */
   readonly #files: OpenFiles | null;
 
   constructor(source: number, dataset: Dataset, settings: SchemeSettings, files: OpenFiles | null) {
@@ -117,7 +117,9 @@ export class OpenDataset {
   }
 }
 
-/** Says that a method takes more nodes than there are, and of a single plane that nothing outside it is known. */
+/**
+ * The error that a method takes more nodes than there are; for a single plane, it adds that nothing outside is known.
+ */
 function tooSmall({ name, axes }: Dataset, method: string): string {
   const planes = axes.flatMap(({ nodes, periodic }, a) => (nodes === 1 && !periodic ? [AXIS_NAMES[a]] : []));
   const text = `The grid of "${name}" is too small for ${method}`;

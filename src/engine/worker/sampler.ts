@@ -1,6 +1,6 @@
 /**
  * The sampler evaluates fields at points: it sorts the points by brick, cuts them into groups, pins the bricks that a
- * group needs in all frames, and evaluates the combination of the frames. Kernels read stored nodes through it only.
+ * group needs in all frames, and evaluates the combination of the frames. Kernels read stored nodes only through it.
  */
 import { DataError } from "../../errors.js";
 import { sortByBrick, sortTables } from "../../kernels/brick-order.js";
@@ -186,7 +186,7 @@ export class Sampler {
 
   /**
    * Reads the bricks that the first `count` of `positions` need into the cache, one after the other. It does nothing
-   * for stores, from which a batch fetches its bricks all at a time, nor where frames are combined one after the other,
+   * for stores, from which a batch fetches all its bricks at once, nor if frames are combined one after the other,
    * because the cache then has no room for more bricks.
    *
    * @param isOver asked before each brick; true ends the call
@@ -227,8 +227,8 @@ export class Sampler {
   }
 
   /**
-   * Adds the combined bricks to the group that are to be made with those that it lacks, as many as all workers can pin
-   * at a time. They are pinned while they are made, so that each stored brick is read once for the group.
+   * Adds to the group the combined bricks to make together with those that it lacks, as many as all workers can pin at
+   * a time. They are pinned while they are made, so that each stored brick is read once for the group.
    */
   #addCompanions({ sources }: Sampling, first: number, size: number): void {
     if (sources.every(({ combined }) => combined === undefined)) return;
@@ -280,7 +280,7 @@ export class Sampler {
   }
 
   /**
-   * Puts those bricks of the group into the cache that have arrived from their store, and has the others fetched.
+   * Puts the bricks of the group that have arrived from their store into the cache, and fetches the others.
    *
    * @returns whether every brick of the group is in the cache, has arrived or has failed
    */
@@ -304,10 +304,10 @@ export class Sampler {
   }
 
   /**
-   * Has the stored bricks fetched of which the group's missing combined bricks are to be made.
+   * Fetches the stored bricks of which the group's missing combined bricks will be made.
    *
-   * None is taken before all have arrived: what was made of those that came first would be dropped for the rest,
-   * and they would be asked for again without end.
+   * None is taken before all have arrived: otherwise the first ones would be dropped to make room for the rest, and
+   * requested again without end.
    */
   #areFetched(sources: readonly BrickSource[]): boolean {
     const there = sources.map(({ source, combined }, i) => {
@@ -533,7 +533,7 @@ function roomFor(bricks: number): readonly Int32Array[] {
   return Array.from({ length: MAX_FRAMES }, () => new Int32Array(bricks));
 }
 
-/** Float32 values that a brick of a field takes the room of. */
+/** The size of a brick of a field, in float32 values. */
 function brickValues({ components, bricking: { edge }, combined }: BrickSource): number {
   return edge[0] * edge[1] * edge[2] * components * (combined === undefined ? 1 : 2);
 }

@@ -66,7 +66,7 @@ function exitsOf(outlet: Outlet | null): Pick<Progress, "exits"> {
   return outlet === null ? {} : { exits: inSharedMemory(outlet.exits) };
 }
 
-/** The open faces of the dataset, if it has any, and what becomes of particles that leave by them. */
+/** The open faces of the dataset, if it has any, and what happens to particles that leave through them. */
 function outletOf({ task, open }: BatchContext, known: Float64Array | null): Outlet | null {
   const { axes, walls } = open.dataset;
   const { count, query, first, step: length } = task;

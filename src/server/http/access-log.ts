@@ -4,8 +4,8 @@ import type { Metrics } from "../life/metrics.js";
 import type { EndedRequest } from "../life/request-facts.js";
 
 /**
- * The time for which requests are gathered, and their number at most: together they cost a third of what they cost one
- * by one, but the event loop is blocked meanwhile.
+ * How long, and how many, requests are gathered: together they cost a third of what they cost one by one, but they
+ * block the event loop meanwhile.
  */
 const GATHER_MS = 20;
 const MOST = 16;
@@ -13,8 +13,8 @@ const MOST = 16;
 const INFO = 30;
 
 /**
- * Writes down the requests that end within a moment together. The lines are those of the log's `info`, but made here:
- * the library takes ten kilobytes of short-lived memory for each.
+ * Writes the requests that end within a moment together. The lines are those of the log's `info`, but made here: the
+ * library takes ten kilobytes of short-lived memory for each.
  */
 export class AccessLog {
   readonly #metrics: Metrics;
@@ -37,7 +37,7 @@ export class AccessLog {
     if (this.#ended.length >= MOST) this.write();
   }
 
-  /** Writes down all that have ended. */
+  /** Writes all that have ended. */
   write(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -54,8 +54,8 @@ export class AccessLog {
 }
 
 /**
- * The line of a request. Its members are put together here: `JSON.stringify` takes thrice the time for an object of
- * this form.
+ * The line of a request. Its members are joined here: `JSON.stringify` takes three times as long for an object of this
+ * form.
  */
 function lineOf({ facts, outcome, id, client, bytes, method, path, status, ms, at }: EndedRequest): string {
   const { interface: by, operation, dataset, points, token, queueMs, computeMs, encodeMs } = facts;

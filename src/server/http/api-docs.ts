@@ -35,10 +35,10 @@ export interface ApiDocs {
 }
 
 /**
- * Documents the routes that are added to `scope` from now on; `/docs` is the human page of the document.
- * Shared schemas keep their `$id` as the name in the document.
+ * Documents the routes that are added to `scope` from now on; `/docs` is the human page of the document. Shared schemas
+ * keep their `$id` as the name in the document.
  *
- * What makes document and page is loaded when somebody asks for them: the service is ready earlier.
+ * The libraries for document and page are loaded on the first request for them, so that the service is ready earlier.
  */
 export function documentApi(scope: FastifyInstance, head: ApiHead): ApiDocs {
   const routes: RouteOptions[] = [];
@@ -68,7 +68,8 @@ function conditionsOf({ headers }: FastifyRequest): Record<string, string> {
 }
 
 /**
- * An instance that listens nowhere and has the same routes in name only, with the document made of them and its page.
+ * An instance that listens nowhere and has the same routes without handlers, with the document made of them and its
+ * page.
  */
 async function makePages(
   routes: readonly RouteOptions[],

@@ -1,6 +1,6 @@
 /**
- * `createApp` sets up the HTTP server: limits, timeouts, hooks, errors, health and metrics. Its caller hands the
- * interfaces in as plugins.
+ * `createApp` sets up the HTTP server: limits, timeouts, hooks, errors, health and metrics. Its caller passes the
+ * interfaces as plugins.
  */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, Server } from "node:http";
@@ -294,7 +294,8 @@ function checkFraming({ rawHeaders, headers }: IncomingMessage): void {
 }
 
 /**
- * Answers an error in no interface's own form, by a status and a line of text; ends the connection of a cancelled one.
+ * Answers an error outside of any interface, by a status and a line of text; ends the connection of a cancelled
+ * request.
  */
 function plainError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof CancelledError) {

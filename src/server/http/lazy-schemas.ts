@@ -1,6 +1,6 @@
 /**
- * Compiles the schemas of routes when the first request needs them, and loads the compilers then: what fastify does by
- * itself at the start takes a tenth of the time until the service is ready.
+ * Compiles the schemas of routes when the first request needs them, and only then loads the compilers: doing this at
+ * the start, as fastify does, takes a tenth of the time until the service is ready.
  */
 import { createRequire } from "node:module";
 import type { ValidatorFactory } from "@fastify/ajv-compiler";
@@ -14,7 +14,7 @@ type CompilerFactory = (schemas: unknown, options: unknown) => Compiler;
 
 const load = createRequire(import.meta.url);
 
-/** The compilers of a package, which is loaded, and compiles, when there is the first to do. */
+/** The compilers of a package, which is loaded when there is something to compile. */
 function lazily(name: string): CompilerFactory {
   return (schemas, options) => {
     let compiler: Compiler | null = null;

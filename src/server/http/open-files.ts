@@ -1,9 +1,7 @@
 /** `connectionsAllowed` bounds connections by the number of files that the system lets the process open. */
 import { readFileSync } from "node:fs";
 
-/**
- * Files kept for datasets, threads and the store of events, at least, and the part of all files that is kept for them.
- */
+/** Files reserved for datasets, threads and the store of events: at least this many, and this part of all files. */
 const KEPT = 96;
 const KEPT_PART = 1 / 4;
 

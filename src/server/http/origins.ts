@@ -1,6 +1,6 @@
 /**
- * `guardOrigins` keeps web pages of others from the service: foreign names for its address, and costly requests from
- * foreign origins.
+ * `guardOrigins` protects the service from other sites' web pages: it refuses foreign names for its address, and costly
+ * requests from foreign origins.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Config, isLoopbackHost } from "../../config.js";
@@ -25,9 +25,9 @@ const EXPOSED = [
 /**
  * Checks the `Host` and `Origin` of every request before anything else of it.
  *
- * A service that listens on loopback answers by names of loopback, of `BASE_URL` and of `ALLOWED_HOSTS` only: a page
- * whose name is made to mean this machine (DNS rebinding) is told 421. A request with a foreign `Origin` that is not in
- * `CORS_ORIGINS` and may cost is told 403; those in the list are told that they may read the answer.
+ * A service that listens on loopback answers only to loopback names, the name of `BASE_URL` and those of
+ * `ALLOWED_HOSTS`: a page whose name is made to resolve to this machine (DNS rebinding) gets 421. A costly request with
+ * a foreign `Origin` that is not in `CORS_ORIGINS` gets 403; pages of listed origins may read the answer.
  */
 export function guardOrigins(
   app: FastifyInstance,
@@ -74,7 +74,7 @@ function isKnown(name: string, names: ReadonlySet<string>): boolean {
   return isLoopbackHost(name.replace(/^\[(.*)\]$/, "$1")) || name.endsWith(".localhost") || names.has(name);
 }
 
-/** Whether a page comes from this service itself, by the address that it was asked by or by its public one. */
+/** Whether a page comes from this service itself, under the requested address or its public one. */
 function isOwn(origin: string, host: string | undefined, base: URL | null): boolean {
   if (origin === base?.origin) return true;
   return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();

@@ -1,6 +1,5 @@
 /**
- * Answers go to the socket whole or in passages, compressed if it helps; a refused sender gets time to read its
- * answer.
+ * Sends answers to the socket, whole or in passages, compressed if it helps, and gives a refused sender time to read.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIP } from "node:net";
@@ -14,16 +13,13 @@ import { acceptsGzip } from "./negotiate.js";
 
 /** Only larger bodies are compressed. */
 const GZIP_BYTES = 64 * 1024;
-/**
- * The time, and the bytes, for which the rest of a refused body is discarded before the socket is closed under its
- * sender.
- */
+/** How long, and up to how many bytes, the rest of a refused body is discarded before the socket is closed. */
 const LINGER_MS = 1_000;
 const LINGER_BYTES = 1024 * 1024;
 
 /**
- * Sends a short answer. If the request has not arrived in full its rest is discarded for a moment, because a socket
- * closed on a sender loses the answer; then the connection is closed.
+ * Sends a short answer. If the request has not fully arrived, its rest is discarded for a moment, because closing the
+ * socket on a sender would lose the answer; then the connection is closed.
  */
 export function sendText(
   reply: FastifyReply,
@@ -64,7 +60,7 @@ export function addVary(reply: FastifyReply, header: string): void {
   reply.header("vary", vary === undefined ? header : `${vary}, ${header}`);
 }
 
-/** Told how the reader of an answer gets on. */
+/** Hears about the progress of an answer. */
 export interface AnswerReader {
   /** Bytes are handed to the socket. */
   handOver(bytes: number): void;
@@ -75,9 +71,9 @@ export interface AnswerReader {
 }
 
 /**
- * Sends an answer of any length with bounded memory: passages are made no faster than the socket takes them, and a time
- * slice that has lasted ends between two of them. A short answer goes out at once, without the library's detours, which
- * take longer than a small query.
+ * Sends an answer of any length with bounded memory: passages are made no faster than the socket takes them, and a full
+ * time slice ends between two of them. A short answer is sent at once, without the library's detours, which take longer
+ * than a small query.
  */
 export async function sendPassages(
   reply: FastifyReply,
@@ -96,7 +92,7 @@ export async function sendPassages(
   headers["content-type"] = contentType;
   if (compress) headers["content-encoding"] = "gzip";
   reply.hijack();
-  // Who left meanwhile will not be told again: a pipe without a reader would wait for ever.
+  // A caller that left meanwhile is not reported again: a pipe without a reader would wait for ever.
   if (raw.destroyed) return;
   if (complete) {
     const body = first.length === 1 ? first[0] : Buffer.concat(first);
@@ -133,8 +129,8 @@ export async function sendStream(
 }
 
 /**
- * Sends passages to the socket, which sets the pace: the next one is asked for when the socket, or the compressor
- * before it, has done with the last one, so that its memory may be used again.
+ * Sends passages to the socket, which sets the pace: the next one is requested when the socket, or the compressor
+ * before it, no longer needs the last one, so that its memory can be reused.
  */
 async function pour(passages: AsyncIterable<Buffer>, raw: ServerResponse, compress: boolean): Promise<void> {
   let goOn = (): void => undefined;
@@ -189,9 +185,7 @@ function begin(
   }
 }
 
-/**
- * Gives out the first passages, then makes the others one at a time; the time slice rests while the socket is at work.
- */
+/** Yields the first passages, then makes the others one at a time; the time slice pauses while the socket works. */
 async function* paced(
   first: readonly Buffer[],
   rest: Iterator<Buffer> | AsyncIterator<Buffer>,
@@ -224,13 +218,13 @@ async function* paced(
     }
   } finally {
     slices.end();
-    // A reader who leaves ends what the passages are made of.
+    // If the reader leaves, the source of the passages is ended.
     await rest.return?.();
   }
   reader.handOver(0);
 }
 
-/** A caller who leaves in the middle of an answer is no failure of ours. */
+/** A caller that leaves in the middle of an answer is not a failure of the service. */
 function ignoreLeaving(error: NodeJS.ErrnoException): void {
   if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
 }

@@ -5,9 +5,7 @@ import type { Server } from "node:https";
 import { type Config, ConfigError } from "../../config.js";
 import { reasonOf } from "../../system-error.js";
 
-/**
- * Reads a file and lets `attempt` use it; its fault becomes one line, which names setting and file, among `problems`.
- */
+/** Reads a file and lets `attempt` use it; an error adds a line to `problems` that names setting and file. */
 function read<T>(
   problems: string[],
   setting: string,

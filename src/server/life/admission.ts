@@ -1,7 +1,7 @@
 /**
- * `Admission` bounds the requests being answered by slots, and the points that all requests hold together. A part of
- * both is kept for small requests, and large ones wait for theirs in turn: the client with the fewest slots first, and
- * of its requests the shortest.
+ * `Admission` bounds the requests being answered, by slots, and the points that all requests hold together. A part of
+ * both is reserved for small requests. Waiting requests are served fairly: the client with the fewest slots first, its
+ * shortest request first.
  */
 import { BusyError } from "../../errors.js";
 import { HttpRefusal } from "./refusal.js";
@@ -14,16 +14,16 @@ export interface AdmissionLimits {
   readonly "http.requestTimeoutMs": number;
 }
 
-/** The parts of the slots whose number of requests may wait for one store, and for all stores together. */
+/** How many requests may wait for one store, and for all stores together, as a part of the number of slots. */
 const STORE_PART = 1 / 4;
 const STORES_PART = 1 / 2;
 
-/** The time before the request timeout at which a paused request is refused, so that it hears 503 rather than 408. */
+/** How long before the request timeout a paused request is refused, so that it gets 503 rather than 408. */
 const MARGIN_MS = 100;
 
 /**
- * Sizes of requests: evaluations of a field, at most, and the part of the slots and of the queue that they and larger
- * ones may take.
+ * Sizes of requests: the largest number of evaluations of a field, and the part of the slots and of the queue that
+ * requests of this size and larger ones may take.
  */
 const SIZES = [
   { work: 4_096, part: 1 },
@@ -31,8 +31,8 @@ const SIZES = [
   { work: Number.POSITIVE_INFINITY, part: 3 / 4 },
 ] as const;
 /**
- * Points of a small request, at most, and the part of the points in flight that is reserved for small requests, besides
- * all others.
+ * The largest number of points of a small request, and the part of the points in flight that small requests may take in
+ * addition to all others.
  */
 const SMALL_POINTS = 4_096;
 const SMALL_PART = 1 / 8;
@@ -97,7 +97,7 @@ export class Admission {
     return this.#points;
   }
 
-  /** Checks a request on arrival, before its body is read: large ones that hold slots do not cause refusals. */
+  /** Checks a request on arrival, before its body is read: slots of large requests do not cause refusals. */
   arrive(): void {
     if (this.#small >= this.#limits["engine.inflight"]) {
       throw new HttpRefusal(503, "All slots are taken.", { "retry-after": "1" });
@@ -141,7 +141,7 @@ export class Admission {
     };
   }
 
-  /** Takes the slot of a request that has waited for a store, also where all are taken: it must not wait again. */
+  /** Takes the slot of a request that has waited for a store, even if all are taken: it must not wait again. */
   takeAgain(asker: SlotRequest): () => void {
     return this.#take(asker, sizeOf(asker.work));
   }
@@ -166,7 +166,7 @@ export class Admission {
     };
   }
 
-  /** The request whose turn it is; null if none of those that wait may have a slot. */
+  /** The next request to get a slot; null if none of the waiting ones may have one. */
   #next(): Waiter | null {
     let next: Waiter | null = null;
     for (const waiter of this.#waiting) {
@@ -226,13 +226,13 @@ export class Admission {
     else hold.before.after = hold.after;
     if (hold.after === null) this.#newest = hold.before;
     else hold.after.before = hold.before;
-    // An account that is over keeps no other one from being collected.
+    // A closed account must not keep others from being collected.
     hold.before = null;
     hold.after = null;
     hold.held = null;
   }
 
-  /** Closes an account; one that is paused continues, to find its request over. For `PointsHold`. */
+  /** Closes an account; a paused one continues, and finds its request over. For `PointsHold`. */
   drop(hold: PointsHold): void {
     const held = hold.held ?? 0;
     this.#points -= held;
@@ -246,7 +246,7 @@ export class Admission {
     }
   }
 
-  /** The oldest request always has: were all to wait for one another, none would end. */
+  /** The oldest request always has room: if all waited for one another, none would end. */
   #hasRoom(hold: PointsHold, count: number): boolean {
     const most = this.#limits["engine.pointsInFlight"];
     if (this.#points + count <= most || this.#oldest === hold) return true;

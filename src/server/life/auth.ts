@@ -47,7 +47,7 @@ export interface Grant {
 /** Checks requests by their token. */
 export interface Auth {
   /**
-   * @param note is told, before the token is checked, what names it in logs: `unknown` if it is in no file
+   * @param note is called, before the token is checked, with its name for logs: `unknown` if it is in no file
    * @throws AuthError `AuthenticationFailed` or `RateLimited`, LimitError `token.concurrent`
    */
   authorise(token: string | null, note?: (id: string) => void): Grant;
@@ -84,7 +84,7 @@ function problemOf(content: unknown): string | null {
   return distinct < tokens.length ? "two tokens have the same digest" : null;
 }
 
-/** Name of the token file where a folder is given. */
+/** Name of the token file in a folder. */
 const FILE_NAME = "tokens.json";
 
 /** The token file that a setting names: itself, or `tokens.json` in a folder. */
@@ -112,7 +112,7 @@ export function readTokenFile(path: string): { readonly text: string; readonly f
   return { text, file: content as TokenFile };
 }
 
-/** Refuses to serve everyone on a public address unless that is said (`FIELDPROBE_ANONYMOUS=true`). */
+/** Refuses to serve everyone on a public address unless `FIELDPROBE_ANONYMOUS=true` says so. */
 export function checkExposure(config: Pick<Config, "host" | "tokens" | "anonymous">): void {
   if (isLoopbackHost(config.host) || config.tokens !== null || config.anonymous === true) return;
   throw new ConfigError([
@@ -181,7 +181,7 @@ class TokenBook {
     return search(this.#accounts, token);
   }
 
-  /** Reads the file again; false when it is as it was. A complaint is not repeated unless it is asked for again. */
+  /** Reads the file again; false if it is unchanged. The same complaint is repeated only on request. */
   look(anew = false): boolean {
     if (anew) this.#complaint = "";
     try {
@@ -203,7 +203,7 @@ class TokenBook {
     }
   }
 
-  /** The accounts of a file; those that were open before keep what is left of their rate. */
+  /** The accounts of a file; accounts that were open before keep what is left of their rate. */
   #accountsOf(file: TokenFile, before: ReadonlyMap<string, Account>): ReadonlyMap<string, Account> {
     return new Map(
       file.tokens.map((entry) => {
@@ -272,7 +272,7 @@ export function watchTokens(
   };
 }
 
-/** Compares with every digest, so that the time tells nothing. */
+/** Compares with every digest, so that the time reveals nothing. */
 function search(accounts: ReadonlyMap<string, Account>, token: string): Account | null {
   const digest = Buffer.from(digestToken(token));
   let found: Account | null = null;

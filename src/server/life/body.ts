@@ -11,9 +11,7 @@ const PART_BYTES = 32 * 1024;
 /** Bytes after which a body is long, so that it takes turns with others. */
 const LONG_BYTES = 256 * 1024;
 
-/**
- * Reads a request pull by pull; while none is asked for, the request is paused and its socket holds its sender back.
- */
+/** Reads a request on demand; otherwise the request is paused, and its socket holds its sender back. */
 export class Body implements ByteQueue {
   readonly #request: IncomingMessage;
   readonly #limit: number;
@@ -71,7 +69,7 @@ export class Body implements ByteQueue {
     return first.subarray(0, PART_BYTES);
   }
 
-  /** Takes what was put back: all else is at hand only when it is asked for. */
+  /** Takes what was put back; all else is available only on demand. */
   takeHeld(): Buffer {
     const held = Buffer.concat(this.#returned.splice(0));
     this.#given += held.length;
@@ -102,9 +100,9 @@ export class Body implements ByteQueue {
   }
 
   /**
-   * Hands bytes on as they arrive, without a wait for each part, until `into` returns false. Resolves when `take`
-   * should be asked again, or when `also` does; no more bytes are handed on then. Where `into` returns true it has done
-   * with the bytes: their memory is freed.
+   * Passes bytes on as they arrive, without a wait for each part, until `into` returns false. Resolves when `take`
+   * should be called again, or when `also` does; then no more bytes are passed on. If `into` returns true, it no longer
+   * needs the bytes: their memory is freed.
    */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void> {
     if (this.#returned.length > 0 || this.#queue.length > 0 || this.#mustPause) return this.arrival();

@@ -1,6 +1,6 @@
 /**
- * `Connections` records the answers that each connection owes: it counts them, lets the requests of a connection begin
- * one after another, holds refusals back until answers are sent, and ends the connections.
+ * `Connections` records the answers that each connection owes: it counts them, starts the requests of a connection one
+ * after another, holds refusals back until answers are sent, and ends the connections.
  */
 import { type IncomingMessage, Server as PlainServer, type RequestListener, type ServerOptions } from "node:http";
 import { Server as TlsServer } from "node:https";
@@ -14,7 +14,7 @@ const SILENT_MS = 1_000;
 const SILENT_PART = 1 / 2;
 /** Part of the connections allowed above which a new connection gets no time for its first request. */
 const CROWDED_PART = 3 / 4;
-/** Requests that begin in a tick as they arrive; others begin in the next turns. */
+/** Requests that begin in a tick as they arrive; others begin in the next ticks. */
 const MOST_AT_ONCE = 16;
 /** Unanswered requests of a connection above which no more is read from it. */
 const MOST_OWED = 128;
@@ -66,7 +66,7 @@ export class Connections {
   /**
    * Records the connections and requests of a server from now on; its listener runs before those that answer requests.
    *
-   * @param most largest number of connections; where too many have had no request, a new one ends the oldest of those
+   * @param most largest number of connections; if too many have had no request, a new one ends the oldest of those
    */
   watch(server: PlainServer | TlsServer, most: number): void {
     server.on("connection", (socket: Socket) => {
@@ -230,7 +230,7 @@ function tellLeft(owed: readonly OwedAnswer[]): void {
 }
 
 /**
- * Makes a server of HTTP, or of HTTPS where `tls` is given. `listener` gets the requests of a connection one by one.
+ * Makes an HTTP server, or an HTTPS server if `tls` is given. `listener` gets the requests of a connection one by one.
  *
  * When it closes, `connections` decides which connections are idle: Node would also end those whose answer it has
  * accepted but not sent yet, because the caller reads slowly.

@@ -4,9 +4,9 @@ import { MessageChannel, type MessagePort } from "node:worker_threads";
 /**
  * Frees buffers one by one.
  *
- * The collector of young objects runs after some megabytes of these. Behind each 64 KiB of a large body there are a few
- * hundred bytes of them, so a gigabyte would lie dead before it runs. Instead V8 hurries the collector of all objects,
- * in steps of up to ten milliseconds, whenever 64 MiB have come.
+ * V8 collects young objects after some megabytes of them. Each 64 KiB of a large body comes with a few hundred bytes of
+ * objects, so a gigabyte would be garbage before that. Instead, V8 forces a full collection, in steps of up to ten
+ * milliseconds, after every 64 MiB.
  */
 export class Discard {
   /** A port without another end: what is moved there is freed. Null until it is needed. */

@@ -116,14 +116,14 @@ export class TimeSlices {
     }
   }
 
-  /** Whether this slice has lasted so long that other work should have its own. */
+  /** Whether this slice is over, so that other work should have its own. */
   get overdue(): boolean {
     return performance.now() - this.#startedAt >= SLICE_MS;
   }
 
   /**
-   * Whether work that has had a slice before should wait for its turn: this slice has lasted, or others have filled the
-   * turn of the loop.
+   * Whether work that has had a slice before should wait for its turn: this slice is over, or others have filled the
+   * tick.
    */
   get crowded(): boolean {
     return this.overdue || (!this.#queued && this.#spent >= SLICE_MS);
@@ -139,7 +139,7 @@ export class TimeSlices {
     return this.crowded ? this.#giveWay() : null;
   }
 
-  /** Calls `treat` with consecutive ranges of `0 .. count - 1`, as many in a time slice as it has room for. */
+  /** Calls `treat` with consecutive ranges of `0 .. count - 1`, as many as fit in each time slice. */
   async each(count: number, treat: (from: number, to: number) => void): Promise<void> {
     this.begin();
     try {
@@ -184,10 +184,10 @@ export class TimeSlices {
  *
  * Sixteen requests served one after the other, each from its first byte to its last, cost twice as much as the same
  * requests taken through each stage together: the code of a stage stays in the processor's caches, and callers are
- * woken once and not after every answer. A single request waits for nothing but the sockets that are ready with it.
+ * woken once instead of after every answer. A single request waits only for the sockets that are ready with it.
  *
- * More than sixteen gain nothing from each other: the others have the next ticks. So turns stay short, and a request
- * that needs a slot for a moment finds one, however many come in a tick.
+ * More than sixteen gain nothing from each other: the others are taken in the next ticks. So ticks stay short, and a
+ * request that needs a slot for a moment finds one, however many come at once.
  */
 export class Tick {
   readonly #most: number;

@@ -32,9 +32,7 @@ export interface Metrics {
 /** A value with those of its labels. */
 type MetricSample = readonly [labels: readonly string[], value: number];
 
-/**
- * Makes a figure whose samples are read when somebody asks; names that end in `_total` are counters, the others gauges.
- */
+/** Makes a figure whose samples are read on request; names that end in `_total` are counters, the others gauges. */
 function figure(
   registers: Registry[],
   name: string,
@@ -62,7 +60,7 @@ function figure(
   });
 }
 
-/** Counts in a plain map, which is handed over when it is read: requests are many, readers are few. */
+/** Counts in a plain map, which is copied when it is read: requests are many, readers are few. */
 class Tally {
   readonly #counts = new Map<string, { readonly labels: readonly string[]; count: number }>();
 

@@ -5,14 +5,14 @@
 
 /** A reader that has taken this many times the slowest allowed rate is not cut off for others. */
 const GOOD_RATE = 16;
-/** The interval at which those who wait for room look again without being told. */
+/** The interval at which waiting answers check for room without being woken. */
 const LOOK_MS = 1_000;
 
 /** An answer on its way to its reader. */
 export interface OutgoingAnswer {
   /** Bytes that it keeps until it is out. */
   readonly bytes: number;
-  /** Milliseconds for which its reader has had bytes to take; the time in which its text is made does not count. */
+  /** Milliseconds for which its reader has had bytes to take; the time of making its text does not count. */
   readonly readMs: number;
   /** Bytes that its reader has taken. */
   readonly taken: number;
@@ -47,7 +47,7 @@ export class Outgoing {
     return this.#bytes;
   }
 
-  /** Takes an answer in. False if there is no room: then `room` has to be awaited. */
+  /** Adds an answer. False if there is no room: then `room` must be awaited. */
   enter(answer: OutgoingAnswer): boolean {
     if (this.#bytes > 0 && this.#bytes + answer.bytes > this.#limit) return false;
     this.#answers.add(answer);
@@ -55,7 +55,9 @@ export class Outgoing {
     return true;
   }
 
-  /** Cuts the slowest reader off if one may be, and resolves when an answer has been sent or some time has passed. */
+  /**
+   * Cuts off the slowest reader if that is allowed, and resolves when an answer has been sent or some time has passed.
+   */
   room(): Promise<void> {
     this.#slowest()?.cut();
     return new Promise((resolve) => {

@@ -47,7 +47,7 @@ export class ReaderPace {
       },
       cut: this.#cut,
     };
-    // What is counted after the end is never given back.
+    // Bytes counted after the end would never be given back.
     if (this.#over) throw new CancelledError();
     while (!this.#outgoing.enter(answer)) {
       await this.#outgoing.room();

@@ -49,8 +49,7 @@ export function refuseEncoded(encoding: string | undefined): void {
 }
 
 /**
- * Refuses the requests under `prefix` that no route takes, before their bodies are read: whatever they hold, nobody
- * asked for it.
+ * Refuses the requests under `prefix` that no route takes, before their bodies are read.
  *
  * @param refusalOf the refusal of a path
  */

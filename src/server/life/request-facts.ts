@@ -21,7 +21,7 @@ export interface RequestFacts {
   token: string | null;
 }
 
-/** Of a request of which nothing is known yet. */
+/** The facts of a request before anything is known. */
 export const NO_FACTS: Readonly<RequestFacts> = {
   interface: "http",
   operation: "none",
@@ -53,7 +53,7 @@ export interface EndedRequest {
   readonly at: number;
 }
 
-/** What became of a request whose facts do not say it, by whether its answer was taken whole and by its status. */
+/** The outcome of a request whose facts do not state it, by its status and whether its answer was taken whole. */
 export function outcomeOf({ outcome }: RequestFacts, isWhole: boolean, status: number): string {
   if (outcome !== null) return outcome;
   if (!isWhole) return "cancelled";

@@ -1,6 +1,6 @@
 /**
  * `RequestLife` follows one computing request from its arrival to the end of its answer: what it may do, what it holds,
- * how it ends.
+ * and how it ends.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -22,7 +22,7 @@ import type { Service } from "./service.js";
 /** Answers whose numbers take less are not counted: their text goes to the socket in one write. */
 const UNCOUNTED_BYTES = 16 * 1024;
 
-/** The header of answers that rest on guesses which somebody has accepted. */
+/** The header of answers that rest on accepted guesses. */
 const ASSUMED_HEADER = "fieldprobe-assumed";
 
 /**
@@ -62,8 +62,7 @@ export interface PointLimit {
 /**
  * The life of a request, in this order: `begin`, `authorise`, `openBody` with `admit` and `start`, `enter`, `computed`,
  * the answer with `handOver`. A slot is held from `enter` to `computed`, points are held until `computed`, and from
- * then on the answer counts by its bytes. What is held is given back when the caller leaves, whichever step the request
- * has come to.
+ * then on the answer counts by its bytes. Everything is given back when the caller leaves, at whatever step.
  */
 export class RequestLife {
   /** The clock of the event loop, for work that the request does on it. */
@@ -98,7 +97,7 @@ export class RequestLife {
    * connection has more than one slot.
    *
    * @param name of the interface, for log and counters
-   * @throws HttpRefusal of a compressed or too large body, and where all slots are taken
+   * @throws HttpRefusal of a compressed or too large body, or if all slots are taken
    */
   static begin(service: Service, request: LivingRequest, reply: LivingReply, name: string): RequestLife {
     return new RequestLife(service, request, reply, name);
@@ -139,7 +138,7 @@ export class RequestLife {
     return { points: Math.max(0, points - this.#settled), name };
   }
 
-  /** Lets the points taken note of so far count against the limits of the queries that follow. */
+  /** Counts the points so far against the limits of the queries that follow. */
   settle(): void {
     this.#settled = this.#request.facts.points + this.#nodes;
   }
@@ -183,7 +182,7 @@ export class RequestLife {
     this.#reply.header(ASSUMED_HEADER, [...texts].join("; "));
   }
 
-  /** Begins a query, whose result may come as a stream where `stream` is set; it is aborted when the caller leaves. */
+  /** Begins a query, whose result may be a stream if `stream` is set; it is aborted when the caller leaves. */
   start(query: Query, stream = false): Evaluation {
     const { engine, config } = this.#service;
     const deadlineMs = this.#deadline === null ? config.limits["query.deadlineMs"] : this.#deadline - performance.now();
@@ -312,7 +311,7 @@ export class RequestLife {
   }
 
   /**
-   * Gives a failed request up if no answer can say so: its caller has left, or its answer has begun.
+   * Gives up a failed request if no answer can say so: its caller has left, or its answer has begun.
    *
    * @returns false when the error is still to be answered
    */

@@ -11,7 +11,7 @@ import type { Outgoing } from "./outgoing.js";
 import type { Repeats } from "./repeats/repeats.js";
 import type { RequestFacts } from "./request-facts.js";
 
-/** Path of the SOAP service, which the other interfaces tell their callers. */
+/** Path of the SOAP service, which the other interfaces report to their callers. */
 export const SOAP_PATH = "/service/turbulence.asmx";
 
 /** Shared by the interfaces of one service. */

@@ -24,7 +24,7 @@ import { batchOf, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from
 
 /** Most points of a section. */
 const SECTION = 1_048_576;
-/** A batch has the points of this many rows of a column, but not fewer than `least` points nor more than `most`. */
+/** A batch has the points of this many rows of a column, but at least `least` and at most `most` points. */
 const BATCH = { rows: 2, least: 64, most: 32_768 } as const;
 /** As `BATCH.rows`, of a sweep over combined bricks, whose rows all workers share. */
 const COMBINED_ROWS = 0.25;
@@ -37,9 +37,9 @@ export interface Sweep {
   readonly rowFraction: number;
   /** Bricks of each frame that the cache holds: of all frames at a time, or with `inTurn` of one. */
   readonly room: number;
-  /** Whether the sampler combines frames one after the other, because the cache is too small (`threads/sampler.ts`). */
+  /** Whether the sampler combines frames one after the other, because the cache is too small (`sampler.ts`). */
   readonly inTurn: boolean;
-  /** The sweep over combined bricks; null if there is one frame, and where the cache is too small for it. */
+  /** The sweep over combined bricks; null if there is one frame, or if the cache is too small for it. */
   readonly combined: CombinedSweep | null;
 }
 
@@ -55,7 +55,7 @@ interface Demand {
   readonly fields: readonly FieldSource[];
 }
 
-/** The demand of a query; null for one that is never swept: only queries that read fields once at each point are. */
+/** The demand of a query; null if it is never swept: only queries that read fields once at each point are. */
 function demandOf({ query, operation, dataset, fields: names }: CheckedQuery): Demand | null {
   if (!dataset || (operation.family !== "points" && operation.family !== "force")) return null;
   // A force in closed form reads no field, though the dataset may store one.
@@ -100,7 +100,7 @@ function rowOf({ axes: [row], width }: SweepShape): number {
   return width[row as 0 | 1 | 2];
 }
 
-/** Chooses the sweep over combined bricks; null if there is one frame, and where the cache is too small for it. */
+/** Chooses the sweep over combined bricks; null if there is one frame, or if the cache is too small for it. */
 function chooseCombined(setting: PlanContext, demand: Demand, cacheBytes: number): CombinedSweep | null {
   const { checked, parallelism } = setting;
   const { main, frames, fields } = demand;

@@ -21,8 +21,8 @@ export interface RepeatedRequest {
 }
 
 /**
- * Stands for the objects that node:http and fastify would make of a request and of its answer, for those who follow it
- * through its life.
+ * Replaces the objects that node:http and fastify would make of a request and its answer, for the code that follows
+ * them.
  */
 export class Repeat {
   readonly id = randomUUID();

@@ -84,7 +84,7 @@ function observe(repeat: Repeat, log: (ended: EndedRequest) => void): void {
 /**
  * The repeats of all connections of a server. The parser reads the first request of a connection, and every request
  * whose head is new. A head that it has read and the service has accepted means the same when its bytes come again, so
- * it is compared only.
+ * it is only compared.
  */
 export class Repeats {
   readonly #setting: RepeatSetting;
@@ -114,7 +114,7 @@ export class Repeats {
         socket.destroy();
         return;
       }
-      // Timers go before what has arrived: a request that came while the event loop was held up is still to be read.
+      // Timers run before arrived data is read: a request that came while the event loop was blocked is still unread.
       const read = socket.bytesRead;
       setImmediate(() => {
         if (socket.bytesRead === read) socket.destroy();
