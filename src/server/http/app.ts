@@ -45,7 +45,7 @@ export interface AppOptions {
   /** Checks tokens; made from `config.tokens` if absent. */
   readonly auth?: Auth;
   readonly plugins?: readonly Plugin[];
-  /** States of the guests, parts that the service continues without, by name; `/readyz` shows them. */
+  /** States of the guests, which are parts that the service can do without, by name; `/readyz` shows them. */
   readonly guests?: Readonly<Record<string, () => string>>;
 }
 

@@ -12,10 +12,10 @@ import { serveCutout } from "./serve-cutout.js";
 import { JSON_TYPE, serveValues } from "./serve-values.js";
 import { describeForClients } from "./served-metadata.js";
 
-/** Paths at which clients look: that of each public version, and none. */
+/** Path prefixes that clients use: one for each public version, and none. */
 const PREFIXES = ["/turbulence-svc", "/turbulence-svc-test", "/turbsvc-testing", ""] as const;
 
-/** Tells errors in the form that clients print: a title and a list of lines. */
+/** Reports errors in the form that clients print: a title and a list of lines. */
 const answerError = problemHandler({
   name: "values",
   contentType: JSON_TYPE,
@@ -44,7 +44,7 @@ function routes(scope: FastifyInstance, service: Service): void {
 export const jhtdbPlugin: Plugin = async (app, service) => {
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    // Clients send any Content-Type or none; what the bytes are is known. The library refuses words that name no type.
+    // Clients send any Content-Type or none; the form of the bytes is known. The library refuses malformed types.
     scope.addHook("onRequest", async ({ raw }) => {
       delete raw.headers["content-type"];
     });

@@ -15,7 +15,7 @@ const CR = 0x0d;
 /** The destination of the points. */
 export type PointWriter = Pick<TripleWriter, "add" | "addAll" | "flush">;
 
-/** Lines as they are mostly written, with either end. */
+/** The usual form of lines, with either line end. */
 const [LF_LINES, CRLF_LINES] = ["\n", "\r\n"].map((end) =>
   formOf(
     ["", "", "\t", "", "\t", "", end, ""].map((tag) => Buffer.from(tag)),
@@ -114,7 +114,7 @@ export class PointsReader implements BodyReader {
   }
 
   /**
-   * Reads a line that the scanner leaves in doubt, or says what is wrong with it; returns where the next line begins.
+   * Reads a line that the scanner cannot decide, or reports what is wrong with it; returns where the next line begins.
    */
   #slowLine(bytes: Buffer, from: number): number {
     const end = bytes.indexOf(LF, from);

@@ -1,4 +1,4 @@
-/** Reads the parameters of a query string as texts, and words what is wrong with one of them. */
+/** Reads the parameters of a query string as texts, and makes the errors for wrong ones. */
 import { excerpt, RequestError } from "../../errors.js";
 
 /** The error for a parameter that is missing or wrong. */

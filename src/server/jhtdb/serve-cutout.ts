@@ -24,7 +24,7 @@ function coordinatesOf(axis: Axis, { first, count, stride }: StridedRange): numb
   });
 }
 
-/** The box of every frame asked for, by the name that clients give it. */
+/** The box of each requested frame, by the name that clients give it. */
 function boxesOf({ variable, operation, axes, frames }: CutoutQuery, dataset: Dataset): ReadonlyMap<string, FrameBox> {
   const [x, y, z] = axes;
   const box = {
@@ -82,7 +82,7 @@ async function* write(
   yield Buffer.from("}}");
 }
 
-/** Computes frame after frame, the first one already under way; each is given back when the next is asked for. */
+/** Computes frame after frame, the first one already under way; each is given back when the next is requested. */
 async function* frames(
   life: RequestLife,
   boxes: ReadonlyMap<string, FrameBox>,
@@ -103,7 +103,7 @@ async function* frames(
   }
 }
 
-/** The nodes and numbers asked for must fit the limits. @throws LimitError */
+/** Checks the requested nodes and numbers against the limits. @throws LimitError */
 function checkSize(
   { axes, frames: { count } }: CutoutQuery,
   components: number,
@@ -126,8 +126,7 @@ function datasetOf(life: RequestLife, name: string | undefined): Dataset {
 }
 
 /**
- * Answers a cutout. Its first numbers are there before anything is sent, so that most failures still get their own
- * status.
+ * Answers a cutout. Nothing is sent before its first numbers are ready, so most failures still get their own status.
  */
 export async function serveCutout(
   service: Service,

@@ -21,7 +21,7 @@ function inTimes(query: ValuesQuery, life: RequestLife): ValuesQuery {
   return { ...query, times: timesOfFrames(query.times, timesOf(dataset.time)) };
 }
 
-/** The parameters of the operation as text, for the one place that checks them. */
+/** The parameters of the operation as text, for the code that checks all parameters. */
 function textsOf({ times, track, spatialInterpolation, temporalInterpolation }: ValuesQuery) {
   const spatial = [spatialInterpolation];
   if (track === null) {
@@ -40,8 +40,8 @@ function textsOf({ times, track, spatialInterpolation, temporalInterpolation }: 
  * Answers with one row of JSON numbers per point, all points of the first time, then of the next.
  *
  * All points are taken before the answer begins, because clients read nothing until they have sent everything. A large
- * answer is sent while its parts are computed: points and times have been checked by then, and what fails later ends
- * the connection. Of another answer nothing is sent before it is complete, so each failure still gets its own status.
+ * answer is sent while its parts are computed: points and times have been checked by then, and later failures end the
+ * connection. Any other answer is sent only when it is complete, so each failure still gets its own status.
  */
 export async function serveValues(
   service: Service,

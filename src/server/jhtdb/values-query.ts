@@ -123,8 +123,8 @@ export function readValuesQuery(query: unknown, most: number): ValuesQuery {
 }
 
 /**
- * The times of a series: `start + k step` up to `end`, where an end that the last step meets within a millionth of a
- * step counts. Clients expect as many answers.
+ * The times of a series: `start + k step` up to `end`, including an end that the last step misses by less than a
+ * millionth of a step. Clients expect exactly these.
  */
 function seriesTimes(start: number, end: number, step: number, most: number): number[] {
   if (!(step > 0)) throw refuse("delta_t", "delta_t must be above 0.");

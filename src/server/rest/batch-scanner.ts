@@ -1,7 +1,7 @@
 /**
  * `BatchScanner` finds the queries in the body of a batch: where each of them is, and its members `operation` and
- * `dataset`. It looks at each byte once and makes no other values, so that no body takes longer than another one of its
- * length.
+ * `dataset`. It looks at each byte once and makes no other values, so that a body of a given length always takes the
+ * same time.
  */
 import { RequestError } from "../../errors.js";
 import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, OPEN_LIST, OPEN_OBJECT, QUOTE } from "./json-bytes.js";
@@ -43,7 +43,7 @@ function wrongForm(): RequestError {
   return wrongBatch('A batch is an object with the list "queries" and nothing else.');
 }
 
-/** Scans one body. What is wrong inside a query is left to whoever reads the query. */
+/** Scans one body. Errors inside a query are left to the reader of that query. */
 export class BatchScanner {
   /** The queries so far, as many as a batch may have. */
   readonly queries: BatchQuery[] = [];

@@ -1,13 +1,11 @@
-/**
- * `BodyReader` reads the body of a request part by part; of one with many points threads may read these in its place.
- */
+/** `BodyReader` reads the body of a request part by part; worker threads may read the points of a large one instead. */
 import type { ItemForm } from "../../text/items-ahead.js";
 
 /** A reader for the body of a request: `write` every part, then `end`. */
 export interface BodyReader {
   write(part: Buffer): void;
   end(): void;
-  /** Items of three numbers, which threads may read in its place; absent if a body has none. */
+  /** Items of three numbers, which threads may read instead; absent if a body has none. */
   readonly items?: BodyItems;
 }
 

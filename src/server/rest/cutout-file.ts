@@ -88,8 +88,8 @@ function nameOf(dataset: Dataset, { frames, box }: Selection): string {
 }
 
 /**
- * Answers `GET /datasets/{name}/cutout.h5` and `cutout.xmf`. A worker thread makes the file in its own folder, which
- * goes when the answer has been sent, or when the file of a caller who has left is written.
+ * Answers `GET /datasets/{name}/cutout.h5` and `cutout.xmf`. A worker thread makes the file in its own folder, which is
+ * removed when the answer has been sent or, if the caller has left, when the file has been written.
  */
 export function serveCutoutFile(
   service: Service,

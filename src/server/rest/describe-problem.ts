@@ -49,7 +49,7 @@ function codeOfStatus(status: number): ErrorCode {
   return status < 500 ? "InvalidRequest" : "Internal";
 }
 
-/** HTTP status of an error; too many requests at once are no fault of this one's size. */
+/** HTTP status of an error; a limit on simultaneous requests is not about the size of this one. */
 function statusOf(error: FieldprobeError): number {
   if (error instanceof NotAcceptableError) return 406;
   return error.context.limit === "token.concurrent" ? 429 : STATUS[error.code];
@@ -79,10 +79,7 @@ function memberOf(finding: Finding | undefined): string | undefined {
   return name === undefined ? undefined : String(name).slice(0, 64);
 }
 
-/**
- * The findings of a schema check, in the words of the other refusals: the member first, and no word of the place it
- * stood in.
- */
+/** The findings of a schema check, in the words of the other refusals: the member first, and not where it was. */
 function findingText(message: string, finding: Finding | undefined): string {
   const member = memberOf(finding);
   if (finding === undefined || member === undefined) return message;
@@ -94,8 +91,7 @@ function findingText(message: string, finding: Finding | undefined): string {
 }
 
 /**
- * Describes an error to the caller. An error that is neither ours nor a refusal by the HTTP layer says nothing of its
- * text.
+ * Describes an error to the caller, without its text if it is neither ours nor a refusal by the HTTP layer.
  *
  * @param error whatever was thrown
  * @param requestId the id under which the log knows the request
@@ -131,7 +127,7 @@ export function describeProblem(error: unknown, requestId: string): ProblemAnswe
   };
 }
 
-/** The form in which an interface tells its callers of errors. */
+/** The form in which an interface reports errors to its callers. */
 export interface ProblemForm {
   /** Name of the interface, for log and counters. */
   readonly name: string;

@@ -1,4 +1,4 @@
-/** `describe` tells callers of a dataset: grid, times, fields, units, and what each operation accepts on it. */
+/** `describe` describes a dataset to callers: grid, times, fields, units, and what each operation accepts on it. */
 
 import { type Axis, claimText, type Dataset, type TimeAxis, type Walls } from "../../engine/contract/dataset.js";
 import { ALL_OPERATIONS, lackOf, type Operation, RECORDS, spatialOf } from "../../operations.js";
@@ -64,7 +64,7 @@ function describeOperation(operation: Operation, dataset: Dataset) {
   };
 }
 
-/** Guesses about the data that somebody has accepted, a text each. */
+/** Accepted guesses about the data, each as a text. */
 export function assumedOf({ assumed }: Dataset): string[] {
   return assumed.map(claimText);
 }
@@ -82,7 +82,7 @@ export function summarize(dataset: Dataset) {
   };
 }
 
-/** Everything a caller may want to know before asking. */
+/** Everything that a caller may want to know before sending queries. */
 export function describe(dataset: Dataset) {
   const times = timesOf(dataset.time);
   return {

@@ -1,7 +1,4 @@
-/**
- * `FloatsReader` reads octet-stream bodies: little-endian float32 triples, two to a point where initial velocities go
- * along.
- */
+/** `FloatsReader` reads octet-stream bodies: little-endian float32 triples, two per point with initial velocities. */
 import { RequestError } from "../../errors.js";
 import type { TripleWriter } from "./triple-writer.js";
 
@@ -18,7 +15,7 @@ export class FloatsReader {
     this.#bytesPerPoint = 12 * writers.length;
   }
 
-  /** @throws RequestError for a number that is not finite, and for bytes where the operation takes no points */
+  /** @throws RequestError for a number that is not finite, and for any bytes if the operation takes no points */
   write(arrived: Buffer): void {
     if (this.#writers.length === 0) {
       if (arrived.length === 0) return;

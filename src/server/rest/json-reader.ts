@@ -27,7 +27,7 @@ const TOKEN_BYTES = 4 * 1024;
 /** JSON's own number grammar, which is narrower than that of XML Schema. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** The next thing expected; a number, a name or the text of a value may have begun in an earlier part. */
+/** The next token expected; a number, a name or the text of a value may have begun in an earlier part. */
 type Expectation =
   | "object"
   | "first name"
@@ -48,9 +48,7 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/**
- * Whether a byte can be part of a number; letters are taken along so that `NaN` is named in full when it is refused.
- */
+/** Whether a byte can be part of a number; letters count, so that a refusal of `NaN` names it in full. */
 function isWordByte(byte: number): boolean {
   const letter = byte | 0x20;
   const digit = byte >= 0x30 && byte <= 0x39;
@@ -67,7 +65,7 @@ const ROWS = formOf(
 /** The error of a body that breaks the grammar of JSON. */
 export class MalformedJson extends RequestError {}
 
-/** Reads one JSON object: `write` every part, then `end`. Throws RequestError at the first fault. */
+/** Reads one JSON object: `write` every part, then `end`. Throws RequestError at the first error. */
 export class JsonReader implements BodyReader {
   readonly #arrays: readonly string[];
   readonly #events: JsonEvents;
@@ -253,7 +251,7 @@ export class JsonReader implements BodyReader {
     return Number.isFinite(value) ? value : readFiniteFloat(text, this.#coordinate());
   }
 
-  /** Keeps the beginning of a token that the part cuts off; every byte is kept and looked at once. */
+  /** Keeps the beginning of a token that the part cuts off; every byte is kept and scanned once. */
   #hold(part: Buffer, from: number, to: number, most: number): number {
     this.#heldBytes += to - from;
     if (this.#heldBytes > most)

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import fastifyStatic from "@fastify/static";
 import type { Plugin } from "../life/service.js";
 
-/** Nothing from elsewhere, no code but the page's own files, no markup by strings. */
+/** Allows nothing from elsewhere, only the page's own code, and no markup from strings. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -42,7 +42,7 @@ export function refuse(member: string, message: string): RequestError {
   return new RequestError("InvalidRequest", message, { member });
 }
 
-/** The error of a member that something does not have; it says which ones it has. */
+/** The error of an unknown member; it lists the known ones. */
 export function refuseUnknown(
   what: string,
   kind: "member" | "parameter",
@@ -53,7 +53,7 @@ export function refuseUnknown(
   return refuse(excerpt(name), `${what} has no ${kind} "${excerpt(name)}"; it has ${list}.`);
 }
 
-/** The error of a member that is missing; it says what there is to choose from. */
+/** The error of a missing member; it lists the choices. */
 function refuseMissing({ spatial }: Operation, { name, type }: Member): RequestError {
   const choices =
     type === "SpatialInterpolation" ? spatial : type === "TemporalInterpolation" ? TEMPORAL_INTERPOLATION : [];
@@ -94,9 +94,9 @@ export function isComplete(operation: Operation, texts: TextMembers): boolean {
 
 /** A list of times. */
 export interface Times {
-  /** As asked, rounded once to float32. */
+  /** As requested, rounded once to float32. */
   readonly exact: readonly number[];
-  /** The shortest decimals that mean them. */
+  /** The shortest decimals that round to them. */
   readonly written: readonly number[];
 }
 
@@ -132,13 +132,13 @@ export interface ApiRequest {
   readonly query: Query;
   /** The times asked for; none if the operation has none. */
   readonly exact: readonly number[];
-  /** The parameters as understood, for the answer to repeat; `time` is a list only when there are several. */
+  /** The parameters as understood, which the answer repeats; `time` is a list only if there are several. */
   readonly options: Readonly<Record<string, string | number | readonly number[]>>;
   /** The times as written, if the operation has them. */
   readonly times: readonly number[];
 }
 
-/** Numbers rounded to float32, as those whose decimal forms are the shortest that mean them. */
+/** Numbers rounded to float32, as the numbers with the shortest decimals that round to them. */
 export function asWritten(values: Iterable<number>): number[] {
   const writer = new FloatWriter();
   return Array.from(values, (value) => Number(writer.text(value)));
@@ -208,7 +208,7 @@ const IN_QUERY_STRING: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Takes the value of a JSON member apart, without rounding its numbers.
+ * Parses the value of a JSON member, without rounding its numbers.
  *
  * @param text the value as written, valid JSON
  * @throws RequestError when the operation has no such member, or the value is of another kind

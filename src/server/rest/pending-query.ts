@@ -1,5 +1,5 @@
 /**
- * `PendingQuery` is what a request asks while its body arrives: points flow into the engine as soon as the query is
+ * `PendingQuery` is the query of a request whose body is arriving: points flow into the engine as soon as the query is
  * known.
  */
 import type { Limits } from "../../config.js";
@@ -17,14 +17,11 @@ export interface AskedQuery {
   readonly operation: Operation;
   /** Null if the operation has none. */
   readonly dataset: string | null;
-  /** Steps between the positions on the way; null if they are not asked for. */
+  /** Steps between the positions on the way; null if they are not requested. */
   readonly recordEvery: number | null;
-  /** Whether a large answer is wanted as its parts are computed; absent: no. */
+  /** Whether a large answer is wanted in parts, as they are computed; absent: no. */
   readonly stream?: boolean;
-  /**
-   * Tracking that tells when particles leave: what becomes of them, or what the dataset says where that is not asked
-   * for.
-   */
+  /** Tracking that reports exits: what happens to particles that leave, or by default what the dataset says. */
   readonly leaving?: OpenFaces | "as the dataset says";
   /** Tracking: the scheme that moves particles, if it is asked for. */
   readonly integrator?: Integrator;
@@ -120,8 +117,8 @@ export class PendingQuery {
   }
 
   /**
-   * Refuses too many points, and the first time that cannot be answered, of times that ascend: a query without points
-   * says so.
+   * Refuses too many points, and the first of ascending times that cannot be answered, which a query without points
+   * shows.
    */
   async #checkTimes({ query, exact }: ApiRequest): Promise<void> {
     const last = exact.length - 1;
@@ -230,7 +227,10 @@ export class PendingQuery {
     if (count > points) throw tooManyPoints(name, count, points);
   }
 
-  /** Answers a list of times, a few at once, each as another has finished; the first that fails ends the others. */
+  /**
+   * Answers a list of times, a few at once; when one has finished, the next begins, and the first that fails ends the
+   * others.
+   */
   async #evaluateAll({ query, exact }: ApiRequest): Promise<Result> {
     const times = exact.length;
     await this.#life.admit((times - 1) * Math.max(1, this.#points?.count ?? 0));

@@ -24,8 +24,8 @@ export class Range {
 }
 
 /**
- * Draws a picture, one pixel per value; the first row of values is at its lower edge and what is not finite is
- * transparent.
+ * Draws a picture, one pixel per value; the first row of values is at its lower edge, and values that are not finite
+ * are transparent.
  *
  * @param values rows * columns, row by row
  * @param range  values of the first and the last colour; beyond them the colour stays

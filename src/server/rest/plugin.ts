@@ -40,7 +40,8 @@ const NAME = Type.Object({ name: Type.String({ description: "Name or alias of a 
 const TRACKERS: readonly Operation[] = DATASET_OPERATIONS.filter((operation) => operation.family === "track");
 
 /**
- * Only documents: bodies are checked as they are read, parameters by the operation table, so that errors name members.
+ * These schemas only document: bodies are checked as they are read, and parameters by the operation table, so that
+ * errors name members.
  */
 const documentOnly = () => () => true;
 
@@ -48,7 +49,7 @@ interface Named {
   Params: { name: string };
 }
 
-/** Points that one request of a caller may hold: those of the service, or those of the token if it admits fewer. */
+/** Points allowed in one request of a caller: the limit of the service, or that of the token if it is lower. */
 function pointsFor({ auth, config }: Service, token: string | null): number {
   const most = config.limits["query.points"];
   if (token === null) return most;
@@ -57,7 +58,7 @@ function pointsFor({ auth, config }: Service, token: string | null): number {
     release();
     return points === 0 ? most : Math.min(most, points);
   } catch (error) {
-    // The catalogue needs no token; an unknown token changes nothing in it.
+    // The catalogue needs no token and ignores an unknown one.
     if (error instanceof AuthError) return most;
     throw error;
   }
@@ -306,7 +307,7 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
     scheme: { name: "token", definition: { type: "http", scheme: "bearer" } },
   });
   api.get("/openapi.json", { schema: UNDOCUMENTED }, () => docs.document());
-  // A terminal continues in a new line after an answer.
+  // On a terminal, the prompt starts on a new line after an answer.
   api.addHook("onSend", async (_request, _reply, payload) =>
     typeof payload === "string" && !payload.endsWith("\n") ? `${payload}\n` : payload,
   );

@@ -153,9 +153,9 @@ async function answerAll(service: Service, life: RequestLife, id: string): Promi
         life.settle();
       } catch (error) {
         if (error instanceof MalformedJson) throw noJson();
-        // The caller's own mistakes belong to their query; a service that fails fails the batch.
+        // The caller's own mistakes belong to their query; a failure of the service fails the batch.
         if (!(error instanceof FieldprobeError) || error instanceof CancelledError) throw error;
-        // Whatever it has begun ends here; what is answered already stays.
+        // Everything it has begun ends here; queries that have been answered stay.
         life.abort();
         results.push(describeProblem(error, id).problem);
       }

@@ -40,7 +40,7 @@ export async function readBody(
   }
 }
 
-/** Reads the parts of a body; of a large one threads read the items, as long as these have the usual form. */
+/** Reads the parts of a body; threads read the items of a large one, as long as these have the usual form. */
 function* readParts(
   reader: BodyReader,
   pending: Pick<PendingQuery, "admit" | "threads">,

@@ -15,7 +15,7 @@ import { type AskedQuery, PendingQuery } from "./pending-query.js";
 import { readBody, readerFor } from "./read-body.js";
 import { ANSWER_TYPES, largeAnswer, shapeOf, type UnwrittenAnswer, WRITERS } from "./write-answer.js";
 
-/** Members that a route adds to the request as it came. */
+/** Members that a route adds to the received request. */
 export interface RouteMembers extends Omit<AskedQuery, "stream"> {
   /** Parameters of the query string that belong to the route and not to the operation. */
   readonly own: readonly string[];
@@ -63,9 +63,7 @@ async function answer(
   return reply;
 }
 
-/**
- * The first record time, the interval of the records, and the last time, which may come sooner after the one before.
- */
+/** The first record time, the interval of the records, and the last time, which may follow after a shorter interval. */
 function recordSteps(times: Float64Array): number[] {
   const [first = 0, second = first] = times;
   return asWritten([first, second - first, times.at(-1) ?? first]);
@@ -123,8 +121,8 @@ export async function compute(
 }
 
 /**
- * The token of a request, by `Authorization: Bearer`; null without that header, and what is no bearer token is one
- * nobody has.
+ * The token of a request, from `Authorization: Bearer`; null without that header. Any other scheme gives a token that
+ * no one has.
  */
 export function tokenOf(request: FastifyRequest): string | null {
   const header = request.headers.authorization;

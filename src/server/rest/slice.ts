@@ -147,7 +147,7 @@ interface Sampled {
   readonly range: readonly [number, number];
 }
 
-/** Samples a quantity on a grid of a dataset, all limits and the slot of the request observed. */
+/** Samples a quantity on a grid of a dataset, within all limits and the slot of the request. */
 async function sample(
   { config }: Service,
   life: RequestLife,

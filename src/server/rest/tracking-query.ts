@@ -1,6 +1,6 @@
 /**
- * Reads the parameters of tracking that only `/api` has: the integrator, and what becomes of particles that leave
- * through faces of the domain that are no walls.
+ * Reads the parameters of tracking that only `/api` has: the integrator, and what happens to particles that leave
+ * through open faces.
  */
 import { Type } from "@sinclair/typebox";
 import { OPEN_FACES } from "../../engine/contract/dataset.js";
@@ -28,7 +28,7 @@ export const TRACKING_QUERY = {
   ),
 };
 
-/** What a query string asks of tracking. @throws RequestError for a value that a parameter does not have */
+/** Reads the tracking options of a query string. @throws RequestError for a value that a parameter does not have */
 export function trackingOf(
   { family }: Operation,
   given: Readonly<Record<string, unknown>> = {},

@@ -25,7 +25,7 @@ export class TripleWriter {
       throw tooManyPoints(this.#limit.name, this.count + 1, this.#limit.points);
     }
     this.count++;
-    // Asked for every time: after an abort the one from before may be another query's.
+    // Read again every time: after an abort, the earlier slab may belong to another query.
     const { slab } = this.#sink;
     slab[this.#at] = x;
     slab[this.#at + 1] = y;

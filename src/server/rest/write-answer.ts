@@ -4,7 +4,7 @@ import { FloatWriter } from "../../float32/format.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { isLarge, type RecordForm, writeHere, writtenRecords } from "../../text/written-records.js";
 
-/** An answer before it has a form. */
+/** An answer before it is written in some form. */
 export interface UnwrittenAnswer {
   /** The result of all times, one after another. */
   readonly result: Result;
@@ -37,7 +37,7 @@ export function shapeOf({ result, timeCount }: UnwrittenAnswer): number[] {
   ];
 }
 
-/** Little-endian float32, copied passage by passage so that nothing is sent from memory that workers write. */
+/** Little-endian float32, copied passage by passage, so that nothing is sent from memory that workers may write to. */
 function* octets(answer: UnwrittenAnswer): Generator<Buffer> {
   for (const part of answer.result.values) {
     for (let from = 0; from < part.length; from += PASSAGE_FLOATS) {

@@ -1,6 +1,4 @@
-/**
- * Reads the array forms: the function by its name, coordinates as three lists, and the operation that is meant by them.
- */
+/** Reads the array forms: the name of a function, coordinates as three lists, and the operation that they mean. */
 import type { Query, TripleSink } from "../../engine/contract/query.js";
 import { excerpt, LimitError, type RequestError } from "../../errors.js";
 import { functionNamed, functionsOf, type OperationRow, ownMembers } from "../../operations.js";

@@ -38,13 +38,13 @@ export interface DecodeContext extends RequestDialect {
   readonly smallTexts: SmallTexts;
   /** Checks the token; null if the request has none. */
   authorise(token: string | null): void;
-  /** Most points of a request, for forms that keep them until their last member. */
+  /** Largest number of points of a request, for forms that keep them until their last member. */
   readonly mostPoints: number;
   /** Begins the evaluation, before the first point is read. */
   start(query: Query): Evaluation;
   /** The smaller of a limit and that of the token. */
   limit(own: PointLimit): PointLimit;
-  /** Records points decoded, also of none; a promise if reading has to wait for its share or give way to other work. */
+  /** Records decoded points, possibly none; a promise if reading must wait for room or give way to other work. */
   admit(points: number): Promise<void> | null;
   /** The threads that read a long request; absent: the caller's thread reads it. */
   readonly long?: Omit<ReadingThreads, "texts">;
@@ -57,7 +57,7 @@ export function operationsAsked(namespace: string, reader: XmlReader): readonly 
   return reader.namespace === namespace ? operationsNamed(reader.local) : [];
 }
 
-/** Reads the content of one operation element. Of the rows of that name the first that has the members is meant. */
+/** Reads the content of one operation element. It means the first row of that name that has its members. */
 export function decode(
   reader: XmlReader,
   rows: readonly OperationRow[],
@@ -154,7 +154,7 @@ class Decoder {
     yield* readText(this.#reader, local);
   }
 
-  /** Passes over members up to `index`; a required one among them is missing. */
+  /** Skips members up to `index`; a required one among them is missing. */
   #advance(index: number, before: string): void {
     if (index > this.#tokenAt()) this.#authorise(null);
     for (let i = this.#cursor; i < index; i++) {

@@ -154,7 +154,7 @@ function makeTemplate(row: OperationRow, version: SoapVersion, namespace: string
   };
 }
 
-/** A passage for what is still to come: small answers do not need 64 KiB. */
+/** A passage for the rest of the answer: small answers do not need 64 KiB. */
 function allocate(template: Template, items: number): Buffer {
   const needed = template.head.length + items * template.itemBytes + template.tail.length;
   return Buffer.allocUnsafe(Math.min(PASSAGE_BYTES, needed));

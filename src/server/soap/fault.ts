@@ -1,4 +1,4 @@
-/** `faultFor` writes an error as the fault that its request is answered with, by one function for each SOAP version. */
+/** `faultFor` turns an error into the fault that answers its request, with one function for each SOAP version. */
 import { excerpt, FieldprobeError, RequestError } from "../../errors.js";
 import type { LivingRequest } from "../life/request-life.js";
 import { envelopeStart } from "./encode.js";
@@ -58,7 +58,7 @@ function faultAnswer(error: unknown, version: SoapVersion, namespace: string, re
   };
 }
 
-/** Writes the fault of a request, whose log and counters are told of it. */
+/** Writes the fault of a request, and notes it for the log and the counters. */
 export function faultFor(
   error: unknown,
   { facts, id, log }: Pick<LivingRequest, "facts" | "id" | "log">,

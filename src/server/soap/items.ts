@@ -1,6 +1,6 @@
 /**
  * `readItems` reads the items of `points` and `InitialV` into the engine's slabs: by a scanner that knows their tags,
- * else the exact way.
+ * or else by the XML reader.
  */
 import type { TripleSink } from "../../engine/contract/query.js";
 import { excerpt, tooManyPoints } from "../../errors.js";
@@ -52,8 +52,8 @@ export interface ReadingThreads {
 /** An incomplete item longer than this goes to the slow reader, which never reads a byte twice for long. */
 const SHORT_BYTES = 4096;
 /**
- * Items of one form after which threads are worth their messages; at once if the request says that so many bytes are
- * to come.
+ * Number of items in one form after which threads pay off; they are used at once if the request announces this many
+ * bytes.
  */
 const AHEAD_FROM = 4096;
 const LARGE_BYTES = 256 * 1024;
@@ -171,8 +171,8 @@ class ItemsReader {
   }
 
   /**
-   * Lets threads read what comes, until an item is met in another form: then many of one form have to come before
-   * threads are tried again.
+   * Lets threads read the following items until one has another form; then many of one form must come before threads
+   * are tried again.
    */
   *#readAhead(scanner: TripleScanner): Steps<void> {
     const { ahead } = this.#array;
@@ -202,7 +202,7 @@ class ItemsReader {
   }
 }
 
-/** Reads one item the exact way, after its start tag; returns its tags, from which the fast scanner learns. */
+/** Reads one item by the XML reader, after its start tag; returns its tags, from which the fast scanner learns. */
 function* readItem(
   reader: XmlReader,
   expected: RequestDialect,

@@ -1,4 +1,4 @@
-/** `RepeatedCall` serves a SOAP request that differs from an earlier one in its points only. */
+/** `RepeatedCall` serves a SOAP request that differs from an earlier one only in its points. */
 import { type Query, writeTriples } from "../../engine/contract/query.js";
 import { tooManyPoints } from "../../errors.js";
 import type { TripleScanner } from "../../float32/triples.js";
@@ -12,7 +12,7 @@ import type { ResponseEncoder } from "./encode.js";
 import { CONTENT_TYPES, faultFor } from "./fault.js";
 import type { MediaType } from "./media-type.js";
 
-/** Most points of a request that is read here: those of the first slab of a query. */
+/** Largest number of points of a request that is read here: the first slab of a query. */
 const MOST_POINTS = 512;
 /** Most bytes of an answer: longer ones may be compressed. */
 const MOST_BYTES = 64 * 1024;
@@ -50,7 +50,7 @@ export class RepeatedCall {
     this.#most = Math.min(MOST_POINTS, Math.floor(encoder.itemsWithin(MOST_BYTES, row, media.version) / itemsPerPoint));
   }
 
-  /** Reads the points of a body; null if it differs in more than these, or has too many. */
+  /** Reads the points of a body; null if it differs in more than its points, or has too many. */
   readonly read = (body: Buffer): ((repeat: Repeat) => Promise<void>) | null => {
     const { before, after, scanner } = this.#pattern;
     const from = before.length;

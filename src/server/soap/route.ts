@@ -53,7 +53,7 @@ export const soapPlugin: Plugin = async (app, service) => {
 };
 
 /**
- * Adds the route for calls. Its `onRequest` hook serves them, before fastify checks the length and the type of a body:
+ * Adds the route for calls. Its `onRequest` hook serves them before fastify checks the length and the type of a body:
  * `serve` does that, and reads the body as it arrives. So the handler of the route has nothing to do.
  */
 function postRoute(soap: FastifyInstance, shared: SharedParts): void {
@@ -123,7 +123,7 @@ async function serve(request: FastifyRequest, reply: FastifyReply, shared: Share
   }
 }
 
-/** Remembers a request, so that one that differs in its points only can be served as a repeat. */
+/** Remembers a request, so that one that differs only in its points can be served as a repeat. */
 function remember(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -166,7 +166,7 @@ function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType,
       limit: (own) => life.limit(own),
       admit: (count) => {
         const wait = life.admit(count);
-        // An unusual form of items is read slowly: a slice may end before all that have arrived are read.
+        // Items in an unusual form are read slowly: a slice may end before all that have arrived are read.
         return wait ? slices.outside(wait) : slices.pause();
       },
       seen: (query, items) => {
@@ -203,7 +203,7 @@ function patternOf(
   };
 }
 
-/** The error of a body element that names no operation; it tells the right namespace if only that is wrong. */
+/** The error of a body element that names no operation; it states the right namespace if only that is wrong. */
 function unknownOperation(namespace: string, { local, namespace: given }: XmlReader): RequestError {
   const text = `There is no operation ${excerpt(local)}`;
   const isKnown = operationsNamed(local).length > 0;

@@ -9,7 +9,7 @@ import type { Attribute } from "./xml/xml-names.js";
 const XSI = "http://www.w3.org/2001/XMLSchema-instance";
 const XSD = "http://www.w3.org/2001/XMLSchema";
 
-/** Namespace and version that the members of a request are held against. */
+/** Namespace and version against which the members of a request are checked. */
 export interface RequestDialect {
   readonly namespace: string;
   readonly version: SoapVersion;

@@ -62,7 +62,7 @@ type Encoding = "utf-8" | "utf-16le" | "utf-16be";
  */
 export class Transcoder {
   readonly #charset: Charset | null;
-  /** Null until the first bytes tell. */
+  /** Null until the first bytes decide it. */
   #encoding: Encoding | null = null;
   #marked = false;
   #held: Buffer = NOTHING;

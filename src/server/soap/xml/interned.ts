@@ -10,7 +10,7 @@ interface InternedText<T> {
   readonly made: T;
 }
 
-/** Values of short texts, kept by their bytes; a bounded number of them, the last one wins its place. */
+/** Values of a bounded number of short texts, kept by their bytes; a newer text replaces an older one in its place. */
 export class Interned<T> {
   readonly #make: (text: string) => T;
   readonly #entries: (InternedText<T> | undefined)[] = new Array(ENTRIES).fill(undefined);

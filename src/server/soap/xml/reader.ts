@@ -140,7 +140,7 @@ export class XmlReader {
   #started = false;
   #rootSeen = false;
   #selfClosed = false;
-  /** The construct that the bytes at hand continue. */
+  /** The construct that the available bytes continue. */
   #section: "markup" | "comment" | "cdata" = "markup";
   /** Characters since the last tag, and whether all of them are white space. */
   #runChars = 0;
@@ -243,7 +243,7 @@ export class XmlReader {
       if (event === END) return true;
       if (event !== TEXT) throw refuse();
       this.#content += this.text;
-      // A run of white space passes unbounded, because between elements it is no value; here it is one.
+      // White space is not bounded between elements, where it is not a value; here it is one.
       if (this.#content.length > most && countChars(this.#content) > most) throw tooLong();
     }
   }
@@ -671,7 +671,7 @@ export class XmlReader {
     return TEXT;
   }
 
-  /** Refuses a byte (or the character it begins) that XML does not admit; `p` is inside the bytes at hand. */
+  /** Refuses a byte (or the character it begins) that XML does not allow; `p` is inside the available bytes. */
   #checkByte(p: number): void {
     const byte = this.buffer[p];
     if (byte < SPACE && byte !== LF && byte !== CR && byte !== TAB) throw malformed("it holds a control character");

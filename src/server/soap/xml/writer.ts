@@ -8,8 +8,8 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Text as element content or as an attribute value in double quotes; white space that readers would change is referred
- * to.
+ * Text as element content or as an attribute value in double quotes; white space that readers would change becomes
+ * references.
  */
 export function escapeText(text: string): string {
   return text.replace(/[&<>"\t\n\r]/g, (character) => ESCAPES.get(character) ?? `&#${character.charCodeAt(0)};`);

@@ -14,7 +14,7 @@ function isName(text: string): boolean {
   return PLAIN_NAME.test(text) || NAME.test(text);
 }
 
-/** A refusal of bytes that are not well-formed XML as this service takes it. */
+/** The refusal of bytes that are not well-formed XML, or use more of XML than this service accepts. */
 export function malformed(what: string): RequestError {
   return new RequestError("MalformedXml", `The request is not well-formed XML: ${what}.`);
 }
@@ -28,7 +28,7 @@ export interface Name {
   readonly local: string;
 }
 
-/** Splits a qualified name; refuses what is no QName. */
+/** Splits a qualified name; refuses anything else. */
 export function splitName(text: string): Name {
   const colon = text.indexOf(":");
   const prefix = colon < 0 ? "" : text.slice(0, colon);
