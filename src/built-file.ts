@@ -1,7 +1,7 @@
 /** `builtFile` finds files of the build, also if the program runs from its source. */
 import { fileURLToPath } from "node:url";
 
-/** Where a program runs: from source as tests run it, or as it was built. */
+/** How a program runs: from source, as in tests, or from the build. */
 const RUNS_FROM_SOURCE = import.meta.url.endsWith(".ts");
 
 /**

@@ -63,7 +63,7 @@ export interface Setting<T> {
   readonly about: string;
   /** Placeholder of the command-line flag, if the setting has one: `--base-url <url>`. */
   readonly flag: string | null;
-  /** The default in words, where `fallback` does not show it. */
+  /** The default in words, if `fallback` does not show it. */
   readonly shown: string | null;
 }
 
@@ -347,7 +347,7 @@ const SETTINGS = {
 type SettingValues<T> = T extends Setting<infer V> ? V : { readonly [K in keyof T]: SettingValues<T[K]> };
 type ReadSettings = SettingValues<typeof SETTINGS>;
 
-/** The configuration of a process; what a member means is said in `SETTINGS`. Names of folders are absolute. */
+/** The configuration of a process; `SETTINGS` says what each member means. Names of folders are absolute. */
 export interface Config extends Omit<ReadSettings, "tls"> {
   readonly tls: { readonly cert: string; readonly key: string } | null;
   readonly limits: Limits;

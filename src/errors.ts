@@ -1,6 +1,6 @@
 /** Defines the errors of fieldprobe and the closed list of codes that callers may see. */
 
-/** Codes of errors the caller can mend. */
+/** Codes of errors that the caller can correct. */
 export const CALLER_CODES = [
   "MalformedXml",
   "InvalidEnvelope",
@@ -27,7 +27,7 @@ export type Blame = "caller" | "server";
 export interface ErrorContext {
   /** The request member at fault, e.g. `time` or `points[12].x`. */
   readonly member?: string;
-  /** The name of the limit that was passed, e.g. `query.points`. */
+  /** The name of the limit that was exceeded, e.g. `query.points`. */
   readonly limit?: string;
   /** Seconds after which a retry makes sense. */
   readonly retryAfter?: number;
@@ -87,7 +87,7 @@ export class NotFoundError extends FieldprobeError {
 /** Datasets that a message lists before the rest is left out. */
 const MOST_NAMES = 10;
 
-/** Lists the first datasets that there are: `there is isotropic32, channel`. */
+/** Lists the first datasets that are served: `there is isotropic32, channel`. */
 export function namesOf(served: readonly { readonly name: string }[]): string {
   const names = served.slice(0, MOST_NAMES).map((dataset) => dataset.name);
   if (served.length > MOST_NAMES) names.push("...");

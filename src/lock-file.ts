@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 
-/** Age from which a lock is left over whoever holds it: changes take milliseconds. */
+/** Age from which a lock counts as left over, whoever holds it: changes take milliseconds. */
 const LEFT_OVER_MS = 60_000;
 /** Time after which a command that waits gives up. */
 const WAIT_MS = 10_000;
@@ -38,8 +38,8 @@ export interface LockOptions {
 
 /**
  * Runs `change` while no other process runs one under the lock of the same file: `PATH.lock` next to it, which names
- * its process. A lock whose process has ended, or which is a minute old, is taken over. In a folder that takes no files
- * there is no lock, and `change` runs without one.
+ * its process. A lock whose process has ended, or which is a minute old, is taken over. In a folder where no file can
+ * be made, `change` runs without a lock.
  *
  * @throws Error in one line when the lock is not free in time; what `change` throws
  */
@@ -71,7 +71,7 @@ export function withLock<T>(path: string, change: () => T, { waiting, waitMs = W
   }
 }
 
-/** Makes a lock and returns its inode; impossible if the folder or its disk takes no file. */
+/** Makes a lock and returns its inode; impossible if no file can be made there. */
 function tryLock(lock: string): number | "taken" | "impossible" {
   let file: number;
   try {
@@ -90,7 +90,7 @@ function tryLock(lock: string): number | "taken" | "impossible" {
   }
 }
 
-/** The lock at a path, or null if there is none any more. */
+/** The lock at a path, or null if it is gone. */
 function readLock(lock: string): HeldLock | null {
   try {
     const { ino: inode, mtimeMs } = statSync(lock);

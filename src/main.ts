@@ -1,7 +1,4 @@
-/**
- * Puts the parts of a service together: configuration, storage, engine, server; signals; remarks at the start; nothing
- * else.
- */
+/** Puts the parts of a service together: configuration, storage, engine, server, signals, and remarks at the start. */
 import { lookup } from "node:dns/promises";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
@@ -49,7 +46,7 @@ export interface RunningService {
  * The events are opened afterwards: they are a guest, and nothing about them keeps the fields from being served.
  *
  * @param fieldsOnly without the events interface
- * @throws ConfigError when it would be open to everybody without having been told so, and what `listen` throws
+ * @throws ConfigError when it would serve everyone although no setting says so, and what `listen` throws
  */
 export async function startService(config: Config, log: Logger, fieldsOnly = false): Promise<RunningService> {
   checkExposure(config);
@@ -80,7 +77,7 @@ async function loadEvents(config: Config, log: Logger): Promise<EventsModule> {
   return new EventsModule(config, log);
 }
 
-/** Opens the engine, and has it share large queries with the peers of its cluster, if there is one. */
+/** Opens the engine, which shares large queries with the peers of its cluster, if there is one. */
 async function openFields(config: Config, log: Logger): Promise<Engine> {
   if (config.cluster.peers === null && config.cluster.listen === null) return openEngine(config, log);
   const { Cluster } = await import("./cluster/cluster.js");
@@ -130,7 +127,7 @@ function running(
   };
 }
 
-/** Warnings at the start of a service: settings that are allowed, but seldom meant. */
+/** Warnings at the start of a service: settings that are allowed, but seldom intended. */
 export function remarks({ baseUrl, cluster, data, host, port, tls }: Config, datasets: number): string[] {
   const everywhere = host === "0.0.0.0" || host === "::";
   const { peers, listen, cert, key, ca } = cluster;

@@ -83,7 +83,7 @@ function likeOthers(command: Command): void {
 }
 likeOthers(program);
 
-/** Commands that continue when their output is not read, or a full disk takes none of it. */
+/** Commands that continue if their output is not read, or a full disk refuses it. */
 const SERVICES: readonly string[] = ["serve"];
 
 // A reader that closes the pipe (`| head`) ends the command silently.
@@ -92,7 +92,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") process.stderr.write(`fieldprobe: the output cannot be written: ${reasonOf(error)}\n`);
   process.exit(1);
 });
-// Progress that cannot be shown is no reason to end.
+// A failure to show progress does not end the command.
 process.stderr.on("error", () => undefined);
 
 try {

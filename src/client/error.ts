@@ -13,7 +13,7 @@ export type ClientErrorCode = ErrorCode | "Fault" | "Http" | "Network" | "Protoc
 export interface ClientErrorDetail {
   /** The request member at fault, e.g. `time` or `points[12].x`; points are counted within the caller's whole array. */
   readonly member?: string;
-  /** The name of the limit that was passed, e.g. `query.points`. */
+  /** The name of the limit that was exceeded, e.g. `query.points`. */
   readonly limit?: string;
   /** The service's id of the request in its log. */
   readonly requestId?: string;
@@ -43,7 +43,7 @@ export class ClientError extends Error {
   }
 }
 
-/** The parts of what the soap package throws that matter here; it documents none of them. */
+/** The members of the soap package's errors that are used here; it documents none of them. */
 interface SoapFailure {
   readonly message?: string;
   readonly code?: string;

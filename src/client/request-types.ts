@@ -67,9 +67,9 @@ export type TrackingName = Extract<(typeof ALL_OPERATIONS)[number], { readonly f
 
 /** Options of tracking that SOAP does not have. */
 export interface TrackingOptions {
-  /** The scheme that moves particles, heun unless given; drag takes heun only. */
+  /** The scheme that moves particles, heun by default; drag needs heun. */
   readonly integrator?: Integrator;
-  /** What becomes of particles that leave through open faces; what the dataset says unless given. */
+  /** What happens to particles that leave through open faces; by default, what the dataset says. */
   readonly openFaces?: "fail" | "stop";
 }
 
@@ -86,7 +86,7 @@ export interface ExitAnswer {
 export type FieldClient = {
   readonly [N in OperationName]: (request: RequestOf<N>, options?: CallOptions) => Promise<Answer<N>>;
 } & {
-  /** Tracks particles with an integrator, or a fate at open faces, of your choice; over plain HTTP. */
+  /** Tracks particles with a choice of integrator and of behaviour at open faces; over plain HTTP. */
   track<N extends TrackingName>(
     operation: N,
     request: RequestOf<N> & TrackingOptions,

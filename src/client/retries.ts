@@ -1,4 +1,4 @@
-/** Sends a request again while the service is too busy to answer it. */
+/** Repeats a request while the service is too busy to answer it. */
 import { setTimeout as wait } from "node:timers/promises";
 import { ClientError } from "./error.js";
 

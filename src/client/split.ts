@@ -4,7 +4,7 @@ import { ClientError } from "./error.js";
 /** Answers the points `first .. first + count - 1`. */
 export type AnswerRange = (first: number, count: number, signal: AbortSignal) => Promise<void>;
 
-/** Limits that a request with fewer points may keep. */
+/** Limits that a request with fewer points may meet. */
 const SIZE_LIMIT = /^(query\.|token\.points$|http\.bodyBytes$)/;
 
 function passes(error: unknown, limit: RegExp): boolean {
@@ -29,7 +29,7 @@ export async function inParts(
   signal?.throwIfAborted();
   const failed = new AbortController();
   const stop = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
-  /** Parts that were refused and come again, smaller or later. */
+  /** Parts that were refused and will be sent again, smaller or later. */
   const again: (readonly [first: number, count: number])[] = [];
   let next = 0;
   let done = 0;

@@ -42,7 +42,7 @@ function readFloat(text: string): number {
  * The address in the WSDL is the service's public one, which may not be reachable from here (a tunnel, a name that only
  * others resolve), so requests go where the WSDL came from.
  *
- * @throws ClientError when the WSDL cannot be had
+ * @throws ClientError when the WSDL cannot be fetched
  */
 export async function openTransport(url: string, version: SoapVersion): Promise<SoapCall> {
   const address = endpoint(url);

@@ -32,12 +32,12 @@ import { cutPoints, mergeValues, type PointsToCut, type Portion } from "./portio
 import { hashText, ownersOf, type Regions, regionsIn, regionsOf } from "./regions.js";
 
 /**
- * Least work of a query that is divided although one process could cache its data: evaluations of a field, or nodes of
- * a search.
+ * The least work for which a query is divided although one process could cache its data: evaluations of a field, or
+ * nodes of a search.
  */
 const LEAST_WORK = 65_536;
 const LEAST_NODES = 262_144;
-/** Consecutive frames with the same owners, where owners vary with time: there are fewer regions than peers. */
+/** Consecutive frames with the same owners, if owners vary with time because there are fewer regions than peers. */
 const SAME_OWNER_FRAMES = 16;
 /** Time without progress of a peer after which its pieces are late. */
 const STUCK_MS = 3_000;
@@ -58,7 +58,7 @@ interface Distribution {
   readonly large: boolean;
 }
 
-/** A query that is divided, and the conditions under which. */
+/** A query to divide, and the conditions under which it is evaluated. */
 interface Job extends Distribution, SharingControl {
   readonly checked: CheckedQuery;
   /** Peers that have been asked already, and own nothing now. */
@@ -98,7 +98,7 @@ export class Cluster implements Sharing {
   readonly #peers: Peers;
   readonly #buffers = new BufferPool();
   readonly #regions = new WeakMap<Bricking, Regions>();
-  /** The owners as they were last worked out, and a key of all that they depend on. */
+  /** The owners as last computed, and a key of everything they depend on. */
   readonly #owners = new WeakMap<Regions, Owners & { readonly key: string }>();
   readonly #counts = { own: 0, asked: 0, refused: 0, late: 0, answered: 0 };
   #engine: Engine | null = null;
@@ -133,7 +133,7 @@ export class Cluster implements Sharing {
     await this.#listener?.listen();
   }
 
-  /** What this process tells its peers of itself. */
+  /** What this process tells its peers about itself. */
   #statusOf(engine: Engine): Omit<PeerReport, "draining"> {
     const { workers: threads, running, queued, cacheBytes: used, bytesRead: read, ...status } = engine.status();
     const cache = { bytes: this.#config.cacheBytes, used, read };
@@ -213,7 +213,7 @@ export class Cluster implements Sharing {
     this.#peers.close();
   }
 
-  /** The regions by which a query may be divided; null if this process had better evaluate all of it. */
+  /** The regions by which a query may be divided; null if this process should evaluate all of it. */
   #distributionOf({ query, dataset, fields, region, operation }: CheckedQuery): Distribution | null {
     // Boxes of `nodes` may cross a periodic seam, which `owned-boxes.ts` does not know: they are not divided.
     if (dataset === null || query.nodes !== undefined) return null;
@@ -250,7 +250,7 @@ export class Cluster implements Sharing {
     return found;
   }
 
-  /** What dividing a query takes to know. */
+  /** Collects what is needed to divide a query. */
   #jobOf(checked: CheckedQuery, control: SharingControl): Job {
     return { checked, ...control, ...(this.#distributionOf(checked) as Distribution), without: new Set() };
   }
@@ -301,7 +301,7 @@ export class Cluster implements Sharing {
   async #evaluateAll<T>(job: Job, parts: readonly OpenPortion<T>[]): Promise<readonly T[]> {
     const end = new AbortController();
     const abort = (): void => end.abort(OVER);
-    // All parts of a query listen to it: more listeners than Node expects are no leak here.
+    // All parts of a query listen to it: having more listeners than Node expects is not a leak here.
     setMaxListeners(0, end.signal, job.signal);
     job.signal.addEventListener("abort", abort);
     const done: T[] = [];
@@ -330,15 +330,15 @@ export class Cluster implements Sharing {
   }
 
   /**
-   * Has a part evaluated by its owner. If the owner refuses it, fails at it, is lost or is late, the part is divided
+   * Lets the owner of a part evaluate it. If the owner refuses the part, fails, is lost or is late, the part is divided
    * again among the owners that its regions have without that peer; every process of the cluster finds the same ones.
    */
   async #evaluatePart<T>(job: Job, part: OpenPortion<T>): Promise<readonly T[]> {
     const { owner: peer } = part;
     if (peer === undefined || job.without.size === MOST_ASKED) return [await this.#evaluateHere(job, part)];
     const isMine = this.#peers.isSelf(peer);
-    // A digest of files that are new here may take a while: it is made before the clock of the peer starts. Without
-    // one, because files cannot be read here, no peer can show to have the same.
+    // A digest of files that are new here may take a while, so it is made before the peer's time starts. Without one,
+    // because files cannot be read here, no peer can prove that it has the same.
     const generation = isMine ? null : await this.#generations.of(job.dataset).catch(() => null);
     const others = { ...job, without: new Set([...job.without, peer]) };
     try {
@@ -393,7 +393,7 @@ export class Cluster implements Sharing {
       try {
         const parts = [...result.values];
         for await (const some of result.stream ?? []) parts.push(some.slice());
-        // Whoever came first has been taken: what the values are for may be over.
+        // The first answer has been taken, so the buffer of the values may be gone.
         signal.throwIfAborted();
         return part.take(parts);
       } finally {
@@ -439,8 +439,8 @@ export class Cluster implements Sharing {
 }
 
 /**
- * Whether another process may succeed if one has failed: no process can mend an error of the caller, nor a deadline
- * that has passed.
+ * Whether another process may succeed if one has failed; not after an error of the caller or a deadline that has
+ * passed.
  */
 function isOwnFailure(error: unknown): boolean {
   return error instanceof FieldprobeError && error.blame === "server" && !(error instanceof DeadlineError);

@@ -17,7 +17,7 @@ export interface EventsLogger {
   error(context: object, message: string): void;
 }
 
-/** The state of the module, as `/readyz` tells it. */
+/** The state of the module, as `/readyz` reports it. */
 export type EventsState = "opening" | "ready" | "unavailable";
 
 /** The shipped sample, imported if the data shipped with it is served. */
@@ -27,8 +27,8 @@ const SAMPLE = fileURLToPath(new URL("../../data/events.json", import.meta.url))
 const RETRY_MS = 60_000;
 
 /**
- * The events module of a service. It is a guest: routes are served from the start, and answered with 503 while there is
- * no store; a store that cannot be used is logged and tried again, and never ends the service.
+ * The events module of a service. It is a guest: its routes exist from the start and answer 503 while there is no
+ * store; an unusable store is logged and tried again, and never ends the service.
  */
 export class EventsModule {
   readonly #config: Config;

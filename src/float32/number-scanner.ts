@@ -1,6 +1,5 @@
 /**
- * `DecimalScanner` reads decimal numbers in bytes: float32 values at the speed of the digits, and a refusal where
- * rounding is in doubt.
+ * `DecimalScanner` reads decimal numbers from bytes as float32, fast, and leaves numbers whose rounding is in doubt.
  */
 import { POWERS_OF_TEN } from "./parse.js";
 

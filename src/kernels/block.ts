@@ -31,9 +31,9 @@ export interface BlockReader {
   /** Set by `open`. */
   readonly block: Block;
   /**
-   * Makes `block` represent `box` in a field. Nodes of bricks that are not at hand read as NaN.
+   * Makes `block` represent `box` in a field. Nodes of unavailable bricks read as NaN.
    *
-   * @throws RangeError when one brick holds the whole box and is not at hand
+   * @throws RangeError if a single brick holds the whole box and is unavailable
    */
   open(field: BrickField): void;
   /**
@@ -118,7 +118,7 @@ export function createBlockReader(axes: Axes, span: number, components: number):
 /** Puts `length` values from `data[from]` on into `box[to]` and the following. */
 type PutRow = (data: Values, from: number, box: Values, to: number, length: number) => void;
 
-/** Puts the parts of a box into `block.data`, a dense box; bricks not at hand leave NaN. */
+/** Puts the parts of a box into `block.data`, a dense box; unavailable bricks leave NaN. */
 function gather(field: BrickField, [rx, ry, rz]: readonly [Runs, Runs, Runs], block: Block, put: PutRow): void {
   const { components, data, table } = field;
   const { edge, count } = field.bricking;

@@ -3,7 +3,7 @@
 import { searchCell, wrap } from "./stencil.js";
 import type { Axes, Axis, Bricking } from "./types.js";
 
-/** Cells per edge of a cube, as a power of two; coarser where 32 bits do not hold the keys. */
+/** Cells per edge of a cube, as a power of two; coarser if the keys do not fit 32 bits. */
 const CUBE_BITS = 3;
 const KEY_BITS = 32;
 /** Bits sorted per pass. */
@@ -92,7 +92,7 @@ export function addByCell(
     for (let i = 0; i < sums.length; i++) sums[i] += table[cellOf(axis, triples[3 * i] - shift) | 0];
     return;
   }
-  // Without a branch or a division: of a point between two nodes rounding may find the wrong one.
+  // Without a branch or a division; rounding may choose the wrong one of two nodes for a point between them.
   const first = origin + shift;
   const perLength = 1 / (nodes * spacing);
   for (let i = 0; i < sums.length; i++) {

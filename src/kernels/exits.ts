@@ -4,7 +4,7 @@ import type { Axes, Walls } from "./types.js";
 
 /** Open faces of a domain, and the particles that have left through them. */
 export interface Outlet {
-  /** Of x, y, z; of no meaning on periodic axes. */
+  /** Of x, y, z; meaningless on periodic axes. */
   readonly walls: readonly [Walls, Walls, Walls];
   /** Time at which each particle has left; NaN while it is inside. */
   readonly exits: Float64Array;

@@ -43,9 +43,9 @@ export const MIXED_DIFFERENCES: Coefficients = {
 };
 
 /**
- * Difference weights at the nodes of an axis, one row per node, or a single row where every node has the same.
- * Row r: weight t (0 <= t < width) belongs to node `node + offset[r] + t`; bit t of `support[r]` says whether that
- * node is part of the stencil at all.
+ * Difference weights at the nodes of an axis, one row per node, or a single row if all nodes have the same. Row r:
+ * weight t (0 <= t < width) belongs to node `node + offset[r] + t`; bit t of `support[r]` says whether that node is
+ * part of the stencil at all.
  */
 export interface DifferenceRows {
   /** One row serves all nodes. */

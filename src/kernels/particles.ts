@@ -7,7 +7,7 @@ import { type Outlet, type Step, settle } from "./exits.js";
 import { clampToDomain } from "./stencil.js";
 import type { Axes, Triple, VelocitySampler } from "./types.js";
 
-/** A rest of time that is not worth its own step. */
+/** A remaining time too short for its own step. */
 const ARRIVED = 1e-5;
 
 /** Parameters that all particles of an integration share. */

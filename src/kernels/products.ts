@@ -21,7 +21,7 @@ export interface Term {
  * stay together, and fields follow each other.
  *
  * @param vectors weight vectors of x, y, z
- * @param sum     adds up the box of a point where that is not done term by term
+ * @param sum     adds up the box of a point if that is not done term by term
  */
 export function createProducts(
   axes: Axes,

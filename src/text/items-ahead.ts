@@ -1,7 +1,4 @@
-/**
- * `readAhead` lets the worker threads read the items of a large request, cut into passages, while their successors
- * arrive.
- */
+/** `readAhead` lets the worker threads read the items of a large request, in passages, while later items arrive. */
 
 import type { ItemRules } from "../float32/triples.js";
 import type { Steps } from "./steps.js";
@@ -9,7 +6,7 @@ import type { QueryTexts } from "./text-task.js";
 
 /** Bytes in order, of which those that were taken and not used are put back. */
 export interface ByteQueue {
-  /** Takes the bytes at hand; empty if there are none. */
+  /** Takes the available bytes; empty if there are none. */
   takeHeld(): Buffer;
   /** Takes the bytes at hand, or the next ones; null at the end, undefined if they have to be waited for. */
   take(): Buffer | null | undefined;
@@ -29,7 +26,7 @@ export interface ByteQueue {
 const FIRST_BYTES = 128 * 1024;
 const MOST_MEMORY = 4 * 1024 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
-/** Part of a passage that is begun when reading has to wait and no thread has work. */
+/** The filled part from which a passage is read when no more bytes have arrived and no thread has work. */
 const LEAST_PART = 1 / 4;
 
 /** Takes triples that were read from a number of bytes of the text; it may read the array until it ends. */
@@ -155,7 +152,7 @@ class Ahead {
   }
 
   /**
-   * Adds what has arrived to the passage that is being filled, and begins the passage when it is full; waits where
+   * Adds what has arrived to the passage that is being filled, and starts reading the passage when it is full; waits if
    * nothing has arrived.
    */
   *#gather(oldest: Passage | undefined): Steps<void> {

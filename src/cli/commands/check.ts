@@ -81,7 +81,7 @@ async function checkSums({ location, name }: Dataset): Promise<number> {
   return faults;
 }
 
-/** The number of faults, and what they are. */
+/** The number of faults, and their descriptions. */
 interface CheckFindings {
   readonly faults: number;
   readonly findings: readonly string[];
@@ -130,7 +130,7 @@ async function checkValues(dataset: Dataset): Promise<CheckFindings> {
 /** Prints the places and frames of a field that are wrong. */
 function printFaults(read: readonly ReadFrame[]): CheckFindings {
   const known = read.flatMap(({ found }) => (typeof found === "string" ? [] : [found]));
-  // What has one value at one place in all frames is no damage of one of them: a body, or what is at rest.
+  // A block that has one value in all frames is not damage of one frame: it is a body, or fluid at rest.
   const always = (text: string) => known.length > 1 && known.every(({ places }) => places.constant.includes(text));
   let faults = read.length - known.length;
   const findings: string[] = [];

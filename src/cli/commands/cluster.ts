@@ -1,4 +1,4 @@
-/** `fieldprobe cluster` asks the processes of a cluster how they are. */
+/** `fieldprobe cluster` asks the processes of a cluster for their state. */
 import { randomUUID } from "node:crypto";
 import { Command } from "commander";
 import { pino } from "pino";

@@ -17,7 +17,7 @@ interface StoreOptions {
   readonly db?: string;
 }
 
-/** Runs `work` on the store that `--db`, or else the configuration, names; `create` makes one that is not there. */
+/** Runs `work` on the store that `--db`, or else the configuration, names; `create` makes a missing one. */
 function withStore(
   options: StoreOptions,
   create: boolean,
@@ -37,7 +37,7 @@ function withStore(
   }
 }
 
-/** Imports each file that has no problem; fails in the end with the problems of the others. */
+/** Imports each file that has no problem; then fails with the problems of the others. */
 function importFiles(files: readonly string[], options: StoreOptions & { readonly replace?: boolean }): void {
   const refused: ImportError[] = [];
   withStore(options, true, (db, configured) => {

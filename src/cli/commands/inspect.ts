@@ -78,7 +78,7 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
   if (flags.descriptors !== undefined) writeApart(found, home, resolve(flags.descriptors));
 }
 
-/** Says why the command ends with exit code 1 although it has done what it was asked. */
+/** Says why the command ends with exit code 1 although it succeeded. */
 function tellRefusal(text: string): void {
   process.stderr.write(`fieldprobe: ${text} (exit code 1)\n`);
   process.exitCode = 1;

@@ -63,7 +63,7 @@ async function evaluate(asked: FlagQuery, given: GivenFlags, onProgress: OnProgr
   return queryLocally(asked, { data, descriptors }, onProgress);
 }
 
-/** The operation of a name. @throws InvalidArgumentError that proposes those with a name like it */
+/** The operation of a name. @throws InvalidArgumentError that proposes similar names */
 function operationNamed(name: string): OperationName {
   const names = ALL_OPERATIONS.map((operation) => operation.name);
   const found = names.find((known) => known === name);

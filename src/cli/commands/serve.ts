@@ -25,7 +25,7 @@ function refuseFlagsOfNpm({ options, args }: Command): void {
     return long == null || value === undefined || value === "" ? [] : [{ long, value }];
   });
   if (kept.length === 0) return;
-  // Which of several values belongs to which flag is not known.
+  // It is not known which of several values belongs to which flag.
   const [only] = args.length === 1 && kept.length === 1 ? args : [];
   const typed = kept.map(({ long, value }) => `${long} ${value === "true" ? (only ?? "VALUE") : value}`);
   const flags = kept.map(({ long }) => long).join(", ");

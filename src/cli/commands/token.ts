@@ -92,7 +92,7 @@ function pathOf({ file }: FileOption): string {
   return tokenFileAt(path);
 }
 
-/** Makes an action of a change to the token file: no other command changes the file meanwhile. */
+/** Makes a command's action of a change to the token file; no other command changes the file meanwhile. */
 function alone<O extends FileOption>(change: (name: string, path: string, options: O) => void) {
   return (name: string, options: O): void => {
     const path = pathOf(options);

@@ -1,4 +1,4 @@
-/** Checks arguments of the command line: whole numbers within bounds, and commands that make no sense. */
+/** Checks arguments of the command line: whole numbers within bounds, and combinations that make no sense. */
 import { InvalidArgumentError } from "commander";
 
 /** A mistake on the command line, reported in one line with exit code 2. */
@@ -18,8 +18,8 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: 
 }
 
 /**
- * Parses the path of a file or folder: an empty one, which a variable without a value leaves, would be the folder that
- * the command runs in.
+ * Parses the path of a file or folder. An empty path, as from an empty variable, is refused: it would mean the current
+ * folder.
  */
 export function pathArgument(text: string): string {
   if (text.trim() !== "") return text;

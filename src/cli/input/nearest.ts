@@ -1,4 +1,4 @@
-/** Finds the name that was meant by one that was mistyped. */
+/** Finds the name that a mistyped one was meant to be. */
 
 /**
  * The name with the fewest changes of letters (inserted, left out, replaced) from `text`, three at most; null if there

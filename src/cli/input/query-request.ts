@@ -132,7 +132,7 @@ function readNumber(flag: Flag, text: string, whole: boolean): number {
 export const EXAMPLE =
   "echo 1,2,3 | fieldprobe query GetVelocity --dataset isotropic32 --time 0.5 --method Lag8 --points -";
 
-/** Spatial options in one word; the splines, of which there are many, by their pattern. */
+/** Spatial options in one text, with the many splines as a pattern. */
 function methodsOf(spatial: readonly string[]): string {
   const plain = spatial.filter((name) => !/^M\dQ\d/.test(name));
   return [...plain, ...(plain.length < spatial.length ? ["M<m>Q<q>"] : [])].join("|");

@@ -6,7 +6,7 @@ import { StoreThread } from "../../storage/thread/store-thread.js";
 import { MisuseError } from "./arguments.js";
 
 /**
- * Loads the HDF5 library, and has stores asked as the settings say.
+ * Loads the HDF5 library, and applies the settings of stores.
  * @throws MisuseError when a setting of stores is wrong
  */
 export async function openStorage(): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * Shows the progress of a long command on stderr, as a bar on a terminal and else as a line every tenth of the way;
+ * Shows the progress of a long command on stderr, as a bar on a terminal or else as a line every tenth of the way;
  * writes counts in words.
  */
 import { SingleBar } from "cli-progress";
@@ -10,7 +10,7 @@ export interface ProgressBar {
   readonly stop: () => void;
 }
 
-/** What the help of a command says of its progress. */
+/** The paragraph about progress in the help of a command. */
 export const PROGRESS_HELP = `
 Progress goes to stderr: a bar on a terminal, otherwise a line every tenth of the way. Stdout has only the report.`;
 

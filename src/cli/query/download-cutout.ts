@@ -20,9 +20,9 @@ export interface CutoutSelection {
   /** Stored frames. */
   readonly frames?: NumberRange;
   readonly field?: readonly string[];
-  /** Nodes from one to the next along x, y, z; not in HDF5. */
+  /** Strides in nodes along x, y, z; not in HDF5. */
   readonly step?: readonly number[];
-  /** Nodes an axis that a value is the mean of; not in HDF5. */
+  /** Nodes per axis over which each value is averaged; not in HDF5. */
   readonly filterNodes?: number;
 }
 
@@ -123,7 +123,7 @@ function bareQuery(described: Described, wanted: CutoutSelection, path: string):
   return query;
 }
 
-/** Asks for something of the dataset. @throws Error with the detail of a refusal */
+/** Requests a resource of the dataset. @throws Error with the detail of a refusal */
 async function ask({ url, token, dataset }: CutoutService, path: string, accept: string): Promise<Response> {
   const base = url.replace(/\/service\/turbulence\.asmx$|\/+$/, "");
   const headers = { accept, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
@@ -138,7 +138,7 @@ async function ask({ url, token, dataset }: CutoutService, path: string, accept:
   throw new Error(explain({ code, message: detail, limit }));
 }
 
-/** Writes a body next to its place and then moves it there. @param bytes how many there must be; null: not known */
+/** Writes a body next to its place and then moves it there. @param bytes the expected length; null: unknown */
 async function save(response: Response, path: string, bytes: number | null): Promise<void> {
   const part = `${path}.part`;
   try {

@@ -58,7 +58,7 @@ export async function queryLocally(
   }
 }
 
-/** Evaluates the query, and adds what the answer says of its dataset. */
+/** Evaluates the query, and adds what the answer says about its dataset. */
 async function evaluate(engine: Engine, asked: FlagQuery, onProgress: OnProgress): Promise<QueryAnswer> {
   const form = operationOf(asked.operation as OperationName);
   const operation = functionAsked(form, asked.members.function_name);
@@ -77,7 +77,7 @@ async function evaluate(engine: Engine, asked: FlagQuery, onProgress: OnProgress
   return { record, components: RECORDS[record], ...found, ...facts };
 }
 
-/** What an answer tells of its dataset: digest and assumptions; nothing of an operation without one. */
+/** What an answer says about its dataset: digest and assumptions; nothing for an operation without one. */
 function factsOf(engine: Engine, name: string | undefined): DatasetLabels {
   const dataset = name === undefined ? undefined : engine.find(name);
   return dataset === undefined ? NO_LABELS : { manifest: dataset.digest, assumed: dataset.assumed.map(claimText) };
@@ -138,13 +138,13 @@ async function evaluateWhole(engine: Engine, query: Query): Promise<Float32Array
   return values;
 }
 
-/** Initial velocities of some of the points; all of them where their number is wrong, which the engine reports. */
+/** Initial velocities of some of the points; all of them if their number is wrong, which the engine reports. */
 function velocitiesOf({ points, velocities }: FlagQuery, first: number, count: number): Float32Array {
   const all = velocities as Float32Array;
   return all.length === points.length ? all.subarray(3 * first, 3 * (first + count)) : all;
 }
 
-/** The members of an operation as the wire would carry them: floats in single precision. */
+/** The members of an operation as over the wire: floats in single precision. */
 function rounded(operation: OperationRow, members: FlagQuery["members"]): Record<string, string | number> {
   const floats = new Set<string>(operation.request.filter(({ type }) => type === "float").map(({ name }) => name));
   const round = ([name, value]: [string, string | number]) =>

@@ -28,7 +28,7 @@ export async function queryService(
   const { operation, members, points, velocities } = asked;
   try {
     const client = await connect(url, token === undefined ? {} : { token });
-    // The flags were matched with the operation's row; the compiler cannot follow a name that varies.
+    // The flags match the operation's row, which the compiler cannot see for a variable name.
     const method = client[operation as OperationName] as (request: object, options: CallOptions) => Promise<Answer>;
     const lists = operationOf(operation as OperationName).family === "arrays";
     const places = lists ? [0, 1, 2].map((axis) => points.filter((_, i) => i % 3 === axis)) : points;

@@ -1,4 +1,4 @@
-/** Reads the request for a page of events, tells whether the page takes long, and renders it. */
+/** Reads the request for a page of events, estimates whether the page takes long, and renders it. */
 import type { EventQuery } from "../model/event-query.js";
 import { renderSingle, renderWhole } from "../render/event.js";
 import { jsonLd } from "../render/json-ld.js";
@@ -44,8 +44,9 @@ const MANY = 200;
 const FAR = 10_000;
 
 /**
- * Whether a page may hold up the event loop. It takes long unless its items are counted, one index has them in order,
- * the page is near, and no filter makes the scan pass over most of the store; the instances of a series may be many.
+ * Whether a page may hold up the event loop. It takes long unless its items have been counted, one index has them in
+ * order, the page is near the start, and no filter makes the scan skip most of the store; a series may have many
+ * instances.
  */
 export function takesLong(resources: Resources, view: StoreView, { query, totalKey }: WantedPage): boolean {
   const { single, order, ids, excludedIds, terms, sources, audience, page, perPage } = query;

@@ -55,7 +55,7 @@ export function notFound(details: readonly EventsErrorDetail[] = []): EventsErro
   return new EventsError(404, "not_found", "Not found.", details);
 }
 
-/** The error while the store cannot be read; the log gets its cause, if there is one that it does not have yet. */
+/** The error while the store cannot be read; a new cause is logged. */
 export function storeUnavailable(retrySeconds: number, cause?: unknown): EventsError {
   const headers = { "retry-after": String(retrySeconds) };
   const error = new EventsError(503, "unavailable", "The events cannot be read at the moment.", [], headers);

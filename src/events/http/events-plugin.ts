@@ -109,7 +109,7 @@ function addRoutes(scope: FastifyInstance, shared: Resources, docs: ApiDocs): vo
   });
 }
 
-/** Anything that is not an error of this interface is reported without what it says; the log has it. */
+/** An error that is not of this interface is reported without its text, which is only logged. */
 function asEventsError(error: FastifyError | EventsError, request: FastifyRequest): EventsError {
   if (error instanceof EventsError) {
     if (error.cause !== undefined) request.log.error({ reqId: request.id, err: error.cause }, "events request failed");

@@ -118,7 +118,9 @@ function sendHead(
   return isKnown(request.headers["if-none-match"], tag);
 }
 
-/** Longer bodies go out passage by passage: handed over whole, one is cut off when the service is closed. */
+/**
+ * Longer bodies are sent passage by passage: a body that is handed over whole is cut off when the service is closed.
+ */
 const WHOLE_BYTES = 1024 * 1024;
 const PASSAGE_BYTES = 64 * 1024;
 
@@ -139,7 +141,7 @@ function* passagesOf(bytes: Buffer): Generator<Buffer> {
 /** Sends an error in the form the caller takes; wrapped with its status when the callback is sound. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: EventsError) {
   const { accept } = request.headers;
-  // Naming the type of problems can mean nothing else, even where JSON has the same weight.
+  // A header that names the type of problems means it, even if JSON has the same weight.
   const problem = names(accept, PROBLEM_TYPE) && preferred(accept, [PROBLEM_TYPE, "application/json"]) === PROBLEM_TYPE;
   const body = JSON.stringify(problem ? problemBody(error, splitTarget(request).path) : errorBody(error));
   const callback = request.eventsCallback;

@@ -38,7 +38,7 @@ export function readCalendarAsk(
   return { query, key };
 }
 
-/** Reads in one go and writes in turns. */
+/** Reads at once and writes in slices. */
 export async function makeCalendar(
   resources: Resources,
   now: number,
@@ -61,7 +61,7 @@ function calendarOf(resources: Resources, view: StoreView, query: EventQuery): C
   return { name: `Events of ${context.host}`, components, events, first, now: view.now };
 }
 
-/** Addresses of the instances shown, by their ids; what they look like depends on all instances of their events. */
+/** Addresses of the instances shown, by their ids; their form depends on all instances of their events. */
 function urlsOf(
   shown: readonly EventInstance[],
   events: readonly StoredEvent[],

@@ -14,8 +14,8 @@ const RESERVED = new Set(
 );
 
 /**
- * True for a dotted or indexed name no part of which is a reserved word. Others are refused, not mended: a mended name
- * would call some other function.
+ * True for a dotted or indexed name without reserved words. Other names are refused, not corrected: a corrected name
+ * would call another function.
  */
 export function isCallback(name: string): boolean {
   return name.length <= LONGEST && NAME.test(name) && name.split(/[.[\]]+/).every((part) => !RESERVED.has(part));

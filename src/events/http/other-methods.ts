@@ -26,7 +26,7 @@ export function refuseOthers(scope: FastifyInstance, isKnown: (path: string) => 
     if (method !== "CONNECT" && !scope.supportedMethods.includes(method)) scope.addHttpMethod(method);
   }
   const others = scope.supportedMethods.filter((method) => method !== "GET" && method !== "HEAD");
-  // Answered before any body is read, which has no business here.
+  // Answered before any body is read.
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     if (!isKnown(splitTarget(request).path)) throw notFound();
     return answerMethod(request, reply);

@@ -113,7 +113,7 @@ export function refuseUnknown(parameters: QueryString, known: readonly string[])
   }
 }
 
-/** `v` names the version of the interface; there is one, which clients call 0, 1 or nothing. */
+/** `v` names the version of the interface; there is only one, which clients call 0, 1 or leave out. */
 export function checkVersion(parameters: QueryString): void {
   const version = parameters.text("v");
   if (version === null || version === "0" || version === "1") return;

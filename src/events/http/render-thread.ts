@@ -95,7 +95,7 @@ export class RenderThread {
     return { body: Buffer.from(body.buffer, body.byteOffset, body.byteLength), tag, headers };
   }
 
-  /** Ends the thread once everything asked for is made: native code of its store must not be cut off. */
+  /** Ends the thread once all requested pages are made: native code of its store must not be cut off. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#asked.values()].map(({ made }) => made));
     await this.#pool.destroy();

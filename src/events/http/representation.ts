@@ -1,4 +1,4 @@
-/** A representation is a finished body with its entity tag and headers; a cache keeps it while it holds. */
+/** A representation is a finished body with its entity tag and headers; a cache keeps it while it is valid. */
 import { createHash } from "node:crypto";
 import type { Interval } from "../store/store.js";
 

@@ -1,4 +1,4 @@
-/** Holds what the routes share: store, clock, settings, and what is remembered between requests. */
+/** Holds what the routes share: store, clock, settings, and what is cached between requests. */
 import type { EventInstance, StoredEvent } from "../model/entities.js";
 import type { EventQuery } from "../model/event-query.js";
 import { type EventText, eventText } from "../render/event.js";

@@ -8,7 +8,7 @@ export interface FileHead {
   readonly primarySource?: string | undefined;
 }
 
-/** A term as a file gives it; the store makes the address where `url` is null. */
+/** A term as a file gives it; the store makes the address if `url` is null. */
 export type NewTerm = Omit<TaxonomyTerm, "url" | "address"> & {
   readonly url: string | null;
   readonly address: Address | null;

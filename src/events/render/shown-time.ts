@@ -55,8 +55,8 @@ export function shownInstance(instances: readonly EventInstance[], now: number):
 const DATED = /^(https?:\/\/[^/?#]+[^?#]*)\/\d{4}\/\d{2}\/\d{2}\/([^/?#]*)(\?[^#]*)?(#.*)?$/;
 
 /**
- * Addresses of an event's instances: the event's with the instance's local date in its path, and `at=HHMM` if two
- * share a date. An address without a date in its path is another site's and means every instance.
+ * Addresses of an event's instances: the event's with the instance's local date in its path, and `at=HHMM` if two share
+ * a date. An address without a date in its path belongs to another site and means every instance.
  */
 export function instanceUrls(url: string, instances: readonly EventInstance[]): string[] {
   const match = DATED.exec(url);

@@ -16,8 +16,8 @@ export interface NodeFilter {
   /** Nodes along each axis within which points share sums: points further apart may be evaluated in turn at no loss. */
   readonly edges: Triple;
   /**
-   * Overwrites `out[components * i ..]` for the points `first .. first + count - 1`. Points share running sums where
-   * they lie close together, which changes no bit of an answer: give it as many at once as there are.
+   * Overwrites `out[components * i ..]` for the points `first .. first + count - 1`. Points that are close together
+   * share running sums, which changes no bit of an answer: pass as many at once as there are.
    *
    * @param stop polled between steps; when true it ends early and `out` is not valid
    */

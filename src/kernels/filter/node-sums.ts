@@ -4,7 +4,7 @@
  * Along each axis the nodes are divided, once for all cubes of a width w, into stretches of w nodes from node 0 on. A
  * run of w nodes is the end of one stretch and the beginning of the next, and both are running sums: two additions for
  * each run, whatever w is (van Herk, Pattern Recognition Letters 13 (1992)). No sum is ever subtracted, and the order
- * of the additions depends on nothing but the first node of the cube. So its bits are the same alone and among others.
+ * of the additions depends only on the first node of the cube. So its bits are the same alone and among others.
  */
 import { type Box, visitBrickParts } from "../block.js";
 import { createRuns, cutRun, type Runs } from "../stencil.js";
@@ -299,7 +299,7 @@ function slide(
   // What runs have of the stretch in which they begin: backward from its end.
   for (let end = firstEnd; end - width + 1 < count; end += width) {
     for (let i = end; i >= Math.max(0, end - width + 1); i--) {
-      // Entries behind the last run are only added up, in its place.
+      // Entries after the last run are only added up, in its place.
       const at = to + entry * Math.min(i, count - 1);
       const sum = to + entry * Math.min(i + 1, count - 1);
       const from = entry * i;

@@ -1,9 +1,9 @@
 /**
- * Adds the rows of a stencil box as `rows.ts` does, of four frames that are combined on the way: a node's value is
- * w0 u0 + w1 u1 + w2 u2 + w3 u3, in this order, as in `combine.ts`.
+ * Adds the rows of a stencil box as `rows.ts` does, of four frames that are combined on the way: a node's value is w0
+ * u0 + w1 u1 + w2 u2 + w3 u3, in this order, as in `combine.ts`.
  *
  * Four weights, a row of at most twelve values and three temporaries fit the sixteen registers; longer rows are added
- * in parts, which the sums do not show.
+ * in parts, which does not change the sums.
  */
 
 /** Nodes of a row that are added at once, of one or three components. */
