@@ -74,14 +74,14 @@ for (const [name, about, load] of COMMANDS)
   program.addCommand((name === asked ? await load() : new Command(name)).description(about).exitOverride());
 program.configureHelp({ subcommandTerm: (command) => command.name() });
 
-/** Prints errors of the parser like all others. */
-function likeOthers(command: Command): void {
+/** Makes the parser print its errors like all other errors. */
+function printPlainErrors(command: Command): void {
   command.configureOutput({
     outputError: (text, write) => write(text.replace(/^error: /, "fieldprobe: ").replace(/\n\(Did you/, " (did you")),
   });
-  command.commands.forEach(likeOthers);
+  command.commands.forEach(printPlainErrors);
 }
-likeOthers(program);
+printPlainErrors(program);
 
 /** Commands that continue if their output is not read, or a full disk refuses it. */
 const SERVICES: readonly string[] = ["serve"];

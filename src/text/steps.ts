@@ -1,4 +1,4 @@
-/** Work in steps continues while what it needs is there and yields a promise for what it has to wait for. */
+/** Work in steps runs as long as its data is available, and yields a promise whenever it must wait. */
 
 /**
  * A request that has arrived whole is read without a single wait, at a tenth of the cost of async functions; the same

@@ -9,10 +9,10 @@ import { leastReads, type SweepCost, type SweepShape } from "./sweep-shape.js";
 
 /** Rows of stored bricks that are kept whole: two that contain batches, and the ones before and after them. */
 const WHOLE_ROWS = 4;
-/** Rows, in addition to those of a column, of which two layers keep the nodes next to the following layer. */
+/** Rows, in addition to those of a column, whose nodes next to the following layer are kept for two layers at once. */
 const TWICE_ROWS = 2;
 
-/** Beyond all rows of a sweep. */
+/** A row number beyond all rows of a sweep. */
 export const NO_ROW = 2 ** 31 - 1;
 
 /** A sweep over combined bricks. */
@@ -42,13 +42,13 @@ export interface SweepRows {
 /** The rows of a sweep that has not begun. */
 export function sweepRows(workers: number): SweepRows {
   const shared = (length: number): Int32Array => new Int32Array(new SharedArrayBuffer(4 * length));
-  // The express thread has a seat too.
+  // A query reads at most two fields; the express thread has a seat too.
   return { passed: shared(2), evaluated: shared(workers + 1).fill(NO_ROW), begun: shared(1) };
 }
 
 /**
- * Cuts stored bricks into combined ones: along the axes across rows and layers into the thinnest equal parts that hold
- * the nodes next to a row or layer.
+ * Cuts stored bricks into combined ones. Along a row, these are as long as stored bricks; along the other axes, they
+ * are the thinnest equal parts that hold `halo` nodes.
  */
 export function combinedBricking({ edge }: Bricking, axes: Axes, row: number, halo: number): Bricking {
   const cut = edge.map((length, a) => (a === row ? length : leastDivisor(length, halo)));
@@ -66,8 +66,8 @@ function leastDivisor(length: number, least: number): number {
  * Chooses the shape of a sweep over combined bricks that reads least among those whose working set fits.
  *
  * @returns null if no working set fits
- * @param components of each field
- * @param bytes      what the cache has for combined bricks
+ * @param components components of each field
+ * @param bytes      bytes of the cache for combined bricks
  * @param reference  see `SweepShape`
  */
 export function chooseCombinedShape(

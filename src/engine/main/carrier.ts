@@ -1,4 +1,4 @@
-/** A carrier runs the tasks of queries on worker threads, and small batches on the thread that asks. */
+/** A carrier runs the tasks of queries on worker threads, and small batches on the caller's thread. */
 import { WorkerError } from "../../errors.js";
 import type { CacheStatus } from "../../storage/bricks/directory.js";
 import type { DiskCounts, StoreStatus } from "../../storage/objects/store-status.js";
@@ -10,7 +10,7 @@ import type { QueryShare } from "./fair-queue.js";
 export interface RunOptions {
   /** Ends the task by ending its thread; for deadlines only. */
   readonly kill?: AbortSignal | undefined;
-  /** Share of the query in the threads; absent: as a separate query. */
+  /** The query's share of the threads; absent: the task counts as a separate query. */
   readonly share?: QueryShare;
   /** Evaluations of a field that the whole query takes, if all of its points are known. */
   readonly queryWork?: number;
@@ -20,7 +20,7 @@ export interface RunOptions {
 export interface Carrier {
   /** Number of batches that it evaluates at a time: its worker threads. */
   readonly parallelism: number;
-  /** Number of times that a task may be run when its thread is lost. */
+  /** How often a task is run at most, if its thread is lost each time. */
   readonly attempts: number;
   /** Bytes of bricks that it can cache. */
   readonly cacheBytes: number;
@@ -32,7 +32,7 @@ export interface Carrier {
    */
   run<T>(task: Task, options?: RunOptions): Promise<T>;
   /**
-   * Evaluates a small batch at once, on the thread that asks; absent: it has no means to.
+   * Evaluates a small batch at once on the caller's thread; absent if the carrier cannot.
    *
    * @returns false, without any effect, if the batch is to be run as a task
    * @throws what `run` rejects with
@@ -64,7 +64,7 @@ export interface Carrier {
 /**
  * Runs a task, and repeats it when its thread was lost, as often as the carrier allows.
  *
- * @param isWanted whether a repetition is of use
+ * @param isWanted whether the result is still wanted
  * @throws what `run` throws
  */
 export async function runWithRetries<T>(

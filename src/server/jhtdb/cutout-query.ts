@@ -34,7 +34,7 @@ export function readCutoutTexts(query: unknown): ReadonlyMap<string, string> {
   return readTexts(query, PARAMETERS);
 }
 
-/** A whole number of at least 1; `fallback`, if there is one, replaces what is not given. */
+/** Reads a whole number of at least 1; a missing one is `fallback`, or an error if that is null. */
 function whole(texts: ReadonlyMap<string, string>, name: string, fallback: number | null): number {
   const text = texts.get(name);
   if (text === undefined && fallback !== null) return fallback;

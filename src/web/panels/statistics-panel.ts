@@ -152,13 +152,13 @@ export class StatisticsPanel {
         ${moments.finite < moments.count ? item("missing", "Without data", `${moments.count - moments.finite} of ${moments.count}`) : nothing}
       </dl>
       <h3>Density of the values</h3>
-      ${this.#chart("density", "Density of the values beside a Gaussian of the same mean and rms")}
+      ${this.#chart("density", "Density of the values, with a Gaussian of the same mean and rms")}
       ${csvButton("density", () => densityCsv(density), `${fileName(shown)}-density.csv`)}
       <h3>Energy spectra along the sides</h3>
       ${spectra.length === 0 ? html`<p class="note">A spectrum needs a whole periodic side without missing values.</p>` : nothing}
       ${spectra.map(
         ({ axis, spectrum }) => html`
-          ${this.#chart(`spectrum-${axis}`, `Energy spectrum along ${axis} beside a slope of -5/3`)}
+          ${this.#chart(`spectrum-${axis}`, `Energy spectrum along ${axis}, with a slope of -5/3`)}
           ${csvButton(`spectrum-${axis}`, () => spectrumCsv(spectrum), `${fileName(shown)}-spectrum-${axis}.csv`)}
         `,
       )}

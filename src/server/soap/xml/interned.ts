@@ -1,6 +1,6 @@
-/** `Interned` keeps what is made of short texts, so that a text which is repeated is decoded once. */
+/** `Interned` caches the values made from short texts, so that a repeated text is decoded only once. */
 
-/** A power of two. */
+/** Number of entries; a power of two. */
 const ENTRIES = 512;
 /** Longer spellings are not kept. */
 const LONGEST = 64;
@@ -15,12 +15,12 @@ export class Interned<T> {
   readonly #make: (text: string) => T;
   readonly #entries: (InternedText<T> | undefined)[] = new Array(ENTRIES).fill(undefined);
 
-  /** @param make what a text is turned into; what it throws is not kept */
+  /** @param make makes the value of a text; errors that it throws are not kept */
   constructor(make: (text: string) => T) {
     this.#make = make;
   }
 
-  /** The value that the UTF-8 in `buffer[from .. to)` is turned into. */
+  /** The value of the UTF-8 text in `buffer[from .. to)`. */
   take(buffer: Buffer, from: number, to: number): T {
     const length = to - from;
     if (length > LONGEST) return this.#make(buffer.toString("utf8", from, to));

@@ -355,7 +355,7 @@ function refuseFlat(contents: Contents, holders: readonly Holder[]): void {
       const shape = path === undefined ? [] : (contents.dataset(path)?.shape ?? []);
       if (shape.length === 1 || shape.length === 2)
         throw new DataError(
-          `${path} is ${shape.join(" x ")}: arrays of fewer than three dimensions are not served; store each with a third of one node (docs/datasets.md shows how)`,
+          `${path} is ${shape.join(" x ")}: arrays of fewer than three dimensions are not served; store each with a third dimension of one node (docs/datasets.md shows how)`,
         );
     }
   }

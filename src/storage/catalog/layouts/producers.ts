@@ -69,7 +69,7 @@ export const PDEBENCH: ProducerRow = {
     const { shape = [] } = contents.dataset("/Vx") ?? {};
     if (shape.length !== 5 || !isMarked(contents, ["/Vy", "/Vz"]))
       throw new DataError(
-        `/Vx is ${shape.join(" x ")}: arrays of fewer than three dimensions are not served; store each with a third of one node`,
+        `/Vx is ${shape.join(" x ")}: arrays of fewer than three dimensions are not served; store each with a third dimension of one node`,
       );
   },
   reasons: () => ["dimensions: n t x y z, the order of the format."],

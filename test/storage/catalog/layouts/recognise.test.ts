@@ -273,7 +273,7 @@ const zeros = (file: File, name: string, shape: number[]) =>
 describe("flows in a plane", () => {
   it.each([
     [[1, 8, 8], /\/u and \/v are two components of a velocity, without a third; .* needs a third of zeros/],
-    [[8, 8], /\/u is 8 x 8: .* store each with a third of one node/],
+    [[8, 8], /\/u is 8 x 8: .* store each with a third dimension of one node/],
   ])("are refused with what helps: components of %j", async (shape, message) => {
     const planes = (file: File) => ["u", "v"].forEach((name) => void zeros(file, name, shape));
     await expect(recognised(planes)).rejects.toThrow(message);
