@@ -3,7 +3,6 @@ import { h5wasm, Module } from "h5wasm/node";
 import { DataError } from "../../src/errors.js";
 import { packingOf, unpack } from "../../src/storage/file/packing.js";
 import type { AttributeValue, Stored } from "../../src/storage/file/stored.js";
-import { attempt, type LibraryHandle, openInLibrary } from "../../src/storage/hdf5/library.js";
 import { FILTER_NAMES } from "../../src/storage/hdf5-bytes/filters.js";
 
 const ELEMENTS = new Map<number, Stored["element"]>([
@@ -14,18 +13,23 @@ const ELEMENTS = new Map<number, Stored["element"]>([
 const MAX_LINKS = 16;
 const UNLIMITED = 2 ** 64;
 
+/** Runs a call of the library, which throws if it fails. @throws DataError */
+function attempt<T>(what: string, call: () => T): T {
+  try {
+    return call();
+  } catch (cause) {
+    throw cause instanceof DataError ? cause : new DataError(what, cause);
+  }
+}
+
 /** An open file. */
 export class LibraryFile {
   readonly path: string;
-  readonly #handle: LibraryHandle;
+  readonly #id: bigint;
 
   constructor(path: string) {
     this.path = path;
-    this.#handle = openInLibrary(path, () => `${path} does not open.`);
-  }
-
-  get #id(): bigint {
-    return this.#handle.id;
+    this.#id = attempt(`${path} does not open.`, () => Module.open(path, Module.H5F_ACC_RDONLY, false, -1, -1));
   }
 
   names(group: string): string[] {
@@ -151,7 +155,7 @@ export class LibraryFile {
   }
 
   close(): void {
-    this.#handle.close();
+    Module.close_file(this.#id);
   }
 }
 

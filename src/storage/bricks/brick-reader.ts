@@ -7,9 +7,9 @@ import { BusyError, DataError } from "../../errors.js";
 import type { Dataset, FieldName, FieldPart, FieldSource, FileStamp, Triple } from "../file/dataset.js";
 import { isSeries, isUnchanged, placeOf, realPath } from "../file/files.js";
 import { isAsStored, isField, type Packing, packingOf } from "../file/packing.js";
+import { ReadBuffer } from "../file/read-buffer.js";
 import type { ChunkIndex, Stored } from "../file/stored.js";
 import type { StoredFile, StoredHyperslab } from "../file/stored-file.js";
-import { ReadBuffer } from "../hdf5/library.js";
 import { openFile } from "../open-file.js";
 import { copyBox, isInBlockOrder, type NodeBox, readBox, storedBox } from "./stored-box.js";
 
@@ -263,7 +263,6 @@ class BrickFiles implements StoredBricks {
   close(): void {
     for (const { file } of this.#files.values()) file.close();
     this.#files.clear();
-    this.#buffer.free();
   }
 }
 

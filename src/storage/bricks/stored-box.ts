@@ -6,8 +6,9 @@ import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
 import { AXIS_NAMES, type FieldPart, type Triple } from "../file/dataset.js";
 import { type Packing, unpack } from "../file/packing.js";
+import type { ReadBuffer } from "../file/read-buffer.js";
 import type { Hyperslab, Stored } from "../file/stored.js";
-import type { StoredFile, ValueBuffer } from "../file/stored-file.js";
+import type { StoredFile } from "../file/stored-file.js";
 
 /** Nodes `first` to `first + count - 1` along x, y, z. */
 export interface NodeBox {
@@ -41,7 +42,7 @@ export function readBox(
   nodes: Triple,
   box: NodeBox,
   packing: Packing,
-  buffer: ValueBuffer,
+  buffer: ReadBuffer,
 ): StoredBox {
   const inStore = storedBox(part, frame, nodes, box);
   const elements =
@@ -119,7 +120,7 @@ function readReordered(
   stored: Stored,
   shape: readonly number[],
   { offset, count }: Hyperslab,
-  buffer: ValueBuffer,
+  buffer: ReadBuffer,
 ): Float64Array {
   const [rows, run] = count.slice(-2) as [number, number];
   const row = shape[shape.length - 1];
@@ -142,7 +143,7 @@ function readStretch(
   stored: Stored,
   start: number,
   length: number,
-  buffer: ValueBuffer,
+  buffer: ReadBuffer,
 ): Float64Array {
   const [perPlane, row] = stored.shape.slice(-2) as [number, number];
   const outer = stored.shape.slice(0, -2);

@@ -15,9 +15,9 @@ import {
 } from "../file/dataset.js";
 import { placeOf, STEP_PLACE } from "../file/files.js";
 import { isField, type Packing, packingOf } from "../file/packing.js";
+import { ReadBuffer } from "../file/read-buffer.js";
 import type { Stored } from "../file/stored.js";
 import type { StoredFile } from "../file/stored-file.js";
-import { ReadBuffer } from "../hdf5/library.js";
 import { whyNotUndone } from "../hdf5-bytes/filters.js";
 import { type ReadAxis, readAxis } from "./axis.js";
 import { type AxisDescription, type Descriptor, type FieldDescription, frameCount, guessesOf } from "./descriptor.js";
@@ -343,14 +343,9 @@ function checkStorage(file: StoredFile, path: string, chunkBytes: number): Store
 function hasNoValues(file: StoredFile, path: string, stored: Stored): boolean {
   const resolved = file.resolve(path);
   if (resolved === null || stored.shape.includes(0) || !file.isUnwritten(resolved)) return false;
-  const buffer = new ReadBuffer();
-  try {
-    const first = { offset: stored.shape.map(() => 0), count: stored.shape.map(() => 1) };
-    const [fill] = file.readHyperslab(resolved, stored, first, buffer);
-    return !Number.isNaN(fill) && !packingOf(file.attributes(resolved), stored).missing.includes(fill);
-  } finally {
-    buffer.free();
-  }
+  const first = { offset: stored.shape.map(() => 0), count: stored.shape.map(() => 1) };
+  const [fill] = file.readHyperslab(resolved, stored, first, new ReadBuffer());
+  return !Number.isNaN(fill) && !packingOf(file.attributes(resolved), stored).missing.includes(fill);
 }
 
 function noValues(where: string): DataError {

@@ -1,19 +1,7 @@
 /** A stored file is a tree of groups and arrays with attributes, whatever the format that it is kept in. */
 import { DataError } from "../../errors.js";
+import type { ReadBuffer } from "./read-buffer.js";
 import type { AttributeValue, ChunkIndex, Hyperslab, RawValues, Stored } from "./stored.js";
-
-/** Memory that values are read to; each part grows to the largest read and is kept. */
-export interface ValueBuffer {
-  /** Address of at least `bytes` bytes. What was read before is lost when it has to grow. */
-  reserve(bytes: number): number;
-  /** The first `count` values as they were read; valid until the next read of this thread. */
-  values(stored: Stored, count: number): RawValues;
-  /** The first `count` bytes; valid until the next read of this thread. */
-  bytes(count: number): Uint8Array;
-  /** Room for a stored chunk; what was in it before is lost. */
-  room(bytes: number): Buffer;
-  free(): void;
-}
 
 /** Most bytes of a table of coordinates: anything larger is a field, and is read by `readHyperslab`. */
 export const MAX_TABLE_BYTES = 64 * 1024 * 1024;
@@ -58,14 +46,14 @@ export interface StoredFile {
   /** All values of a small numeric dataset, unpacked to float64. */
   numbers(path: string): Float64Array;
   /** Reads a box of elements in stored order and stored type; the values last until the next use of `buffer`. */
-  readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ValueBuffer): RawValues;
+  readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ReadBuffer): RawValues;
   /**
    * Reads a box that is one whole chunk into `out`, in stored order and stored type, little-endian; absent where ranges
    * are no chunks.
    *
    * @returns false where `readHyperslab` has to read it: `out` is then as it was
    */
-  readWholeChunk?(path: string, stored: Stored, box: Hyperslab, out: Uint8Array, buffer: ValueBuffer): boolean;
+  readWholeChunk?(path: string, stored: Stored, box: Hyperslab, out: Uint8Array, buffer: ReadBuffer): boolean;
   /**
    * Starts to fetch boxes that `readHyperslab` will be asked for, and waits for a moment where none is there; local
    * files have nothing to do.

@@ -11,7 +11,7 @@ function rotated(word: number, bits: number): number {
 }
 
 /**
- * The checksum of bytes.
+ * Computes a checksum.
  *
  * Source: B. Jenkins, lookup3.c (2006), hashlittle with 0 to start from, of which HDF5 file format specification 4.0
  * says in section III.A.2 that it is the checksum of all structures.
@@ -57,6 +57,11 @@ function restOf(bytes: DataView, at: number, length: number): number {
   let word = 0;
   for (let i = Math.min(4, length - at) - 1; i >= 0; i--) word = (word << 8) | bytes.getUint8(at + i);
   return word;
+}
+
+/** The checksum of bytes. */
+export function checksumOf({ buffer, byteOffset, length }: Uint8Array): number {
+  return lookup3(new DataView(buffer, byteOffset, length), length);
 }
 
 /** Compares the checksum at the end of a structure with its bytes. @throws DataError when it is another one */

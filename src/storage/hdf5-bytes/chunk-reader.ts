@@ -4,7 +4,7 @@ import type { ChunkIndex, Hyperslab, Stored, StoredChunk } from "../file/stored.
 import { swapped } from "./bytes.js";
 import { reachesBeyond } from "./chunk-index.js";
 import { chunksIn } from "./chunks/lookup.js";
-import { checkDeclared, decode, type EncodedChunk, ForeignFilter, HEAD_BYTES } from "./filters.js";
+import { decode, type EncodedChunk, ForeignFilter, type StoredFilter, type UndoFilter } from "./filters.js";
 import type { OpenBytes } from "./open-bytes.js";
 import { readRows } from "./stored-ranges.js";
 
@@ -15,6 +15,9 @@ export interface ChunkedDataset {
   readonly stored: Stored & { readonly chunks: readonly number[] };
   readonly index: ChunkIndex;
   readonly bytes: OpenBytes;
+  /** The filters in order of application. */
+  readonly filters: readonly StoredFilter[];
+  readonly undo: UndoFilter;
 }
 
 /** Lends memory of at least so many bytes. */
@@ -31,8 +34,6 @@ function checkedLength(length: number, chunkBytes: number): number {
   if (length > 2 * chunkBytes + MOST_OVERHEAD) throw new DataError(`${length} bytes are stored for ${chunkBytes}`);
   return length;
 }
-
-const NO_HEAD = new DataView(new ArrayBuffer(0));
 
 /**
  * Reads a box and decodes its chunks here.
@@ -114,25 +115,6 @@ export function readWholeChunk(
   return true;
 }
 
-/**
- * Checks the chunks of a box that the library will decode.
- * @throws DataError where one would not have the bytes of a chunk
- */
-export function checkChunks(dataset: ChunkedDataset, box: Hyperslab): void {
-  const { stored, index, where, bytes } = dataset;
-  for (const first of chunksIn(stored.chunks, box)) {
-    const found = index.chunk(first);
-    if (found === null || found.bytes === null) continue;
-    const { address, bytes: length } = found;
-    named(where, first, () => {
-      const coding = codingOf(dataset, first, found);
-      const headBytes = coding.filters.length === 0 ? 0 : Math.min(length, HEAD_BYTES);
-      const head = headBytes === 0 ? NO_HEAD : bytes.read(address, headBytes);
-      checkDeclared(head, length, coding);
-    });
-  }
-}
-
 function chunkBytesOf({ chunks, size }: ChunkedDataset["stored"]): number {
   return chunks.reduce((product, edge) => product * edge, size);
 }
@@ -150,12 +132,13 @@ function named<T>(where: string, first: readonly number[], read: () => T): T {
 
 /** The filters of a chunk; one that reaches beyond the dataset has none where the dataset says so. */
 function codingOf(
-  { stored, index }: ChunkedDataset,
+  { stored, index, filters, undo }: ChunkedDataset,
   first: readonly number[],
   { mask }: StoredChunk,
 ): Omit<EncodedChunk, "bytes"> {
   const isPlain = index.plainAtEdges && reachesBeyond(stored.shape, stored.chunks, first);
-  const about = { elementBytes: stored.size, chunkBytes: chunkBytesOf(stored) };
+  const foreign: EncodedChunk["foreign"] = (at, bytes, length) => undo(filters[at], bytes, length);
+  const about = { elementBytes: stored.size, chunkBytes: chunkBytesOf(stored), foreign };
   return isPlain ? { ...about, filters: [], mask: 0 } : { ...about, filters: stored.filters, mask };
 }
 

@@ -21,6 +21,12 @@ export const FILTER_NAMES: ReadonlyMap<number, string> = new Map([
   [32026, "blosc2"],
 ]);
 
+/** A filter as a dataset states it: its registered number, and the numbers that it works by. */
+export interface StoredFilter {
+  readonly id: number;
+  readonly parameters: readonly number[];
+}
+
 /** A command of the HDF5 tools that replaces a filter which they can undo themselves. */
 const REPACK = "h5repack -f SHUF -f GZIP=4 IN.h5 OUT.h5 replaces it";
 const PLUGIN = "h5py with the package hdf5plugin can read it, and write it again with gzip";
@@ -78,10 +84,11 @@ const SKIPPED_WITH_ALL = ["shuffle", "fletcher32"];
 const ALL_LEFT_OUT = 0xffff_ffff;
 const FLETCHER_BYTES = 4;
 
-/** Whether every filter of a list is undone here. */
-export function isUndoneHere(filters: readonly string[]): boolean {
-  return filters.every((name) => UNDO.has(name));
-}
+/**
+ * Undoes a filter that is not undone here. @param length bytes that then come out, as the chunk itself says
+ * @returns memory that is valid until the next call @throws DataError
+ */
+export type UndoFilter = (filter: StoredFilter, bytes: Uint8Array, length: number) => Uint8Array;
 
 /** A chunk as it is stored, and what it must become. */
 export interface EncodedChunk {
@@ -93,6 +100,8 @@ export interface EncodedChunk {
   readonly elementBytes: number;
   /** Bytes of the whole chunk. */
   readonly chunkBytes: number;
+  /** Undoes the filter at a place of the list, which is not undone here, so that so many bytes come out. */
+  readonly foreign: (at: number, bytes: Uint8Array, length: number) => Uint8Array;
 }
 
 /** @throws DataError when a mask leaves out what no writer leaves out */
@@ -108,16 +117,27 @@ function checkMask({ filters, mask }: Pick<EncodedChunk, "filters" | "mask">): v
 /**
  * The values of a chunk, in stored byte order.
  *
- * @throws DataError unless every filter can be undone and exactly the bytes of a chunk come out
+ * @throws ForeignFilter for a filter that nothing undoes, DataError unless exactly the bytes of a chunk come out
  */
 export function decode(encoded: EncodedChunk): Uint8Array {
-  const { filters, mask, elementBytes, chunkBytes } = encoded;
+  const { filters, mask, elementBytes, chunkBytes, foreign } = encoded;
+  const why = whyNotUndone(filters.filter((_, i) => ((mask >>> i) & 1) === 0));
+  if (why !== null) throw new ForeignFilter(why);
   checkMask(encoded);
+  // What an outer compressor holds could ask for any amount of memory.
+  if (filters.some((name) => DECLARED.has(name)) && filters.filter((name) => COMPRESSORS.has(name)).length > 1)
+    throw new DataError(`it went through several compressors (${filters.join(", ")}), which is not read`);
   let { bytes } = encoded;
   for (let i = filters.length - 1; i >= 0; i--) {
     if ((mask >>> i) & 1) continue;
     const checks = filters.slice(0, i).filter((name) => name === "fletcher32").length;
-    bytes = (UNDO.get(filters[i]) as Undo)(bytes, { elementBytes, most: chunkBytes + FLETCHER_BYTES * checks });
+    const most = chunkBytes + FLETCHER_BYTES * checks;
+    const undo = UNDO.get(filters[i]);
+    if (undo !== undefined) bytes = undo(bytes, { elementBytes, most });
+    else {
+      checkDeclared(filters[i], bytes, most);
+      bytes = foreign(i, bytes, most);
+    }
   }
   if (bytes.length !== chunkBytes) throw new DataError(`it has ${bytes.length} bytes, not ${chunkBytes}`);
   return bytes;
@@ -229,9 +249,6 @@ function expandLzf(bytes: Uint8Array, { most }: FilterSetting): Uint8Array {
 const BLOSC_CODECS = [0, 1, 4];
 const BLOSC2_FRAME = "b2frame\0";
 
-/** Bytes at the start of a chunk that `checkDeclared` looks at. */
-export const HEAD_BYTES = 4096;
-
 /** The number of bytes that the head of a chunk says it has when its compressor is undone; null where it says none. */
 const DECLARED: ReadonlyMap<string, (head: DataView) => number | null> = new Map([
   ["blosc", (head: DataView) => bloscBytes(head, 0)],
@@ -243,35 +260,17 @@ const DECLARED: ReadonlyMap<string, (head: DataView) => number | null> = new Map
 
 const COMPRESSORS: ReadonlySet<string> = new Set(["gzip", "lzf", ...DECLARED.keys()]);
 
-/**
- * Checks a chunk that a plugin of the library will decode: the library does not check how many bytes come out.
- *
- * @param head  first bytes of the stored chunk, at most `HEAD_BYTES`
- * @param bytes of the whole stored chunk
- * @throws DataError unless it says that it has the bytes of a chunk
- */
-export function checkDeclared(head: DataView, bytes: number, encoded: Omit<EncodedChunk, "bytes">): void {
-  const { filters, mask, chunkBytes } = encoded;
-  const foreign = whyNotUndone(filters.filter((_, i) => ((mask >>> i) & 1) === 0));
-  if (foreign !== null) throw new ForeignFilter(foreign);
-  checkMask(encoded);
-  // The library would give what an outer compressor holds as much memory as that asks for.
-  if (filters.filter((name) => COMPRESSORS.has(name)).length > 1)
-    throw new DataError(`it went through several compressors (${filters.join(", ")}), which is not read`);
-  const at = filters.findIndex((name, i) => DECLARED.has(name) && ((mask >>> i) & 1) === 0);
-  const checks = FLETCHER_BYTES * filters.filter((name, i) => name === "fletcher32" && !((mask >>> i) & 1)).length;
-  const declared = at < 0 ? bytes - checks : declaredBytes(filters[at], head);
-  const isPlain = at >= 0 && filters[at] === "bitshuffle" && bytes - checks === chunkBytes;
-  if (declared !== chunkBytes && !isPlain) throw new DataError(`it has ${declared} bytes, not ${chunkBytes}`);
-}
-
-function declaredBytes(filter: string, head: DataView): number | null {
+/** Checks what a plugin will be given: plugins do not check how many bytes come out. @throws DataError */
+function checkDeclared(filter: string, { buffer, byteOffset, length }: Uint8Array, wanted: number): void {
+  if (filter === "bitshuffle" && length === wanted) return;
+  let declared: number | null | undefined;
   try {
-    return DECLARED.get(filter)?.(head) ?? null;
+    declared = DECLARED.get(filter)?.(new DataView(buffer, byteOffset, length));
   } catch (error) {
     if (error instanceof RangeError) throw new DataError(`it is too short for ${filter}`, error);
     throw error;
   }
+  if (declared !== wanted) throw new DataError(`it has ${declared} bytes, not ${wanted}`);
 }
 
 function bloscBytes(head: DataView, at: number): number {

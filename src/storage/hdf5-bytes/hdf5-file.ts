@@ -5,6 +5,7 @@
 import { DataError } from "../../errors.js";
 import type { FileStamp } from "../file/dataset.js";
 import { packingOf, unpack } from "../file/packing.js";
+import type { ReadBuffer } from "../file/read-buffer.js";
 import type { AttributeValue, ChunkIndex, Hyperslab, RawValues, Stored } from "../file/stored.js";
 import {
   countElements,
@@ -12,19 +13,11 @@ import {
   MAX_TEXTS,
   type StoredFile,
   type StoredHyperslab,
-  type ValueBuffer,
 } from "../file/stored-file.js";
 import { type ByteRange, type FilePlace, pathOf, type RangedFile, swapped, whyNotHdf5 } from "./bytes.js";
 import { type Placement, readLayout, type StoredLayout, type ValuePlaces, valuePlaces } from "./chunk-index.js";
-import {
-  type ChunkedDataset,
-  checkChunks,
-  isWholeChunk,
-  readChunks,
-  readWholeChunk,
-  repeated,
-} from "./chunk-reader.js";
-import { FILTER_NAMES, isUndoneHere, whyNotUndone } from "./filters.js";
+import { type ChunkedDataset, isWholeChunk, readChunks, readWholeChunk, repeated } from "./chunk-reader.js";
+import { FILTER_NAMES, type StoredFilter, type UndoFilter, whyNotUndone } from "./filters.js";
 import {
   attributeParts,
   attributeValue,
@@ -51,20 +44,12 @@ const LABELS = "DIMENSION_LABELS";
 /** Bytes of an element that is a list in the heap. */
 const LIST_BYTES = 16;
 
-/** Reads values that this room cannot decode. */
-export interface ForeignValues {
-  /** Memory that `read` can read to. */
-  buffer(): ValueBuffer;
-  /** Reads a box of a dataset to the address of reserved memory. @throws DataError */
-  read(path: string, box: Hyperslab, pointer: number): void;
-  close(): void;
-}
-
 /** All that is known of a dataset. */
 interface DatasetHeader {
   readonly object: Hdf5Object;
   readonly type: ElementType;
   readonly stored: Stored;
+  readonly filters: readonly StoredFilter[];
   readonly layout: StoredLayout;
   readonly fill: Fill;
   readonly isExternal: boolean;
@@ -78,7 +63,7 @@ export class Hdf5File implements StoredFile {
   readonly path: string;
   readonly #place: FilePlace;
   readonly #structure: Structure;
-  readonly #foreign: ForeignValues;
+  readonly #undo: UndoFilter;
   readonly #datasets = new Map<number, DatasetHeader>();
   readonly #attributes = new Map<number, Map<string, AttributeValue | null>>();
   /** The first path of each object, once a dimension scale was asked for. */
@@ -87,13 +72,14 @@ export class Hdf5File implements StoredFile {
 
   /**
    * @param place path of the file, or the file where it is read by ranges
+   * @param undo  undoes filters that are not undone in this room
    * @param room  of ROOM_BYTES, used until the file is closed
    * @throws DataError when it does not open
    */
-  constructor(place: FilePlace, foreign: ForeignValues, room?: Buffer) {
+  constructor(place: FilePlace, undo: UndoFilter, room?: Buffer) {
     this.path = pathOf(place);
     this.#place = place;
-    this.#foreign = foreign;
+    this.#undo = undo;
     try {
       this.#structure = new Structure(place, room);
       // A file without a root group is damaged.
@@ -260,37 +246,20 @@ export class Hdf5File implements StoredFile {
    * Reads a box of elements in stored order and stored type, little-endian.
    * @throws DataError when the box is not in the dataset, or what is stored there is damaged or was never written
    */
-  readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ValueBuffer): RawValues {
+  readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ReadBuffer): RawValues {
     const total = countElements(`${this.path}: ${path}`, stored.shape, box);
-    const pointer = buffer.reserve(total * stored.size);
-    this.#readBox(path, box, buffer, total * stored.size, pointer);
+    if (this.#closed) throw new DataError(`${this.path} is closed.`);
+    const out = buffer.bytes(total * stored.size);
+    this.#reading(`reading ${path} failed`, () => this.#readBox(path, box, out, buffer.room));
     return buffer.values(stored, total);
   }
 
-  readWholeChunk(path: string, stored: Stored, box: Hyperslab, out: Uint8Array, buffer: ValueBuffer): boolean {
-    if (this.#closed || stored.chunks === null || !isUndoneHere(stored.filters)) return false;
+  readWholeChunk(path: string, stored: Stored, box: Hyperslab, out: Uint8Array, buffer: ReadBuffer): boolean {
+    if (this.#closed || stored.chunks === null) return false;
     return this.#reading(`reading ${path} failed`, () => {
       const chunked = this.#chunked(path);
       if (chunked === null || !isWholeChunk(chunked, box)) return false;
-      return this.#fetching(path, box, () => readWholeChunk(chunked, box, out, (bytes) => buffer.room(bytes)));
-    });
-  }
-
-  /** Reads a box to the start of a buffer, of which `pointer` is the address. */
-  #readBox(path: string, box: Hyperslab, buffer: ValueBuffer, bytes: number, pointer: number): void {
-    if (this.#closed) throw new DataError(`${this.path} is closed.`);
-    this.#reading(`reading ${path} failed`, () => {
-      const { stored, isExternal } = this.#dataset(path);
-      if (stored.virtual || isExternal) throw new DataError("its values are in other files");
-      this.#fetching(path, box, () => {
-        const foreign = isUndoneHere(stored.filters) ? null : this.#chunked(path);
-        if (foreign === null) this.#readHere(path, box, buffer.bytes(bytes), (length) => buffer.room(length));
-        else {
-          if (foreign.index.unwritten(box) !== null) this.#fillOf(path);
-          checkChunks(foreign, box);
-          this.#foreign.read(path, box, pointer);
-        }
-      });
+      return this.#fetching(path, box, () => readWholeChunk(chunked, box, out, buffer.room));
     });
   }
 
@@ -298,8 +267,14 @@ export class Hdf5File implements StoredFile {
     return this.#ranged === null ? read() : this.#ranged.with(this.#ranges(path, box), read);
   }
 
-  /** Reads a box whose values are stored as they are, or through filters that are undone here. */
-  #readHere(path: string, box: Hyperslab, out: Uint8Array, roomFor: (bytes: number) => Buffer): void {
+  /** Reads a box of elements, little-endian. @param roomFor lends memory for a stored chunk */
+  #readBox(path: string, box: Hyperslab, out: Uint8Array, roomFor: (bytes: number) => Buffer): void {
+    const { stored, isExternal } = this.#dataset(path);
+    if (stored.virtual || isExternal) throw new DataError("its values are in other files");
+    this.#fetching(path, box, () => this.#readFetched(path, box, out, roomFor));
+  }
+
+  #readFetched(path: string, box: Hyperslab, out: Uint8Array, roomFor: (bytes: number) => Buffer): void {
     const { stored, layout } = this.#dataset(path);
     const chunked = this.#chunked(path);
     if (chunked !== null) {
@@ -327,31 +302,21 @@ export class Hdf5File implements StoredFile {
   /** All values of a small dataset, little-endian. */
   #allValues(path: string): Uint8Array {
     const { stored } = this.#dataset(path);
-    const bytes = stored.shape.reduce((product, length) => product * length, stored.size);
-    const box = { offset: stored.shape.map(() => 0), count: stored.shape };
     const foreign = whyNotUndone(stored.filters);
     if (foreign !== null) throw new DataError(`${this.path}: ${path} ${foreign}.`);
-    if (isUndoneHere(stored.filters)) {
-      const out = new Uint8Array(bytes);
-      this.#fetching(path, box, () => this.#readHere(path, box, out, (length) => Buffer.allocUnsafeSlow(length)));
-      return out;
-    }
-    const buffer = this.#foreign.buffer();
-    try {
-      this.#readBox(path, box, buffer, bytes, buffer.reserve(bytes));
-      return buffer.bytes(bytes).slice();
-    } finally {
-      buffer.free();
-    }
+    const out = new Uint8Array(stored.shape.reduce((product, length) => product * length, stored.size));
+    const box = { offset: stored.shape.map(() => 0), count: stored.shape };
+    this.#readBox(path, box, out, (length) => Buffer.allocUnsafeSlow(length));
+    return out;
   }
 
   /** Null if the values are not in chunks. */
   #chunked(path: string): ChunkedDataset | null {
-    const { stored } = this.#dataset(path);
+    const { stored, filters } = this.#dataset(path);
     const { chunks } = stored;
     if (chunks === null) return null;
-    const where = `${this.path}: ${path}`;
-    return { where, stored: { ...stored, chunks }, index: this.#places(path).index, bytes: this.#structure.bytes };
+    const [where, { index }, { bytes }] = [`${this.path}: ${path}`, this.#places(path), this.#structure];
+    return { where, stored: { ...stored, chunks }, index, bytes, filters, undo: this.#undo };
   }
 
   #places(path: string): ValuePlaces {
@@ -415,7 +380,6 @@ export class Hdf5File implements StoredFile {
     if (this.#closed) return;
     this.#closed = true;
     this.#structure.close();
-    this.#foreign.close();
   }
 }
 
@@ -444,13 +408,15 @@ function openDataset(structure: Structure, object: Hdf5Object): DatasetHeader {
   if (chunks !== null && (chunks.length !== shape.length || chunks.includes(0)))
     throw new DataError(`its chunks have ${chunks.length} dimensions`);
   const pipeline = structure.body(object, MESSAGE.filters);
-  const filters = (pipeline === null ? [] : readFilters(pipeline)).map((id) => FILTER_NAMES.get(id) ?? `#${id}`);
+  const filters = pipeline === null ? [] : readFilters(pipeline);
+  const names = filters.map(({ id }) => FILTER_NAMES.get(id) ?? `#${id}`);
   const { element, size, signed, littleEndian } = type;
   const [fill, oldFill] = [structure.body(object, MESSAGE.fill), structure.body(object, MESSAGE.oldFill)];
   return {
     object,
     type,
-    stored: { shape, maxShape, element, size, signed, littleEndian, chunks, filters, virtual },
+    stored: { shape, maxShape, element, size, signed, littleEndian, chunks, filters: names, virtual },
+    filters,
     layout,
     fill: fill !== null ? readFill(fill, false) : readFill(oldFill ?? NO_FILL, true),
     isExternal: object.header.messages.some(({ type }) => type === MESSAGE.externalFiles),

@@ -6,6 +6,7 @@
 import { DataError } from "../../errors.js";
 import type { AttributeValue, Stored } from "../file/stored.js";
 import { bufferOf, type ReadBytes, unsigned } from "./bytes.js";
+import type { StoredFilter } from "./filters.js";
 import { globalObject } from "./heaps.js";
 
 /** A type of elements. */
@@ -134,22 +135,23 @@ export function readSpace(message: DataView): Space {
   return { shape, maxShape: most.map((n) => (n < UNLIMITED ? n : Number.POSITIVE_INFINITY)), isNull };
 }
 
-/** Reads a filter pipeline message: the registered numbers of filters in order of application. */
-export function readFilters(message: DataView): number[] {
+/** Reads a filter pipeline message: the filters in order of application. */
+export function readFilters(message: DataView): StoredFilter[] {
   const version = message.getUint8(0);
   const count = message.getUint8(1);
   if (version !== 1 && version !== 2) throw new DataError(`a list of filters of version ${version} is not read`);
-  const ids: number[] = [];
-  for (let at = version === 1 ? 8 : 2; ids.length < count; ) {
+  const filters: StoredFilter[] = [];
+  for (let at = version === 1 ? 8 : 2; filters.length < count; ) {
     const id = message.getUint16(at, true);
     const named = version === 1 || id >= 256;
     const name = named ? message.getUint16(at + 2, true) : 0;
-    const parameters = message.getUint16(at + (named ? 6 : 4), true);
-    const padding = version === 1 && parameters % 2 === 1 ? 4 : 0;
-    ids.push(id);
-    at += (named ? 8 : 6) + (version === 1 ? 8 * Math.ceil(name / 8) : name) + 4 * parameters + padding;
+    const numbers = message.getUint16(at + (named ? 6 : 4), true);
+    const padding = version === 1 && numbers % 2 === 1 ? 4 : 0;
+    at += (named ? 8 : 6) + (version === 1 ? 8 * Math.ceil(name / 8) : name);
+    filters.push({ id, parameters: Array.from({ length: numbers }, (_, i) => message.getUint32(at + 4 * i, true)) });
+    at += 4 * numbers + padding;
   }
-  return ids;
+  return filters;
 }
 
 /** What stands for elements that were never written. */

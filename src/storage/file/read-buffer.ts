@@ -1,0 +1,41 @@
+/** `ReadBuffer` is memory that values are read to; each part grows to the largest read and is kept. */
+import { DataError } from "../../errors.js";
+import type { RawValues, Stored } from "./stored.js";
+
+type View = new (memory: ArrayBufferLike, start: number, count: number) => RawValues;
+
+/** Views of elements by kind and bytes. */
+const VIEWS: Readonly<Record<string, View>> = {
+  float4: Float32Array,
+  float8: Float64Array,
+  int1: Int8Array,
+  int2: Int16Array,
+  int4: Int32Array,
+  uint1: Uint8Array,
+  uint2: Uint16Array,
+  uint4: Uint32Array,
+};
+
+export class ReadBuffer {
+  #values = Buffer.alloc(0);
+  #room = Buffer.alloc(0);
+
+  /** Memory for that many bytes of values. What was read before is lost when it has to grow. */
+  bytes(count: number): Uint8Array {
+    if (this.#values.length < count) this.#values = Buffer.allocUnsafeSlow(count);
+    return this.#values.subarray(0, count);
+  }
+
+  /** The first `count` values as they were read; valid until the next read. */
+  values({ element, size, signed }: Stored, count: number): RawValues {
+    const View = VIEWS[`${element === "float" ? "float" : signed ? "int" : "uint"}${size}`];
+    if (View === undefined) throw new DataError(`Elements of type ${element} and ${size} bytes cannot be read.`);
+    return new View(this.#values.buffer, 0, count);
+  }
+
+  /** Room for a stored chunk; what was in it before is lost. */
+  readonly room = (bytes: number): Buffer => {
+    if (this.#room.length < bytes) this.#room = Buffer.allocUnsafeSlow(bytes);
+    return this.#room;
+  };
+}
