@@ -1,4 +1,4 @@
-/** Cuts a long list of points into parts that a service takes, several under way at once, and follows its limits. */
+/** Cuts a long list of points into parts that a service accepts, sends several at once, and adapts to its limits. */
 import { ClientError } from "./error.js";
 
 /** Answers the points `first .. first + count - 1`. */
@@ -7,14 +7,14 @@ export type AnswerRange = (first: number, count: number, signal: AbortSignal) =>
 /** Limits that a request with fewer points may meet. */
 const SIZE_LIMIT = /^(query\.|token\.points$|http\.bodyBytes$)/;
 
-function passes(error: unknown, limit: RegExp): boolean {
+function exceeds(error: unknown, limit: RegExp): boolean {
   return error instanceof ClientError && error.code === "LimitExceeded" && limit.test(error.limit ?? "");
 }
 
 /**
- * Runs `part` over `total` points, at most `size` at a time and `lanes` parts at once; one empty part when there are
- * none. A part that the service refuses as too large is halved, and so are all that follow, down to single points. When
- * it refuses that many requests at once, fewer are sent.
+ * Runs `part` over `total` points, at most `size` at a time and `lanes` parts at once; without points, it runs one
+ * empty part. A part that the service refuses as too large is halved, and so are all that follow, down to single
+ * points. If the service refuses this many simultaneous requests, fewer are sent.
  *
  * Rejects with the first error, after which no further part is begun and those under way are aborted.
  */
@@ -43,7 +43,7 @@ export async function inParts(
     next = Math.min(total, first + largest);
     return [first, next - first];
   };
-  /** Answers parts until none is left; ends early, leaving its part to the others, when there are too many lanes. */
+  /** Answers parts until none is left; if there are too many lanes, it ends early and leaves its part to the others. */
   const lane = async (): Promise<void> => {
     open++;
     for (let range = take(); range; range = take()) {
@@ -52,13 +52,13 @@ export async function inParts(
       try {
         await part(first, count, stop);
       } catch (error) {
-        if (passes(error, SIZE_LIMIT) && count > 1) {
+        if (exceeds(error, SIZE_LIMIT) && count > 1) {
           const half = Math.ceil(count / 2);
           largest = Math.min(largest, half);
           again.push([first + half, count - half], [first, half]);
           continue;
         }
-        if (!passes(error, /^token\.concurrent$/) || open === 1) throw error;
+        if (!exceeds(error, /^token\.concurrent$/) || open === 1) throw error;
         again.push(range);
         break;
       }

@@ -161,9 +161,9 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
     }),
     asks: /nothing states whether the 12 nodes stand on these ends/,
   },
-  { name: "staggered-xh", write: staggered(["x", "xh"], true), asks: /stands on other nodes than/ },
-  { name: "staggered-XG", write: staggered(["XC", "XG"], true), asks: /stands on other nodes than/ },
-  { name: "staggered-x_g", write: staggered(["x_c", "x_g"], true), asks: /stands on other nodes than/ },
+  { name: "staggered-xh", write: staggered(["x", "xh"], true), asks: /is on other nodes than/ },
+  { name: "staggered-XG", write: staggered(["XC", "XG"], true), asks: /is on other nodes than/ },
+  { name: "staggered-x_g", write: staggered(["x_c", "x_g"], true), asks: /is on other nodes than/ },
   { name: "repeated-ends", write: repeatedEnds, asks: /the end of the period is stored as well/ },
   {
     name: "periodic-and-wall",

@@ -85,7 +85,7 @@ export function convertCommand(): Command {
     .addOption(new Option("--format <format>", "hdf5 or zarr (default: by the target)").choices(["hdf5", "zarr"]))
     .option("--chunk <n>", "nodes of a chunk along each axis", wholeNumber(4, MAX_CHUNK), 64)
     .addOption(
-      new Option("--filter <filter>", "of HDF5: what protects or shrinks a chunk (default: fletcher32)").choices(
+      new Option("--filter <filter>", "of HDF5: checksum or compression of chunks (default: fletcher32)").choices(
         FILTERS,
       ),
     )

@@ -138,7 +138,7 @@ function cubeCommand(name: string, description: string): Command {
     .option("--name <name>", "name of the dataset (default: kind and nodes)")
     .option("--chunk <n>", "nodes of an HDF5 chunk, one number or nx,ny,nz (default: 32)", triple(1))
     .addOption(
-      new Option("--filter <filter>", "what protects or shrinks a chunk").choices(FILTERS).default("fletcher32"),
+      new Option("--filter <filter>", "checksum or compression of chunks").choices(FILTERS).default("fletcher32"),
     )
     .addHelpText("after", PROGRESS_HELP)
     .exitOverride();

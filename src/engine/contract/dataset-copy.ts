@@ -1,7 +1,7 @@
 /**
- * A dataset copy carries a dataset to the worker threads in shared memory. A task is cloned for its thread, and the
- * record of a long series or of a mode table would cost milliseconds per batch: it is serialised once, and read once
- * per thread.
+ * A dataset copy carries a dataset to the worker threads in shared memory. Tasks are cloned for their thread, and
+ * cloning the record of a long series or of a mode table would cost milliseconds per batch. So the record is serialised
+ * only once, and read once per thread.
  */
 import { deserialize, serialize } from "node:v8";
 import type { Dataset } from "../../storage/file/dataset.js";
@@ -14,7 +14,7 @@ export interface DatasetCopy {
   readonly coefficient: Float64Array<SharedArrayBuffer> | null;
 }
 
-/** A batch, its bricks, or a sort as a message to a worker thread. */
+/** A batch, a reading of its bricks ahead, or a sort, as a message to a worker thread. */
 export type BatchMessage = Omit<BatchTask, "dataset"> & { readonly dataset: DatasetCopy };
 export type AheadMessage = Omit<AheadTask, "dataset"> & { readonly dataset: DatasetCopy };
 export type SortMessage = Omit<SortTask, "dataset"> & { readonly dataset: DatasetCopy };
@@ -60,7 +60,7 @@ export function readDataset({ bytes, coefficient }: DatasetCopy): Dataset {
   return { ...dataset, forcing: { ...dataset.forcing, coefficient } };
 }
 
-/** A task with the number by which it is known while it runs. */
+/** A task with a number that identifies it while it runs. */
 export interface TicketedTask {
   readonly ticket: number;
   readonly task: TaskMessage;

@@ -17,7 +17,7 @@ export class Range {
     }
   }
 
-  /** Both; 0 and 0 if there is none. */
+  /** The smallest and the largest; 0 and 0 if there are no finite values. */
   get ends(): readonly [number, number] {
     return this.#low > this.#high ? [0, 0] : [this.#low, this.#high];
   }
@@ -28,7 +28,7 @@ export class Range {
  * are transparent.
  *
  * @param values rows * columns, row by row
- * @param range  values of the first and the last colour; beyond them the colour stays
+ * @param range  values of the first and the last colour; values beyond them get these colours
  */
 export async function drawPicture(
   values: Float32Array,

@@ -1,13 +1,13 @@
-/** Fetches ranges of one object: those that are asked for together and lie near each other in one request. */
+/** Fetches ranges of one object; ranges that are requested together and close to each other share one request. */
 import { DataError } from "../../errors.js";
 import type { ObjectRange } from "./remote-objects.js";
 
-/** Bytes between two ranges that are fetched with them rather than by a request of their own. */
+/** Largest gap between two ranges that are fetched together, gap included. */
 const GAP_BYTES = 32 * 1024;
-/** Bytes of a request for several ranges. */
+/** Most bytes of a request for several ranges. */
 const MOST_BYTES = 2 * 1024 * 1024;
 
-/** A range that somebody waits for. */
+/** A range that a caller waits for. */
 interface Waiting extends ObjectRange {
   resolve(bytes: Uint8Array | null): void;
   reject(error: unknown): void;
@@ -17,7 +17,7 @@ export class RangeQueue {
   readonly #fetch: (range: ObjectRange) => Promise<Uint8Array | null>;
   #waiting: Waiting[] = [];
 
-  /** @param fetch one range; null where there is no object */
+  /** @param fetch fetches one range; null if there is no object */
   constructor(fetch: (range: ObjectRange) => Promise<Uint8Array | null>) {
     this.#fetch = fetch;
   }
@@ -57,7 +57,7 @@ export class RangeQueue {
         range.resolve(bytes?.subarray(at, at + range.length) ?? null);
       }
     } catch (error) {
-      // A range that is wrong must not take those beside it along.
+      // A wrong range must not fail the others of its group.
       if (group.length > 1 && error instanceof DataError)
         for (const range of group) this.#fetch(range).then(range.resolve, range.reject);
       else for (const { reject } of group) reject(error);

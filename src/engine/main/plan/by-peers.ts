@@ -1,6 +1,6 @@
 /**
- * A plan by peers evaluates a query as one task, which divides its points among the peers of a cluster; a small one
- * whose bricks are all cached here needs none of them.
+ * A plan by peers evaluates a query as one task that divides its points among the peers of a cluster; a small query
+ * whose bricks are all cached here is evaluated by this process.
  */
 import type { DividedTask, Sharing } from "../sharing.js";
 import { batchOf, type Plan, type PlanContext, valuesPerPoint } from "./by-arrival.js";

@@ -1,6 +1,6 @@
 /**
- * Recognises any file whose fields have usual names, by evidence: labels, coordinates, attributes; what is left is
- * asked.
+ * Recognises any file whose fields have usual names, by evidence from labels, coordinates and attributes. What these
+ * leave open becomes a question.
  */
 import { DataError } from "../../../errors.js";
 import { FIELDS } from "../../../operations.js";
@@ -41,9 +41,9 @@ interface SharedEvidence {
 }
 
 const DEGREES = /degree/i;
-/** Units of time in which velocities are not stated. */
+/** Units of time that velocities are not stated in, so that times in them need a question. */
 const FOREIGN_TIMES = /^\s*([mun]s\b|msec|(milli|micro|nano)sec|min|hour|hr|day|week|month|year|yr|h\b|d\b)/i;
-/** Orders that a question lists. */
+/** Most orders that a question lists. */
 const LISTED = 4;
 
 export const generic: Layout = {
@@ -101,7 +101,7 @@ export const generic: Layout = {
   },
 };
 
-/** Assigns roles to the dimensions of a dataset by everything that the file states of it. */
+/** Assigns roles to the dimensions of a dataset by everything that the file states about it. */
 function orderOf(
   { contents, tables, facts, findings }: SharedEvidence,
   field: FieldName,
@@ -134,17 +134,17 @@ function orderOf(
     findings.ask("order", doubt, "--dims with the dimensions in stored order, or fields.*.dimensions in a descriptor");
   else {
     const stated = labels.where === "" ? evidence : labels.where;
-    if (said !== null) mindContradiction(path, chosen, labels, findings);
+    if (said !== null) warnOfOtherOrder(path, chosen, labels, findings);
     findings.addReason(`${path}: dimensions ${chosen.join(" ")}, from ${said === null ? stated : "the command line"}.`);
   }
   if (isVector) askComponents(contents, path, chosen, findings);
   return { path, shape, dimensions: chosen, labels };
 }
 
-/** Names beside a field that say that its values lie in elements or blocks. */
+/** Names next to a field which show that its values are in elements or blocks. */
 const ELEMENTS = /^(nel[vtg]?|lx1|elements?|n(um)?_?elements?|connectivity|n(um)?_?blocks?|blocks?|patches)$/i;
 
-/** Says why a dataset is no field on x, y and z, and what helps. */
+/** Says why a dataset is not a field on x, y and z, and what helps. */
 function noFieldText(contents: Contents, path: string, isVector: boolean, isSaid: boolean): string {
   const { shape } = contents.dataset(path) as { shape: readonly number[] };
   const claim = isSaid ? "--dims does not make" : "is not";
@@ -153,7 +153,7 @@ function noFieldText(contents: Contents, path: string, isVector: boolean, isSaid
   const beside = [...contents.datasets(parentOf(path)), ...contents.attributes("/").keys()];
   const element = beside.find((name) => ELEMENTS.test(name));
   if (shape.length > rank && element !== undefined)
-    return `${text}; ${element} says that its values lie in elements or blocks, which are to be resampled onto one grid`;
+    return `${text}; ${element} says that its values lie in elements or blocks; resample them onto one grid`;
   if (shape.length > rank + 1) return `${text}; fields of more dimensions need a descriptor`;
   if (shape.length < rank)
     return `${text}; data of fewer dimensions need an axis of one node (docs/datasets.md shows how)`;
@@ -191,7 +191,7 @@ function ambiguityText(
   );
 }
 
-/** Orders as text, those with x, y, z in this order first: most data that are not z, y, x are. */
+/** Orders as text, those with x, y, z in this order first: it is the most usual one after z, y, x. */
 function reversedFirst(options: readonly (readonly Dimension[])[]): string[] {
   const texts = options.map((option) => option.join(" "));
   const isReversed = (text: string): boolean => /x.*y.*z/.test(text);
@@ -219,8 +219,8 @@ function isDedalus(contents: Contents, path: string): boolean {
   return parentOf(path) === "/tasks" && contents.group("/scales") !== null;
 }
 
-/** Warns where the order that the user says is not the one that the file states. */
-function mindContradiction(
+/** Warns if the user states another order than the file. */
+function warnOfOtherOrder(
   path: string,
   chosen: readonly Dimension[],
   labels: DimensionLabels,
@@ -279,9 +279,9 @@ function isVector({ field, paths }: OtherField): boolean {
 }
 
 /**
- * The datasets of a field beside velocity and pressure, in the order of one that is like them or in that of their own.
- * It is left out (null) where its order is not known, for the others can be served without it; the first field of all
- * cannot be left out.
+ * The datasets of a field other than velocity and pressure, in the order of a similar dataset or in their own. The
+ * field is left out (null) if its order is not known, because the others can be served without it; the first field of
+ * all cannot be left out.
  */
 function otherOf(
   shared: SharedEvidence,
@@ -315,7 +315,7 @@ function otherOf(
   return datasets;
 }
 
-/** @throws DataError where a step of a series has other coordinates than the first */
+/** @throws DataError if a step of a series has other coordinates than the first */
 function requireSameTables(
   contents: Contents,
   { steps, place }: FoundFields,
@@ -445,7 +445,7 @@ function agree(a: Float64Array, b: Float64Array): boolean {
   return a.length === b.length && a.every((value, index) => Math.abs(value - b[index]) <= 1e-6 * span);
 }
 
-/** Whether two fields stand on the same nodes, as far as the file states them. */
+/** Whether two fields are on the same nodes, as far as the file states them. */
 function isSameGrid(shared: SharedEvidence, a: OrientedDataset, b: OrientedDataset): boolean {
   const { contents } = shared;
   if (framesIn(a) !== framesIn(b)) return false;
@@ -463,7 +463,7 @@ function isSameGrid(shared: SharedEvidence, a: OrientedDataset, b: OrientedDatas
   });
 }
 
-/** Whether two dimensions have names that tell them apart: nodes that are staggered have dimensions of their own. */
+/** Whether two dimensions have different names, as those of staggered nodes do. */
 function areNamedApart(a: string | null | undefined, b: string | null | undefined): boolean {
   return a != null && b != null && a.toLowerCase() !== b.toLowerCase();
 }
@@ -471,7 +471,7 @@ function areNamedApart(a: string | null | undefined, b: string | null | undefine
 function requireSameGrid(shared: SharedEvidence, first: OrientedDataset, other: OrientedDataset): void {
   if (!isSameGrid(shared, first, other))
     throw new DataError(
-      `${other.path} (${other.shape.join(" x ")}) stands on other nodes than ${first.path} (${first.shape.join(" x ")}): ` +
+      `${other.path} (${other.shape.join(" x ")}) is on other nodes than ${first.path} (${first.shape.join(" x ")}): ` +
         "components of a staggered grid must be interpolated to common nodes first",
     );
 }
@@ -484,7 +484,7 @@ function framesIn({ shape, dimensions }: OrientedDataset): number {
 function framesOf(field: OrientedDataset, { steps }: FoundFields): number {
   const frames = framesIn(field);
   if (steps !== null && frames > 1)
-    throw new DataError(`${field.path} holds ${frames} times in a group that stands for one`);
+    throw new DataError(`${field.path} holds ${frames} times in a group that means one time`);
   return steps === null ? frames : steps.length;
 }
 
@@ -521,20 +521,20 @@ function axesOf(
   return Object.fromEntries(axes) as DescriptorInput["axes"];
 }
 
-/** A mesh that varies along several dimensions is no axis. */
+/** Asks about a mesh that varies along several dimensions, which is not an axis. */
 function askCurved(contents: Contents, { path, shape }: OrientedDataset, axis: AxisName, findings: Findings): void {
   const { spacing, length } = contents.answers;
   const mesh = curvedIn(contents, groupsAround(contents, parentOf(path)), axis, shape);
   if (mesh === null || spacing !== undefined || length !== undefined) return;
   findings.ask(
     "spacing",
-    `${mesh} varies along more than one dimension, so the mesh is curved; only nodes that stand on lines along x, y and z are served.`,
-    "values on such nodes, or --spacing and --origin where these coordinates do not hold",
+    `${mesh} varies along more than one dimension, so the mesh is curved; only nodes on lines along x, y and z are served.`,
+    "values on such nodes, or --spacing and --origin if these coordinates do not hold",
     axis,
   );
 }
 
-/** Degrees are no length: derivatives would be per degree. */
+/** Asks about degrees, which are not a length: derivatives would be per degree. */
 function askDegrees(contents: Contents, { path }: CoordinateTable, axis: AxisName, findings: Findings): void {
   const units = contents.attributes(path).get("units");
   if (typeof units === "string" && DEGREES.test(units) && contents.answers.spacing === undefined)
@@ -545,10 +545,10 @@ function askDegrees(contents: Contents, { path }: CoordinateTable, axis: AxisNam
     );
 }
 
-/** Steps of coordinates that a stated spacing may differ from, in parts of it: it may be rounded. */
+/** Relative difference allowed between a stated spacing and the steps of coordinates, because it may be rounded. */
 const SPACING_SLACK = 1e-3;
 
-/** A stated spacing that is no step of the coordinates says that one of the two is wrong, or in another unit. */
+/** Asks about a stated spacing that is not a step of the coordinates: one of the two is wrong, or in another unit. */
 function askSpacing(
   nodes: Float64Array,
   where: string,
@@ -571,8 +571,8 @@ function askSpacing(
 }
 
 /**
- * A stated origin that is not at the first node says that one of the two is wrong; an end of the box may be half a cell
- * off.
+ * Asks about a stated origin that is not at the first node: one of the two is wrong. An end of the box may be half a
+ * cell off.
  */
 function askFirst(
   nodes: Float64Array,
@@ -596,7 +596,7 @@ function askFirst(
   );
 }
 
-/** Coordinates in several units give derivatives in several: a vorticity of them would be no number of anything. */
+/** Asks about coordinates in several units: derivatives along them could not be combined. */
 function askUnits(contents: Contents, tables: TablesOf, findings: Findings): void {
   const { answers } = contents;
   const said = [...tables].flatMap(([axis, { path }]) => {
@@ -615,8 +615,8 @@ function askUnits(contents: Contents, tables: TablesOf, findings: Findings): voi
 const TIME_NAMES = ["time", "t", "times", "sim_time", "simulation_time", "time_value"];
 
 /**
- * Times of the frames: a table attached to their dimension or near the fields, else an attribute, else one place a
- * frame.
+ * Times of the frames: from a table attached to their dimension or near the fields, else an attribute, else one place
+ * per frame.
  */
 function timeOf(
   shared: SharedEvidence,
@@ -655,7 +655,7 @@ function timeOf(
   return timesOf(frames, stated, step, answers, findings);
 }
 
-/** Asks which of several statements of the times holds, if the one that is taken is not the only one. */
+/** Asks which statement of the times holds, if there are several. */
 function askTimes(
   { contents, tables, facts, findings }: SharedEvidence,
   stated: StatedNumber<readonly number[]> | null,
@@ -681,7 +681,7 @@ function tableOfTimes(
   return table === undefined ? null : timesIn(contents, table, findings);
 }
 
-/** The numbers of a table of times, with a question where their unit is not that of the velocity. */
+/** The numbers of a table of times, with a question if their unit is not that of the velocity. */
 function timesIn(contents: Contents, { path }: CoordinateTable, findings: Findings): StatedNumber<readonly number[]> {
   const units = contents.attributes(path).get("units");
   if (typeof units === "string" && FOREIGN_TIMES.test(units) && contents.answers.times === undefined)

@@ -336,7 +336,7 @@ describe("what the user says", () => {
       zeros(file, "w", [8, 9, 10]);
     };
     await expect(recognised(staggered)).rejects.toThrow(
-      /\/v \(8 x 10 x 10\) stands on other nodes than \/u \(8 x 9 x 10\)/,
+      /\/v \(8 x 10 x 10\) is on other nodes than \/u \(8 x 9 x 10\)/,
     );
   });
 });
