@@ -30,14 +30,14 @@ export class Generations {
   /** The generation of a dataset: 64 hexadecimal digits. @throws the error of the system when a file cannot be read */
   of(dataset: Dataset): Promise<string> {
     const known = this.#known.get(dataset) ?? this.#compute(dataset);
-    // A file that could not be read may be readable later.
+    // Not cached: a file that could not be read may be readable later.
     if (!this.#known.has(dataset)) known.catch(() => this.#known.delete(dataset));
     this.#known.set(dataset, known);
     return known;
   }
 
   async #compute({ files, ...dataset }: Dataset): Promise<string> {
-    // Places and times differ from machine to machine.
+    // Left out, because paths and times differ from machine to machine.
     const { location, digest: _, fields, ...described } = dataset;
     const manifest = await readFile(join(dirname(location), MANIFEST_NAME)).catch(() => "");
     const hash = createHash("sha256").update(this.#settings).update(JSON.stringify(described)).update(manifest);

@@ -1,13 +1,10 @@
-/**
- * Reads the keys of a cluster: every peer shows a certificate of the cluster's own authority, to those it asks and to
- * those who ask it.
- */
+/** Reads the keys of a cluster: peers show each other certificates of the cluster's own authority. */
 import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { type Config, ConfigError, isLoopbackHost } from "../config.js";
 import { reasonOf } from "../system-error.js";
 
-/** The name that the certificates of peers are for, whatever addresses they have. */
+/** The name in the certificates of all peers, whatever their addresses are. */
 export const PEER_NAME = "peer.fieldprobe";
 
 /** Certificate, key and authority in PEM form. */
@@ -63,7 +60,7 @@ function readPeers(peers: readonly string[]): string[] {
   return [...new Set(names)].sort();
 }
 
-/** Addresses in a list of peers, at most: an owner is a byte. */
+/** Largest number of addresses in a list of peers: an owner is stored in a byte. */
 const MOST_PEERS = 250;
 
 /**

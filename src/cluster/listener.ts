@@ -58,7 +58,7 @@ export class Listener {
     if ("setSecureContext" in this.#server) this.#server.setSecureContext(keys);
   }
 
-  /** Takes nothing new; resolves once what it has is answered or the time is over. */
+  /** Accepts no new pieces; resolves once the accepted ones are answered or the time is over. */
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
     await this.#pieces.drain(graceMs);
@@ -95,14 +95,14 @@ export class Listener {
     const { engine, generations } = this.#options;
     const place = this.#pieces.add(request);
     this.#heldBytes += bytes;
-    // A peer that has vanished without a word is waited for no longer than it would wait.
+    // A peer that has vanished is waited for no longer than it would wait itself.
     const timer = setTimeout(() => response.destroy(), piece.deadlineMs);
     try {
       const dataset = engine.find(piece.query.dataset);
       const generation = dataset === undefined ? "none" : await generations.of(dataset);
       if (dataset === undefined || generation !== piece.generation)
         throw new BusyError("This peer does not have this generation of the dataset.");
-      // Who has gone meanwhile sends no more points, and is told no more.
+      // A peer that has gone meanwhile sends no more points and gets no answer.
       if (response.destroyed) throw new CancelledError();
       const { query, deadlineMs, box, points } = piece;
       const evaluation = engine.start(query, { dataset, deadlineMs, box, points, alone: true });
@@ -126,7 +126,7 @@ async function readPoints(request: IncomingMessage, size: number, bytes: number,
   let at = 0;
   request.on("data", (bytes: Uint8Array) => {
     const here = Math.min(bytes.length, Math.max(0, size - at));
-    // The slabs are asked for each time: an abort puts others in their place.
+    // The slabs are read again each time: an abort replaces them.
     if (here > 0) new Uint8Array(points.slab.buffer).set(bytes.subarray(0, here), at);
     if (here < bytes.length) new Uint8Array(velocities.slab.buffer).set(bytes.subarray(here), at + here - size);
     at += bytes.length;

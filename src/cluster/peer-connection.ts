@@ -19,7 +19,7 @@ export interface PeerRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string | number>>;
   readonly body?: readonly Float32Array[];
-  /** Receives an answer with status 200 that is just as long; others get separate memory. */
+  /** Receives an answer with status 200 of exactly this length; other answers get separate memory. */
   readonly into?: Uint8Array | undefined;
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,6 @@
 /**
  * `Peers` keeps the peers of this process, knows which of them are usable, and sends them requests over kept-alive
- * connections. A failure detector asks the peers that have pieces, and now and then the others, what they are doing.
+ * connections. A failure detector asks the peers that have pieces, and occasionally the others, for their status.
  */
 import type { Logger } from "pino";
 import type { PeerStatus } from "../engine/contract/query.js";
@@ -31,11 +31,11 @@ export class Peer {
   /** Connections that no request uses, and those that one does. */
   #idle: PeerConnection[] = [];
   readonly #busy = new Set<PeerConnection>();
-  /** The time at which it was last asked how it is, on the clock of `performance`. */
+  /** The time at which it was last asked for its status, on the clock of `performance`. */
   askedAt = Number.NEGATIVE_INFINITY;
   /** The time since which it has had pieces, or at which it answered the last one. */
   heardAt = Number.NEGATIVE_INFINITY;
-  /** The time at which it last answered a piece or said that it had got something done. */
+  /** The time at which it last answered a piece or reported progress. */
   progressAt = Number.NEGATIVE_INFINITY;
   asking = false;
 
@@ -65,7 +65,7 @@ export class Peer {
     }
   }
 
-  /** It may have gone when a connection closes: it is not waited for as long as one that has nothing to say. */
+  /** A closed connection may mean that the peer is gone, so it is asked sooner than a silent one. */
   #closed(connection: PeerConnection): void {
     this.#idle = this.#idle.filter((one) => one !== connection);
     this.heardAt = Number.NEGATIVE_INFINITY;
@@ -128,7 +128,7 @@ export class Peers {
     return status?.id === this.#self.id;
   }
 
-  /** Whether a peer takes pieces that this process may use: it answers, stays, and computes by the same code. */
+  /** Whether this process may send pieces to a peer: it answers, is not draining, and runs the same code. */
   isUsable({ status }: Peer): boolean {
     return status !== null && !status.draining && status.build === this.#self.build;
   }
@@ -156,7 +156,7 @@ export class Peers {
       const answer = await peer.send(request, this.#keys, this.#buffer);
       const now = performance.now();
       if (answer.status === 200) [peer.heardAt, peer.progressAt] = [now, now];
-      // It may be draining: what it says now decides for others.
+      // It may be draining: its new status decides whether others use it.
       else if (now - peer.askedAt > DETECT_MS) this.#question(peer);
       return answer;
     } catch (error) {
@@ -178,7 +178,7 @@ export class Peers {
     return read;
   }
 
-  /** Gives up what a peer has. */
+  /** Gives up the pieces of a peer. */
   lose(peer: Peer, reason: string): void {
     if (peer.status !== null && !this.#closed) {
       this.version++;
@@ -201,20 +201,20 @@ export class Peers {
     }
   }
 
-  /** Time after its last word from which on a peer is asked how it is: most pieces are answered before. */
+  /** How long after its last answer a peer is asked for its status: most pieces are answered sooner. */
   #patienceWith(peer: Peer): number {
     if (peer.status === null) return 0;
     if (peer.outstanding > 0) return DETECT_MS / 2;
     return this.isUsable(peer) ? IDLE_MS : UNUSABLE_MS;
   }
 
-  /** Asks a peer what it is doing; one that does not say so in time is lost. */
+  /** Asks a peer for its status; a peer that does not answer in time is lost. */
   #question(peer: Peer): void {
     if (peer.asking || this.#closed) return;
     peer.asking = true;
     peer.askedAt = performance.now();
     const silence = new AbortController();
-    // What has arrived while this process was held up is read before the verdict.
+    // Data that arrived while this process was blocked is read before the peer counts as lost.
     const timer = setTimeout(() => setImmediate(() => silence.abort(new Error("it does not answer"))), SILENCE_MS);
     this.statusOf(peer, silence.signal)
       .then((status) => this.#hear(peer, status))

@@ -96,7 +96,7 @@ export function readFailure(body: Uint8Array): Failure | null {
 }
 
 const STATUS = z.object({
-  /** Tells processes apart; another one after a restart. */
+  /** Identifies the process; another one after a restart. */
   id: z.string(),
   version: z.string(),
   /** Digest of what computes (`generation.ts`). */
@@ -104,7 +104,7 @@ const STATUS = z.object({
   draining: z.boolean(),
   threads: whole,
   running: whole,
-  /** Grows while it gets something done. */
+  /** Grows while the peer makes progress. */
   progress: whole,
   queued: whole,
   cache: z.object({ bytes: whole, used: whole, read: whole }),
@@ -114,7 +114,7 @@ const STATUS = z.object({
 /** A peer's statement about itself. */
 export type PeerReport = z.output<typeof STATUS>;
 
-/** Reads what a peer says of itself; null for anything else. */
+/** Reads a peer's statement about itself; null for anything else. */
 export function readReport(body: Uint8Array): PeerReport | null {
   return readJson(STATUS, body);
 }

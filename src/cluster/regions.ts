@@ -13,7 +13,7 @@ import type { Axes, Axis, Bricking, Triple } from "../kernels/types.js";
  * Nodes along an edge of a region: fewer if a grid would otherwise have few regions, but not fewer than the least.
  */
 const EDGE = { most: 128, least: 64 } as const;
-/** Regions that a grid is divided into if its size allows it, and at most. */
+/** How many regions a grid is divided into: at least, if its size allows it, and at most. */
 const FEWEST = 64;
 const MOST = 32_768;
 

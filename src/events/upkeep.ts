@@ -1,4 +1,4 @@
-/** Keeps the store up: its schema, the sample on the first start, the horizon of today. */
+/** Maintains the store: its schema, the sample on the first start, and today's horizon. */
 import { Piscina } from "piscina";
 import { builtFile } from "../built-file.js";
 import { DataError } from "../errors.js";
@@ -38,7 +38,7 @@ export function maintain({ file, sample, configured }: UpkeepTask): Upkeep {
     const { now, zone } = importSettings(db, {}, configured);
     return { imported, extension: db.transaction("write", () => extendHorizon(db, now, zone)) };
   } catch (error) {
-    // An error of libsql is none that crosses to another thread with its message.
+    // An error of libsql would lose its message on the way to another thread.
     if (!isStoreFailure(error)) throw error;
     throw new DataError(`the store ${file}: ${error.message}`, error);
   } finally {
@@ -49,8 +49,8 @@ export function maintain({ file, sample, configured }: UpkeepTask): Upkeep {
 const ENTRY = builtFile(new URL("./worker.js", import.meta.url));
 
 /**
- * Does the upkeep in a worker thread, so that recurrence never holds up the thread that answers requests. Resolves once
- * the thread has ended: native code that is still closing the store must not meet the end of the process.
+ * Does the upkeep in a worker thread, so that recurrence never blocks the thread that answers requests. Resolves once
+ * the thread has ended, because the process must not end while native code closes the store.
  *
  * @throws DataError with the reason, fit for the operator
  */

@@ -58,8 +58,8 @@ export function timeInRange(time: TimeAxis, t: number): boolean {
  *
  * The option `None` takes the closer frame, of two equally close ones the later. The option `PCHIP` is the cubic
  * Hermite interpolant on the interval, with slopes of the parabola through three neighbouring frames; guard frames take
- * part, and where there is no neighbour the slope is that of the end interval. A time on a stored frame, and any time
- * of a snapshot, is that frame.
+ * part, and without a neighbour the slope is that of the end interval. A time on a stored frame, and any time of a
+ * snapshot, is that frame.
  *
  * Exact for quadratic functions of time in the interior; error O(step^3). Source: Catmull and Rom (1974) for equal
  * steps.

@@ -43,7 +43,7 @@ export interface Bricking {
   readonly count: Triple;
 }
 
-/** Node values: float32 as stored, float64 for combinations of frames and where a test wants no rounding. */
+/** Node values: float32 as stored, float64 for combinations of frames and for tests without rounding. */
 export type Values = Float32Array | Float64Array;
 
 /**

@@ -1,4 +1,4 @@
-/** Writes instances: those of one event, and those of all events when the horizon has moved. */
+/** Writes the instances of one event, or of all events when the horizon has moved. */
 import { overAt, type StoredEvent, startKey } from "../model/entities.js";
 import { expand } from "../time/expand.js";
 import { type Horizon, horizonAt } from "../time/horizon.js";

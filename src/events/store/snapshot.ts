@@ -3,7 +3,7 @@ import type { Address, TaxonomyTerm, VocabularyName } from "../model/entities.js
 import type { StoreConnection } from "./database.js";
 import { readStored } from "./site-settings.js";
 
-/** The needs of requests of the whole store. */
+/** What requests need of the whole store. */
 export interface Snapshot {
   /** Distinguishes states of the data within this process. */
   readonly generation: number;

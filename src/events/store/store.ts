@@ -1,4 +1,4 @@
-/** Reads the store for requests: each sees one snapshot, and nothing remembered outlives the data it came from. */
+/** Reads the store for requests: each sees one snapshot, and nothing that is cached outlives the data it came from. */
 import type { EventInstance, StoredEvent } from "../model/entities.js";
 import type { EventQuery } from "../model/event-query.js";
 import { openConnection, type SqlRow, type StoreConnection } from "./database.js";
@@ -6,8 +6,8 @@ import { loadSnapshot, type Snapshot } from "./snapshot.js";
 import { countSql, INSTANCE_COLUMNS, pageSql } from "./sql.js";
 
 /**
- * A stretch of time during which no answer changes: nothing begins, ends or is published, and the data is the same.
- * What is computed within it holds for all of it, to the second.
+ * An interval in which no answer changes: nothing begins, ends or is published, and the data is the same. Anything
+ * computed within it is valid, to the second, for all of it.
  */
 export interface Interval {
   readonly snapshot: Snapshot;

@@ -4,7 +4,7 @@ import { type TaxonomyTerm, type VocabularyName, vocabulary } from "../model/ent
 import { nameKey, slugOf } from "../model/name-keys.js";
 import type { SqlValue, StoreConnection } from "./database.js";
 
-/** First id that is given to an event or a term that comes without one; ids given by hand are expected below. */
+/** First id for events and terms that come without one; ids given by hand should be lower. */
 const FIRST_GIVEN_ID = 1_000_000_000;
 
 /** The first free id after `last`, but none below `FIRST_GIVEN_ID`. */

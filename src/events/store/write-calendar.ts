@@ -13,7 +13,7 @@ import { nextId, TermBook } from "./term-book.js";
 /**
  * Stores a calendar. Its terms and events replace those of the same id; events that the file cancels are deleted.
  *
- * @param problems receives what the store finds wrong; the caller rolls back when there is anything
+ * @param problems receives the problems that the store finds; the caller rolls back if there are any
  * @returns the number of events stored
  */
 export function writeCalendar(
@@ -95,7 +95,7 @@ function resolve(
   };
 }
 
-/** The id of a UID, which keeps it as long as the store exists, even while its event is deleted. */
+/** The id of a UID, which is the same as long as the store exists, even after its event has been deleted. */
 function idOfUid(db: StoreConnection, uid: string): number {
   const known = db.first("SELECT event_id FROM uid WHERE uid = ?", [uid]);
   if (known) return Number(known[0]);

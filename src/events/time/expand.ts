@@ -42,9 +42,10 @@ function seriesOf(event: StoredEvent): RecurrenceSet {
 
 /**
  * The instances of an event inside the horizon, ascending by start: its recurrence set (first start, rule and extra
- * dates, less the excluded ones) with moved instances moved and cancelled ones left out. Of more than `MOST_INSTANCES`,
- * the next upcoming are kept first, then the latest past. An event whose series lies outside the horizon keeps the
- * instance nearest to it, as a one-time event keeps its only one. Empty only if all are excluded or cancelled.
+ * dates, less the excluded ones), with moved instances in their new places and without cancelled ones. If there are
+ * more than `MOST_INSTANCES`, the next upcoming ones are kept first, then the latest past ones. An event whose series
+ * is outside the horizon keeps its nearest instance, as a one-time event keeps its only one. Empty only if all are
+ * excluded or cancelled.
  *
  * @param siteZone the zone whose midnights bound all-day instances and whose offsets are noted
  * @throws Error when the rule cannot be expanded within the library's bound of work
@@ -60,7 +61,7 @@ export function expand(event: StoredEvent, siteZone: string, horizon: Horizon): 
       .filter((start) => !excluded.has(start) && !overrides.get(start)?.cancelled)
       .map((start) => instanceOf(event, start, overrides.get(start), siteZone))
       .sort((a, b) => a.start - b.start || a.original - b.original);
-  // Each exclusion and override takes away at most one generated start, so that many more are asked for.
+  // Each exclusion and override removes at most one generated start, so as many more are generated.
   const slack = excluded.size + overrides.size + 1;
   const span = scanSpan(event, siteZone, horizon);
   const generated = rule === null ? [] : occurrences(rule, span, MOST_INSTANCES + slack + span.uncertainty);
@@ -141,7 +142,7 @@ function keepMost(instances: EventInstance[], now: number): EventInstance[] {
   return room === 0 ? upcoming : [...past.slice(-room), ...upcoming];
 }
 
-/** Starts on either side of the span, enough of them that one is left when the excluded ones are gone. */
+/** Starts on either side of the span, enough that one is left after the exclusions. */
 function neighbours(rule: RRuleTemporal, span: { from: number; to: number }, count: number): number[] {
   const found: number[] = [];
   let before = rule.previous(momentAt(span.from, "UTC"));

@@ -43,8 +43,8 @@ function seriesStart(start: string, zone: string, allDay: boolean): Temporal.Zon
 }
 
 /**
- * Checks an RRULE value and settles what texts in the field leave open: an UNTIL without zone is on the wall of the
- * event, a date as UNTIL of a timed event includes that day, and a time as UNTIL of an all-day event its day.
+ * Checks an RRULE value and decides what real texts leave open: an UNTIL without zone is a wall time of the event, a
+ * date as UNTIL of a timed event includes that day, and a time as UNTIL of an all-day event includes its day.
  *
  * @throws Error with a reason fit for the person who imports
  */

@@ -59,7 +59,7 @@ export function startOfDay(day: string, zone: string): number {
   return epochSeconds(Temporal.PlainDate.from(day).toZonedDateTime(zone));
 }
 
-/** The day some days later. */
+/** The day a number of days later. */
 export function addDays(day: string, days: number): string {
   return Temporal.PlainDate.from(day).add({ days }).toString();
 }

@@ -1,4 +1,6 @@
-/** Puts the SIMD module behind the interfaces of the plain kernels; everything it touches lies in one shared memory. */
+/**
+ * Offers the SIMD module through the interfaces of the plain kernels; everything it touches is in one shared memory.
+ */
 
 import { sortByBrick as sortPlainly } from "../brick-order.js";
 import type { IntervalSums } from "../filter/interval-sums.js";
