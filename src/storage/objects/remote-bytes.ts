@@ -22,9 +22,9 @@ export class RemoteBytes {
     return [this.#objects.objects];
   }
 
-  /** Whether another version has been found since the file was opened. */
-  get hasChanged(): boolean {
-    return this.#objects.changedMs > 0;
+  /** Time of another version that has been found since the file was opened; 0 if none has. */
+  get changedMs(): number {
+    return this.#objects.changedMs;
   }
 
   /**

@@ -23,6 +23,7 @@ import type { ObjectStore } from "../zarr/object-store.js";
 import type { StoreTree } from "../zarr/store-tree.js";
 import type { ChunkCache } from "./chunk-cache.js";
 import type { BoxRequest, Elements } from "./protocol.js";
+import type { OpenVersion } from "./versioned.js";
 
 /** Bytes of the largest type of elements. */
 export const ELEMENT_BYTES = 8;
@@ -51,9 +52,8 @@ interface ChunkRead {
   found: boolean;
 }
 
-export class OpenStore {
-  readonly tree: StoreTree;
-  /** What the store knows of changes and hosts. */
+export class OpenStore implements OpenVersion {
+  readonly state: StoreTree;
   readonly objects: ObjectStore;
   readonly #location: string;
   readonly #missing: MissingChunks;
@@ -69,7 +69,7 @@ export class OpenStore {
     missing: MissingChunks,
   ) {
     this.#location = location;
-    this.tree = tree;
+    this.state = tree;
     this.objects = objects;
     this.#missing = missing;
     this.#readable = new ReadableStore(objects, documents, mostEncoded(tree));
@@ -136,7 +136,7 @@ export class OpenStore {
   #array(path: string, chunks: ChunkCache<Decoded>): Promise<ZarrArray<DataType, ReadableStore>> {
     const known = this.#arrays.get(path);
     if (known !== undefined) return known;
-    const name = `${this.#location}\n${this.tree.newestMs}\n${path}`;
+    const name = `${this.#location}\n${this.state.newestMs}\n${path}`;
     const checks = { chunks, name, missing: this.#missingOf(path), forget: () => this.#arrays.delete(path) };
     const opening = open(root(this.#readable).resolve(path), { kind: "array" }).then((array) =>
       throughCache(array, { location: this.#location, ...checks }),
@@ -149,7 +149,7 @@ export class OpenStore {
   /** The meaning of a chunk that is not there: what the array or a group above it says, else the setting. */
   #missingOf(path: string): MissingChunks {
     for (let at = path; ; at = at.slice(0, at.lastIndexOf("/"))) {
-      const stated = this.tree.entries[at === "" ? "/" : at]?.attributes.missing;
+      const stated = this.state.entries[at === "" ? "/" : at]?.attributes.missing;
       if (stated === "fill" || stated === "error") return stated;
       if (at === "" || at === "/") return this.#missing;
     }

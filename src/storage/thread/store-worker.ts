@@ -30,7 +30,7 @@ parentPort?.on("message", async (order: StoreOrder) => {
 
 /** Interval at which the main thread is told what has been fetched. */
 const STATUS_MS = 1000;
-setInterval(async () => report({ stores: await stores.status(), disk: disk?.counts ?? null }), STATUS_MS).unref();
+setInterval(() => report({ stores: stores.status(), disk: disk?.counts ?? null }), STATUS_MS).unref();
 
 async function answer({ port, signal }: StorePort, id: number, request: StoreRequest): Promise<void> {
   let reply: StoreAnswer;

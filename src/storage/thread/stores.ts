@@ -31,18 +31,16 @@ import {
 } from "./protocol.js";
 import { nameOf, ReadAhead } from "./read-ahead.js";
 import { RemoteFolder } from "./remote-folder.js";
+import { type OpenVersion, Versioned } from "./versioned.js";
 
 /** An open remote file, in the version that it had when it was opened. */
 interface FrozenFile {
   readonly state: FileState;
-  readonly bytes: RemoteBytes;
+  readonly objects: RemoteBytes;
 }
 
 /** Most time that `ready` waits for a first read: the thread that asks has other work. */
 const MOMENT_MS = 15;
-/** Time without use after which a store that is no longer needed is closed. */
-const UNUSED_MS = 30_000;
-
 /** Most bytes of decoded chunks that are kept, because boxes may be smaller than a chunk. */
 const CHUNK_BYTES = 64 * 1024 * 1024;
 /** Most bytes of ranges of values in files that are kept, because several boxes may need the same range. */
@@ -56,20 +54,14 @@ type ReadData = Elements | Uint8Array;
 export class Stores {
   readonly #fetching: Fetching;
   readonly #hosts: Hosts;
-  readonly #clock: () => number;
-  /** Open stores and files, by address or path: the version that was found last. */
-  readonly #open = new Map<string, Promise<OpenStore>>();
-  readonly #files = new Map<string, Promise<FrozenFile>>();
+  readonly #stores: Versioned<OpenStore>;
+  readonly #files: Versioned<FrozenFile>;
   /** By named address: what asks its host, shared by all stores and files at the address or below it. */
   readonly #named = new Map<string, RemoteObjects>();
   /** Named addresses that are stores themselves. */
   readonly #areStores = new Set<string>();
-  /** Looks at the present state of stores, files and folders that are under way. */
-  readonly #looks = new Map<string, Promise<unknown>>();
-  /** By address or path: the time of the last use. */
-  readonly #used = new Map<string, number>();
-  /** By address or path: the scan that looked at it last. */
-  readonly #scans = new Map<string, string>();
+  /** Looks at folders that are under way, by address. */
+  readonly #looks = new Map<string, Promise<FolderContents>>();
   readonly #chunks = new ChunkCache<Decoded>(CHUNK_BYTES, ({ data }) => data.length * ELEMENT_BYTES);
   readonly #ranges = new ChunkCache<Uint8Array>(RANGE_BYTES, ({ length }) => length);
   readonly #blocks = new ChunkCache<Uint8Array>(BLOCKS_BYTES, ({ length }) => length);
@@ -83,7 +75,16 @@ export class Stores {
    */
   constructor(fetching: Fetching, hosts = new Hosts(), clock: () => number = () => performance.now()) {
     this.#hosts = hosts;
-    this.#clock = clock;
+    // An address in a private network is refused unless its host was named.
+    const checked = async (location: string) => (isAddress(location) ? hosts.check(location) : undefined);
+    this.#stores = new Versioned(
+      (location, known) => checked(location).then(() => this.#openNow(location, known)),
+      clock,
+    );
+    this.#files = new Versioned(
+      (location, known) => checked(location).then(() => this.#fileNow(location, known)),
+      clock,
+    );
     const network = { buckets: new HttpConnections(), others: new HttpConnections(hosts.lookup) };
     this.#fetching = { network, ...fetching };
     this.#ahead = new ReadAhead(
@@ -97,13 +98,17 @@ export class Stores {
   async folder(address: string): Promise<FolderContents> {
     this.#hosts.name(address);
     if (this.#areStores.has(address)) return { places: [address], versions: new Map(), problems: [] };
-    return this.#look(`folder ${address}`, async () => {
-      const objects = new FrozenObjects(address, this.#fetching, this.#named.get(address));
-      this.#named.set(address, objects.objects);
-      const contents = await new RemoteFolder(address, objects).contents();
-      if (contents.places.length === 1 && contents.places[0] === address) this.#areStores.add(address);
-      return contents;
-    });
+    const looking = this.#looks.get(address) ?? this.#folderNow(address);
+    this.#looks.set(address, looking);
+    return looking.finally(() => this.#looks.delete(address));
+  }
+
+  async #folderNow(address: string): Promise<FolderContents> {
+    const objects = new FrozenObjects(address, this.#fetching, this.#named.get(address));
+    this.#named.set(address, objects.objects);
+    const contents = await new RemoteFolder(address, objects).contents();
+    if (contents.places.length === 1 && contents.places[0] === address) this.#areStores.add(address);
+    return contents;
   }
 
   /** Finds what asks the host of a location, if that is at a named address or below one. */
@@ -115,90 +120,49 @@ export class Stores {
     return undefined;
   }
 
-  /**
-   * Opens a store and returns its tree: of the version `newestMs`, or of the one that is there now. The same scan asks
-   * several times and is told the version that it saw first.
-   */
-  async open({ store: location, newestMs, named, scan }: OpenRequest): Promise<StoreTree> {
-    this.#used.set(location, this.#clock());
-    if (newestMs !== undefined) {
-      this.#admitNamed(location, named);
-      return (await this.#verified(location, newestMs)).tree;
-    }
-    await this.#checkHost(location, named);
-    const known = this.#isSeen(location, scan) ? await this.#open.get(location)?.catch(() => null) : null;
-    if (known && known.objects.changedMs === 0) return known.tree;
-    const tree = await this.#look(`store ${location}`, () => this.#openNow(location));
-    this.#noteSeen(location, scan);
-    return tree;
-  }
-
-  /** Opens a store anew; keeps the open one if its version is the same. */
-  async #openNow(location: string): Promise<StoreTree> {
-    const known = await this.#open.get(location)?.catch(() => null);
-    const changedMs = known?.objects.changedMs ?? 0;
-    const store = storeAt(location, this.#hosts, this.#fetching, this.#sharedFor(location));
-    const opening = OpenStore.open(location, store, changedMs, this.#fetching.settings);
-    // A named store that cannot be opened may be a folder by now: the next look at the address finds out.
-    opening.catch((error: unknown) => error instanceof DataError && this.#areStores.delete(location));
-    const { tree } = await opening;
-    if (known?.tree.digest === tree.digest && changedMs === 0) return known.tree;
-    this.#open.set(location, opening);
-    this.#used.set(location, this.#clock());
-    return tree;
+  /** Opens a store and returns its tree: of the version `newestMs`, or of the one that is there now. */
+  async open(request: OpenRequest): Promise<StoreTree> {
+    return (await this.#version(this.#stores, request)).state;
   }
 
   /** Finds a file and returns its state, of the same version as `open` would choose. */
-  async file({ store: location, newestMs, named, scan }: OpenRequest): Promise<FileState> {
-    this.#used.set(location, this.#clock());
-    if (newestMs !== undefined) {
-      this.#admitNamed(location, named);
-      return (await this.#verifiedFile(location, newestMs)).state;
-    }
-    await this.#checkHost(location, named);
-    const known = await this.#files.get(location);
-    if (known && this.#isSeen(location, scan) && !known.bytes.hasChanged) return known.state;
-    const state = await this.#look(`file ${location}`, () => this.#fileNow(location));
+  async file(request: OpenRequest): Promise<FileState> {
+    const { store: location, newestMs, scan } = request;
+    const known = this.#files.known(location);
+    const file = await this.#version(this.#files, request);
     // The scan will read the beginning of the file next.
-    if (scan !== undefined && known?.state !== state && state.size > 0)
-      this.#range(beginningOf(location, state)).catch(() => undefined);
-    this.#noteSeen(location, scan);
-    return state;
+    if (newestMs === undefined && scan !== undefined && file !== known && file.state.size > 0)
+      this.#range(beginningOf(location, file.state)).catch(() => undefined);
+    return file.state;
   }
 
-  /** Whether a scan was the last to look at a store or file. */
-  #isSeen(location: string, scan: string | undefined): boolean {
-    return scan !== undefined && this.#scans.get(location) === scan;
+  async #version<T extends OpenVersion>(
+    versions: Versioned<T>,
+    { store: location, newestMs, named, scan }: OpenRequest,
+  ): Promise<T> {
+    if (named === true && isAddress(location)) this.#hosts.name(location);
+    return newestMs === undefined ? versions.now(location, scan) : versions.verified(location, newestMs);
   }
 
-  #noteSeen(location: string, scan: string | undefined): void {
-    if (scan !== undefined) this.#scans.set(location, scan);
+  /** Opens a store anew; keeps the known one if its version is the same. */
+  async #openNow(location: string, known: OpenStore | null): Promise<OpenStore> {
+    const store = storeAt(location, this.#hosts, this.#fetching, this.#sharedFor(location));
+    const changedMs = known?.objects.changedMs ?? 0;
+    const opening = OpenStore.open(location, store, changedMs, this.#fetching.settings);
+    // A named store that cannot be opened may be a folder by now: the next look at the address finds out.
+    opening.catch((error: unknown) => error instanceof DataError && this.#areStores.delete(location));
+    const opened = await opening;
+    return known?.state.digest === opened.state.digest && changedMs === 0 ? known : opened;
   }
 
-  /** Asks for the version of a file anew; keeps the open file if its version is the same. */
-  async #fileNow(location: string): Promise<FileState> {
-    const known = await this.#files.get(location);
-    const bytes = new RemoteBytes(location, this.#fetching, this.#sharedFor(location));
-    const found = await bytes.open();
-    if (known?.state.digest === found.digest && !known.bytes.hasChanged) return known.state;
-    // The time names a version: two versions get different times, even where the host counts in seconds.
-    const state = { ...found, newestMs: Math.max(found.newestMs, (known?.state.newestMs ?? 0) + 1) };
-    this.#files.set(location, Promise.resolve({ state, bytes }));
-    this.#used.set(location, this.#clock());
-    return state;
-  }
-
-  /** Runs `look`, or joins the one with the same name that is under way. */
-  async #look<T>(what: string, look: () => Promise<T>): Promise<T> {
-    const known = this.#looks.get(what) as Promise<T> | undefined;
-    if (known !== undefined) return known;
-    const looking = look();
-    this.#looks.set(what, looking);
-    try {
-      return await looking;
-    } finally {
-      this.#looks.delete(what);
-    }
+  /** Asks for the version of a file anew; keeps the known one if its version is the same. */
+  async #fileNow(location: string, known: FrozenFile | null): Promise<FrozenFile> {
+    const objects = new RemoteBytes(location, this.#fetching, this.#sharedFor(location));
+    const found = await objects.open();
+    if (known?.state.digest === found.digest && known.objects.changedMs === 0) return known;
+    // The time names a version: two versions get different times, even if the host counts in seconds.
+    const newestMs = Math.max(found.newestMs, (known?.state.newestMs ?? 0) + 1);
+    return { state: { ...found, newestMs }, objects };
   }
 
   /**
@@ -208,51 +172,23 @@ export class Stores {
    * @returns address and open version of each
    */
   async changes(beginnings: readonly string[]): Promise<readonly string[]> {
-    const found: string[] = [];
-    const isMeant = (location: string) => beginnings.some((beginning) => location.startsWith(beginning));
-    for (const [location, opening] of this.#open) {
-      const store = isMeant(location) ? await opening.catch(() => null) : null;
-      if (store && store.objects.changedMs > 0) found.push(`${location} ${store.tree.digest} ${store.tree.newestMs}`);
-    }
-    for (const [location, opening] of this.#files) {
-      const file = isMeant(location) ? await opening : null;
-      if (file?.bytes.hasChanged) found.push(`${location} ${file.state.digest} ${file.state.newestMs}`);
-    }
-    return found;
-  }
-
-  /** Admits the host of an address that the settings or the command line name. */
-  #admitNamed(location: string, named: boolean | undefined): void {
-    if (named === true && isAddress(location)) this.#hosts.name(location);
-  }
-
-  /** @throws DataError for an address in a private network whose host was not named */
-  async #checkHost(location: string, named: boolean | undefined): Promise<void> {
-    this.#admitNamed(location, named);
-    if (isAddress(location)) await this.#hosts.check(location);
+    return [...this.#stores.changes(beginnings), ...this.#files.changes(beginnings)];
   }
 
   /** Closes stores and files that are not among these locations and have not been used for a while. */
   keep(locations: ReadonlySet<string>): void {
-    const before = this.#clock() - UNUSED_MS;
-    for (const [location, usedAt] of this.#used) {
-      const isOpening = this.#looks.has(`store ${location}`) || this.#looks.has(`file ${location}`);
-      if (locations.has(location) || usedAt > before || isOpening) continue;
-      // Idle connections end by themselves.
-      for (const known of [this.#used, this.#open, this.#files, this.#scans]) known.delete(location);
-    }
+    this.#stores.keep(locations);
+    this.#files.keep(locations);
   }
 
   /** The counts of fetches over HTTP: for each named address, and for each store or file that shares none of these. */
-  async status(): Promise<StoreStatus[]> {
+  status(): StoreStatus[] {
     const statuses = [...this.#named].map(([address, objects]) => statusOf(address, [objects]));
     const shared = new Set(this.#named.values());
-    const add = (store: string, hosts: readonly RemoteObjects[]) => {
+    for (const [store, hosts] of [...this.#stores.hosts(), ...this.#files.hosts()]) {
       const own = hosts.filter((host) => !shared.has(host));
       if (own.length > 0) statuses.push(statusOf(store, own));
-    };
-    for (const [store, opening] of this.#open) add(store, (await opening.catch(() => null))?.objects.hosts ?? []);
-    for (const [store, opening] of this.#files) add(store, (await opening).bytes.hosts);
+    }
     return statuses;
   }
 
@@ -291,7 +227,7 @@ export class Stores {
 
   /** Reads the texts of a small array. @throws DataError, BusyError */
   async texts({ store, newestMs, path }: TextsRequest): Promise<readonly string[]> {
-    return (await this.#verified(store, newestMs)).texts(path);
+    return (await this.#stores.verified(store, newestMs)).texts(path);
   }
 
   /**
@@ -329,34 +265,12 @@ export class Stores {
     return reading;
   }
 
-  /** The store, if it has the version that the caller verified. @throws DataError when it has another by now */
-  async #verified(location: string, newestMs: number): Promise<OpenStore> {
-    this.#used.set(location, this.#clock());
-    const known = await this.#open.get(location)?.catch(() => null);
-    if (known?.tree.newestMs === newestMs) return known;
-    await this.open({ store: location });
-    const now = await (this.#open.get(location) as Promise<OpenStore>);
-    if (now.tree.newestMs !== newestMs) throw otherVersion(location);
-    return now;
-  }
-
-  /** The file, if it has the version that the caller verified. @throws DataError when it has another by now */
-  async #verifiedFile(location: string, newestMs: number): Promise<FrozenFile> {
-    this.#used.set(location, this.#clock());
-    const known = await this.#files.get(location);
-    if (known?.state.newestMs === newestMs) return known;
-    await this.file({ store: location });
-    const now = await (this.#files.get(location) as Promise<FrozenFile>);
-    if (now.state.newestMs !== newestMs) throw otherVersion(location);
-    return now;
-  }
-
   /** Reads a range of a file into shared memory, or takes what is kept of it. */
   #range(range: RangeRequest): Promise<Uint8Array> {
     const cache = range.isBlock ? this.#blocks : this.#ranges;
     return cache.get(nameOf(range), async () => {
-      const { bytes } = await this.#verifiedFile(range.store, range.newestMs);
-      const found = await bytes.read(range.position, range.length);
+      const { objects } = await this.#files.verified(range.store, range.newestMs);
+      const found = await objects.read(range.position, range.length);
       const shared = new Uint8Array(new SharedArrayBuffer(found.length));
       shared.set(found);
       return shared;
@@ -364,13 +278,8 @@ export class Stores {
   }
 
   async #readBox(box: BoxRequest): Promise<Elements> {
-    return (await this.#verified(box.store, box.newestMs)).read(box, this.#chunks);
+    return (await this.#stores.verified(box.store, box.newestMs)).read(box, this.#chunks);
   }
-}
-
-/** The error of a store or file that has changed since the catalogue verified it. */
-function otherVersion(location: string): DataError {
-  return new DataError(`${location} is not what it was when the catalogue was read`);
 }
 
 function statusOf(store: string, hosts: ObjectStore["hosts"]): StoreStatus {

@@ -1,0 +1,99 @@
+/** `Versioned` keeps open the version of each store or file that was found last, and looks for the present one. */
+import { DataError } from "../../errors.js";
+import type { RemoteObjects } from "../objects/remote-objects.js";
+
+/** An open version of a store or file. */
+export interface OpenVersion {
+  /** What names the version: a digest, and a time by the clock of its host. */
+  readonly state: { readonly digest: string; readonly newestMs: number };
+  /** Where it is fetched from, and the time of another version that reads have found; 0 if they have found none. */
+  readonly objects: { readonly changedMs: number; readonly hosts: readonly RemoteObjects[] };
+}
+
+/** Time without use after which a version that is no longer needed is closed. */
+const UNUSED_MS = 30_000;
+
+/** Stores or files by location: an address or a path. */
+export class Versioned<T extends OpenVersion> {
+  readonly #find: (location: string, known: T | null) => Promise<T>;
+  readonly #clock: () => number;
+  readonly #open = new Map<string, T>();
+  /** The time of the last use, and the scan that looked last. */
+  readonly #used = new Map<string, number>();
+  readonly #scans = new Map<string, string>();
+  /** Looks that are under way. */
+  readonly #looks = new Map<string, Promise<T>>();
+
+  /**
+   * @param find  opens the present version: the known one if it is the same
+   * @param clock tells milliseconds
+   */
+  constructor(find: (location: string, known: T | null) => Promise<T>, clock: () => number) {
+    this.#find = find;
+    this.#clock = clock;
+  }
+
+  /** The version that was found last, if any. */
+  known(location: string): T | null {
+    return this.#open.get(location) ?? null;
+  }
+
+  /** The present version. The same scan asks several times and is told the version that it saw first. */
+  async now(location: string, scan?: string): Promise<T> {
+    this.#used.set(location, this.#clock());
+    const known = this.known(location);
+    const isSeen = scan !== undefined && this.#scans.get(location) === scan;
+    if (isSeen && known?.objects.changedMs === 0) return known;
+    const version = await this.#look(location);
+    if (scan !== undefined) this.#scans.set(location, scan);
+    return version;
+  }
+
+  /** The version that the caller has verified. @throws DataError when it is another by now */
+  async verified(location: string, newestMs: number): Promise<T> {
+    this.#used.set(location, this.#clock());
+    const known = this.known(location);
+    if (known?.state.newestMs === newestMs) return known;
+    const now = await this.now(location);
+    if (now.state.newestMs !== newestMs)
+      throw new DataError(`${location} is not what it was when the catalogue was read`);
+    return now;
+  }
+
+  /** Looks for the present version, or joins a look that is under way. */
+  async #look(location: string): Promise<T> {
+    const looking = this.#looks.get(location) ?? this.#find(location, this.known(location));
+    this.#looks.set(location, looking);
+    try {
+      const version = await looking;
+      this.#open.set(location, version);
+      this.#used.set(location, this.#clock());
+      return version;
+    } finally {
+      this.#looks.delete(location);
+    }
+  }
+
+  /** Address and open version of those that have changed, if their addresses begin in one of these ways. */
+  changes(beginnings: readonly string[]): string[] {
+    const isMeant = (location: string) => beginnings.some((beginning) => location.startsWith(beginning));
+    return [...this.#open]
+      .filter(([location, { objects }]) => objects.changedMs > 0 && isMeant(location))
+      .map(([location, { state }]) => `${location} ${state.digest} ${state.newestMs}`);
+  }
+
+  /** Closes versions that are not at one of these locations and have not been used for a while. */
+  keep(locations: ReadonlySet<string>): void {
+    const before = this.#clock() - UNUSED_MS;
+    for (const [location, usedAt] of this.#used) {
+      if (locations.has(location) || usedAt > before || this.#looks.has(location)) continue;
+      // Idle connections end by themselves.
+      for (const members of [this.#used, this.#open, this.#scans]) members.delete(location);
+    }
+  }
+
+  /** The hosts of each open version. */
+  hosts(): (readonly [location: string, hosts: readonly RemoteObjects[]])[] {
+    return [...this.#open].map(([location, { objects }]) => [location, objects.hosts]);
+  }
+}
