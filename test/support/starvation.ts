@@ -18,6 +18,8 @@ type Bytes = string | Buffer;
 /** Callers who have begun; `answered` counts whole answers, also refusals. */
 export interface Crowd {
   readonly answered: number;
+  /** Answers that have begun, by status; only if they are read. */
+  readonly statuses: Readonly<Record<string, number>>;
   leave(): void;
 }
 
@@ -27,10 +29,15 @@ export interface Witnessed {
   /** Answers that were not the expected ones, by status or bits; the first of them. */
   readonly wrong: number;
   readonly first: string;
+  /** Of these, 503. */
+  readonly refused: number;
   /** Milliseconds. */
   readonly median: number;
   readonly p99: number;
   readonly longest: number;
+  /** The largest CPU time of a thread of the service during a question, in milliseconds; 0 without `pid`. */
+  readonly cpuMedian: number;
+  readonly cpuP99: number;
 }
 
 /** Requests, whether answers are read, and whether each is sent again when it is answered. */
@@ -45,8 +52,9 @@ export async function witness(
   port: number,
   end: { readonly questions: number } | { readonly ms: number },
   pauseMs = 0,
+  pid?: number,
 ): Promise<Witnessed> {
-  const given = JSON.stringify({ port, path: PATH, question: QUESTION, pauseMs, ...end });
+  const given = JSON.stringify({ port, path: PATH, question: QUESTION, pauseMs, pid, ...end });
   const child = spawn(process.execPath, [WITNESS, given], { stdio: ["ignore", "pipe", "inherit"] });
   let said = "";
   child.stdout.on("data", (text: Buffer) => {
@@ -60,6 +68,7 @@ export async function witness(
 export async function crowd(port: number, ...[requests, reads, again = false]: CrowdOptions): Promise<Crowd> {
   let answered = 0;
   let left = false;
+  const statuses: Record<string, number> = {};
   const sockets = new Set<Socket>();
   const join = async (bytes: Bytes): Promise<void> => {
     if (left) return;
@@ -72,7 +81,11 @@ export async function crowd(port: number, ...[requests, reads, again = false]: C
       if (again) setTimeout(() => void join(bytes), 20);
     });
     await once(socket, "connect").catch(() => undefined);
-    if (reads) socket.resume();
+    const begun = (piece: Buffer): void => {
+      const status = piece.toString("latin1", 9, 12);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+    };
+    if (reads) socket.once("data", begun).resume();
     else socket.pause();
     socket.write(bytes);
   };
@@ -81,6 +94,7 @@ export async function crowd(port: number, ...[requests, reads, again = false]: C
     get answered() {
       return answered;
     },
+    statuses,
     leave() {
       left = true;
       for (const socket of sockets) socket.destroy();

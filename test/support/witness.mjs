@@ -2,11 +2,13 @@
  * Asks a service one small question after another and prints what it has seen, in a process of its own, so that
  * nothing else takes its time. Every second question goes by a connection that stays open, the others by new ones.
  *
- * Argument: JSON with `port`, `path`, `question`, `pauseMs`, and `questions` or `ms` as the end.
+ * Argument: JSON with `port`, `path`, `question`, `pauseMs`, and `questions` or `ms` as the end; with `pid`, that of
+ * the service, on Linux: also the largest CPU time that any one of its threads took while a question waited.
  */
+import { readdirSync, readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 
-const { port, path, question, pauseMs, questions, ms } = JSON.parse(process.argv[2]);
+const { port, path, question, pauseMs, questions, ms, pid } = JSON.parse(process.argv[2]);
 const headers = { "content-type": "text/xml; charset=utf-8", "content-length": Buffer.byteLength(question) };
 const agents = [new Agent({ keepAlive: true, maxSockets: 1 }), new Agent({ keepAlive: false })];
 
@@ -26,23 +28,43 @@ function ask(agent) {
   });
 }
 
+/** Milliseconds of CPU that each thread of the service has had. */
+function cpuTimes() {
+  const spent = new Map();
+  if (pid === undefined) return spent;
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    try {
+      const [ns] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "latin1").split(" ");
+      spent.set(thread, Number(ns) / 1e6);
+    } catch {
+      // The thread has ended.
+    }
+  }
+  return spent;
+}
+
 const times = [];
+const cpu = [];
 const began = performance.now();
 let expected = null;
 let wrong = 0;
+let refused = 0;
 let first = "";
 while (questions === undefined ? performance.now() - began < ms : times.length < questions) {
+  const before = cpuTimes();
   const since = performance.now();
   const said = await ask(agents[times.length % 2]);
   times.push(performance.now() - since);
+  cpu.push(Math.max(0, ...[...cpuTimes()].map(([thread, spent]) => spent - (before.get(thread) ?? 0))));
+  if (said.status === 503) refused++;
   expected ??= said.text;
   if ((said.status !== 200 || said.text !== expected) && wrong++ === 0)
     first = `${said.status} ${said.text.slice(0, 300)}`;
   if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
 }
 for (const agent of agents) agent.destroy();
-times.sort((a, b) => a - b);
-const at = (part) => Math.round(10 * times[Math.min(times.length - 1, Math.floor(part * times.length))]) / 10;
-process.stdout.write(
-  JSON.stringify({ asked: times.length, wrong, first, median: at(0.5), p99: at(0.99), longest: at(1) }),
-);
+for (const list of [times, cpu]) list.sort((a, b) => a - b);
+const part = (list, of) => Math.round(10 * list[Math.min(list.length - 1, Math.floor(of * list.length))]) / 10;
+const at = (of) => part(times, of);
+const seen = { asked: times.length, wrong, refused, first, median: at(0.5), p99: at(0.99), longest: at(1) };
+process.stdout.write(JSON.stringify({ ...seen, cpuMedian: part(cpu, 0.5), cpuP99: part(cpu, 0.99) }));

@@ -9,14 +9,17 @@ import { MAX_NODES } from "../../storage/file/dataset.js";
 const PAGE = 65_536;
 const LARGEST = 65_536 * PAGE;
 
-/** Largest number of points of a batch; it sizes the arenas. */
-export const BATCH_POINTS = 131_072;
+/**
+ * Largest number of points of a batch; it sizes the arenas. The points of a batch are sorted anew in each of its time
+ * slices, which must not take most of the slice.
+ */
+export const BATCH_POINTS = 32_768;
 /** Largest number of bricks of a field; it sizes the brick tables. */
 export const MAX_BRICKS = 524_288;
 /** Grid nodes over all axes, for the key tables of the sort. */
 export const MAX_AXIS_NODES = 3 * MAX_NODES;
 /** Largest number of float64 values in the result of a group. */
-export const GROUP_VALUES = 3 * BATCH_POINTS;
+export const GROUP_VALUES = 393_216;
 /** Largest number of frames whose bricks are at hand at a time. */
 export const MAX_FRAMES = 4;
 /**

@@ -18,7 +18,7 @@ import type { Sharing, SharingControl } from "./sharing.js";
  * Nodes along x, y and z of a part of a search, at most: about a time slice of work, so that a large search takes
  * turns.
  */
-const SEARCH_PART: Triple = [256, 32, 32];
+const SEARCH_PART: Triple = [64, 32, 32];
 
 /** A search or a cutout that runs. */
 export class RegionExecution implements Evaluation {

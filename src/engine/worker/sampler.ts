@@ -25,6 +25,14 @@ import type { BrickSource } from "./brick-source.js";
 const SORT_FROM = 128;
 /** Most points by which a group grows at a time, while its bricks fit the bytes that it may pin. */
 const GROUP_STEP = 1024;
+/** Milliseconds that the evaluation of a group takes, about, and the reads of the bricks that the cache lacks. */
+const GROUP_MS = 4;
+/** Points of the first group of a scheme, whose time a point is not known. */
+const FIRST_GROUP = 256;
+/** Fewest points of a group whose time says what a point takes. */
+const TIMED_POINTS = 16;
+/** Milliseconds that the read of a brick takes, about, before one was read. */
+const FIRST_READ_MS = 1;
 
 /** The parameters of a sampling: a scheme on fields of one grid, at a combination of frames. */
 export interface Sampling {
@@ -86,6 +94,13 @@ export class Sampler {
   #mostPinned = 0;
   /** Points by which the next group first grows: as many as the last group had, up to `GROUP_STEP`. */
   #step = GROUP_STEP;
+  /** Milliseconds that a point took in the last group of each scheme, in one frame. */
+  readonly #pointMs = new WeakMap<Scheme, number>();
+  /** Milliseconds that the last reads of bricks took, each. */
+  #readMs = FIRST_READ_MS;
+  /** Bricks of files that the cache lacked for the group, and milliseconds in which it was given all that it needs. */
+  #lacking = 0;
+  #acquireMs = 0;
   /** See `recordsOfPoint`. */
   #records = new Float64Array(0);
   #tablesFor: { axes: Axes; bricking: Bricking } | null = null;
@@ -157,22 +172,21 @@ export class Sampler {
 
   /** Evaluates the points of a batch, group by group, as `sample` says. */
   #sampleGroups(sampling: Sampling, count: number, emit: Emit, stop: () => void, from: number, pause: Pause): number {
-    const { scheme, sources } = sampling;
-    const cap = Math.floor(GROUP_VALUES / scheme.components);
+    const { sources } = sampling;
     let first = from;
     while (first < count) {
       stop();
       if (first > from && pause()) return first;
       let size = 0;
       try {
-        size = this.#group(sampling, first, Math.min(count - first, cap));
+        size = this.#group(sampling, first, Math.min(count - first, this.#mostPoints(sampling)));
         // Bricks of a store may take long: until they arrive other tasks have their turn, and the query can be ended.
         while (!this.#isFetched(sampling, first, size)) {
           stop();
           if (pause(true)) return first;
         }
         this.#addCompanions(sampling, first, size);
-        this.#evaluate(sampling, first, size);
+        this.#timed(sampling, size, () => this.#evaluate(sampling, first, size));
       } finally {
         sources.forEach((_, i) => {
           this.#forget(this.#fields[i as 0 | 1], 0);
@@ -390,6 +404,7 @@ export class Sampler {
    */
   #group({ scheme, sources, frames }: Sampling, first: number, most: number): number {
     let size = 0;
+    let missing = 0;
     let step = this.#step;
     let full = false;
     while (size < most) {
@@ -399,7 +414,10 @@ export class Sampler {
         this.#cover(scheme, source.bricking, this.#fields[i as 0 | 1], first + size, count);
       });
       const bytes = this.#groupBytes(sources, this.#inTurn ? 1 : frames.frames.length);
-      if (bytes <= this.#mostPinned || (size === 0 && count === 1)) {
+      const lacking = missing + this.#missing(sources, frames.frames, before);
+      const fits = bytes <= this.#mostPinned && lacking * this.#readMs <= GROUP_MS;
+      if (fits || (size === 0 && count === 1)) {
+        missing = lacking;
         size += count;
         if (!full) step = Math.min(4 * step, GROUP_STEP);
         continue;
@@ -412,7 +430,25 @@ export class Sampler {
       step = Math.ceil(step / 4);
     }
     this.#step = Math.min(size, GROUP_STEP);
+    this.#lacking = missing;
     return size;
+  }
+
+  /**
+   * Bricks of files that the cache lacks among those of the group from entry `from` of each field on; those of stores
+   * are fetched beforehand, and those of frames that are combined one after the other are read for every group.
+   */
+  #missing(sources: readonly BrickSource[], frames: readonly number[], from: readonly number[]): number {
+    if (this.#inTurn) return 0;
+    let missing = 0;
+    for (const [i, { source, fetched, combined }] of sources.entries()) {
+      const { list, length } = this.#fields[i as 0 | 1];
+      const bricks = list.subarray(from[i], length);
+      if (fetched !== undefined || combined !== undefined || bricks.length === 0) continue;
+      for (const frame of frames)
+        missing += this.#cache.missing({ source, frame, bricks, count: bricks.length }).length;
+    }
+    return missing;
   }
 
   /** Adds the bricks that some points need to those of the group. */
@@ -432,6 +468,28 @@ export class Sampler {
     for (let i = keep; i < space.length + space.more; i++) space.marks[space.list[i]] = 0;
     space.length = keep;
     space.more = 0;
+  }
+
+  /**
+   * Points of a group, at most: those of `GROUP_MS`, except if frames are combined one after the other, because each is
+   * then read anew for every group.
+   */
+  #mostPoints({ scheme, frames: { frames } }: Sampling): number {
+    const most = Math.floor(GROUP_VALUES / scheme.components);
+    if (this.#inTurn) return most;
+    const pointMs = this.#pointMs.get(scheme);
+    const timed = pointMs === undefined ? FIRST_GROUP : Math.floor(GROUP_MS / (pointMs * frames.length));
+    return Math.min(most, Math.max(TIMED_POINTS, timed));
+  }
+
+  /** Evaluates a group of `size` points, and notes what its points and the reads of its bricks took. */
+  #timed({ scheme, frames: { frames } }: Sampling, size: number, evaluate: () => void): void {
+    const since = performance.now();
+    this.#acquireMs = 0;
+    evaluate();
+    const spent = performance.now() - since - this.#acquireMs;
+    if (size >= TIMED_POINTS) this.#pointMs.set(scheme, spent / (size * frames.length));
+    if (this.#lacking > 0) this.#readMs = this.#acquireMs / this.#lacking;
   }
 
   /** Fills `#values` with the group's values of the combination of frames. */
@@ -501,7 +559,9 @@ export class Sampler {
     }
     const requests = this.#withScratch(sources, wanted);
     const words = sources[0].combined === undefined ? 1 : 2;
+    const since = performance.now();
     this.#cache.acquire(requests);
+    this.#acquireMs += performance.now() - since;
     try {
       this.#setTables(sources.length, frames.length, words);
       use(fields);

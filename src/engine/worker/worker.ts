@@ -23,7 +23,7 @@ import { Sampler } from "./sampler.js";
 import { sortSection } from "./sweep-sort.js";
 
 /** Length of a time slice: the time after which a batch gives its thread up when others wait. */
-const SLICE_MS = 20;
+const SLICE_MS = 10;
 
 // piscina wraps the data it is given.
 const { memory, layout, chunkBytes, fd8Legacy, contended, loaded, tickets } = workerData as WorkerSetup;

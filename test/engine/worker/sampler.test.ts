@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { type CombinedSweep, sweepRows } from "../../../src/engine/contract/combined-bricks.js";
 import { memoryLayout } from "../../../src/engine/contract/memory.js";
 import { CombinedField } from "../../../src/engine/worker/combined-field.js";
@@ -21,6 +21,8 @@ const source = {
     into.fill(brick);
   },
 };
+
+afterEach(() => void vi.restoreAllMocks());
 
 describe("sampler", () => {
   it("takes nothing over from a thread that died in the middle of a group and had its seat", () => {
@@ -77,6 +79,48 @@ describe("sampler", () => {
     sampler.sample({ axes: grid, scheme, sources, frames, sorted: true }, count, emit, () => {});
     expect(answered).toBe(count);
     expect(looks / count).toBeLessThan(10);
+  });
+
+  it("makes groups of expensive points, and of bricks that are slow to read, as small as a time slice asks", () => {
+    const layout = memoryLayout(1, 1024 * 1024);
+    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
+    new BrickCache(buffer, layout.cache, -1).initialise();
+    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    let now = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => now);
+    const read: number[] = [];
+    const load = (_frame: number, brick: number, into: Float32Array): void => {
+      now += 50;
+      read.push(brick);
+      into.fill(brick);
+    };
+    const plain = createScheme("velocity", "None", axes, { fd8Legacy: false }, undefined);
+    const scheme: Scheme = {
+      ...plain,
+      evaluate(...args) {
+        now += 0.1 * args[3];
+        return plain.evaluate(...args);
+      },
+    };
+    const count = 2000;
+    for (let i = 0; i < count; i++)
+      for (let a = 0; a < 3; a++) sampler.positions[3 * i + a] = 1 + 4 * ((Math.floor(i / 250) >> a) & 1);
+    const groups: number[] = [];
+    const readsBefore: number[] = [];
+    const emit: Emit = (_values, _order, points) => {
+      groups.push(points);
+      readsBefore.push(read.length);
+    };
+    const sources = [{ ...source, load }];
+    const frames = { frames: [0], weights: [1] };
+    sampler.sample({ axes, scheme, sources, frames, sorted: true }, count, emit, () => {});
+    expect(groups.reduce((sum, size) => sum + size, 0)).toBe(count);
+    // One of unknown cost, then 4 ms each.
+    expect(groups[0]).toBeLessThanOrEqual(256);
+    expect(Math.max(...groups.slice(1))).toBe(40);
+    const newReads = readsBefore.map((reads, i) => reads - (readsBefore[i - 1] ?? 0));
+    expect(Math.max(...newReads.slice(1))).toBe(1);
+    expect(read).toHaveLength(8);
   });
 
   it("reads ahead the bricks that a batch then finds, as many as there is time for", () => {

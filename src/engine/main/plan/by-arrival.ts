@@ -22,6 +22,8 @@ export const LEAST_POINTS: Readonly<Record<Family, number>> = {
   arrays: 1,
   echo: 1,
 };
+/** Most particles of a batch: all of them take a step before its time slice can end. */
+const MOST_PARTICLES = 4096;
 /** Batches per worker that waiting points of box filters are cut into, since one may take much longer than another. */
 const FILTER_BATCHES = 4;
 
@@ -117,7 +119,8 @@ export function planByArrival(setting: PlanContext): Plan {
   const { family } = setting.checked.operation;
   const smallest = LEAST_POINTS[family];
   const width = valuesPerPoint(setting.checked);
-  const largest = Math.max(1, Math.min(BATCH_POINTS, Math.floor(setting.mostValues / width)));
+  const most = family === "track" ? MOST_PARTICLES : BATCH_POINTS;
+  const largest = Math.max(1, Math.min(most, Math.floor(setting.mostValues / width)));
   const values: Float32Array[] = [];
   let taken = 0;
   return {
