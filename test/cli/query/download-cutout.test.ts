@@ -108,7 +108,7 @@ describe("downloadCutout", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as { port: number };
     const short = download("short.raw", { frames: FRAME, field: ["velocity"] }, `http://127.0.0.1:${port}`);
-    await expect(short).rejects.toThrow(/8 bytes where 24 are due/);
+    await expect(short).rejects.toThrow(/8 bytes instead of 24/);
     server.close();
     expect(existsSync(join(folder, "short.raw"))).toBe(false);
   });

@@ -211,7 +211,7 @@ describe("a series", () => {
 
   it.each([
     ["FREQ=FOO", /FREQ/],
-    ["FREQ=WEEKLY;FOO=1", /no rule part/],
+    ["FREQ=WEEKLY;FOO=1", /not a rule part/],
     ["FREQ=WEEKLY;BYDAY=XX", /BYDAY/],
     ["FREQ=WEEKLY;FREQ=DAILY", /twice/],
     ["FREQ=DAILY;COUNT=2;UNTIL=20270101T000000Z", /COUNT and UNTIL/],

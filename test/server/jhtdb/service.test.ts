@@ -252,7 +252,7 @@ describe("GET cutout/api/local", () => {
       const refused = await get("velocity&ze=14");
       expect([refused.status, await refused.json()]).toEqual([
         413,
-        { title: "Error", description: ["The cutout has 86016 numbers; at most 30000 are answered."] },
+        { title: "Error", description: ["The cutout has 86016 numbers; at most 30000 are allowed."] },
       ]);
     } finally {
       await bounded.close();

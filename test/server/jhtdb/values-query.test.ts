@@ -86,7 +86,7 @@ describe("the query string of values", () => {
     [{ delta_t: "0.1" }, "given together or not at all"],
     [{ timepoint_end: "0.5", delta_t: "-0.1" }, "delta_t must be above 0"],
     [{ timepoint_end: "0.1", delta_t: "0.1" }, "timepoint_end must not be before t"],
-    [{ timepoint_end: "50", delta_t: "0.1" }, "The series has 497 times; at most 100 are answered."],
+    [{ timepoint_end: "50", delta_t: "0.1" }, "The series has 497 times; at most 100 are allowed."],
     [{ function: "GetCutout" }, "function must be GetVariable"],
     [{ c: "" }, 'There is no parameter "c"'],
     [{ dataset: undefined }, "dataset is given more than once"],

@@ -45,7 +45,7 @@ describe("points", () => {
   it("are refused in part, and by the place of a number that is not finite", () => {
     const { read } = reader(["points"]);
     read.write(bytes(1, 2, 3, 4));
-    expect(() => read.end()).toThrow("12 bytes make one");
+    expect(() => read.end()).toThrow("12 bytes each");
     expect(() => reader(["points"]).read.write(bytes(1, 2, 3, 4, Number.NaN, 6))).toThrow("points[1].y is not finite");
   });
 });

@@ -137,7 +137,7 @@ it.each([
 });
 
 it.each([
-  ["no JSON", "{", "no JSON document"],
+  ["no JSON", "{", "not a JSON document"],
   ["no list", '{"queries":{}}', "list"],
   ["other members", '{"queries":[],"more":1}', "nothing else"],
   ["no query", '{"queries":[]}', "1 to 64"],
@@ -146,11 +146,11 @@ it.each([
   ["a query that is a string", '{"queries":["{}"]}', "object"],
   ["another first member", '{"more":1,"queries":[{}]}', "nothing else"],
   ["two lists", '{"queries":[{}],"queries":[{}]}', "nothing else"],
-  ["a name that is none", '{"queries":[{"\\x":1}]}', "no JSON document"],
-  ["a query that is cut off", '{"queries":[{"time":0', "no JSON document"],
-  ["brackets that do not match", `{"queries":[${named(',"time":[0}')}]}`, "no JSON document"],
-  ["a malformed query", `{"queries":[${named(',"time":0,,')}]}`, "no JSON document"],
-  ["lists within lists", `{"queries":[{"a":${"[".repeat(1e6)}]}`, "no JSON document"],
+  ["a name that is none", '{"queries":[{"\\x":1}]}', "not a JSON document"],
+  ["a query that is cut off", '{"queries":[{"time":0', "not a JSON document"],
+  ["brackets that do not match", `{"queries":[${named(',"time":[0}')}]}`, "not a JSON document"],
+  ["a malformed query", `{"queries":[${named(',"time":0,,')}]}`, "not a JSON document"],
+  ["lists within lists", `{"queries":[{"a":${"[".repeat(1e6)}]}`, "not a JSON document"],
 ])("refuses a body with %s", async (_what, text, message) => {
   const response = await post("/api/batch", text);
   expect([response.statusCode, response.json().member]).toEqual([400, "queries"]);
