@@ -250,7 +250,7 @@ describe("an iCalendar file", () => {
         ...event("UID:a", "RECURRENCE-ID:20261023T160000Z", "DTSTART:20261023T170000Z"),
       ],
       "line 4",
-      /no instance/,
+      /not an instance/,
     ],
     [
       "a UID twice",

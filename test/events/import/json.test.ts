@@ -114,7 +114,7 @@ describe("a JSON file", () => {
       "a stray override",
       { events: [timed({ overrides: [{ original: "2026-11-02T10:00:00", cancelled: true }] })] },
       "events[0]",
-      /no instance/,
+      /not an instance/,
     ],
     ["only excluded instances", { events: [timed({ exdate: ["2026-11-01T10:00:00"] })] }, "events[0]", /no instance/],
     ["an unknown audience", { events: [timed({ open_to: ["alumni"] })] }, "events[0].open_to", /everyone/],
