@@ -6,7 +6,7 @@ import { LIMITS } from "../../config.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { openSource } from "../../storage/catalog/source.js";
 import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../../storage/file/dataset.js";
-import { selectionProblem, writeCutout } from "../../storage/tools/cutout.js";
+import { selectionProblem, writeCutout, xdmfBeside } from "../../storage/tools/cutout.js";
 import { answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
@@ -35,7 +35,9 @@ async function cutout(from: string, to: string, flags: CutoutFlags): Promise<voi
   const bare = BARE.includes(ending);
   if (!bare && ending !== ".h5")
     throw new MisuseError(`${to}: the name of a cutout ends in .h5, or with --url in .npy or .raw`);
-  if (existsSync(path) && flags.force !== true) throw new MisuseError(`${to} exists already (--force replaces it)`);
+  for (const file of bare ? [to] : [to, xdmfBeside(to)])
+    if (existsSync(resolve(file)) && flags.force !== true)
+      throw new MisuseError(`${file} exists already (--force replaces it)`);
   if (flags.url !== undefined) return download(from, path, flags, flags.url);
   for (const [given, name] of [
     [bare, ending],

@@ -1,4 +1,5 @@
 /** Downloads a cutout from a running service: an HDF5 file with its XDMF, a NumPy file, or bare float32. */
+import { randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { basename } from "node:path";
@@ -140,7 +141,8 @@ async function ask({ url, token, dataset }: CutoutService, path: string, accept:
 
 /** Writes a body next to its place and then moves it there. @param bytes the expected length; null: unknown */
 async function save(response: Response, path: string, bytes: number | null): Promise<void> {
-  const part = `${path}.part`;
+  // Two downloads of the same file at a time do not write into each other.
+  const part = `${path}.${randomUUID().slice(0, 8)}.part`;
   try {
     const file = createWriteStream(part);
     await pipeline(Readable.fromWeb(response.body as never), file);

@@ -9,6 +9,8 @@ import { addVary } from "./send-answer.js";
 
 /** Methods that cost nothing and change nothing. */
 const HARMLESS = ["GET", "HEAD", "OPTIONS"];
+/** Values of `Sec-Fetch-Site` of pages from elsewhere; ports make no difference to a site. */
+const FOREIGN_SITES = ["cross-site", "same-site"];
 /** Headers of answers that pages of an allowed origin may read. */
 const EXPOSED = [
   "Fieldprobe-Shape",
@@ -61,6 +63,24 @@ export function guardOrigins(
     } else if (!HARMLESS.includes(request.method) && !isOwn(origin, host, base)) {
       throw new HttpRefusal(403, "Pages of this origin may not send requests to this service.");
     }
+    done();
+  });
+}
+
+/**
+ * Keeps pages of other sites from reading by GET what costs much, as an image or a script of theirs, if the service
+ * listens on loopback: browsers say where such a request comes from. A link that opens in a tab is followed.
+ */
+export function guardReads(app: FastifyInstance, { host, corsOrigins }: Pick<Config, "host" | "corsOrigins">): void {
+  if (!isLoopbackHost(host)) return;
+  const allowed = new Set(corsOrigins);
+  app.addHook("onRequest", (request, reply, done) => {
+    const { origin, ...headers } = request.headers;
+    const opens = headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document";
+    const isForeign = FOREIGN_SITES.includes(String(headers["sec-fetch-site"])) && !opens;
+    if (isForeign && (origin === undefined || !allowed.has(origin)))
+      throw new HttpRefusal(403, "Pages of other sites may not read from this service.");
+    reply.header("cross-origin-resource-policy", "same-origin");
     done();
   });
 }

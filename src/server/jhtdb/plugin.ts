@@ -6,6 +6,7 @@ import type { FastifyInstance } from "fastify";
 import { NotFoundError } from "../../errors.js";
 import { lackOf, spatialOf } from "../../operations.js";
 import { UNDOCUMENTED } from "../http/api-docs.js";
+import { guardReads } from "../http/origins.js";
 import type { Plugin, Service } from "../life/service.js";
 import { problemHandler } from "../rest/describe-problem.js";
 import { serveCutout } from "./serve-cutout.js";
@@ -43,6 +44,7 @@ function routes(scope: FastifyInstance, service: Service): void {
 /** Adds the interface; its parsers and error form stay inside. */
 export const jhtdbPlugin: Plugin = async (app, service) => {
   await app.register(async (scope) => {
+    guardReads(scope, service.config);
     scope.removeAllContentTypeParsers();
     // Clients send any Content-Type or none; the form of the bytes is known. The library refuses malformed types.
     scope.addHook("onRequest", async ({ raw }) => {

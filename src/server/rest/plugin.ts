@@ -9,6 +9,7 @@ import { purposeOf } from "../../purposes.js";
 import { version } from "../../version.js";
 import { watchRoutes } from "../http/allowed-methods.js";
 import { documentApi, UNDOCUMENTED } from "../http/api-docs.js";
+import { guardReads } from "../http/origins.js";
 import { PROBLEM_TYPE } from "../http/problem.js";
 import { HttpRefusal } from "../life/refusal.js";
 import { type Plugin, type Service, SOAP_PATH } from "../life/service.js";
@@ -287,6 +288,7 @@ function batchRoute(api: FastifyInstance, service: Service): void {
 
 /** The interface; its parsers, error form and documentation stay inside. */
 async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> {
+  guardReads(api, service.config);
   api.removeAllContentTypeParsers();
   api.addContentTypeParser([...REQUEST_TYPES], (_request, payload, done) => done(null, payload));
   api.addContentTypeParser("*", (_request, _payload, done) => {

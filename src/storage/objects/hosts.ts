@@ -17,7 +17,24 @@ const PRIVATE: readonly (readonly [network: string, prefix: number])[] = [
   ["::", 128],
   ["fc00::", 7],
   ["fe80::", 10],
+  ["64:ff9b:1::", 48],
 ];
+
+/**
+ * Networks of IPv6 whose addresses hold one of IPv4, after how many bits: NAT64 (RFC 6052), 6to4 (RFC 3056) and the
+ * form `::a.b.c.d` (RFC 4291, section 2.5.5.1). A gateway may carry them to that address.
+ */
+const EMBEDDING: readonly (readonly [bits: number, address: (ipv4: string) => string])[] = [
+  [96, (ipv4) => `64:ff9b::${ipv4}`],
+  [96, (ipv4) => `::${ipv4}`],
+  [16, (ipv4) => `2002:${words(ipv4)}::`],
+];
+
+/** The two words of 16 bits of an IPv4 address, as IPv6 writes them. */
+function words(ipv4: string): string {
+  const [a = 0, b = 0, c = 0, d = 0] = ipv4.split(".").map(Number);
+  return [256 * a + b, 256 * c + d].map((word) => word.toString(16)).join(":");
+}
 
 /** Refuses hosts of private networks that nobody has named. */
 export class Hosts {
@@ -28,8 +45,11 @@ export class Hosts {
   /** @param resolve finds the addresses of a host */
   constructor(resolve: LookupFunction = lookUp as LookupFunction) {
     this.#resolve = resolve;
-    for (const [network, prefix] of PRIVATE)
+    for (const [network, prefix] of PRIVATE) {
       this.#private.addSubnet(network, prefix, isIP(network) === 4 ? "ipv4" : "ipv6");
+      for (const [bits, address] of isIP(network) === 4 ? EMBEDDING : [])
+        this.#private.addSubnet(address(network), bits + prefix, "ipv6");
+    }
   }
 
   /** Takes the host of an address from the settings or the command line as one that is meant. */
@@ -61,7 +81,7 @@ export class Hosts {
   };
 
   #isPrivate(ip: string): boolean {
-    // The list knows the IPv4 addresses inside of IPv6 ones as well.
+    // The list knows IPv4 addresses written as ::ffff:a.b.c.d as well.
     return this.#private.check(ip, isIP(ip) === 4 ? "ipv4" : "ipv6");
   }
 

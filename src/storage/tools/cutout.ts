@@ -43,6 +43,11 @@ export function selectionProblem(dataset: Dataset, { fields, frames, box }: Sele
   return null;
 }
 
+/** The name of the description that belongs to a cutout. */
+export function xdmfBeside(path: string): string {
+  return path.replace(/\.[^./]*$/, "").concat(".xmf");
+}
+
 /**
  * Writes the cutout and, beside it, the same name with `.xmf`.
  *
@@ -74,7 +79,7 @@ export async function writeCutout(
       await setImmediate();
     }
     writer.close();
-    writeFileSync(path.replace(/\.[^./]*$/, "").concat(".xmf"), describeXdmf(dataset, selection, basename(path)));
+    writeFileSync(xdmfBeside(path), describeXdmf(dataset, selection, basename(path)));
   } finally {
     writer.discard();
     source.close();

@@ -353,6 +353,8 @@ describe("fieldprobe convert and cutout", () => {
     expect(existsSync(join(SCRATCH, "cut.xmf"))).toBe(true);
     expect(fieldprobe("cutout", well, file).stderr).toMatch(/exists already/);
     expect(fieldprobe("cutout", well, file, "--force").status).toBe(0);
+    rmSync(file);
+    expect(fieldprobe("cutout", well, file).stderr).toMatch(/\.xmf exists already/);
   });
 
   it.each([

@@ -52,6 +52,14 @@ describe("downloadCutout", () => {
     expect(npy.subarray(10 + npy.readUInt16LE(8)).equals(raw)).toBe(true);
   });
 
+  it("writes each of two downloads to one place in full", async () => {
+    const whole = { frames: FRAME, field: ["velocity"] };
+    await Promise.all([download("twice.raw", whole), download("twice.raw", { ...whole, ...BOX })]);
+    const { length } = readFileSync(join(folder, "twice.raw"));
+    expect([4 * 3 * 32 ** 3, 4 * PUBLISHED.length]).toContain(length);
+    expect(readdirSync(folder).filter((name) => name.includes(".part"))).toEqual([]);
+  });
+
   it("takes every so many nodes, and means", async () => {
     const wanted = { frames: FRAME, field: ["pressure"] };
     expect(await download("all.raw", wanted)).toEqual([32, 32, 32, 1]);

@@ -1,5 +1,7 @@
 /** Pages of other origins, and names that are made to mean this machine. */
 import { afterEach, describe, expect, it } from "vitest";
+import { jhtdbPlugin } from "../../../src/server/jhtdb/plugin.js";
+import { apiPlugin } from "../../../src/server/rest/plugin.js";
 import { exchange, rawPost, statusOf } from "../../support/raw-http.js";
 import { call, envelope, nullOp, startService, type TestService } from "../../support/soap-service.js";
 
@@ -97,5 +99,41 @@ describe("a POST from a web page", () => {
     expect(answer.headers.get("access-control-allow-origin")).toBe(origin);
     expect(answer.headers.get("vary")).toContain("Origin");
     expect((await post({ origin: "https://evil.example.org" })).status).toBe(403);
+  });
+});
+
+describe("a GET of numbers by a web page", () => {
+  const PLUGINS = [apiPlugin, jhtdbPlugin];
+  /** Not `fetch`, which says by itself how a request came about. */
+  const read = async (headers: Record<string, string>, path = "/api/datasets"): Promise<string> => {
+    const lines = Object.entries({ host: "127.0.0.1", connection: "close", ...headers });
+    const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+    return (await exchange(service.port, `GET ${path} HTTP/1.1\r\n${head}\r\n`)).text;
+  };
+  const embedded = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image" };
+
+  it("is refused to pages of other sites, on loopback", async () => {
+    service = await startService({}, {}, { plugins: PLUGINS });
+    for (const site of ["cross-site", "same-site"])
+      for (const path of ["/api/datasets", "/turbulence-svc/jhtdb_config.json"])
+        expect(await read({ ...embedded, "sec-fetch-site": site }, path)).toMatch(/^HTTP\/1.1 403/);
+    const framed = { ...embedded, "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" };
+    expect(await read(framed)).toMatch(/^HTTP\/1.1 403/);
+  });
+
+  it("is served to the service's own page, to a link that is opened, and to programs", async () => {
+    service = await startService({ CORS_ORIGINS: "https://lab.example.org" }, {}, { plugins: PLUGINS });
+    const opened = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
+    const listed = { ...embedded, "sec-fetch-mode": "cors", origin: "https://lab.example.org" };
+    for (const headers of [{ "sec-fetch-site": "same-origin" }, { "sec-fetch-site": "none" }, opened, listed, {}]) {
+      const answer = await read(headers);
+      expect(answer).toMatch(/^HTTP\/1.1 200/);
+      expect(answer).toContain("cross-origin-resource-policy: same-origin");
+    }
+  });
+
+  it("is served to any page if the service does not listen on loopback", async () => {
+    service = await startService({ HOST: "0.0.0.0", ANONYMOUS: "true" }, {}, { plugins: PLUGINS });
+    expect(await read(embedded)).toMatch(/^HTTP\/1.1 200/);
   });
 });

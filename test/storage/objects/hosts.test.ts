@@ -18,6 +18,12 @@ describe("hosts of stores", () => {
     "http://[::1]:80/a.zarr",
     "http://[fd00::1]/a.zarr",
     "http://[::ffff:127.0.0.1]/a.zarr",
+    "http://[64:ff9b::10.1.2.3]/a.zarr",
+    "http://[64:ff9b::a9fe:a9fe]/latest/meta-data",
+    "http://[64:ff9b:1::808:808]/a.zarr",
+    "http://[::192.168.0.7]/a.zarr",
+    "http://[2002:7f00:1::1]/a.zarr",
+    "http://[2002:c0a8:7::]/a.zarr",
     "https://localhost/a.zarr",
     "http://0x7f.1/a.zarr",
   ])("refuses %s, unless its host was named", async (address) => {
@@ -27,12 +33,15 @@ describe("hosts of stores", () => {
     await expect(hosts.check(address)).resolves.toBeUndefined();
   });
 
-  it.each(["http://8.8.8.8/a.zarr", "https://[2001:4860:4860::8888]/a.zarr", "s3://bucket/a.zarr"])(
-    "takes %s",
-    async (address) => {
-      await expect(new Hosts().check(address)).resolves.toBeUndefined();
-    },
-  );
+  it.each([
+    "http://8.8.8.8/a.zarr",
+    "https://[2001:4860:4860::8888]/a.zarr",
+    "http://[64:ff9b::8.8.8.8]/a.zarr",
+    "http://[2002:808:808::1]/a.zarr",
+    "s3://bucket/a.zarr",
+  ])("takes %s", async (address) => {
+    await expect(new Hosts().check(address)).resolves.toBeUndefined();
+  });
 });
 
 it.each([
