@@ -74,6 +74,29 @@ export function sortHits({ nodes, values }: Pick<Hits, "nodes" | "values">, coun
   return order;
 }
 
+/**
+ * Joins parts of a search: x, y, z from 1 and the value of each hit, the largest value first, those of equal values in
+ * the order of the nodes.
+ *
+ * @param count hits of all parts together, less than 2^21
+ */
+export function recordsByValue(parts: readonly Hits[], count: number): Float32Array {
+  const nodes = new Int32Array(3 * count);
+  const values = new Float32Array(count);
+  let at = 0;
+  for (const part of parts) {
+    nodes.set(part.nodes.subarray(0, 3 * part.count), 3 * at);
+    values.set(part.values.subarray(0, part.count), at);
+    at += part.count;
+  }
+  const records = new Float32Array(4 * count);
+  sortHits({ nodes, values }, count).forEach((from, to) => {
+    for (let a = 0; a < 3; a++) records[4 * to + a] = nodes[3 * from + a] + 1;
+    records[4 * to + 3] = values[from];
+  });
+  return records;
+}
+
 /** A search bound to a grid and a quantity. */
 export interface Threshold {
   /**

@@ -1,5 +1,6 @@
 /** Tasks cross from the engine to its worker threads as plain records and shared arrays. */
 import type { ErrorCode, ErrorContext } from "../../errors.js";
+import type { Hits } from "../../kernels/threshold.js";
 import type { Bricking, Dataset, FieldName, Triple } from "../../storage/file/dataset.js";
 import type { ReadTask, WriteTask } from "../../text/text-task.js";
 import type { CombinedSweep } from "./combined-bricks.js";
@@ -140,6 +141,14 @@ export interface SearchTask {
   readonly cancel: Int32Array;
 }
 
+/** Joins the parts of a search and sorts their hits. */
+export interface JoinTask {
+  readonly kind: "join";
+  readonly parts: readonly Hits[];
+  /** Hits of all parts together. */
+  readonly count: number;
+}
+
 /** Copies a box of nodes, with strides and means, into `out`: [z][y][x][component]. */
 export interface CutoutTask {
   readonly kind: "cutout";
@@ -159,6 +168,7 @@ export type Task =
   | AheadTask
   | SortTask
   | SearchTask
+  | JoinTask
   | CutoutTask
   | ReadTask
   | WriteTask

@@ -1,7 +1,7 @@
 /** Runs searches and cutouts: their regions are divided into smaller boxes, which workers evaluate side by side. */
 import { setMaxListeners } from "node:events";
 import { CancelledError, DeadlineError, FieldprobeError, LimitError, WorkerError } from "../../errors.js";
-import { type Hits, sortHits } from "../../kernels/threshold.js";
+import { type Hits, recordsByValue } from "../../kernels/threshold.js";
 import { FIELDS, RECORDS } from "../../operations.js";
 import type { Dataset, Triple } from "../../storage/file/dataset.js";
 import type { QueryTexts } from "../../text/text-task.js";
@@ -19,6 +19,9 @@ import type { Sharing, SharingControl } from "./sharing.js";
  * turns.
  */
 const SEARCH_PART: Triple = [64, 32, 32];
+
+/** Most hits that are sorted on the main thread: more would hold it for longer than a time slice. */
+const SORTED_HERE = 4096;
 
 /** A search or a cutout that runs. */
 export class RegionExecution implements Evaluation {
@@ -151,7 +154,10 @@ export class RegionExecution implements Evaluation {
       : await this.#searchParts();
     const hits = parts.reduce((sum, { count }) => sum + count, 0);
     this.#checkHits(hits);
-    const values = byValue(parts, hits);
+    const values =
+      hits <= SORTED_HERE
+        ? recordsByValue(parts, hits)
+        : await this.#run<Float32Array>({ kind: "join", parts, count: hits });
     return {
       items: hits,
       itemsPerPoint: 1,
@@ -295,24 +301,6 @@ function divide({ count }: NodeRegion, edge: Triple): { readonly total: number; 
       return { from, count: [left(0), left(1), left(2)] };
     },
   };
-}
-
-/** Joins parts and sorts their records by value, the largest first; equal ones stay in the order of the nodes. */
-function byValue(parts: readonly Hits[], count: number): Float32Array {
-  const nodes = new Int32Array(3 * count);
-  const values = new Float32Array(count);
-  let at = 0;
-  for (const part of parts) {
-    nodes.set(part.nodes.subarray(0, 3 * part.count), 3 * at);
-    values.set(part.values.subarray(0, part.count), at);
-    at += part.count;
-  }
-  const records = new Float32Array(4 * count);
-  sortHits({ nodes, values }, count).forEach((from, to) => {
-    for (let a = 0; a < 3; a++) records[4 * to + a] = nodes[3 * from + a] + 1;
-    records[4 * to + 3] = values[from];
-  });
-  return records;
 }
 
 /** The records of another process as hits. */

@@ -303,6 +303,7 @@ function evaluationsOf(task: Task): number {
     case "batch":
       return task.work;
     case "sort":
+    case "join":
       return task.count;
     case "search":
     case "cutout":

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { parentPort, threadId, workerData } from "node:worker_threads";
 import { FieldprobeError } from "../../errors.js";
 import { instantiateSimd, type SimdAccelerator } from "../../kernels/simd/index.js";
+import { recordsByValue } from "../../kernels/threshold.js";
 import { openDataset } from "../../storage/bricks/brick-reader.js";
 import type { ScanChanges } from "../../storage/catalog/scan.js";
 import { scanChanges, scanWithIndex } from "../../storage/catalog/scan-folders.js";
@@ -103,6 +104,8 @@ function perform(task: TaskMessage): unknown {
       return texts.write(task);
     case "search":
       return searchNodes(task, datasets.of(task), sampler);
+    case "join":
+      return recordsByValue(task.parts, task.count);
     case "cutout":
       return cutNodes(task, datasets.of(task), sampler, startSlice());
     case "batch":

@@ -85,6 +85,8 @@ export class RequestLife {
   /** Nodes of the searches and cutouts of the request. */
   #nodes = 0;
   #body: Body | null = null;
+  /** See `foresee`. */
+  #foreseen = 0;
   /** Records, beyond one per point, that count as points in flight. */
   #records = 0;
   /** The time at which the result is due, on the clock of `performance.now`; counts from the end of the body. */
@@ -141,6 +143,11 @@ export class RequestLife {
   /** Counts the points so far against the limits of the queries that follow. */
   settle(): void {
     this.#settled = this.#request.facts.points + this.#nodes;
+  }
+
+  /** Takes note of the work, in evaluations of a field, that a request will take in all: its slot is for no less. */
+  foresee(work: number): void {
+    this.#foreseen = work;
   }
 
   /** Counts a further query of the request against the rate of its token. @throws AuthError `RateLimited` */
@@ -234,6 +241,7 @@ export class RequestLife {
     this.#deadline ??= performance.now() + this.#service.config.limits["query.deadlineMs"];
     let work = more;
     for (const evaluation of this.#evaluations) work += evaluation.work;
+    work = Math.max(work, this.#foreseen);
     if (this.#slot.isFor(work)) return;
     this.#slot.leave();
     await this.#holdRecords(moreRecords);

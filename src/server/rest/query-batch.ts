@@ -47,6 +47,9 @@ export const BATCH_ANSWER = Type.Object({
   ),
 });
 
+/** Bytes of a point of a batch, about. */
+const POINT_BYTES = 24;
+
 /** Bytes that are scanned or read at a time. */
 const PART_BYTES = 32 * 1024;
 
@@ -146,6 +149,8 @@ async function answerAll(service: Service, life: RequestLife, id: string): Promi
   slices.begin();
   try {
     const body = await readWhole(life);
+    // Many small queries one after the other are no small request.
+    life.foresee(Math.floor(body.length / POINT_BYTES));
     for (const query of await findQueries(body, slices)) {
       try {
         if (results.length > 0) life.another();

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../../src/config.js";
 import type { NodeRegion } from "../../../src/engine/contract/node-region.js";
-import type { CutoutTask, SearchTask, Task } from "../../../src/engine/contract/task.js";
+import type { CutoutTask, JoinTask, SearchTask, Task } from "../../../src/engine/contract/task.js";
 import { BufferPool } from "../../../src/engine/main/buffers.js";
 import type { Carrier } from "../../../src/engine/main/carrier.js";
 import type { CheckedQuery } from "../../../src/engine/main/check-query.js";
@@ -10,6 +10,7 @@ import { RegionExecution } from "../../../src/engine/main/node-region-execution.
 import type { Sharing, SharingControl } from "../../../src/engine/main/sharing.js";
 import { TextThreads } from "../../../src/engine/main/text-threads.js";
 import { CancelledError, DataError, WorkerError } from "../../../src/errors.js";
+import { recordsByValue } from "../../../src/kernels/threshold.js";
 import { operationOf } from "../../../src/operations.js";
 import type { Dataset } from "../../../src/storage/file/dataset.js";
 
@@ -103,6 +104,30 @@ describe("a search", () => {
       { "search.hits": 10 },
     );
     await expect(search.finish()).rejects.toMatchObject({ code: "LimitExceeded", context: { limit: "search.hits" } });
+  });
+});
+
+describe("the hits of a search", () => {
+  const hitsOf = (count: number) => ({
+    count,
+    unknown: 0,
+    nodes: Int32Array.from({ length: 3 * count }, (_, i) => (i * 7919) % 64),
+    values: Float32Array.from({ length: count }, (_, i) => (i * 31) % 977),
+    limit: count,
+  });
+
+  it.each([4096, 4097])("are sorted by a thread if they are many: %i", async (count) => {
+    const joined: JoinTask[] = [];
+    let parts = 0;
+    const search = execution("GetThreshold", { ...REGION, stride: [1, 1, 1] }, (task) => {
+      if (task.kind !== "join") return hitsOf(parts++ === 0 ? count : 0);
+      joined.push(task);
+      return recordsByValue(task.parts, task.count);
+    });
+    const { items, values } = await search.finish();
+    expect(joined.map((task) => task.count)).toEqual(count > 4096 ? [count] : []);
+    expect(items).toBe(count);
+    expect(values).toEqual([recordsByValue([hitsOf(count)], count)]);
   });
 });
 

@@ -210,3 +210,26 @@ it("counts each of its queries against the rate of the token", async () => {
   ]);
   await guarded.close();
 });
+
+it("does not crowd out small requests by many small queries", async () => {
+  let goOn: () => void = () => undefined;
+  const engine = analyticEngine({
+    wait: new Promise((resolve) => {
+      goOn = resolve;
+    }),
+  });
+  const busy = await serveApi(engine, { settings: { ENGINE_INFLIGHT: "2" } });
+  const value = { dataset: "lopsided", operation: "GetVelocity", time: 0, ...OPTIONS };
+  const points = new Array(200).fill([0.123456, 0.234567, 0.345678]);
+  const headers = { "content-type": "application/json" };
+  const ask = (url: string, payload: object) => busy.inject({ method: "POST", url, payload, headers });
+  const batch = { queries: new Array(40).fill({ ...value, points }) };
+  const batches = [ask("/api/batch", batch), ask("/api/batch", batch)];
+  await expect.poll(() => engine.log.started.length).toBe(2);
+  const small = ask(`/api/datasets/lopsided/GetVelocity?time=0&${new URLSearchParams(OPTIONS)}`, { points: POINTS });
+  await expect.poll(() => engine.log.started.length).toBe(3);
+  goOn();
+  expect((await small).statusCode).toBe(200);
+  for (const answer of await Promise.all(batches)) expect(answer.statusCode).toBe(200);
+  await busy.close();
+});
