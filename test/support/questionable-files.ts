@@ -153,13 +153,13 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
     },
     asks: /x0 of \/ is 0 and the attribute origin_x of \/ is 1/,
   },
-  { name: "box-limits", write: boxed(() => {}), asks: /nothing states whether the 12 nodes stand on these ends/ },
+  { name: "box-limits", write: boxed(() => {}), asks: /nothing states whether the 12 nodes are on these ends/ },
   {
     name: "box-limits-and-steps",
     write: boxed((file) => {
       for (const axis of AXES) attribute(file, "/", `d${axis}`, 2 / NODES[axis]);
     }),
-    asks: /nothing states whether the 12 nodes stand on these ends/,
+    asks: /nothing states whether the 12 nodes are on these ends/,
   },
   { name: "staggered-xh", write: staggered(["x", "xh"], true), asks: /is on other nodes than/ },
   { name: "staggered-XG", write: staggered(["XC", "XG"], true), asks: /is on other nodes than/ },

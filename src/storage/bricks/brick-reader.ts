@@ -21,7 +21,7 @@ interface OpenPart {
   readonly path: string;
   readonly stored: Stored;
   readonly packing: Packing;
-  /** Null where everything is written. */
+  /** Null if everything is written. */
   readonly index: ChunkIndex | null;
 }
 
@@ -47,11 +47,11 @@ export interface StoredBricks {
    *
    * @param out length edge[0] * edge[1] * edge[2] * components, layout [z][y][x][c]; nodes beyond the far faces of the
    *            grid become NaN
-   * @throws DataError when the storage is not readable, not what it was, or damaged: `out` then means nothing
+   * @throws DataError when the storage is not readable, has changed, or is damaged: `out` then means nothing
    */
   readBrick(field: FieldName, frame: number, brick: number, out: Float32Array): void;
   /**
-   * Starts to fetch bricks that `readBrick` will be asked for, all at the same time, and waits for a moment where none
+   * Starts to fetch bricks that `readBrick` will be asked for, all at the same time, and waits for a moment if none
    * is there.
    *
    * @returns those that are there, or are known to fail
@@ -189,7 +189,7 @@ class BrickFiles implements StoredBricks {
     if (gap !== null) this.#checkGap(file, opened, gap);
   }
 
-  /** Reads a block that is one chunk as it is stored, where there is no value to compute and none to move. */
+  /** Reads a block that is one chunk as it is stored, if there is no value to compute and none to move. */
   #readWhole(
     file: StoredFile,
     { path, stored, packing }: OpenPart,
@@ -208,7 +208,7 @@ class BrickFiles implements StoredBricks {
   }
 
   /**
-   * Unwritten chunks read as the fill value of the file, which means "nothing here" only where it is NaN or
+   * Unwritten chunks read as the fill value of the file, which means "nothing here" only if it is NaN or
    * `_FillValue`.
    */
   #checkGap(file: StoredFile, { path, stored, packing }: OpenPart, gap: readonly number[]): void {
@@ -271,7 +271,7 @@ function changed(record: FileStamp): DataError {
   return new DataError(`${record.path} is not the file it was when the catalogue was read.`);
 }
 
-/** Opens a stored dataset. @throws DataError where its header is not what the catalogue verified */
+/** Opens a stored dataset. @throws DataError if its header is not what the catalogue verified */
 function openPart(file: StoredFile, path: string, part: FieldPart): OpenPart {
   const resolved = file.resolve(path);
   if (resolved === null) throw new DataError(`${file.path} has no ${path} any more.`);

@@ -14,7 +14,7 @@ const FREE_RUN = 64;
 type Edges = [number, number, number];
 
 /**
- * Chooses bricks: whole chunks where the storage is chunked, so that a brick decodes each chunk it touches once; tiny
+ * Chooses bricks: whole chunks if the storage is chunked, so that a brick decodes each chunk it touches once; tiny
  * or thin chunks are grouped to 16 nodes an axis. Contiguous storage, and unfiltered chunks above 8 MiB (which the HDF5
  * library reads in part), is cut evenly into at most 32 nodes an axis, 64 on the axis stored fastest.
  *

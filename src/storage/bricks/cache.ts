@@ -10,7 +10,7 @@ import { BrickDirectory, brickBytes, type CacheLayout, type CacheStatus, NONE } 
 
 /** Bricks of one frame of one source that are needed together. */
 export interface BrickRequest {
-  /** Number that stands for one field of one version of a dataset; never reused for other data. */
+  /** Number of one field of one version of a dataset; never reused for other data. */
   readonly source: number;
   readonly frame: number;
   readonly bricks: Int32Array;
@@ -39,16 +39,16 @@ export interface BrickPins {
   release(requests: readonly BrickRequest[]): void;
   /** Returns those of some bricks that are to be read. */
   missing(request: Pick<BrickRequest, "source" | "frame" | "bricks" | "count">): number[];
-  /** Frees those of some bricks that the cache holds and nobody has pinned: they will not be needed again. */
+  /** Frees those of some bricks that the cache holds and that are not pinned: they will not be needed again. */
   drop(request: Pick<BrickRequest, "source" | "frame" | "bricks" | "count">): void;
   /** Counts bytes that a request with `make` has read. */
   countRead(bytes: number): void;
 }
 
-/** Says that bricks would have to be read or waited for, where a thread does neither. It never leaves the engine. */
+/** Says that bricks would have to be read or waited for by a thread that does neither. It never leaves the engine. */
 export class NotCached extends Error {}
 
-/** The one that is thrown: most attempts that fail cost less than the stack of an error would. */
+/** The only instance: most failed attempts cost less than the stack of a new error would. */
 export const NOT_CACHED = new NotCached();
 
 /** One thread's view of the cache. Threads that make views over the same memory and layout share its content. */
@@ -70,7 +70,7 @@ export class BrickCache implements BrickPins {
     this.#directory = new BrickDirectory(buffer, layout, seat);
   }
 
-  /** Bytes that a brick of so many float32 values takes up. */
+  /** Bytes that a brick takes up, by its number of float32 values. */
   static readonly brickBytes = brickBytes;
 
   /** Makes never-used memory an empty cache; called once, before any other thread looks at it. */
@@ -164,7 +164,7 @@ export class BrickCache implements BrickPins {
 
   /**
    * Pins the bricks that the cache holds and reserves space for the others, all or none, and waits until other workers
-   * drop pins where space is short. The first worker that waits is served before others get new pins, however much it
+   * drop pins if space is short. The first worker that waits is served before others get new pins, however much it
    * needs.
    */
   #reserve(requests: readonly BrickRequest[]): void {

@@ -23,7 +23,7 @@ export class CachedBricks implements BrickPins {
   /**
    * Pins all bricks of all requests, or none of them.
    *
-   * @throws NotCached when a brick has not been read yet, and where this thread would have to wait
+   * @throws NotCached when a brick has not been read yet, or this thread would have to wait
    */
   acquire(requests: readonly BrickRequest[]): void {
     if (!this.#directory.tryLocked(() => this.#pin(requests))) throw NOT_CACHED;

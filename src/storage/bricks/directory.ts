@@ -1,10 +1,10 @@
 /**
  * The directory of the brick cache records which run of units holds which brick, which runs are free, and which brick
- * was used last. It stands in the shared memory, before the units.
+ * was used last. It is in the shared memory, before the units.
  *
  * The memory is cut into units of 16 KiB; a brick takes a run of units. Everything about a run is kept in arrays
  * indexed by its first unit, so that the lists can be rebuilt from them when a thread dies in the middle of a change.
- * All changes are made under one lock, whose word names its holder, except where a method says otherwise.
+ * All changes are made under one lock, whose word names its holder, unless a method says otherwise.
  */
 
 const UNIT_BYTES = 16 * 1024;
@@ -29,7 +29,7 @@ const MISSES = 1;
 const BYTES_READ = 2;
 const STATS = 3;
 
-/** Words for each unit, but for its pins. */
+/** Words for each unit, except its pins. */
 const UNIT_WORDS = 9;
 
 /** Places of the cache in the shared memory. */
@@ -111,7 +111,7 @@ export interface CacheStatus {
   readonly bytesUsed: number;
 }
 
-/** Bytes that a brick of so many float32 values takes up. */
+/** Bytes that a brick takes up. @param values float32 values in it */
 export function brickBytes(values: number): number {
   return roundUp(values * 4, UNIT_BYTES);
 }
@@ -314,7 +314,7 @@ export class BrickDirectory {
     }
   }
 
-  /** Runs a change under the lock; null where another thread keeps the lock for longer than a moment. */
+  /** Runs a change under the lock; null if another thread keeps the lock for longer than a moment. */
   tryLocked<T>(change: () => T): T | null {
     const holder = holderOf(this.#seat);
     for (let left = ATTEMPTS; Atomics.compareExchange(this.#control, LOCK, 0, holder) !== 0; left--)

@@ -30,7 +30,7 @@ export interface StoredBox extends Hyperslab {
 /**
  * Reads a box of one frame.
  *
- * @param frame index on the dimension `t`, where there is one; 0 in a series
+ * @param frame index on the dimension `t`, if there is one; 0 in a series
  * @param nodes nodes of the grid along x, y, z
  */
 export function readBox(

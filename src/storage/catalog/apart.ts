@@ -1,6 +1,6 @@
 /**
- * Reads descriptors that stand in a folder of their own, apart from the files that they describe, as of a read-only
- * archive.
+ * Reads descriptors that are kept in a separate folder, apart from the files that they describe, such as those of a
+ * read-only archive.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -55,7 +55,7 @@ function textAt(address: string): { text: string } | { problems: string[] } {
 }
 
 /**
- * Describes a dataset by a descriptor that stands apart; its paths are absolute, or relative to the descriptor.
+ * Describes a dataset by a descriptor kept apart; its paths are absolute, or relative to the descriptor.
  *
  * @param roots folders that its files must be in
  */
@@ -87,7 +87,7 @@ function placesOf(descriptor: Descriptor): string[] {
   return [...files];
 }
 
-/** The addresses that descriptors of this machine name: those that fit what it says are no datasets of their own. */
+/** The addresses that descriptors of this machine name: addresses that match are not datasets themselves. */
 export function claimedAddresses(locations: readonly string[]): (address: string) => boolean {
   const patterns = locations
     .flatMap(filesOf)
@@ -100,7 +100,7 @@ function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
-/** Files that stand for a place: itself, or those whose names fit its pattern. */
+/** The files of a place: the file itself, or those whose names fit its pattern. */
 function filesAt(location: string, file: string): string[] {
   if (isAddress(file)) return [];
   const path = resolve(dirname(location), file);
@@ -119,7 +119,7 @@ function filesAt(location: string, file: string): string[] {
   }
 }
 
-/** Real paths of the files that descriptors claim: they are no datasets of their own. */
+/** Real paths of the files that descriptors claim: they are not datasets themselves. */
 export function claimedBy(locations: readonly string[]): Set<string> {
   const claimed = new Set<string>();
   for (const location of locations)

@@ -1,4 +1,4 @@
-/** Reads the axes of a descriptor: uniform ones, and tables inline or in a file. */
+/** Reads the axes of a descriptor: uniform ones, listed coordinates, and tables in a file. */
 import { DataError } from "../../errors.js";
 import { type Axis, MAX_NODES } from "../file/dataset.js";
 import type { AxisDescription } from "./descriptor.js";
@@ -40,7 +40,7 @@ function axisOf(description: AxisDescription, verification: Verification): ReadA
   return tabulated(table.values, table.rounding, periodic);
 }
 
-/** Coordinates from a file, and the rounding they carry: a float32 table of a uniform axis is uniform but for it. */
+/** Coordinates from a file, and the rounding they carry: a float32 table of a uniform axis is uniform except for it. */
 function readTable(file: string, path: string, verification: Verification): { values: Float64Array; rounding: number } {
   const h5 = verification.open(file);
   const resolved = h5.resolve(path);

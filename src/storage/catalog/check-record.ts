@@ -1,4 +1,4 @@
-/** Keeps what `check` last found wrong in a dataset, in the state folder, for the log of a service that serves it. */
+/** Keeps the last findings of `check` in the state folder, so that a service that serves the dataset can log them. */
 import { createHash } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

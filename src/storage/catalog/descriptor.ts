@@ -75,7 +75,7 @@ const dimensions = z
   .describe("Every stored dimension in order; n is one that is fixed at index.");
 const storage = {
   dimensions,
-  steps: z.array(z.string().min(1)).optional().describe("Texts that stand for {step}, one per frame."),
+  steps: z.array(z.string().min(1)).optional().describe("Texts that replace {step}, one per frame."),
   firstStep: whole.default(0).describe("Number of the first frame in {step:0Nd}."),
   stepIncrement: z.number().int().min(1).default(1).describe("Between the numbers of consecutive frames."),
   offset: counts.default([0, 0, 0]).describe("Leading nodes to skip: z, y, x."),
@@ -85,7 +85,7 @@ const storage = {
     .array(nodes)
     .min(3)
     .optional()
-    .describe("Lengths in the order of dimensions, where the file declares others for the same contiguous values."),
+    .describe("Lengths in the order of dimensions, if the file declares others for the same contiguous values."),
 };
 const single = z.strictObject({ ...place, ...storage });
 const component = z.strictObject({
@@ -137,7 +137,7 @@ const descriptorSchema = z
     frameVelocity: z
       .tuple([z.number(), z.number(), z.number()])
       .default([0, 0, 0])
-      .describe("Velocity of the stored grid: node x stands at x + frameVelocity * t."),
+      .describe("Velocity of the stored grid: node x is at x + frameVelocity * t."),
     units: z
       .strictObject({ length: z.string(), time: z.string(), velocity: z.string(), pressure: z.string() })
       .partial()
@@ -297,7 +297,7 @@ function dimensionProblems(path: string, field: FieldDescription, isVector: bool
   if (field.steps !== undefined && field.steps.length !== count)
     problems.push(`${path}.steps: has ${field.steps.length} texts for ${count} frames`);
   if (series !== 0 && series !== places.length)
-    problems.push(`${path}.components: {step:0Nd} must stand in all of them or none`);
+    problems.push(`${path}.components: {step:0Nd} must be in all of them or none`);
   if (series === 0 && !has("t") && count > 1)
     problems.push(
       `${path}.dimensions: lacks t, and no {step:0Nd} names one dataset per frame, but there are ${count} frames`,

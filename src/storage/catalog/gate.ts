@@ -1,6 +1,6 @@
 /**
- * Decides whether a dataset may be answered from: serve, query, convert, cutout and check all ask here, through a scan
- * or an opened source, and pages, REST, SOAP and peers serve what a scan has admitted.
+ * Decides whether a dataset may be used. All commands ask here, through a scan or an opened source; the page, REST,
+ * SOAP and peers serve what a scan has admitted.
  */
 import { basename } from "node:path";
 import { claimText, type Dataset } from "../file/dataset.js";

@@ -1,7 +1,7 @@
 /**
- * Describes single files by others like them: thousands of files of one simulation code differ in their values, their
- * times and in what nobody asks for. A file that gives the answers on which the outcome of another one rests has the
- * same outcome but for its name and time.
+ * Describes a file by another one that is like it: thousands of files of one simulation code differ only in values,
+ * times and details that are never asked for. A file that gives the same answers as another one has the same
+ * outcome, except for its name and time.
  */
 import { basename } from "node:path";
 import { DataError } from "../../errors.js";
@@ -14,7 +14,7 @@ import type { CandidateOutcome } from "./scan.js";
 
 /** Most templates that are kept: those that were of use last. */
 const MOST_TEMPLATES = 8;
-/** Templates that are made before one of them is of use: where no file is like another they only cost time. */
+/** Templates that are made before one of them is of use: if no two files are alike, they only cost time. */
 const TRIALS = 64;
 
 /** A bare file, as it is named in an outcome. */
@@ -42,7 +42,7 @@ export class Likenesses {
   #templates: LikeTemplate[] = [];
   #trials = TRIALS;
 
-  /** The outcome of an open file by one that it is like; null where there is none. */
+  /** The outcome of an open file by one that it is like; null if there is none. */
   find(file: StoredFile, named: NamedFile): CandidateOutcome | null {
     for (const [at, template] of this.#templates.entries()) {
       const time = likeTime(file, template);
@@ -55,10 +55,9 @@ export class Likenesses {
   }
 
   /**
-   * Takes a file as a template for others, where its name and time are found in no other place than they are known to
-   * be.
+   * Takes a file as a template for others, unless its name or time may be found in places that are not known.
    *
-   * @param recognised null where it was refused before
+   * @param recognised null if it was refused before
    */
   add(file: ObservedFile, outcome: CandidateOutcome, recognised: Recognised | null): void {
     const { path, observations, isComplete } = file;
@@ -80,7 +79,7 @@ function isAbout({ question, path, name }: Observation, place: Statement | null)
 }
 
 /**
- * The time of a file that is like a template; "none" where the outcome has none that differs; null: it is not like it.
+ * The time of a file that is like a template; "none" if it has that of the template; null if it is not like it.
  */
 function likeTime(file: StoredFile, { observations, time }: LikeTemplate): number | "none" | null {
   try {
@@ -106,7 +105,7 @@ function isSnapshotAt(outcome: CandidateOutcome, time: number | null): boolean {
 }
 
 /**
- * An outcome without the members in which the names of its file are known to stand; null where it rests on other files
+ * An outcome without the members that are known to hold the names of its file; null if it rests on other files
  * too.
  */
 function withoutNames(outcome: CandidateOutcome, path: string): object | null {

@@ -1,6 +1,6 @@
 /**
- * Reads and writes `manifest.json`, the sizes and checksums of the files of a dataset folder. Scans compare sizes,
- * `check` sums.
+ * Reads and writes `manifest.json`, the sizes and checksums of the files of a dataset folder. Scans compare the sizes,
+ * `check` the checksums.
  */
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * `ObservedFile` hands on what an open file says of its structure, and keeps all questions and answers. A file that
- * answers the same questions in the same way is described alike.
+ * `ObservedFile` passes on questions about the structure of a file, and records all answers. Another file with the same
+ * answers has the same description.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { FileStamp } from "../file/dataset.js";
@@ -173,7 +173,7 @@ export class ObservedFile implements StoredFile {
   }
 }
 
-/** Attributes of which those count as observed that are looked at. */
+/** Attributes that count as observed once they are read. */
 class ObservedAttributes implements ReadonlyMap<string, AttributeValue | null> {
   readonly #names: () => readonly string[];
   readonly #value: (name: string) => AttributeValue | null | undefined;

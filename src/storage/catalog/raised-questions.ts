@@ -1,4 +1,4 @@
-/** Raises the questions that a verified dataset leaves open itself: ends that are stored twice, times too close. */
+/** Raises questions that only the values and times of a verified dataset show: repeated ends, times too close. */
 import { DataError } from "../../errors.js";
 import type { Dataset, Question, TimeAxis } from "../file/dataset.js";
 import type { Recognised } from "./layouts/recognise.js";

@@ -17,7 +17,7 @@ export function remoteText(address: string): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** The size of an object; null where it cannot be fetched. @throws BusyError */
+/** The size of an object; null if it cannot be fetched. @throws BusyError */
 export function remoteSize(address: string): number | null {
   try {
     return new RemoteFile(address).size;

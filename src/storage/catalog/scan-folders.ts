@@ -39,7 +39,7 @@ export interface ScanOptions {
   /** Largest chunk of the files and largest brick, in bytes (`engine.chunkBytes`). */
   readonly chunkBytes: number;
   readonly previous?: FolderScan;
-  /** A folder of descriptors that stand apart from their files; these lie in it or in one of the data folders. */
+  /** A folder of descriptors kept apart from their files, which lie in it or in one of the data folders. */
   readonly descriptors?: string | null;
 }
 
@@ -65,8 +65,8 @@ export interface ChangesOptions extends Omit<ScanOptions, "previous"> {
  * Scans data folders for the first time in a process, with an index of what earlier processes have found: candidates
  * that it knows in their state are not opened.
  *
- * @param path file of the index, which is written again where many files had to be opened
- * @param key  everything that outcomes depend on beside the files
+ * @param path file of the index, which is written again if many files had to be opened
+ * @param key  everything that outcomes depend on except the files
  */
 export function scanWithIndex(
   folders: readonly string[],
@@ -140,7 +140,7 @@ function lookAtAll(folders: readonly string[], options: ChangesOptions, states: 
   return { candidates: [...described, ...others], unreadable, folders: walked };
 }
 
-/** The state that a candidate is in, and a function that examines it, called where that state is new. */
+/** The state that a candidate is in, and a function that examines it, called if that state is new. */
 interface Look {
   readonly observed: ObservedState;
   readonly examine: () => CandidateOutcome;
@@ -213,7 +213,7 @@ function findLocations(folders: readonly string[], problems: Refusal[], walked: 
       const { name } = entry;
       if (isPassedOver(name)) continue;
       const path = join(folder, name);
-      // The list of a folder tells files and folders; links, and entries of unknown kind, need a look of their own.
+      // The list of a folder tells files and folders; links, and entries of unknown kind, must be looked at.
       const plain = entry.isFile() || entry.isDirectory();
       const status = plain ? entry : statusOf(path);
       const realOf = () => (plain ? join(real, name) : realPath(path));
@@ -233,9 +233,9 @@ function isStoredFile(path: string): boolean {
 interface ObservedState {
   /** A text that changes when anything does that the candidate may read: its file, or everything below its folder. */
   readonly state: string;
-  /** Time of the last change among all these files; null where some of them lie elsewhere. */
+  /** Time of the last change among all these files; null if some of them lie elsewhere. */
   readonly changedMs: number | null;
-  /** Stands for the content of the candidate: on this machine a digest of sizes, times of writing and inodes. */
+  /** Names the content of the candidate: on this machine a digest of sizes, times of writing and inodes. */
   version(): string;
 }
 
@@ -265,7 +265,7 @@ function stateOfStore(location: string, states: StoreStates, isKnown: boolean): 
 }
 
 /**
- * Computes the state of a descriptor at an address from its version, the versions of the files listed beside it, and
+ * Computes the state of a descriptor at an address from its version, the versions of the files listed next to it, and
  * the changes that queries have found in them.
  */
 function describedState(location: string, states: StoreStates, isKnown: boolean): string {
@@ -337,7 +337,7 @@ function namesOf({ name, aliases }: Descriptor): string[] {
   return [name, ...aliases];
 }
 
-/** Finds the descriptors that stand apart from their files; a folder that cannot be listed is a problem. */
+/** Finds the descriptors that are kept apart from their files; a folder that cannot be listed is a problem. */
 function findApart(folder: string | null, problems: Refusal[]): string[] {
   if (folder === null) return [];
   try {
@@ -352,7 +352,7 @@ function findApart(folder: string | null, problems: Refusal[]): string[] {
  * Reads the descriptor and the manifest of a folder, on this machine or at an address.
  *
  * @param location the descriptor
- * @param version  stands for the content of the folder, where it has no manifest
+ * @param version  names the content of the folder, if it has no manifest
  * @throws DataError, BusyError of a host
  */
 export function describeFolder(location: string, version: string): Description | Refused {
@@ -430,7 +430,7 @@ function recogniseFile(file: StoredFile, location: string, name: string): Recogn
   }
 }
 
-/** The refusal of a bare file. @throws the error where it is none of data */
+/** The refusal of a bare file. @throws the error if it is not about data */
 function refusalBy(error: unknown, location: string): { problems: string[] } {
   if (!(error instanceof DataError)) throw error;
   const { message } = error;

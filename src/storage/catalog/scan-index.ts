@@ -34,7 +34,7 @@ export class ScanIndex {
   /**
    * Reads an index; one that is missing, damaged or was made by other code or settings is empty.
    *
-   * @param key everything that outcomes depend on beside the files
+   * @param key everything that outcomes depend on except the files
    */
   constructor(path: string, key: string) {
     this.#path = path;

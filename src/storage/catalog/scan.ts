@@ -1,6 +1,6 @@
 /**
- * Describes a scan of data folders by records: what it looked at, what has changed since the one before, and the
- * datasets that follow.
+ * Defines the records of a scan of data folders: what it looked at, what has changed since the last one, and the
+ * resulting datasets.
  */
 import type { Dataset } from "../file/dataset.js";
 
@@ -8,14 +8,14 @@ import type { Dataset } from "../file/dataset.js";
 export interface Refusal {
   readonly location: string;
   readonly message: string;
-  /** Names and aliases of the dataset that it would be, where they are known. */
+  /** Names and aliases of the dataset that it would be, if they are known. */
   readonly names?: readonly string[];
 }
 
 /** The problems of a file or folder that is refused. */
 export interface Refused {
   readonly problems: readonly string[];
-  /** Names and aliases that its descriptor states, where it could be read. */
+  /** Names and aliases that its descriptor states, if it could be read. */
   readonly names?: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export interface Candidate {
   readonly outcome: CandidateOutcome;
 }
 
-/** Observations of a scan. A candidate whose state has not changed since has no outcome: it is what it was. */
+/** Observations of a scan. A candidate whose state has not changed since has no outcome: the last one holds. */
 export interface ScanChanges {
   readonly candidates: readonly (Omit<Candidate, "outcome"> & { readonly outcome: CandidateOutcome | null })[];
   readonly unreadable: readonly Refusal[];
@@ -64,7 +64,7 @@ function isSame({ candidates, unreadable }: ScanChanges, previous: FolderScan): 
 }
 
 /**
- * Completes a scan by what is as it was before: the previous one where nothing has changed.
+ * Completes a scan with unchanged outcomes; it is the previous scan if nothing has changed.
  * @param previous the scan whose states it was given
  */
 export function completeScan(changes: ScanChanges, previous: FolderScan | undefined): FolderScan {

@@ -1,5 +1,5 @@
 /**
- * Measures how a field continues over the ends of an axis: evidence for its periodicity, and of an end that is stored
+ * Measures how a field continues across the ends of an axis: evidence that it is periodic, or that an end is stored
  * twice.
  */
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
@@ -51,7 +51,7 @@ class Lines {
 
 /**
  * The step from the last node of an axis back to the first, over the usual step between neighbours (root mean squares
- * over a few lines): not much above 1 where the field is periodic, far above where it is not. NaN where it cannot be
+ * over a few lines): not much above 1 if the field is periodic, far above if it is not. NaN if it cannot be
  * measured.
  */
 function seamRatio(dataset: Dataset, axis: number, open: StoredBricks): number {
@@ -77,7 +77,7 @@ function isRepeated(dataset: Dataset, axis: number, open: StoredBricks): boolean
   const { components, nodes } = lines;
   for (let n = 0; n < LINES; n++) {
     const [first, last] = [lines.read(n, 0, 1), lines.read(n, nodes - 1, 1)];
-    // A component may be 0 but for rounding at the ends: what is equal depends on its size inside.
+    // A component may be 0 at the ends, except for rounding: what is equal depends on its size inside.
     const inside = first.every((value, c) => value === last[c]) ? first : lines.read(n, Math.floor(nodes / 5), 1);
     const most = [...first, ...last, ...inside].reduce((sum, value) => Math.max(sum, Math.abs(value)), 0);
     if (first.some((value, c) => !(Math.abs(value - last[c]) <= EQUAL * most))) return false;
@@ -133,6 +133,6 @@ function withFigure(entry: Question, dataset: Dataset, open: StoredBricks): Ques
     return `${axis} ${Number.isFinite(ratio) ? ratio.toPrecision(2) : "not measurable"}`;
   });
   const evidence =
-    "The step from the last node to the first, over the usual one (not much above 1 where it is periodic, near 0 where the last node may repeat the first):";
+    "The step from the last node to the first, over the usual one (not much above 1 if it is periodic, near 0 if the last node may repeat the first):";
   return { ...entry, question: `${entry.question} ${evidence} ${figures.join(", ")}.` };
 }

@@ -1,4 +1,4 @@
-/** Finds files of one time each that look like one series, for the log of a service. */
+/** Finds single-time files that look like one series, so that a service can log a hint. */
 import { basename, dirname, extname, join } from "node:path";
 import { isAddress } from "../../addresses.js";
 import type { Dataset } from "../file/dataset.js";

@@ -56,7 +56,7 @@ interface SeriesFile {
  */
 export function recogniseSeries(paths: readonly string[], answers: Answers): Recognised {
   const folders = new Set(paths.map((path) => dirname(path)));
-  if (folders.size > 1) throw new DataError(`the files of a series must stand in one folder, not ${folders.size}`);
+  if (folders.size > 1) throw new DataError(`the files of a series must be in one folder, not ${folders.size}`);
   const { pattern, steps } = findPattern(paths.map((path) => basename(path)));
   const members = inOrder(paths.map((path, index) => ({ path, step: steps[index], ...recogniseOne(path, answers) })));
   const [first] = members as [SeriesFile];

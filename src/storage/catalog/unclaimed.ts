@@ -1,5 +1,5 @@
 /**
- * `unclaimedFiles` finds the stored files beside or below a descriptor that it does not name: a scan does not look at
+ * `unclaimedFiles` finds the stored files in or below the folder of a descriptor that it does not name: a scan ignores
  * them.
  */
 import { readdirSync } from "node:fs";
@@ -24,8 +24,7 @@ function claimsOf(descriptor: unknown): RegExp[] {
 }
 
 /**
- * Lists HDF5 files, by their names, and lists of references below the folder of a descriptor, but for folders that are
- * links.
+ * Lists HDF5 files, by their names, and lists of references below the folder of a descriptor; links are not followed.
  *
  * @param descriptor the descriptor as it was read
  * @returns paths from the folder, in order
@@ -50,7 +49,7 @@ function* entriesBelow(root: string, folder: string): Generator<string> {
   }
 }
 
-/** The warning that files are not served because of the descriptor above them; null where there are none. */
+/** The warning that files are not served because of the descriptor above them; null if there are none. */
 export function unclaimedWarning(folder: string, descriptor: unknown): string | null {
   const files = unclaimedFiles(folder, descriptor);
   if (files.length === 0) return null;

@@ -1,6 +1,6 @@
 /**
- * Holds the files of a descriptor while it is verified: resolves them inside its folder, opens each once, collects
- * problems.
+ * `Verification` holds the files of a descriptor while it is verified: it resolves them inside their folder, opens each
+ * once, and collects problems.
  */
 
 import { realpathSync } from "node:fs";
@@ -30,7 +30,7 @@ export class Verification {
   readonly #roots: readonly string[] | null;
   readonly #records = new Map<string, FileStamp>();
   #current: StoredFile | null = null;
-  /** The file whose headers were asked for last; null headers where they are none of the plain kind. */
+  /** The file whose headers were asked for last; null headers if it has none that are compared. */
   #plain: { readonly file: string; readonly headers: Structure | null } | null = null;
   readonly #room = Buffer.allocUnsafeSlow(ROOM_BYTES);
   readonly #paths = new RealPaths();
@@ -39,8 +39,8 @@ export class Verification {
 
   /**
    * @param folder that paths start from, or its address
-   * @param roots  folders that files must be in, where it is not that one; files may then have absolute paths
-   * @param given  one of the files, where it is open
+   * @param roots  folders that files must be in, if it is not that one; files may then have absolute paths
+   * @param given  one of the files, if it is open
    */
   constructor(folder: string, roots?: readonly string[], given: ObservedFile | null = null) {
     this.#given = given;
@@ -65,7 +65,7 @@ export class Verification {
     }
     if (this.#roots !== null) {
       if (!this.#roots.some((root) => isIn(root, path)))
-        throw new DataError(`${file}: is in none of the data folders, nor beside its descriptor`);
+        throw new DataError(`${file}: is in none of the data folders, nor in the folder of its descriptor`);
     } else if (isAbsolute(file) || !isIn(this.root, path))
       throw new DataError(`${file}: leaves the folder of its descriptor`);
     return path;
@@ -92,7 +92,7 @@ export class Verification {
   }
 
   /**
-   * Whether a dataset is read like another one of the description, by headers that are equal but for what has no
+   * Whether a dataset is read like another one of the description, by headers that differ only in what has no
    * effect; its file then counts as seen.
    *
    * @param header of `header`
@@ -105,7 +105,7 @@ export class Verification {
     return true;
   }
 
-  /** The header of a dataset as text; null where only the library can tell. */
+  /** The header of a dataset as text; null if the text would not tell everything. */
   header(file: string, path: string): string | null {
     const headers = this.#headersOf(file);
     return headers === null ? null : headerText(headers, path);

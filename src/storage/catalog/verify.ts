@@ -1,4 +1,4 @@
-/** Verifies descriptions: every file is opened, every header compared with the axes, and all problems are collected. */
+/** Verifies descriptions: opens every file, compares every header with the axes, and collects all problems. */
 
 import { DataError } from "../../errors.js";
 import { FIELDS } from "../../operations.js";
@@ -30,7 +30,7 @@ export interface Description {
   readonly descriptor: Descriptor;
   /** Folder that the paths are relative to and may not leave. */
   readonly folder: string;
-  /** Folders that its files must be in where it stands apart from them; absent: its own. */
+  /** Folders that its files must be in if it is kept apart from them; absent: its own. */
   readonly roots?: readonly string[];
   /** Descriptor or bare file, for messages. */
   readonly location: string;
@@ -38,7 +38,7 @@ export interface Description {
   readonly warnings: readonly string[];
   /** Whether the user accepts every guess that is left. */
   readonly assume?: boolean;
-  /** One of the files, where it is open. */
+  /** One of the files, if it is open. */
   readonly file?: ObservedFile;
 }
 
@@ -100,7 +100,7 @@ function readAxes(descriptor: Descriptor, verification: Verification) {
   return axes.some((axis) => axis === null) ? null : (axes as ReadAxis[]);
 }
 
-/** Walls at the ends of an axis, ascending; faces of a descriptor stand in the order of its coordinates. */
+/** Walls at the ends of an axis, ascending; faces of a descriptor are in the order of its coordinates. */
 function wallsOf({ faces = "open" }: AxisDescription, { descending }: ReadAxis): Walls {
   const [first, last] = (typeof faces === "string" ? [faces, faces] : faces).map((face) => face === "wall");
   return descending ? [last === true, first === true] : [first === true, last === true];
@@ -238,7 +238,7 @@ function checkFrames(
     });
 }
 
-/** Checks the dataset of a frame, and tells whether it has no values where that of the first has none. */
+/** Checks the dataset of a frame, and tells whether it is empty like that of the first frame. */
 function checkFrame(
   { file, path, steps, stored: first, isEmpty }: FieldSeries,
   frame: number,
@@ -304,7 +304,7 @@ function readPacking(file: StoredFile, path: string, where: string, stored: Stor
   }
 }
 
-/** The remedy where elements are no numbers of a field. */
+/** Advice for elements that cannot be values of a field. */
 function remedyFor({ element, size }: Stored): string {
   if (element === "integer" && size <= 4)
     return "; an attribute scale_factor or add_offset says what integers of up to 4 bytes stand for (scale_factor 1: themselves)";
@@ -339,7 +339,7 @@ function checkStorage(file: StoredFile, path: string, chunkBytes: number): Store
   return stored;
 }
 
-/** Whether every query of a dataset would fail, for none of its values was ever written and nothing stands for them. */
+/** Whether every query of a dataset would fail: no value was ever written, and there is no fill value. */
 function hasNoValues(file: StoredFile, path: string, stored: Stored): boolean {
   const resolved = file.resolve(path);
   if (resolved === null || stored.shape.includes(0) || !file.isUnwritten(resolved)) return false;

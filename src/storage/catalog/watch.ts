@@ -1,4 +1,4 @@
-/** A folder watch tells of changes in folders where the system does so; elsewhere scans at intervals must find them. */
+/** `FolderWatch` reports changes in folders if the system does; otherwise scans at intervals must find them. */
 import { type FSWatcher, watch } from "node:fs";
 
 /** Time without another change after which a change is told: files arrive in many writes. */
@@ -6,7 +6,7 @@ const QUIET_MS = 1_000;
 /** Folders that are watched at most: the system has a bound for all programs together. */
 const MOST_FOLDERS = 1_024;
 
-/** Watches the entries of folders, and the files that stand in them. */
+/** Watches the entries of folders and the files in them. */
 export class FolderWatch {
   readonly #changed: () => void;
   readonly #quietMs: number;

@@ -35,7 +35,7 @@ export interface FieldPart {
   /** Names of the stored dimensions in order, out of `t z y x c`, and `n` for one that is fixed at `index`. */
   readonly dimensions: readonly string[];
   readonly shape: readonly number[];
-  /** Shape the file declares where it is not that of its values (contiguous storage only), else null. */
+  /** Shape the file declares if it is not that of its values (contiguous storage only), else null. */
   readonly declared: readonly number[] | null;
   /** For dimensions named `n`: the fixed index (e.g. a trajectory). */
   readonly index: number;
@@ -48,7 +48,7 @@ export interface FieldPart {
   /** Step of the series at frame k is `firstStep + k * stepIncrement`. */
   readonly firstStep: number;
   readonly stepIncrement: number;
-  /** Texts that stand for `{step}`, one per frame; null where there is none. */
+  /** Texts that replace `{step}`, one per frame; null if there is none. */
   readonly steps: readonly string[] | null;
 }
 
@@ -124,14 +124,14 @@ export interface Dataset {
   readonly time: TimeAxis;
   readonly fields: Partial<Record<FieldName, FieldSource>>;
   readonly forcing: Forcing;
-  /** Step of the simulation behind the data, or null where unknown. */
+  /** Time step of the simulation that made the data; null if unknown. */
   readonly dnsStep: number | null;
   readonly frameVelocity: Triple;
   readonly units: Readonly<Record<string, string>>;
   readonly source: string;
   /** Folder or file it came from, for logs. */
   readonly location: string;
-  /** Hex SHA-256 of manifest and descriptor, or of sizes and times of the files where there is no manifest. */
+  /** Hex SHA-256 of manifest and descriptor, or of sizes and times of the files if there is no manifest. */
   readonly digest: string;
   /** Files it reads; one that no longer matches gives DataError. */
   readonly files: readonly FileStamp[];

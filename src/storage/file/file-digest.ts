@@ -1,4 +1,4 @@
-/** Computes a digest of a file of a dataset from samples of its bytes, which tells copies with other bytes apart. */
+/** Computes a digest of a file from samples of its bytes, so that different copies can be told apart. */
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import type { FileStamp } from "./dataset.js";

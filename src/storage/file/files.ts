@@ -48,12 +48,12 @@ export function realPath(path: string): string | undefined {
 export class RealPaths {
   readonly #folders = new Map<string, string>();
 
-  /** @throws the error of the system where nothing is there */
+  /** @throws the error of the system if nothing is there */
   of(path: string): string {
     return this.look(path).path;
   }
 
-  /** The path, and whether a file is there. @throws the error of the system where nothing is there */
+  /** The path, and whether a file is there. @throws the error of the system if nothing is there */
   look(path: string): { readonly path: string; readonly isFile: boolean } {
     const folder = dirname(path);
     const real = this.#folders.get(folder) ?? realpathSync(folder);
@@ -66,7 +66,7 @@ export class RealPaths {
   }
 }
 
-/** Whether a place holds `{step:0Nd}`, the number of a step, or `{step}`, a text of its own. */
+/** Whether a place holds `{step:0Nd}`, the number of a step, or `{step}`, a listed text. */
 export const STEP_PLACE = /\{step(?::0(\d{1,2})d)?\}/;
 
 const STEP_PLACES = new RegExp(STEP_PLACE, "g");

@@ -1,4 +1,4 @@
-/** Tells from the names in a folder what it is, on this machine and elsewhere. */
+/** Tells the kind of a folder by the names in it, on this machine and elsewhere. */
 
 /** The descriptor of a dataset folder. */
 export const DESCRIPTOR_NAME = "dataset.json";

@@ -6,13 +6,13 @@ import type { AttributeValue, RawValues, Stored } from "./stored.js";
 export interface Packing {
   readonly factor: number;
   readonly offset: number;
-  /** Added to negative stored numbers: 2^bits where integers with a sign stand for ones without, else 0. */
+  /** Added to negative stored numbers: 2^bits if signed integers mean unsigned ones, else 0. */
   readonly wrap: number;
   /** Stored numbers that mean "nothing here". */
   readonly missing: readonly number[];
   readonly least: number;
   readonly most: number;
-  /** Whether a scale or an offset is stated, be it 1 or 0: integers are then numbers of a field. */
+  /** Whether a scale or an offset is stated, even as 1 or 0: integers are then numbers of a field. */
   readonly isStated: boolean;
 }
 
@@ -28,7 +28,7 @@ const MEMBERS = new Map([
   ["valid_max", 1],
 ]);
 
-/** Says "true" of integers with a sign that stand for ones without. */
+/** Says "true" of signed integers that mean unsigned ones. */
 const UNSIGNED = "_Unsigned";
 /** The names as they are spelled, by their letters in lower case. */
 const SPELLED: ReadonlyMap<string, string> = new Map(
@@ -83,7 +83,7 @@ export function packingOf(attributes: ReadonlyMap<string, AttributeValue | null>
   };
 }
 
-/** @throws DataError where `_Unsigned` does not say what integers of this type stand for */
+/** @throws DataError if `_Unsigned` does not say what integers of this type mean */
 function wrapOf(said: AttributeValue | null | undefined, { element, size, signed }: Stored): number {
   if (said === undefined || element !== "integer") return 0;
   const isUnsigned = said === "true";
@@ -110,13 +110,13 @@ export function isAsStored({ element, size }: Stored, packing: Packing): boolean
   return element === "float" && size === 4 && !isBounded(packing) && !isScaled(packing);
 }
 
-/** Whether some stored numbers stand for no value. */
+/** Whether some stored numbers mean that there is no value. */
 function isBounded({ missing, least, most }: Packing): boolean {
   return missing.length > 0 || least > Number.NEGATIVE_INFINITY || most < Number.POSITIVE_INFINITY;
 }
 
 /**
- * The values of stored numbers, in place where nothing has to be computed; "nothing here" and invalid ones become NaN.
+ * The values of stored numbers, in place if nothing has to be computed; "nothing here" and invalid ones become NaN.
  */
 export function unpack(stored: RawValues, packing: Packing): Float32Array | Float64Array {
   const { factor, offset, wrap } = packing;
@@ -137,7 +137,7 @@ export function unpack(stored: RawValues, packing: Packing): Float32Array | Floa
   return values;
 }
 
-/** The number that an integer with a sign stands for; a bound that there is not stays one. */
+/** The number that a signed integer means; a bound that is not stated stays infinite. */
 function wrapped(number: number, wrap: number): number {
   return wrap !== 0 && number < 0 && number > Number.NEGATIVE_INFINITY ? number + wrap : number;
 }

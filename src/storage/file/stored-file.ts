@@ -39,29 +39,29 @@ export interface StoredFile {
   scales(path: string): string[][];
   /** Label of each dimension of a dataset, or null. */
   labels(path: string): (string | null)[];
-  /** All texts of a small dataset; null where it is none of text. */
+  /** All texts of a small dataset; null if it does not hold text. */
   texts(path: string): readonly string[] | null;
-  /** Address of the object at a path that `resolve` returned; null where each path is an object of its own. */
+  /** Address of the object at a path that `resolve` returned; null if no two paths lead to one object. */
   address(path: string): number | null;
   /** All values of a small numeric dataset, unpacked to float64. */
   numbers(path: string): Float64Array;
   /** Reads a box of elements in stored order and stored type; the values last until the next use of `buffer`. */
   readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ReadBuffer): RawValues;
   /**
-   * Reads a box that is one whole chunk into `out`, in stored order and stored type, little-endian; absent where ranges
+   * Reads a box that is one whole chunk into `out`, in stored order and stored type, little-endian; absent if ranges
    * are no chunks.
    *
-   * @returns false where `readHyperslab` has to read it: `out` is then as it was
+   * @returns false if `readHyperslab` has to read it: `out` is then as it was
    */
   readWholeChunk?(path: string, stored: Stored, box: Hyperslab, out: Uint8Array, buffer: ReadBuffer): boolean;
   /**
-   * Starts to fetch boxes that `readHyperslab` will be asked for, and waits for a moment where none is there; local
+   * Starts to fetch boxes that `readHyperslab` will be asked for, and waits for a moment if none is there; local
    * files have nothing to do.
    *
    * @returns for each box, whether it is there or is known to fail
    */
   fetched?(boxes: readonly StoredHyperslab[]): readonly boolean[];
-  /** Tells written chunks from others; null where everything is written, or where what is missing reads as NaN. */
+  /** Tells written chunks from others; null if everything is written, or if what is missing reads as NaN. */
   chunkIndex(path: string, stored: Stored): ChunkIndex | null;
   /** Whether no value of a dataset was ever written, so that all of them read as its fill value. */
   isUnwritten(path: string): boolean;

@@ -1,4 +1,4 @@
-/** Types what HDF5 files hold: headers of datasets, attributes, elements. */
+/** Types the contents of stored files: headers of datasets, attributes, elements. */
 
 /** First element and lengths of a box in a dataset, in the order of its axes. */
 export interface Hyperslab {
@@ -9,7 +9,7 @@ export interface Hyperslab {
 /** The description of a stored dataset by its own header. */
 export interface Stored {
   readonly shape: readonly number[];
-  /** Lengths that it may grow to; Infinity where there is no bound. */
+  /** Lengths that it may grow to; Infinity if there is no bound. */
   readonly maxShape: readonly number[];
   readonly element: "float" | "integer" | "string" | "other";
   /** Bytes per element. */
@@ -19,7 +19,7 @@ export interface Stored {
   readonly littleEndian: boolean;
   /** Chunk shape, or null for contiguous storage. */
   readonly chunks: readonly number[] | null;
-  /** Filter names in order of application, `#id` where unknown. */
+  /** Filter names in order of application, `#id` if unknown. */
   readonly filters: readonly string[];
   readonly virtual: boolean;
 }
@@ -41,9 +41,9 @@ export type RawValues =
 export interface StoredChunk {
   /** From the start of the HDF5 data. */
   readonly address: number;
-  /** As they are stored; null where the index does not say, because chunks have no filter. */
+  /** As they are stored; null if the index does not say, because chunks have no filter. */
   readonly bytes: number | null;
-  /** Bit i is set where the chunk has not gone through filter i. */
+  /** Bit i is set if the chunk has not gone through filter i. */
   readonly mask: number;
 }
 
@@ -58,7 +58,7 @@ export interface ChunkIndex {
   readonly plainAtEdges: boolean;
   /**
    * The first element of an unwritten chunk that a box of elements touches, in stored order; null when there is none.
-   * The first element of the box where values have no chunks.
+   * The first element of the box if values have no chunks.
    * @throws DataError when the index is damaged
    */
   unwritten(box: Hyperslab): readonly number[] | null;

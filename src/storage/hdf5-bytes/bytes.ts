@@ -1,4 +1,4 @@
-/** Opens HDF5 files, in folders or elsewhere, as bytes, and reads the numbers and signed structures in them. */
+/** Opens HDF5 files as bytes, locally or at an address, and reads the numbers and signed structures in them. */
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { DataError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
@@ -31,7 +31,7 @@ export interface RangedFile {
   /** Runs `use`, for which all of these ranges are fetched together. */
   with<T>(ranges: readonly ByteRange[], use: () => T): T;
   /**
-   * Starts to fetch ranges, and waits for a moment where none is there.
+   * Starts to fetch ranges, and waits for a moment if none is there.
    *
    * @param find each finds some ranges, reading the file itself for that
    * @returns for each of them, whether its ranges are there or are known to fail
@@ -58,7 +58,7 @@ export interface OpenPlace {
   close(): void;
 }
 
-/** Opens a file. @throws DataError when it is none, or the error of the system */
+/** Opens a file. @throws DataError when it is not a file, or the error of the system */
 export function openPlace(place: FilePlace): OpenPlace {
   if (typeof place !== "string") {
     const { path, size } = place;
@@ -125,7 +125,7 @@ export function whyNotHdf5(place: FilePlace): string {
 /**
  * A structure that begins with four letters and ends with its checksum, without that.
  *
- * @param owner address of the structure that it belongs to, which stands behind its first OWNER_AT bytes
+ * @param owner address of the structure that it belongs to, which is after its first OWNER_AT bytes
  * @throws DataError when it begins otherwise, belongs to another one, or its checksum does not match
  */
 export function checkedBytes(

@@ -36,16 +36,16 @@ const [COMPACT, CONTIGUOUS, CHUNKED, VIRTUAL] = [0, 1, 2, 3];
 /** The layout of a dataset: how and where its values are kept. */
 export interface StoredLayout {
   readonly isVirtual: boolean;
-  /** Lengths of a chunk; null where the values are in one range. */
+  /** Lengths of a chunk; null if the values are in one range. */
   readonly chunks: readonly number[] | null;
   /** Of the values or of the chunk index, from the start of the HDF5 data; null when nothing was ever written. */
   readonly address: number | null;
-  /** Bytes of the values in one range; null where the layout does not say. */
+  /** Bytes of the values in one range; null if the layout does not say. */
   readonly bytes: number | null;
   /** The kind of the chunk index. */
   readonly index: number;
   readonly plainAtEdges: boolean;
-  /** The size and the mask of the one chunk, where it has a filter and no other index. */
+  /** The size and the mask of the one chunk, if it has a filter and no other index. */
   readonly single: Omit<StoredChunk, "address"> | null;
 }
 
@@ -100,7 +100,7 @@ function readIndexKind(message: DataView): Pick<StoredLayout, "index" | "address
 
 /** The placement of the values of a dataset in its file. */
 export interface Placement {
-  /** Of the values, from the start of the file, where they are contiguous; null where there are chunks. */
+  /** Of the values, from the start of the file, if they are contiguous; null if there are chunks. */
   readonly contiguous: number | null;
   /** The place of the chunk with this first element, from the start of the file; null when it was never written. */
   chunk(first: readonly number[]): PlacedChunk | null;
@@ -191,7 +191,7 @@ function implicitly(address: number, chunks: readonly number[], shape: readonly 
   };
 }
 
-/** Null where every chunk has a place and no filter. */
+/** Null if every chunk has a place and no filter. */
 function lookup(read: ReadBytes, { index, single }: StoredLayout, address: number, grid: ChunkGrid): Lookup | null {
   if (single !== null) return () => ({ address, ...single });
   if (index === FIRST_TREE) return firstTree(read, address, grid.chunks.length);

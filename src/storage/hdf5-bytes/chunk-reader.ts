@@ -1,4 +1,4 @@
-/** Reads boxes of elements from the chunks of a dataset; a chunk that does not decode to its bytes is damage. */
+/** Reads boxes of elements from the chunks of a dataset, and reports chunks that decode to another number of bytes. */
 import { DataError } from "../../errors.js";
 import type { ChunkIndex, Hyperslab, Stored, StoredChunk } from "../file/stored.js";
 import { swapped } from "./bytes.js";
@@ -20,11 +20,11 @@ export interface ChunkedDataset {
   readonly undo: UndoFilter;
 }
 
-/** Lends memory of at least so many bytes. */
+/** Lends memory of at least a number of bytes. */
 type RoomFor = (bytes: number) => Buffer;
 
 /**
- * A stored chunk may be larger than its values where a compressor has failed to make it smaller, but not by more than
+ * A stored chunk may be larger than its values if a compressor has failed to make it smaller, but not by more than
  * this.
  */
 const MOST_OVERHEAD = 65_536;
@@ -39,7 +39,7 @@ function checkedLength(length: number, chunkBytes: number): number {
  * Reads a box and decodes its chunks here.
  *
  * @param out  receives the elements in stored order, little-endian
- * @param fill the element that stands for those of unwritten chunks, little-endian; null where all are written
+ * @param fill the value of elements in unwritten chunks, little-endian; null if all are written
  * @param roomFor lends memory for one stored chunk at a time
  * @throws DataError when a chunk is damaged
  */
@@ -95,8 +95,8 @@ export function isWholeChunk({ stored: { chunks } }: ChunkedDataset, { offset, c
  * Reads a box for which `isWholeChunk` holds to where its values are wanted; stored as they are, they are copied once.
  *
  * @param out receives the elements in stored order, little-endian
- * @param roomFor lends memory for the stored chunk where it has to be decoded
- * @returns false where the chunk was never written: `out` is then as it was
+ * @param roomFor lends memory for the stored chunk if it has to be decoded
+ * @returns false if the chunk was never written: `out` is then as it was
  * @throws DataError when the chunk is damaged
  */
 export function readWholeChunk(
@@ -130,7 +130,7 @@ function named<T>(where: string, first: readonly number[], read: () => T): T {
   }
 }
 
-/** The filters of a chunk; one that reaches beyond the dataset has none where the dataset says so. */
+/** The filters of a chunk; one that reaches beyond the dataset has none if the dataset says so. */
 function codingOf(
   { stored, index, filters, undo }: ChunkedDataset,
   first: readonly number[],
@@ -142,7 +142,7 @@ function codingOf(
   return isPlain ? { ...about, filters: [], mask: 0 } : { ...about, filters: stored.filters, mask };
 }
 
-/** The values of a chunk, little-endian; they may stand in the room. */
+/** The values of a chunk, little-endian; they may be in the room. */
 function decodeChunk(
   dataset: ChunkedDataset,
   first: readonly number[],
@@ -159,7 +159,7 @@ function decodeChunk(
   });
 }
 
-/** Memory of so many bytes, filled with an element; zeros for null. */
+/** Memory filled with an element; with zeros for null. */
 export function repeated(element: Uint8Array | null, length: number): Uint8Array {
   const out = new Uint8Array(length);
   if (element !== null) for (let at = 0; at < length; at += element.length) out.set(element, at);

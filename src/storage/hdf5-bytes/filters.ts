@@ -1,6 +1,5 @@
 /**
- * Undoes the filters of chunks here, byte by byte checked, and tells how many bytes a chunk will have whose filter the
- * library undoes.
+ * Undoes the filters of a chunk, and checks how many bytes come out; for a filter that a plugin undoes, beforehand.
  */
 import { inflateSync } from "node:zlib";
 import { DataError } from "../../errors.js";
@@ -78,7 +77,7 @@ const UNDO: ReadonlyMap<string, Undo> = new Map<string, Undo>([
   ["fletcher32", checkFletcher],
   ["lzf", expandLzf],
 ]);
-/** Writers leave these out of a chunk only where they leave out all; a compressor where it made no chunk smaller. */
+/** Writers leave these out of a chunk only with all others; they leave out a compressor if it made no chunk smaller. */
 const SKIPPED_WITH_ALL = ["shuffle", "fletcher32"];
 /** The mask of chunks that went through no filter, whichever there are. */
 const ALL_LEFT_OUT = 0xffff_ffff;
@@ -95,12 +94,12 @@ export interface EncodedChunk {
   readonly bytes: Uint8Array;
   /** Filters in order of application. */
   readonly filters: readonly string[];
-  /** Bit i is set where filter i was not applied. */
+  /** Bit i is set if filter i was not applied. */
   readonly mask: number;
   readonly elementBytes: number;
   /** Bytes of the whole chunk. */
   readonly chunkBytes: number;
-  /** Undoes the filter at a place of the list, which is not undone here, so that so many bytes come out. */
+  /** Undoes the filter at a place of the list, which is not undone here, to the given number of bytes. */
   readonly foreign: (at: number, bytes: Uint8Array, length: number) => Uint8Array;
 }
 
@@ -152,7 +151,7 @@ function inflate(bytes: Uint8Array, { most }: FilterSetting): Uint8Array {
 }
 
 /**
- * Puts first bytes of all elements, then second ones, and so on, together again; bytes that fill no element stand last.
+ * Puts first bytes of all elements, then second ones, and so on, together again; bytes that fill no element are last.
  */
 function unshuffle(bytes: Uint8Array, { elementBytes }: FilterSetting): Uint8Array {
   if (elementBytes < 2) return bytes;
@@ -249,7 +248,7 @@ function expandLzf(bytes: Uint8Array, { most }: FilterSetting): Uint8Array {
 const BLOSC_CODECS = [0, 1, 4];
 const BLOSC2_FRAME = "b2frame\0";
 
-/** The number of bytes that the head of a chunk says it has when its compressor is undone; null where it says none. */
+/** The number of bytes that the head of a chunk says it has when its compressor is undone; null if it says none. */
 const DECLARED: ReadonlyMap<string, (head: DataView) => number | null> = new Map([
   ["blosc", (head: DataView) => bloscBytes(head, 0)],
   ["blosc2", blosc2Bytes],

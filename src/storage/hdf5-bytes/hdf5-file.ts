@@ -1,6 +1,6 @@
 /**
- * `Hdf5File` reads an HDF5 file from its bytes: its groups, attributes, tables and values. Only values behind filters
- * that are not undone here are left to the HDF5 library.
+ * `Hdf5File` reads an HDF5 file from its bytes: its groups, attributes, tables and values. Filters that are not
+ * undone here are handed to a function.
  */
 import { DataError } from "../../errors.js";
 import type { FileStamp } from "../file/dataset.js";
@@ -71,7 +71,7 @@ export class Hdf5File implements StoredFile {
   #closed = false;
 
   /**
-   * @param place path of the file, or the file where it is read by ranges
+   * @param place path of the file, or the file if it is read by ranges
    * @param undo  undoes filters that are not undone in this room
    * @param room  of ROOM_BYTES, used until the file is closed
    * @throws DataError when it does not open
@@ -289,7 +289,7 @@ export class Hdf5File implements StoredFile {
     }
   }
 
-  /** The element that stands for those that were never written, little-endian. @throws DataError if nothing does */
+  /** The value of elements that were never written, little-endian. @throws DataError if they have none */
   #fillOf(path: string): Uint8Array {
     const { fill, stored } = this.#dataset(path);
     if (fill.isNothing)
@@ -396,7 +396,7 @@ function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }
 
-/** Reads the header of a dataset. @throws DataError when it is none, or damaged */
+/** Reads the header of a dataset. @throws DataError when the object is not a dataset, or damaged */
 function openDataset(structure: Structure, object: Hdf5Object): DatasetHeader {
   const [typeBody, spaceBody] = [structure.body(object, MESSAGE.type), structure.body(object, MESSAGE.space)];
   const message = object.header.messages.find(({ type }) => type === MESSAGE.layout);

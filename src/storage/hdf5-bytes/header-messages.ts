@@ -17,7 +17,7 @@ export interface ElementType {
   readonly littleEndian: boolean;
   /** How text is read; null for other elements. */
   readonly text: TextType | null;
-  /** Whether numbers are those of an enumeration that stands for false and true. */
+  /** Whether numbers are those of an enumeration of false and true. */
   readonly isTruth: boolean;
   /** Whether elements are lists in the heap of references to objects. */
   readonly isReferences: boolean;
@@ -109,7 +109,7 @@ function isUsualNumber(message: DataView): boolean {
   );
 }
 
-/** The lengths that values have and may grow to; Infinity where there is no bound. */
+/** The lengths that values have and may grow to; Infinity if there is no bound. */
 export interface Space {
   readonly shape: readonly number[];
   readonly maxShape: readonly number[];
@@ -154,11 +154,11 @@ export function readFilters(message: DataView): StoredFilter[] {
   return filters;
 }
 
-/** What stands for elements that were never written. */
+/** The value of elements that were never written. */
 export interface Fill {
   /** The element as it is stored; null for zeros. */
   readonly element: Uint8Array | null;
-  /** Whether nothing stands for them: whoever reads them gets whatever the memory holds. */
+  /** Whether they have none: a reader gets whatever the memory holds. */
   readonly isNothing: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Writes as text all that the header of a dataset says of how its values are read: a file whose headers equal those of
- * one that was verified need not be verified itself.
+ * Writes as text everything in the header of a dataset that affects how its values are read. A file whose headers equal
+ * those of a verified file need not be verified itself.
  *
  * Source: HDF5 file format specification 4.0, section IV.A.2.
  */

@@ -96,7 +96,7 @@ export function fractalHeap(read: ReadBytes, address: number): ReadObject {
         unsigned(id, 1 + heap.offsetBytes, heap.lengthBytes),
       );
     if (kind === 1) return huge(read, heap, id);
-    // A tiny object stands in its identifier, after its length less 1.
+    // The identifier of a tiny object holds it, after its length less 1.
     const isLong = heap.idBytes > 17;
     const length = 1 + (isLong ? ((first & 0x0f) << 8) | id.getUint8(1) : first & 0x0f);
     return new DataView(id.buffer, id.byteOffset + (isLong ? 2 : 1), length);
@@ -191,7 +191,7 @@ function directBytes(
 /** Types of the tree of huge objects without filters that are found by number. */
 const HUGE_TYPES = [1];
 
-/** An object of its own outside of the blocks: its identifier holds its place, or a number by which a tree has it. */
+/** A huge object, outside of the blocks: its identifier holds its place, or its number in a tree. */
 function huge(read: ReadBytes, heap: Heap, id: DataView): DataView {
   let place: DataView | undefined;
   if (heap.idBytes >= 17) place = new DataView(id.buffer, id.byteOffset + 1, 16);

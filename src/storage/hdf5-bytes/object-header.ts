@@ -13,7 +13,7 @@ export interface HeaderMessage {
   readonly flags: number;
   readonly start: number;
   readonly bytes: number;
-  /** Counts the attributes in the order in which they were made; null where that is not kept. */
+  /** Counts the attributes in the order in which they were made; null if that is not kept. */
   readonly order: number | null;
 }
 

@@ -1,5 +1,5 @@
 /**
- * `OpenBytes` keeps an HDF5 file open and reads its bytes by address. What describes the file is read in blocks that
+ * `OpenBytes` keeps an HDF5 file open and reads its bytes by address. Metadata are read in blocks, which
  * are kept for a while.
  *
  * Source: HDF5 file format specification 4.0, section II (superblock).

@@ -1,5 +1,5 @@
 /**
- * Reads the nodes of the B-tree of version 2, which indexes chunks, and the objects of a heap.
+ * Reads the nodes of the B-tree of version 2, which indexes chunks and the objects of a heap.
  *
  * Source: HDF5 file format specification 4.0, section III.A.2.
  */
@@ -15,7 +15,7 @@ export interface Tree {
   readonly recordBytes: number;
   /** Of the root; leaves have 0. */
   readonly depth: number;
-  /** Address of the root, null where there is no record, and its number of records. */
+  /** Address of the root, null if there is no record, and its number of records. */
   readonly root: number | null;
   readonly records: number;
   /** Records of all nodes. */
@@ -46,7 +46,7 @@ export function readTree(read: ReadBytes, address: number, types: readonly numbe
   let most = Math.floor(room / recordBytes);
   const countBytes = bytesFor(most);
   const pointerBytes = [0];
-  // Each level may hold so many records below a node that their number needs more bytes.
+  // The more records there can be below a node, the more bytes their number takes.
   let below = most;
   for (let level = 1; level <= depth; level++) {
     const bytes = 8 + countBytes + (level === 1 ? 0 : bytesFor(below));
@@ -72,7 +72,7 @@ export function readNode(read: ReadBytes, start: number, { level, records }: Tre
 }
 
 /**
- * The records of a tree in their order; those of inner nodes stand between those of their children.
+ * The records of a tree in their order; those of inner nodes are between those of their children.
  *
  * @param most records that are read
  * @throws DataError when the tree is damaged, or has more or fewer records than it states

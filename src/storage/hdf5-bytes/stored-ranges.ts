@@ -13,7 +13,7 @@ const RANGE_BYTES = 1024 * 1024;
 /**
  * The ranges that hold a box.
  *
- * @returns none where nothing was written
+ * @returns none if nothing was written
  * @throws DataError when the chunk index is damaged
  */
 export function storedRanges(stored: Stored, placement: Placement, box: Hyperslab): ByteRange[] {

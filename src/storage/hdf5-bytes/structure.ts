@@ -1,6 +1,6 @@
 /**
- * `Structure` finds the objects of an HDF5 file by their paths, and reads the messages of their headers wherever these
- * are kept.
+ * `Structure` finds the objects of an HDF5 file by their paths, and reads the messages of their headers, including
+ * shared ones.
  *
  * Source: HDF5 file format specification 4.0, sections III.A to III.C (groups), IV.A.2 and IV.B (shared messages).
  */

@@ -1,5 +1,5 @@
 /**
- * Writes the HDF5 file in memory that holds one chunk and one filter: by reading it the library undoes the filter.
+ * Writes an HDF5 file in memory with one chunk and one filter, which the library undoes by reading it.
  *
  * Source: HDF5 file format specification 4.0, sections II (superblock) and IV.A (object headers and messages).
  */
@@ -11,7 +11,7 @@ export const CHUNK_NAME = "c";
 const UNDEFINED = new Array<number>(8).fill(0xff);
 const SUPERBLOCK = 48;
 
-/** A number of so many bytes. */
+/** A number in little-endian bytes. */
 function number(value: number, bytes: number): number[] {
   const found: number[] = [];
   for (let rest = value; found.length < bytes; rest = Math.floor(rest / 256)) found.push(rest % 256);

@@ -1,4 +1,4 @@
-/** Opens HDF5 files with the plugins of the library for filters that the byte reader does not undo itself. */
+/** Opens HDF5 files by the byte reader, with plugins of the library for filters that it does not undo itself. */
 import type { FilePlace } from "../hdf5-bytes/bytes.js";
 import { Hdf5File } from "../hdf5-bytes/hdf5-file.js";
 import { undoByPlugin } from "./library.js";

@@ -1,4 +1,4 @@
-/** Keeps the memory that the HDF5 library has after it was loaded, and puts it back where a file has ruined it. */
+/** Keeps the memory that the HDF5 library has after loading, and restores it after a chunk has ruined it. */
 
 const PAGE_BYTES = 65_536;
 

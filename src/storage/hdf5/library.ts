@@ -1,6 +1,6 @@
 /**
  * Loads the HDF5 library of this thread. It writes files, and its plugins undo filters that `storage/hdf5-bytes` does
- * not undo; it never opens a file of somebody else.
+ * not undo. It never opens a foreign file.
  */
 import { fileURLToPath } from "node:url";
 import { h5wasm, Module } from "h5wasm/node";

@@ -1,4 +1,4 @@
-/** Writes HDF5 files: datasets box by box in bounded memory, equal content as equal bytes. The only writer. */
+/** `Hdf5Writer` writes HDF5 files box by box in bounded memory; equal content gives equal bytes. */
 import { renameSync, rmSync } from "node:fs";
 import type { Dataset, Group, File as Hdf5File } from "h5wasm/node";
 import { DataError } from "../../errors.js";
@@ -54,7 +54,7 @@ const REASON = /error message = '([^']*)'/;
 
 /**
  * Runs a call of the HDF5 library that writes a file.
- * @throws DataError in one line where the library reports a failure
+ * @throws DataError in one line if the library reports a failure
  */
 function writing<T>(path: string, write: () => T): T {
   try {
@@ -170,7 +170,7 @@ export class Hdf5Writer {
     renameSync(`${this.#path}.partial`, this.#path);
   }
 
-  /** Gives up: closes the file and removes it. Does nothing after `close`, so it may stand in a `finally`. */
+  /** Gives up: closes the file and removes it. Does nothing after `close`, so it may be called in a `finally`. */
   discard(): void {
     if (!this.#open) return;
     this.#open = false;

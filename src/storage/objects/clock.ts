@@ -1,4 +1,4 @@
-/** Declares the clock of fetches, which tests replace by one that they advance. */
+/** Declares the clock of fetches, which tests replace. */
 
 export interface FetchClock {
   /** Milliseconds from some moment on. */

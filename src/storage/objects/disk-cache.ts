@@ -1,10 +1,10 @@
 /**
- * `DiskCache` keeps in a folder what was fetched, within a bound of bytes: shared by the processes that name it, and
- * there after a restart.
+ * `DiskCache` keeps fetched bytes in a folder, within a bound: processes that name the folder share it, and it survives
+ * a restart.
  *
- * Each entry is a file of its own under the digest of its name. It is written beside and renamed, so that it is there
- * whole or not at all, and it begins with a checksum of everything in it, so that damage is a miss. Entries that have
- * not been used for the longest time are removed first.
+ * Each entry is one file, named by the digest of its name. It is written under another name and renamed, so that it is
+ * there whole or not at all, and it begins with a checksum of everything in it, so that damage is a miss. The least
+ * recently used entries are removed first.
  */
 import { createHash } from "node:crypto";
 import { open, readdir, rename, rm, stat } from "node:fs/promises";
@@ -16,7 +16,7 @@ import type { DiskCounts } from "./store-status.js";
 /** The contents of an entry. */
 export interface EntryName {
   readonly address: string;
-  /** Version of the object; empty where `note` tells it. */
+  /** Version of the object; empty if `note` tells it. */
   readonly version: string;
   readonly range: string;
 }
@@ -37,8 +37,8 @@ const MOST_WAITING = 128 * 1024 * 1024;
 /** An entry used within this time is not marked as used again. */
 const USE_RESOLUTION_MS = 60_000;
 /**
- * Parts of the bound: what a process writes between looks at the folder, from where on it removes entries, and to
- * where.
+ * Parts of the bound: what a process writes between looks at the folder, the size from which it removes entries, and
+ * the size that it leaves.
  */
 const LOOK_AFTER = 0.02;
 const FULL = 0.94;
@@ -81,7 +81,7 @@ export class DiskCache {
     this.#warn = warn;
   }
 
-  /** The entry of a name; null where there is none, or a damaged one. */
+  /** The entry of a name; null if there is none, or a damaged one. */
   async get(name: EntryName): Promise<CacheEntry | null> {
     const path = this.#pathOf(name);
     const found = await this.#read(path, name);
@@ -151,7 +151,7 @@ export class DiskCache {
     try {
       const file = await open(partial, "wx", 0o600);
       try {
-        // Unlike `writev` this writes all of it, or fails where the disk has no room for the rest.
+        // Unlike `writev` this writes all of it, or fails if the disk has no room for the rest.
         for (const part of parts) await file.writeFile(part);
       } finally {
         await file.close();
@@ -223,7 +223,7 @@ function fileOf({ address, version, range }: EntryName, bytes: Uint8Array, note:
   return [Buffer.concat([MAGIC, sum, length, name]), bytes];
 }
 
-/** The entry in a file; null where it is damaged, or another one's. */
+/** The entry in a file; null if it is damaged, or another one's. */
 function entryIn(file: Buffer, { address, version, range }: EntryName): CacheEntry | null {
   if (file.length < HEAD_BYTES || !file.subarray(0, MAGIC.length).equals(MAGIC)) return null;
   const sum = createHash("sha256")

@@ -1,5 +1,5 @@
 /**
- * `FrozenObjects` fetches objects of one host or bucket as they were at one time: what has changed since is refused.
+ * `FrozenObjects` fetches objects of one host or bucket as they were at one time, and refuses changed ones.
  */
 import { DataError } from "../../errors.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
@@ -26,7 +26,7 @@ const MOST_VERSIONS = 65_536;
 /** The range that is asked for to learn a version; some hosts take a range of one byte for the whole. */
 const BEGINNING = { offset: 0, length: 2 } as const;
 
-/** What connects to hosts: to those of buckets, which nothing refuses, and to all others. */
+/** Connections to the hosts of buckets, none of which is refused, and to all others. */
 export interface Network {
   readonly buckets: HttpConnections;
   readonly others: HttpConnections;
@@ -36,7 +36,7 @@ export interface Network {
 export interface Fetching {
   readonly settings: StoreSettings;
   readonly disk: DiskCache | null;
-  /** Absent: connections of its own, to any host. */
+  /** Absent: new connections, to any host. */
   readonly network?: Network;
 }
 
@@ -54,7 +54,7 @@ interface Version {
 
 /** The objects below one address, frozen to a time and each to the version that was read of it first. */
 export class FrozenObjects {
-  /** Time of the newest object that was found changed; 0 where there is none. */
+  /** Time of the newest object that was found changed; 0 if there is none. */
   changedMs = 0;
   /** The time that objects are frozen to, in milliseconds of the host's clock. */
   newestMs = Number.POSITIVE_INFINITY;
@@ -66,30 +66,30 @@ export class FrozenObjects {
   readonly #disk: DiskCache | null;
 
   /**
-   * @param base   `https://host/path`, `http://host/path` or `s3://bucket/prefix`, before which keys stand
-   * @param shared what asks its host, where that is shared with other places of the host
+   * @param base   `https://host/path`, `http://host/path` or `s3://bucket/prefix`, which keys are appended to
+   * @param shared the objects of its host, if other places share them
    */
   constructor(base: string, { settings, disk, network }: Fetching = PLAIN, shared?: RemoteObjects) {
     this.#disk = disk;
     if (base.startsWith("s3://")) this.#place = s3Place(base);
     this.#base = this.#place?.prefix ?? base.replace(/\/+$/, "");
-    // The host of a bucket is Amazon's or named by the AWS variables of whoever runs this: no address of it is refused.
+    // The host of a bucket is Amazon's or named by the AWS variables of this process: no address of it is refused.
     const connections = this.#place === null ? network?.others : network?.buckets;
     this.objects = shared ?? new RemoteObjects(this.#place?.sign, settings, connections);
   }
 
-  /** Fetches an object or part of it, whatever its version; null where there is none. */
+  /** Fetches an object or part of it, whatever its version; null if there is none. */
   current(key: string, part: ObjectPart | null = null, mostBytes?: number): Promise<RemoteObject | null> {
     return this.objects.fetch(this.#addressOf(key), part, mostBytes);
   }
 
-  /** Entries directly in a folder; null where the host cannot list. */
+  /** Entries directly in a folder; null if the host cannot list. */
   list(folder: string): Promise<FolderListing | null> {
     if (this.#place !== null) return listFolder(this.objects, this.#place, folder);
     return listPage(this.objects, folder === "" ? `${this.#base}/` : `${this.#addressOf(folder)}/`);
   }
 
-  /** Asks for the beginning of an object, and pins its ranges to the version that answers; null where there is none. */
+  /** Asks for the beginning of an object, and pins its ranges to the version that answers; null if there is none. */
   async pin(key: string): Promise<RemoteObject | null> {
     const object = await this.current(key, BEGINNING);
     if (object !== null) this.#versions.set(key, versionOf(object));
@@ -132,7 +132,7 @@ export class FrozenObjects {
     return this.#versions.get(key);
   }
 
-  /** A whole object, from the cache on disk where the host says that it still is the same. */
+  /** A whole object, from the cache on disk if the host says that it still is the same. */
   async #whole(key: string, mostBytes: number): Promise<Uint8Array | null> {
     const disk = this.#disk;
     if (disk === null) return this.#fetch(key, null, mostBytes);
@@ -189,7 +189,7 @@ export class FrozenObjects {
  * The version of an object.
  *
  * Source: RFC 9110, sections 8.8.2.2 and 8.8.3: a time of change tells versions apart when it lies two seconds before
- * the answer, and a weak `ETag` stands for several sequences of bytes.
+ * the answer, and a weak `ETag` is shared by several sequences of bytes.
  */
 export function versionOf({ dateMs, ...stamp }: Stamp & { readonly dateMs: number }): Version {
   const { etag, modifiedMs } = stamp;

@@ -36,7 +36,7 @@ function words(ipv4: string): string {
   return [256 * a + b, 256 * c + d].map((word) => word.toString(16)).join(":");
 }
 
-/** Refuses hosts of private networks that nobody has named. */
+/** Refuses hosts of private networks that were not named. */
 export class Hosts {
   readonly #named = new Set<string>();
   readonly #private = new BlockList();
@@ -85,7 +85,7 @@ export class Hosts {
     return this.#private.check(ip, isIP(ip) === 4 ? "ipv4" : "ipv6");
   }
 
-  /** Addresses of a host; none where it is unknown, which the request will say. */
+  /** Addresses of a host; none if it is unknown, which the request will say. */
   #addressesOf(host: string): Promise<string[]> {
     return new Promise((resolve) => {
       this.#resolve(host, { all: true }, (error, found) => {

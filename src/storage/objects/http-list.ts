@@ -1,14 +1,14 @@
-/** Lists a folder of a web server by the page of links that servers make of it. */
+/** Lists a folder of a web server by the links on its index page. */
 import sax from "sax";
 import { STORE_BOUNDS } from "../../store-settings.js";
 import type { RemoteObjects } from "./remote-objects.js";
 import type { FolderListing } from "./s3-list.js";
 
 /**
- * Lists what a page names that stands directly in its folder, as Apache, nginx and others write such pages.
+ * Lists the links of a page that lead directly into its folder, as Apache, nginx and others write such pages.
  *
  * @param address of the folder, with a slash at its end
- * @returns null where there is no page, or one without a link into the folder
+ * @returns null if there is no page, or one without a link into the folder
  * @throws DataError when the host refuses, BusyError
  */
 export async function listPage(objects: RemoteObjects, address: string): Promise<FolderListing | null> {
@@ -42,7 +42,7 @@ function linksOf(text: string): string[] {
 }
 
 /**
- * The name of what a link leads to in a folder, with a slash behind that of a folder; null where it leads elsewhere.
+ * The name of what a link leads to in a folder, with a slash behind that of a folder; null if it leads elsewhere.
  */
 function nameIn(link: string, folder: URL): string | null {
   try {

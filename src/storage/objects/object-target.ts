@@ -1,6 +1,6 @@
 /**
- * `ObjectTarget` takes the objects of a store that is written: in a folder, or below a prefix in a bucket. Each object
- * is there whole or not at all.
+ * `ObjectTarget` writes the objects of a store to a folder, or below a prefix in a bucket. Each object is there whole
+ * or not at all.
  */
 import { createHash } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
@@ -16,7 +16,7 @@ export interface ObjectTarget {
   /** Folder or address. */
   readonly location: string;
   isEmpty(): Promise<boolean>;
-  /** Null where there is no such object. */
+  /** Null if there is no such object. */
   read(key: string): Promise<Uint8Array | null>;
   write(key: string, bytes: Uint8Array): Promise<void>;
   remove(key: string): Promise<void>;
@@ -53,7 +53,7 @@ class FolderTarget implements ObjectTarget {
   async write(key: string, bytes: Uint8Array): Promise<void> {
     const path = join(this.location, key);
     await mkdir(dirname(path), { recursive: true });
-    // A name that begins with a dot is none of a chunk.
+    // No chunk has a name that begins with a dot.
     const partial = join(dirname(path), ".partial");
     try {
       const file = await open(partial, "w");

@@ -1,4 +1,4 @@
-/** Reads what a host says about a request that it refuses: the code and the request id of S3 and its like. */
+/** Reads why a host refuses a request: the code and the request id of S3 and similar services. */
 import sax from "sax";
 
 /** Known codes, and what would help. Source: Amazon S3 API reference, Error responses. */

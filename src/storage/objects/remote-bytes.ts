@@ -10,7 +10,7 @@ export class RemoteBytes {
   readonly #name: string;
   readonly #objects: FrozenObjects;
 
-  /** @param shared what asks its host, where that is shared with other places of the host */
+  /** @param shared the objects of its host, if other places share them */
   constructor(address: string, fetching: Fetching, shared?: RemoteObjects) {
     this.#address = address;
     const [folder, name] = splitAddress(address);
@@ -29,7 +29,7 @@ export class RemoteBytes {
 
   /**
    * Asks for the version and the size, which all ranges will be of.
-   * @throws DataError where the host tells no version
+   * @throws DataError if the host tells no version
    */
   async open(): Promise<{ readonly size: number; readonly digest: string; readonly newestMs: number }> {
     const object = await this.#objects.pin(this.#name);

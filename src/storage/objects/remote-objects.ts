@@ -1,6 +1,6 @@
 /**
- * Fetches objects over HTTP: bounded in number, time and size, tried again with growing random pauses, and refused at
- * once while what failed is left alone.
+ * Fetches objects over HTTP: bounded in number, time and size, and retried after growing random pauses. Objects that
+ * failed lately are refused at once.
  */
 import { promisify } from "node:util";
 import { brotliDecompress, unzip } from "node:zlib";
@@ -18,7 +18,7 @@ const MOST_RETRY_MS = 300_000;
 const REDIRECTS = 3;
 /** Bytes of one object or part of an object, if its caller has no smaller bound. */
 const MOST_BYTES = 1024 * 1024 * 1024;
-/** Bytes of a body that nobody wants and that is read all the same, so that its connection can be used again. */
+/** Bytes of an unwanted body that are read all the same, so that its connection can be used again. */
 const DRAINED_BYTES = 64 * 1024;
 /** Codings of whole objects that are undone. */
 const CODINGS = new Map([
@@ -41,7 +41,7 @@ export interface ObjectRange {
 
 /** The answer of a host that tells versions of an object apart. */
 export interface Stamp {
-  /** Of the whole object, where the host tells it. */
+  /** Of the whole object, if the host tells it. */
   readonly size: number | null;
   readonly etag: string | null;
   /** In milliseconds of the host's clock, or null. */

@@ -1,6 +1,6 @@
 /**
- * `Rests` remembers what failed and is left alone for a while: an object, its folder once several objects in it failed,
- * and the host once several folders failed. One answer from a folder or host ends its rest.
+ * `Rests` remembers failures, and leaves alone for a while an object that failed, a folder with several such objects,
+ * and a host with several such folders. One answer from a folder or host ends its rest.
  */
 import type { FetchClock } from "./clock.js";
 

@@ -11,7 +11,7 @@ const MOST_PAGES = STORE_BOUNDS.listed / 1000;
 /** An object of a list. */
 export interface ListedObject {
   readonly name: string;
-  /** The text that tells its version; null where the list does not tell it. */
+  /** The text that tells its version; null if the list does not tell it. */
   readonly version: Stamp | null;
 }
 
@@ -33,7 +33,7 @@ interface KeyPage {
 }
 
 /**
- * Lists what stands directly below a folder of a bucket.
+ * Lists the entries directly below a folder of a bucket.
  *
  * Source: Amazon S3 API reference, ListObjectsV2.
  *

@@ -1,4 +1,4 @@
-/** Finds addresses and signatures of S3, and of stores that speak like it, by the usual variables and files of AWS. */
+/** Finds addresses and signatures for S3 and compatible stores by the usual variables and files of AWS. */
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";

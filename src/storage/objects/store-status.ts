@@ -1,4 +1,4 @@
-/** Counts what has been fetched of stores behind HTTP. */
+/** Types the counts of fetches from stores behind HTTP, and of the cache on disk. */
 
 /** Counts of the store thread's fetches from one store behind HTTP. */
 export interface StoreStatus {

@@ -1,4 +1,4 @@
-/** Keeps the chunks or ranges that were used last, and lets requests for one under way share its fetch. */
+/** `ChunkCache` keeps the last used chunks or ranges, and fetches each only once at a time. */
 
 /** Chunks by name, the least recently used dropped first. */
 export class ChunkCache<Chunk> {

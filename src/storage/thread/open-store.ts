@@ -27,7 +27,7 @@ import type { OpenVersion } from "./versioned.js";
 
 /** Bytes of the largest type of elements. */
 export const ELEMENT_BYTES = 8;
-/** Bytes that encoding may add to a chunk, beside an eighth of it, and bytes of an entry of the index of a shard. */
+/** Bytes that encoding may add to a chunk beyond an eighth of it, and bytes of an entry in the index of a shard. */
 const SLACK_BYTES = 64 * 1024;
 const ENTRY_BYTES = 16;
 /** Arrays for elements, by the type of the elements. */
@@ -129,7 +129,7 @@ export class OpenStore implements OpenVersion {
     }, 1);
     if (touched > STORE_BOUNDS.readChunks)
       throw new DataError(
-        `${this.#location}: ${path} is cut into more than ${STORE_BOUNDS.readChunks} chunks where it is read`,
+        `${this.#location}: ${path} is cut into more than ${STORE_BOUNDS.readChunks} chunks in the box that is read`,
       );
   }
 

@@ -36,7 +36,7 @@ export interface FolderRequest {
 export interface FolderContents {
   /** Addresses of stores, files and descriptors. */
   readonly places: readonly string[];
-  /** Versions of files by their addresses, where lists tell them, in the words of `FileState`: digest and time. */
+  /** Versions of files by their addresses, if lists tell them, as digest and time of a `FileState`. */
   readonly versions: ReadonlyMap<string, string>;
   readonly problems: readonly { readonly location: string; readonly message: string }[];
 }
@@ -73,7 +73,7 @@ export interface ReadyRequest {
 export interface BytesRequest {
   readonly store: string;
   readonly ranges: readonly RangeRequest[];
-  /** Whether the answer is null where one of them is not there yet. */
+  /** Whether the answer is null if one of them is not there yet. */
   readonly ifThere: boolean;
 }
 
@@ -114,7 +114,7 @@ export interface StoreReplies {
   readonly file: FileState;
   readonly read: Elements;
   readonly texts: readonly string[];
-  /** In shared memory; null where a range is not there yet. */
+  /** In shared memory; null if a range is not there yet. */
   readonly bytes: readonly Uint8Array[] | null;
   /** Versions of those that have changed since. */
   readonly changes: readonly string[];
@@ -131,5 +131,5 @@ export interface StoreMessage {
 /** The answer to the message with that number: a value of `StoreReplies`, or an error. */
 export type StoreAnswer =
   | { readonly id: number; readonly value: unknown }
-  /** `busy`: the store did not answer in time; otherwise it is not readable, or not what it was. */
+  /** `busy`: the store did not answer in time; otherwise it is not readable, or has changed. */
   | { readonly id: number; readonly message: string; readonly busy: boolean };

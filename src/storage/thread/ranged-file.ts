@@ -81,7 +81,7 @@ export class RemoteFile implements RangedFile {
     return range !== undefined && position + length <= range.position + range.length ? range : null;
   }
 
-  /** Gets the blocks of these numbers that are not here. @throws NotThere where a read must not wait */
+  /** Fetches blocks that are not here. @throws NotThere if a read must not wait */
   #load(first: number, last: number): void {
     const absent: number[] = [];
     for (let number = first; number <= last; number++) {
@@ -144,7 +144,7 @@ export class RemoteFile implements RangedFile {
   fetched(find: readonly (() => readonly ByteRange[])[]): readonly boolean[] {
     const missing = new Set<number>();
     const reads: RangeRequest[] = [];
-    /** For each, its first read and the one behind its last; null where blocks are missing. */
+    /** For each, its first read and the one behind its last; null if blocks are missing. */
     const found: ([first: number, end: number] | null)[] = [];
     this.#missing = missing;
     try {

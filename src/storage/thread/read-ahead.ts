@@ -1,7 +1,7 @@
-/** Fetches reads ahead of their use, within a bound of memory. */
+/** `ReadAhead` starts reads before they are asked for, within a bound of memory. */
 import type { StoreRead } from "./protocol.js";
 
-/** Time after which a read that nobody has asked for is given up: its query has ended. */
+/** Time after which a read that was not asked for is given up: its query has ended. */
 const GIVEN_UP_MS = 30_000;
 
 /** A read that is under way or done. */
@@ -22,7 +22,7 @@ export class ReadAhead {
   /**
    * @param mostBytes of reads that are done and have not been asked for
    * @param begin starts a read
-   * @param drop  forgets a read that nobody has asked for
+   * @param drop  forgets a read that was not asked for
    */
   constructor(mostBytes: number, begin: (read: StoreRead) => Promise<unknown>, drop: (name: string) => void) {
     this.#mostBytes = mostBytes;

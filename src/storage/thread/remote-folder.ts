@@ -1,5 +1,5 @@
 /**
- * Finds what may be a dataset in a folder behind HTTP or in a bucket, by the same rules as in a folder of this machine.
+ * `RemoteFolder` finds possible datasets in a folder behind HTTP or in a bucket, by the rules for local folders.
  */
 import { createHash } from "node:crypto";
 import { DataError } from "../../errors.js";
@@ -40,7 +40,7 @@ export class RemoteFolder {
   }
 
   /**
-   * The stores, files and descriptors below the address, or the address itself where it is a store.
+   * The stores, files and descriptors below the address, or the address itself if it is a store.
    *
    * @throws DataError when there is more than is looked through, BusyError
    */
@@ -48,12 +48,12 @@ export class RemoteFolder {
     const listed = await this.#list("");
     if (listed === null) this.#places.push(await this.#unlisted());
     else await this.#walk("", listed, 0);
-    // Whoever opens it as a store says what is missing.
+    // Opening it as a store will say what is missing.
     if (this.#places.length + this.#problems.length === 0) this.#places.push(this.#address);
     return { places: this.#places.sort(), versions: this.#versions, problems: this.#problems };
   }
 
-  /** The entries directly in a folder; null where the host does not list it. */
+  /** The entries directly in a folder; null if the host does not list it. */
   async #list(folder: string): Promise<FolderListing | null> {
     if (++this.#folders > MOST_FOLDERS)
       throw new DataError(`${this.#address} holds more than ${MOST_FOLDERS} folders; name those that are meant`);

@@ -1,6 +1,6 @@
 /**
- * The store client asks the store thread and waits for its answers: files are read by calls that return values, so a
- * thread that computes sleeps until the store thread wakes it.
+ * `StoreClient` asks the store thread and waits for its answers. Files are read by synchronous calls, so the calling
+ * thread sleeps until the store thread wakes it.
  */
 import { randomUUID } from "node:crypto";
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
@@ -45,7 +45,7 @@ export class StoreClient {
     return StoreClient.#ofThread;
   }
 
-  /** Connects this thread to a store thread that it shares with others, rather than to one of its own. */
+  /** Connects this thread to a store thread that it shares with others, instead of its own. */
   static share(connector: StoreConnector): void {
     StoreClient.#connector = connector;
   }
@@ -54,7 +54,7 @@ export class StoreClient {
    * Asks and waits.
    *
    * @param timeoutMs time after which the answer is no longer waited for
-   * @throws DataError, or BusyError where another try may succeed
+   * @throws DataError, or BusyError if another try may succeed
    */
   ask<Request extends StoreRequest>(request: Request, timeoutMs = TIMEOUT_MS): StoreReplies[Request["kind"]] {
     return this.start(request)(timeoutMs);
@@ -77,7 +77,7 @@ export class StoreClient {
     };
   }
 
-  /** Begins a scan: until its end, what is looked at twice is asked for once. */
+  /** Begins a scan, in which each place is asked for once. */
   beginScan(): void {
     this.#scan = randomUUID();
   }
@@ -89,14 +89,14 @@ export class StoreClient {
   }
 
   /**
-   * Has files looked at that the scan of this thread will open; without a scan they are looked at when they are opened.
+   * Requests files that the scan of this thread will open; without a scan they are requested when they are opened.
    */
   lookAhead(files: readonly string[]): void {
     if (this.#scan === undefined) return;
     for (const store of files) this.announce({ kind: "file", store });
   }
 
-  /** Has a request worked on whose answer nobody asks for. */
+  /** Sends a request whose answer will not be asked for. */
   announce(request: StoreRequest): number {
     const isLook = request.kind === "open" || request.kind === "file";
     const message = { id: ++this.#requests, request: isLook ? { ...request, scan: this.#scan } : request };

@@ -1,4 +1,4 @@
-/** A scan looks at all of its addresses at the same time, and waits for no host beyond a bound. */
+/** `StoreStates` looks at all addresses of a scan at the same time, and waits for no host beyond a bound. */
 import { BusyError, DataError } from "../../errors.js";
 import { DESCRIPTOR_NAME } from "../file/folder-names.js";
 import { isReferences, isRemoteHdf5 } from "../zarr/kinds.js";
@@ -49,7 +49,7 @@ export class StoreStates {
   }
 
   /**
-   * Finds possible datasets at a named address, or below it; where its host does not answer, what earlier scans have
+   * Finds possible datasets at a named address, or below it; if its host does not answer, what earlier scans have
    * found.
    *
    * @param known states of earlier scans
@@ -82,7 +82,7 @@ export class StoreStates {
     }
   }
 
-  /** Has a place looked at, unless a list has told that it is what it was. */
+  /** Requests a place, unless a list has told that it has not changed. */
   #expect(location: string, address: string, known: ReadonlyMap<string, string>): void {
     this.#named.set(location, address);
     const version = this.#versions.get(location);
@@ -116,7 +116,7 @@ export class StoreStates {
     return `${digest} ${newestMs}`;
   }
 
-  /** The reason why a place is not looked at; null where it is. */
+  /** The reason why a place is not looked at; null if it is. */
   problemAt(location: string): string | null {
     return this.#problems.get(location) ?? null;
   }

@@ -29,7 +29,7 @@ export class StoreThread {
 
   /** Counts of fetches from the stores behind HTTP, a second old at most. */
   status: readonly StoreStatus[] = [];
-  /** Counts of the cache on disk, a second old at most; null where there is none. */
+  /** Counts of the cache on disk, a second old at most; null if there is none. */
   disk: DiskCounts | null = null;
 
   /** @param warn told what the owner of the process should know */

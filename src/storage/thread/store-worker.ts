@@ -1,4 +1,4 @@
-/** The entry of the store thread answers the requests of other threads, each through a port of its own. */
+/** Runs the store thread, which answers the requests of other threads, each through its own port. */
 import { parentPort, workerData } from "node:worker_threads";
 import { BusyError, FieldprobeError } from "../../errors.js";
 import type { StoreSettings } from "../../store-settings.js";

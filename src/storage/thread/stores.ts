@@ -47,7 +47,7 @@ const CHUNK_BYTES = 64 * 1024 * 1024;
 const RANGE_BYTES = 64 * 1024 * 1024;
 /** Most bytes of blocks of files that are kept: what describes the values. */
 const BLOCKS_BYTES = 64 * 1024 * 1024;
-/** What a read gives: elements of a box, or bytes of a range. */
+/** The result of a read: elements of a box, or bytes of a range. */
 type ReadData = Elements | Uint8Array;
 
 /** The stores and remote files that are open, the reads that are under way, and what is kept of those that are done. */
@@ -56,7 +56,7 @@ export class Stores {
   readonly #hosts: Hosts;
   readonly #stores: Versioned<OpenStore>;
   readonly #files: Versioned<FrozenFile>;
-  /** By named address: what asks its host, shared by all stores and files at the address or below it. */
+  /** By named address: the objects of its host, shared by all stores and files at the address or below it. */
   readonly #named = new Map<string, RemoteObjects>();
   /** Named addresses that are stores themselves. */
   readonly #areStores = new Set<string>();
@@ -70,7 +70,7 @@ export class Stores {
   readonly #ahead: ReadAhead;
 
   /**
-   * @param hosts refuses private hosts that nobody has named
+   * @param hosts refuses private hosts that were not named
    * @param clock tells milliseconds
    */
   constructor(fetching: Fetching, hosts = new Hosts(), clock: () => number = () => performance.now()) {
@@ -94,7 +94,7 @@ export class Stores {
     );
   }
 
-  /** Finds possible datasets at a named address, or below it where it is a folder. @throws DataError, BusyError */
+  /** Finds possible datasets at a named address, or below it if it is a folder. @throws DataError, BusyError */
   async folder(address: string): Promise<FolderContents> {
     this.#hosts.name(address);
     if (this.#areStores.has(address)) return { places: [address], versions: new Map(), problems: [] };
@@ -111,7 +111,7 @@ export class Stores {
     return contents;
   }
 
-  /** Finds what asks the host of a location, if that is at a named address or below one. */
+  /** The shared objects of the host of a location at or below a named address. */
   #sharedFor(location: string): RemoteObjects | undefined {
     for (let place = location; place.includes("/"); place = place.slice(0, place.lastIndexOf("/"))) {
       const shared = this.#named.get(place) ?? this.#named.get(`${place}/`);
@@ -233,7 +233,7 @@ export class Stores {
   /**
    * Reads ranges of a file, all at the same time.
    *
-   * @returns null where a range is still under way and the caller asked for `ifThere`
+   * @returns null if a range is still under way and the caller asked for `ifThere`
    * @throws DataError, BusyError
    */
   async bytes({ ranges, ifThere }: BytesRequest): Promise<readonly Uint8Array[] | null> {
@@ -245,7 +245,7 @@ export class Stores {
     return Promise.race([reading, tick]);
   }
 
-  /** Waits for a read, which it starts if nobody has, and forgets it: it is asked for once. */
+  /** Waits for a read, which it starts if necessary, and forgets it: it is asked for once. */
   async #take(read: StoreRead): Promise<ReadData> {
     try {
       return await this.#begin(read);

@@ -54,7 +54,7 @@ export class ZarrFile implements StoredFile {
     return this.#find(resolved) === undefined ? null : resolved;
   }
 
-  /** The entry at a path; groups need no document of their own where there is something in them. */
+  /** The entry at a path; a group that holds anything needs no document. */
   #find(path: string): StoredArray | StoredGroup | undefined {
     const entry = this.tree.entries[path];
     if (entry !== undefined) return entry;
@@ -108,7 +108,7 @@ export class ZarrFile implements StoredFile {
     return found;
   }
 
-  /** Tables of the names of its dimensions, beside the array or in a group above. */
+  /** Tables with the names of its dimensions, in the group of the array or above. */
   scales(path: string): string[][] {
     return this.#array(path).dimensions.map((name) => {
       if (name === null) return [];
@@ -175,7 +175,7 @@ export class ZarrFile implements StoredFile {
     return null;
   }
 
-  /** Elements that were never written are NaN, be they all. */
+  /** Elements that were never written are NaN, even if all of them are. */
   isUnwritten(): boolean {
     return false;
   }

@@ -173,7 +173,7 @@ function indices([nx, ny, nz]: Triple): Triple[] {
 
 const product = (lengths: Triple): number => lengths[0] * lengths[1] * lengths[2];
 
-/** Reads and encodes a shard, or the one chunk that stands for it. */
+/** Reads and encodes a shard, or the one chunk in its place. */
 async function encodeShard(
   source: StoredBricks,
   field: FieldName,

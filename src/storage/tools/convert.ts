@@ -122,7 +122,7 @@ async function writeFrame(
   }
 }
 
-/** Boxes of whole chunks that cover the grid, x growing first, each within BOX_BYTES where a chunk is. */
+/** Boxes of whole chunks that cover the grid, x growing first, each within BOX_BYTES if a chunk is. */
 export function planBoxes(nodes: Triple, edge: Triple, components: number): NodeBox[] {
   const size = [...edge] as [number, number, number];
   for (let axis = 0; axis < 3; axis++) {

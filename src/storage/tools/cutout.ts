@@ -1,4 +1,4 @@
-/** Writes a sub-box of a dataset as a JHTDB cutout of 2019: one file, and an `.xmf` by which ParaView opens it. */
+/** Writes a box of a dataset as a JHTDB cutout of 2019: one HDF5 file, and an `.xmf` for ParaView. */
 import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -49,7 +49,7 @@ export function xdmfBeside(path: string): string {
 }
 
 /**
- * Writes the cutout and, beside it, the same name with `.xmf`.
+ * Writes the cutout and, next to it, a file of the same name with `.xmf`.
  *
  * @param path     of the HDF5 file
  * @param progress called with the fraction done

@@ -1,5 +1,5 @@
 /**
- * Finds places of a frame that no flow has: cells of one value inside a field that varies, cells and planes that repeat
+ * Finds places of a frame that do not look like a flow: constant cells in a varying field, cells and planes that repeat
  * others, values that are not finite. Cells are blocks of at least 8^3 nodes; runs of them become boxes.
  */
 import type { Axis, Triple } from "../file/dataset.js";
@@ -26,7 +26,7 @@ interface ConstantCell extends NodeRange {
 
 /** What is remarkable about the values of a frame. */
 export interface FramePlaces {
-  /** Boxes of one value, where the field varies. */
+  /** Boxes of one value, if the field varies. */
   readonly constant: readonly string[];
   /** Boxes and planes that repeat others, and boxes that hold values that are not finite. */
   readonly others: readonly string[];

@@ -15,7 +15,7 @@ export interface FrameStatistics {
   readonly nonFinite: number;
   /**
    * Root mean square of the divergence over that of its three terms, by second-order differences inside bricks: about 0
-   * where the flow is incompressible and resolved, about 1 where it is noise. Null for a scalar.
+   * if the flow is incompressible and resolved, about 1 if it is noise. Null for a scalar.
    */
   readonly divergence: number | null;
   /** Mean of all values, all components. */
@@ -97,7 +97,7 @@ function addValues(brick: Float32Array, edge: Triple, size: Triple, components: 
     }
 }
 
-/** Central differences on the nodes of a brick whose six neighbours stand in it too. */
+/** Central differences on the nodes of a brick whose six neighbours are in it too. */
 function addDivergence(
   brick: Float32Array,
   edge: Triple,

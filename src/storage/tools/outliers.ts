@@ -1,4 +1,4 @@
-/** Finds frames whose statistics leave those of the frames around them. */
+/** Finds frames whose statistics differ from those of the frames around them. */
 import type { FrameStatistics } from "./frame-statistics.js";
 
 /** Frames on either side that a frame is compared with. */

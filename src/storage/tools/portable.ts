@@ -1,4 +1,4 @@
-/** Describes a dataset as a descriptor that is complete in itself: coordinates and times inline. */
+/** Writes a self-contained descriptor of a dataset, with coordinates and times in it. */
 import { createHash } from "node:crypto";
 import type { DescriptorInput } from "../catalog/descriptor.js";
 import type { Dataset } from "../file/dataset.js";
@@ -6,7 +6,7 @@ import type { Dataset } from "../file/dataset.js";
 type Fields = DescriptorInput["fields"];
 
 /**
- * Descriptor of a dataset whose files have moved. It keeps the aliases where it keeps the name.
+ * Descriptor of a dataset whose files have moved. It keeps the aliases if it keeps the name.
  *
  * @param fields  where the fields are kept now
  * @param forcing where its mode table is kept now, where it has one
@@ -22,7 +22,7 @@ export function portableDescriptor(
     schemaVersion: 1,
     name,
     title: dataset.title,
-    // Under a name of its own a copy may be served beside its source, which no other name may then claim.
+    // Under another name a copy may be served together with its source, whose aliases it must not claim.
     ...(name === dataset.name && dataset.aliases.length > 0 ? { aliases: [...dataset.aliases] } : {}),
     axes: { x: describeAxis(dataset, 0), y: describeAxis(dataset, 1), z: describeAxis(dataset, 2) },
     openFaces: dataset.openFaces,

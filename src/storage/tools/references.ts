@@ -1,4 +1,4 @@
-/** Writes the list of references by which an HDF5 file is read as a Zarr store where it lies. */
+/** Lists the chunks of an HDF5 file as references, by which it is read as a Zarr store in place. */
 
 import type { AttributeValue, Stored } from "../file/stored.js";
 import type { Hdf5File } from "../hdf5-bytes/hdf5-file.js";
@@ -95,7 +95,7 @@ function arrayOf(
   return refs;
 }
 
-/** The element type in the words of Zarr 2. */
+/** The element type as Zarr 2 names it. */
 function typeOf({ element, size, signed, littleEndian }: Stored): string {
   const order = size === 1 ? "|" : littleEndian ? "<" : ">";
   return `${order}${element === "float" ? "f" : signed ? "i" : "u"}${size}`;

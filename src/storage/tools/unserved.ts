@@ -1,4 +1,4 @@
-/** Lists the datasets of a file that could be fields and are none of those that are served. */
+/** Lists the datasets of a file that could be fields and are not served. */
 import { DataError } from "../../errors.js";
 import { FIELDS } from "../../operations.js";
 import { type OtherNames, tableNamed } from "../catalog/layouts/usual-names.js";
@@ -14,7 +14,7 @@ const DEPTH = 6;
 const LISTED = 12;
 
 /**
- * One line for each dataset of numbers in three dimensions or more, of the first file of the velocity or of what stands
+ * One line for each dataset of numbers in three dimensions or more, of the first file of the velocity or of the field
  * in its place, that no field is read from. Coordinates are left out, and of those that differ in their numbers alone
  * all but the first.
  */
@@ -40,7 +40,7 @@ export function unserved(dataset: Dataset): string[] {
   }
 }
 
-/** Tells people how a dataset becomes a field; `isGeneric` where flags name the fields of the file. */
+/** Tells people how a dataset becomes a field; `isGeneric` if flags name the fields of the file. */
 export function howToServe(isGeneric: boolean): string {
   const of = (components: number) =>
     (["magnetic", "potential", "force", "density", "temperature"] as const satisfies readonly OtherNames["field"][])

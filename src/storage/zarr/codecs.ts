@@ -1,6 +1,6 @@
 /**
- * Replaces the codecs of the Zarr library that decode without a bound, let damage pass, take no notice of their
- * configuration, or decode on the thread that asks.
+ * Replaces codecs of the Zarr library that decode without a bound, do not notice damage, ignore their configuration, or
+ * decode on the calling thread.
  */
 import { promisify } from "node:util";
 import { gunzip, unzip, crc32 as zipSum } from "node:zlib";
@@ -14,7 +14,7 @@ import { arrayFilter, unshuffle } from "./filters.js";
 const BLOSC = { header: 16, decoded: 4, encoded: 12 } as const;
 /** Bytes before LZ4 as numcodecs writes it: the decoded length. */
 const LZ4_HEADER = 4;
-/** Bytes that a codec may add to what it encodes, beside an eighth. */
+/** Bytes that a codec may add to what it encodes, in addition to an eighth. */
 const SLACK_BYTES = 64 * 1024;
 /** The most that a block of Zstandard decodes to. Source: RFC 8878, section 3.1.1.2.4. */
 const ZSTD_BLOCK = 128 * 1024;

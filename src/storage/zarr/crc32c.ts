@@ -2,7 +2,7 @@
 
 const POLYNOMIAL = 0x82f63b78;
 /**
- * Bytes that are taken at a time, each through a table of its own, so that their look-ups do not wait for each other.
+ * Bytes that are taken at a time, each through its own table, so that their look-ups do not wait for each other.
  */
 const SLICES = 8;
 

@@ -1,6 +1,6 @@
-/** Tells what types the elements of arrays have and how many bytes they take. */
+/** Lists the element types of arrays and their sizes. */
 
-/** Bytes of an element in the words of the library; texts of any length count as 64. */
+/** Bytes of an element of a type as the library names it; texts of any length count as 64. */
 export function sizeOf(dataType: string): number {
   const [, text, characters] = /^(?:v2:|[<>|])?([SU])(\d+)$/.exec(dataType) ?? [];
   if (text !== undefined) return Number(characters) * (text === "U" ? 4 : 1);
@@ -8,7 +8,7 @@ export function sizeOf(dataType: string): number {
   return dataType === "bool" ? 1 : bits === undefined ? 64 : Number(bits) / 8;
 }
 
-/** Element types of Zarr 2, without the byte order, in the words of Zarr 3. */
+/** Element types of Zarr 2, without the byte order, and their names in Zarr 3. */
 export const ELEMENT_TYPES: ReadonlyMap<string, string> = new Map([
   ["f4", "float32"],
   ["f8", "float64"],

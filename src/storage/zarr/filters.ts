@@ -1,4 +1,4 @@
-/** Undoes the filters of numcodecs that have a type or an element size of their own, and says which are not read. */
+/** Undoes the filters of numcodecs that state a type or an element size, and says which are not read. */
 import type { Json } from "./documents.js";
 import { ELEMENT_TYPES } from "./element-size.js";
 
@@ -16,7 +16,7 @@ const ARRAYS = {
 type NumberType = keyof typeof ARRAYS;
 type Numbers = InstanceType<(typeof ARRAYS)[NumberType]>;
 
-/** Types in the words of NumPy, without the byte order: those of elements, and one that only filters use. */
+/** Types as NumPy names them, without the byte order: those of elements, and one that only filters use. */
 const NUMPY: ReadonlyMap<string, string> = new Map([["f2", "float16"], ...ELEMENT_TYPES]);
 const MOST_ELEMENT = 256;
 
@@ -43,7 +43,7 @@ const FILTERS: Readonly<Record<string, ArrayFilter>> = {
   quantize: { decode: (data, type) => ARRAYS[type].from(data) },
   fixed_scale_offset: {
     decode: (data, type, { scale, offset }) => {
-      // NumPy computes with float32 where these are what is stored, and with float64 where integers are.
+      // NumPy computes with float32 if these are what is stored, and with float64 if integers are.
       const round = data instanceof Float32Array ? Math.fround : (value: number) => value;
       const [by, from] = [round(Number(scale)), round(Number(offset))];
       return ARRAYS[type].from(Array.from(data, (value) => round(round(value / by) + from)));
@@ -86,7 +86,7 @@ function storedType({ dtype, astype }: Json): string {
   return typeOf(astype ?? dtype).type;
 }
 
-/** A type in the words of Zarr 3, from its own or NumPy's, and its byte order if it says one. */
+/** A type as Zarr 3 names it, from that name or NumPy's, and its byte order if it states one. */
 function typeOf(value: unknown): { readonly type: string; readonly order: string | null } {
   const [, order = "", short] = /^([<>|=]?)([fiu]\d)$/.exec(String(value)) ?? [];
   const type = short === undefined ? String(value) : (NUMPY.get(short) ?? String(value));
@@ -114,7 +114,7 @@ export interface NamedCodec {
 /**
  * What cannot be read of a chain of codecs, in words that begin with their names.
  *
- * @param type the elements of the array, in the words of Zarr 3 or NumPy
+ * @param type the elements of the array, as Zarr 3 or NumPy names them
  */
 export function codecRefusals(codecs: readonly NamedCodec[], type: string): string[] {
   const found: string[] = [];

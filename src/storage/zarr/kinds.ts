@@ -1,4 +1,4 @@
-/** Tells stores from other files and folders by their names. */
+/** Tells lists of references and HDF5 files by their names. */
 import { isAddress } from "../../addresses.js";
 
 /** Endings of the names of HDF5 files. */

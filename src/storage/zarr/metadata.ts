@@ -30,9 +30,9 @@ const KNOWN_MEMBERS: ReadonlySet<string> = new Set(["zarr_format", ...THIRD_MEMB
 const KEY_ENCODINGS: readonly unknown[] = [undefined, "default", "v2"];
 
 /**
- * Copies the members of consolidated documents to the keys that they stand for.
+ * Copies the members of consolidated documents to the keys of the documents that they copy.
  *
- * @throws DataError where an array has documents of its own that say something else
+ * @throws DataError if an array also has its own documents, and they differ
  */
 export function expandConsolidated(documents: Documents): Documents {
   const all = new Map<string, Json>();
@@ -101,7 +101,7 @@ function bounded(array: StoredArray, chunkBytes: number): StoredArray {
   return { ...array, unknownCodecs: [...array.unknownCodecs, words] };
 }
 
-/** @throws DataError where a folder has metadata of Zarr 2 and of Zarr 3 that do not say the same */
+/** @throws DataError if a folder has metadata of Zarr 2 and of Zarr 3 that do not say the same */
 function checkFormats(documents: Documents): void {
   for (const [key, third] of documents) {
     if (!/(^|\/)zarr\.json$/.test(key)) continue;
@@ -121,7 +121,7 @@ function checkFormats(documents: Documents): void {
   }
 }
 
-/** The labels of Zarr 2 stand among the attributes, those of Zarr 3 beside them. */
+/** The labels of Zarr 2 are attributes, those of Zarr 3 are not. */
 function withoutLabels({ _ARRAY_DIMENSIONS: _labels, ...others }: Json): Json {
   return others;
 }
@@ -134,7 +134,7 @@ function isSameInBoth(second: Json, attributes: Json, third: Json): boolean {
   const endian = codecs.find(({ name }) => name === "bytes")?.configuration.endian ?? "little";
   const compressor = second.compressor == null ? [] : [String(objectOf(second.compressor).id)];
   const told = (names: unknown) => (Array.isArray(names) ? names : null);
-  // The fill value of floats may stand for `_FillValue` in Zarr 2 alone.
+  // The fill value of floats may mean `_FillValue` in Zarr 2 only.
   if (third.fill_value !== 0 && /^float/.test(String(third.data_type))) return false;
   return isDeepStrictEqual(
     [
@@ -231,8 +231,8 @@ function withFill(attributes: Json, dataType: string, fill: unknown): Json {
 }
 
 /**
- * What an array of Zarr 3 says that the library passes over, although its values depend on it, in words that stand for
- * an unknown codec.
+ * Names what the library ignores in an array of Zarr 3 although its values depend on it; each name counts as an unknown
+ * codec.
  */
 function oddities(document: Json, outer: ReturnType<typeof codecsOf>): string[] {
   const grid = objectOf(document.chunk_grid);

@@ -1,5 +1,5 @@
 /**
- * An object store gives the objects of one store by their keys, and refuses those that have changed since it was
+ * An object store fetches the objects of one store by their keys, and refuses those that have changed since it was
  * opened.
  */
 import type { AbsolutePath, RangeQuery } from "zarrita";
@@ -14,9 +14,9 @@ export interface OpenedDocuments {
   readonly newestMs: number;
 }
 
-/** The objects of one store. Failures are DataErrors, or BusyErrors where another try may succeed. */
+/** The objects of one store. Failures are DataErrors, or BusyErrors if another try may succeed. */
 export interface ObjectStore {
-  /** Time of the newest object that was found changed since the store was opened; 0 where there is none. */
+  /** Time of the newest object that was found changed since the store was opened; 0 if there is none. */
   readonly changedMs: number;
   /** The hosts that its objects are fetched from; none for a folder. */
   readonly hosts: readonly RemoteObjects[];

@@ -1,6 +1,6 @@
 /**
- * Expands a list of references, as kerchunk writes it, within bounds: a few bytes of `gen` and `templates` can stand
- * for any number of references and characters.
+ * Expands a list of references, as kerchunk writes it, within bounds: a few bytes of `gen` and `templates` can
+ * expand to any number of references and characters.
  */
 import { parse } from "reference-spec-reader";
 import { DataError } from "../../errors.js";

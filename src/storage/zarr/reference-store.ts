@@ -1,6 +1,6 @@
 /**
  * `ReferenceStore` reads a store whose objects are parts of other files, named by a list of references as kerchunk
- * writes it: HDF5 files, in a folder or at an address, are read as Zarr arrays without being copied.
+ * writes it. HDF5 files, local or at an address, are read as Zarr arrays without being copied.
  */
 import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
@@ -110,7 +110,7 @@ export class ReferenceStore implements ObjectStore {
   }
 
   /**
-   * Local targets must lie in the folder of the list or below, and none may be in a private network that nobody named.
+   * Local targets must lie in the folder of the list or below, and none may be in a private network that was not named.
    */
   async #checkTargets(note: (line: string) => void): Promise<void> {
     const targets = new Set([...this.#references.values()].map(([target]) => target));

@@ -26,7 +26,7 @@ export class RemoteStore implements ObjectStore {
 
   /**
    * @param location `https://host/path`, `http://host/path` or `s3://bucket/prefix`
-   * @param shared   what asks its host, where that is shared with other places of the host
+   * @param shared   the objects of its host, if other places share them
    */
   constructor(location: string, fetching: Fetching, shared?: RemoteObjects) {
     this.#location = location;
@@ -53,7 +53,7 @@ export class RemoteStore implements ObjectStore {
 
   /**
    * The documents of a store that has them in one object, with those of the other format, which may say something else;
-   * null where it has not.
+   * null if it has not.
    */
   async #consolidated(reader: DocumentReader): Promise<Found | null> {
     const found = new Map<string, { readonly document: Json; readonly bytes: Uint8Array; readonly dateMs: number }>();
@@ -86,7 +86,7 @@ export class RemoteStore implements ObjectStore {
 
   /**
    * The documents of a store that can be listed, group by group.
-   * @throws DataError where it cannot, or there are none
+   * @throws DataError if it cannot, or there are none
    */
   async #listed(reader: DocumentReader): Promise<Found> {
     const found = { documents: new Map<string, Json>(), texts: new Map<string, Uint8Array>(), dateMs: 0 };

@@ -1,4 +1,4 @@
-/** Encodes chunks and shards of Zarr 3, each chunk with a checksum, and checks what has been written. */
+/** `ShardCodec` encodes chunks and shards of Zarr 3 with checksums, and checks written ones. */
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { registry } from "zarrita";
@@ -19,7 +19,7 @@ const SUM_BYTES = 4;
 /** The cut and encoding of the values of an array. */
 export interface ShardForm {
   readonly compression: Compression;
-  /** Chunks of a shard; null where each chunk is an object of its own. */
+  /** Chunks of a shard; null if each chunk is one object. */
   readonly chunksPerShard: number | null;
 }
 

@@ -13,7 +13,7 @@ export interface StoredArray {
   readonly shape: readonly number[];
   /** Edges of the ranges that are decoded as a whole: chunks, or the inner chunks of shards. */
   readonly chunks: readonly number[];
-  /** Element type in the words of Zarr 3, e.g. `float32`; anything else as the store writes it. */
+  /** Element type as Zarr 3 names it, e.g. `float32`; anything else as the store writes it. */
   readonly dataType: string;
   /** The value of an element that was never written, as the store's writer has it. */
   readonly fill: unknown;
@@ -27,7 +27,7 @@ export interface StoredArray {
 /** The groups and arrays of a store by their paths, `/` for the root. */
 export interface StoreTree {
   readonly entries: Readonly<Record<string, StoredGroup | StoredArray>>;
-  /** Digest of the metadata and, where the store tells them, of the sizes and times of all its objects. */
+  /** Digest of the metadata and, if the store tells them, of the sizes and times of all its objects. */
   readonly digest: string;
   /** Time of the newest object in milliseconds of the store's clock: a newer one is a change. */
   readonly newestMs: number;

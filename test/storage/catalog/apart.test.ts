@@ -75,8 +75,8 @@ it("does not reach beyond the data folders, and says so of each descriptor alone
   expect(datasets.map(({ name }) => name)).toEqual(["c"]);
   const messages = problems.filter(({ location }) => location.startsWith(folder)).map(({ message }) => message);
   expect(messages).toEqual([
-    `fields.velocity: ${outside}: is in none of the data folders, nor beside its descriptor`,
-    "fields.velocity: link.h5: is in none of the data folders, nor beside its descriptor",
+    `fields.velocity: ${outside}: is in none of the data folders, nor in the folder of its descriptor`,
+    "fields.velocity: link.h5: is in none of the data folders, nor in the folder of its descriptor",
   ]);
   expect(scan(join(SCRATCH, "nowhere")).problems[0]?.message).toMatch(/the folder of descriptors is not readable: /);
 });

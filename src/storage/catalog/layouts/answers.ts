@@ -1,4 +1,4 @@
-/** Types the answers that the user gives by flags to what a file does not say. */
+/** Types the facts about a file that the user states by flags. */
 import type { AxisName } from "../../file/dataset.js";
 import type { OtherField } from "./usual-names.js";
 
@@ -25,9 +25,9 @@ export interface Answers {
   /** Paths of one vector or three components. */
   readonly velocity?: readonly string[];
   readonly pressure?: string;
-  /** Fields beside these two, each by the path of one dataset or those of three components. */
+  /** Other fields, each by the path of one dataset or those of three components. */
   readonly fields?: readonly OtherField[];
-  /** Number of the trajectory, where a file holds several. */
+  /** Number of the trajectory, if a file holds several. */
   readonly trajectory?: number;
   /** Whether datasets without a usual name may be taken for fields, with a question. */
   readonly anyName?: boolean;

@@ -7,18 +7,18 @@ export type Dimension = Role | "n";
 export interface Evidence {
   /** Roles that the file names, null for a dimension without a name. */
   readonly labels: readonly (Role | null)[];
-  /** Lengths that the dimension of a role may have; no entry where nothing is known of them. */
+  /** Lengths that the dimension of a role may have; no entry if nothing is known of them. */
   readonly lengths: ReadonlyMap<Role, readonly number[]>;
   /** Orders in which roles are stored, each of all roles or of some. */
   readonly orders: readonly (readonly string[])[];
 }
 
-/** Order in which assignments are preferred where several are left: times first, components last, z y x. */
+/** Order in which assignments are preferred if several are left: times first, components last, z y x. */
 const HABIT: readonly Role[] = ["t", "z", "y", "x", "c"];
 
 /**
  * Every assignment of x, y, z, the components of a vector, and perhaps t to the dimensions of `shape`, the habitual one
- * first. A dimension of one element that no role needs is `n`; there are none where the shape has too few or too many.
+ * first. A dimension of one element that no role needs is `n`; there are none if the shape has too few or too many.
  */
 export function assignments(shape: readonly number[], isVector: boolean, evidence: Evidence): Dimension[][] {
   const needed = HABIT.filter((role) => role !== "t" && (isVector || role !== "c"));

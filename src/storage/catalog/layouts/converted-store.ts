@@ -1,9 +1,9 @@
-/** Recognises stores that `fieldprobe convert` has written: the descriptor of the dataset stands in an attribute. */
+/** Recognises stores written by `fieldprobe convert` by the attribute that holds their descriptor. */
 import { DataError } from "../../../errors.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { type Contents, Findings, type Layout } from "./layout.js";
 
-/** The attribute of the root, and the file that stands for the store itself in it. */
+/** The attribute of the root, and the name in it that means the store itself. */
 export const DESCRIPTOR_ATTRIBUTE = "fieldprobe_descriptor";
 export const STORE_ITSELF = "{store}";
 
@@ -26,7 +26,7 @@ export const convertedStore: Layout = {
   },
 };
 
-/** A store is written by whoever can write to its host: it describes nothing but itself. */
+/** Anybody who can write to its host may have written a store: it may describe only itself. */
 function itself(file: unknown, name: string): string {
   if (file !== STORE_ITSELF) throw new DataError(`its attribute ${DESCRIPTOR_ATTRIBUTE} names another file`);
   return name;

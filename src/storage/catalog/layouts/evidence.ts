@@ -13,14 +13,14 @@ import { type Role, roleNamed, tableNamed } from "./usual-names.js";
 export interface CoordinateTable {
   readonly role: "t" | AxisName;
   readonly path: string;
-  /** Numbers in the table; one more than nodes where they are the edges of cells. */
+  /** Numbers in the table; one more than nodes if they are the edges of cells. */
   readonly length: number;
   readonly isEdges: boolean;
   /** The dimension along which a table of three dimensions varies; null for a list. */
   readonly along: number | null;
 }
 
-/** Groups that keep the grid beside the fields. */
+/** Groups that hold the grid next to the fields. */
 const GRID_GROUPS =
   /^(grids?|nodes?|points?|cells?|cent(er|re)s?|vert(ex|ices)|mesh(es)?|coord(s|inates)?|scales?|dim(s|ensions)?|geom(etry)?|ax[ei]s|domain|info|param(s|eters)?|config|settings|header|attributes)$/i;
 /** Numbers of a small dataset that is as good as an attribute. */
@@ -29,7 +29,7 @@ const FEW = 3;
 const NO_VARIABLE = /not a netCDF variable/i;
 
 /**
- * Groups in which the grid of a field is looked for, the nearest first: its own, those above, and grid groups beside
+ * Groups in which the grid of a field is looked for, the nearest first: its own, those above, and grid groups next to
  * these.
  */
 export function groupsAround(contents: Contents, group: string): string[] {
@@ -100,7 +100,7 @@ export function curvedIn(
 }
 
 /**
- * The table at a path, or null where it is none: lists of any shape n, 1 x n, n x 1, and meshes of the shape of the
+ * The table at a path, or null if it is none: lists of any shape n, 1 x n, n x 1, and meshes of the shape of the
  * field.
  */
 function tableAt(
@@ -156,9 +156,9 @@ export interface DimensionLabels {
   readonly names: readonly (string | null)[];
   /** By dimension, of those attached that hold coordinates or times. */
   readonly tables: readonly (CoordinateTable | null)[];
-  /** Order in which the file says that some of them are stored, where it does not name all; else null. */
+  /** Order in which the file says that some of them are stored, if it does not name all; else null. */
   readonly order: readonly Role[] | null;
-  /** What else the file says of them that contradicts the roles, for people; null where nothing does. */
+  /** What else the file says of them that contradicts the roles, for people; null if nothing does. */
   readonly contradiction: string | null;
   /** The source of the roles, for people. */
   readonly where: string;
@@ -214,7 +214,7 @@ function statedOrder(contents: Contents, place: string): StatedOrder | null {
   return null;
 }
 
-/** Says that an order is not that of the roles; null where they agree, or there is none. */
+/** Says that an order is not that of the roles; null if they agree, or there is none. */
 function disagreement(stated: StatedOrder | null, roles: readonly (Role | null)[]): string | null {
   if (stated === null) return null;
   const { order, where } = stated;
@@ -328,7 +328,7 @@ export class StatedNumbers {
     });
   }
 
-  /** Two places that state different numbers under some names, for people; null where all agree. */
+  /** Two places that state different numbers under some names, for people; null if all agree. */
   contradiction(names: readonly string[]): string | null {
     const statements = names.flatMap((name) => this.#statements.get(name) ?? []);
     if (statements.length < 2) return null;
@@ -373,7 +373,7 @@ export class StatedNumbers {
   }
 
   /**
-   * The statements about an axis. A list of three numbers is in the order x, y, z; where the axes are stored in another
+   * The statements about an axis. A list of three numbers is in the order x, y, z; if the axes are stored in another
    * order and the numbers differ, it is not known whether the list follows that one, and the list states nothing of one
    * axis.
    */
@@ -423,7 +423,7 @@ export class StatedNumbers {
       : null;
   }
 
-  /** Walls or open faces, where a boundary condition names them. */
+  /** Walls or open faces, if a boundary condition names them. */
   #walls(axis: AxisName): StatedNumber<boolean> | null {
     const found = this.text([`bc_${axis}`, `${axis}_bc`, `boundary_${axis}`]);
     const word = found?.value.trim() ?? "";

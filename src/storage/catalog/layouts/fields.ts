@@ -1,4 +1,4 @@
-/** Finds the datasets of fields by their names, also where every time has a group or dataset of its own. */
+/** Finds the datasets of fields by their names, even if each time has its own group or dataset. */
 import { DataError } from "../../../errors.js";
 import type { FieldName } from "../../file/dataset.js";
 import { join, parentOf } from "./evidence.js";
@@ -7,12 +7,12 @@ import { OTHERS, type OtherField, PRESSURES, TRIPLES, VECTORS } from "./usual-na
 
 /** Fields of one group. Paths are those of the first time and may be written with `{step}` by `place`. */
 export interface FoundFields {
-  /** One vector or three components; none where there is only a pressure. */
+  /** One vector or three components; none if there is only a pressure. */
   readonly velocity: readonly string[];
   readonly pressure: string | null;
-  /** Fields beside these, each one dataset or three components. */
+  /** Other fields, each one dataset or three components. */
   readonly others: readonly OtherField[];
-  /** One text per time where every time has its own group or dataset, ascending; null where it has not. */
+  /** One text per time if every time has its own group or dataset, ascending; null if it has not. */
   readonly steps: readonly string[] | null;
   /** The path with `{step}` in the place of the first text. */
   readonly place: (path: string) => string;
@@ -24,9 +24,9 @@ const MOST_GROUPS = 4000;
 /** Datasets that a question lists. */
 const LISTED = 4;
 const NUMBER = String.raw`\d+(?:\.\d+)?(?:[eE][+-]?\d+)?`;
-/** A group that stands for a time: a number after a name or none. */
+/** A group that holds one time: a number after a name or none. */
 const TIME_GROUP = new RegExp(`^(.*?[^0-9.]|)(${NUMBER})$`);
-/** A dataset that stands for a time: the number of its time has three digits at least, as a component never has. */
+/** A dataset that holds one time: the number of its time has three digits at least, as a component never has. */
 const TIME_DATASET = /^(.*?)[_-]?(\d{3,})$/;
 
 /** A group, or a name with a number, whose fields are those of one time. */
@@ -39,8 +39,8 @@ interface Holder {
 /**
  * The fields of a file.
  *
- * @returns null where no dataset has the name of one
- * @throws DataError where the fields have only two dimensions, or the user names one that is not there
+ * @returns null if no dataset has the name of one
+ * @throws DataError if the fields have only two dimensions, or the user names one that is not there
  */
 export function findFields(contents: Contents, findings: Findings): FoundFields | null {
   const { answers } = contents;
@@ -95,7 +95,7 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
   return { velocity, pressure, others: beside, steps: series?.steps ?? null, place };
 }
 
-/** Asks which datasets are a field where some that could be it are others than those taken, by whatever path. */
+/** Asks which datasets are a field if there are candidates other than those taken, by whatever path. */
 function askWhich(
   contents: Contents,
   findings: Findings,
@@ -130,13 +130,13 @@ function namedIn(contents: Contents, { paths }: Holder, names: readonly string[]
   return names.flatMap((name) => (rank(contents, paths.get(name)) >= 3 ? [[paths.get(name) as string]] : []));
 }
 
-/** Datasets of a group that could be the same scalar beside velocity and pressure. */
+/** Datasets of a group that could be the same scalar. */
 function rivalsOf(contents: Contents, holder: Holder, field: OtherField["field"]): string[][] {
   const row = OTHERS.find((other) => other.field === field);
   return row === undefined || row.triples.length > 0 ? [] : namedIn(contents, holder, row.whole);
 }
 
-/** Fields by their shapes, where no dataset has a usual name: a vector, three datasets of one shape, or a scalar. */
+/** Fields by their shapes, if no dataset has a usual name: a vector, three datasets of one shape, or a scalar. */
 function unnamedFields(contents: Contents, findings: Findings): FoundFields | null {
   const paths = groupsOf(contents)
     .flatMap((group) => contents.datasets(group).map((name) => join(group, name)))
@@ -164,7 +164,7 @@ function first(paths: readonly (string | undefined)[]): string | null {
   return paths.find((path) => path !== undefined) ?? null;
 }
 
-/** @throws DataError where a path that the user names is none of a dataset */
+/** @throws DataError if a path that the user names is not that of a dataset */
 function requireDatasets(contents: Contents, paths: readonly string[]): void {
   for (const path of paths)
     if (contents.dataset(path) === null)
@@ -173,7 +173,7 @@ function requireDatasets(contents: Contents, paths: readonly string[]): void {
       );
 }
 
-/** The fields beside velocity and pressure that the user names. */
+/** The fields other than velocity and pressure that the user names. */
 function saidOthers(contents: Contents): readonly OtherField[] {
   const { fields = [] } = contents.answers;
   for (const { paths } of fields) requireDatasets(contents, paths);
@@ -234,7 +234,7 @@ function velocitiesIn(contents: Contents, { paths }: Holder): string[][] {
   return [...triples, ...vectors.filter(([path]) => !isPart(path))];
 }
 
-/** The fields beside velocity and pressure: of each the first that has one of its names. */
+/** The fields other than velocity and pressure: for each, the first dataset with one of its names. */
 function othersIn(contents: Contents, { paths }: Holder): OtherField[] {
   return OTHERS.flatMap(({ field, whole, triples }) => {
     const scalars = whole.flatMap((name) =>
@@ -268,7 +268,7 @@ function rank(contents: Contents, path: string | undefined): number {
   return stored === null || (stored.element !== "float" && stored.element !== "integer") ? 0 : stored.shape.length;
 }
 
-/** A pressure in a group of its own beside that of the velocity, where there is only one. */
+/** The only pressure in a group next to that of the velocity, or null. */
 function pressureBeside(contents: Contents, holder: Holder, all: readonly Holder[], isSeries: boolean): string | null {
   if (isSeries) return null;
   const found = all
@@ -279,7 +279,7 @@ function pressureBeside(contents: Contents, holder: Holder, all: readonly Holder
 }
 
 /**
- * The times that groups or numbered datasets stand for, where all of them hold the same names; null where they do not.
+ * The times of groups or numbered datasets if all of them hold the same names; else null.
  */
 function seriesOf(holders: readonly Holder[]): { steps: string[]; place: (path: string) => string } | null {
   const parsed = holders.map(({ group }) => ({
@@ -304,7 +304,7 @@ function seriesOf(holders: readonly Holder[]): { steps: string[]; place: (path: 
   };
 }
 
-/** @throws DataError where two texts in order of their numbers are one number */
+/** @throws DataError if two texts in order of their numbers are one number */
 export function requireDistinct(steps: readonly string[], what: string): void {
   const at = steps.findIndex((step, index) => index > 0 && Number(step) === Number(steps[index - 1]));
   if (at > 0) throw new DataError(`two ${what} have the same number: ${steps[at - 1]} and ${steps[at]}`);
@@ -313,7 +313,7 @@ export function requireDistinct(steps: readonly string[], what: string): void {
 /** The way in which a flow of two components can be served. */
 const THIRD = "a flow of two components needs a third of zeros in a dataset of its own (docs/datasets.md shows how)";
 
-/** Two of three components of a velocity where the third is missing, or null. */
+/** Two of three components of a velocity if the third is missing, or null. */
 function pairIn(contents: Contents, holders: readonly Holder[]): readonly string[] | null {
   const pairs = holders.flatMap(({ paths }) =>
     TRIPLES.map((names) => names.flatMap((name) => paths.get(name) ?? [])).filter(
@@ -344,7 +344,7 @@ function flatVector(contents: Contents, { paths }: Holder): string | null {
   return null;
 }
 
-/** @throws DataError where there are fields, but of fewer than three dimensions */
+/** @throws DataError if there are fields, but of fewer than three dimensions */
 function refuseFlat(contents: Contents, holders: readonly Holder[]): void {
   for (const holder of holders) {
     const vector = flatVector(contents, holder);

@@ -333,7 +333,7 @@ function requireSameTables(
     }
 }
 
-/** The evidence in a file of how many nodes lie along its axes, for people; null where there is none. */
+/** The evidence in a file of how many nodes lie along its axes, for people; null if there is none. */
 function evidenceOfLengths(tables: readonly CoordinateTable[], facts: StatedNumbers): string | null {
   const isStated = AXIS_NAMES.some((axis) => facts.nodes(axis) !== null);
   const hasCoordinates = tables.some(({ role }) => role !== "t" && facts.nodes(role) === null);

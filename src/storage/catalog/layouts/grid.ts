@@ -17,7 +17,7 @@ export interface StatedNumber<T = number> {
   readonly statement?: Statement;
 }
 
-/** Statements of a file about one axis; null where there is none. */
+/** Statements of a file about one axis; null if there is none. */
 export interface AxisClues {
   readonly coordinates: StatedNumber<{ file: string; path: string } | number[]> | null;
   readonly spacing: StatedNumber | null;
@@ -36,7 +36,7 @@ export interface AxisClues {
   };
 }
 
-/** Whether walls stand at both ends of an axis, or at the first and at the last. */
+/** Whether there are walls at both ends of an axis, or at the first and at the last. */
 export type Ends = boolean | readonly [boolean, boolean];
 
 export const NO_CLUES: AxisClues = {
@@ -80,7 +80,7 @@ const BOX_SLACK = 1e-3;
 const STEP_SLACK = 0.25;
 
 /**
- * The ends of a box as origin, length and spacing. The nodes stand on both ends where the spacing says so; else they
+ * The ends of a box as origin, length and spacing. The nodes are on both ends if the spacing says so; else they
  * may as well be the centres of cells, or one period.
  */
 function boxed(axis: AxisName, nodes: number, clues: AxisClues, findings: Findings): AxisClues {
@@ -95,7 +95,7 @@ function boxed(axis: AxisName, nodes: number, clues: AxisClues, findings: Findin
   if (isOnEnds) return { ...clues, origin: lower };
   findings.ask(
     "origin",
-    `${lower.where} is ${lower.value} and ${upper.where} is ${upper.value}, and nothing states whether the ${nodes} nodes stand on these ends or in ` +
+    `${lower.where} is ${lower.value} and ${upper.where} is ${upper.value}, and nothing states whether the ${nodes} nodes are on these ends or in ` +
       `the middle of cells between them; the first node at ${lower.value} is a guess.`,
     "--origin x,y,z and --spacing x,y,z, or axes.* in a descriptor",
     axis,
@@ -115,7 +115,7 @@ function askContradictions(axis: AxisName, { contradictions }: AxisClues, answer
     );
 }
 
-/** The axis of so many nodes, with a question for everything about it that is not known. */
+/** The axis with a question for everything about it that is not known. */
 export function axisOf(
   axis: AxisName,
   nodes: number,
@@ -142,7 +142,7 @@ export function axisOf(
 
 /**
  * The axis of one node. Where it is said to be periodic, the field is constant along it; else it is one plane of a
- * field that is not known beside it, so that only values at its nodes are answered.
+ * field that is not known next to it, so that only values at its nodes are answered.
  */
 export function oneNode(axis: AxisName, file: AxisClues, answers: Answers, findings: Findings): AxisInput {
   const clues = withAnswers(axis, { ...file, coordinates: null }, answers);
@@ -151,7 +151,7 @@ export function oneNode(axis: AxisName, file: AxisClues, answers: Answers, findi
     findings.ask(
       "periodicity",
       "It has one node, and nothing states that the field is constant along it; values are served at that node only, by None.",
-      "--periodic AXES where it is constant, or axes.*.periodic in a descriptor",
+      "--periodic AXES if it is constant, or axes.*.periodic in a descriptor",
       axis,
     );
   else findings.addReason(`${axis}: one node${periodicText(periodic)}.`);
@@ -175,7 +175,7 @@ export function facesOf(
   if (walls === null) {
     findings.ask(
       "faces",
-      "Nothing states whether walls stand at the ends; they are served as open: particles that leave there fail or stop.",
+      "Nothing states whether there are walls at the ends; they are served as open: particles that leave there fail or stop.",
       "--walls AXES (none for none), or axes.*.faces in a descriptor",
       axis,
     );
@@ -200,7 +200,7 @@ function askOrigin(axis: AxisName, { unordered }: AxisClues, findings: Findings)
   );
 }
 
-/** Asks where a length and a spacing do not agree: a period has one spacing a node, other boxes perhaps one less. */
+/** Asks if a length and a spacing do not agree: a period has one spacing a node, other boxes perhaps one less. */
 function askLength(
   axis: AxisName,
   nodes: number,
@@ -220,7 +220,7 @@ function askLength(
   );
 }
 
-/** Says of a list that it states something, but not for which axis; null where there is no list. */
+/** Says that a list states something, but not for which axis; null if there is no list. */
 function unorderedText(list: StatedNumber<readonly number[]> | null): string | null {
   return list === null
     ? null
@@ -243,7 +243,7 @@ function spacingOf(axis: AxisName, nodes: number, clues: AxisClues, findings: Fi
     findings.addReason(
       `${axis}: spacing ${found}, length ${length.value} from ${length.where}${periodicText(periodic)}.`,
     );
-    // The user's length is defined; that of a file may be of the cells or of the nodes where the axis is not periodic.
+    // The user's length is defined; that of a file may be of the cells or of the nodes if the axis is not periodic.
     if (periodic === null || (!isPeriodic && length.where !== USER))
       findings.ask(
         "spacing",
@@ -275,7 +275,7 @@ function askPeriodicity(axis: AxisName, findings: Findings): void {
   );
 }
 
-/** Times of so many frames: as the user says, else as stated, else the index with a question. */
+/** Times of the frames: as the user says, else as stated, else the index with a question. */
 export function timesOf(
   frames: number,
   stated: StatedNumber<readonly number[]> | null,

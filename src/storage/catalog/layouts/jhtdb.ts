@@ -247,7 +247,7 @@ function tabulated(
   if (path === shared && contents.dataset(own) !== null)
     findings.ask(
       "spacing",
-      `w stands on the nodes of ${own}, the other components on those of ${shared}; ${shared} for all is a guess.`,
+      `w is on the nodes of ${own}, the other components on those of ${shared}; ${shared} for all is a guess.`,
       `axes.${axis} in a descriptor, of w interpolated to ${shared}`,
     );
   const clues = {

@@ -25,7 +25,7 @@ export class Findings {
   readonly warnings: string[] = [];
   /** Guesses. */
   readonly questions: Question[] = [];
-  /** The place of the one number that is the time of the only frame, where it has no other effect. */
+  /** The place of the one number that is the time of the only frame, if it has no other effect. */
   timeFrom: Statement | null = null;
 
   addReason(reason: string): void {
@@ -49,7 +49,7 @@ export interface Recognition {
   /** Descriptor without its name; paths name the file by its base name. */
   readonly plan: Omit<DescriptorInput, "schemaVersion" | "name">;
   readonly findings: Findings;
-  /** Name of the dataset, where the file states it. */
+  /** Name of the dataset, if the file states it. */
   readonly name?: string;
 }
 
@@ -104,7 +104,7 @@ export class Contents {
     return found?.kind === kind ? found.path : null;
   }
 
-  /** Names in a group, or null when it is none. */
+  /** Names in a group; null if there is no such group. */
   group(path: string): string[] | null {
     const found = this.#find(path, "group");
     if (found === null) return null;
@@ -140,13 +140,13 @@ export class Contents {
     return this.file.numbers(found);
   }
 
-  /** The texts of a small dataset, or null where it is none of text. */
+  /** The texts of a small dataset, or null if it does not hold text. */
   textsIn(path: string): readonly string[] | null {
     const found = this.#find(path, "dataset");
     return found === null ? null : this.file.texts(found);
   }
 
-  /** The object at a path, by a name that all paths to it share; null where there is none. */
+  /** The object at a path, by a name that all paths to it share; null if there is none. */
   identity(path: string): string | null {
     const found = this.#find(path, "group") ?? this.#find(path, "dataset");
     return found === null ? null : `${this.file.address(found) ?? found}`;
@@ -178,7 +178,7 @@ export class Contents {
     return Array.isArray(value) ? value : null;
   }
 
-  /** Base names of the dimension scales of a dataset, one per dimension, null where there is none. */
+  /** Base names of the dimension scales of a dataset, one per dimension, null if there is none. */
   scaleNames(path: string): (string | null)[] {
     return this.scales(path).map(([scale]) => scale?.split("/").pop() ?? null);
   }

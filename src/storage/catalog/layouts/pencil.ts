@@ -26,7 +26,7 @@ export const PENCIL: ProducerRow = {
 };
 
 /**
- * Ghost layers from the length: n nodes span n spacings where the axis is periodic and n - 1 where it is not, so what
+ * Finds ghost layers by the length: n nodes span n spacings if the axis is periodic and n - 1 if it is not, so what
  * the table has beyond the length is even in the first case and odd in the second.
  */
 function ghostedAxis(contents: Contents, name: AxisName, findings: Findings): ProducerAxis {

@@ -1,4 +1,4 @@
-/** Describes the files of a producer by a row of facts, and by functions for what differs from file to file. */
+/** Describes the files of a producer by a row of facts, with functions for details that differ between files. */
 import { DataError } from "../../../errors.js";
 import { FIELDS } from "../../../operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../../file/dataset.js";

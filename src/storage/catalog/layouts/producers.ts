@@ -1,4 +1,4 @@
-/** Lists the producers whose files are known by facts alone, and those whose files are refused with advice. */
+/** Lists producers that a row of facts describes, and codes whose files are refused with advice. */
 import { DataError } from "../../../errors.js";
 import { type Contents, type Layout, periodicAxis, tableAxis } from "./layout.js";
 import { isMarked, type ProducerRow } from "./producer.js";

@@ -28,7 +28,7 @@ export const LAYOUTS: readonly Layout[] = [
   generic,
 ];
 
-/** A bare file in the words of a descriptor. */
+/** The description of a bare file. */
 export interface Recognised {
   readonly producer: string;
   readonly descriptor: Descriptor;
@@ -40,7 +40,7 @@ export interface Recognised {
   readonly isNamed: boolean;
   /** Units and labels of its fields as text, which the files of a series share. */
   readonly units: string;
-  /** The place of the number that is its time, and has no other effect; null where there is none. */
+  /** The place of the number that is its time, and has no other effect; null if there is none. */
   readonly timeFrom: Statement | null;
 }
 
@@ -54,7 +54,7 @@ function accepted(plan: Recognition["plan"], { questions }: Findings, answers: A
  * Recognises a file by its groups, datasets and attributes; no field is read.
  *
  * @param answers what the user says, which goes before what the file states
- * @param name    of the dataset where the file states none, that of the file unless given
+ * @param name    of the dataset if the file states none, that of the file unless given
  * @returns null when no fingerprint matches
  * @throws DataError when the file is not readable, or is recognised but cannot be served
  */

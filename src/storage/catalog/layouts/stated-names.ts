@@ -1,4 +1,4 @@
-/** Asks if an attribute gives a dataset the name of another component, field or axis than the one it is taken for. */
+/** Raises a question if an attribute contradicts the component, field or axis that a dataset is taken for. */
 import { AXIS_NAMES, type AxisName, type FieldName } from "../../file/dataset.js";
 import type { Contents, Findings } from "./layout.js";
 

@@ -1,6 +1,6 @@
 /**
- * Lists the words by which files state things that change values, places, components or times, and what is known of
- * them. A statement that is met in a new file becomes a row here.
+ * Lists words by which files state that values, places, components or times change, and what is known about them. New
+ * statements are added as rows.
  */
 import type { Subject } from "../../file/dataset.js";
 
@@ -13,7 +13,7 @@ export interface SuspectRow {
   readonly about: Subject;
   /** What the statement may do, for people: "may ... them". */
   readonly effect: string;
-  /** The number that changes nothing; null where numbers say nothing. */
+  /** The number that changes nothing; null if numbers say nothing. */
   readonly neutral: number | null;
   /** Texts that change nothing, in lower case. */
   readonly plain: readonly string[];

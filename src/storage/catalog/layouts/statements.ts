@@ -1,6 +1,6 @@
 /**
- * Asks about every statement of a file that may change values, places, components or times, and that nothing applies:
- * in the attributes of fields and coordinates, of the groups above them, and in small datasets beside them.
+ * Asks about every statement of a file that may change values, places, components or times but is not applied: in the
+ * attributes of fields and coordinates, of the groups above them, and in small datasets next to them.
  */
 import { AXIS_NAMES, type AxisName, type FieldName } from "../../file/dataset.js";
 import { placeOf } from "../../file/files.js";
@@ -36,7 +36,7 @@ interface Suspect {
 }
 
 /**
- * Asks about what stands at the objects that a description reads, and above them.
+ * Asks about the statements at the objects that a description reads, and above them.
  *
  * @returns units and labels of the fields as text
  */
@@ -193,7 +193,7 @@ function suspectNumbers(contents: Contents, group: string): Suspect[] {
   });
 }
 
-/** One question for statements of one name and value, wherever they stand. */
+/** One question for statements of one name and value, wherever they are. */
 function askSuspects(suspects: readonly Suspect[], findings: Findings): void {
   const alike = new Map<string, Suspect[]>();
   for (const suspect of suspects) {
@@ -219,7 +219,7 @@ const ANSWERS = {
   order: "--dims with the dimensions in stored order, or a descriptor without this question",
 };
 
-/** Asks where components, or frames, are not in one unit. */
+/** Asks if components, or frames, are not in one unit. */
 function askUnits(contents: Contents, field: string, parts: readonly string[][], findings: Findings): void {
   const said = parts
     .flatMap(([path]) => path ?? [])
@@ -263,7 +263,7 @@ function labelsAt(contents: Contents, path: string): string {
   return [...all, ...(dimensions.length === 0 ? [] : [dimensions.join(" ")])].join(", ") || "nothing";
 }
 
-/** Says how the numbers of a dataset become values, where they do. */
+/** Says how the numbers of a dataset become values, if they do. */
 function addPacking(contents: Contents, path: string, findings: Findings): void {
   const names = [...contents.attributes(path).keys()].filter(
     (name) => isPackingName(name) && !/fill|missing/i.test(name),

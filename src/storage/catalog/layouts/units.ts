@@ -52,7 +52,7 @@ export function contradictionOf(a: string, b: string): boolean {
 /** A unit with its power, after what separates it from the one before. */
 const TERM = /\s*([/.*·]|\bper\b)?\s*([A-Za-zµ]+|\S)(?:\s*(?:\^|\*\*)?\s*([-+]?\d+))?/g;
 
-/** A product of powers such as `m/s`, `m s-1`, `m s**-1` or `cm.s^-1`; null where a part of it is not known. */
+/** A product of powers such as `m/s`, `m s-1`, `m s**-1` or `cm.s^-1`; null if a part of it is not known. */
 export function unitOf(text: string): Unit | null {
   let factor = 1;
   const powers = [0, 0, 0, 0];

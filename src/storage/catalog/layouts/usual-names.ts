@@ -34,7 +34,7 @@ const COMPONENTS = exactly(
 );
 const COUNTS = AXIS_NAMES.map((role) => ({ role, pattern: exactly(`n_?${role}|${role}[_-]?dim`) }));
 
-/** The table that a name stands for, or null. */
+/** The table that a name means, or null. */
 export function tableNamed(name: string): TableName | null {
   if (TIMES.test(name)) return { role: "t", isEdges: false };
   return TABLES.find(({ pattern }) => pattern.test(name)) ?? null;
@@ -68,7 +68,7 @@ function triplesOf(stems: readonly string[]): string[][] {
 /** Names of three components in a list of them, in the usual order. */
 const COMPONENT_LISTS: readonly (readonly string[])[] = [AXIS_NAMES, ["0", "1", "2"], ["1", "2", "3"], ...TRIPLES];
 
-/** Whether these names of three components stand in the order x, y, z; null where they are not known. */
+/** Whether these names of three components are in the order x, y, z; null if they are not known. */
 export function areInOrder(names: readonly string[]): boolean | null {
   const said = names.map((name) => name.trim().toLowerCase());
   const list = COMPONENT_LISTS.find((known) => known.every((name) => said.includes(name)));
@@ -79,14 +79,14 @@ export function areInOrder(names: readonly string[]): boolean | null {
 export const VECTORS: readonly string[] = ["velocity", "u", "vel", "velocities", "uvw"];
 export const PRESSURES: readonly string[] = ["p", "pressure", "pres", "press"];
 
-/** Names of a field that may stand beside velocity and pressure: of the whole, and of three components. */
+/** Names of a field other than velocity and pressure: of the whole, and of three components. */
 export interface OtherNames {
   readonly field: "force" | "magnetic" | "potential" | "density" | "temperature";
   readonly whole: readonly string[];
   readonly triples: readonly (readonly string[])[];
 }
 
-/** A field beside velocity and pressure, as one dataset or three components. */
+/** A field other than velocity and pressure, as one dataset or three components. */
 export interface OtherField {
   readonly field: OtherNames["field"];
   readonly paths: readonly string[];
@@ -97,7 +97,8 @@ const vector = (field: OtherNames["field"], whole: readonly string[], stems: rea
 });
 
 /**
- * The fields beside velocity and pressure; single letters that mean many things (a, f, t) name none of them as a whole.
+ * The fields other than velocity and pressure. Single letters that mean many things (a, f, t) name none of them as a
+ * whole.
  */
 export const OTHERS: readonly OtherNames[] = [
   vector("magnetic", ["magnetic_field", "magneticfield", "magnetic", "mag", "b"], ["b", "mag", "magnetic_field"]),

@@ -1,6 +1,5 @@
 /**
- * Reads the extensible array, the chunk index of data that has no bound in one dimension, in files of the formats since
- * 1.10.
+ * Reads the extensible array, the chunk index since format 1.10 of data without a bound in one dimension.
  */
 import { DataError } from "../../../errors.js";
 import { addressAt, checkedBytes, type ReadBytes, unsigned } from "../bytes.js";
@@ -8,7 +7,7 @@ import { CHECKSUM } from "../checksum.js";
 import { type ChunkGrid, chunkNumbers, entryAt, entryRanges, kept, type Lookup } from "./lookup.js";
 
 /**
- * The content of the header. The first entries stand in the index block, all others in data blocks. These come in
+ * The content of the header. The first entries are in the index block, all others in data blocks. These come in
  * levels: level k has 2^floor(k / 2) blocks of `smallest` * 2^ceil(k / 2) entries. The blocks of the lower levels are
  * found in the index block, those of each higher one in a super block. Blocks of more than a page of entries are cut
  * into pages.
@@ -28,7 +27,7 @@ interface Header {
   readonly prefix: number;
   /** Entries up to the last that was ever used. */
   readonly used: number;
-  /** Null where there is none. */
+  /** Null if there is none. */
   readonly indexBlock: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** Reads the B-tree of version 1, the chunk index of all files of the formats before 1.10. */
+/** Reads the B-tree of version 1, the chunk index of all formats before 1.10. */
 import { DataError } from "../../../errors.js";
 import type { StoredChunk } from "../../file/stored.js";
 import { addressAt, type ReadBytes, signedBytes, unsigned } from "../bytes.js";

@@ -1,4 +1,4 @@
-/** Reads the fixed array, the chunk index of data that has bounds, in files of the formats since 1.10. */
+/** Reads the fixed array, the chunk index since format 1.10 of data with bounds. */
 import { DataError } from "../../../errors.js";
 import { addressAt, checkedBytes, type ReadBytes, unsigned } from "../bytes.js";
 import { CHECKSUM } from "../checksum.js";

@@ -1,6 +1,6 @@
 /**
- * Holds what the kinds of chunk index share: the lookup, the numbers of chunks, ranges of entries and a memory of what
- * was read last.
+ * Defines what the kinds of chunk index share: the lookup, the numbers of chunks, ranges of entries, and a memory of
+ * the last reads.
  */
 
 import type { Hyperslab, StoredChunk } from "../../file/stored.js";
@@ -14,7 +14,7 @@ export type Lookup = (first: readonly number[]) => StoredChunk | null;
 export interface ChunkGrid {
   /** Edges of a chunk. */
   readonly chunks: readonly number[];
-  /** Lengths that the dataset may grow to; Infinity where there is no bound. */
+  /** Lengths that the dataset may grow to; Infinity if there is no bound. */
   readonly maxShape: readonly number[];
 }
 
@@ -40,9 +40,9 @@ export function kept<A, T>(read: (address: number, about: A) => T): (address: nu
 
 /**
  * The number of a chunk in an array of all that the dataset may ever have: the last dimension counts fastest, but one
- * without a bound slowest of all, wherever it stands.
+ * without a bound slowest of all, wherever it is.
  *
- * @returns also the number of all chunks; Infinity where a dimension has no bound
+ * @returns also the number of all chunks; Infinity if a dimension has no bound
  */
 export function chunkNumbers({ chunks, maxShape }: ChunkGrid) {
   const counts = maxShape.map((length, d) => Math.ceil(length / chunks[d]));

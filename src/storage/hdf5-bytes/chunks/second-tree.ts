@@ -1,6 +1,5 @@
 /**
- * Reads the B-tree of version 2, the chunk index of data without bounds in two or more dimensions, since the formats of
- * 1.10.
+ * Reads the B-tree of version 2, the chunk index since format 1.10 of data without bounds in several dimensions.
  */
 import { DataError } from "../../../errors.js";
 import { type ReadBytes, unsigned } from "../bytes.js";
@@ -12,7 +11,7 @@ const TYPES = [10, 11];
 
 /**
  * Source: HDF5 file format specification 4.0, section III.A.2. A record is an address, for a filtered chunk its size
- * and a mask, and the place of the chunk in each dimension, counted in chunks. Records stand in the nodes of all
+ * and a mask, and the place of the chunk in each dimension, counted in chunks. Records are in the nodes of all
  * levels.
  *
  * @param address of its header
@@ -39,7 +38,7 @@ export function secondTree(read: ReadBytes, address: number, chunks: readonly nu
   };
 }
 
-/** ~k for the record k of a chunk; k where it would stand before record k. */
+/** ~k if record k is that of the chunk; else k, the record that it would come before. */
 function findRecord(
   node: DataView,
   records: number,
@@ -59,7 +58,7 @@ function findRecord(
   return low;
 }
 
-/** The sign of the place of a chunk, which stands at `at`, against that of the one that begins at `first`. */
+/** Compares the place of a chunk, read at `at`, with that of the chunk that begins at `first`. */
 function compareRecord(node: DataView, at: number, first: readonly number[], chunks: readonly number[]): number {
   for (let d = 0; d < chunks.length; d++) {
     const difference = unsigned(node, at + 8 * d) - first[d] / chunks[d];
