@@ -172,30 +172,21 @@ const ANY_FIELD = [TOKEN, DATASET, FIELD, float("time"), SPATIAL, TEMPORAL, POIN
 const CORNERS = [int("x_start"), int("y_start"), int("z_start"), int("x_end"), int("y_end"), int("z_end")] as const;
 /** Request of the nodes whose value is above a threshold. */
 const SEARCH = [TOKEN, DATASET, FIELD, float("time"), float("threshold"), SPATIAL, ...CORNERS] as const;
+const WIDTHS = [int("X"), int("Y"), int("Z"), int("Xwidth"), int("Ywidth"), int("Zwidth")] as const;
 /** Request of a cutout by corner and widths. */
-const RAW = [
-  TOKEN,
-  DATASET,
-  int("T"),
-  int("X"),
-  int("Y"),
-  int("Z"),
-  int("Xwidth"),
-  int("Ywidth"),
-  int("Zwidth"),
-] as const;
+const RAW = [TOKEN, DATASET, int("T"), ...WIDTHS] as const;
+const STRIDES = [int("x_step"), int("y_step"), int("z_step"), int("filter_width")] as const;
 /** Request of a cutout of any field by its corners, with strides and a filter. */
-const CUTOUT = [
-  TOKEN,
-  DATASET,
-  FIELD,
-  int("T"),
-  ...CORNERS,
-  int("x_step"),
-  int("y_step"),
-  int("z_step"),
-  int("filter_width"),
-] as const;
+const CUTOUT = [TOKEN, DATASET, FIELD, int("T"), ...CORNERS, ...STRIDES] as const;
+/**
+ * Requests that libraries of before 2019 send under names of today: boxes by corner and widths, counted from 0, and
+ * cutouts at a time. They are told apart by their members.
+ */
+const EARLIER = new Map<readonly Member[], readonly Member[]>([
+  [RAW, [TOKEN, DATASET, float("time"), ...WIDTHS]],
+  [SEARCH, [TOKEN, DATASET, FIELD, float("time"), float("threshold"), SPATIAL, ...WIDTHS]],
+  [CUTOUT, [TOKEN, DATASET, FIELD, int("T"), ...WIDTHS, ...STRIDES]],
+]);
 /** Requests of the array forms. */
 const DATA_ARRAYS = [FUNCTION, TOKEN, DATASET, float("time"), SPATIAL, TEMPORAL, LISTS] as const;
 const FILTER_ARRAYS = [
@@ -528,10 +519,12 @@ const ROWS: ReadonlyMap<string, OperationRow> = new Map(ALL_OPERATIONS.map((row)
 
 const WIRE_ROWS = new Map<string, OperationRow[]>();
 for (const row of ALL_OPERATIONS as readonly OperationRow[]) {
-  WIRE_ROWS.set(row.wire, [...(WIRE_ROWS.get(row.wire) ?? []), row]);
+  const request = EARLIER.get(row.request);
+  const forms = request === undefined ? [row] : [row, { ...row, request }];
+  WIRE_ROWS.set(row.wire, [...(WIRE_ROWS.get(row.wire) ?? []), ...forms]);
 }
 
-/** The operations that a SOAP message may mean by a name, the older first; none for every other name. */
+/** The requests that a SOAP message may mean by a name, the one of the WSDL first; none for every other name. */
 export function operationsNamed(wire: string): readonly OperationRow[] {
   return WIRE_ROWS.get(wire) ?? [];
 }

@@ -113,6 +113,49 @@ describe("published anchors on isotropic32 at (1, 2, 3) and time 0.4", () => {
   });
 });
 
+describe("requests of libraries of before 2019, told apart by their members", () => {
+  const WIDTHS = { Xwidth: 8, Ywidth: 8, Zwidth: 8 };
+  const binary = (text: string): string => /<\w+Result>([^<]*)</.exec(text)?.[1] ?? text;
+
+  it.each(["GetRawVelocity", "GetRawPressure"])("%s takes a time in place of a step", async (operation) => {
+    const box = { X: 1, Y: 0, Z: 2, Xwidth: 2, Ywidth: 2, Zwidth: 1 };
+    const today = binary(await send(operation, { authToken: "a", ...SET, T: 2, ...box }));
+    expect(today.length).toBeGreaterThan(20);
+    for (const version of ["1.1", "1.2"] as const) {
+      const older = await send(operation, { authToken: "a", ...SET, time: 0.4001, ...box }, "", version);
+      expect(binary(older)).toBe(today);
+    }
+    const late = await send(operation, { ...SET, time: 99, ...box });
+    expect(late).toContain("Time 99 out of range");
+    expect(late).toContain("time");
+  });
+
+  it("GetThreshold takes a corner and widths, and counts its answers from 0 as the corner", async () => {
+    const asked = { ...SET, field: "vorticity", time: 0.4, threshold: 1.5, spatialInterpolation: "None_Fd4" };
+    const corners = { x_start: 1, y_start: 1, z_start: 1, x_end: 8, y_end: 8, z_end: 8 };
+    const today = numbers(await send("GetThreshold", { ...asked, ...corners }));
+    const older = numbers(await send("GetThreshold", { ...asked, X: 0, Y: 0, Z: 0, ...WIDTHS }));
+    expect(older).toHaveLength(4 * 59);
+    expect(older).toEqual(today.map((value, i) => (i % 4 === 3 ? value : value - 1)));
+    const beyond = await send("GetThreshold", { ...asked, X: 30, Y: 0, Z: 0, ...WIDTHS });
+    expect(beyond).toContain("are not all among the 32");
+  });
+
+  it("GetAnyCutoutWeb takes a corner and widths, and counts steps from 0", async () => {
+    const steps = { x_step: 2, y_step: 1, z_step: 1, filter_width: 1 };
+    const corners = { x_start: 2, y_start: 1, z_start: 1, x_end: 9, y_end: 8, z_end: 8 };
+    const today = binary(await send("GetAnyCutoutWeb", { ...SET, field: "p", T: 3, ...corners, ...steps }));
+    const older = { ...SET, field: "p", T: 2, X: 1, Y: 0, Z: 0, ...WIDTHS, ...steps };
+    expect(binary(await send("GetAnyCutoutWeb", older, "<addr/>"))).toBe(today);
+    expect(today.length).toBeGreaterThan(1000);
+  });
+
+  it("a request that mixes both forms is refused by the member that does not belong", async () => {
+    const mixed = { ...SET, T: 2, time: 0.4, X: 0, Y: 0, Z: 0, ...WIDTHS };
+    expect(await send("GetRawPressure", mixed)).toContain("The member time is unknown to GetRawPressure");
+  });
+});
+
 it("GetAnyCutoutWeb takes every so many nodes, and means over cubes that pass the ends", async () => {
   const cut = async (box: Given, steps: readonly number[], width: number): Promise<number[]> => {
     const [x_step, y_step, z_step] = steps as [number, number, number];

@@ -77,8 +77,25 @@ function checkInside(dataset: Dataset, first: Triple, last: Triple): void {
   }
 }
 
-/** Corners of a box that count from 1 and belong to it. */
+/** The number of the first node in requests and answers: libraries of before 2019, which give widths, count from 0. */
+export function firstNumber({ X }: Query): 0 | 1 {
+  return X === undefined ? 1 : 0;
+}
+
+/** A box by the corner that counts from 0 and its widths. */
+function widths(query: Query, dataset: Dataset): { readonly first: Triple; readonly last: Triple } {
+  const { X = 0, Y = 0, Z = 0, Xwidth = 0, Ywidth = 0, Zwidth = 0 } = query;
+  const wrong = AXES.find((_, a) => ([Xwidth, Ywidth, Zwidth][a] as number) < 1);
+  if (wrong) throw invalid(`${wrong.toUpperCase()}width`, "The widths of a box must be at least 1.");
+  const first = [X, Y, Z] as const;
+  const last = [X + Xwidth - 1, Y + Ywidth - 1, Z + Zwidth - 1] as const;
+  checkInside(dataset, first, last);
+  return { first, last };
+}
+
+/** A box by its corners, which count from 1 and belong to it, or by corner and widths. */
 function corners(query: Query, dataset: Dataset): { readonly first: Triple; readonly last: Triple } {
+  if (firstNumber(query) === 0) return widths(query, dataset);
   const from = along(query, (axis) => `${axis}_start`);
   const to = along(query, (axis) => `${axis}_end`);
   const wrong = AXES.find((_, a) => from[a] > to[a]);
@@ -92,9 +109,17 @@ function corners(query: Query, dataset: Dataset): { readonly first: Triple; read
   return { first, last };
 }
 
-/** The frame of a stored step that counts from `base`; the first queryable frame has that number. */
-function frameOf(query: Query, dataset: Dataset, base: 0 | 1): number {
-  const step = (query.T as number) - base;
+/** The stored frame nearest to a time. */
+function frameAt(query: Query, dataset: Dataset): number {
+  const [frame = 0] = frameWeights(dataset.time, query.time as number, "None").frames;
+  return frame;
+}
+
+/** The frame of a stored step; the first queryable frame has the number of the first node. Or that of a time. */
+function frameOf(query: Query, dataset: Dataset): number {
+  if (query.T === undefined) return frameAt(query, dataset);
+  const base = firstNumber(query);
+  const step = query.T - base;
   const { guardBefore, guardAfter, count } = dataset.time;
   if (step < 0)
     throw invalid(
@@ -122,9 +147,8 @@ export function searchRegion(query: Query, operation: Operation, dataset: Datase
     const takes = criterion === "norm" ? "None" : operation.spatial.slice(1).join(", ");
     throw invalid("spatialInterpolation", `Invalid interpolation option specified! For ${text} it is ${takes}.`);
   }
-  const [frame = 0] = frameWeights(dataset.time, query.time as number, "None").frames;
   const count = [last[0] - first[0] + 1, last[1] - first[1] + 1, last[2] - first[2] + 1] as const;
-  return { field, frame, first, count, stride: [1, 1, 1], width: 1, criterion };
+  return { field, frame: frameAt(query, dataset), first, count, stride: [1, 1, 1], width: 1, criterion };
 }
 
 /** Reads a cutout by its nodes, by its corners, or by corner and widths. */
@@ -162,18 +186,15 @@ function nodesRegion(nodes: FrameBox, dataset: Dataset): NodeRegion {
 }
 
 function rawRegion(query: Query, operation: Operation, dataset: Dataset): NodeRegion {
-  const { X = 0, Y = 0, Z = 0, Xwidth = 0, Ywidth = 0, Zwidth = 0 } = query;
-  const first = [X, Y, Z] as const;
-  const count = [Xwidth, Ywidth, Zwidth] as const;
-  if (count.some((width) => width < 1)) throw invalid("Xwidth", "The widths of a cutout must be at least 1.");
-  checkInside(dataset, first, [X + Xwidth - 1, Y + Ywidth - 1, Z + Zwidth - 1]);
+  const { first, last } = widths(query, dataset);
+  const count = [last[0] - first[0] + 1, last[1] - first[1] + 1, last[2] - first[2] + 1] as const;
   const [field] = operation.fields as [FieldName];
-  return { field, frame: frameOf(query, dataset, 0), first, count, stride: [1, 1, 1], width: 1, criterion: "norm" };
+  return { field, frame: frameOf(query, dataset), first, count, stride: [1, 1, 1], width: 1, criterion: "norm" };
 }
 
 function strided(query: Query, dataset: Dataset): NodeRegion {
   const { first, last } = corners(query, dataset);
-  const frame = frameOf(query, dataset, 1);
+  const frame = frameOf(query, dataset);
   const stride = along(query, (axis) => `${axis}_step`);
   const wrong = AXES.find((_, a) => stride[a] < 1);
   if (wrong) throw invalid(`${wrong}_step`, `${wrong}_step must be at least 1.`);

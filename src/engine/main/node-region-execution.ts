@@ -5,7 +5,7 @@ import { type Hits, recordsByValue } from "../../kernels/threshold.js";
 import { FIELDS, RECORDS } from "../../operations.js";
 import type { Dataset, Triple } from "../../storage/file/dataset.js";
 import type { QueryTexts } from "../../text/text-task.js";
-import { type NodeRegion, partOf } from "../contract/node-region.js";
+import { firstNumber, type NodeRegion, partOf } from "../contract/node-region.js";
 import type { Evaluation, RegionBox, Result } from "../contract/query.js";
 import { runWithRetries } from "./carrier.js";
 import type { CheckedQuery } from "./check-query.js";
@@ -149,8 +149,11 @@ export class RegionExecution implements Evaluation {
 
   async #search(): Promise<Result> {
     const sharing = this.#sharing();
+    const base = firstNumber(this.#checked.query);
     const parts = sharing
-      ? (await this.#counted(() => sharing.search(this.#checked, this.#control()))).map(hitsIn)
+      ? (await this.#counted(() => sharing.search(this.#checked, this.#control()))).map((records) =>
+          hitsIn(records, base),
+        )
       : await this.#searchParts();
     const hits = parts.reduce((sum, { count }) => sum + count, 0);
     this.#checkHits(hits);
@@ -158,6 +161,7 @@ export class RegionExecution implements Evaluation {
       hits <= SORTED_HERE
         ? recordsByValue(parts, hits)
         : await this.#run<Float32Array>({ kind: "join", parts, count: hits });
+    if (base === 0) countFromZero(values);
     return {
       items: hits,
       itemsPerPoint: 1,
@@ -303,13 +307,18 @@ function divide({ count }: NodeRegion, edge: Triple): { readonly total: number; 
   };
 }
 
+/** Counts the nodes of records from 0, as libraries of before 2019 do. */
+function countFromZero(records: Float32Array): void {
+  for (let i = 0; i < records.length; i += 4) for (let a = 0; a < 3; a++) records[i + a] -= 1;
+}
+
 /** The records of another process as hits. */
-function hitsIn(records: Float32Array): Hits {
+function hitsIn(records: Float32Array, base: 0 | 1): Hits {
   const count = records.length / 4;
   const nodes = new Int32Array(3 * count);
   const values = new Float32Array(count);
   for (let i = 0; i < count; i++) {
-    for (let a = 0; a < 3; a++) nodes[3 * i + a] = records[4 * i + a] - 1;
+    for (let a = 0; a < 3; a++) nodes[3 * i + a] = records[4 * i + a] - base;
     values[i] = records[4 * i + 3];
   }
   return { nodes, values, count, unknown: 0, limit: count };

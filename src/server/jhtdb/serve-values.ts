@@ -13,8 +13,8 @@ import { countsFrames, readValuesQuery, timesOfFrames, type ValuesQuery } from "
 
 /** A query with times instead of counted frames, where clients count the frames of its dataset. */
 function inTimes(query: ValuesQuery, life: RequestLife): ValuesQuery {
-  const dataset = countsFrames(query.dataset) ? life.find(query.dataset) : undefined;
-  if (dataset === undefined) return query;
+  const dataset = life.find(query.dataset);
+  if (dataset === undefined || !countsFrames(query.dataset, dataset)) return query;
   if (query.track !== null) {
     throw new RequestError("Unsupported", `${dataset.name} counts its frames, so it has no tracks.`, { member: "var" });
   }

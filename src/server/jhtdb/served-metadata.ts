@@ -55,13 +55,14 @@ function axisLimits(axis: Axis) {
 }
 
 /** @param name of the dataset, or an alias, by which a client asks */
-function timeLimits({ time }: Dataset, name: string) {
+function timeLimits(dataset: Dataset, name: string) {
+  const { time } = dataset;
   const at = (k: number): number => time.values?.[k] ?? Number((time.origin + k * time.step).toPrecision(TIME_DIGITS));
   const first = time.guardBefore;
   const last = time.count - time.guardAfter - 1;
   const n = last - first + 1;
   const counted = { lower: "1", upper: String(n), n, isPeriodic: false, isDiscrete: true, dt: 1 };
-  if (countsFrames(name)) return { ...counted, timeIndexShift: { getcutout: -1, getdata: -1 } };
+  if (countsFrames(name, dataset)) return { ...counted, timeIndexShift: { getcutout: -1, getdata: -1 } };
   return {
     lower: String(at(first)),
     upper: String(at(last)),

@@ -1,4 +1,5 @@
 /** Reads the query string of `POST values`: operation, options and times. */
+import type { Dataset } from "../../engine/contract/dataset.js";
 import { excerpt, LimitError, RequestError } from "../../errors.js";
 import { parseFloat32 } from "../../float32/parse.js";
 import type { Operation, SpatialInterpolation, TemporalInterpolation } from "../../operations.js";
@@ -38,9 +39,9 @@ type Parameter = (typeof PARAMETERS)[number];
 /** Names of public datasets whose clients give the number of a frame, from 1, instead of a time. */
 const COUNTED_DATASETS = /^(isotropic(4096|8192|32768)|(st)?sabl2048low|rotstrat4096|channel5200)$/i;
 
-/** Whether clients give numbers of frames instead of times for the dataset of that name. */
-export function countsFrames(dataset: string): boolean {
-  return COUNTED_DATASETS.test(dataset);
+/** Whether clients give numbers of frames instead of times: its descriptor says so, or the name that they use. */
+export function countsFrames(name: string, dataset?: Pick<Dataset, "countsFrames">): boolean {
+  return dataset?.countsFrames === true || COUNTED_DATASETS.test(name);
 }
 
 /** Finds the stored times of frames by their numbers, from 1. @throws RequestError for a number of no frame */
@@ -48,7 +49,7 @@ export function timesOfFrames(frames: readonly number[], stored: readonly number
   return frames.map((frame) => {
     const time = stored[frame - 1];
     if (time !== undefined) return time;
-    const message = `t is ${frame}; this dataset counts its frames from 1 to ${stored.length}.`;
+    const message = `t is ${frame}, but this dataset takes numbers of frames, 1 to ${stored.length}, instead of times.`;
     throw new RequestError("OutOfRange", message, { member: "t" });
   });
 }

@@ -52,7 +52,7 @@ export interface DecodeContext extends RequestDialect {
   seen?(query: Query, items: ItemsSeen): void;
 }
 
-/** Finds the operations that a body element may name, which differ in their members; none for every other name. */
+/** Finds the requests that a body element may name, which differ in their members; none for every other name. */
 export function operationsAsked(namespace: string, reader: XmlReader): readonly OperationRow[] {
   return reader.namespace === namespace ? operationsNamed(reader.local) : [];
 }
@@ -127,13 +127,17 @@ class Decoder {
     } else this.#scalar(member, yield* readText(this.#reader, local));
   }
 
-  /** Turns to another operation of the same name if the next member says that it is meant. */
+  /** Turns to another request of the same name if the next member says that it is meant. */
   #choose(local: string): void {
-    if (this.#rows.length === 1 || this.#row.request[this.#cursor]?.name === local) return;
+    const isNext = ({ request }: OperationRow): boolean => {
+      const left = request.slice(this.#cursor);
+      const at = left.findIndex(({ name }) => name === local);
+      return at >= 0 && left.slice(0, at).every(({ required }) => !required);
+    };
+    if (this.#rows.length === 1 || isNext(this.#row)) return;
     const other = this.#rows.find(
-      ({ request }) =>
-        request[this.#cursor]?.name === local &&
-        request.slice(0, this.#cursor).every(({ name }, i) => name === this.#row.request[i]?.name),
+      (row) =>
+        isNext(row) && row.request.slice(0, this.#cursor).every(({ name }, i) => name === this.#row.request[i]?.name),
     );
     if (other === undefined || this.#evaluation !== null) return;
     this.#row = other;

@@ -134,6 +134,10 @@ const descriptorSchema = z
       .refine((fields) => Object.keys(fields).length > 0, `must name at least one of ${FIELD_NAMES.join(", ")}`),
     forcing: forcing.default({ kind: "none" }),
     dnsStep: z.number().positive().optional().describe("Time step of the simulation behind the data."),
+    times: z
+      .literal("frames")
+      .optional()
+      .describe("Clients of the public REST interface give numbers of frames, from 1, instead of times."),
     frameVelocity: z
       .tuple([z.number(), z.number(), z.number()])
       .default([0, 0, 0])

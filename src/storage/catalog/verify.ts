@@ -74,6 +74,7 @@ export function verify(description: Description, chunkBytes: number): { dataset:
         walls: triple(AXIS_NAMES, (name, at) => wallsOf(descriptor.axes[name], axes[at])),
         openFaces: descriptor.openFaces,
         time: timeAxis(descriptor),
+        countsFrames: descriptor.times === "frames",
         fields,
         forcing,
         dnsStep: descriptor.dnsStep ?? null,

@@ -122,6 +122,8 @@ export interface Dataset {
   readonly walls: readonly [Walls, Walls, Walls];
   readonly openFaces: OpenFaces;
   readonly time: TimeAxis;
+  /** Clients of the public REST interface give numbers of frames instead of times; absent: its name decides. */
+  readonly countsFrames?: boolean;
   readonly fields: Partial<Record<FieldName, FieldSource>>;
   readonly forcing: Forcing;
   /** Time step of the simulation that made the data; null if unknown. */

@@ -2,9 +2,13 @@
  * The REST interface of the public service over real sockets: requests as its clients send them, answers as they read
  * them.
  */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../src/main.js";
+import { writeCube } from "../../../tools/generate/cube.js";
 import { generator } from "../../support/run-query.js";
+import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";
 
 let service: RunningService;
@@ -270,6 +274,42 @@ describe("GET cutout/api/local", () => {
     const answer = await ask(`dataset=isotropic32&${query}`);
     expect(answer.status).toBe(status);
     expect(answer.json).toEqual({ title: "Error", description: [expect.stringContaining(text)] });
+  });
+});
+
+describe("a dataset whose descriptor says `times: frames`", () => {
+  let counted: RunningService;
+  beforeAll(async () => {
+    const folder = scratchFolder();
+    const options = { kind: "abc", nodes: [8, 8, 8], steps: 3, chunk: null, filter: "none", seed: 0 } as const;
+    await writeCube({ ...options, name: "counted", folder }, () => undefined);
+    const file = join(folder, "dataset.json");
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), times: "frames" }));
+    counted = await serveTestData([folder]);
+  });
+  afterAll(() => counted.close());
+  const ask = (change: Record<string, string | number>) =>
+    fetch(`${counted.url}/values?${pythonQuery({ dataset: "counted", sint: "lag4", ...change })}`, {
+      method: "POST",
+      body: new Uint8Array(body(POINTS)),
+    }).then((answer) => answer.json());
+
+  it("takes numbers of frames, and tells who asks for a time", async () => {
+    const asked = { time: 0.2, spatialInterpolation: "Lag4", temporalInterpolation: "None", points: POINTS };
+    const answer = await fetch(`${counted.url}/api/datasets/counted/GetVelocity`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json" },
+      body: JSON.stringify(asked),
+    });
+    expect(await ask({ t: 3 })).toEqual(((await answer.json()) as { values: number[][] }).values);
+    const told = JSON.stringify(await ask({ t: 0.2 }));
+    expect(told).toContain("t is 0.2, but this dataset takes numbers of frames, 1 to 3, instead of times.");
+  });
+
+  it("says so in the metadata", async () => {
+    const { datasets } = await (await fetch(`${counted.url}/jhtdb_config.json`)).json();
+    const limits = datasets.find((row: { code: string }) => row.code === "counted").simulation.tlims;
+    expect(limits).toMatchObject({ lower: "1", upper: "3", n: 3, isDiscrete: true });
   });
 });
 

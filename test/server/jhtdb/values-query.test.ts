@@ -100,6 +100,9 @@ it("takes the times of frames that clients count from 1, for the public names th
     expect(countsFrames(name), name).toBe(true);
   for (const name of ["isotropic32", "isotropic1024coarse", "isotropic40960", "sabl2048high"])
     expect(countsFrames(name), name).toBe(false);
+  expect(countsFrames("isotropic32", { countsFrames: true })).toBe(true);
+  expect(countsFrames("isotropic32", { countsFrames: false })).toBe(false);
   expect(timesOfFrames([1, 3], [0.5, 0.7, 0.9])).toEqual([0.5, 0.9]);
-  for (const wrong of [0, 4, 1.5]) expect(() => timesOfFrames([wrong], [0.5, 0.7, 0.9])).toThrow("from 1 to 3");
+  for (const wrong of [0, 4, 1.5])
+    expect(() => timesOfFrames([wrong], [0.5, 0.7, 0.9])).toThrow("numbers of frames, 1 to 3, instead of times");
 });
