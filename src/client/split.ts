@@ -73,6 +73,7 @@ export async function inParts(
     await Promise.all(Array.from({ length: lanes }, lane));
   } catch (error) {
     failed.abort(error);
-    throw error;
+    if (!(error instanceof ClientError) || error.code !== "Network" || done === 0) throw error;
+    throw new ClientError("Network", `${error.message} after ${done} of ${total} points`, error.detail);
   }
 }

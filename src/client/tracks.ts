@@ -3,7 +3,7 @@
  * place for either.
  */
 import { ClientError, type ClientErrorCode } from "./error.js";
-import { whileBusy } from "./retries.js";
+import { fetchFailure, untilAnswered } from "./retries.js";
 import { endpoint } from "./transport.js";
 
 /** x, y, z of a point as float32; the exit may follow. */
@@ -51,9 +51,9 @@ export async function askTracks(
   };
   const failed = (error: unknown): never => {
     if (signal.aborted) throw signal.reason;
-    throw new ClientError("Network", `${base}: ${(error as Error).message}`);
+    throw fetchFailure(base, error);
   };
-  const body = await whileBusy(async () => {
+  const body = await untilAnswered(async () => {
     const response = await fetch(address, request).catch(failed);
     if (!response.ok) throw await refusalOf(response);
     return response.arrayBuffer().catch(failed);

@@ -2,7 +2,7 @@
 import { type Client, createClientAsync } from "soap";
 import { type Dialect, dialectOf, type OperationName, operationOf } from "../operations.js";
 import { ClientError, clientError } from "./error.js";
-import { whileBusy } from "./retries.js";
+import { untilAnswered } from "./retries.js";
 
 export type SoapVersion = "1.1" | "1.2";
 
@@ -54,17 +54,22 @@ export async function openTransport(url: string, version: SoapVersion): Promise<
     customDeserializer: { float: readFloat },
     wsdl_options: http,
   };
+  const ports = new Map<Dialect, Promise<Port>>();
   const load = async (dialect: Dialect): Promise<Port> => {
     const wsdl = dialect === "later" ? `${address}?wsdl=later` : `${address}?wsdl`;
-    const client: Client = await createClientAsync(wsdl, options).catch((error: unknown) => {
-      throw clientError(error);
-    });
+    const client: Client = await untilAnswered(
+      () =>
+        createClientAsync(wsdl, options).catch((error: unknown) => {
+          throw clientError(error);
+        }),
+      new AbortController().signal,
+      ports.size > 0,
+    );
     const port = client.TurbulenceService?.[PORTS[version]] as Port | undefined;
     if (!port) throw new ClientError("Protocol", `The service at ${address} offers no SOAP ${version} port.`);
     return port;
   };
-  const ports = new Map<Dialect, Promise<Port>>([["older", load("older")]]);
-  await ports.get("older");
+  ports.set("older", Promise.resolve(await load("older")));
   /** The operations of an interface, loaded when the first of them is called. */
   const portOf = (dialect: Dialect): Promise<Port> => {
     const known = ports.get(dialect) ?? load(dialect);
@@ -86,5 +91,5 @@ export async function openTransport(url: string, version: SoapVersion): Promise<
     });
   };
 
-  return (operation, request, signal) => whileBusy(() => send(operation, request, signal), signal);
+  return (operation, request, signal) => untilAnswered(() => send(operation, request, signal), signal);
 }

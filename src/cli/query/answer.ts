@@ -50,5 +50,7 @@ export function explainNetwork(base: string, message: string): string {
     return `${base}: ${reason}; NODE_EXTRA_CA_CERTS=FILE names the certificate to trust`;
   if (/wrong version number|packet length too long/.test(message)) return `${base} does not speak TLS: try http://`;
   if (message.includes(base)) return message;
-  return `there is no service at ${base}: ${message}`;
+  if (/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/.test(message) && !/ after \d+ of /.test(message))
+    return `there is no service at ${base}: ${message}`;
+  return `the connection to ${base} broke: ${message}`;
 }

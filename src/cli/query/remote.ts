@@ -1,5 +1,6 @@
 /** Sends a query to a running service by the typed client. */
 import { type Answer, type CallOptions, ClientError, connect, type TrackingName } from "../../client/index.js";
+import { fetchFailure, untilAnswered } from "../../client/retries.js";
 import { type OperationName, operationOf } from "../../operations.js";
 import {
   type DatasetLabels,
@@ -49,8 +50,15 @@ export async function queryService(
 
 async function factsOf(base: string, dataset: string, token: string | undefined): Promise<DatasetLabels> {
   const url = `${base}/api/datasets/${encodeURIComponent(dataset)}`;
-  const response = await fetch(url, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } });
-  if (!response.ok) return NO_LABELS;
-  const { digest = null, assumed = [] } = (await response.json()) as { digest?: string; assumed?: string[] };
-  return { manifest: digest, assumed };
+  const headers = token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } };
+  const ask = async (): Promise<DatasetLabels> => {
+    const response = await fetch(url, headers);
+    if (!response.ok) return NO_LABELS;
+    const { digest = null, assumed = [] } = (await response.json()) as { digest?: string; assumed?: string[] };
+    return { manifest: digest, assumed };
+  };
+  const failed = (error: unknown): never => {
+    throw fetchFailure(base, error);
+  };
+  return untilAnswered(() => ask().catch(failed), new AbortController().signal);
 }
