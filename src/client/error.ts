@@ -99,7 +99,8 @@ export function clientError(thrown: unknown): ClientError {
   }
   if (status === 503) return new ClientError("Busy", "The service is busy.", present({ status, retryAfter }));
   const isCut = status === 200 && /aborted|ECONNRESET/.test(`${failure.code} ${failure.message}`);
-  if (status !== undefined && !isCut) return new ClientError("Http", `The service answered with status ${status}.`, { status });
+  if (status !== undefined && !isCut)
+    return new ClientError("Http", `The service answered with status ${status}.`, { status });
   // The soap package breaks the text of some failures into lines.
   const message = (failure.message ?? "").replace(/\s+/g, " ").trim();
   return new ClientError("Network", message || failure.code || "The connection failed.");
