@@ -39,6 +39,8 @@ export class Structure {
   readonly bytes: OpenBytes;
   readonly read: ReadBytes;
   readonly #objects = new Map<number, Hdf5Object>();
+  /** Addresses of objects by their paths. */
+  readonly #addresses = new Map<string, number>();
   readonly #members = new Map<number, ReadonlyMap<string, GroupMember>>();
   /** The heaps of shared messages by type, once one was asked for. */
   #shared: Map<number, ReadObject> | null = null;
@@ -65,6 +67,16 @@ export class Structure {
 
   /** The object at a path that only hard links lead along. @throws DataError when there is none */
   object(path: string): Hdf5Object {
+    let address = this.#addresses.get(path);
+    if (address === undefined) {
+      address = this.#addressOf(path);
+      if (this.#addresses.size === MOST_OBJECTS) this.#addresses.clear();
+      this.#addresses.set(path, address);
+    }
+    return this.at(address);
+  }
+
+  #addressOf(path: string): number {
     let address = this.bytes.root;
     for (const name of path.split("/").filter((part) => part !== "")) {
       const group = this.at(address);
@@ -72,7 +84,7 @@ export class Structure {
       if (typeof member !== "number") throw new DataError(`there is no ${path}`);
       address = member;
     }
-    return this.at(address);
+    return address;
   }
 
   /** The members of a group: addresses of headers, or where soft links lead, in the order in which they are listed. */

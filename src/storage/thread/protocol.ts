@@ -27,11 +27,6 @@ export interface OpenRequest {
   readonly scan?: string | undefined;
 }
 
-/** A request for the datasets at an address that the settings or the command line name. */
-export interface FolderRequest {
-  readonly store: string;
-}
-
 /** Findings at an address and below it. */
 export interface FolderContents {
   /** Addresses of stores, files and descriptors. */
@@ -63,25 +58,12 @@ export interface RangeRequest {
 /** A read for a thread: elements of an array, or bytes of a file. */
 export type StoreRead = BoxRequest | RangeRequest;
 
-/** Reads that will be asked for soon. */
-export interface ReadyRequest {
-  readonly store: string;
-  readonly reads: readonly StoreRead[];
-}
-
 /** Ranges of a file. */
 export interface BytesRequest {
   readonly store: string;
   readonly ranges: readonly RangeRequest[];
   /** Whether the answer is null if one of them is not there yet. */
   readonly ifThere: boolean;
-}
-
-/** Whether stores have been found changed. */
-export interface ChangesRequest {
-  readonly store: string;
-  /** The beginning of their addresses. */
-  readonly beginnings: readonly string[];
 }
 
 /** A file that is read by ranges. */
@@ -93,16 +75,19 @@ export interface FileState {
   readonly newestMs: number;
 }
 
-/** Anything that the thread of stores is asked for; the answer is the member of `StoreReplies` of the same name. */
+/** A request to the thread of stores; the answer is the member of `StoreReplies` of the same name. */
 export type StoreRequest =
-  | ({ readonly kind: "folder" } & FolderRequest)
+  /** The datasets at an address that the settings or the command line name. */
+  | { readonly kind: "folder"; readonly store: string }
   | ({ readonly kind: "open" } & OpenRequest)
   | ({ readonly kind: "file" } & OpenRequest)
   | ({ readonly kind: "read" } & BoxRequest)
   | ({ readonly kind: "texts" } & TextsRequest)
   | ({ readonly kind: "bytes" } & BytesRequest)
-  | ({ readonly kind: "changes" } & ChangesRequest)
-  | ({ readonly kind: "ready" } & ReadyRequest);
+  /** Changed stores whose addresses begin in one of these ways. */
+  | { readonly kind: "changes"; readonly store: string; readonly beginnings: readonly string[] }
+  /** Reads that will be asked for soon. */
+  | { readonly kind: "ready"; readonly store: string; readonly reads: readonly StoreRead[] };
 
 /** Elements in C order, in shared memory. */
 export type Elements = RawValues | BigInt64Array | BigUint64Array;
