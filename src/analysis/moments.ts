@@ -1,9 +1,11 @@
-/** Computes moments up to order four per brick and merges them in the order of the bricks. */
+/** Computes moments up to order four per part of a region and merges them in the order of the parts. */
 
-/** Count, sum of squares, cubes and fourth powers of the deviations from the mean, extremes, and NaN left out. */
+/** Weight, weighted sums of powers of the deviations from the mean, extremes, and NaN left out. */
 export interface Moments {
   readonly count: number;
   readonly missing: number;
+  /** Sum of the weights; the count if there are none. */
+  readonly weight: number;
   readonly mean: number;
   readonly m2: number;
   readonly m3: number;
@@ -15,6 +17,7 @@ export interface Moments {
 export const NO_MOMENTS: Moments = {
   count: 0,
   missing: 0,
+  weight: 0,
   mean: 0,
   m2: 0,
   m3: 0,
@@ -23,40 +26,73 @@ export const NO_MOMENTS: Moments = {
   max: -Infinity,
 };
 
+/** Values whose sums are added to the sums of the others at a time: pairwise summation, nearly. */
+const RUN = 128;
+
 /**
- * Returns the moments of the values of one brick, in two passes over them; NaN is counted and left out.
+ * Returns the moments of the values of one part, in two passes over them; NaN is counted and left out.
  *
  * The mean is corrected by the mean of the deviations, so the sum of deviations is zero to rounding.
  */
-export function momentsOf(values: ArrayLike<number>): Moments {
-  let [count, sum, min, max] = [0, 0, Infinity, -Infinity];
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i];
-    if (Number.isNaN(value)) continue;
-    count++;
-    sum += value;
-    if (value < min) min = value;
-    if (value > max) max = value;
+export function momentsOf(values: ArrayLike<number>, weights: ArrayLike<number> | null = null): Moments {
+  let [count, weight, sum, min, max] = [0, 0, 0, Infinity, -Infinity];
+  for (let from = 0; from < values.length; from += RUN) {
+    let [runWeight, runSum] = [0, 0];
+    const to = Math.min(from + RUN, values.length);
+    for (let i = from; i < to; i++) {
+      const value = values[i];
+      if (Number.isNaN(value)) continue;
+      const w = weights === null ? 1 : weights[i];
+      count++;
+      runWeight += w;
+      runSum += w * value;
+      if (value < min) min = value;
+      if (value > max) max = value;
+    }
+    weight += runWeight;
+    sum += runSum;
   }
-  if (count === 0) return { ...NO_MOMENTS, missing: values.length };
-  const first = sum / count;
-  let rest = 0;
-  for (let i = 0; i < values.length; i++) if (!Number.isNaN(values[i])) rest += values[i] - first;
-  const mean = first + rest / count;
-  let [m2, m3, m4] = [0, 0, 0];
-  for (let i = 0; i < values.length; i++) {
-    const d = values[i] - mean;
-    if (Number.isNaN(d)) continue;
-    const square = d * d;
-    m2 += square;
-    m3 += square * d;
-    m4 += square * square;
+  const missing = values.length - count;
+  if (count === 0) return { ...NO_MOMENTS, missing };
+  return { count, missing, weight, min, max, ...centralSums(values, weights, sum / weight, weight) };
+}
+
+/** The mean near an estimate, and the weighted sums of powers of the deviations from it. */
+function centralSums(
+  values: ArrayLike<number>,
+  weights: ArrayLike<number> | null,
+  estimate: number,
+  weight: number,
+): Pick<Moments, "mean" | "m2" | "m3" | "m4"> {
+  let [s1, s2, s3, s4] = [0, 0, 0, 0];
+  for (let from = 0; from < values.length; from += RUN) {
+    let [r1, r2, r3, r4] = [0, 0, 0, 0];
+    const to = Math.min(from + RUN, values.length);
+    for (let i = from; i < to; i++) {
+      const d = values[i] - estimate;
+      if (Number.isNaN(d)) continue;
+      const w = weights === null ? 1 : weights[i];
+      const square = d * d;
+      r1 += w * d;
+      r2 += w * square;
+      r3 += w * square * d;
+      r4 += w * square * square;
+    }
+    s1 += r1;
+    s2 += r2;
+    s3 += r3;
+    s4 += r4;
   }
-  return { count, missing: values.length - count, mean, m2, m3, m4, min, max };
+  // Moves the deviations from the estimate, which is off by rounding, to the mean.
+  const e = s1 / weight;
+  const m2 = s2 - weight * e * e;
+  const m3 = s3 - 3 * e * s2 + 2 * weight * e ** 3;
+  const m4 = s4 - 4 * e * s3 + 6 * e * e * s2 - 3 * weight * e ** 4;
+  return { mean: estimate + e, m2, m3, m4 };
 }
 
 /**
- * Merges the moments of two sets. The result depends on the order of merging, so callers merge in the order of bricks.
+ * Merges the moments of two sets. The result depends on the order of merging, so callers merge in the order of parts.
  *
  * Source: Pébay, Sandia report SAND2008-6212 (2008), equations 2.1 and 3.1.
  */
@@ -65,22 +101,23 @@ export function mergeMoments(a: Moments, b: Moments): Moments {
   if (a.count === 0) return { ...b, missing };
   if (b.count === 0) return { ...a, missing };
   const count = a.count + b.count;
+  const weight = a.weight + b.weight;
   const d = b.mean - a.mean;
-  const [p, q] = [a.count / count, b.count / count];
-  const m2 = a.m2 + b.m2 + d * d * a.count * q;
-  const m3 = a.m3 + b.m3 + d ** 3 * a.count * q * (p - q) + 3 * d * (p * b.m2 - q * a.m2);
+  const [p, q] = [a.weight / weight, b.weight / weight];
+  const m2 = a.m2 + b.m2 + d * d * a.weight * q;
+  const m3 = a.m3 + b.m3 + d ** 3 * a.weight * q * (p - q) + 3 * d * (p * b.m2 - q * a.m2);
   const m4 =
     a.m4 +
     b.m4 +
-    d ** 4 * a.count * q * (p * p - p * q + q * q) +
+    d ** 4 * a.weight * q * (p * p - p * q + q * q) +
     6 * d * d * (p * p * b.m2 + q * q * a.m2) +
     4 * d * (p * b.m3 - q * a.m3);
   const mean = a.mean + d * q;
-  return { count, missing, mean, m2, m3, m4, min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) };
+  return { count, missing, weight, mean, m2, m3, m4, min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) };
 }
 
 /** Returns variance, skewness and flatness of a population; NaN if nothing was counted or nothing varies. */
 export function shapeOf(m: Moments): { variance: number; skewness: number; flatness: number } {
-  const variance = m.m2 / m.count;
-  return { variance, skewness: m.m3 / m.count / variance ** 1.5, flatness: m.m4 / m.count / variance ** 2 };
+  const variance = m.m2 / m.weight;
+  return { variance, skewness: m.m3 / m.weight / variance ** 1.5, flatness: m.m4 / m.weight / variance ** 2 };
 }

@@ -122,7 +122,7 @@ export interface Threshold {
  * First differences at the nodes of a tile: weight t of local node n belongs to the element `offset[n * width + t]`
  * from it.
  */
-interface TileDifferences {
+export interface TileDifferences {
   readonly width: number;
   readonly count: Int32Array;
   readonly offset: Int32Array;
@@ -183,7 +183,7 @@ function stride(span: ArrayLike<number>, axis: number): number {
 }
 
 /** The nodes that differences at `count` nodes from `first` on reach beyond them. */
-function reachOf(
+export function reachOf(
   axis: Axis,
   table: DifferenceRows | null,
   first: number,
@@ -202,7 +202,7 @@ function reachOf(
 }
 
 /** Differences at `count` nodes from `first` on; `step` elements lie between neighbours. */
-function tileDifferences(table: DifferenceRows, first: number, count: number, step: number): TileDifferences {
+export function tileDifferences(table: DifferenceRows, first: number, count: number, step: number): TileDifferences {
   const { width } = table;
   const out = {
     width,

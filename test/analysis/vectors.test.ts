@@ -1,5 +1,5 @@
 /** Tests reductions against published numbers of frame 4 of isotropic32, and on cases with known answers. */
-import h5wasm from "h5wasm/node";
+import h5wasm, { type Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { addValues, binOf, edgeOf, emptyHistogram } from "../../src/analysis/histogram.js";
 import { mergeMoments, momentsOf, NO_MOMENTS, shapeOf } from "../../src/analysis/moments.js";
@@ -11,7 +11,7 @@ const velocity: Float64Array[] = [];
 beforeAll(async () => {
   await h5wasm.ready;
   const file = new h5wasm.File("data/isotropic32/isotropic32.h5", "r");
-  const values = (file.get("velocity") as h5wasm.Dataset).slice([[4, 5]]) as Float32Array;
+  const values = (file.get("velocity") as Dataset).slice([[4, 5]]) as Float32Array;
   file.close();
   for (let c = 0; c < 3; c++)
     velocity.push(Float64Array.from({ length: N ** 3 }, (_, i) => values[3 * i + c] as number));

@@ -1,5 +1,6 @@
 /** Defines the interface between the servers and the engine: queries in, results out. */
 
+import type { Merged, ReductionPlan } from "../../analysis/plan.js";
 import type {
   FieldName,
   Integrator,
@@ -28,6 +29,12 @@ export interface FrameBox {
 export interface RegionBox {
   readonly from: Triple;
   readonly count: Triple;
+}
+
+/** A plan, and the numbers of the stored frames that it reduces. */
+export interface ReductionQuery {
+  readonly plan: ReductionPlan;
+  readonly frames: readonly number[];
 }
 
 /** The members of a request except its token and its points; members that its operation lacks are absent. */
@@ -72,6 +79,8 @@ export interface Query {
    * the seam for one more period. A force that is known in closed form is evaluated at its nodes.
    */
   readonly nodes?: FrameBox;
+  /** GetAnyCutoutWeb with `nodes` only: what is made of the quantities there; the frames are those of the reduction. */
+  readonly reduction?: ReductionQuery;
   readonly spatialInterpolation?: SpatialInterpolation;
   readonly temporalInterpolation?: TemporalInterpolation;
   /**
@@ -149,6 +158,8 @@ export interface Result {
   readonly stream?: AsyncIterable<Float32Array>;
   /** Bytes that a result with a stream of parts keeps until its end: points, and parts that wait to be read. */
   readonly heldBytes?: number;
+  /** Of a reduction: the states of its groups. */
+  readonly reduced?: Merged;
   /** Dimensions of a cutout: nodes along z, y, x, and components. */
   readonly shape?: readonly number[];
   /** With `recordEvery`: the time of each record of a particle. */

@@ -1,4 +1,5 @@
 /** Tasks cross from the engine to its worker threads as plain records and shared arrays. */
+import type { PartBox, ReductionPlan } from "../../analysis/plan.js";
 import type { ErrorCode, ErrorContext } from "../../errors.js";
 import type { Hits } from "../../kernels/threshold.js";
 import type { Bricking, Dataset, FieldName, Triple } from "../../storage/file/dataset.js";
@@ -162,6 +163,19 @@ export interface CutoutTask {
   readonly progress?: Progress;
 }
 
+/** Reduces quantities at the nodes of a part of a region. */
+export interface ReduceTask {
+  readonly kind: "reduce";
+  readonly dataset: Dataset;
+  readonly source: number;
+  readonly plan: ReductionPlan;
+  /** The nodes of the part, and its place in the region of the plan. */
+  readonly region: NodeRegion;
+  readonly box: PartBox;
+  /** Word 0 becomes 1 when the task need not continue. */
+  readonly cancel: Int32Array;
+}
+
 /** A task for a worker thread. */
 export type Task =
   | BatchTask
@@ -170,6 +184,7 @@ export type Task =
   | SearchTask
   | JoinTask
   | CutoutTask
+  | ReduceTask
   | ReadTask
   | WriteTask
   | ScanTask

@@ -1,12 +1,13 @@
 /** Runs searches and cutouts: their regions are divided into smaller boxes, which workers evaluate side by side. */
 import { setMaxListeners } from "node:events";
+import { Merged, type PartStates, type ReductionPlan } from "../../analysis/plan.js";
 import { CancelledError, DeadlineError, FieldprobeError, LimitError, WorkerError } from "../../errors.js";
 import { type Hits, recordsByValue } from "../../kernels/threshold.js";
 import { FIELDS, RECORDS } from "../../operations.js";
 import type { Dataset, Triple } from "../../storage/file/dataset.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { firstNumber, type NodeRegion, partOf } from "../contract/node-region.js";
-import type { Evaluation, RegionBox, Result } from "../contract/query.js";
+import type { Evaluation, ReductionQuery, RegionBox, Result } from "../contract/query.js";
 import { runWithRetries } from "./carrier.js";
 import type { CheckedQuery } from "./check-query.js";
 import { Collector } from "./collector.js";
@@ -90,7 +91,12 @@ export class RegionExecution implements Evaluation {
   async finish(): Promise<Result> {
     if (this.#over) return this.#failed;
     this.#timers.push(setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs));
-    const result = this.#checked.operation.family === "search" ? this.#search() : this.#cut();
+    const { query, operation } = this.#checked;
+    const result = query.reduction
+      ? this.#reduce(query.reduction)
+      : operation.family === "search"
+        ? this.#search()
+        : this.#cut();
     try {
       return await Promise.race([result, this.#failed]);
     } catch (error) {
@@ -211,6 +217,38 @@ export class RegionExecution implements Evaluation {
     return parts;
   }
 
+  /** Reduces the parts of all frames, a few at a time, and merges their states in the order of the parts. */
+  async #reduce({ plan, frames }: ReductionQuery): Promise<Result> {
+    const { total, part } = divide(this.#region, reducedPart(plan));
+    const merged = new Merged(plan);
+    const waiting = new Map<number, PartStates>();
+    let [next, added] = [0, 0];
+    const lane = async (): Promise<void> => {
+      while (next < total * frames.length && !this.#over) {
+        const index = next++;
+        const frame = Math.floor(index / total);
+        const box = part(index % total);
+        const states = await this.#run<PartStates>({
+          kind: "reduce",
+          dataset: this.#dataset,
+          source: this.#source,
+          plan,
+          region: { ...partOf(this.#region, box), frame: frames[frame] },
+          box: { ...box, frame },
+          cancel: this.#cancel,
+        });
+        waiting.set(index, states);
+        for (let ready = waiting.get(added); ready !== undefined; ready = waiting.get(added)) {
+          merged.add(ready);
+          waiting.delete(added++);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: 2 * this.#setting.carrier.parallelism }, lane));
+    const release = (): void => this.#finished();
+    return { items: 0, itemsPerPoint: 1, components: 1, values: [], reduced: merged, release };
+  }
+
   /**
    * Computes the first part, so that most failures come before the answer begins, and hands out the rest as it is read.
    * A part is layers of nodes or, if a layer has more than `PART_VALUES`, rows, at least one.
@@ -284,6 +322,15 @@ export class RegionExecution implements Evaluation {
     this.velocities.release();
     this.#ended();
   }
+}
+
+/** Nodes along x, y and z of a part of a reduction; increments need whole lines along their axis. */
+function reducedPart({ reductions, extent }: ReductionPlan): Triple {
+  const increments = reductions.find((reduction) => reduction.kind === "increments");
+  if (increments === undefined) return SEARCH_PART;
+  const [nodes] = [extent[increments.axis]];
+  const side = Math.max(1, Math.floor(Math.sqrt((SEARCH_PART[0] * SEARCH_PART[1] * SEARCH_PART[2]) / nodes)));
+  return [0, 1, 2].map((a) => (a === increments.axis ? nodes : side)) as unknown as Triple;
 }
 
 function nodesOf({ count }: Pick<RegionBox, "count">): number {

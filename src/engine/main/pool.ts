@@ -307,6 +307,7 @@ function evaluationsOf(task: Task): number {
       return task.count;
     case "search":
     case "cutout":
+    case "reduce":
       return task.region.count.reduce((product, count) => product * count, task.region.width ** 3);
     case "ping":
       return 0;

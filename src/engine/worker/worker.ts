@@ -20,6 +20,7 @@ import type { Progress, ScanTask, TaskOutcome } from "../contract/task.js";
 import { evaluateBatch, readAhead } from "./batch.js";
 import { cutNodes, searchNodes } from "./node-regions.js";
 import { OpenDatasets } from "./open-dataset.js";
+import { reduceNodes } from "./reduce-nodes.js";
 import { Sampler } from "./sampler.js";
 import { sortSection } from "./sweep-sort.js";
 
@@ -106,6 +107,8 @@ function perform(task: TaskMessage): unknown {
       return searchNodes(task, datasets.of(task), sampler);
     case "join":
       return recordsByValue(task.parts, task.count);
+    case "reduce":
+      return reduceNodes(task, datasets.of(task), sampler);
     case "cutout":
       return cutNodes(task, datasets.of(task), sampler, startSlice());
     case "batch":

@@ -13,6 +13,7 @@ import { guardReads } from "../http/origins.js";
 import { PROBLEM_TYPE } from "../http/problem.js";
 import { HttpRefusal } from "../life/refusal.js";
 import { type Plugin, type Service, SOAP_PATH } from "../life/service.js";
+import { analysisRoutes } from "./analysis-routes.js";
 import { answerCutout, CUTOUT_FORMS, CUTOUT_QUERY } from "./answer-cutout.js";
 import { CUTOUT_FILE_QUERY, CUTOUT_FILES, type CutoutFileQuery, serveCutoutFile } from "./cutout-file.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
@@ -320,6 +321,7 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
   cutoutRoute(api, service);
   cutoutFileRoutes(api, service);
   batchRoute(api, service);
+  analysisRoutes(api, service);
 }
 
 /** Adds `/api` to the service. */

@@ -64,8 +64,8 @@ async function findQueries(body: Buffer, slices: TimeSlices): Promise<readonly B
   return scanner.end();
 }
 
-/** Reads the whole body of a request. */
-async function readWhole(life: RequestLife): Promise<Buffer> {
+/** Reads the whole body of a request. @throws HttpRefusal of more than `most` bytes */
+export async function readWhole(life: RequestLife, most: number): Promise<Buffer> {
   const body = life.openBody();
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -76,7 +76,7 @@ async function readWhole(life: RequestLife): Promise<Buffer> {
         continue;
       }
       bytes += part.length;
-      if (bytes > BATCH_BYTES) throw bodyTooLarge();
+      if (bytes > most) throw bodyTooLarge();
       parts.push(Buffer.from(part));
     }
   } finally {
@@ -148,7 +148,7 @@ async function answerAll(service: Service, life: RequestLife, id: string): Promi
   const results: (UnwrittenAnswer | Problem)[] = [];
   slices.begin();
   try {
-    const body = await readWhole(life);
+    const body = await readWhole(life, BATCH_BYTES);
     // Many small queries one after the other are no small request.
     life.foresee(Math.floor(body.length / POINT_BYTES));
     for (const query of await findQueries(body, slices)) {

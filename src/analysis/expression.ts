@@ -1,0 +1,356 @@
+/** Compiles expressions of quantities to functions of whole blocks of nodes; no text is ever run as a program. */
+import jsep from "jsep";
+import { excerpt, RequestError } from "../errors.js";
+import {
+  BINARY,
+  type Components,
+  choose,
+  contraction,
+  cross,
+  determinant,
+  eigenvalues,
+  power,
+  product,
+  type Shape,
+  SIZES,
+  trace,
+  transposed,
+  UNARY,
+} from "./array-functions.js";
+import { formulaOf, INPUTS, type InputKey, type Names, nameList } from "./names.js";
+
+const MOST_CHARACTERS = 4096;
+const MOST_NODES = 256;
+const MOST_DEPTH = 32;
+const MOST_EXPONENT = 16;
+
+/** The nodes of a block: their inputs, and what has been computed of them. */
+export interface BlockInputs {
+  readonly count: number;
+  input(key: InputKey): Components;
+  readonly computed: Map<string, Components>;
+}
+
+/** A compiled expression. */
+export interface Expression {
+  readonly text: string;
+  readonly shape: Shape;
+  /** What it reads. */
+  readonly inputs: readonly InputKey[];
+  evaluate(block: BlockInputs): Components;
+}
+
+/** A part of an expression. Parts with the same key have the same values, and are computed once for a block. */
+interface Part {
+  readonly key: string;
+  readonly shape: Shape;
+  readonly run: (block: BlockInputs) => Components;
+  /** The value, if it is the same everywhere. */
+  readonly constant?: number;
+}
+
+type SyntaxTree = jsep.Expression & Record<string, unknown>;
+
+// A power binds tighter than a sign before it and groups to the right, unlike the operators of the library.
+jsep.removeBinaryOp("^");
+jsep.hooks.add("after-token", function readPower(this: unknown, env: unknown) {
+  const parser = this as { char: string; index: number; gobbleSpaces(): void; gobbleToken(): SyntaxTree | false };
+  const token = env as { node: SyntaxTree | false };
+  if (token.node === false) return;
+  parser.gobbleSpaces();
+  if (parser.char !== "^") return;
+  parser.index++;
+  const right = parser.gobbleToken();
+  if (right === false) throw new Error("Expected an exponent after ^");
+  token.node = { type: "BinaryExpression", operator: "^", left: token.node, right } as SyntaxTree;
+});
+
+/**
+ * Compiles an expression.
+ *
+ * @param member named by errors
+ * @throws RequestError that names the column, for what is no expression or does not fit together
+ */
+export function compileExpression(text: string, names: Names, member = "expression"): Expression {
+  const refuse = (message: string, index?: number): RequestError => {
+    const column = index === undefined ? "" : ` (column ${index + 1})`;
+    return new RequestError("InvalidRequest", `${member}: ${message}${column}.`, { member });
+  };
+  const inputs = new Set<InputKey>();
+  const compiler = new ExpressionCompiler(names, inputs, refuse, text);
+  const part = compiler.compile(parse(text, refuse));
+  return { text, shape: part.shape, inputs: [...inputs], evaluate: part.run };
+}
+
+/** A scalar of an expression: the norm of a vector or a tensor. */
+export function compileScalar(text: string, names: Names, member?: string): Expression {
+  const expression = compileExpression(text, names, member);
+  if (expression.shape === "scalar") return expression;
+  const evaluate = (block: BlockInputs): Components => {
+    const value = expression.evaluate(block);
+    return [UNARY.sqrt(contraction(value, value))];
+  };
+  return { ...expression, shape: "scalar", evaluate };
+}
+
+type Refuse = (message: string, index?: number) => RequestError;
+
+function parse(text: string, refuse: Refuse): SyntaxTree {
+  if (text.length > MOST_CHARACTERS) throw refuse(`an expression has at most ${MOST_CHARACTERS} characters`);
+  let open = 0;
+  let signs = 0;
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i];
+    if (!/[\x20-\x7e]/.test(character)) throw refuse(`"${excerpt(character)}" has no meaning`, i);
+    if ("([".includes(character)) open++;
+    if (")]".includes(character)) open--;
+    signs = "-+!^?".includes(character) ? signs + 1 : character === " " ? signs : 0;
+    if (open > MOST_DEPTH || signs > MOST_DEPTH) throw refuse(`it is nested deeper than ${MOST_DEPTH}`, i);
+  }
+  try {
+    return jsep(text) as SyntaxTree;
+  } catch (error) {
+    const { description, index } = error as { description?: string; index?: number };
+    if (error instanceof RangeError) throw refuse(`it is nested deeper than ${MOST_DEPTH}`);
+    throw refuse(excerpt(description ?? "it cannot be read"), index);
+  }
+}
+
+/** Turns the tree of one expression into parts. */
+class ExpressionCompiler {
+  readonly #names: Names;
+  readonly #inputs: Set<InputKey>;
+  readonly #refuse: Refuse;
+  readonly #text: string;
+  /** Where the search for the column of the next name or operator begins: trees do not hold columns. */
+  #at = 0;
+  #nodes = 0;
+
+  constructor(names: Names, inputs: Set<InputKey>, refuse: Refuse, text: string) {
+    this.#names = names;
+    this.#inputs = inputs;
+    this.#refuse = refuse;
+    this.#text = text;
+  }
+
+  compile(tree: SyntaxTree, depth = 1): Part {
+    if (++this.#nodes > MOST_NODES) throw this.#refuse(`it has more than ${MOST_NODES} parts`);
+    if (depth > MOST_DEPTH) throw this.#refuse(`it is nested deeper than ${MOST_DEPTH}`);
+    const part = (name: string): Part => this.compile(tree[name] as SyntaxTree, depth + 1);
+    switch (tree.type) {
+      case "Literal":
+        return this.#literal(tree.value);
+      case "Identifier":
+        return this.#name(tree.name as string);
+      case "UnaryExpression":
+        return this.#unary(tree.operator as string, part("argument"));
+      case "BinaryExpression":
+      case "LogicalExpression": {
+        const left = part("left");
+        const column = this.#columnOf(tree.operator as string);
+        return this.#binary(tree.operator as string, left, part("right"), column);
+      }
+      case "ConditionalExpression": {
+        const condition = part("test");
+        const column = this.#columnOf("?");
+        return this.#conditional(condition, part("consequent"), part("alternate"), column);
+      }
+      case "CallExpression":
+        return this.#call(tree, depth);
+      case "ArrayExpression":
+        return this.#array((tree.elements as (SyntaxTree | null)[]).map((one) => this.#element(one, depth)));
+      case "MemberExpression":
+        return this.#member(tree, part("object"));
+      default:
+        throw this.#refuse(this.#text.trim() === "" ? "it is empty" : "an operator is missing");
+    }
+  }
+
+  #element(tree: SyntaxTree | null, depth: number): Part {
+    if (tree === null) throw this.#refuse("a component is missing");
+    return this.compile(tree, depth + 1);
+  }
+
+  /** The column of the next place of a word, for messages. */
+  #columnOf(word: string): number {
+    const found = this.#text.indexOf(word, this.#at);
+    if (found >= 0) this.#at = found + word.length;
+    return found >= 0 ? found : this.#at;
+  }
+
+  #literal(value: unknown): Part {
+    if (typeof value !== "number" || !Number.isFinite(value))
+      throw this.#refuse(`${excerpt(String(value))} is no number`, this.#columnOf(String(value)));
+    return made(String(value), "scalar", ({ count }) => [new Float64Array(count).fill(value)], value);
+  }
+
+  #name(name: string): Part {
+    const column = this.#columnOf(name);
+    if (name === "pi") return this.#literal(Math.PI);
+    const input = INPUTS.get(name);
+    if (input === undefined) {
+      const formula = formulaOf(name);
+      if (formula === undefined) throw this.#unknown(name, column);
+      // Errors of a formula are those of its fields, at the column of its name.
+      const refuse: Refuse = (message) => this.#refuse(`${name}: ${message}`, column);
+      return new ExpressionCompiler(this.#names, this.#inputs, refuse, formula).compile(parse(formula, refuse));
+    }
+    const field = input.key.split(":")[1];
+    if (field !== undefined && !Object.hasOwn(this.#names.fields, field))
+      throw this.#refuse(`the dataset has no ${field}`, column);
+    this.#inputs.add(input.key);
+    return made(input.key, input.shape, (block) => block.input(input.key));
+  }
+
+  #unknown(name: string, column: number): RequestError {
+    const list = name === "nu" ? "the dataset states no viscosity" : `names are ${nameList(this.#names).join(", ")}`;
+    return this.#refuse(`nothing has the name ${excerpt(name)}; ${list}`, column);
+  }
+
+  #unary(operator: string, a: Part): Part {
+    const column = this.#columnOf(operator);
+    if (operator === "+") return a;
+    const run = UNARY[operator];
+    if (run === undefined || !"-!".includes(operator)) throw this.#refuse(`there is no operator ${operator}`, column);
+    if (operator === "!") this.#scalars(operator, [a], column);
+    const negative = operator === "-" && a.constant !== undefined ? -a.constant : undefined;
+    return made(`${operator}(${a.key})`, a.shape, (block) => a.run(block).map(run), negative);
+  }
+
+  #binary(operator: string, a: Part, b: Part, column: number): Part {
+    const key = `(${a.key} ${operator} ${b.key})`;
+    if (operator === "^") return this.#power(key, a, b, column);
+    const run = Object.hasOwn(BINARY, operator) && /\W/.test(operator) ? BINARY[operator] : undefined;
+    if (run === undefined) throw this.#refuse(`there is no operator ${operator}`, column);
+    if (a.shape === "tensor" && b.shape !== "scalar" && operator === "*")
+      return made(key, b.shape, (block) => product(a.run(block), b.run(block)));
+    const scales = operator === "*" && a.shape === "scalar";
+    if (b.shape === "scalar" && (operator === "*" || operator === "/"))
+      return made(key, a.shape, (block) => {
+        const [factor] = b.run(block);
+        return a.run(block).map((one) => run(one, factor));
+      });
+    if (scales)
+      return made(key, b.shape, (block) => {
+        const [factor] = a.run(block);
+        return b.run(block).map((one) => run(factor, one));
+      });
+    if (operator !== "+" && operator !== "-") this.#scalars(operator, [a, b], column);
+    if (a.shape !== b.shape) throw this.#refuse(`${operator} joins a ${a.shape} and a ${b.shape}`, column);
+    return made(key, a.shape, (block) => {
+      const right = b.run(block);
+      return a.run(block).map((one, c) => run(one, right[c]));
+    });
+  }
+
+  #power(key: string, a: Part, b: Part, column: number): Part {
+    const exponent = b.constant ?? Number.NaN;
+    if (!Number.isInteger(exponent) || Math.abs(exponent) > MOST_EXPONENT)
+      throw this.#refuse(`an exponent is a whole number from -${MOST_EXPONENT} to ${MOST_EXPONENT}`, column);
+    this.#scalars("^", [a], column);
+    return made(key, "scalar", (block) => [power(a.run(block)[0], exponent)]);
+  }
+
+  #scalars(what: string, parts: readonly Part[], column: number): void {
+    const other = parts.find(({ shape }) => shape !== "scalar");
+    if (other !== undefined) throw this.#refuse(`${what} takes scalars, not a ${other.shape}`, column);
+  }
+
+  #conditional(test: Part, yes: Part, no: Part, column: number): Part {
+    this.#scalars("?", [test], column);
+    if (yes.shape !== no.shape) throw this.#refuse(`the two sides of : are a ${yes.shape} and a ${no.shape}`, column);
+    const key = `(${test.key} ? ${yes.key} : ${no.key})`;
+    return made(key, yes.shape, (block) => choose(test.run(block)[0], yes.run(block), no.run(block)));
+  }
+
+  #call(tree: SyntaxTree, depth: number): Part {
+    const callee = tree.callee as SyntaxTree;
+    const name = callee.type === "Identifier" ? (callee.name as string) : "";
+    const column = this.#columnOf(name);
+    const row = FUNCTIONS.get(name);
+    if (row === undefined)
+      throw this.#refuse(`there is no function ${excerpt(name)}; there is ${[...FUNCTIONS.keys()].join(", ")}`, column);
+    const given = (tree.arguments as (SyntaxTree | null)[]).map((one) => this.#element(one, depth));
+    const forms = row.filter(({ takes }) => takes.length === given.length);
+    const form = forms.find(({ takes }) => takes.every((shape, i) => shape === given[i]?.shape));
+    if (form === undefined) {
+      const takes = row.map(({ takes }) => takes.join(", ")).join(" or ");
+      throw this.#refuse(
+        `${name} takes ${takes}, not ${given.map(({ shape }) => shape).join(", ") || "nothing"}`,
+        column,
+      );
+    }
+    const key = `${name}(${given.map((one) => one.key).join(", ")})`;
+    return made(key, form.gives, (block) => form.run(...given.map((one) => one.run(block))));
+  }
+
+  #array(parts: readonly Part[]): Part {
+    const [first] = parts;
+    const shape = first?.shape === "scalar" ? "vector" : "tensor";
+    if (parts.length !== 3 || first?.shape === "tensor" || parts.some((one) => one.shape !== first?.shape))
+      throw this.#refuse("brackets hold three scalars or three vectors", this.#columnOf("["));
+    const key = `[${parts.map((one) => one.key).join(", ")}]`;
+    return made(key, shape, (block) => parts.flatMap((one) => one.run(block)));
+  }
+
+  /** A component by `.x` or `[0]`; `[0]` of a tensor is its first row. */
+  #member(tree: SyntaxTree, object: Part): Part {
+    const property = tree.property as SyntaxTree;
+    const text = String(tree.computed ? property.value : property.name);
+    const column = this.#columnOf(text);
+    const index = tree.computed
+      ? property.type === "Literal"
+        ? [0, 1, 2].indexOf(property.value as number)
+        : -1
+      : "xyz".indexOf(text);
+    if (index < 0 || (!tree.computed && text.length !== 1) || object.shape === "scalar")
+      throw this.#refuse(`a ${object.shape} has no component ${excerpt(text)}`, column);
+    if (object.shape === "tensor" && !tree.computed) throw this.#refuse("components of a tensor are A[0][1]", column);
+    const size = object.shape === "tensor" ? 3 : 1;
+    const key = `${object.key}[${index}]`;
+    const pick = (block: BlockInputs): Components => object.run(block).slice(size * index, size * (index + 1));
+    return made(key, size === 3 ? "vector" : "scalar", pick);
+  }
+}
+
+/** Makes a part whose values are computed once for a block. */
+function made(key: string, shape: Shape, run: Part["run"], constant?: number): Part {
+  const once = (block: BlockInputs): Components => {
+    const known = block.computed.get(key);
+    if (known !== undefined) return known;
+    const values = run(block);
+    block.computed.set(key, values);
+    return values;
+  };
+  return { key, shape, run: once, ...(constant === undefined ? {} : { constant }) };
+}
+
+interface Form {
+  readonly takes: readonly Shape[];
+  readonly gives: Shape;
+  readonly run: (...values: Components[]) => Components;
+}
+
+const form = (takes: readonly Shape[], gives: Shape, run: Form["run"]): Form => ({ takes, gives, run });
+const SHAPES = Object.keys(SIZES) as Shape[];
+const eigenvalue = (index: number): readonly Form[] => [form(["tensor"], "scalar", (a) => [eigenvalues(a)[index]])];
+const scalarFunctions = ["sqrt", "abs", "exp", "log", "sin", "cos", "sign"] as const;
+const pairFunctions = ["min", "max", "atan2"] as const;
+
+/** Functions by name, with the shapes that each takes. */
+const FUNCTIONS: ReadonlyMap<string, readonly Form[]> = new Map<string, readonly Form[]>([
+  ["dot", [form(["vector", "vector"], "scalar", (a, b) => [contraction(a, b)])]],
+  ["cross", [form(["vector", "vector"], "vector", cross)]],
+  ["norm", SHAPES.map((shape) => form([shape], "scalar", (a) => [UNARY.sqrt(contraction(a, a))]))],
+  ["tr", [form(["tensor"], "scalar", (a) => [trace(a)])]],
+  ["det", [form(["tensor"], "scalar", (a) => [determinant(a)])]],
+  ["transpose", [form(["tensor"], "tensor", transposed)]],
+  ["ddot", [form(["tensor", "tensor"], "scalar", (a, b) => [contraction(a, b)])]],
+  ["eig1", eigenvalue(0)],
+  ["eig2", eigenvalue(1)],
+  ["eig3", eigenvalue(2)],
+  ...scalarFunctions.map((name) => [name, [form(["scalar"], "scalar", ([a]) => [UNARY[name](a)])]] as const),
+  ...pairFunctions.map(
+    (name) => [name, [form(["scalar", "scalar"], "scalar", ([a], [b]) => [BINARY[name](a, b)])]] as const,
+  ),
+]);

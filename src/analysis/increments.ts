@@ -1,0 +1,99 @@
+/** Sums powers of increments of a velocity or a scalar over all pairs of nodes along an axis. */
+
+export interface IncrementOptions {
+  readonly axis: 0 | 1 | 2;
+  /** Nodes from the first to the second of a pair. */
+  readonly separations: readonly number[];
+  readonly orders: readonly number[];
+  readonly periodic: boolean;
+}
+
+/** For each separation, the pairs and the sums of each term over them. */
+export interface Increments {
+  readonly pairs: Float64Array;
+  readonly missing: number;
+  /** Sums by separation, then by term, in the order of `termsOf`. */
+  readonly sums: Float64Array;
+}
+
+/** The names of the sums: of a velocity with 3 columns, of a scalar with 1, of a scalar and its velocity with 2. */
+export function termsOf(columns: number, orders: readonly number[]): readonly string[] {
+  if (columns < 3) return [...orders.map((p) => `D${p}`), ...(columns === 2 ? ["yaglom"] : [])];
+  const powers = (name: string): string[] => orders.map((p) => `${name}${p}`);
+  return [...powers("L"), ...powers("N"), ...powers("M"), "mixed", "R_LL", "R_NN"];
+}
+
+/**
+ * Sums the increments in a box of nodes that holds whole lines along the axis. Pairs with a NaN are left out.
+ *
+ * @param columns components of a velocity, or a scalar, or a scalar and the velocity along the axis
+ */
+export function incrementsOf(
+  columns: readonly Float64Array[],
+  shape: readonly [number, number, number],
+  { axis, separations, orders, periodic }: IncrementOptions,
+): Increments {
+  const terms = termsOf(columns.length, orders).length;
+  const sums = new Float64Array(separations.length * terms);
+  const pairs = new Float64Array(separations.length);
+  const stride = axis === 0 ? 1 : axis === 1 ? shape[0] : shape[0] * shape[1];
+  const length = shape[axis];
+  const lines = columns[0].length / length;
+  // A line begins at each node of the plane in which the index along the axis is 0.
+  const startOf = (line: number): number => Math.floor(line / stride) * stride * length + (line % stride);
+  const along = [columns[axis] ?? columns[0], ...columns.filter((_, c) => c !== axis)];
+  const ordered = columns.length === 3 ? along : columns;
+  const ofLine = new Float64Array(terms);
+  let missing = 0;
+  separations.forEach((separation, s) => {
+    const starts = periodic ? length : Math.max(0, length - separation);
+    for (let line = 0; line < lines; line++) {
+      ofLine.fill(0);
+      const start = startOf(line);
+      for (let i = 0; i < starts; i++) {
+        const a = start + i * stride;
+        const b = start + ((i + separation) % length) * stride;
+        if (addPair(ordered, a, b, orders, ofLine)) pairs[s]++;
+        else missing++;
+      }
+      for (let t = 0; t < terms; t++) sums[s * terms + t] += ofLine[t];
+    }
+  });
+  return { pairs, missing, sums };
+}
+
+/** Adds the terms of a pair; false if a value is missing. */
+function addPair(
+  columns: readonly Float64Array[],
+  a: number,
+  b: number,
+  orders: readonly number[],
+  out: Float64Array,
+): boolean {
+  const [first, second, third] = columns;
+  const d = first[b] - first[a];
+  const n = orders.length;
+  if (third === undefined) {
+    const yaglom = second === undefined ? 0 : (second[b] - second[a]) * d * d;
+    if (Number.isNaN(d) || Number.isNaN(yaglom)) return false;
+    for (let k = 0; k < n; k++) out[k] += d ** orders[k];
+    if (second !== undefined) out[n] += yaglom;
+    return true;
+  }
+  const [e, f] = [second[b] - second[a], third[b] - third[a]];
+  if (Number.isNaN(d + e + f)) return false;
+  for (let k = 0; k < n; k++) {
+    out[k] += d ** orders[k];
+    out[n + k] += e ** orders[k];
+    out[2 * n + k] += f ** orders[k];
+  }
+  out[3 * n] += (d * (e * e + f * f)) / 2;
+  out[3 * n + 1] += first[a] * first[b];
+  out[3 * n + 2] += (second[a] * second[b] + third[a] * third[b]) / 2;
+  return true;
+}
+
+export function mergeIncrements(a: Increments, b: Increments): Increments {
+  const add = (x: Float64Array, y: Float64Array): Float64Array => x.map((value, i) => value + y[i]);
+  return { pairs: add(a.pairs, b.pairs), missing: a.missing + b.missing, sums: add(a.sums, b.sums) };
+}

@@ -1,0 +1,150 @@
+/** A plan says what is reduced; its parts are reduced side by side, and their states are merged in their order. */
+import type { Names } from "./names.js";
+import { type AnyReduction, mergeStates, type ReductionState, reduceSample, type Sample } from "./reductions.js";
+
+export type Four = readonly [number, number, number, number];
+
+/** Columns of values and what is made of them. Plain data, which crosses threads. */
+export interface ReductionPlan {
+  /** Expressions, each a scalar. */
+  readonly columns: readonly string[];
+  /** Order of the differences at nodes. */
+  readonly order: 4 | 6 | 8;
+  readonly reductions: readonly AnyReduction[];
+  readonly names: Names;
+  /** Nodes of the region along x, y, z, and frames. */
+  readonly extent: Four;
+  /** Whether an axis, x, y, z or time, is kept: its nodes are groups, each with an answer of its own. */
+  readonly kept: readonly [boolean, boolean, boolean, boolean];
+  /** Coordinates of the region's nodes, x, y, z, and the period of each axis; 0 for none. */
+  readonly coordinates: readonly [Float64Array, Float64Array, Float64Array];
+  readonly periods: readonly [number, number, number];
+  /** Times of the frames. */
+  readonly times: readonly number[];
+  /** Weights of nodes along x, y, z; null where all are 1. */
+  readonly weights: readonly [Float64Array | null, Float64Array | null, Float64Array | null];
+}
+
+/** A box of the nodes of a region in a frame. */
+export interface PartBox {
+  readonly from: readonly [number, number, number];
+  readonly count: readonly [number, number, number];
+  /** Index of the frame among those of the plan. */
+  readonly frame: number;
+}
+
+/** States of the groups that a part has nodes of: one list for each reduction. */
+export type PartStates = readonly (readonly (readonly [group: number, state: ReductionState])[])[];
+
+/** Groups along x, y, z and time. */
+export function groupExtent({ extent, kept }: ReductionPlan): Four {
+  return extent.map((n, a) => (kept[a] ? n : 1)) as unknown as Four;
+}
+
+/** Squared distance of two nodes, by the shorter way round on periodic axes. */
+export function distanceIn({ extent, coordinates, periods }: ReductionPlan): Sample["distance2"] {
+  return (a, b) => {
+    let [sum, i, j] = [0, a, b];
+    for (let axis = 0; axis < 3; axis++) {
+      const n = extent[axis];
+      let d = Math.abs(coordinates[axis][i % n] - coordinates[axis][j % n]);
+      if (periods[axis] > 0) d = Math.min(d, periods[axis] - d);
+      sum += d * d;
+      [i, j] = [Math.floor(i / n), Math.floor(j / n)];
+    }
+    return sum;
+  };
+}
+
+/** Reduces the columns of a part, each with the values of its nodes, x fastest. */
+export function reducePart(plan: ReductionPlan, box: PartBox, columns: readonly Float64Array[]): PartStates {
+  const groups = [...groupsOf(plan, box)];
+  const distance2 = distanceIn(plan);
+  const samples = groups.map(([group, local]) => [group, sampleOf(plan, box, columns, local, distance2)] as const);
+  return plan.reductions.map((reduction) =>
+    samples.map(([group, sample]) => [group, reduceSample(reduction, sample)] as const),
+  );
+}
+
+/** The nodes of each group in a part, as local numbers; null for all of them. */
+function* groupsOf(
+  plan: ReductionPlan,
+  { from, count, frame }: PartBox,
+): Generator<readonly [number, Uint32Array | null]> {
+  const { kept } = plan;
+  const [gx, gy, gz] = groupExtent(plan);
+  const time = kept[3] ? frame : 0;
+  const runs = count.map((n, a) => (kept[a] ? n : 1));
+  const inner = count.map((n, a) => (kept[a] ? 1 : n));
+  const size = inner[0] * inner[1] * inner[2];
+  for (let k = 0; k < runs[2]; k++)
+    for (let j = 0; j < runs[1]; j++)
+      for (let i = 0; i < runs[0]; i++) {
+        const [x, y, z] = [i, j, k].map((n, a) => (kept[a] ? from[a] + n : 0));
+        const group = ((time * gz + z) * gy + y) * gx + x;
+        const whole = size === count[0] * count[1] * count[2];
+        const local = whole ? null : new Uint32Array(size);
+        for (let n = 0, c = 0; local !== null && c < inner[2]; c++)
+          for (let b = 0; b < inner[1]; b++)
+            for (let a = 0; a < inner[0]; a++) local[n++] = ((k + c) * count[1] + (j + b)) * count[0] + i + a;
+        yield [group, local];
+      }
+}
+
+function sampleOf(
+  plan: ReductionPlan,
+  { from, count, frame }: PartBox,
+  columns: readonly Float64Array[],
+  local: Uint32Array | null,
+  distance2: Sample["distance2"],
+): Sample {
+  const size = local?.length ?? count[0] * count[1] * count[2];
+  const at = (n: number): readonly [number, number, number] => {
+    const i = local === null ? n : local[n];
+    const row = Math.floor(i / count[0]);
+    return [from[0] + (i % count[0]), from[1] + (row % count[1]), from[2] + Math.floor(row / count[1])];
+  };
+  const { weights, extent } = plan;
+  const weightOf = (n: number): number => at(n).reduce((product, node, a) => product * (weights[a]?.[node] ?? 1), 1);
+  return {
+    count: size,
+    columns: local === null ? columns : columns.map((column) => Float64Array.from(local, (i) => column[i])),
+    weights: weights.some((axis) => axis !== null) ? Float64Array.from({ length: size }, (_, n) => weightOf(n)) : null,
+    shape: count,
+    nodeOf: (n) => {
+      const [x, y, z] = at(n);
+      return (z * extent[1] + y) * extent[0] + x;
+    },
+    frame,
+    distance2,
+  };
+}
+
+/** Merges the states of parts, which must be added in their order. */
+export class Merged {
+  readonly #plan: ReductionPlan;
+  readonly #groups: readonly Map<number, ReductionState>[];
+  readonly #distance2: Sample["distance2"];
+
+  constructor(plan: ReductionPlan) {
+    this.#plan = plan;
+    this.#groups = plan.reductions.map(() => new Map());
+    this.#distance2 = distanceIn(plan);
+  }
+
+  add(part: PartStates): void {
+    part.forEach((states, r) => {
+      const into = this.#groups[r];
+      const reduction = this.#plan.reductions[r];
+      for (const [group, state] of states) {
+        const known = into.get(group);
+        into.set(group, known === undefined ? state : mergeStates(reduction, known, state, this.#distance2));
+      }
+    });
+  }
+
+  /** States of the groups of a reduction, in the order of the groups. */
+  states(reduction: number): readonly ReductionState[] {
+    return [...this.#groups[reduction]].toSorted(([a], [b]) => a - b).map(([, state]) => state);
+  }
+}

@@ -1,0 +1,262 @@
+/** Declares the bodies of analyses, checks them by their schemas, and finds the nodes and frames that they mean. */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import type { ReductionPlan } from "../../analysis/plan.js";
+import type { Dataset } from "../../engine/contract/dataset.js";
+import type { ReductionQuery } from "../../engine/contract/query.js";
+import { excerpt, RequestError } from "../../errors.js";
+import { shortestFloat32 } from "../../float32/format.js";
+import { FIELDS, type FieldName } from "../../operations.js";
+import { spanOf, timesOf } from "./describe.js";
+import { refuse } from "./parameters.js";
+
+const quantity = Type.String({ description: "A quantity: a name or an expression, as in docs/analysis.md." });
+const triple = Type.Tuple([Type.Number(), Type.Number(), Type.Number()]);
+const bins = Type.Integer({ minimum: 1, maximum: 65_536 });
+const range = Type.Tuple([Type.Number(), Type.Number()], { description: "First and last edge; bins are half open." });
+const auto = Type.Literal("auto", { description: "From the least to the largest value; takes another pass." });
+const closed = { additionalProperties: false } as const;
+
+/** Members that say which nodes and frames are analysed. */
+const PLACES = {
+  time: Type.Optional(Type.Number({ description: "A stored time; not with `times` or `frames`." })),
+  times: Type.Optional(Type.Array(Type.Number(), { minItems: 1, maxItems: 65_536 })),
+  frames: Type.Optional(
+    Type.Union([Type.Literal("all"), Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 65_536 })], {
+      description: "Stored frames, counted from 1 at the first queryable time.",
+    }),
+  ),
+  region: Type.Optional(
+    Type.Object({ origin: triple, extent: triple }, { ...closed, description: "All nodes by default." }),
+  ),
+  derivatives: Type.Optional(
+    Type.Union([Type.Literal("None_Fd4"), Type.Literal("None_Fd6"), Type.Literal("None_Fd8")], {
+      default: "None_Fd4",
+      description: "Differences at nodes.",
+    }),
+  ),
+};
+
+const AXIS = Type.Union([Type.Literal("x"), Type.Literal("y"), Type.Literal("z"), Type.Literal("t")]);
+
+/** Reductions by the member that names them. */
+export const REDUCTIONS = {
+  moments: Type.Object(
+    { moments: quantity, order: Type.Optional(Type.Integer({ minimum: 1, maximum: 4, default: 4 })) },
+    closed,
+  ),
+  covariance: Type.Object({ covariance: Type.Array(quantity, { minItems: 1, maxItems: 16 }) }, closed),
+  histogram: Type.Object({ histogram: quantity, bins, range: Type.Union([range, auto]) }, closed),
+  joint: Type.Object(
+    {
+      joint: Type.Tuple([quantity, quantity]),
+      bins: Type.Tuple([bins, bins]),
+      range: Type.Union([Type.Tuple([range, range]), auto]),
+    },
+    closed,
+  ),
+  conditional: Type.Object({ conditional: quantity, on: quantity, bins, range: Type.Union([range, auto]) }, closed),
+  extremes: Type.Object(
+    {
+      extremes: quantity,
+      count: Type.Integer({ minimum: 1, maximum: 1000 }),
+      apart: Type.Optional(Type.Number({ minimum: 0, default: 0, description: "Least distance of two of them." })),
+    },
+    closed,
+  ),
+} as const;
+export type ReductionKind = keyof typeof REDUCTIONS;
+
+export const STATISTICS = Type.Object(
+  {
+    ...PLACES,
+    over: Type.Optional(Type.Array(AXIS, { description: "Axes that are averaged over: all by default." })),
+    weights: Type.Optional(
+      Type.Union([Type.Literal("volume"), Type.Literal("nodes")], {
+        default: "volume",
+        description: "Weights on stretched axes, of moments, covariances and conditional means.",
+      }),
+    ),
+    // Each reduction is checked by the schema of its kind, so that errors name its members.
+    reduce: Type.Array(Type.Object({}, { anyOf: Object.values(REDUCTIONS) }), { minItems: 1, maxItems: 32 }),
+  },
+  closed,
+);
+export type Statistics = Static<typeof STATISTICS>;
+
+/** Reads a body of JSON. @throws RequestError in one line that names the member */
+export function readAnalysis<T extends TSchema>(schema: T, body: Buffer): Static<T> {
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString("utf8"));
+  } catch {
+    throw new RequestError("InvalidRequest", "The body is no JSON.");
+  }
+  checkSchema(schema, value, "");
+  return value as Static<T>;
+}
+
+/** Checks a value by a schema. @throws RequestError that names its first member that does not fit */
+export function checkSchema(schema: TSchema, value: unknown, prefix: string): void {
+  const error = Value.Errors(schema, value).First();
+  if (error === undefined) return;
+  const path = error.path
+    .slice(1)
+    .replaceAll(/\/(\d+)/g, "[$1]")
+    .replaceAll("/", ".");
+  const member = excerpt([prefix, path].filter((part) => part !== "").join(".")) || "body";
+  const known = error.message === "Unexpected property" ? `; it has ${namesIn(schema)}` : "";
+  const choices = choicesOf(error.schema)?.join(", ");
+  const text = choices === undefined ? `${error.message.toLowerCase()}${known}` : `expected one of ${choices}`;
+  throw refuse(member, `${member}: ${text}.`);
+}
+
+/** The values that a union of literals admits. */
+function choicesOf({ anyOf }: TSchema): readonly unknown[] | undefined {
+  const values = (anyOf as TSchema[] | undefined)?.map((one) => one.const);
+  return values?.every((value) => value !== undefined) ? values : undefined;
+}
+
+function namesIn(schema: TSchema): string {
+  return Object.keys((schema.properties ?? {}) as object).join(", ");
+}
+
+/** The nodes and frames that are analysed, as far as plans know them, and for the answer. */
+export interface AnalysedNodes {
+  readonly base: Omit<ReductionPlan, "columns" | "reductions">;
+  readonly first: readonly [number, number, number];
+  readonly frames: readonly number[];
+  /** Numbers of the frames as callers count them. */
+  readonly numbers: readonly number[];
+  /** Whether an axis is taken for its whole period. */
+  readonly wraps: readonly [boolean, boolean, boolean];
+  readonly field: FieldName;
+}
+
+type PlaceMembers = Pick<Statistics, "time" | "times" | "frames" | "region" | "derivatives"> &
+  Partial<Pick<Statistics, "over" | "weights">>;
+
+/** Finds nodes and frames. @throws RequestError */
+export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
+  const { axes, time } = dataset;
+  const numbers = framesOf(asked, dataset);
+  const all = timesOf(time);
+  const runs = axes.map((_, a) => runOf(dataset, a as 0 | 1 | 2, asked.region));
+  const extent = [...runs.map(({ count }) => count), numbers.length] as unknown as ReductionPlan["extent"];
+  const coordinates = runs.map(({ first, count }, a) =>
+    Float64Array.from({ length: count }, (_, i) => coordinateOf(dataset, a, first + i)),
+  ) as unknown as ReductionPlan["coordinates"];
+  const weighs = (asked.weights ?? "volume") === "volume";
+  const weights = runs.map(({ first, count }, a) =>
+    weighs ? (cellsOf(dataset, a)?.slice(first, first + count) ?? null) : null,
+  ) as unknown as ReductionPlan["weights"];
+  const over = asked.over ?? ["x", "y", "z", "t"];
+  const kept = (["x", "y", "z", "t"] as const).map(
+    (axis) => !over.includes(axis) && (axis !== "t" || numbers.length > 1),
+  ) as unknown as ReductionPlan["kept"];
+  const field = Object.keys(dataset.fields)[0] as FieldName;
+  return {
+    base: {
+      order: Number((asked.derivatives ?? "None_Fd4").slice(-1)) as ReductionPlan["order"],
+      names: {
+        fields: Object.fromEntries(Object.keys(dataset.fields).map((name) => [name, FIELDS[name as FieldName]])),
+      },
+      extent,
+      kept,
+      coordinates,
+      periods: axes.map((axis) =>
+        axis.periodic ? axis.nodes * axis.spacing : 0,
+      ) as unknown as ReductionPlan["periods"],
+      times: numbers.map((number) => all[number - 1] as number),
+      weights,
+    },
+    first: runs.map(({ first }) => first) as unknown as AnalysedNodes["first"],
+    frames: numbers.map((number) => number - 1 + time.guardBefore),
+    numbers,
+    wraps: axes.map((axis, a) => axis.periodic && extent[a] === axis.nodes) as unknown as AnalysedNodes["wraps"],
+    field,
+  };
+}
+
+/** The query that reduces a plan. */
+export function reductionOf(
+  places: AnalysedNodes,
+  parts: Pick<ReductionPlan, "columns" | "reductions">,
+): ReductionQuery {
+  return { plan: { ...places.base, ...parts }, frames: places.frames };
+}
+
+/** Numbers of the frames, from 1. */
+function framesOf({ time, times, frames }: PlaceMembers, dataset: Dataset): readonly number[] {
+  const stored = timesOf(dataset.time);
+  if ([time, times, frames].filter((member) => member !== undefined).length > 1)
+    throw refuse("frames", "Only one of time, times and frames can be given.");
+  if (frames === "all" || (stored.length === 1 && time === undefined && times === undefined && frames === undefined))
+    return stored.map((_, k) => k + 1);
+  if (frames !== undefined) {
+    const outside = frames.find((number) => number > stored.length);
+    if (outside === undefined) return frames;
+    throw outOfRange("frames", `"${dataset.name}" has frames 1 to ${stored.length}, not ${outside}.`);
+  }
+  const asked = times ?? (time === undefined ? undefined : [time]);
+  if (asked === undefined) throw refuse("time", "One of time, times and frames must be given.");
+  return asked.map((one) => frameAt(one, stored, dataset.name));
+}
+
+function frameAt(time: number, stored: readonly number[], name: string): number {
+  const off = stored.map((one) => Math.abs(one - time));
+  const nearest = off.indexOf(Math.min(...off));
+  const step = Math.abs((stored[1] ?? stored[0] ?? 0) - (stored[0] ?? 0));
+  if ((off[nearest] as number) <= Math.max(1e-4 * step, Math.abs(time) * 2 ** -23)) return nearest + 1;
+  const near = shortestFloat32(Math.fround(stored[nearest] as number));
+  throw outOfRange("time", `"${name}" has no frame at time ${time}; the nearest is at ${near}.`);
+}
+
+function outOfRange(member: string, text: string): RequestError {
+  return new RequestError("OutOfRange", text, { member });
+}
+
+function coordinateOf({ axes }: Dataset, a: number, node: number): number {
+  const { coordinates, origin, spacing } = axes[a as 0 | 1 | 2];
+  return coordinates?.[node] ?? origin + node * spacing;
+}
+
+/** The length of the cell of each node of a stretched axis: half the distance of its neighbours. */
+function cellsOf({ axes }: Dataset, a: number): Float64Array | null {
+  const { coordinates } = axes[a as 0 | 1 | 2];
+  if (coordinates === null) return null;
+  const at = (i: number): number => coordinates[Math.min(coordinates.length - 1, Math.max(0, i))] as number;
+  return coordinates.map((_, i) => (at(i + 1) - at(i - 1)) / 2);
+}
+
+/** The nodes of a region along an axis: on a periodic one from `origin` on, before `origin + extent`. */
+function runOf(
+  dataset: Dataset,
+  a: 0 | 1 | 2,
+  region: Statistics["region"],
+): { readonly first: number; readonly count: number } {
+  const axis = dataset.axes[a];
+  if (region === undefined) return { first: 0, count: axis.nodes };
+  const [origin, extent] = [region.origin[a] as number, region.extent[a] as number];
+  if (!(extent >= 0)) throw refuse("region.extent", "region.extent must not be negative.");
+  const near = 1e-6 * axis.spacing;
+  const { first: low, last } = spanOf(axis);
+  const empty = outOfRange(
+    "region",
+    `The region has no node along ${"xyz"[a]}, whose nodes are from ${low} to ${last}.`,
+  );
+  if (axis.periodic) {
+    const from = Math.ceil((origin - axis.origin - near) / axis.spacing);
+    const count = Math.ceil((origin + extent - axis.origin - near) / axis.spacing) - from;
+    if (count < 1) throw empty;
+    if (count > axis.nodes)
+      throw outOfRange("region.extent", `The region is longer than the period along ${"xyz"[a]}.`);
+    return { first: ((from % axis.nodes) + axis.nodes) % axis.nodes, count };
+  }
+  const inside = Array.from({ length: axis.nodes }, (_, i) => i).filter((i) => {
+    const at = coordinateOf(dataset, a, i);
+    return at >= origin - near && at <= origin + extent + near;
+  });
+  if (inside.length === 0) throw empty;
+  return { first: inside[0] as number, count: inside.length };
+}

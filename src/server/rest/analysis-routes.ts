@@ -1,0 +1,109 @@
+/** Adds the calls of `/api` that analyse a dataset beside its data, and answer with what is made of its values. */
+import { type TObject, Type } from "@sinclair/typebox";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Dataset } from "../../engine/contract/dataset.js";
+import { unknownDataset } from "../../errors.js";
+import { version } from "../../version.js";
+import type { RequestLife } from "../life/request-life.js";
+import type { Service } from "../life/service.js";
+import { readAnalysis, STATISTICS } from "./analysis-request.js";
+import { assumedOf } from "./describe.js";
+import { readWhole } from "./query-batch.js";
+import { FAILURES } from "./schemas.js";
+import { compute } from "./serve-operation.js";
+import { type Reduce, statistics } from "./statistics.js";
+
+/** Most bytes of a body. */
+const BODY_BYTES = 256 * 1024;
+
+const PARAMETERS = Type.Object({
+  name: Type.String({ description: "Name or alias of a dataset, any letter case." }),
+});
+
+/** An analysis: its address, its body, and what computes it. */
+interface Analysis {
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly body: TObject;
+  readonly example: Readonly<Record<string, unknown>>;
+  readonly run: (body: never, dataset: Dataset, reduce: Reduce) => Promise<Readonly<Record<string, unknown>>>;
+}
+
+/** All analyses. Their examples are of the shipped dataset isotropic32, and are run by a test. */
+export const ANALYSES: readonly Analysis[] = [
+  {
+    name: "statistics",
+    summary: "Moments, histograms and other reductions of quantities",
+    description: "Quantities are names or expressions. One pass over the nodes gives all reductions, in their order.",
+    body: STATISTICS,
+    example: {
+      time: 0.6,
+      reduce: [{ moments: "2*ddot(S,S)" }, { histogram: "ux", bins: 20, range: [-2, 2] }],
+    },
+    run: statistics,
+  },
+];
+
+/** Adds the routes. */
+export function analysisRoutes(api: FastifyInstance, service: Service): void {
+  for (const analysis of ANALYSES) {
+    const { name, summary, description, body, example } = analysis;
+    api.post<{ Params: { name: string } }>(
+      `/datasets/:name/${name}`,
+      {
+        schema: {
+          tags: ["Analysis"],
+          summary,
+          description,
+          consumes: ["application/json"],
+          params: PARAMETERS,
+          body: { ...body, examples: [example] },
+          response: { 200: Type.Object({}, { additionalProperties: true }), ...FAILURES },
+        },
+        validatorCompiler: () => () => true,
+        serializerCompiler: () => (answer) => JSON.stringify(answer),
+      },
+      (request, reply) => serveAnalysis(service, analysis, request.params.name, request, reply),
+    );
+  }
+}
+
+function serveAnalysis(
+  service: Service,
+  { name: operation, body: schema, run }: Analysis,
+  name: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  return compute(service, { name: operation }, request, reply, async (life) => {
+    const options = readAnalysis(schema, await readBounded(life, service));
+    const dataset = life.find(name);
+    if (dataset === undefined) throw unknownDataset(name, life.datasets());
+    const reduce: Reduce = async (reduction, { first, frames, base, field }) => {
+      const [nx, ny, nz] = base.extent;
+      const nodes = { field, frame: frames[0] as number, first, count: [nx, ny, nz], stride: [1, 1, 1] } as const;
+      const evaluation = life.start({ operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, reduction });
+      await life.enter();
+      const result = await evaluation.finish();
+      life.forget(evaluation);
+      const { reduced } = result;
+      result.release();
+      return reduced as NonNullable<typeof reduced>;
+    };
+    const answer = await run(options as never, dataset, reduce);
+    await life.computed([]);
+    const assumed = dataset.assumed.length === 0 ? {} : { assumed: assumedOf(dataset) };
+    const about = { version, operation, dataset: dataset.name, manifest: dataset.digest, ...assumed, options };
+    return reply.send({ ...about, ...answer });
+  });
+}
+
+async function readBounded(life: RequestLife, { slices }: Service): Promise<Buffer> {
+  slices.begin();
+  try {
+    return await readWhole(life, BODY_BYTES);
+  } finally {
+    slices.end();
+  }
+}

@@ -1,0 +1,235 @@
+/** Answers `POST /datasets/{name}/statistics`: reductions of quantities at the nodes of a region. */
+import { compileScalar } from "../../analysis/expression.js";
+import type { Moments } from "../../analysis/moments.js";
+import { formulaOf } from "../../analysis/names.js";
+import { groupExtent, type Merged, type ReductionPlan } from "../../analysis/plan.js";
+import {
+  type AnyReduction,
+  type BinRange,
+  type Extreme,
+  edgesOf,
+  finishState,
+  type GroupAnswer,
+} from "../../analysis/reductions.js";
+import type { Dataset } from "../../engine/contract/dataset.js";
+import type { ReductionQuery } from "../../engine/contract/query.js";
+import { LimitError } from "../../errors.js";
+import {
+  type AnalysedNodes,
+  checkSchema,
+  placesOf,
+  REDUCTIONS,
+  type ReductionKind,
+  reductionOf,
+  type Statistics,
+} from "./analysis-request.js";
+import { refuse } from "./parameters.js";
+
+/** Runs the query of a plan at its places. */
+export type Reduce = (query: ReductionQuery, places: AnalysedNodes) => Promise<Merged>;
+
+/** Groups times numbers that an answer may have. */
+const MOST_NUMBERS = 2 ** 20;
+
+type Asked = Readonly<Record<string, unknown>>;
+
+/** AskedColumns of a plan, each once. */
+export class AskedColumns {
+  readonly texts: string[] = [];
+  readonly #plan: AnalysedNodes["base"];
+
+  constructor(places: AnalysedNodes) {
+    this.#plan = places.base;
+  }
+
+  /** The number of the column of a quantity. @throws RequestError that names the member and the column of the text */
+  of(text: unknown, member: string): number {
+    compileScalar(text as string, this.#plan.names, member);
+    const known = this.texts.indexOf(text as string);
+    return known >= 0 ? known : this.texts.push(text as string) - 1;
+  }
+}
+
+/** A reduction as asked, whose range may still be found. */
+interface Pending {
+  readonly asked: Asked;
+  readonly kind: ReductionKind;
+  readonly of: readonly number[];
+  /** AskedColumns whose ranges are to be found, and those given. */
+  readonly ranged: readonly number[];
+  readonly ranges: readonly BinRange[] | null;
+}
+
+/** Computes the answer, besides what all analyses have. */
+export async function statistics(asked: Statistics, dataset: Dataset, reduce: Reduce): Promise<GroupAnswer> {
+  const places = placesOf(asked, dataset);
+  const columns = new AskedColumns(places);
+  const pending = asked.reduce.map((one, i) => readReduction(one as Asked, i, columns));
+  const known = await findRanges(pending, places, columns, reduce);
+  const reductions = pending.map((one) => reductionFor(one, (column) => known.get(column) as BinRange));
+  checkSize(reductions, places.base);
+  const query = reductionOf(places, { columns: columns.texts, reductions });
+  const merged = await reduce(query, places);
+  const results = reductions.map((one, i) => describeResult(one, i, query.plan, merged, columns.texts));
+  return { weights: weightsOf(places), frames: framesIn(places), formulas: formulasOf(columns.texts), results };
+}
+
+function readReduction(asked: Asked, index: number, columns: AskedColumns): Pending {
+  const prefix = `reduce[${index}]`;
+  const kind = (Object.keys(REDUCTIONS) as ReductionKind[]).find((name) => Object.hasOwn(asked, name));
+  if (kind === undefined) throw refuse(prefix, `${prefix}: expected one of ${Object.keys(REDUCTIONS).join(", ")}.`);
+  checkSchema(REDUCTIONS[kind], asked, prefix);
+  const texts = [asked[kind]].flat();
+  const of = texts.map((text) => columns.of(text, `${prefix}.${kind}`));
+  const ranged = kind === "conditional" ? [columns.of(asked.on, `${prefix}.on`)] : of;
+  const { range } = asked as { range?: "auto" | BinRange | readonly BinRange[] };
+  if (range === undefined || range === "auto") return { asked, kind, of, ranged, ranges: null };
+  const ranges = (typeof range[0] === "number" ? [range] : range) as readonly BinRange[];
+  const wrong = ranges.some(([from, to]) => !(from < to));
+  if (wrong) throw refuse(`${prefix}.range`, `${prefix}.range: the first edge must be below the last.`);
+  return { asked, kind, of, ranged, ranges };
+}
+
+/** Finds the least and largest values of the columns whose ranges are not given, in a pass of their own. */
+async function findRanges(
+  pending: readonly Pending[],
+  places: AnalysedNodes,
+  { texts }: AskedColumns,
+  reduce: Reduce,
+): Promise<ReadonlyMap<number, BinRange>> {
+  const open = pending.filter(({ asked, ranges }) => asked.bins !== undefined && ranges === null);
+  const wanted = [...new Set(open.flatMap(({ ranged }) => ranged))];
+  if (wanted.length === 0) return new Map();
+  const reductions = wanted.map((of) => ({ kind: "moments", of, order: 1 }) as const);
+  const base = { ...places.base, kept: [false, false, false, false] as const };
+  const merged = await reduce(reductionOf({ ...places, base }, { columns: texts, reductions }), places);
+  return new Map(wanted.map((column, i) => [column, rangeIn(merged.states(i)[0] as Moments)]));
+}
+
+function rangeIn({ min, max, count }: Moments): BinRange {
+  if (count === 0) return [0, 1];
+  return min < max ? [min, max] : [min - 0.5, max + 0.5];
+}
+
+function reductionFor(
+  { asked, kind, of, ranged, ranges }: Pending,
+  rangeOf: (column: number) => BinRange,
+): AnyReduction {
+  const found = ranges ?? (asked.bins === undefined ? [] : ranged.map(rangeOf));
+  const [first = 0, second = 0] = of;
+  const [range = [0, 1], other = range] = found as readonly BinRange[];
+  switch (kind) {
+    case "moments":
+      return { kind, of: first, order: (asked.order as number | undefined) ?? 4 };
+    case "covariance":
+      return { kind, of };
+    case "histogram":
+      return { kind, of: first, bins: asked.bins as number, range };
+    case "joint":
+      return { kind, of: [first, second], bins: asked.bins as [number, number], range: [range, other] };
+    case "conditional":
+      return { kind, of: first, on: ranged[0] as number, bins: asked.bins as number, range };
+    case "extremes":
+      return { kind, of: first, count: asked.count as number, apart: (asked.apart as number | undefined) ?? 0 };
+  }
+}
+
+/** Numbers of a group's answer. */
+function numbersOf(reduction: AnyReduction): number {
+  if (reduction.kind === "histogram" || reduction.kind === "conditional") return 3 * reduction.bins;
+  if (reduction.kind === "joint") return reduction.bins[0] * reduction.bins[1];
+  return reduction.kind === "covariance" ? reduction.of.length ** 2 : 10;
+}
+
+function checkSize(reductions: readonly AnyReduction[], plan: AnalysedNodes["base"]): void {
+  const groups = groupExtent(plan as ReductionPlan).reduce((product, n) => product * n, 1);
+  const numbers = groups * reductions.reduce((sum, one) => sum + numbersOf(one), 0);
+  if (numbers <= MOST_NUMBERS) return;
+  throw new LimitError(
+    "analysis.numbers",
+    `The answer would have ${numbers} numbers; at most ${MOST_NUMBERS} are sent.`,
+  );
+}
+
+function describeResult(
+  reduction: AnyReduction,
+  index: number,
+  plan: ReductionPlan,
+  merged: Merged,
+  texts: readonly string[],
+): GroupAnswer {
+  const place = ({ node, frame }: Extreme) => ({ at: placeOf(plan, node), time: plan.times[frame] });
+  const groups = merged.states(index).map((state) => finishState(reduction, state, place));
+  return { ...headOf(reduction, texts), ...coordinatesOf(plan), ...nest(groups, plan) };
+}
+
+/** The members of a result that all groups share. */
+function headOf(reduction: AnyReduction, texts: readonly string[]): GroupAnswer {
+  const text = (column: number) => texts[column] as string;
+  switch (reduction.kind) {
+    case "covariance":
+      return { of: reduction.of.map(text) };
+    case "histogram":
+      return { of: text(reduction.of), edges: edgesOf(reduction.range, reduction.bins) };
+    case "joint":
+      return {
+        of: reduction.of.map(text),
+        edges: reduction.range.map((range, i) => edgesOf(range, reduction.bins[i as 0 | 1])),
+      };
+    case "conditional":
+      return { of: text(reduction.of), on: text(reduction.on), edges: edgesOf(reduction.range, reduction.bins) };
+    case "moments":
+    case "extremes":
+      return { of: text(reduction.of) };
+    default:
+      return {};
+  }
+}
+
+/** Coordinates of the groups along the axes that are kept. */
+function coordinatesOf({ kept, coordinates, times }: ReductionPlan): GroupAnswer {
+  const axes = ["x", "y", "z", "t"].flatMap((name, a) =>
+    kept[a as 0] ? [[name, a === 3 ? [...times] : [...(coordinates[a as 0] as Float64Array)]] as const] : [],
+  );
+  return axes.length === 0 ? {} : { coordinates: Object.fromEntries(axes) };
+}
+
+/** Turns the answers of groups into one whose members are arrays along the kept axes: time first, then z, y, x. */
+function nest(groups: readonly GroupAnswer[], plan: ReductionPlan): GroupAnswer {
+  const [first] = groups;
+  if (first === undefined || !plan.kept.includes(true)) return first ?? {};
+  const extent = groupExtent(plan);
+  const members = Object.keys(first).map((name) => {
+    let level: unknown[] = groups.map((group) => group[name]);
+    plan.kept.forEach((kept, a) => {
+      if (!kept || a === plan.kept.lastIndexOf(true)) return;
+      const n = extent[a] as number;
+      level = Array.from({ length: level.length / n }, (_, i) => level.slice(i * n, (i + 1) * n));
+    });
+    return [name, level] as const;
+  });
+  return Object.fromEntries(members);
+}
+
+/** Coordinates of a node of the region. */
+export function placeOf({ extent, coordinates }: ReductionPlan, node: number): readonly number[] {
+  const [nx, ny] = extent;
+  const at = [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))];
+  return at.map((i, a) => coordinates[a as 0][i] as number);
+}
+
+export function framesIn({
+  numbers,
+  base,
+}: AnalysedNodes): readonly { readonly frame: number; readonly time: number }[] {
+  return numbers.map((frame, i) => ({ frame, time: base.times[i] as number }));
+}
+
+/** What names of an answer mean. */
+export function formulasOf(texts: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(texts.map((text) => [text, formulaOf(text.trim()) ?? text]));
+}
+
+function weightsOf({ base }: AnalysedNodes): "volume" | "nodes" {
+  return base.weights.some((axis) => axis !== null) ? "volume" : "nodes";
+}
