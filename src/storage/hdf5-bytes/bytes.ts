@@ -67,13 +67,13 @@ export function openPlace(place: FilePlace): OpenPlace {
   // Without O_NONBLOCK to open a pipe may wait for ever.
   const descriptor = openSync(place, constants.O_RDONLY | constants.O_NONBLOCK);
   const status = fstatSync(descriptor);
-  const { size, mtimeMs, ino } = status;
+  const { size, mtimeMs, ino, ctimeMs } = status;
   const close = () => closeSync(descriptor);
   if (!status.isFile()) {
     close();
     throw new DataError(`${place} is not a file.`);
   }
-  const stamp = { path: place, bytes: size, modifiedMs: mtimeMs, inode: ino };
+  const stamp = { path: place, bytes: size, modifiedMs: mtimeMs, inode: ino, changedMs: ctimeMs };
   const read = (bytes: Uint8Array, position: number) => readSync(descriptor, bytes, 0, bytes.length, position);
   return { path: place, size, stamp, read, close };
 }
