@@ -41,7 +41,10 @@ const LIMIT_TABLE = {
   "engine.inflight": [32, "requests being answered"],
   "engine.queue": [256, "requests that wait"],
   "engine.chunkBytes": [64 * MIB, "decoded chunk of a dataset"],
-  "engine.pointsInFlight": [8_000_000, "points of all requests together; records, if a point has several"],
+  "engine.pointsInFlight": [
+    8_000_000,
+    "points of all requests together; records of three numbers, if the answer has several at a point",
+  ],
   "token.concurrent": [0, "simultaneous requests of one token; 0 is off"],
   "token.perMinute": [0, "requests of one token per minute; 0 is off"],
   "shutdown.graceMs": [10_000, "time that running requests have when the service stops", LONGEST_MS],

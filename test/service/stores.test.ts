@@ -148,7 +148,8 @@ describe("a dataset behind HTTP", () => {
         () => statuses.push(null),
       ),
     );
-    await expect.poll(() => statuses.filter((status) => status === 503).length).toBeGreaterThan(60);
+    const refused = (): number => statuses.filter((status) => status === 503).length;
+    await expect.poll(refused, { timeout: 20_000 }).toBeGreaterThan(60);
     for (let i = 0; i < 20; i++) expect((await ask("near")).status).toBe(200);
     expect(statuses.filter((status) => status !== 503)).toEqual([]);
     end.abort();
@@ -164,7 +165,9 @@ describe("a dataset behind HTTP", () => {
     }));
     expect(status).toBe(503);
     expect(detail).toMatch(/Busy/);
-    await expect.poll(() => text("/readyz")).toContain(`store ${server.url}/gone.zarr: does not answer`);
+    await expect
+      .poll(() => text("/readyz"), { timeout: 20_000 })
+      .toContain(`store ${server.url}/gone.zarr: does not answer`);
     await server.set({ failures: 0 });
     expect(await text("/readyz")).toContain(`store ${server.url}/far.zarr: answers`);
     const metrics = await text("/metrics");

@@ -131,6 +131,8 @@ export interface Evaluation {
   readonly limit: { readonly points: number; readonly name: string };
   /** Evaluations of a field that the query takes for the points so far; 0 for a bad query. */
   readonly work: number;
+  /** Records of three numbers in the answer at a point, if it has more than one and is held as a whole. */
+  readonly pointRecords?: number;
   /** Records of the answer to the points so far, beyond one per point; 0 for a bad query. */
   readonly moreRecords: number;
   /** Threads that read points from large texts and write large results; absent: the caller's thread does both. */

@@ -195,6 +195,11 @@ export class Execution implements Evaluation {
     return this.#checked === null ? 0 : workOf(this.#checked, this.points.count);
   }
 
+  get pointRecords(): number {
+    if (this.#checked === null || this.#stream !== null) return 1;
+    return Math.max(1, RECORDS[recordOf(this.#checked.operation, this.#checked.query)].length / 3);
+  }
+
   get moreRecords(): number {
     const { count } = this.points;
     return this.#checked === null || count > this.limit.points ? 0 : count * (this.#checked.itemsPerPoint - 1);

@@ -145,7 +145,7 @@ function plainFigures(
     ["requests_waiting", "Requests that wait for a slot.", () => admission.waiting],
     [
       "points_in_flight",
-      "Points of requests being read or answered; records, if a point has several.",
+      "Points of requests being read or answered; records of three numbers, if the answer has several at a point.",
       () => admission.points,
     ],
     ["waiting_answer_bytes", "Bytes of computed answers that wait for their readers.", () => outgoing.bytes],

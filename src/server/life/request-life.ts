@@ -162,10 +162,12 @@ export class RequestLife {
     return this.#body;
   }
 
-  /** Records points read; a promise if reading has to wait. */
+  /** Records points read, by the records of their answers; a promise if reading has to wait. */
   admit(count: number): Promise<void> | null {
     this.#request.facts.points += count;
-    return count > 0 ? this.#hold.add(count) : null;
+    let records = 1;
+    for (const { pointRecords = 1 } of this.#evaluations) records = Math.max(records, pointRecords);
+    return count > 0 ? this.#hold.add(Math.ceil(count * records)) : null;
   }
 
   /** The dataset of a name: the version that the request met first, for all of its queries and labels. */

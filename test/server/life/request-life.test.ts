@@ -30,6 +30,7 @@ function evaluation({ operation }: Query): Evaluation {
     limit: { points: 1e6, name: "query.points" },
     work: POINTS,
     moreRecords: 2 * POINTS,
+    ...(operation === "GetVelocityHessian" ? { pointRecords: 6 } : {}),
   };
   return {
     ...{ points: sink, velocities: sink, ...query },
@@ -193,4 +194,13 @@ it("adds up the nodes of the searches of a request against the limit of its toke
   search();
   life.settle();
   expect(search).toThrow("Request size too large (8 > 4)");
+});
+
+it("counts points by the records of three numbers in their answers, which are given back as well", async () => {
+  const { life, end } = begin();
+  life.start({ operation: "GetVelocityHessian" } as Query);
+  await life.admit(10);
+  expect(admission.points).toBe(60);
+  end("left");
+  expect(admission.points).toBe(0);
 });
