@@ -53,6 +53,11 @@ type SyntaxTree = jsep.Expression & Record<string, unknown>;
 
 // A power binds tighter than a sign before it and groups to the right, unlike the operators of the library.
 jsep.removeBinaryOp("^");
+jsep.hooks.add("gobble-token", function readNumber(this: unknown, env: unknown) {
+  // The library calls the other hook after a number only if a hook has read it.
+  const parser = this as { char: string; gobbleNumericLiteral(): SyntaxTree };
+  if (/[\d.]/.test(parser.char)) (env as { node: SyntaxTree }).node = parser.gobbleNumericLiteral();
+});
 jsep.hooks.add("after-token", function readPower(this: unknown, env: unknown) {
   const parser = this as { char: string; index: number; gobbleSpaces(): void; gobbleToken(): SyntaxTree | false };
   const token = env as { node: SyntaxTree | false };
@@ -248,7 +253,8 @@ class ExpressionCompiler {
     if (!Number.isInteger(exponent) || Math.abs(exponent) > MOST_EXPONENT)
       throw this.#refuse(`an exponent is a whole number from -${MOST_EXPONENT} to ${MOST_EXPONENT}`, column);
     this.#scalars("^", [a], column);
-    return made(key, "scalar", (block) => [power(a.run(block)[0], exponent)]);
+    const constant = a.constant === undefined ? undefined : power(Float64Array.of(a.constant), exponent)[0];
+    return made(key, "scalar", (block) => [power(a.run(block)[0], exponent)], constant);
   }
 
   #scalars(what: string, parts: readonly Part[], column: number): void {

@@ -18,7 +18,7 @@ const auto = Type.Literal("auto", { description: "From the least to the largest 
 const closed = { additionalProperties: false } as const;
 
 /** Members that say which nodes and frames are analysed. */
-const PLACES = {
+export const PLACES = {
   time: Type.Optional(Type.Number({ description: "A stored time; not with `times` or `frames`." })),
   times: Type.Optional(Type.Array(Type.Number(), { minItems: 1, maxItems: 65_536 })),
   frames: Type.Optional(

@@ -12,6 +12,7 @@ import { readWhole } from "./query-batch.js";
 import { FAILURES } from "./schemas.js";
 import { compute } from "./serve-operation.js";
 import { type Reduce, statistics } from "./statistics.js";
+import { STRUCTURE_FUNCTIONS, structureFunctions } from "./structure-functions.js";
 
 /** Most bytes of a body. */
 const BODY_BYTES = 256 * 1024;
@@ -42,6 +43,16 @@ export const ANALYSES: readonly Analysis[] = [
       reduce: [{ moments: "2*ddot(S,S)" }, { histogram: "ux", bins: 20, range: [-2, 2] }],
     },
     run: statistics,
+  },
+  {
+    name: "structure-functions",
+    summary: "Moments of increments between nodes along axes",
+    description:
+      "Exact means over all pairs of nodes: longitudinal, transverse and mixed increments and correlations of a velocity, " +
+      "or increments of a scalar.",
+    body: STRUCTURE_FUNCTIONS,
+    example: { time: 0.6, of: "u", orders: [2, 3], separations: { nodes: [1, 2, 4, 8] } },
+    run: structureFunctions,
   },
 ];
 

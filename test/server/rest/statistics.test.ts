@@ -112,6 +112,34 @@ describe("statistics of isotropic32 at 0.6", () => {
   });
 });
 
+describe("structure functions of isotropic32 at 0.6", () => {
+  it("are those published", async () => {
+    const asked = { time: 0.6, orders: [2, 3], separations: { nodes: [1, 2, 4, 8] } };
+    const { separations } = (await (await post("structure-functions", asked)).json()) as Reduced;
+    const published = [
+      [0.00680387645, 0.0262059706, 0.0917695167, 0.247508106],
+      [0.00723836334, 0.0276745071, 0.0946425061, 0.243697999],
+      [0.00629676897, 0.024267502, 0.0849836106, 0.227821171],
+    ].flat();
+    expect(separations).toHaveLength(12);
+    published.forEach((value, i) => {
+      near(separations[i].longitudinal[2], value, 5e-9); // printed to nine digits
+    });
+    [-0.000240740106, -0.00284623882, -0.000652823433].forEach((value, axis) => {
+      near(separations[4 * axis + 1].longitudinal[3], value, 5e-9);
+    });
+    const scalar = { time: 0.6, of: "uy", separations: { nodes: [1] }, axes: ["x"] };
+    const answer = (await (await post("structure-functions", scalar)).json()) as Reduced;
+    near(answer.separations[0].scalar[2], 0.0142477734, 5e-9);
+    expect(answer.separations[0].pairs).toBe(32768);
+  });
+
+  it("refuse separations beyond the region", async () => {
+    const response = await post("structure-functions", { time: 0.6, separations: { nodes: [32] } });
+    expect(await response.json()).toMatchObject({ detail: "separations.nodes: the region has 32 nodes along x." });
+  });
+});
+
 describe("examples of the documentation", () => {
   it.each(ANALYSES.map(({ name, example }) => [name, example] as const))("%s", async (name, example) => {
     const response = await post(name, example);

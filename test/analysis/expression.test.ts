@@ -1,0 +1,156 @@
+/** Tests the language of expressions: what parts mean, what is refused, and that no text escapes, stalls or crashes. */
+import { describe, expect, it } from "vitest";
+import { type BlockInputs, compileExpression, compileScalar } from "../../src/analysis/expression.js";
+import { FieldprobeError } from "../../src/errors.js";
+import { QUANTITIES } from "../../src/quantities.js";
+
+const NAMES = { fields: { velocity: 3, pressure: 1, magnetic: 3, potential: 3, force: 3, density: 1, temperature: 1 } };
+const GRADIENT = [0.3, -1.2, 0.7, 2.1, -0.4, 0.9, -1.7, 0.2, 0.6];
+const VECTOR = [0.5, -1.5, 2];
+const HESSIAN = [1, 2, 3, 2, 4, 5, 3, 5, 6];
+
+/** One node with recognisable inputs. */
+function oneNode(): BlockInputs {
+  const values = (key: string): number[] => {
+    const [kind, field = ""] = key.split(":");
+    const isVector = ["velocity", "magnetic", "potential", "force"].includes(field);
+    if (kind === "hessian") return HESSIAN;
+    if (kind === "gradient") return isVector ? GRADIENT : VECTOR;
+    if (kind === "value" || kind === "laplacian") return isVector ? VECTOR : [0.75];
+    return [0.25];
+  };
+  return {
+    count: 1,
+    input: (key) => values(key).map((value) => Float64Array.of(value)),
+    computed: new Map(),
+  };
+}
+
+const numberOf = (text: string): number => compileScalar(text, NAMES).evaluate(oneNode())[0]?.[0] as number;
+
+describe("expressions", () => {
+  it.each([
+    ["-2^2", -4],
+    ["(-2)^2", 4],
+    ["2^3^2", 512],
+    ["2^-2", 0.25],
+    ["1 + 2 * 3 - 4 / 2", 5],
+    ["1 < 2 && !(2 <= 1) ? 7 : 8", 7],
+    ["max(min(3, 4), atan2(0, 1)) + abs(-1) + sign(-3)", 3],
+    ["dot(u, u)", 6.5],
+    ["norm(u)", Math.sqrt(6.5)],
+    ["u", Math.sqrt(6.5)],
+    ["cross(u, [1, 0, 0]).y", 2],
+    ["(A * u)[0]", 0.3 * 0.5 + 1.2 * 1.5 + 0.7 * 2],
+    ["tr(A * transpose(A)) - ddot(A, A)", 0],
+    ["A[1][2]", 0.9],
+    ["velocity_z + u.z", 4],
+    ["cos(pi)", -1],
+  ])("%s is %d", (text, value) => {
+    expect(numberOf(text)).toBeCloseTo(value, 14);
+  });
+
+  it("has eigenvalues with the trace and the determinant of their tensor", () => {
+    expect(numberOf("eig1(S) + eig2(S) + eig3(S) - tr(S)")).toBeCloseTo(0, 13);
+    expect(numberOf("eig1(S) * eig2(S) * eig3(S) - det(S)")).toBeCloseTo(0, 13);
+    expect(numberOf("eig1(S) >= eig2(S) && eig2(S) >= eig3(S)")).toBe(1);
+  });
+});
+
+/** The record of an operation as its kernel orders it. */
+function recordOf(operation: string): readonly number[] {
+  if (/Hessian$/.test(operation)) return [1, 2, 3, 4, 5, 6];
+  if (/(Velocity|MagneticField)Gradient$/.test(operation)) return GRADIENT;
+  if (/Gradient$/.test(operation)) return VECTOR;
+  if (operation === "GetVelocityAndPressure") return [...VECTOR, 0.75];
+  return operation === "GetDensity" || operation === "GetTemperature" ? [0.75] : VECTOR;
+}
+
+describe("quantities of pictures", () => {
+  it.each(QUANTITIES.filter(({ expression }) => expression !== null))("$name is its expression", (row) => {
+    expect(numberOf(row.expression as string)).toBeCloseTo(row.of(recordOf(row.operation), 0), 12);
+  });
+});
+
+describe("refusals name the column", () => {
+  it.each([
+    ["", "it is empty"],
+    ["ux uy", "an operator is missing"],
+    ["ux + wrong", "nothing has the name wrong; names are"],
+    ["ux + u", "+ joins a scalar and a vector (column 4)"],
+    ["u * u", "* takes scalars, not a vector (column 3)"],
+    ["sqrt(u)", "sqrt takes scalar, not vector (column 1)"],
+    ["nu", "the dataset states no viscosity (column 1)"],
+    ["u.w", "a vector has no component w (column 3)"],
+    ["u.constructor", "a vector has no component constructor"],
+    ["constructor", "nothing has the name constructor"],
+    ["ux ^ 0.5", "an exponent is a whole number"],
+    ["ux ^ uy", "an exponent is a whole number"],
+    ["boxux", "nothing has the name boxux"],
+    ["'text'", "text is no number"],
+    ["(".repeat(40) + "1" + ")".repeat(40), "nested deeper than 32"],
+    [Array.from({ length: 200 }, () => "ux").join("+"), "nested deeper than 32"],
+  ])("%s", (text, message) => {
+    expect(() => compileExpression(text, NAMES)).toThrow(message);
+  });
+});
+
+it("neither escapes nor crashes on 10 000 random expressions", () => {
+  const words = [
+    ..."+-*/^<>!?:()[],.&|=%~'\"`;{}@#$ ",
+    ...[
+      "u",
+      "ux",
+      "A",
+      "S",
+      "w",
+      "p",
+      "1",
+      "0",
+      "2",
+      "1e308",
+      ".5",
+      "x",
+      "pi",
+      "&&",
+      "||",
+      "[0]",
+      ".x",
+      "(",
+      ")",
+      "eig1(",
+    ],
+    ...[
+      "this",
+      "constructor",
+      "__proto__",
+      "prototype",
+      "globalThis",
+      "process",
+      "norm(",
+      "dot(",
+      "sqrt(",
+      "^",
+      "-",
+      "?",
+    ],
+  ];
+  let seed = 20_261_123;
+  const random = (n: number): number => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((seed / 2 ** 32) * n);
+  };
+  let compiled = 0;
+  for (let i = 0; i < 10_000; i++) {
+    const text = Array.from({ length: 1 + random(12) }, () => words[random(words.length)]).join("");
+    try {
+      const [first] = compileScalar(text, NAMES).evaluate(oneNode());
+      expect(first, text).toBeInstanceOf(Float64Array);
+      compiled++;
+    } catch (error) {
+      if (!(error instanceof FieldprobeError)) throw new Error(`${text}: ${String(error)}`, { cause: error });
+      expect(error.message.split("\n"), text).toHaveLength(1);
+    }
+  }
+  expect(compiled).toBeGreaterThan(100);
+});
