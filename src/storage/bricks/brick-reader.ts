@@ -47,7 +47,7 @@ export interface StoredBricks {
    *
    * @param out length edge[0] * edge[1] * edge[2] * components, layout [z][y][x][c]; nodes beyond the far faces of the
    *            grid become NaN
-   * @throws DataError when the storage is not readable, has changed, or is damaged: `out` then means nothing
+   * @throws DataError when the storage is unreadable, has changed, or is damaged: `out` then means nothing
    */
   readBrick(field: FieldName, frame: number, brick: number, out: Float32Array): void;
   /**
@@ -268,7 +268,7 @@ class BrickFiles implements StoredBricks {
 
 /** The error of a file that has changed since the catalogue verified it. */
 function changed(record: FileStamp): DataError {
-  return new DataError(`${record.path} is not the file it was when the catalogue was read.`);
+  return new DataError(`${record.path} has changed since the catalogue was read.`);
 }
 
 /** Opens a stored dataset. @throws DataError if its header is not what the catalogue verified */

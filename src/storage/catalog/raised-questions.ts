@@ -31,7 +31,7 @@ function questionOfEnds(dataset: Dataset): Question[] {
     const axes = repeatedEnds(dataset);
     return axes.length === 0 ? [] : [repeatedQuestion(axes)];
   } catch (error) {
-    // The queries that touch what is damaged fail, and no others.
+    // Only queries that touch damaged values fail.
     if (error instanceof DataError) return [];
     throw error;
   }

@@ -12,7 +12,7 @@ import { recordsOf } from "./second-tree.js";
 const OBJECT_HEAD = 16;
 /** Most bytes of a global collection or of one object: of texts and references that describe data. */
 const MOST_BYTES = 64 * 1024 * 1024;
-/** Most huge objects that are looked through for one. */
+/** Most huge objects that are searched for one. */
 const MOST_HUGE = 65_536;
 /** Bytes of a name in a local heap, at most. */
 const MOST_NAME = 65_536;

@@ -177,7 +177,7 @@ export class Hdf5Writer {
     try {
       this.#file.close();
     } catch {
-      // What could not be written is not wanted any more.
+      // The file is dropped anyway.
     }
     rmSync(`${this.#path}.partial`, { force: true });
   }

@@ -177,7 +177,7 @@ async function wholeChunk(
   return isPlain ? data : null;
 }
 
-/** What is to be known of an array when its chunks are read. */
+/** Facts about an array that reading its chunks needs. */
 interface ChunkChecks {
   readonly location: string;
   readonly chunks: ChunkCache<Decoded>;

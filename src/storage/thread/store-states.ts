@@ -11,7 +11,7 @@ import { StoreClient } from "./store-client.js";
  */
 const NEW_MS = 10_000;
 const KNOWN_MS = 1_000;
-/** Time for each of them, however long others took: the thread of the stores may have been busy with one of these. */
+/** Least time for each, however long others took: one of these may have kept the store thread busy. */
 const LEAST_MS = 100;
 
 /** Waits for the version of a store or file. */

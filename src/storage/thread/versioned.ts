@@ -55,8 +55,7 @@ export class Versioned<T extends OpenVersion> {
     const known = this.known(location);
     if (known?.state.newestMs === newestMs) return known;
     const now = await this.now(location);
-    if (now.state.newestMs !== newestMs)
-      throw new DataError(`${location} is not what it was when the catalogue was read`);
+    if (now.state.newestMs !== newestMs) throw new DataError(`${location} has changed since the catalogue was read`);
     return now;
   }
 

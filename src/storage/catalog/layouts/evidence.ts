@@ -226,7 +226,7 @@ function disagreement(stated: StatedOrder | null, roles: readonly (Role | null)[
 /** Attributes that name the components of a vector. */
 const COMPONENTS = /^(components?(_?(names?|labels?|order))?|(component|vector)_?(names?|labels?|order)|labels?)$/i;
 
-/** What a file calls the components of a vector, and where. */
+/** Names of the components of a vector, and their place in the file. */
 export interface ComponentNames {
   readonly names: readonly string[];
   readonly where: string;
@@ -276,7 +276,7 @@ function orderIn(value: unknown): Role[] | null {
   return roles.some((role) => role === null) || new Set(roles).size < roles.length ? null : (roles as Role[]);
 }
 
-/** Parts in which two statements of one number may differ: some are rounded. */
+/** Relative difference that two statements of one number may have: some are rounded. */
 const SLACK = 1e-3;
 
 function placeText({ path, attribute }: Statement): string {

@@ -5,7 +5,7 @@ import { join, parentOf } from "./evidence.js";
 import type { Contents, Findings } from "./layout.js";
 import { OTHERS, type OtherField, PRESSURES, TRIPLES, VECTORS } from "./usual-names.js";
 
-/** Fields of one group. Paths are those of the first time and may be written with `{step}` by `place`. */
+/** Fields of one group, by their paths at the first time; `place` writes `{step}` into a path. */
 export interface FoundFields {
   /** One vector or three components; none if there is only a pressure. */
   readonly velocity: readonly string[];
@@ -114,7 +114,7 @@ function askWhich(
   );
 }
 
-/** Datasets whose names differ from those of a field in the case of their letters alone. */
+/** Datasets whose names differ from those of a field only in letter case. */
 function twinsOf(contents: Contents, paths: readonly string[]): string[][] {
   const candidates = paths.map((path) => {
     const [group, name] = [parentOf(path), path.split("/").at(-1) ?? ""];
@@ -310,7 +310,7 @@ export function requireDistinct(steps: readonly string[], what: string): void {
   if (at > 0) throw new DataError(`two ${what} have the same number: ${steps[at - 1]} and ${steps[at]}`);
 }
 
-/** The way in which a flow of two components can be served. */
+/** Says how a flow of two components can be served. */
 const THIRD = "a flow of two components needs a third of zeros in a dataset of its own (docs/datasets.md shows how)";
 
 /** Two of three components of a velocity if the third is missing, or null. */

@@ -74,7 +74,7 @@ function withAnswers(axis: AxisName, clues: AxisClues, answers: Answers): AxisCl
   };
 }
 
-/** Parts of a spacing in which the ends of a box may be off. */
+/** Part of a spacing by which the ends of a box may be off. */
 const BOX_SLACK = 1e-3;
 /** Spacings by which a length may differ from a whole number of them. */
 const STEP_SLACK = 0.25;
