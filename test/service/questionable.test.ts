@@ -1,5 +1,6 @@
 /** Every door refuses the same questionable files, with the same question. */
 import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -18,12 +19,15 @@ const CHUNK_BYTES = 2 ** 26;
 const ROWS = QUESTIONABLE.map((entry) => [entry.name, entry] as const);
 /** Files that commands are run with, which take a process each. */
 const FEW = ROWS.filter((_, at) => at % 7 === 0);
+const POINTS = join(SCRATCH, "points.csv");
+const QUERY = ["query", "GetPressure", "--time", "0", "--method", "None", "--points", POINTS, "--data", SCRATCH];
 const pathOf = (name: string) => join(SCRATCH, `${name}.h5`);
 const fieldprobe = (...args: string[]) => spawnSync(process.execPath, [BIN, ...args], { encoding: "utf8" });
 
 let service: RunningService;
 beforeAll(async () => {
   await loadHdf5();
+  writeFileSync(POINTS, "1,1,1\n");
   for (const { name, write } of QUESTIONABLE) await writeHdf5(pathOf(name), write);
   service = await serveTestData([SCRATCH]);
 });
@@ -77,9 +81,11 @@ describe("a questionable file", () => {
     for (const args of [
       ["convert", path, join(SCRATCH, `${name}-converted`)],
       ["cutout", path, join(SCRATCH, `${name}-cutout.h5`)],
+      ["check", SCRATCH],
+      [...QUERY, "--dataset", name],
     ]) {
-      const { status, stderr } = fieldprobe(...args);
-      expect([args[0], status !== 0, stderr]).toEqual([args[0], true, expect.stringMatching(asks)]);
+      const { status, stdout, stderr } = fieldprobe(...args);
+      expect([args[0], status !== 0, `${stdout}${stderr}`]).toEqual([args[0], true, expect.stringMatching(asks)]);
     }
   });
 });
