@@ -4,16 +4,18 @@ import { occurrencesBetween } from "./rule.js";
 
 const DAY = 86_400;
 
-/**
- * Windows of a scan by frequency, seconds: the first, which is doubled after each, and the longest, which holds fewer
- * starts than the library generates at a time (10 000).
- */
-const WINDOWS: ReadonlyMap<string, readonly [number, number]> = new Map([
-  ["SECONDLY", [DAY / 48, DAY / 12]],
-  ["MINUTELY", [DAY, 6 * DAY]],
-  ["HOURLY", [64 * DAY, 400 * DAY]],
+/** First windows of a scan, seconds, by frequency; the library generates at most 10 000 starts, and they hold fewer. */
+const WINDOWS: ReadonlyMap<string, number> = new Map([
+  ["SECONDLY", DAY / 48],
+  ["MINUTELY", DAY],
+  ["HOURLY", 64 * DAY],
 ]);
-const WINDOW = [64 * DAY, 8_000 * DAY] as const;
+const WINDOW = 64 * DAY;
+/** Starts that a window is meant to hold, and how much longer than the last one a window is at most. */
+const AIM = 2_500;
+const GROWTH = 4;
+/** How much shorter a window is made that holds more starts than the library generates. */
+const SHRINK = 16;
 
 interface ScanSpan {
   /** Epoch seconds, both included. */
@@ -25,7 +27,7 @@ interface ScanSpan {
 
 /**
  * Starts that a rule generates within a span, ascending: at most `limit` from `middle` on and `limit` before it, those
- * nearest to it. Dense rules are scanned in windows, so that the work is bounded by `limit` and not by the span.
+ * nearest to it. Rules are scanned in windows, so that the work is bounded by `limit` and not by the span.
  *
  * @throws Error of the library when a rule needs more than its bound of iterations, as one that never matches does
  */
@@ -36,27 +38,44 @@ export function occurrences(rule: RRuleTemporal, span: ScanSpan, limit: number):
     const ahead = within.filter((start) => start >= span.middle);
     return [...within.slice(0, within.length - ahead.length).slice(-limit), ...ahead.slice(0, limit)];
   }
-  const [first, longest] = WINDOWS.get(rule.options().freq) ?? WINDOW;
-  const ahead: number[] = [];
   const middle = Math.min(Math.max(span.middle, span.from), span.to + 1);
-  for (
-    let from = middle, window = first;
-    from <= span.to && ahead.length < limit;
-    window = Math.min(2 * window, longest)
-  ) {
-    const to = Math.min(from + window - 1, span.to);
-    ahead.push(...occurrencesBetween(rule, from, to));
+  const ahead: number[] = [];
+  for (let from = middle, windows = windowsOf(rule); from <= span.to && ahead.length < limit; ) {
+    const to = Math.min(from + windows.length - 1, span.to);
+    if (!windows.read(from, to, (found) => ahead.push(...found))) continue;
     from = to + 1;
   }
   let behind: number[] = [];
-  for (
-    let to = middle - 1, window = first;
-    to >= span.from && behind.length < limit;
-    window = Math.min(2 * window, longest)
-  ) {
-    const from = Math.max(to - window + 1, span.from);
-    behind = [...occurrencesBetween(rule, from, to), ...behind];
+  for (let to = middle - 1, windows = windowsOf(rule); to >= span.from && behind.length < limit; ) {
+    const from = Math.max(to - windows.length + 1, span.from);
+    if (!windows.read(from, to, (found) => (behind = [...found, ...behind]))) continue;
     to = from - 1;
   }
   return [...behind.slice(-limit), ...ahead.slice(0, limit)];
+}
+
+/**
+ * The windows of a scan, whose length follows what they hold: a rule of seconds that matches once a year is scanned in
+ * some tens of them, not in as many as there are hours.
+ */
+function windowsOf(rule: RRuleTemporal) {
+  const first = WINDOWS.get(rule.options().freq) ?? WINDOW;
+  const windows = {
+    length: first,
+    /** Takes the starts of a window; false if they are too many for one, which is then to be shorter. */
+    read(from: number, to: number, take: (found: readonly number[]) => void): boolean {
+      try {
+        const found = occurrencesBetween(rule, from, to);
+        take(found);
+        const room = AIM / Math.max(1, found.length);
+        windows.length = Math.max(first, Math.floor(windows.length * Math.min(GROWTH, room)));
+        return true;
+      } catch (error) {
+        if (windows.length === first) throw error;
+        windows.length = Math.max(first, Math.floor(windows.length / SHRINK));
+        return false;
+      }
+    },
+  };
+  return windows;
 }

@@ -1,8 +1,9 @@
 /** Recurrence: walls and offsets, what a series loses and gains, how far it is kept; and the agreement with ical.js. */
 
 import ICAL from "ical.js";
+import { RRuleTemporal } from "rrule-temporal";
 import { Temporal } from "temporal-polyfill";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { EventInstance, StoredEvent } from "../../../src/events/model/entities.js";
 import { expand, strayOverrides } from "../../../src/events/time/expand.js";
 import { horizonAt, MOST_INSTANCES } from "../../../src/events/time/horizon.js";
@@ -257,6 +258,26 @@ describe("the horizon", () => {
       expect(new Set(found.map(({ original }) => original)).size).toBe(MOST_INSTANCES);
     },
   );
+
+  it.each([
+    ["FREQ=SECONDLY;BYMONTH=1;BYMONTHDAY=1;BYHOUR=0;BYMINUTE=0;BYSECOND=0", 64],
+    ["FREQ=SECONDLY;BYDAY=MO;BYHOUR=3;BYMINUTE=0;BYSECOND=7", 512],
+  ])("scans %s in few windows", (rrule, most) => {
+    const between = vi.spyOn(RRuleTemporal.prototype, "between");
+    const found = instances(event({ start: "2020-01-01T00:00:00", rrule, zone: "UTC", seconds: 0 }));
+    const windows = between.mock.calls.length;
+    between.mockRestore();
+    expect(found.length).toBeGreaterThan(0);
+    expect(windows).toBeLessThan(most);
+  });
+
+  it("finds every second of a month that a rule of seconds names, and nothing else", () => {
+    const rrule = "FREQ=SECONDLY;BYMONTH=11;BYSECOND=30;UNTIL=20261101T003000Z";
+    const found = instances(event({ start: "2026-10-01T00:00:30", rrule, zone: "UTC", seconds: 0 }));
+    // The start belongs to its series.
+    const due = Array.from({ length: 30 }, (_, i) => seconds("2026-11-01T00:00:30Z") + 60 * i);
+    expect(found.map(({ start }) => start)).toEqual([seconds("2026-10-01T00:00:30Z"), ...due]);
+  });
 
   it("always keeps a one-time event, and the nearest instance of a series that lies outside", () => {
     expect(instances(event({ start: "1999-01-01T10:00:00" }))).toHaveLength(1);
