@@ -74,7 +74,7 @@ export function* expensiveCalls(dataset: string): Generator<ExpensiveCall> {
   yield atPoints("GetBoxFilterPressure", `${layers}=3&nlayers=1`, 10_000);
   yield atPoints("GetBoxFilterVelocityGradient", `${layers}=3&nlayers=1`, 10_000);
   yield atPoints("GetBoxFilterSGSStress", `${layers}=3&nlayers=1`, 10_000);
-  yield atPoints("GetBoxFilterSGSStress", `${layers}=3&nlayers=5`, 500);
+  yield atPoints("GetBoxFilterSGSStress", `${layers}=3&nlayers=5`, 50);
   yield atPoints("GetBoxFilter", "field=velocity&time=0.31&filterwidth=3", 16_000);
   yield atPoints("GetBoxFilterSGSsymtensor", "field=velocity&time=0.31&filterwidth=3", 16_000);
   yield atPoints("GetBoxFilterGradient", "field=velocity&time=0.31&filterwidth=1&spacing=0.3", 50_000);
