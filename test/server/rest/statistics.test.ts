@@ -112,6 +112,29 @@ describe("statistics of isotropic32 at 0.6", () => {
   });
 });
 
+it("have the same bits with any number of workers", async () => {
+  const alone = await serveTestData([], { WORKERS: "1" });
+  const body = JSON.stringify({
+    frames: "all",
+    reduce: [
+      { moments: "norm(w)" },
+      { covariance: ["ux", "p"] },
+      { conditional: "p", on: "q", bins: 8, range: "auto" },
+    ],
+  });
+  try {
+    const texts = [service.url, alone.url].map(async (url) => {
+      const options = { method: "POST", headers: { "content-type": "application/json" }, body };
+      return (await fetch(`${url}/api/datasets/isotropic32/statistics`, options)).text();
+    });
+    const [two, one] = await Promise.all(texts);
+    expect(two).toContain('"conditional"');
+    expect(one).toBe(two);
+  } finally {
+    await alone.close();
+  }
+});
+
 describe("structure functions of isotropic32 at 0.6", () => {
   it("are those published", async () => {
     const asked = { time: 0.6, orders: [2, 3], separations: { nodes: [1, 2, 4, 8] } };
