@@ -25,14 +25,6 @@ export type AnyReduction =
     }
   | { readonly kind: "extremes"; readonly of: number; readonly count: number; readonly apart: number }
   | {
-      readonly kind: "marks";
-      readonly of: number;
-      readonly threshold: number;
-      readonly side: "above" | "below";
-      readonly properties: readonly number[];
-      readonly most: number;
-    }
-  | {
       readonly kind: "increments";
       readonly of: readonly number[];
       readonly axis: 0 | 1 | 2;
@@ -88,24 +80,7 @@ interface Extremes {
   readonly missing: number;
 }
 
-/** Nodes above or below a threshold, with the values of the properties there. */
-export interface MarkedNodes {
-  readonly count: number;
-  readonly missing: number;
-  readonly nodes: readonly Float64Array[];
-  /** The values of a property are together: `count` of the first, then those of the next. */
-  readonly values: readonly Float64Array[];
-}
-
-export type ReductionState =
-  | Moments
-  | Covariance
-  | Histogram
-  | Joint
-  | Conditional
-  | Extremes
-  | MarkedNodes
-  | Increments;
+export type ReductionState = Moments | Covariance | Histogram | Joint | Conditional | Extremes | Increments;
 
 /** Returns the state of a sample. */
 export function reduceSample(reduction: AnyReduction, sample: Sample): ReductionState {
@@ -126,8 +101,6 @@ export function reduceSample(reduction: AnyReduction, sample: Sample): Reduction
       return conditionalOf(reduction, sample);
     case "extremes":
       return extremesOf(reduction, sample);
-    case "marks":
-      return marksOf(reduction, sample);
     case "increments":
       return incrementsOf(reduction.of.map(column), sample.shape, reduction);
   }
@@ -170,12 +143,6 @@ export function mergeStates(
       const pick = (side: "highest" | "lowest", sign: number): readonly Extreme[] =>
         pickApart([...into[side], ...from[side]], sign, reduction, distance2);
       return { highest: pick("highest", 1), lowest: pick("lowest", -1), missing: into.missing + from.missing };
-    }
-    case "marks": {
-      const [into, from] = [a as MarkedNodes, b as MarkedNodes];
-      (into.nodes as Float64Array[]).push(...from.nodes);
-      (into.values as Float64Array[]).push(...from.values);
-      return { ...into, count: into.count + from.count, missing: into.missing + from.missing };
     }
     case "increments":
       return mergeIncrements(a as Increments, b as Increments);
@@ -300,24 +267,6 @@ function pickApart(
     if (apart === 0 || !picked.some(isClose)) picked.push(one);
   }
   return picked;
-}
-
-function marksOf(
-  { of, threshold, side, properties, most }: AnyReduction & { kind: "marks" },
-  sample: Sample,
-): MarkedNodes {
-  const values = sample.columns[of];
-  const found: number[] = [];
-  let missing = 0;
-  for (let i = 0; i < sample.count; i++) {
-    if (Number.isNaN(values[i])) missing++;
-    else if (side === "above" ? values[i] > threshold : values[i] < threshold) found.push(i);
-  }
-  const listed = found.length > most ? [] : found;
-  const columns = properties.map((index) => sample.columns[index]);
-  const nodes = Float64Array.from(listed, (i) => sample.nodeOf(i));
-  const flat = Float64Array.from(columns.flatMap((column) => listed.map((i) => column[i])));
-  return { count: found.length, missing, nodes: [nodes], values: [flat] };
 }
 
 /** What an answer says of each group, by name. */
