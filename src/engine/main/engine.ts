@@ -19,9 +19,10 @@ import type { Carrier } from "./carrier.js";
 import { Catalog } from "./catalog.js";
 import { type CheckedQuery, checkQuery } from "./check-query.js";
 import { InProgress } from "./drain.js";
-import { Execution, type ExecutionContext } from "./execution.js";
+import { Execution } from "./execution.js";
 import { RegionExecution } from "./node-region-execution.js";
 import { openPool } from "./pool.js";
+import type { QueryContext } from "./query-life.js";
 import type { Sharing } from "./sharing.js";
 import { TextThreads } from "./text-threads.js";
 
@@ -78,7 +79,7 @@ class FieldEngine implements Engine {
   readonly #carrier: Carrier;
   readonly #catalog: Catalog;
   readonly #sharing: Sharing | null;
-  readonly #setting: ExecutionContext;
+  readonly #setting: QueryContext;
   readonly #running: InProgress<RunningQuery>;
   #pointsInFlight = 0;
   #closing = false;
@@ -140,18 +141,18 @@ class FieldEngine implements Engine {
       this.#running.delete(place);
       signal?.removeEventListener("abort", abort);
     };
-    const within = deadlineMs ?? this.#config.limits["query.deadlineMs"];
+    const life = { deadlineMs: deadlineMs ?? this.#config.limits["query.deadlineMs"], ended, client };
     const checked = this.#check(query, dataset, alone, box);
     const setting = alone ? { ...this.#setting, sharing: null } : this.#setting;
     const execution =
       checked instanceof FieldprobeError || checked.region === null
-        ? new Execution(setting, checked, within, ended, {
-            client,
+        ? new Execution(setting, checked, {
+            ...life,
             stream,
             ...(points === undefined ? {} : { points }),
             ...(onStoreWait === undefined ? {} : { onStoreWait }),
           })
-        : new RegionExecution(setting, checked, checked.region, within, ended, client);
+        : new RegionExecution(setting, checked, checked.region, life);
     const abort = (): void => execution.abort();
     const known = checked instanceof FieldprobeError ? null : checked.dataset;
     const place = this.#running.add({ execution, dataset: known });

@@ -1,61 +1,27 @@
 /** An execution runs one query: it plans batches as points arrive, runs them on a carrier and returns the result. */
-import { setMaxListeners } from "node:events";
-import type { Limits } from "../../config.js";
-import {
-  BusyError,
-  CancelledError,
-  DeadlineError,
-  FieldprobeError,
-  LimitError,
-  RequestError,
-  tooManyPoints,
-  WorkerError,
-} from "../../errors.js";
+import { BusyError, FieldprobeError, LimitError, RequestError, tooManyPoints, WorkerError } from "../../errors.js";
 import { RECORDS } from "../../operations.js";
-import { type Dataset, storeOf } from "../../storage/file/dataset.js";
+import { storeOf } from "../../storage/file/dataset.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { recordOf, recordTimes } from "../contract/particle-records.js";
 import { frameShift, notFiniteError, slabOutsideError } from "../contract/positions.js";
 import type { Evaluation, Result, StartControl } from "../contract/query.js";
 import type { BatchTask, SortTask } from "../contract/task.js";
-import type { BufferPool } from "./buffers.js";
-import { type Carrier, runWithRetries } from "./carrier.js";
 import { type CheckedQuery, pointLimit, workOf } from "./check-query.js";
 import { Collector } from "./collector.js";
-import { createShare, type QueryShare } from "./fair-queue.js";
 import { BATCH_VALUES, type Plan, type PlanContext, planByArrival } from "./plan/by-arrival.js";
 import { planByPeers } from "./plan/by-peers.js";
 import { exceedsCache, planBySweep } from "./plan/by-sweep.js";
 import { planByTiles } from "./plan/by-tiles.js";
-import type { DividedTask, Sharing } from "./sharing.js";
-import type { TextThreads } from "./text-threads.js";
+import { type LifeControl, type QueryContext, QueryLife } from "./query-life.js";
+import type { DividedTask } from "./sharing.js";
 
 /** Fewest points of a query that is swept over data larger than the cache: fewer points touch few bricks anyway. */
 const SWEEP_FROM = 128;
 /** Most float32 values in a part of a streamed result. One such part for each worker, and two more, may wait unread. */
 export const PART_VALUES = 1 << 20;
-/** Time after which the thread of a task that does not obey its cancel flag is ended. */
-export const KILL_AFTER_MS = 500;
 /** Seconds after which a query of a slow store is worth another try. */
 const STORE_RETRY_S = 5;
-
-/** The parts of the engine that an execution uses. */
-export interface ExecutionContext {
-  readonly carrier: Carrier;
-  /** Null if this process evaluates everything. */
-  readonly sharing: Sharing | null;
-  readonly buffers: BufferPool;
-  readonly texts: TextThreads;
-  readonly limits: Limits;
-  /** Number of the dataset's first field in the brick cache. */
-  sourceOf(dataset: Dataset): number;
-  /** A number for the combined bricks of a query in the brick cache. */
-  numberCombination(): number;
-  /** Adds to the count of points held for queries; negative when they are given back. */
-  hold(points: number): void;
-  /** Called with each error of a task. */
-  failed(error: unknown): void;
-}
 
 /** The error of the whole query (index -1), or of its failed task with the lowest index. */
 interface QueryFailure {
@@ -65,11 +31,10 @@ interface QueryFailure {
 
 /**
  * The state of an execution: `input` until `finish` is called, `due` while `finish` waits, `streamed` while parts of a
- * large result are read and others computed, `over` once the outcome is known or the query was aborted, while its
- * result is still in use or its tasks still run, `cleared` when its buffers have been given back.
+ * large result are read and others computed, `over` once its caller has the outcome.
  */
 type State =
-  | { readonly name: "input" | "streamed" | "over" | "cleared" }
+  | { readonly name: "input" | "streamed" | "over" }
   | {
       readonly name: "due";
       readonly resolve: (result: Result) => void;
@@ -88,91 +53,44 @@ interface Stream {
   wake: () => void;
 }
 
-/** The plan of a query, and what ends its tasks: made when it is asked for, since small batches need nothing of it. */
-class Work {
-  readonly plan: Plan;
-  /** Word 0 becomes 1 when worker threads need not continue. */
-  readonly cancel: Int32Array;
-  #stop: AbortController | null = null;
-  #kill: AbortController | null = null;
-
-  constructor(plan: Plan, cancel: Int32Array) {
-    this.plan = plan;
-    this.cancel = cancel;
-  }
-
-  /** Ends the wait for peers. */
-  get stop(): AbortController {
-    this.#stop ??= new AbortController();
-    return this.#stop;
-  }
-
-  /** Ends threads that do not obey `cancel`. */
-  get kill(): AbortController {
-    if (this.#kill === null) {
-      this.#kill = new AbortController();
-      // Every task listens to the signal: more listeners than Node expects are no leak here.
-      setMaxListeners(0, this.#kill.signal);
-    }
-    return this.#kill;
-  }
-}
-
-/** A running query. */
+/** A running query at points. */
 export class Execution implements Evaluation {
   readonly points: Collector;
   readonly velocities: Collector;
   readonly nodes = 0;
   readonly limit: { readonly points: number; readonly name: string };
-  readonly #setting: ExecutionContext;
+  readonly #setting: QueryContext;
   readonly #checked: CheckedQuery | null;
-  readonly #deadlineMs: number;
-  readonly #ended: () => void;
-  readonly #client: unknown;
-  readonly #share: QueryShare;
-  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #life: QueryLife;
   #state: State = { name: "input" };
   #failure: QueryFailure | null = null;
   /** The error of the first point of an echo that is not finite. */
   #notFinite: FieldprobeError | null = null;
-  /** Null until the first task, and where there is nothing to compute. */
-  #work: Work | null = null;
-  /** Time of the deadline on the clock of `Date.now`; null while input arrives. */
-  #deadline: number | null = null;
+  /** Null until the first task, and if there is nothing to compute. */
+  #plan: Plan | null = null;
   /** Number of tasks started so far. */
   #started = 0;
-  /** Number of tasks that run now. */
-  #outstanding = 0;
   /** The progress of the parts of the result; null if the caller takes it as a whole only. */
   readonly #stream: Stream | null;
 
   /**
-   * @param checked    the checked query, or the error that `finish` reports once the input has been read
-   * @param deadlineMs time that the result may take after the end of the input
-   * @param ended      called when the execution is cleared: after the release of its result, or after its last task
-   *                   when it failed
-   * @param client     the client whose share of the threads the query uses; absent: its own share
-   * @param stream     whether a large result may come in parts
-   * @param points     number of points that will come, if it is known
+   * @param checked the checked query, or the error that `finish` reports once the input has been read
+   * @param stream  whether a large result may come in parts
+   * @param points  number of points that will come, if it is known
    */
   constructor(
-    setting: ExecutionContext,
+    setting: QueryContext,
     checked: CheckedQuery | FieldprobeError,
-    deadlineMs: number,
-    ended: () => void,
-    {
-      client,
-      stream = false,
-      points,
-      onStoreWait,
-    }: Pick<StartControl, "client" | "stream" | "points" | "onStoreWait"> = {},
+    control: LifeControl & Pick<StartControl, "stream" | "points" | "onStoreWait">,
   ) {
-    this.#client = client;
-    this.#share = createShare(client, (waits) => this.#tellWait(waits, onStoreWait));
+    const { stream = false, points, onStoreWait } = control;
+    this.#life = new QueryLife(setting, control, {
+      failed: (error) => this.#failed(error),
+      release: () => this.#release(),
+      waits: (waits) => this.#tellWait(waits, onStoreWait),
+    });
     this.#stream = stream ? { done: new Set(), unread: 0, outside: null, wake: () => undefined } : null;
     this.#setting = setting;
-    this.#ended = ended;
-    this.#deadlineMs = deadlineMs;
     this.#checked = checked instanceof FieldprobeError ? null : checked;
     if (checked instanceof FieldprobeError) this.#failure = { index: -1, error: checked };
     this.limit = pointLimit(setting.limits, this.#checked);
@@ -188,7 +106,7 @@ export class Execution implements Evaluation {
   }
 
   get texts(): QueryTexts {
-    return this.#setting.texts.of(this.#share);
+    return this.#life.texts;
   }
 
   get work(): number {
@@ -213,18 +131,15 @@ export class Execution implements Evaluation {
       }
       this.#state = { name: "due", resolve, reject };
       this.#failure ??= this.#checkInput();
-      if (this.#failure?.index === -1) this.#stopTasks();
-      else this.#deadline = Date.now() + this.#deadlineMs;
-      this.#advance();
+      if (this.#failure?.index === -1) this.#life.fail(this.#failure.error);
+      else this.#advance();
       // A result that is there already, as that of an echo, needs no deadline.
-      if (this.#state.name === "due") {
-        this.#timers.push(setTimeout(() => this.#fail(new DeadlineError()), this.#deadlineMs));
-      }
+      if (this.#state.name === "due") this.#life.startClock();
     });
   }
 
   abort(): void {
-    this.#fail(new CancelledError());
+    this.#life.abort();
   }
 
   /** Checks that need the whole input. */
@@ -282,7 +197,7 @@ export class Execution implements Evaluation {
   /** Starts tasks while the carrier has room, then settles the outcome if it is known. */
   #advance(): void {
     const most = 2 * this.#setting.carrier.parallelism;
-    while (!this.#failure && this.#outstanding < most && this.#hasRoom()) {
+    while (!this.#failure && this.#life.running < most && this.#hasRoom()) {
       const task = this.#nextTask();
       if (!task) break;
       if (this.#stream !== null && task.kind === "batch") this.#stream.unread += task.out.length;
@@ -305,15 +220,15 @@ export class Execution implements Evaluation {
 
   /** Whether the plan makes the result as a whole, which is then not streamed; plans by arrival make parts in order. */
   get #comesWhole(): boolean {
-    return this.#work !== null && this.#work.plan.drop === undefined;
+    return this.#plan !== null && this.#plan.drop === undefined;
   }
 
   /** The next task, or null when there is none now. */
   #nextTask(): BatchTask | SortTask | DividedTask | null {
     const complete = this.#state.name === "due" || this.#state.name === "streamed";
     if (this.points.count === 0 || this.points.count > this.limit.points) return null;
-    this.#work ??= this.#makePlan(complete);
-    return this.#work?.plan.next(complete, this.#outstanding) ?? null;
+    this.#plan ??= this.#makePlan(complete);
+    return this.#plan?.next(complete, this.#life.running) ?? null;
   }
 
   /**
@@ -321,7 +236,7 @@ export class Execution implements Evaluation {
    * not fit the cache, else by arrival. The first three need all points first: null until then. So does an answer with
    * several records per point, whose caller counts them before their memory is taken.
    */
-  #makePlan(complete: boolean): Work | null {
+  #makePlan(complete: boolean): Plan | null {
     const { carrier, sharing, buffers, sourceOf, numberCombination } = this.#setting;
     const checked = this.#checked;
     if (!checked?.dataset) return null;
@@ -329,7 +244,6 @@ export class Execution implements Evaluation {
     const divided = sharing?.divides(checked) ?? false;
     const tiled = checked.operation.family === "box";
     if ((sweep || divided || tiled || checked.itemsPerPoint > 1) && !complete) return null;
-    const cancel = new Int32Array(new SharedArrayBuffer(4));
     const setting: PlanContext = {
       checked: { ...checked, dataset: checked.dataset },
       points: this.points,
@@ -339,26 +253,24 @@ export class Execution implements Evaluation {
       source: sourceOf(checked.dataset),
       numberCombination,
       mostValues: this.#stream === null ? BATCH_VALUES : PART_VALUES,
-      cancel,
+      cancel: this.#life.cancel,
     };
-    if (divided && sharing?.pays(checked, this.points.count)) return new Work(planByPeers(setting, sharing), cancel);
-    if (tiled) return new Work(planByTiles(setting), cancel);
-    const plan =
-      sweep && this.points.count >= SWEEP_FROM ? planBySweep(setting, carrier.cacheBytes) : planByArrival(setting);
-    return new Work(plan, cancel);
+    if (divided && sharing?.pays(checked, this.points.count)) return planByPeers(setting, sharing);
+    if (tiled) return planByTiles(setting);
+    return sweep && this.points.count >= SWEEP_FROM ? planBySweep(setting, carrier.cacheBytes) : planByArrival(setting);
   }
 
   #tellWait(waits: boolean, tell: StartControl["onStoreWait"]): void {
     const dataset = this.#checked?.dataset;
     if (dataset && tell?.(waits ? storeOf(dataset) : null) === false)
-      this.#fail(new BusyError("Too many queries wait for the store of this dataset.", STORE_RETRY_S));
+      this.#life.fail(new BusyError("Too many queries wait for the store of this dataset.", STORE_RETRY_S));
   }
 
   /** Evaluates a batch that is all of a small query at once; false if a thread has to. */
   #ranInline(index: number, task: BatchTask): boolean {
     if (task.work !== this.work) return false;
     try {
-      if (!this.#setting.carrier.runInline?.(task, this.#share)) return false;
+      if (!this.#setting.carrier.runInline?.(task, this.#life.share)) return false;
       this.#stream?.done.add(index);
     } catch (error) {
       this.#note(index, error);
@@ -367,16 +279,16 @@ export class Execution implements Evaluation {
   }
 
   async #run(index: number, task: BatchTask | SortTask | DividedTask): Promise<void> {
-    this.#outstanding++;
-    try {
-      await this.#attempt(task);
-      this.#stream?.done.add(index);
-    } catch (error) {
-      this.#note(index, error);
-    } finally {
-      this.#outstanding--;
-      this.#advance();
-    }
+    // The error of a task is noted before the task no longer counts as running.
+    await this.#life.counted(async () => {
+      try {
+        await this.#attempt(task);
+        this.#stream?.done.add(index);
+      } catch (error) {
+        this.#note(index, error);
+      }
+    });
+    this.#advance();
   }
 
   /** Records the error of a task. */
@@ -388,60 +300,39 @@ export class Execution implements Evaluation {
 
   /** Runs a task. One on a thread that is lost is repeated; a divided one sees to its peers itself. */
   async #attempt(task: BatchTask | SortTask | DividedTask): Promise<void> {
-    const { carrier } = this.#setting;
-    const work = this.#work as Work;
-    if (task.kind === "divided") {
-      await task.run({ deadline: this.#deadline ?? Date.now(), signal: work.stop.signal, client: this.#client });
-      return;
-    }
-    const options = { kill: work.kill.signal, share: this.#share, queryWork: this.work };
-    await runWithRetries<null>(carrier, task, options, () => this.#failure === null);
+    if (task.kind === "divided") await task.run(this.#life.sharing);
+    else await this.#life.run<null>(task, this.work, () => this.#failure === null);
   }
 
-  /** Fails the query: its caller is told at once, its tasks end at their next group of points. */
-  #fail(error: FieldprobeError): void {
-    if (this.#state.name === "over" || this.#state.name === "cleared") return;
+  /** Tells the failure of the whole query to whoever waits for its result. */
+  #failed(error: FieldprobeError): void {
     this.#failure = { index: -1, error };
-    this.#stopTasks();
-    if (this.#state.name === "input") this.#state = { name: "over" };
-    this.#settle();
+    const state = this.#state;
+    this.#state = { name: "over" };
+    if (state.name === "due") state.reject(error);
+    this.#stream?.wake();
   }
 
-  /** Tells the tasks that run to end, and ends the threads of those that do not. */
-  #stopTasks(): void {
-    if (!this.#work) return;
-    const { cancel, stop, kill } = this.#work;
-    Atomics.store(cancel, 0, 1);
-    stop.abort();
-    this.#timers.push(setTimeout(() => kill.abort(), KILL_AFTER_MS).unref());
-  }
-
-  /** Settles the promise of `finish` once its outcome is certain, and clears a failed query once no task of it runs. */
+  /** Settles the promise of `finish` once its outcome is certain. */
   #settle(): void {
-    const idle = this.#outstanding === 0;
+    const { idle } = this.#life;
     if (this.#state.name === "due") {
-      const { resolve, reject } = this.#state;
-      if (this.#failure && (idle || this.#failure.index === -1)) {
+      const { resolve } = this.#state;
+      if (this.#failure) {
+        if (idle) this.#life.fail(this.#failure.error);
+      } else if (idle && (this.#plan?.complete() ?? true)) {
         this.#state = { name: "over" };
-        reject(this.#failure.error);
-      } else if (idle && (this.#work?.plan.complete() ?? true)) {
-        this.#state = { name: "over" };
-        for (const timer of this.#timers) clearTimeout(timer);
-        resolve(this.#result());
-      } else if (!this.#failure && this.#stream?.done.has(0) && !this.#hasRoom()) {
+        resolve(this.#life.handOut(this.#result()));
+      } else if (this.#stream?.done.has(0) && !this.#hasRoom()) {
         this.#state = { name: "streamed" };
-        // From here on the reader sets the pace.
-        this.#deadline = null;
-        for (const timer of this.#timers) clearTimeout(timer);
-        resolve(this.#streamedResult());
+        resolve(this.#life.handOutParts(this.#streamedResult()));
       }
     }
     this.#stream?.wake();
-    if (this.#failure && idle && this.#state.name === "over") this.#clear();
   }
 
   /** The result as a whole: values of the plan, or the points of an echo. */
-  #result(): Result {
+  #result(): Omit<Result, "texts" | "release"> {
     const checked = this.#checked as CheckedQuery;
     const echoed = this.points.slabs.map(({ triples, count }) => triples.subarray(0, 3 * count));
     const times = recordTimes(checked);
@@ -449,36 +340,27 @@ export class Execution implements Evaluation {
       items: this.points.count * checked.itemsPerPoint,
       itemsPerPoint: checked.itemsPerPoint,
       components: RECORDS[recordOf(checked.operation, checked.query)].length,
-      values: this.#work?.plan.values ?? echoed,
+      values: this.#plan?.values ?? echoed,
       ...(times ? { recordTimes: times } : {}),
-      texts: this.texts,
-      release: () => this.#clear(),
     };
   }
 
   /** The result in parts, of which those that wait to be read are counted as held. */
-  #streamedResult(): Result {
+  #streamedResult(): Omit<Result, "texts" | "release"> {
     return {
       ...this.#result(),
       values: [],
       stream: this.#parts(),
       heldBytes: 12 * this.points.count + 4 * this.#window,
-      release: () => this.#endStream(),
     };
   }
 
   /** Gives the parts in order, each within the deadline of a result; each may be read until the next is asked for. */
   async *#parts(): AsyncGenerator<Float32Array, undefined> {
     const stream = this.#stream as Stream;
-    const { plan } = this.#work as { readonly plan: Plan };
+    const plan = this.#plan as Plan;
     for (let part = 0; part < plan.values.length || !plan.complete(); part++) {
-      const timer = setTimeout(() => this.#fail(new DeadlineError()), this.#deadlineMs);
-      while (!this.#failure && !stream.done.has(part)) {
-        await new Promise<void>((resolve) => {
-          stream.wake = resolve;
-        });
-      }
-      clearTimeout(timer);
+      await this.#life.timed(this.#computed(stream, part));
       if (this.#failure) throw this.#failure.error;
       const values = plan.values[part];
       yield values;
@@ -488,27 +370,20 @@ export class Execution implements Evaluation {
     }
   }
 
-  /** Ends the stream: it has been read, or the rest of it is not wanted. */
-  #endStream(): void {
-    if (this.#state.name !== "streamed") return;
-    this.#state = { name: "over" };
-    if (this.#outstanding === 0) {
-      this.#clear();
-      return;
+  /** Waits until a part is computed, or the query has failed. */
+  async #computed(stream: Stream, part: number): Promise<void> {
+    while (!this.#failure && !stream.done.has(part)) {
+      await new Promise<void>((resolve) => {
+        stream.wake = resolve;
+      });
     }
-    this.#failure ??= { index: -1, error: new CancelledError() };
-    this.#stopTasks();
   }
 
-  /** Gives all buffers back and calls `ended`. */
-  #clear(): void {
-    if (this.#state.name === "cleared") return;
-    this.#state = { name: "cleared" };
-    for (const timer of this.#timers) clearTimeout(timer);
+  /** Gives all buffers back. */
+  #release(): void {
     this.#setting.hold(-this.points.count);
     this.points.release();
     this.velocities.release();
-    this.#work?.plan.release();
-    this.#ended();
+    this.#plan?.release();
   }
 }

@@ -1,19 +1,18 @@
 /** Runs searches and cutouts: their regions are divided into smaller boxes, which workers evaluate side by side. */
-import { setMaxListeners } from "node:events";
 import { Merged, type PartStates, type ReductionPlan } from "../../analysis/plan.js";
-import { CancelledError, DeadlineError, FieldprobeError, LimitError, WorkerError } from "../../errors.js";
+import { FieldprobeError, LimitError, WorkerError } from "../../errors.js";
 import { type Hits, recordsByValue } from "../../kernels/threshold.js";
 import { FIELDS, RECORDS } from "../../operations.js";
 import type { Dataset, Triple } from "../../storage/file/dataset.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { firstNumber, type NodeRegion, partOf } from "../contract/node-region.js";
 import type { Evaluation, ReductionQuery, RegionBox, Result } from "../contract/query.js";
-import { runWithRetries } from "./carrier.js";
+import type { Task } from "../contract/task.js";
 import type { CheckedQuery } from "./check-query.js";
 import { Collector } from "./collector.js";
-import { type ExecutionContext, KILL_AFTER_MS, PART_VALUES } from "./execution.js";
-import { createShare, type QueryShare } from "./fair-queue.js";
-import type { Sharing, SharingControl } from "./sharing.js";
+import { PART_VALUES } from "./execution.js";
+import { type LifeControl, type QueryContext, QueryLife } from "./query-life.js";
+import type { Sharing } from "./sharing.js";
 
 /**
  * Nodes along x, y and z of a part of a search, at most: about a time slice of work, so that a large search takes
@@ -31,57 +30,41 @@ export class RegionExecution implements Evaluation {
   readonly nodes: number;
   readonly moreRecords = 0;
   readonly limit: { readonly points: number; readonly name: string };
-  readonly #setting: ExecutionContext;
+  readonly #setting: QueryContext;
   readonly #checked: CheckedQuery;
   readonly #dataset: Dataset;
   readonly #region: NodeRegion;
-  readonly #deadlineMs: number;
-  readonly #ended: () => void;
-  readonly #share: QueryShare;
-  readonly #cancel = new Int32Array(new SharedArrayBuffer(4));
-  readonly #ending = new AbortController();
-  readonly #kill = new AbortController();
-  readonly #client: unknown;
-  /** Ends the wait of `finish` with the error that the query failed with. */
+  readonly #life: QueryLife;
+  /** Ends the wait of `finish` and of the reader of parts with the error that the query failed with. */
   readonly #failed: Promise<never>;
-  #fail: (error: FieldprobeError) => void = () => undefined;
   readonly #source: number;
-  #running = 0;
-  #over = false;
-  #cleared = false;
-  readonly #timers: NodeJS.Timeout[] = [];
 
-  constructor(
-    setting: ExecutionContext,
-    checked: CheckedQuery,
-    region: NodeRegion,
-    deadlineMs: number,
-    ended: () => void,
-    client?: unknown,
-  ) {
-    this.#client = client;
-    this.#share = createShare(client);
+  constructor(setting: QueryContext, checked: CheckedQuery, region: NodeRegion, control: LifeControl) {
     this.#setting = setting;
     this.#checked = checked;
     this.#dataset = checked.dataset as Dataset;
     this.#region = region;
-    this.#deadlineMs = deadlineMs;
-    this.#ended = ended;
     this.#source = setting.sourceOf(this.#dataset);
     this.nodes = nodesOf(region);
     this.limit = { points: setting.limits["query.points"], name: "query.points" };
     this.points = new Collector(setting.buffers, false, () => undefined);
     this.velocities = new Collector(setting.buffers, false, () => undefined);
+    let fail: (error: FieldprobeError) => void = () => undefined;
     this.#failed = new Promise<never>((_, reject) => {
-      this.#fail = reject;
+      fail = reject;
     });
     this.#failed.catch(() => undefined);
-    // Every task handed out listens to it.
-    setMaxListeners(0, this.#kill.signal);
+    this.#life = new QueryLife(setting, control, {
+      failed: (error) => fail(error),
+      release: () => {
+        this.points.release();
+        this.velocities.release();
+      },
+    });
   }
 
   get texts(): QueryTexts {
-    return this.#setting.texts.of(this.#share);
+    return this.#life.texts;
   }
 
   get work(): number {
@@ -89,8 +72,8 @@ export class RegionExecution implements Evaluation {
   }
 
   async finish(): Promise<Result> {
-    if (this.#over) return this.#failed;
-    this.#timers.push(setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs));
+    if (this.#life.over) return this.#failed;
+    this.#life.startClock();
     const { query, operation } = this.#checked;
     const result = query.reduction
       ? this.#reduce(query.reduction)
@@ -101,45 +84,17 @@ export class RegionExecution implements Evaluation {
       return await Promise.race([result, this.#failed]);
     } catch (error) {
       result.catch(() => undefined);
-      this.#stop(error instanceof FieldprobeError ? error : new WorkerError(undefined, error));
-      this.#clear();
+      this.#life.fail(error instanceof FieldprobeError ? error : new WorkerError(undefined, error));
       throw error;
     }
   }
 
   abort(): void {
-    this.#stop(new CancelledError());
+    this.#life.abort();
   }
 
-  /** Fails the query: tells its tasks to end, and ends the threads of those that do not. */
-  #stop(error: FieldprobeError): void {
-    if (this.#over) return;
-    this.#over = true;
-    Atomics.store(this.#cancel, 0, 1);
-    this.#ending.abort();
-    this.#timers.push(setTimeout(() => this.#kill.abort(), KILL_AFTER_MS).unref());
-    this.#fail(error);
-    this.#clear();
-  }
-
-  /** Runs a task, and repeats it when its thread was lost. */
-  #run<T>(task: Parameters<ExecutionContext["carrier"]["run"]>[0]): Promise<T> {
-    const options = { kill: this.#kill.signal, share: this.#share };
-    return this.#counted(() => runWithRetries<T>(this.#setting.carrier, task, options, () => !this.#over));
-  }
-
-  /** Counts work as running until it has ended; buffers are given back when none runs. */
-  async #counted<T>(work: () => Promise<T>): Promise<T> {
-    this.#running++;
-    try {
-      return await work();
-    } catch (error) {
-      this.#setting.failed(error);
-      throw error;
-    } finally {
-      this.#running--;
-      if (this.#over) this.#clear();
-    }
+  #run<T>(task: Task): Promise<T> {
+    return this.#life.counted(() => this.#life.run<T>(task));
   }
 
   /** The peers, if they are to evaluate parts of the region. */
@@ -148,16 +103,11 @@ export class RegionExecution implements Evaluation {
     return sharing?.divides(this.#checked) && sharing.pays(this.#checked, this.nodes) ? sharing : null;
   }
 
-  /** Each part that is begun has the time of a result: the reader sets the pace, and may take longer. */
-  #control(): SharingControl {
-    return { deadline: Date.now() + this.#deadlineMs, signal: this.#ending.signal, client: this.#client };
-  }
-
   async #search(): Promise<Result> {
     const sharing = this.#sharing();
     const base = firstNumber(this.#checked.query);
     const parts = sharing
-      ? (await this.#counted(() => sharing.search(this.#checked, this.#control()))).map((records) =>
+      ? (await this.#life.counted(() => sharing.search(this.#checked, this.#life.sharing))).map((records) =>
           hitsIn(records, base),
         )
       : await this.#searchParts();
@@ -168,13 +118,12 @@ export class RegionExecution implements Evaluation {
         ? recordsByValue(parts, hits)
         : await this.#run<Float32Array>({ kind: "join", parts, count: hits });
     if (base === 0) countFromZero(values);
-    return {
+    return this.#life.handOut({
       items: hits,
       itemsPerPoint: 1,
       components: RECORDS[this.#checked.operation.result].length,
       values: hits === 0 ? [] : [values],
-      release: () => this.#finished(),
-    };
+    });
   }
 
   /** @throws LimitError, in the words of the public service, for more hits than are answered */
@@ -196,7 +145,7 @@ export class RegionExecution implements Evaluation {
     let next = 0;
     let hits = 0;
     const lane = async (): Promise<void> => {
-      while (next < total && !this.#over) {
+      while (next < total && !this.#life.over) {
         const index = next++;
         const found = await this.#run<Hits>({
           kind: "search",
@@ -206,7 +155,7 @@ export class RegionExecution implements Evaluation {
           method: query.spatialInterpolation ?? "None",
           threshold: query.threshold as number,
           most,
-          cancel: this.#cancel,
+          cancel: this.#life.cancel,
         });
         parts[index] = found;
         hits += found.count;
@@ -224,7 +173,7 @@ export class RegionExecution implements Evaluation {
     const waiting = new Map<number, PartStates>();
     let [next, added] = [0, 0];
     const lane = async (): Promise<void> => {
-      while (next < total * frames.length && !this.#over) {
+      while (next < total * frames.length && !this.#life.over) {
         const index = next++;
         const frame = Math.floor(index / total);
         const box = part(index % total);
@@ -235,7 +184,7 @@ export class RegionExecution implements Evaluation {
           plan,
           region: { ...partOf(this.#region, box), frame: frames[frame] },
           box: { ...box, frame },
-          cancel: this.#cancel,
+          cancel: this.#life.cancel,
         });
         waiting.set(index, states);
         for (let ready = waiting.get(added); ready !== undefined; ready = waiting.get(added)) {
@@ -245,8 +194,7 @@ export class RegionExecution implements Evaluation {
       }
     };
     await Promise.all(Array.from({ length: 2 * this.#setting.carrier.parallelism }, lane));
-    const release = (): void => this.#finished();
-    return { items: 0, itemsPerPoint: 1, components: 1, values: [], reduced: merged, release };
+    return this.#life.handOut({ items: 0, itemsPerPoint: 1, components: 1, values: [], reduced: merged });
   }
 
   /**
@@ -268,17 +216,15 @@ export class RegionExecution implements Evaluation {
       const out = new Float32Array(this.#setting.buffers.take(4 * size), 0, size);
       const task = { kind: "cutout", dataset: this.#dataset, source: this.#source } as const;
       const work = sharing
-        ? this.#counted(() => sharing.cutout(this.#checked, box, out, this.#control()))
-        : this.#run({ ...task, region: partOf(region, box), out, cancel: this.#cancel });
+        ? this.#life.counted(() => sharing.cutout(this.#checked, box, out, this.#life.sharing))
+        : this.#run({ ...task, region: partOf(region, box), out, cancel: this.#life.cancel });
       const done = work.then(() => out);
       done.catch(() => undefined);
       return done;
     };
     const waiting = Array.from({ length: ahead }, (_, index) => start(index));
     await waiting[0];
-    // From here on the reader sets the pace, and is watched by who sends.
-    if (!this.#over) for (const timer of this.#timers.splice(0)) clearTimeout(timer);
-    return {
+    return this.#life.handOutParts({
       items: nodesOf(region),
       itemsPerPoint: 1,
       components,
@@ -286,8 +232,7 @@ export class RegionExecution implements Evaluation {
       shape: [region.count[2], region.count[1], region.count[0], components],
       stream: this.#stream(waiting, start, total),
       heldBytes: 4 * ahead * nodesOf(part(0)) * components,
-      release: () => this.#finished(),
-    };
+    });
   }
 
   /** Gives the parts in order, each within the deadline of a result, and begins another for each that was read. */
@@ -298,29 +243,11 @@ export class RegionExecution implements Evaluation {
   ): AsyncGenerator<Float32Array> {
     let next = waiting.length;
     for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
-      const timer = setTimeout(() => this.#stop(new DeadlineError()), this.#deadlineMs);
-      const values = await Promise.race([part, this.#failed]).finally(() => clearTimeout(timer));
+      const values = await this.#life.timed(Promise.race([part, this.#failed]));
       yield values;
       this.#setting.buffers.give(values.buffer as SharedArrayBuffer);
       if (next < total) waiting.push(start(next++));
     }
-  }
-
-  /** Ends the query: its answer has been sent, or the rest of it is not wanted. */
-  #finished(): void {
-    if (this.#running > 0) this.#stop(new CancelledError());
-    this.#over = true;
-    this.#clear();
-  }
-
-  /** Gives everything back once no task runs. */
-  #clear(): void {
-    if (this.#cleared || this.#running > 0) return;
-    this.#cleared = true;
-    for (const timer of this.#timers) clearTimeout(timer);
-    this.points.release();
-    this.velocities.release();
-    this.#ended();
   }
 }
 

@@ -87,7 +87,7 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
     },
   };
   const start = (what: CheckedQuery | RequestError = checked, stream = false): Evaluation =>
-    new Execution(setting, what, deadlineMs, () => ended++, { stream });
+    new Execution(setting, what, { deadlineMs, ended: () => ended++, stream });
   return { waiting, start, checked, held: () => held, ended: () => ended };
 }
 

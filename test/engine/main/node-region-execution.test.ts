@@ -45,7 +45,10 @@ function execution(
     hold: () => undefined,
   };
   const checked = { query: { operation: name, threshold: 0 }, operation: operationOf(name), dataset: {} as Dataset };
-  return new RegionExecution(setting, checked as unknown as CheckedQuery, region, 10_000, () => undefined);
+  return new RegionExecution(setting, checked as unknown as CheckedQuery, region, {
+    deadlineMs: 10_000,
+    ended: () => undefined,
+  });
 }
 
 afterEach(() => {

@@ -1,0 +1,215 @@
+/** The life of a running query: its deadline, its tasks on worker threads, and what ends and releases them. */
+import { setMaxListeners } from "node:events";
+import type { Limits } from "../../config.js";
+import { CancelledError, DeadlineError, type FieldprobeError } from "../../errors.js";
+import type { Dataset } from "../../storage/file/dataset.js";
+import type { QueryTexts } from "../../text/text-task.js";
+import type { Result, StartControl } from "../contract/query.js";
+import type { Task } from "../contract/task.js";
+import type { BufferPool } from "./buffers.js";
+import { type Carrier, runWithRetries } from "./carrier.js";
+import { createShare, type QueryShare } from "./fair-queue.js";
+import type { Sharing, SharingControl } from "./sharing.js";
+import type { TextThreads } from "./text-threads.js";
+
+/** Time after which the thread of a task that does not obey its cancel flag is ended. */
+const KILL_AFTER_MS = 500;
+
+/** The parts of the engine that a running query uses. */
+export interface QueryContext {
+  readonly carrier: Carrier;
+  /** Null if this process evaluates everything. */
+  readonly sharing: Sharing | null;
+  readonly buffers: BufferPool;
+  readonly texts: TextThreads;
+  readonly limits: Limits;
+  /** Number of the dataset's first field in the brick cache. */
+  sourceOf(dataset: Dataset): number;
+  /** A number for the combined bricks of a query in the brick cache. */
+  numberCombination(): number;
+  /** Adds to the count of points held for queries; negative when they are given back. */
+  hold(points: number): void;
+  /** Called with each error of a task. */
+  failed(error: unknown): void;
+}
+
+/** How a query is run. */
+export interface LifeControl extends Pick<StartControl, "client"> {
+  /** Time that the result may take after the end of the input. */
+  readonly deadlineMs: number;
+  /** Called once nothing of the query is left: its result is released, or it failed and its last task has ended. */
+  readonly ended: () => void;
+}
+
+/** What a query does at the turns of its life. */
+interface LifeEvents {
+  /** Called once, when the query as a whole fails: whoever waits for its result is told. */
+  readonly failed: (error: FieldprobeError) => void;
+  /** Gives buffers back; called once, when neither a task nor a reader uses them any more. */
+  readonly release: () => void;
+  /** Called when the query begins to wait for a store, and when it no longer does. */
+  readonly waits?: (waits: boolean) => void;
+}
+
+/**
+ * The life of a query. It is over when the query has failed or its result is complete, and released when in addition
+ * no task runs and nobody reads the result.
+ */
+export class QueryLife {
+  readonly share: QueryShare;
+  readonly #context: QueryContext;
+  readonly #control: LifeControl;
+  readonly #events: LifeEvents;
+  /** Word 0 becomes 1 when worker threads need not go on; made for the first task, since small batches need none. */
+  #cancel: Int32Array | null = null;
+  #stop: AbortController | null = null;
+  #kill: AbortController | null = null;
+  #killTimer: NodeJS.Timeout | undefined;
+  #clock: NodeJS.Timeout | undefined;
+  /** Time of the deadline on the clock of `Date.now`; null while input arrives and while a reader sets the pace. */
+  #deadline: number | null = null;
+  #running = 0;
+  #over = false;
+  #inUse = false;
+  #released = false;
+
+  constructor(context: QueryContext, control: LifeControl, events: LifeEvents) {
+    this.#context = context;
+    this.#control = control;
+    this.#events = events;
+    this.share = createShare(control.client, events.waits);
+  }
+
+  get texts(): QueryTexts {
+    return this.#context.texts.of(this.share);
+  }
+
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Whether no task runs. */
+  get idle(): boolean {
+    return this.#running === 0;
+  }
+
+  /** Number of tasks that run. */
+  get running(): number {
+    return this.#running;
+  }
+
+  get cancel(): Int32Array {
+    this.#cancel ??= new Int32Array(new SharedArrayBuffer(4));
+    return this.#cancel;
+  }
+
+  /** Begins the time within which the result is due. */
+  startClock(): void {
+    const { deadlineMs } = this.#control;
+    this.#deadline = Date.now() + deadlineMs;
+    this.#clock = setTimeout(() => this.fail(new DeadlineError()), deadlineMs);
+  }
+
+  #stopClock(): void {
+    clearTimeout(this.#clock);
+    this.#deadline = null;
+  }
+
+  /** Waits for a part of a streamed result, which has the time of a result. */
+  async timed<T>(part: Promise<T>): Promise<T> {
+    this.startClock();
+    return part.finally(() => this.#stopClock());
+  }
+
+  /** The conditions under which peers evaluate parts of the query. */
+  get sharing(): SharingControl {
+    this.#stop ??= new AbortController();
+    const deadline = this.#deadline ?? Date.now() + this.#control.deadlineMs;
+    return { deadline, signal: this.#stop.signal, client: this.#control.client };
+  }
+
+  /**
+   * Runs a task, and repeats it if its thread was lost.
+   *
+   * @param queryWork evaluations of a field that the whole query takes, if all of its points are known
+   * @param isWanted  whether a repetition is of use
+   */
+  run<T>(task: Task, queryWork?: number, isWanted = () => !this.#over): Promise<T> {
+    if (this.#kill === null) {
+      this.#kill = new AbortController();
+      // Every task listens to the signal: more listeners than Node expects are no leak here.
+      setMaxListeners(0, this.#kill.signal);
+    }
+    const work = queryWork === undefined ? {} : { queryWork };
+    const options = { kill: this.#kill.signal, share: this.share, ...work };
+    return runWithRetries<T>(this.#context.carrier, task, options, isWanted);
+  }
+
+  /** Counts work as running until it has ended. */
+  async counted<T>(work: () => Promise<T>): Promise<T> {
+    this.#running++;
+    try {
+      return await work();
+    } catch (error) {
+      this.#context.failed(error);
+      throw error;
+    } finally {
+      this.#running--;
+      this.#releaseIfUnused();
+    }
+  }
+
+  /** Fails the query, unless it is over: its caller is told at once, its tasks end at their next group of points. */
+  fail(error: FieldprobeError): void {
+    if (this.#over) return;
+    this.#end();
+    this.#events.failed(error);
+    this.#releaseIfUnused();
+  }
+
+  abort(): void {
+    this.fail(new CancelledError());
+  }
+
+  /** Hands out a result that is complete; in use until it is released, unless the query has failed meanwhile. */
+  handOut(result: Omit<Result, "texts" | "release">): Result {
+    this.#inUse = !this.#over;
+    this.#over = true;
+    this.#stopClock();
+    return this.#releasable(result);
+  }
+
+  /** Hands out a result in parts, whose reader sets the pace from here on; the query may still fail. */
+  handOutParts(result: Omit<Result, "texts" | "release">): Result {
+    this.#inUse = !this.#over;
+    this.#stopClock();
+    return this.#releasable(result);
+  }
+
+  #releasable(result: Omit<Result, "texts" | "release">): Result {
+    const release = (): void => {
+      if (!this.#inUse) return;
+      this.#inUse = false;
+      if (!this.#over) this.#end();
+      this.#releaseIfUnused();
+    };
+    return { ...result, texts: this.texts, release };
+  }
+
+  /** Ends the query: tells the tasks that run to end, and ends the threads of those that do not. */
+  #end(): void {
+    this.#over = true;
+    this.#stopClock();
+    if (this.#cancel !== null) Atomics.store(this.#cancel, 0, 1);
+    this.#stop?.abort();
+    if (this.#running > 0) this.#killTimer = setTimeout(() => this.#kill?.abort(), KILL_AFTER_MS).unref();
+  }
+
+  #releaseIfUnused(): void {
+    if (!this.#over || this.#inUse || this.#running > 0 || this.#released) return;
+    this.#released = true;
+    clearTimeout(this.#killTimer);
+    this.#events.release();
+    this.#control.ended();
+  }
+}
