@@ -58,11 +58,10 @@ export function timeInRange(time: TimeAxis, t: number): boolean {
  *
  * The option `None` takes the closer frame, of two equally close ones the later. The option `PCHIP` is the cubic
  * Hermite interpolant on the interval, with slopes of the parabola through three neighbouring frames; guard frames take
- * part, and without a neighbour the slope is that of the end interval. A time on a stored frame, and any time of a
- * snapshot, is that frame.
+ * part, and at the ends of the axis the parabola is that of the last three frames; two frames give a straight line. A
+ * time on a stored frame, and any time of a snapshot, is that frame.
  *
- * Exact for quadratic functions of time in the interior; error O(step^3). Source: Catmull and Rom (1974) for equal
- * steps.
+ * Exact for quadratic functions of time; error O(step^3). Source: Catmull and Rom (1974) for equal steps.
  * @throws RangeError when the time is out of range
  */
 export function frameWeights(time: TimeAxis, t: number, method: "None" | "PCHIP"): FrameWeights {
@@ -96,8 +95,10 @@ function cubicHermite(time: TimeAxis, k: number, theta: number): FrameWeights {
     weight[1] += (slopeBefore * (h - left)) / left;
     weight[2] += (slopeBefore * left) / (left + h);
   } else {
-    weight[1] -= slopeBefore;
-    weight[2] += slopeBefore;
+    const [here, next, second] = endSlope(h, time.count > 2 ? interval(time, 1) : null);
+    weight[1] -= slopeBefore * here;
+    weight[2] += slopeBefore * next;
+    weight[3] -= slopeBefore * second;
   }
   if (k + 2 < time.count) {
     const right = interval(time, k + 1);
@@ -105,9 +106,22 @@ function cubicHermite(time: TimeAxis, k: number, theta: number): FrameWeights {
     weight[2] += (slopeAfter * (right - h)) / right;
     weight[3] += (slopeAfter * h * h) / (right * (h + right));
   } else {
-    weight[1] -= slopeAfter;
-    weight[2] += slopeAfter;
+    const [here, next, second] = endSlope(h, k > 0 ? interval(time, k - 1) : null);
+    weight[2] += slopeAfter * here;
+    weight[1] -= slopeAfter * next;
+    weight[0] += slopeAfter * second;
   }
   const kept = [0, 1, 2, 3].filter((i) => weight[i] !== 0);
   return { frames: kept.map((i) => k - 1 + i), weights: kept.map((i) => weight[i]) };
+}
+
+/**
+ * Weights a, b, c of the slope at the end of the axis, times the end interval of length `h`: for the first frame it is
+ * -a f0 + b f1 - c f2, for the last one the mirror image.
+ *
+ * @param beyond length of the next interval; null if there is none, and the slope is that of the end interval
+ */
+function endSlope(h: number, beyond: number | null): readonly [here: number, next: number, second: number] {
+  if (beyond === null) return [1, 1, 0];
+  return [(2 * h + beyond) / (h + beyond), (h + beyond) / beyond, (h * h) / (beyond * (h + beyond))];
 }

@@ -89,26 +89,32 @@ describe("PCHIP weights", () => {
 });
 
 describe("ends", () => {
-  it("without guards are extrapolated linearly by one frame", () => {
-    const time = uniform(5, 1);
-    const f = [3, 1, 4, 1, 5];
-    const ghost = (k: number): number =>
-      k < 0
-        ? 2 * (f[0] as number) - (f[1] as number)
-        : k > 4
-          ? 2 * (f[4] as number) - (f[3] as number)
-          : (f[k] as number);
-    for (const k of [0, 1, 2, 3]) {
-      const theta = 0.3;
-      const expected =
-        (-theta / 2 + theta ** 2 - theta ** 3 / 2) * ghost(k - 1) +
-        (1 - 2.5 * theta ** 2 + 1.5 * theta ** 3) * ghost(k) +
-        (theta / 2 + 2 * theta ** 2 - 1.5 * theta ** 3) * ghost(k + 1) +
-        (-(theta ** 2) / 2 + theta ** 3 / 2) * ghost(k + 2);
-      expect(valueAt(time, k + theta, (t) => f[t] as number)).toBeCloseTo(expected, 13);
+  it("without guards have the slope of the parabola through three frames, on equal steps or not", () => {
+    const f = (t: number) => 3 - 2 * t + 0.7 * t * t;
+    for (const time of [uniform(5, 1), listed([0, 0.4, 1.5, 1.9, 4]), listed([0, 0.4, 1.5])]) {
+      const last = time.count - 2;
+      for (const theta of [0.1, 0.5, 0.8])
+        for (const k of [0, last]) {
+          const t = frameTime(time, k) + theta * (frameTime(time, k + 1) - frameTime(time, k));
+          expect(valueAt(time, t, f)).toBeCloseTo(f(t), 13);
+        }
     }
-    expect(frameWeights(time, 0.3, "PCHIP").frames).toEqual([0, 1, 2]);
-    expect(frameWeights(time, 3.3, "PCHIP").frames).toEqual([2, 3, 4]);
+    expect(frameWeights(uniform(5, 1), 0.3, "PCHIP").frames).toEqual([0, 1, 2]);
+    expect(frameWeights(uniform(5, 1), 3.3, "PCHIP").frames).toEqual([2, 3, 4]);
+  });
+
+  it("without guards are of third order in the end intervals, with less than ten times the error of the interior", () => {
+    const error = (step: number, from: number) => {
+      const time = uniform(Math.round(2 / step) + 1, step);
+      const off = (theta: number) =>
+        Math.abs(valueAt(time, from + theta * step, Math.exp) - Math.exp(from + theta * step));
+      return Math.max(...[0.1, 0.3, 0.5, 0.7, 0.9].map(off));
+    };
+    for (const at of [(_step: number) => 0, (step: number) => 2 - step])
+      for (const step of [0.1, 0.05])
+        expect(Math.log2(error(step, at(step)) / error(step / 2, at(step / 2)))).toBeGreaterThan(2.9);
+    const interior = (step: number) => error(step, 1);
+    expect(error(0.1, 0)).toBeLessThan(10 * interior(0.1));
   });
 
   it("are linear with two frames", () => {
