@@ -38,6 +38,7 @@ const LIMIT_TABLE = {
   "query.deadlineMs": [120_000, "time for an answer", LONGEST_MS],
   "search.hits": [1_048_576, "nodes that a search may find", 2_097_151],
   "cutout.values": [805_306_368, "numbers of a cutout, all of its frames together"],
+  "analysis.numbers": [1_048_576, "numbers of a statistic or a list of structures"],
   "engine.inflight": [32, "requests being answered"],
   "engine.queue": [256, "requests that wait"],
   "engine.chunkBytes": [64 * MIB, "decoded chunk of a dataset"],

@@ -1,6 +1,13 @@
 /** A plan says what is reduced; its parts are reduced side by side, and their states are merged in their order. */
 import type { Names } from "./names.js";
-import { type AnyReduction, mergeStates, type ReductionState, reduceSample, type Sample } from "./reductions.js";
+import {
+  type AnyReduction,
+  firstState,
+  mergeStates,
+  type ReductionState,
+  reduceSample,
+  type Sample,
+} from "./reductions.js";
 
 export type Four = readonly [number, number, number, number];
 
@@ -104,13 +111,16 @@ function sampleOf(
     const row = Math.floor(i / count[0]);
     return [from[0] + (i % count[0]), from[1] + (row % count[1]), from[2] + Math.floor(row / count[1])];
   };
-  const { weights, extent } = plan;
+  const { weights, extent, coordinates, periods } = plan;
   const weightOf = (n: number): number => at(n).reduce((product, node, a) => product * (weights[a]?.[node] ?? 1), 1);
   return {
     count: size,
     columns: local === null ? columns : columns.map((column) => Float64Array.from(local, (i) => column[i])),
     weights: weights.some((axis) => axis !== null) ? Float64Array.from({ length: size }, (_, n) => weightOf(n)) : null,
+    from,
     shape: count,
+    coordinates,
+    periods,
     nodeOf: (n) => {
       const [x, y, z] = at(n);
       return (z * extent[1] + y) * extent[0] + x;
@@ -138,7 +148,9 @@ export class Merged {
       const reduction = this.#plan.reductions[r];
       for (const [group, state] of states) {
         const known = into.get(group);
-        into.set(group, known === undefined ? state : mergeStates(reduction, known, state, this.#distance2));
+        const [nx, ny, nz] = this.#plan.extent;
+        const merged = known && mergeStates(reduction, known, state, this.#distance2);
+        into.set(group, merged ?? firstState(reduction, state, [nx, ny, nz]));
       }
     });
   }

@@ -2,6 +2,13 @@
 import { addValues, binOf, edgeOf, emptyHistogram, type Histogram } from "./histogram.js";
 import { type Increments, incrementsOf, mergeIncrements } from "./increments.js";
 import { type Moments, mergeMoments, momentsOf, NO_MOMENTS, shapeOf } from "./moments.js";
+import {
+  fragmentsOf,
+  JoinedFragments,
+  type MarkedBox,
+  type PartFragments,
+  type StructureOptions,
+} from "./structures.js";
 
 export type BinRange = readonly [from: number, to: number];
 
@@ -31,15 +38,12 @@ export type AnyReduction =
       readonly separations: readonly number[];
       readonly orders: readonly number[];
       readonly periodic: boolean;
-    };
+    }
+  | ({ readonly kind: "structures" } & StructureOptions);
 
 /** Values at nodes: an array for each column, the weights of the nodes if they differ, and their places. */
-export interface Sample {
+export interface Sample extends MarkedBox {
   readonly count: number;
-  readonly columns: readonly Float64Array[];
-  readonly weights: Float64Array | null;
-  /** Nodes along x, y, z, if the sample is a box. */
-  readonly shape: readonly [number, number, number];
   /** Number of a node in the whole region, x fastest. */
   nodeOf(index: number): number;
   readonly frame: number;
@@ -80,7 +84,16 @@ interface Extremes {
   readonly missing: number;
 }
 
-export type ReductionState = Moments | Covariance | Histogram | Joint | Conditional | Extremes | Increments;
+export type ReductionState =
+  | Moments
+  | Covariance
+  | Histogram
+  | Joint
+  | Conditional
+  | Extremes
+  | Increments
+  | PartFragments
+  | JoinedFragments;
 
 /** Returns the state of a sample. */
 export function reduceSample(reduction: AnyReduction, sample: Sample): ReductionState {
@@ -103,7 +116,17 @@ export function reduceSample(reduction: AnyReduction, sample: Sample): Reduction
       return extremesOf(reduction, sample);
     case "increments":
       return incrementsOf(reduction.of.map(column), sample.shape, reduction);
+    case "structures":
+      return fragmentsOf(reduction, sample);
   }
+}
+
+/** The state of the first part, as others are merged into it. */
+export function firstState(reduction: AnyReduction, state: ReductionState, extent: Sample["from"]): ReductionState {
+  if (reduction.kind !== "structures") return state;
+  const joined = new JoinedFragments(reduction, extent);
+  joined.add(state as PartFragments);
+  return joined;
 }
 
 /** Merges two states of one reduction; the first is of earlier parts. */
@@ -146,6 +169,9 @@ export function mergeStates(
     }
     case "increments":
       return mergeIncrements(a as Increments, b as Increments);
+    case "structures":
+      (a as JoinedFragments).add(b as PartFragments);
+      return a;
   }
 }
 

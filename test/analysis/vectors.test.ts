@@ -3,7 +3,6 @@ import h5wasm, { type Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { addValues, binOf, edgeOf, emptyHistogram } from "../../src/analysis/histogram.js";
 import { mergeMoments, momentsOf, NO_MOMENTS, shapeOf } from "../../src/analysis/moments.js";
-import { type Connectivity, labelStructures } from "../../src/analysis/structures.js";
 
 const N = 32;
 const velocity: Float64Array[] = [];
@@ -19,23 +18,6 @@ beforeAll(async () => {
 
 function near(value: number, expected: number, relative: number): void {
   expect(Math.abs(value / expected - 1)).toBeLessThan(relative);
-}
-
-const at = (x: number, y: number, z: number): number => ((z & 31) * N + (y & 31)) * N + (x & 31);
-
-/** Magnitude of the vorticity by None_Fd4 at all nodes. */
-function vorticity(): Float64Array {
-  const h = (2 * Math.PI) / N;
-  const slope = (c: number, x: number, y: number, z: number, [i, j, k]: readonly [number, number, number]): number => {
-    const u = (n: number): number => velocity[c]?.[at(x + n * i, y + n * j, z + n * k)] as number;
-    return ((2 / 3) * (u(1) - u(-1)) - (u(2) - u(-2)) / 12) / h;
-  };
-  return Float64Array.from({ length: N ** 3 }, (_, n) => {
-    const [x, y, z] = [n & 31, (n >> 5) & 31, n >> 10];
-    const d = (c: number, axis: number): number =>
-      slope(c, x, y, z, [Number(axis === 0), Number(axis === 1), Number(axis === 2)]);
-    return Math.hypot(d(2, 1) - d(1, 2), d(0, 2) - d(2, 0), d(1, 0) - d(0, 1));
-  });
 }
 
 describe("moments", () => {
@@ -75,33 +57,4 @@ describe("histogram", () => {
     addValues(histogram, [-1, 0, 0.5, 1, 2, 3, NaN]);
     expect(histogram).toMatchObject({ below: 1, above: 2, missing: 1, counts: Float64Array.of(1, 2) });
   });
-});
-
-describe("structures", () => {
-  const sizes: readonly [boolean, Connectivity, string][] = [
-    [true, 6, "1113 90 72 41 2 1 1 1"],
-    [true, 18, "1206 72 42 1"],
-    [true, 26, "1278 42 1"],
-  ];
-  const label = (periodic: boolean, connectivity: Connectivity): number[] => {
-    const w = vorticity();
-    const threshold = 2 * Math.sqrt(w.reduce((sum, value) => sum + value * value, 0) / w.length);
-    near(threshold, 3.4815719743, 5e-11);
-    const marked = Uint8Array.from(w, (value) => Number(value > threshold));
-    const count = new Map<number, number>();
-    for (const root of labelStructures(marked, [N, N, N], [periodic, periodic, periodic], connectivity))
-      if (root >= 0) count.set(root, (count.get(root) ?? 0) + 1);
-    return [...count.values()].sort((a, b) => b - a);
-  };
-
-  it.each(sizes)("across seams (%s) with %i neighbours are those published", (periodic, connectivity, expected) => {
-    expect(label(periodic, connectivity).join(" ")).toBe(expected);
-  });
-
-  it.each([[6, 15] as const, [18, 11] as const, [26, 10] as const])(
-    "without seams are as many as published, with %i neighbours",
-    (connectivity, count) => {
-      expect(label(false, connectivity)).toHaveLength(count);
-    },
-  );
 });

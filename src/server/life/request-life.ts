@@ -277,7 +277,7 @@ export class RequestLife {
    *
    * @throws BusyError when no room came free before the deadline, CancelledError when the caller has left
    */
-  async computed(results: readonly Result[]): Promise<void> {
+  async computed(results: readonly Pick<Result, "values" | "heldBytes">[]): Promise<void> {
     this.#slot.endComputing();
     let bytes = 0;
     for (const { values, heldBytes = 0 } of results) {

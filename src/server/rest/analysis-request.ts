@@ -10,7 +10,8 @@ import { FIELDS, type FieldName } from "../../operations.js";
 import { spanOf, timesOf } from "./describe.js";
 import { refuse } from "./parameters.js";
 
-const quantity = Type.String({ description: "A quantity: a name or an expression, as in docs/analysis.md." });
+/** A quantity in a body. */
+export const QUANTITY = Type.String({ description: "A quantity: a name or an expression, as in docs/analysis.md." });
 const triple = Type.Tuple([Type.Number(), Type.Number(), Type.Number()]);
 const bins = Type.Integer({ minimum: 1, maximum: 65_536 });
 const range = Type.Tuple([Type.Number(), Type.Number()], { description: "First and last edge; bins are half open." });
@@ -42,23 +43,23 @@ const AXIS = Type.Union([Type.Literal("x"), Type.Literal("y"), Type.Literal("z")
 /** Reductions by the member that names them. */
 export const REDUCTIONS = {
   moments: Type.Object(
-    { moments: quantity, order: Type.Optional(Type.Integer({ minimum: 1, maximum: 4, default: 4 })) },
+    { moments: QUANTITY, order: Type.Optional(Type.Integer({ minimum: 1, maximum: 4, default: 4 })) },
     closed,
   ),
-  covariance: Type.Object({ covariance: Type.Array(quantity, { minItems: 1, maxItems: 16 }) }, closed),
-  histogram: Type.Object({ histogram: quantity, bins, range: Type.Union([range, auto]) }, closed),
+  covariance: Type.Object({ covariance: Type.Array(QUANTITY, { minItems: 1, maxItems: 16 }) }, closed),
+  histogram: Type.Object({ histogram: QUANTITY, bins, range: Type.Union([range, auto]) }, closed),
   joint: Type.Object(
     {
-      joint: Type.Tuple([quantity, quantity]),
+      joint: Type.Tuple([QUANTITY, QUANTITY]),
       bins: Type.Tuple([bins, bins]),
       range: Type.Union([Type.Tuple([range, range]), auto]),
     },
     closed,
   ),
-  conditional: Type.Object({ conditional: quantity, on: quantity, bins, range: Type.Union([range, auto]) }, closed),
+  conditional: Type.Object({ conditional: QUANTITY, on: QUANTITY, bins, range: Type.Union([range, auto]) }, closed),
   extremes: Type.Object(
     {
-      extremes: quantity,
+      extremes: QUANTITY,
       count: Type.Integer({ minimum: 1, maximum: 1000 }),
       apart: Type.Optional(Type.Number({ minimum: 0, default: 0, description: "Least distance of two of them." })),
     },

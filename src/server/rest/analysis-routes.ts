@@ -1,9 +1,11 @@
 /** Adds the calls of `/api` that analyse a dataset beside its data, and answer with what is made of its values. */
 import { type TObject, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { GroupAnswer } from "../../analysis/reductions.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { unknownDataset } from "../../errors.js";
 import { version } from "../../version.js";
+import { sendPassages } from "../http/send-answer.js";
 import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
 import { readAnalysis, STATISTICS } from "./analysis-request.js";
@@ -13,6 +15,7 @@ import { FAILURES } from "./schemas.js";
 import { compute } from "./serve-operation.js";
 import { type Reduce, statistics } from "./statistics.js";
 import { STRUCTURE_FUNCTIONS, structureFunctions } from "./structure-functions.js";
+import { type ArrayAnswer, STRUCTURES, structures } from "./structures.js";
 
 /** Most bytes of a body. */
 const BODY_BYTES = 256 * 1024;
@@ -28,7 +31,8 @@ interface Analysis {
   readonly description: string;
   readonly body: TObject;
   readonly example: Readonly<Record<string, unknown>>;
-  readonly run: (body: never, dataset: Dataset, reduce: Reduce) => Promise<Readonly<Record<string, unknown>>>;
+  /** Computes the answer besides what all have. `most` is how many numbers it may have. */
+  readonly run: (body: never, dataset: Dataset, reduce: Reduce, most: number) => Promise<GroupAnswer | ArrayAnswer>;
 }
 
 /** All analyses. Their examples are of the shipped dataset isotropic32, and are run by a test. */
@@ -54,6 +58,16 @@ export const ANALYSES: readonly Analysis[] = [
     example: { time: 0.6, of: "u", orders: [2, 3], separations: { nodes: [1, 2, 4, 8] } },
     run: structureFunctions,
   },
+  {
+    name: "structures",
+    summary: "Connected sets of nodes above or below a threshold",
+    description:
+      "Structures go on across the seams of periodic axes. Each has nodes, volume, centre, box and the integrals, means and " +
+      "extremes of properties; the largest come first. With `labels`, the answer is a NumPy array.",
+    body: STRUCTURES,
+    example: { time: 0.6, of: "norm(w)", above: { rms: 2 }, connectivity: 26, properties: ["dissipation"] },
+    run: structures,
+  },
 ];
 
 /** Adds the routes. */
@@ -70,7 +84,7 @@ export function analysisRoutes(api: FastifyInstance, service: Service): void {
           consumes: ["application/json"],
           params: PARAMETERS,
           body: { ...body, examples: [example] },
-          response: { 200: Type.Object({}, { additionalProperties: true }), ...FAILURES },
+          response: { 200: Type.Object({}, { additionalProperties: true, description: "The answer." }), ...FAILURES },
         },
         validatorCompiler: () => () => true,
         serializerCompiler: () => (answer) => JSON.stringify(answer),
@@ -102,12 +116,22 @@ function serveAnalysis(
       result.release();
       return reduced as NonNullable<typeof reduced>;
     };
-    const answer = await run(options as never, dataset, reduce);
+    const answer = await run(options as never, dataset, reduce, service.config.limits["analysis.numbers"]);
+    if (isArray(answer)) {
+      await life.computed([{ values: [], heldBytes: answer.bytes }]);
+      reply.header("fieldprobe-shape", answer.shape.join(","));
+      await sendPassages(reply, "application/x-npy", answer.npy, service, life);
+      return reply;
+    }
     await life.computed([]);
     const assumed = dataset.assumed.length === 0 ? {} : { assumed: assumedOf(dataset) };
     const about = { version, operation, dataset: dataset.name, manifest: dataset.digest, ...assumed, options };
     return reply.send({ ...about, ...answer });
   });
+}
+
+function isArray(answer: GroupAnswer | ArrayAnswer): answer is ArrayAnswer {
+  return "npy" in answer;
 }
 
 async function readBounded(life: RequestLife, { slices }: Service): Promise<Buffer> {

@@ -38,8 +38,8 @@ export const CUTOUT_QUERY = Type.Object(
 );
 
 /** The header of a NumPy file, version 1.0, padded so that the numbers are aligned to 64 bytes. */
-function npyHeader(shape: readonly number[]): Buffer {
-  const dictionary = `{'descr': '<f4', 'fortran_order': False, 'shape': (${shape.join(", ")}), }`;
+export function npyHeader(shape: readonly number[], numbers: "<f4" | "<i4" = "<f4"): Buffer {
+  const dictionary = `{'descr': '${numbers}', 'fortran_order': False, 'shape': (${shape.join(", ")}), }`;
   const length = Math.ceil((10 + dictionary.length + 1) / 64) * 64 - 10;
   const head = Buffer.alloc(10);
   head.write("\x93NUMPY\x01\x00", "latin1");

@@ -28,12 +28,9 @@ import { refuse } from "./parameters.js";
 /** Runs the query of a plan at its places. */
 export type Reduce = (query: ReductionQuery, places: AnalysedNodes) => Promise<Merged>;
 
-/** Groups times numbers that an answer may have. */
-const MOST_NUMBERS = 2 ** 20;
-
 type Asked = Readonly<Record<string, unknown>>;
 
-/** AskedColumns of a plan, each once. */
+/** The columns of a plan, each once. */
 export class AskedColumns {
   readonly texts: string[] = [];
   readonly #plan: AnalysedNodes["base"];
@@ -55,19 +52,24 @@ interface Pending {
   readonly asked: Asked;
   readonly kind: ReductionKind;
   readonly of: readonly number[];
-  /** AskedColumns whose ranges are to be found, and those given. */
+  /** Columns whose ranges are to be found, and those given. */
   readonly ranged: readonly number[];
   readonly ranges: readonly BinRange[] | null;
 }
 
-/** Computes the answer, besides what all analyses have. */
-export async function statistics(asked: Statistics, dataset: Dataset, reduce: Reduce): Promise<GroupAnswer> {
+/** Computes the answer, besides what all analyses have. @param most numbers that it may have */
+export async function statistics(
+  asked: Statistics,
+  dataset: Dataset,
+  reduce: Reduce,
+  most: number,
+): Promise<GroupAnswer> {
   const places = placesOf(asked, dataset);
   const columns = new AskedColumns(places);
   const pending = asked.reduce.map((one, i) => readReduction(one as Asked, i, columns));
   const known = await findRanges(pending, places, columns, reduce);
   const reductions = pending.map((one) => reductionFor(one, (column) => known.get(column) as BinRange));
-  checkSize(reductions, places.base);
+  checkSize(reductions, places.base, most);
   const query = reductionOf(places, { columns: columns.texts, reductions });
   const merged = await reduce(query, places);
   const results = reductions.map((one, i) => describeResult(one, i, query.plan, merged, columns.texts));
@@ -141,14 +143,11 @@ function numbersOf(reduction: AnyReduction): number {
   return reduction.kind === "covariance" ? reduction.of.length ** 2 : 10;
 }
 
-function checkSize(reductions: readonly AnyReduction[], plan: AnalysedNodes["base"]): void {
+function checkSize(reductions: readonly AnyReduction[], plan: AnalysedNodes["base"], most: number): void {
   const groups = groupExtent(plan as ReductionPlan).reduce((product, n) => product * n, 1);
   const numbers = groups * reductions.reduce((sum, one) => sum + numbersOf(one), 0);
-  if (numbers <= MOST_NUMBERS) return;
-  throw new LimitError(
-    "analysis.numbers",
-    `The answer would have ${numbers} numbers; at most ${MOST_NUMBERS} are sent.`,
-  );
+  if (numbers <= most) return;
+  throw new LimitError("analysis.numbers", `The answer would have ${numbers} numbers; at most ${most} are sent.`);
 }
 
 function describeResult(

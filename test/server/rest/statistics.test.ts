@@ -4,9 +4,27 @@ import type { RunningService } from "../../../src/main.js";
 import { ANALYSES } from "../../../src/server/rest/analysis-routes.js";
 import { serveTestData } from "../../support/service.js";
 
+type Numbers = Readonly<
+  Record<"mean" | "variance" | "skewness" | "flatness" | "min" | "max" | "count" | "missing", number>
+>;
+interface Lists {
+  readonly matrix: readonly number[][];
+  readonly counts: readonly number[];
+  readonly edges: readonly number[];
+  readonly highest: readonly { readonly value: number }[];
+  readonly lowest: readonly { readonly value: number }[];
+}
 /** A result; each test reads the members that its reduction has. */
-// biome-ignore lint/suspicious/noExplicitAny: answers differ from reduction to reduction
-type Reduced = any;
+type Reduced = Numbers & Lists;
+/** A result with an element for each node of an axis, or for each bin. */
+type Profile = Omit<Reduced, "mean"> & { readonly mean: readonly number[] };
+interface Separations {
+  readonly separations: readonly {
+    readonly pairs: number;
+    readonly longitudinal: Readonly<Record<number, number>>;
+    readonly scalar: Readonly<Record<number, number>>;
+  }[];
+}
 
 let service: RunningService;
 beforeAll(async () => {
@@ -21,9 +39,9 @@ const post = (name: string, body: unknown) =>
     body: JSON.stringify(body),
   });
 
-async function reduce(reduction: object, more: object = {}): Promise<Reduced> {
+async function reduce<T = Reduced>(reduction: object, more: object = {}): Promise<T> {
   const response = await post("statistics", { time: 0.6, reduce: [reduction], ...more });
-  const answer = await response.json();
+  const answer = (await response.json()) as { readonly results: readonly [T] };
   expect(answer).toMatchObject({ operation: "statistics" });
   return answer.results[0];
 }
@@ -55,7 +73,7 @@ describe("statistics of isotropic32 at 0.6", () => {
 
   it("are the published covariances", async () => {
     const { matrix } = await reduce({ covariance: ["ux", "uy", "uz"] });
-    const flat = [0, 4, 8, 1, 2, 5].map((i): number => matrix.flat()[i]);
+    const flat = [0, 4, 8, 1, 2, 5].map((i) => matrix.flat()[i] as number);
     const published = [
       0.29170524860974173, 0.2967402797778054, 0.34828983293458976, 0.06821034015139155, -0.01595122659829742,
       -0.0056344142889206885,
@@ -88,9 +106,9 @@ describe("statistics of isotropic32 at 0.6", () => {
 
   it("keep axes, regions and times apart", async () => {
     const whole = await reduce({ moments: "ux" });
-    const profile = await reduce({ moments: "ux" }, { over: ["x", "z"] });
+    const profile = await reduce<Profile>({ moments: "ux" }, { over: ["x", "z"] });
     expect(profile.mean).toHaveLength(32);
-    expect(profile.mean.reduce((sum: number, mean: number) => sum + mean, 0) / 32).toBeCloseTo(whole.mean, 14);
+    expect(profile.mean.reduce((sum, mean) => sum + mean, 0) / 32).toBeCloseTo(whole.mean, 14);
     const both = await reduce({ moments: "ux" }, { time: undefined, times: [0.6, 0.6] });
     expect(both).toMatchObject({ count: 65536 });
     near(both.variance, whole.variance);
@@ -102,12 +120,12 @@ describe("statistics of isotropic32 at 0.6", () => {
   it("give extremes with their places, and conditional means", async () => {
     const { min, max } = await reduce({ moments: "p" });
     const { highest, lowest } = await reduce({ extremes: "p", count: 2, apart: 1 });
-    expect([highest[0].value, lowest[0].value]).toEqual([max, min]);
-    const { mean, edges } = await reduce({ conditional: "2*ux", on: "ux", bins: 4, range: "auto" });
+    expect([highest[0]?.value, lowest[0]?.value]).toEqual([max, min]);
+    const { mean, edges } = await reduce<Profile>({ conditional: "2*ux", on: "ux", bins: 4, range: "auto" });
     expect(edges).toHaveLength(5);
-    mean.forEach((value: number, i: number) => {
-      expect(value / 2).toBeGreaterThanOrEqual(edges[i]);
-      expect(value / 2).toBeLessThanOrEqual(edges[i + 1]);
+    mean.forEach((value, i) => {
+      expect(value / 2).toBeGreaterThanOrEqual(edges[i] as number);
+      expect(value / 2).toBeLessThanOrEqual(edges[i + 1] as number);
     });
   });
 });
@@ -138,7 +156,7 @@ it("have the same bits with any number of workers", async () => {
 describe("structure functions of isotropic32 at 0.6", () => {
   it("are those published", async () => {
     const asked = { time: 0.6, orders: [2, 3], separations: { nodes: [1, 2, 4, 8] } };
-    const { separations } = (await (await post("structure-functions", asked)).json()) as Reduced;
+    const { separations } = (await (await post("structure-functions", asked)).json()) as Separations;
     const published = [
       [0.00680387645, 0.0262059706, 0.0917695167, 0.247508106],
       [0.00723836334, 0.0276745071, 0.0946425061, 0.243697999],
@@ -146,15 +164,15 @@ describe("structure functions of isotropic32 at 0.6", () => {
     ].flat();
     expect(separations).toHaveLength(12);
     published.forEach((value, i) => {
-      near(separations[i].longitudinal[2], value, 5e-9); // printed to nine digits
+      near(separations[i]?.longitudinal[2] as number, value, 5e-9); // printed to nine digits
     });
     [-0.000240740106, -0.00284623882, -0.000652823433].forEach((value, axis) => {
-      near(separations[4 * axis + 1].longitudinal[3], value, 5e-9);
+      near(separations[4 * axis + 1]?.longitudinal[3] as number, value, 5e-9);
     });
     const scalar = { time: 0.6, of: "uy", separations: { nodes: [1] }, axes: ["x"] };
-    const answer = (await (await post("structure-functions", scalar)).json()) as Reduced;
-    near(answer.separations[0].scalar[2], 0.0142477734, 5e-9);
-    expect(answer.separations[0].pairs).toBe(32768);
+    const answer = (await (await post("structure-functions", scalar)).json()) as Separations;
+    near(answer.separations[0]?.scalar[2] as number, 0.0142477734, 5e-9);
+    expect(answer.separations[0]?.pairs).toBe(32768);
   });
 
   it("refuse separations beyond the region", async () => {

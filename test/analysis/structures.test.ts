@@ -1,0 +1,159 @@
+/** Compares structures that are joined from parts with a flood fill of the whole, on random sets and stretched axes. */
+import { describe, expect, it } from "vitest";
+import { fragmentsOf, JoinedFragments, type StructureOptions } from "../../src/analysis/structures.js";
+
+type Three = readonly [number, number, number];
+interface Case {
+  readonly extent: Three;
+  readonly edge: Three;
+  readonly wraps: readonly [boolean, boolean, boolean];
+  readonly connectivity: 6 | 18 | 26;
+  readonly share: number;
+}
+
+let seed = 7;
+function random(): number {
+  seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+  return seed / 2 ** 32;
+}
+
+/** Nodes of each set, by a flood fill from every node that has none yet. */
+function flood(marked: readonly boolean[], { extent, wraps, connectivity }: Case): number[][] {
+  const [nx, ny, nz] = extent;
+  const seen = new Set<number>();
+  const reach = { 6: 1, 18: 2, 26: 3 }[connectivity];
+  const sets: number[][] = [];
+  marked.forEach((isMarked, start) => {
+    if (!isMarked || seen.has(start)) return;
+    const set = [start];
+    seen.add(start);
+    for (const node of set) {
+      const place = [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))];
+      for (let k = 0; k < 27; k++) {
+        const step = [(k % 3) - 1, (Math.floor(k / 3) % 3) - 1, Math.floor(k / 9) - 1];
+        if (step.reduce((sum, one) => sum + Math.abs(one), 0) > reach) continue;
+        const to = place.map((at, a) => {
+          const n = extent[a as 0];
+          const next = at + (step[a] as number);
+          return wraps[a as 0] ? (next + n) % n : next;
+        }) as unknown as Three;
+        if (to.some((at, a) => at < 0 || at >= (extent[a as 0] as number))) continue;
+        const other = (to[2] * ny + to[1]) * nx + to[0];
+        if (!marked[other] || seen.has(other)) continue;
+        seen.add(other);
+        set.push(other);
+      }
+    }
+    sets.push(set);
+  });
+  expect(nz).toBe(extent[2]);
+  return sets;
+}
+
+/** Joins the structures of values that are cut into parts of `edge` nodes. */
+function joinParts(values: Float64Array, one: Case, coordinates: readonly [Float64Array, Float64Array, Float64Array]) {
+  const { extent, edge, wraps, connectivity } = one;
+  const periods = wraps.map((wrap, a) => (wrap ? (extent[a as 0] as number) : 0)) as unknown as Three;
+  const options: StructureOptions = {
+    ...{ of: 0, properties: [1], side: "above", threshold: 1 - one.share, connectivity, wraps },
+    ...{ cell: 0.5, labels: true, most: 1e6 },
+  };
+  const joined = new JoinedFragments(options, extent);
+  for (let z = 0; z < extent[2]; z += edge[2])
+    for (let y = 0; y < extent[1]; y += edge[1])
+      for (let x = 0; x < extent[0]; x += edge[0]) {
+        const from = [x, y, z] as const;
+        const shape = from.map((at, a) => Math.min(edge[a as 0], extent[a as 0] - at)) as unknown as Three;
+        const nodes = Array.from({ length: shape[0] * shape[1] * shape[2] }, (_, i) => {
+          const row = Math.floor(i / shape[0]);
+          const k = z + Math.floor(row / shape[1]);
+          return (k * extent[1] + y + (row % shape[1])) * extent[0] + x + (i % shape[0]);
+        });
+        const column = Float64Array.from(nodes, (node) => values[node] as number);
+        const weights = column.map((_, i) => 1 + ((nodes[i] as number) % 3));
+        const columns = [column, Float64Array.from(nodes, (node) => node)];
+        joined.add(fragmentsOf(options, { columns, weights, from, shape, coordinates, periods }));
+      }
+  return { structures: joined.finish({ coordinates, periods }), labels: joined.labels as Int32Array };
+}
+
+const CASES: readonly Case[] = [
+  { extent: [12, 10, 8], edge: [5, 4, 3], wraps: [true, true, true], connectivity: 6, share: 0.3 },
+  { extent: [12, 10, 8], edge: [12, 10, 8], wraps: [true, true, true], connectivity: 26, share: 0.08 },
+  { extent: [12, 10, 8], edge: [4, 5, 8], wraps: [true, false, true], connectivity: 18, share: 0.15 },
+  { extent: [9, 9, 9], edge: [2, 2, 2], wraps: [false, false, false], connectivity: 26, share: 0.1 },
+  { extent: [7, 1, 2], edge: [3, 1, 1], wraps: [true, true, true], connectivity: 18, share: 0.5 },
+  { extent: [6, 6, 6], edge: [3, 3, 3], wraps: [true, true, true], connectivity: 6, share: 1 },
+];
+
+describe("structures joined from parts", () => {
+  it.each(CASES)("are those of a flood fill: %j", (one) => {
+    const [nx, ny, nz] = one.extent;
+    const values = Float64Array.from({ length: nx * ny * nz }, random);
+    values[3] = Number.NaN;
+    const coordinates = [nx, ny, nz].map((n) => Float64Array.from({ length: n }, (_, i) => i)) as never;
+    const { structures, labels } = joinParts(values, one, coordinates);
+    const sets = flood(
+      [...values].map((value) => value > 1 - one.share),
+      one,
+    );
+    const sum = (set: readonly number[], of: (node: number) => number) => set.reduce((all, node) => all + of(node), 0);
+    const volumeOf = (set: readonly number[]) => 0.5 * sum(set, (node) => 1 + (node % 3));
+    expect(structures.map(({ nodes }) => nodes).sort()).toEqual(sets.map((set) => set.length).sort());
+    const numbers = new Map(
+      structures.flatMap(({ fragments }, i) => fragments.map((fragment) => [fragment + 1, i] as const)),
+    );
+    for (const set of sets) {
+      const found = new Set(set.map((node) => numbers.get(labels[node] as number)));
+      expect(found.size).toBe(1);
+      const structure = structures[[...found][0] as number] as (typeof structures)[number];
+      expect(structure.volume).toBeCloseTo(volumeOf(set), 12);
+      const [volume, integral, min, max] = structure.properties[0] as readonly number[];
+      expect(volume).toBe(structure.volume);
+      expect(integral).toBeCloseTo(0.5 * sum(set, (node) => node * (1 + (node % 3))), 9);
+      expect([min, max]).toEqual([Math.min(...set), Math.max(...set)]);
+      for (const a of [0, 1, 2] as const) {
+        const places = new Set(
+          set.map((node) => [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))][a]),
+        );
+        const [low, high] = [structure.low[a] as number, structure.high[a] as number];
+        // The box holds the places of the structure and no others.
+        expect(high - low + 1).toBe(places.size);
+        for (let at = low; at <= high; at++) expect(places.has(at % (one.extent[a] as number))).toBe(true);
+      }
+    }
+    expect([...labels].filter((label) => label > 0)).toHaveLength(
+      sum(
+        sets.map(({ length }) => length),
+        (n) => n,
+      ),
+    );
+    expect(structures.map(({ volume }) => volume)).toEqual(
+      structures.map(({ volume }) => volume).toSorted((a, b) => b - a),
+    );
+  });
+
+  it("have centres that cross the seam", () => {
+    const one: Case = { extent: [8, 4, 1], edge: [4, 2, 1], wraps: [true, false, false], connectivity: 6, share: 0.5 };
+    const values = new Float64Array(32);
+    for (const node of [7, 0, 1]) values[node] = 1;
+    const coordinates = [8, 4, 1].map((n) => Float64Array.from({ length: n }, (_, i) => i)) as never;
+    const [structure] = joinParts(values, one, coordinates).structures;
+    // Weights by number of node: 2 at 7, 1 at 0, 2 at 1.
+    expect(structure?.centre[0]).toBeCloseTo(0, 12);
+    expect(structure).toMatchObject({ nodes: 3, low: [7, 0, 0], high: [9, 0, 0], wraps: [true, false, false] });
+  });
+
+  it("are refused when they have too many fragments", () => {
+    const options: StructureOptions = {
+      ...{ of: 0, properties: [], side: "below", threshold: 1, connectivity: 6, wraps: [false, false, false] },
+      ...{ cell: 1, labels: false, most: 1 },
+    };
+    const coordinates = [Float64Array.of(0, 1, 2), Float64Array.of(0), Float64Array.of(0)] as const;
+    const fragments = fragmentsOf(options, {
+      ...{ columns: [Float64Array.of(0, 1, 0)], weights: null, from: [0, 0, 0], shape: [3, 1, 1], coordinates },
+      periods: [0, 0, 0],
+    });
+    expect(() => new JoinedFragments(options, [3, 1, 1]).add(fragments)).toThrow("more than 1 fragments");
+  });
+});
