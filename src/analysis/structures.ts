@@ -174,7 +174,7 @@ function momentArms({ from, shape, coordinates, periods }: MarkedBox, a: number)
 }
 
 /** A structure. Its box goes beyond the last node of an axis whose seam it crosses. */
-export interface Structure {
+export interface ConnectedSet {
   readonly nodes: number;
   readonly volume: number;
   readonly centre: readonly number[];
@@ -330,7 +330,7 @@ export class JoinedFragments {
   }
 
   /** The structures, the largest volume first, then the one whose first part came first. */
-  finish(box: Pick<MarkedBox, "coordinates" | "periods">): readonly Structure[] {
+  finish(box: Pick<MarkedBox, "coordinates" | "periods">): readonly ConnectedSet[] {
     const width = widthOf(this.#options.properties.length);
     const fragments = this.#rows.flatMap((rows) =>
       Array.from({ length: rows.length / width }, (_, i) => rows.subarray(i * width, (i + 1) * width)),
@@ -351,7 +351,7 @@ export class JoinedFragments {
     group: readonly number[],
     rows: readonly Float64Array[],
     { coordinates, periods }: Pick<MarkedBox, "coordinates" | "periods">,
-  ): Structure {
+  ): ConnectedSet {
     const sum = new Float64Array(rows[group[0]]);
     let crossed = this.#crossed[group[0]];
     for (const fragment of group.slice(1)) {

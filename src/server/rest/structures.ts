@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { compileExpression } from "../../analysis/expression.js";
 import type { Moments } from "../../analysis/moments.js";
 import type { AnyReduction, GroupAnswer } from "../../analysis/reductions.js";
-import type { JoinedFragments, Structure } from "../../analysis/structures.js";
+import type { ConnectedSet, JoinedFragments } from "../../analysis/structures.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { LimitError } from "../../errors.js";
 import { type AnalysedNodes, PLACES, placesOf, QUANTITY, reductionOf } from "./analysis-request.js";
@@ -119,7 +119,7 @@ async function thresholdOf(
   return { side, threshold: value.rms * Math.sqrt((squares.states(0)[0] as Moments).mean) };
 }
 
-function checkList(listed: readonly Structure[], properties: number, most: number): void {
+function checkList(listed: readonly ConnectedSet[], properties: number, most: number): void {
   const numbers = listed.length * (14 + 4 * properties);
   if (numbers <= most) return;
   throw new LimitError(
@@ -129,7 +129,7 @@ function checkList(listed: readonly Structure[], properties: number, most: numbe
 }
 
 function describeStructure(
-  { nodes, volume, centre, low, high, wraps, properties }: Structure,
+  { nodes, volume, centre, low, high, wraps, properties }: ConnectedSet,
   texts: readonly string[],
   { base }: AnalysedNodes,
 ): GroupAnswer {
@@ -150,7 +150,7 @@ function describeStructure(
 function* labelsIn(
   fragments: Int32Array,
   shape: readonly number[],
-  listed: readonly Structure[],
+  listed: readonly ConnectedSet[],
 ): Generator<Buffer, undefined> {
   yield npyHeader(shape, "<i4");
   const numbers = new Int32Array(
