@@ -84,6 +84,16 @@ export function shortestFloat32(value: number): string {
   return new FloatWriter().text(value);
 }
 
+/** A number without the noise that sums leave in its last digits: times, which keep double precision. */
+export function withoutNoise(value: number): number {
+  return Number(value.toPrecision(12));
+}
+
+/** The shortest decimal text of a number: as a float32 if it is one, else to 12 digits. */
+export function shortestDecimal(value: number): string {
+  return Math.fround(value) === value ? shortestFloat32(value) : `${withoutNoise(value)}`;
+}
+
 /** At most five significant digits of a number, for labels and messages to people. */
 export function shortText(value: number): string {
   return Number.isFinite(value) ? String(Number(value.toPrecision(5))) : shortestFloat32(value);

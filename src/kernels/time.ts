@@ -5,8 +5,10 @@ import type { FrameWeights, TimeAxis } from "./types.js";
 
 /** A time this fraction of the local step from a stored time is that stored time. */
 const SNAP_STEPS = 1e-4;
-/** Relative spacing of float32 numbers: times arrive in that precision. */
+/** Relative spacing of float32 numbers, in which many times are stored or sent. */
 const SNAP_FLOAT32 = 2 ** -23;
+/** Most of the local step by which the precision of a float32 may move a time. */
+const SNAP_MOST = 1e-2;
 /** Snapping distance of a snapshot, which has no step. */
 const SNAP_SNAPSHOT = 1e-6;
 
@@ -33,18 +35,34 @@ function interval(time: TimeAxis, k: number): number {
 }
 
 /**
- * The nearest stored time when `t` is within 1e-4 local steps or the precision of a float32 of it, else `t` itself.
- * A snapshot accepts times within 1e-6 of its time.
+ * The nearest stored time if `t` is within 1e-4 local steps of it, or within the precision of a float32 and a hundredth
+ * of a step; else `t` itself. A snapshot accepts times within 1e-6, or the precision of a float32, of its time.
  */
 export function snapTime(time: TimeAxis, t: number): number {
+  const nearest = nearestTime(time, t);
+  const single = Math.abs(nearest) * SNAP_FLOAT32;
+  if (time.count === 1) return Math.abs(t - nearest) <= Math.max(SNAP_SNAPSHOT, single) ? nearest : t;
+  const step = interval(time, frameBefore(time, t, 0, time.count - 1));
+  const reach = Math.max(SNAP_STEPS * step, Math.min(SNAP_MOST * step, single));
+  return Math.abs(t - nearest) <= reach ? nearest : t;
+}
+
+function nearestTime(time: TimeAxis, t: number): number {
   const k = frameBefore(time, t, 0, time.count - 1);
   const before = frameTime(time, k);
-  if (time.count === 1)
-    return Math.abs(t - before) <= Math.max(SNAP_SNAPSHOT, Math.abs(before) * SNAP_FLOAT32) ? before : t;
-  const after = frameTime(time, k + 1);
-  const nearest = t - before < after - t ? before : after;
-  const reach = Math.max(SNAP_STEPS * interval(time, k), Math.abs(t) * SNAP_FLOAT32);
-  return Math.abs(t - nearest) <= reach ? nearest : t;
+  const after = time.count === 1 ? before : frameTime(time, k + 1);
+  return t - before < after - t ? before : after;
+}
+
+/**
+ * The time that a float32 means: the stored time that it is nearest to, if it is that time rounded, else the number
+ * itself; null if a step is less than two float32 numbers here, so that they do not tell frames apart.
+ */
+export function timeOfFloat32(time: TimeAxis, single: number): number | null {
+  const step = time.count === 1 ? Infinity : interval(time, frameBefore(time, single, 0, time.count - 1));
+  if (Math.abs(single) * SNAP_FLOAT32 >= 0.5 * step) return null;
+  const nearest = nearestTime(time, single);
+  return Math.fround(nearest) === single ? nearest : single;
 }
 
 /** Whether a time, after snapping, lies between the first and the last queryable frame; false for NaN. */

@@ -1,6 +1,6 @@
 /** The page renders head, controls, figures and panels, and keeps them in step with the view store. */
 import { html, nothing, render, type TemplateResult } from "lit-html";
-import { shortText } from "../float32/format.js";
+import { shortText, withoutNoise } from "../float32/format.js";
 import { CurveFigure } from "./figures/curve-figure.js";
 import { CORRECTED, choose, startTyping, typed } from "./figures/inputs.js";
 import { ParticlesFigure } from "./figures/particles-figure.js";
@@ -129,7 +129,7 @@ export class Page {
         mark: (state) => state.time,
         pick: (_state, x) => {
           const { first, last } = this.#store.facts.times;
-          this.#store.set({ time: Math.fround(Math.max(first, Math.min(last, x))) });
+          this.#store.set({ time: withoutNoise(Math.max(first, Math.min(last, x))) });
         },
       },
       this.#store,

@@ -1,7 +1,7 @@
 /** Time: snapping, range, the frames that stand for a time, guards and ends, snapshots, unequal intervals. */
 
 import { describe, expect, it } from "vitest";
-import { frameTime, frameWeights, snapTime, timeInRange } from "../../src/kernels/time.js";
+import { frameTime, frameWeights, snapTime, timeInRange, timeOfFloat32 } from "../../src/kernels/time.js";
 import type { TimeAxis } from "../../src/kernels/types.js";
 import { fc } from "../support/property.js";
 import { runningSum } from "./fields.js";
@@ -153,13 +153,15 @@ describe("stored times", () => {
     }
   });
 
-  it("attract times within 1e-4 steps, or the precision of a float32", () => {
+  it("attract times within 1e-4 steps, or the precision of a float32 and a hundredth of a step", () => {
     const time = uniform(5, 0.5, 10);
     expect(snapTime(time, 10.5 + 4.9e-5)).toBe(10.5);
     expect(snapTime(time, 10.5 - 4.9e-5)).toBe(10.5);
     expect(snapTime(time, 10.5 + 5.1e-5)).toBe(10.5 + 5.1e-5);
     const fine = uniform(5, 1e-4, 1000);
-    expect(snapTime(fine, 1000.0001 + 1e-6)).toBe(frameTime(fine, 1));
+    expect(snapTime(fine, 1000.0001 + 9e-7)).toBe(frameTime(fine, 1));
+    expect(snapTime(fine, 1000.0001 + 1.1e-6)).toBe(1000.0001 + 1.1e-6);
+    expect(snapTime(uniform(5, 1, 1000), Math.fround(1000.1) + 0.9)).toBe(1001);
     expect(timeInRange(uniform(4, 0.002), Math.fround(0.006))).toBe(true);
     expect(timeInRange(uniform(4, 0.002), 0.006 + 1.9e-7)).toBe(true);
     expect(timeInRange(uniform(4, 0.002), 0.006 + 2.1e-7)).toBe(false);
@@ -171,6 +173,33 @@ describe("stored times", () => {
     expect(snapTime(time, 0.99995)).toBe(1);
     expect(snapTime(time, 1.000005)).toBe(1.000005);
     expect(snapTime(time, 1.0000005)).toBe(1);
+  });
+});
+
+describe("a float32 time", () => {
+  it("means the stored time that it is the rounding of", () => {
+    const time = uniform(5, 1e-3, 1000);
+    for (let k = 0; k < 5; k++) expect(timeOfFloat32(time, Math.fround(frameTime(time, k)))).toBe(frameTime(time, k));
+    expect(timeOfFloat32(time, Math.fround(1000.0004))).toBe(Math.fround(1000.0004));
+    expect(timeOfFloat32(uniform(1, 1, 1e5), 1e5)).toBe(1e5);
+  });
+
+  it("means nothing if float32 does not tell frames apart", () => {
+    expect(timeOfFloat32(uniform(5, 1e-3, 1e5), 1e5)).toBeNull();
+    expect(timeOfFloat32(uniform(5, 2e-4, 2000), 2000)).toBeNull();
+    expect(timeOfFloat32(listed([0, 1, 1e6, 1e6 + 1e-3]), 0.5)).toBe(0.5);
+  });
+
+  it("need not be one: every time between close frames is interpolated at", () => {
+    for (const time of [uniform(8, 1e-3, 1e5), uniform(8, 2e-4, 2000)])
+      for (let k = 1; k < 5; k++)
+        for (const part of [0.25, 0.5, 0.75])
+          expect(frameWeights(time, frameTime(time, k) + part * time.step, "PCHIP").frames).toEqual([
+            k - 1,
+            k,
+            k + 1,
+            k + 2,
+          ]);
   });
 });
 

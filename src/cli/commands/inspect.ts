@@ -22,6 +22,7 @@ import { referencesOf } from "../../storage/tools/references.js";
 import { explain } from "../../storage/tools/report.js";
 import { describeTree } from "../../storage/tools/survey.js";
 import { isReferences, isRemoteHdf5 } from "../../storage/zarr/kinds.js";
+import type { TargetStamp } from "../../storage/zarr/reference-list.js";
 import { answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, pathArgument } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
@@ -126,13 +127,20 @@ function writeReferences(path: string, list: string, target: string | undefined)
   const file = openFile(path, { named: true }) as Hdf5File;
   try {
     const beside = isAddress(path) ? path : relative(dirname(list), path);
-    const { list: references, left } = referencesOf(file, target ?? beside);
+    const { list: references, left } = referencesOf(file, target ?? beside, stampOf(file, path, target !== undefined));
     writeWhole(list, `${JSON.stringify(references, null, 1)}\n`);
     for (const line of left) process.stderr.write(`${line}\n`);
     process.stderr.write(`wrote ${list}\n`);
   } finally {
     file.close();
   }
+}
+
+/** The version of a file for its list of references; of a copy elsewhere only the size is known. */
+function stampOf(file: Hdf5File, path: string, isCopy: boolean): TargetStamp {
+  if (isAddress(path)) return isCopy || file.version === undefined ? {} : { version: file.version };
+  const { size, mtimeMs } = statSync(path);
+  return isCopy ? { bytes: size } : { bytes: size, modifiedMs: mtimeMs };
 }
 
 /** Writes the descriptor into a folder of descriptors; its files have absolute paths. */

@@ -14,6 +14,7 @@ import {
   ownMembers,
   RECORDS,
   type RecordName,
+  TIME_MEMBERS,
 } from "../../operations.js";
 import { claimText } from "../../storage/file/dataset.js";
 import { type DatasetLabels, explain, type FlagQuery, NO_LABELS, type OnProgress, type QueryAnswer } from "./answer.js";
@@ -144,9 +145,13 @@ function velocitiesOf({ points, velocities }: FlagQuery, first: number, count: n
   return all.length === points.length ? all.subarray(3 * first, 3 * (first + count)) : all;
 }
 
-/** The members of an operation as over the wire: floats in single precision. */
+/** The members of an operation as over the wire: floats in single precision, but times in double. */
 function rounded(operation: OperationRow, members: FlagQuery["members"]): Record<string, string | number> {
-  const floats = new Set<string>(operation.request.filter(({ type }) => type === "float").map(({ name }) => name));
+  const floats = new Set<string>(
+    operation.request
+      .filter(({ name, type }) => type === "float" && !TIME_MEMBERS.includes(name))
+      .map(({ name }) => name),
+  );
   const round = ([name, value]: [string, string | number]) =>
     [name, floats.has(name) ? Math.fround(Number(value)) : value] as const;
   return Object.fromEntries(Object.entries(ownMembers(operation, members)).map(round));

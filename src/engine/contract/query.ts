@@ -42,6 +42,8 @@ export interface Query {
   readonly operation: OperationName;
   /** Absent in NullOp. */
   readonly dataset?: string;
+  /** Whether its times came as float32; absent: they are in double precision. */
+  readonly singleTimes?: boolean;
   readonly time?: number;
   readonly StartTime?: number;
   readonly EndTime?: number;

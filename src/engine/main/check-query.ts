@@ -1,11 +1,11 @@
 /** Checks a query before its points arrive, in the order and the words of the public service, and adds reasons. */
 import type { Limits } from "../../config.js";
 import { namesOf, RequestError, unknownDataset } from "../../errors.js";
-import { shortestFloat32 } from "../../float32/format.js";
+import { shortestDecimal, shortestFloat32 } from "../../float32/format.js";
 import { checkFilter, itemsPerPoint, totalLayers } from "../../kernels/filter/box-filter.js";
 import { filterNodes } from "../../kernels/filter/node-filter.js";
 import { controlledSteps, intervalSteps } from "../../kernels/particles.js";
-import { timeInRange } from "../../kernels/time.js";
+import { timeInRange, timeOfFloat32 } from "../../kernels/time.js";
 import { type Integrator, type Operation, type OperationRow, operationOf, spatialOf } from "../../operations.js";
 import type { Dataset, FieldName, TimeAxis } from "../../storage/file/dataset.js";
 import { checkAvailable } from "../contract/check-available.js";
@@ -44,15 +44,15 @@ const STEPS_PER_FRAME = 10;
  * @throws NotFoundError, or RequestError with code OutOfRange, Unsupported or InvalidRequest
  */
 export function checkQuery(
-  query: Query,
+  asked: Query,
   find: (name: string) => Dataset | undefined,
   served: readonly Dataset[] = [],
 ): CheckedQuery {
-  const operation = operationOf(query.operation);
+  const operation = operationOf(asked.operation);
   const { family } = operation;
   if (family === "echo") {
     return {
-      query,
+      query: asked,
       operation,
       dataset: null,
       fields: [],
@@ -64,12 +64,13 @@ export function checkQuery(
       itemsPerPoint: 1,
     };
   }
-  if (query.dataset === undefined || query.dataset === "") {
+  if (asked.dataset === undefined || asked.dataset === "") {
     const text = `The request names no dataset: ${namesOf(served)}.`;
     throw new RequestError("InvalidRequest", text, { member: "dataset" });
   }
-  const dataset = find(query.dataset);
-  if (!dataset) throw unknownDataset(query.dataset, served);
+  const dataset = find(asked.dataset);
+  if (!dataset) throw unknownDataset(asked.dataset, served);
+  const query = asked.singleTimes === true ? inDoubles(asked, dataset) : asked;
   checkTimes(query, operation, dataset);
   checkAvailable(operation, dataset);
   checkMethod(query, operation, dataset);
@@ -99,13 +100,31 @@ function withOpenFaces(query: Query, family: Operation["family"], { openFaces }:
   return isSilent && openFaces === "stop" ? { ...query, openFaces } : query;
 }
 
+/** A query with the times that its float32 times mean. @throws RequestError if these do not tell frames apart */
+function inDoubles({ singleTimes: _, ...query }: Query, { name, time }: Dataset): Query {
+  const times: { [member: string]: number } = {};
+  for (const member of ["time", "StartTime", "EndTime"] as const) {
+    const single = query[member];
+    if (single === undefined || !Number.isFinite(single)) continue;
+    const meant = timeOfFloat32(time, single);
+    if (meant === null)
+      throw new RequestError(
+        "Unsupported",
+        `SOAP sends times as float32, which cannot tell the frames of "${name}" apart at ${shortestFloat32(single)}; /api and the command line can.`,
+        { member },
+      );
+    times[member] = meant;
+  }
+  return { ...query, ...times };
+}
+
 function checkTimes(query: Query, { family }: Operation, dataset: Dataset): void {
   const anyTime = family === "force" && dataset.forcing.kind === "taylorGreen";
   const check = (member: string, time: number): void => {
     if (anyTime ? Number.isFinite(time) : timeInRange(dataset.time, time)) return;
     const why = family === "track" && dataset.time.count === 1 ? ", and no particle can be tracked in a snapshot" : "";
     const range = anyTime ? "" : ` It has ${rangeOf(dataset.time)}${why}.`;
-    throw new RequestError("OutOfRange", `Time ${shortestFloat32(time)} out of range for "${dataset.name}".${range}`, {
+    throw new RequestError("OutOfRange", `Time ${shortestDecimal(time)} out of range for "${dataset.name}".${range}`, {
       member,
     });
   };
@@ -120,7 +139,7 @@ function checkTimes(query: Query, { family }: Operation, dataset: Dataset): void
 /** The queryable times of a dataset in words. */
 function rangeOf({ values, origin, step, count, guardBefore, guardAfter }: TimeAxis): string {
   const [first, last] = [guardBefore, count - 1 - guardAfter].map((k) =>
-    Number((values?.[k] ?? origin + k * step).toPrecision(7)),
+    Number((values?.[k] ?? origin + k * step).toPrecision(12)),
   );
   return first === last ? `the time ${first} only` : `times from ${first} to ${last}`;
 }

@@ -23,6 +23,12 @@ export function readFiniteFloat(text: string, member: string): number {
   return value;
 }
 
+/** Reads a finite float in double precision; it must be in the range of a float32. @throws RequestError as above */
+export function readDouble(text: string, member: string): number {
+  readFiniteFloat(text, member);
+  return Number(text);
+}
+
 /** Reads a whole number of 32 bits. @throws RequestError `InvalidRequest` naming the member */
 export function readInt(text: string, member: string): number {
   const value = Number(text);

@@ -83,7 +83,7 @@ async function send(outcome: QueryResult, service: Service, reply: FastifyReply,
     return;
   }
   life.stream();
-  const rows = Math.max(1, outcome.request.exact.length) * outcome.first.items;
+  const rows = Math.max(1, outcome.request.times.length) * outcome.first.items;
   const spent = (ms: number): void => life.encoded(ms);
   const passages = streamedRows(outcome.parts, [rows, components], result.texts, spent);
   await sendStream(reply, JSON_TYPE, passages, service, life);

@@ -1,11 +1,12 @@
 /** Declares the bodies of analyses, checks them by their schemas, and finds the nodes and frames that they mean. */
+
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { ReductionPlan } from "../../analysis/plan.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { ReductionQuery } from "../../engine/contract/query.js";
 import { excerpt, RequestError } from "../../errors.js";
-import { shortestFloat32 } from "../../float32/format.js";
+import { withoutNoise } from "../../float32/format.js";
 import { FIELDS, type FieldName } from "../../operations.js";
 import { spanOf, timesOf } from "./describe.js";
 import { refuse } from "./parameters.js";
@@ -208,8 +209,9 @@ function frameAt(time: number, stored: readonly number[], name: string): number 
   const off = stored.map((one) => Math.abs(one - time));
   const nearest = off.indexOf(Math.min(...off));
   const step = Math.abs((stored[1] ?? stored[0] ?? 0) - (stored[0] ?? 0));
-  if ((off[nearest] as number) <= Math.max(1e-4 * step, Math.abs(time) * 2 ** -23)) return nearest + 1;
-  const near = shortestFloat32(Math.fround(stored[nearest] as number));
+  if ((off[nearest] as number) <= Math.max(1e-4 * step, Math.min(1e-2 * step, Math.abs(time) * 2 ** -23)))
+    return nearest + 1;
+  const near = withoutNoise(stored[nearest] as number);
   throw outOfRange("time", `"${name}" has no frame at time ${time}; the nearest is at ${near}.`);
 }
 

@@ -1,15 +1,16 @@
 /** Parameters of a request, from query string or JSON, are checked by the rows of the operation table. */
 import type { Query } from "../../engine/contract/query.js";
 import { excerpt, RequestError } from "../../errors.js";
-import { FloatWriter } from "../../float32/format.js";
+import { shortestFloat32 } from "../../float32/format.js";
 import {
   type Member,
   type Operation,
   type OperationName,
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
+  TIME_MEMBERS,
 } from "../../operations.js";
-import { readFiniteFloat, readInt } from "../http/read-number.js";
+import { readDouble, readFiniteFloat, readInt } from "../http/read-number.js";
 import type { TimeSlices } from "../life/event-loop.js";
 
 /** Members of a request as text, by name; only `time` may have more than one. */
@@ -70,7 +71,7 @@ function readValue(member: Member, text: string): string | number {
     case "string":
       return text;
     case "float":
-      return readFiniteFloat(text, member.name);
+      return isTime(member) ? readDouble(text, member.name) : readFiniteFloat(text, member.name);
     case "int":
       return readInt(text, member.name);
     case "SpatialInterpolation":
@@ -80,6 +81,11 @@ function readValue(member: Member, text: string): string | number {
     default:
       throw new Error(`${member.name} is no parameter`);
   }
+}
+
+/** Whether a member is a time or an interval, which keeps double precision. */
+function isTime({ name, type }: Member): boolean {
+  return type === "float" && TIME_MEMBERS.includes(name);
 }
 
 /** Whether a member may be a list: several times in one request. */
@@ -92,56 +98,36 @@ export function isComplete(operation: Operation, texts: TextMembers): boolean {
   return parametersOf(operation).every((member) => texts.has(member.name));
 }
 
-/** A list of times. */
-export interface Times {
-  /** As requested, rounded once to float32. */
-  readonly exact: readonly number[];
-  /** The shortest decimals that round to them. */
-  readonly written: readonly number[];
-}
-
 /** Times that are read in one go; a longer list is read in several time slices. */
 const TIMES_AT_ONCE = 1024;
 
 /** Reads a list of times of any length. @throws RequestError naming `time` */
-export async function readTimes(given: readonly string[], slices: TimeSlices): Promise<Times> {
-  const exact: number[] = [];
-  const written: number[] = [];
+export async function readTimes(given: readonly string[], slices: TimeSlices): Promise<readonly number[]> {
+  const times: number[] = [];
   slices.begin();
   try {
     for (let from = 0; from < given.length; from += TIMES_AT_ONCE) {
-      const some = timesNow(given.slice(from, from + TIMES_AT_ONCE));
-      for (const time of some.exact) exact.push(time);
-      for (const time of some.written) written.push(time);
+      for (const time of timesNow(given.slice(from, from + TIMES_AT_ONCE))) times.push(time);
       await slices.pauseAgain();
     }
   } finally {
     slices.end();
   }
-  return { exact, written };
+  return times;
 }
 
-function timesNow(given: readonly string[]): Times {
-  const exact = given.map((text) => readFiniteFloat(text, "time"));
-  return { exact, written: asWritten(exact) };
+function timesNow(given: readonly string[]): number[] {
+  return given.map((text) => readDouble(text, "time"));
 }
 
 /** A request without its points. */
 export interface ApiRequest {
   /** The query at each time, or once if the operation has no time. */
   readonly query: Query;
-  /** The times asked for; none if the operation has none. */
-  readonly exact: readonly number[];
   /** The parameters as understood, which the answer repeats; `time` is a list only if there are several. */
   readonly options: Readonly<Record<string, string | number | readonly number[]>>;
-  /** The times as written, if the operation has them. */
+  /** The times asked for; none if the operation has none. */
   readonly times: readonly number[];
-}
-
-/** Numbers rounded to float32, as the numbers with the shortest decimals that round to them. */
-export function asWritten(values: Iterable<number>): number[] {
-  const writer = new FloatWriter();
-  return Array.from(values, (value) => Number(writer.text(value)));
 }
 
 /**
@@ -154,23 +140,22 @@ export function readRequest(
   operation: Operation,
   dataset: string | null,
   texts: TextMembers,
-  list: Times | null,
+  list: readonly number[] | null,
 ): ApiRequest {
   const common: Record<string, string | number> = {};
   const options: Record<string, string | number | readonly number[]> = {};
-  let exact: readonly number[] = [];
   let times: readonly number[] = [];
   for (const member of parametersOf(operation)) {
     const given = texts.get(member.name);
     if (given === undefined || given.length === 0) throw refuseMissing(operation, member);
     if (mayBeList(member)) {
-      ({ exact, written: times } = list ?? timesNow(given));
+      times = list ?? timesNow(given);
       options[member.name] = times.length > 1 ? times : times[0];
     } else {
       if (given.length > 1) throw refuse(member.name, `${member.name} is given more than once.`);
       const value = readValue(member, given[0]);
       common[member.name] = value;
-      options[member.name] = typeof value === "number" ? asWritten([value])[0] : value;
+      options[member.name] = isTime(member) || typeof value === "string" ? value : Number(shortestFloat32(value));
     }
   }
   const query = {
@@ -178,7 +163,7 @@ export function readRequest(
     ...(dataset === null ? {} : { dataset }),
     ...common,
   } as Query;
-  return { query: exact.length === 1 ? { ...query, time: exact[0] } : query, exact, options, times };
+  return { query: times.length === 1 ? { ...query, time: times[0] } : query, options, times };
 }
 
 /**

@@ -9,7 +9,7 @@ import { tooManyPoints } from "../../errors.js";
 import { type Integrator, type Operation, RECORDS } from "../../operations.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import type { PointLimit, RequestLife } from "../life/request-life.js";
-import { type ApiRequest, isComplete, readRequest, readTimes, type TextMembers, type Times } from "./parameters.js";
+import { type ApiRequest, isComplete, readRequest, readTimes, type TextMembers } from "./parameters.js";
 import { TripleStore, TripleWriter } from "./triple-writer.js";
 
 /** The query of a request without its parameters. */
@@ -120,11 +120,11 @@ export class PendingQuery {
    * Refuses too many points, and the first of ascending times that cannot be answered, which a query without points
    * shows.
    */
-  async #checkTimes({ query, exact }: ApiRequest): Promise<void> {
-    const last = exact.length - 1;
+  async #checkTimes({ query, times }: ApiRequest): Promise<void> {
+    const last = times.length - 1;
     const check = async (index: number): Promise<void> => {
-      const evaluation = this.#life.start({ ...query, time: exact[index] });
-      this.#checkCount(evaluation, exact.length);
+      const evaluation = this.#life.start({ ...query, time: times[index] });
+      this.#checkCount(evaluation, times.length);
       (await evaluation.finish()).release();
       this.#life.forget(evaluation);
     };
@@ -146,16 +146,16 @@ export class PendingQuery {
   }
 
   /** Answers a list of times one after another, a few ahead of the reader. */
-  async *#inTurn({ query, exact }: ApiRequest): AsyncGenerator<Result, undefined> {
-    const times = exact.length;
-    await this.#life.admit((times - 1) * (this.#points?.count ?? 0));
-    const start = (index: number): Evaluation => this.#fill(this.#start({ ...query, time: exact[index] }), times);
+  async *#inTurn({ query, times }: ApiRequest): AsyncGenerator<Result, undefined> {
+    const count = times.length;
+    await this.#life.admit((count - 1) * (this.#points?.count ?? 0));
+    const start = (index: number): Evaluation => this.#fill(this.#start({ ...query, time: times[index] }), count);
     const first = start(0);
-    await this.#life.enter((times - 1) * first.work, (times - 1) * first.moreRecords);
+    await this.#life.enter((count - 1) * first.work, (count - 1) * first.moreRecords);
     const ahead: { readonly evaluation: Evaluation; readonly result: Promise<Result> }[] = [];
     let next = 0;
     const fill = (): void => {
-      for (; next < times && ahead.length < CONCURRENT; next++) {
+      for (; next < count && ahead.length < CONCURRENT; next++) {
         const evaluation = next === 0 ? first : start(next);
         const result = evaluation.finish();
         result.catch(() => undefined);
@@ -188,14 +188,14 @@ export class PendingQuery {
     const times = this.texts.get("time") ?? [];
     const list = this.#request === null && times.length > 1 ? await readTimes(times, this.#life.slices) : null;
     const request = this.#request ?? this.#read(list);
-    if (request.exact.length > 1) return { request, result: await this.#evaluateAll(request) };
+    if (request.times.length > 1) return { request, result: await this.#evaluateAll(request) };
     const evaluation = this.#evaluation ?? this.#fill(this.#start(request.query));
     await this.#life.enter();
     return { request, result: await evaluation.finish() };
   }
 
   /** Reads the parameters, with the members that the answer adds to the query. */
-  #read(list: Times | null): ApiRequest {
+  #read(list: readonly number[] | null): ApiRequest {
     const { operation, dataset, recordEvery, leaving, integrator } = this.#question;
     const { query, ...request } = readRequest(operation, dataset, this.texts, list);
     return {
@@ -231,21 +231,21 @@ export class PendingQuery {
    * Answers a list of times, a few at once; when one has finished, the next begins, and the first that fails ends the
    * others.
    */
-  async #evaluateAll({ query, exact }: ApiRequest): Promise<Result> {
-    const times = exact.length;
-    await this.#life.admit((times - 1) * Math.max(1, this.#points?.count ?? 0));
-    const start = (index: number): Evaluation => this.#fill(this.#life.start({ ...query, time: exact[index] }), times);
+  async #evaluateAll({ query, times }: ApiRequest): Promise<Result> {
+    const count = times.length;
+    await this.#life.admit((count - 1) * Math.max(1, this.#points?.count ?? 0));
+    const start = (index: number): Evaluation => this.#fill(this.#life.start({ ...query, time: times[index] }), count);
     const first = start(0);
     // A time without points takes the event loop about as long as an evaluation takes a worker.
-    await this.#life.enter((times - 1) * Math.max(1, first.work), (times - 1) * first.moreRecords);
-    const joined = new JoinedResult(times);
+    await this.#life.enter((count - 1) * Math.max(1, first.work), (count - 1) * first.moreRecords);
+    const joined = new JoinedResult(count);
     const { slices } = this.#life;
     let failure: { readonly error: unknown } | null = null;
     let next = 0;
     const work = async (): Promise<void> => {
       slices.begin();
       try {
-        while (failure === null && next < times) {
+        while (failure === null && next < count) {
           const index = next++;
           const evaluation = index === 0 ? first : start(index);
           joined.put(index, await slices.outside(evaluation.finish()));

@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { recordOfResult } from "../../engine/contract/particle-records.js";
 import type { Result } from "../../engine/contract/query.js";
+import { withoutNoise } from "../../float32/format.js";
 import { type Operation, RECORDS } from "../../operations.js";
 import { version } from "../../version.js";
 import { negotiate } from "../http/negotiate.js";
@@ -10,7 +11,7 @@ import { addVary, sendPassages, sendStream } from "../http/send-answer.js";
 import { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
 import { assumedOf } from "./describe.js";
-import { type ApiRequest, asWritten, optionalArraysOf, textsOfQueryString } from "./parameters.js";
+import { type ApiRequest, optionalArraysOf, textsOfQueryString } from "./parameters.js";
 import { type AskedQuery, PendingQuery } from "./pending-query.js";
 import { readBody, readerFor } from "./read-body.js";
 import { ANSWER_TYPES, largeAnswer, shapeOf, type UnwrittenAnswer, WRITERS } from "./write-answer.js";
@@ -66,7 +67,7 @@ async function answer(
 /** The first record time, the interval of the records, and the last time, which may follow after a shorter interval. */
 function recordSteps(times: Float64Array): number[] {
   const [first = 0, second = first] = times;
-  return asWritten([first, second - first, times.at(-1) ?? first]);
+  return [first, second - first, times.at(-1) ?? first].map(withoutNoise);
 }
 
 /** Puts what was asked next to the results, for the writers of answers. */
@@ -79,10 +80,10 @@ export function describeAnswer(
 ): UnwrittenAnswer {
   const found = dataset === null ? undefined : life.find(dataset);
   const { recordTimes } = result;
-  const times = recordTimes === undefined ? understood.times : asWritten(recordTimes);
+  const times = recordTimes === undefined ? understood.times : Array.from(recordTimes, withoutNoise);
   return {
     result,
-    timeCount: Math.max(1, understood.exact.length),
+    timeCount: Math.max(1, understood.times.length),
     times,
     components: RECORDS[recordOfResult(operation, result)],
     about: {

@@ -12,7 +12,7 @@ import { shortestFloat32 } from "../../float32/format.js";
 import { operationOf, RECORDS, TEMPORAL_INTERPOLATION } from "../../operations.js";
 import { QUANTITIES, type Quantity, type QuantityName, quantityOf } from "../../quantities.js";
 import { negotiate } from "../http/negotiate.js";
-import { readFiniteFloat } from "../http/read-number.js";
+import { readDouble, readFiniteFloat } from "../http/read-number.js";
 import { addVary } from "../http/send-answer.js";
 import type { TimeSlices } from "../life/event-loop.js";
 import type { RequestLife } from "../life/request-life.js";
@@ -159,7 +159,7 @@ async function sample(
   const count = pointsOf(grid);
   const { points, name: limit } = life.limit({ points: config.limits["query.points"], name: "query.points" });
   if (count > points) throw tooManyPoints(limit, count, points);
-  const time = readFiniteFloat(query.time, "time");
+  const time = readDouble(query.time, "time");
   const options = readOptions(field, query);
   await life.admit(count);
   const evaluation = life.start({

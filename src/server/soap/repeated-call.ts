@@ -87,7 +87,7 @@ export class RepeatedCall {
     const count = points.length / 3;
     repeat.facts.operation = row.name;
     life.authorise(token);
-    const evaluation = life.start(query);
+    const evaluation = life.start({ ...query, singleTimes: true });
     const { points: most, name } = life.limit(evaluation.limit);
     const wait = life.admit(Math.min(count, most));
     if (wait !== null) await wait;

@@ -162,7 +162,7 @@ function* readCall(request: FastifyRequest, life: RequestLife, media: MediaType,
         life.authorise(given);
       },
       mostPoints: config.limits["query.points"],
-      start: (query) => life.start(query),
+      start: (query) => life.start({ ...query, singleTimes: true }),
       limit: (own) => life.limit(own),
       admit: (count) => {
         const wait = life.admit(count);

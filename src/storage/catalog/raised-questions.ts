@@ -1,21 +1,20 @@
-/** Raises questions that only the values and times of a verified dataset show: repeated ends, times too close. */
+/** Raises what only the values and times of a verified dataset show: repeated ends, and times that float32 rounds. */
 import { DataError } from "../../errors.js";
 import type { Dataset, Question, TimeAxis } from "../file/dataset.js";
 import type { Recognised } from "./layouts/recognise.js";
 import { repeatedEnds, repeatedQuestion, withFigures } from "./seam.js";
 import { verify } from "./verify.js";
 
-/** Relative spacing of float32 numbers, in which times arrive. */
+/** Relative spacing of float32 numbers, in which SOAP sends times. */
 const FLOAT32 = 2 ** -23;
 /** Largest chunk that `inspect` reads to measure an axis. */
 const CHUNK_BYTES = 2 ** 30;
 /** Part of a step by which times may be rounded before a warning says so. */
 const ROUGH = 0.01;
 
-/** The questions that the values and times of a dataset raise and that no accepted guess answers. */
+/** The questions that the values of a dataset raise and that no accepted guess answers. */
 export function raisedQuestions(dataset: Dataset): Question[] {
-  const asked = [...questionOfTimes(dataset.time), ...questionOfEnds(dataset)];
-  return asked.flatMap((question) => {
+  return questionOfEnds(dataset).flatMap((question) => {
     const accepted = dataset.assumed.filter(({ about }) => about === question.about);
     const { axes } = question;
     if (axes === undefined) return accepted.length > 0 ? [] : [question];
@@ -45,28 +44,20 @@ function roundingOfTimes({ count, origin, step, values }: TimeAxis): number {
   return (Math.max(Math.abs(origin), Math.abs(last)) * FLOAT32) / steps.reduce((least, one) => Math.min(least, one));
 }
 
-/** Frames that float32 cannot tell apart are never interpolated between, and some are never reached. */
-function questionOfTimes(time: TimeAxis): Question[] {
+/** The warning that float32 times are off by a noticeable part of a step; empty if they are not. */
+export function warningsOfTimes({ time }: Pick<Dataset, "time">): string[] {
   const rounding = roundingOfTimes(time);
-  if (rounding < 0.5) return [];
-  const question =
-    `Times arrive as float32, which is ${Number(rounding.toPrecision(2))} of the shortest step off at these times: frames are ` +
-    "not told apart, and times between them become the nearest frame.";
-  return [{ about: "times", question, answer: "--times FIRST:STEP that begins near 0, or time in a descriptor" }];
-}
-
-/** The warning that times are rounded by a noticeable part of a step; empty if they are not. */
-export function warningsOfTimes({ time }: Dataset): string[] {
-  const rounding = roundingOfTimes(time);
-  if (rounding < ROUGH || rounding >= 0.5) return [];
+  if (rounding < ROUGH) return [];
+  const part = Number(rounding.toPrecision(2));
+  const effect = rounding < 0.5 ? "" : ", and cannot tell frames apart: it is refused where that matters";
   return [
-    `Times arrive as float32, which is up to ${Number(rounding.toPrecision(2))} of a step off at these times: times that begin near 0 are exact.`,
+    `SOAP sends times as float32, which is up to ${part} of the shortest step off at these times${effect}; /api and the command line keep them exact.`,
   ];
 }
 
 /**
- * The description with a figure in every question about a periodicity, and the questions that its values and times
- * raise; unchanged if nothing can be read.
+ * The description with a figure in every question about a periodicity, and the questions and warnings that its values
+ * and times raise; unchanged if nothing can be read.
  */
 export function measured(found: Recognised, folder: string, assume: boolean): Recognised {
   const { descriptor } = found;
@@ -79,7 +70,12 @@ export function measured(found: Recognised, folder: string, assume: boolean): Re
       ? { questions, assumed: [...descriptor.assumed, ...raised] }
       : { questions: [...questions, ...raised], assumed: descriptor.assumed };
     const written = Object.fromEntries(Object.entries(guesses).filter(([, list]) => list.length > 0));
-    return { ...found, descriptor: { ...descriptor, ...guesses }, written: { ...found.written, ...written } };
+    return {
+      ...found,
+      descriptor: { ...descriptor, ...guesses },
+      written: { ...found.written, ...written },
+      warnings: [...found.warnings, ...warningsOfTimes(dataset)],
+    };
   } catch (error) {
     if (error instanceof DataError) return found;
     throw error;

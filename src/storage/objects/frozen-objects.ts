@@ -1,6 +1,7 @@
 /**
  * `FrozenObjects` fetches objects of one host or bucket as they were at one time, and refuses changed ones.
  */
+import { createHash } from "node:crypto";
 import { DataError } from "../../errors.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
 import type { DiskCache } from "./disk-cache.js";
@@ -46,10 +47,17 @@ const PLAIN: Fetching = { settings: STORE_DEFAULTS, disk: null };
 interface Version {
   /** `ETag`, time of change and size in one text. */
   readonly text: string;
+  readonly size: number | null;
   readonly etag: string | null;
   readonly modifiedMs: number;
   /** Whether two objects of this version have the same bytes. */
   readonly isExact: boolean;
+}
+
+interface ExpectedVersion {
+  readonly bytes?: number;
+  readonly version?: string;
+  readonly refusal: DataError;
 }
 
 /** The objects below one address, frozen to a time and each to the version that was read of it first. */
@@ -59,6 +67,8 @@ export class FrozenObjects {
   /** The time that objects are frozen to, in milliseconds of the host's clock. */
   newestMs = Number.POSITIVE_INFINITY;
   readonly objects: RemoteObjects;
+  /** By key: the size and the digest of the version that an object must have, and the error if it has another. */
+  readonly expected = new Map<string, ExpectedVersion>();
   readonly #versions = new Map<string, Version>();
   readonly #queues = new Map<string, RangeQueue>();
   readonly #base: string;
@@ -165,6 +175,8 @@ export class FrozenObjects {
   #check(key: string, version: Version, part: ObjectPart | null): void {
     if (part === null && version.modifiedMs === 0)
       throw new DataError(`${this.#addressOf(key)}: its host tells no Last-Modified, so a change would go unseen`);
+    const expected = this.expected.get(key);
+    if (expected !== undefined && !isExpected(version, expected)) throw expected.refusal;
     const isNewer = version.modifiedMs > this.newestMs + RESOLUTION_MS;
     if (!isNewer && (part === null || !this.#isOther(key, version))) return;
     this.changedMs = Math.max(this.changedMs, version.modifiedMs, this.newestMs + 1);
@@ -185,6 +197,16 @@ export class FrozenObjects {
   }
 }
 
+function isExpected({ text, size }: Version, expected: ExpectedVersion): boolean {
+  const isSize = expected.bytes === undefined || size === null || size === expected.bytes;
+  return isSize && (expected.version === undefined || expected.version === versionDigest(text));
+}
+
+/** The digest of a version, by which lists name it. */
+export function versionDigest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
 /**
  * The version of an object.
  *
@@ -196,6 +218,7 @@ export function versionOf({ dateMs, ...stamp }: Stamp & { readonly dateMs: numbe
   const isOld = modifiedMs !== null && dateMs - modifiedMs >= 2 * RESOLUTION_MS;
   return {
     text: stampText(stamp),
+    size: stamp.size,
     etag,
     modifiedMs: modifiedMs ?? 0,
     isExact: etag === null ? isOld : !etag.startsWith("W/"),

@@ -1,7 +1,6 @@
 /** `RemoteBytes` reads a file behind HTTP or in a bucket by ranges, all of one version. */
-import { createHash } from "node:crypto";
 import { DataError } from "../../errors.js";
-import { type Fetching, FrozenObjects, versionOf } from "./frozen-objects.js";
+import { type Fetching, FrozenObjects, versionDigest, versionOf } from "./frozen-objects.js";
 import type { RemoteObjects } from "./remote-objects.js";
 import { plainPath } from "./s3.js";
 
@@ -41,8 +40,7 @@ export class RemoteBytes {
       throw new DataError(
         `${this.#address}: its host tells neither ETag nor Last-Modified, so a change would go unseen`,
       );
-    const digest = createHash("sha256").update(versionOf(object).text).digest("hex");
-    return { size, digest, newestMs: modifiedMs ?? dateMs };
+    return { size, digest: versionDigest(versionOf(object).text), newestMs: modifiedMs ?? dateMs };
   }
 
   /** @throws DataError when the file has changed or ends before */

@@ -18,6 +18,7 @@ import { DataError, FieldprobeError } from "../../errors.js";
 import { type MissingChunks, STORE_BOUNDS, type StoreSettings } from "../../store-settings.js";
 import type { Documents } from "../zarr/documents.js";
 import { sizeOf } from "../zarr/element-size.js";
+import { isReferences } from "../zarr/kinds.js";
 import { DOCUMENT_NAMES, entriesOf, expandConsolidated, readableDocument } from "../zarr/metadata.js";
 import type { ObjectStore } from "../zarr/object-store.js";
 import type { StoreTree } from "../zarr/store-tree.js";
@@ -207,8 +208,13 @@ const throughCache = defineArrayExtension((array, { location, chunks, name, miss
       if (read.found) return chunk;
       forget();
       if (missing === "fill" && (array.fillValue ?? null) !== null) return chunk;
+      const first = coordinates.map((at, axis) => at * array.chunks[axis]);
+      // A list names the chunks of a file, in whose words it says that one was never written.
+      const lack = isReferences(location)
+        ? `${location}: ${array.path} was never written at ${first.join(", ")}`
+        : `${place} is not there`;
       throw new DataError(
-        `${place} is not there; if that means the fill value, say so: an attribute "missing": "fill" of the array or of a group above it, or FIELDPROBE_STORE_MISSING=fill`,
+        `${lack}; if that means the fill value, say so: an attribute "missing": "fill" of the array or of a group above it, or FIELDPROBE_STORE_MISSING=fill`,
       );
     });
   },

@@ -1,7 +1,6 @@
 /**
  * `RemoteFolder` finds possible datasets in a folder behind HTTP or in a bucket, by the rules for local folders.
  */
-import { createHash } from "node:crypto";
 import { DataError } from "../../errors.js";
 import {
   DESCRIPTOR_NAME,
@@ -11,7 +10,7 @@ import {
   STORE_NAMES,
   UNFINISHED,
 } from "../file/folder-names.js";
-import { type FrozenObjects, stampText } from "../objects/frozen-objects.js";
+import { type FrozenObjects, stampText, versionDigest } from "../objects/frozen-objects.js";
 import type { FolderListing, ListedObject } from "../objects/s3-list.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
 import type { FolderContents } from "./protocol.js";
@@ -123,7 +122,7 @@ export class RemoteFolder {
   /** Notes the version that a list tells of a file. */
   #note(folder: string, { name, version }: ListedObject): void {
     if (version === null) return;
-    const digest = createHash("sha256").update(stampText(version)).digest("hex");
+    const digest = versionDigest(stampText(version));
     this.#versions.set(this.#addressOf(keyOf(folder, name)), `${digest} ${version.modifiedMs ?? 0}`);
   }
 

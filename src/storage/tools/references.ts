@@ -1,16 +1,21 @@
 /** Lists the chunks of an HDF5 file as references, by which it is read as a Zarr store in place. */
 
+import { packingOf } from "../file/packing.js";
+import { ReadBuffer } from "../file/read-buffer.js";
 import type { AttributeValue, Stored } from "../file/stored.js";
 import type { Hdf5File } from "../hdf5-bytes/hdf5-file.js";
+import type { TargetStamp } from "../zarr/reference-list.js";
 
 /** Largest range that contiguous values are cut into. */
 const READ_BYTES = 4 * 1024 * 1024;
 /** Groups inside of groups that are looked through. */
 const DEPTH = 12;
 
-/** A list of references in the form of kerchunk. */
+/** A list of references in the form of kerchunk; other readers pass over `targets`. */
 export interface ReferenceList {
   readonly version: 1;
+  /** By target: its version when the list was written. */
+  readonly targets: Readonly<Record<string, TargetStamp>>;
   readonly refs: Readonly<Record<string, string | readonly [target: string, offset: number, length: number]>>;
 }
 
@@ -20,10 +25,15 @@ export interface ReferenceList {
  * Source: fsspec, "Reference filesystem specification", version 1; Zarr storage specification 2.
  *
  * @param target address or path of the file as the list names it
+ * @param stamp  the version of the file
  * @returns the list, and a line for each dataset that is left out
  * @throws DataError when a group or an index is damaged
  */
-export function referencesOf(file: Hdf5File, target: string): { list: ReferenceList; left: string[] } {
+export function referencesOf(
+  file: Hdf5File,
+  target: string,
+  stamp: TargetStamp,
+): { list: ReferenceList; left: string[] } {
   const refs: Record<string, ReferenceList["refs"][string]> = {};
   const left: string[] = [];
   const groups = new Map<number, string>();
@@ -47,7 +57,7 @@ export function referencesOf(file: Hdf5File, target: string): { list: ReferenceL
     }
   };
   visit("/", 0);
-  return { list: { version: 1, refs }, left };
+  return { list: { version: 1, targets: { [target]: stamp }, refs }, left };
 }
 
 /** The reason why a dataset cannot be named, or null. */
@@ -70,7 +80,21 @@ function arrayOf(
   const { shape, size, filters } = stored;
   const placement = file.placement(path);
   const chunks = stored.chunks ?? rangesOf(shape, size);
-  const refs: Record<string, ReferenceList["refs"][string]> = {
+  const refs: Record<string, ReferenceList["refs"][string]> = {};
+  let gap: readonly number[] | null = null;
+  for (const at of indices(shape.map((length, axis) => Math.ceil(length / chunks[axis])))) {
+    const first = at.map((index, axis) => index * chunks[axis]);
+    const place =
+      placement.contiguous === null ? placement.chunk(first) : range(placement.contiguous, shape, chunks, first, size);
+    if (filters.length > 0 && place?.lacksFilters === true)
+      return `its chunk at ${first.join(", ")} did not go through all of its filters, which a store of Zarr cannot say`;
+    const key = at.length === 0 ? "0" : at.join(".");
+    if (place === null) gap ??= first;
+    else refs[prefix + key] = [target, place.address, place.bytes];
+  }
+  const fill = gap === null ? null : fillAt(file, path, stored, gap);
+  const about = { _ARRAY_DIMENSIONS: dimensionsOf(file, path), ...attributesOf(file, path) };
+  return {
     [`${prefix}.zarray`]: JSON.stringify({
       zarr_format: 2,
       shape,
@@ -79,20 +103,20 @@ function arrayOf(
       order: "C",
       filters: filters.includes("shuffle") ? [{ id: "shuffle", elementsize: size }] : null,
       compressor: filters.includes("gzip") ? { id: "zlib", level: 4 } : null,
-      fill_value: null,
+      fill_value: fill,
     }),
-    [`${prefix}.zattrs`]: JSON.stringify({ _ARRAY_DIMENSIONS: dimensionsOf(file, path), ...attributesOf(file, path) }),
+    [`${prefix}.zattrs`]: JSON.stringify(fill === null ? about : { ...about, missing: "fill" }),
+    ...refs,
   };
-  for (const at of indices(shape.map((length, axis) => Math.ceil(length / chunks[axis])))) {
-    const first = at.map((index, axis) => index * chunks[axis]);
-    const place =
-      placement.contiguous === null ? placement.chunk(first) : range(placement.contiguous, shape, chunks, first, size);
-    if (filters.length > 0 && place?.lacksFilters === true)
-      return `its chunk at ${first.join(", ")} did not go through all of its filters, which a store of Zarr cannot say`;
-    const key = at.length === 0 ? "0" : at.join(".");
-    if (place !== null) refs[prefix + key] = [target, place.address, place.bytes];
-  }
-  return refs;
+}
+
+/** The value of chunks that were never written, if their file says that it marks nothing; null if they are a fault. */
+function fillAt(file: Hdf5File, path: string, stored: Stored, gap: readonly number[]): number | "NaN" | null {
+  if (file.isUnwritten(path)) return null;
+  const box = { offset: gap, count: gap.map(() => 1) };
+  const [value] = file.readHyperslab(path, stored, box, new ReadBuffer()) as Iterable<number> as number[];
+  if (Number.isNaN(value)) return "NaN";
+  return packingOf(file.attributes(path), stored).missing.includes(value) ? value : null;
 }
 
 /** The element type as Zarr 2 names it. */

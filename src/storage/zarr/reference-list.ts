@@ -10,6 +10,39 @@ import { type Json, objectOf } from "./documents.js";
 /** References that are expanded at a time, between two looks at what they have become. */
 const AT_A_TIME = 1000;
 
+/** The version of a target when its list was written, as far as it was known. */
+export interface TargetStamp {
+  readonly bytes?: number;
+  /** Time of its last change in milliseconds: of a file on this machine. */
+  readonly modifiedMs?: number;
+  /** Digest of its version as its host tells it: of a file at an address. */
+  readonly version?: string;
+}
+
+/** The stamps of the targets that a list states. */
+export function stampsOf(list: Json): ReadonlyMap<string, TargetStamp> {
+  return new Map(
+    Object.entries(objectOf(list.targets)).map(([target, stamp]) => {
+      const { bytes, modifiedMs, version } = objectOf(stamp);
+      return [
+        target,
+        {
+          ...(typeof bytes === "number" ? { bytes } : {}),
+          ...(typeof modifiedMs === "number" ? { modifiedMs } : {}),
+          ...(typeof version === "string" ? { version } : {}),
+        },
+      ];
+    }),
+  );
+}
+
+/** The error of a target that is not the one that a list was written for. */
+export function otherTarget(list: string, target: string): DataError {
+  return new DataError(
+    `${list}: ${target} has changed since the list was written; write it anew with fieldprobe inspect --references`,
+  );
+}
+
 /** A value of a list: a text, or a target with an offset and a length. */
 export type ReferenceValue = readonly [key: string, value: unknown];
 

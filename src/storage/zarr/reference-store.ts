@@ -18,7 +18,7 @@ import { DocumentReader } from "./documents.js";
 import { readPart } from "./local-store.js";
 import { DOCUMENT_NAMES } from "./metadata.js";
 import type { ObjectStore, OpenedDocuments } from "./object-store.js";
-import { referencesOf } from "./reference-list.js";
+import { otherTarget, referencesOf, stampsOf, type TargetStamp } from "./reference-list.js";
 
 /** Values of a list as JSON: five for each reference, and those of its documents. */
 const MOST_VALUES = 6 * STORE_BOUNDS.references;
@@ -32,6 +32,8 @@ export class ReferenceStore implements ObjectStore {
   readonly #fetching: Fetching;
   readonly #inline = new Map<string, Uint8Array>();
   readonly #references = new Map<string, Reference>();
+  /** By address or path of a target. */
+  readonly #stamps = new Map<string, TargetStamp>();
   /** Remote targets by host or bucket. */
   readonly #remote = new Map<string, FrozenObjects>();
   #newestMs = 0;
@@ -60,6 +62,7 @@ export class ReferenceStore implements ObjectStore {
     const list = new DocumentReader(this.#fetching.settings.referencesBytes, MOST_VALUES).read(this.#location, bytes);
     const hash = createHash("sha256").update(bytes);
     for (const [key, value] of referencesOf(this.#location, list)) this.#take(key, value);
+    for (const [target, stamp] of stampsOf(list)) this.#stamps.set(this.#placeOf(target), stamp);
     await this.#checkTargets((line) => hash.update(line));
     for (const objects of this.#remote.values()) objects.newestMs = this.#newestMs;
     const names: readonly string[] = DOCUMENT_NAMES;
@@ -126,6 +129,8 @@ export class ReferenceStore implements ObjectStore {
         throw new DataError(`${this.#location}: ${target} lies outside of the folder of the list`);
       const { size, mtimeMs } = statSync(target);
       if (!statSync(target).isFile()) throw new DataError(`${this.#location}: ${target} is no plain file`);
+      const { bytes = size, modifiedMs = mtimeMs } = this.#stamps.get(target) ?? {};
+      if (bytes !== size || modifiedMs !== mtimeMs) throw otherTarget(this.#location, target);
       note(`${inside}\n${size} ${mtimeMs}\n`);
       this.#newestMs = Math.max(this.#newestMs, mtimeMs);
     }
@@ -162,6 +167,8 @@ export class ReferenceStore implements ObjectStore {
       objects.newestMs = this.#newestMs;
       this.#remote.set(folder, objects);
     }
+    const stamp = this.#stamps.get(target);
+    if (stamp !== undefined) objects.expected.set(name, { ...stamp, refusal: otherTarget(this.#location, target) });
     return objects.get(name, part, mostBytes);
   }
 }

@@ -1,7 +1,7 @@
 /** A curve figure requests a quantity along a line or in time, by one or several options, and shows plot and table. */
 import { html, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
-import { shortestFloat32, shortText } from "../../float32/format.js";
+import { shortestDecimal, shortestFloat32, shortText } from "../../float32/format.js";
 import { quantityOf } from "../../quantities.js";
 import { ApiError, type BatchResult, valuesOf } from "../state/api.js";
 import { offers, unitOf } from "../state/facts.js";
@@ -141,7 +141,7 @@ export class CurveFigure {
                 title,
                 [this.source.xName(shown.state), ...columnNames(shown)],
                 shown.x.map((x, i) => [
-                  shortestFloat32(Math.fround(x)),
+                  shortestDecimal(x),
                   ...shown.curves.map(({ y }) => (Number.isFinite(y[i]) ? shortestFloat32(y[i]) : "no data")),
                 ]),
               ),

@@ -3,7 +3,7 @@ import { html, noChange, nothing, type TemplateResult } from "lit-html";
 import { Directive, directive, type PropertyPart } from "lit-html/directive.js";
 import { setCommittedValue } from "lit-html/directive-helpers.js";
 import { live } from "lit-html/directives/live.js";
-import { shortestFloat32, shortText } from "../../float32/format.js";
+import { shortestDecimal, shortText } from "../../float32/format.js";
 
 /** A value of a select with the text that names it. */
 interface Choice<T extends string> {
@@ -94,13 +94,13 @@ export function number(
         min=${min ?? nothing}
         max=${max ?? nothing}
         step=${step}
-        .value=${typed(shortestFloat32(Math.fround(value)))}
+        .value=${typed(shortestDecimal(value))}
         @input=${startTyping}
         @change=${(event: Event) => {
           const input = event.target as HTMLInputElement;
           const next = Number(input.value);
           if (input.value !== "" && Number.isFinite(next)) set(within(input, label, next, min, max));
-          else input.value = shortestFloat32(Math.fround(value));
+          else input.value = shortestDecimal(value);
         }}
       />
     </label>

@@ -4,7 +4,7 @@
  */
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { shortText } from "../../float32/format.js";
+import { shortText, withoutNoise } from "../../float32/format.js";
 import { sampleWindow, wholePlane } from "../state/plane-geometry.js";
 import { planePaths } from "../state/queries.js";
 import type { ViewState } from "../state/view-state.js";
@@ -151,7 +151,7 @@ export class Player {
           max=${last}
           step=${(last - first) / TIMELINE_STEPS}
           .value=${live(String(time))}
-          @input=${(event: Event) => this.#store.set({ time: Math.fround(Number((event.target as HTMLInputElement).value)) })}
+          @input=${(event: Event) => this.#store.set({ time: withoutNoise(Number((event.target as HTMLInputElement).value)) })}
         />
         <svg aria-hidden="true" height="6">
           ${ticks.map((at) => {
@@ -172,7 +172,7 @@ export class Player {
   #index(): number {
     const { stored } = this.#store.facts.times;
     const { time } = this.#store.state;
-    const after = stored.findIndex((value) => Math.fround(value) > time);
+    const after = stored.findIndex((value) => withoutNoise(value) > time);
     return Math.max(0, (after < 0 ? stored.length : after) - 1);
   }
 
@@ -181,7 +181,7 @@ export class Player {
     const { stored } = this.#store.facts.times;
     const index = this.#index() + ahead;
     if (index >= stored.length && !this.#loop) return null;
-    return Math.fround(stored[((index % stored.length) + stored.length) % stored.length]);
+    return withoutNoise(stored[((index % stored.length) + stored.length) % stored.length]);
   }
 
   #step(frames: 1 | -1): void {
@@ -190,9 +190,9 @@ export class Player {
     const { stored } = this.#store.facts.times;
     const { time } = this.#store.state;
     const index = this.#index();
-    const between = Math.fround(stored[index]) < time;
+    const between = withoutNoise(stored[index]) < time;
     const next = Math.max(0, Math.min(stored.length - 1, index + (frames < 0 && between ? 0 : frames)));
-    this.#store.set({ time: Math.fround(stored[next]) });
+    this.#store.set({ time: withoutNoise(stored[next]) });
   }
 
   #toggle(): void {
@@ -202,7 +202,7 @@ export class Player {
       this.#store.set({});
       return;
     }
-    if (this.#frameAt(1) === null) this.#store.set({ time: Math.fround(this.#store.facts.times.stored[0]) });
+    if (this.#frameAt(1) === null) this.#store.set({ time: withoutNoise(this.#store.facts.times.stored[0]) });
     this.#shownAt = performance.now();
     this.prefetch();
     this.#render();

@@ -1,7 +1,7 @@
 /** The slice figure shows one plane, or three planes through the probe, with one colour bar, read-out and player. */
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
-import { shortestFloat32, shortText } from "../../float32/format.js";
+import { shortestFloat32, shortText, withoutNoise } from "../../float32/format.js";
 import { quantityOf } from "../../quantities.js";
 import type { Slice } from "../state/api.js";
 import { unitOf } from "../state/facts.js";
@@ -192,7 +192,7 @@ export class SliceFigure {
     const before = this.#held.key === key ? [this.#held.range] : [];
     const kept = views
       .filter((view) => comparedView(view) === null)
-      .flatMap((view) => facts.times.stored.slice(0, MOST_HELD).map((time) => ({ ...view, time: Math.fround(time) })))
+      .flatMap((view) => facts.times.stored.slice(0, MOST_HELD).map((time) => ({ ...view, time: withoutNoise(time) })))
       .flatMap((view) => slices.glance(planePaths(view, facts).main) ?? []);
     const seen = [...kept, ...shown.map(({ slice }) => slice)].map(({ low, high }) => [low, high] as const);
     this.#held = { key, range: joinRanges([...before, ...seen]) };

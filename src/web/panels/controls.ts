@@ -1,7 +1,7 @@
 /** The controls choose dataset, quantity, plane, time and methods. */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { COLOUR_MAPS } from "../../colour-map.js";
-import { shortestFloat32 } from "../../float32/format.js";
+import { shortestDecimal, shortestFloat32, withoutNoise } from "../../float32/format.js";
 import { HESSIANS, VALUES } from "../../operations.js";
 import { quantityOf } from "../../quantities.js";
 import { rangeControls } from "../figures/colour-bar.js";
@@ -126,7 +126,7 @@ function compareControls(store: ViewStore): TemplateResult {
     ${
       state.compare === "time"
         ? number("otherTime", "Time", state.otherTime, { min: facts.times.first, max: facts.times.last }, (time) =>
-            store.set({ otherTime: Math.fround(time) }),
+            store.set({ otherTime: withoutNoise(time) }),
           )
         : nothing
     }
@@ -184,9 +184,9 @@ function planeControls(store: ViewStore): TemplateResult {
     ${
       times.count > 1
         ? number("time-number", "Time", state.time, { min: times.first, max: times.last }, (time) =>
-            store.set({ time: Math.fround(time) }),
+            store.set({ time: withoutNoise(time) }),
           )
-        : html`<p class="note">A single time: ${shortestFloat32(Math.fround(times.first))}</p>`
+        : html`<p class="note">A single time: ${shortestDecimal(times.first)}</p>`
     }
   `;
 }

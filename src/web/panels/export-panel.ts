@@ -1,6 +1,6 @@
 /** The export panel saves the numbers of a figure and copies its query in five languages; both are made on request. */
 import { html, nothing, type TemplateResult } from "lit-html";
-import { shortText } from "../../float32/format.js";
+import { shortText, withoutNoise } from "../../float32/format.js";
 import { operationOf, RECORDS } from "../../operations.js";
 import { QUANTITIES, quantityOf } from "../../quantities.js";
 import { type CurveFigure, columnNames } from "../figures/curve-figure.js";
@@ -211,7 +211,7 @@ export class ExportPanel {
     return {
       name: nameOf(curves.state, state.subject, place),
       columns: [figure.source.xName(curves.state), ...columnNames(curves)],
-      rows: curves.x.map((x, i) => [Math.fround(x), ...curves.curves.map(({ y }) => y[i])]),
+      rows: curves.x.map((x, i) => [x, ...curves.curves.map(({ y }) => y[i])]),
       queries: curves.queries,
       about: { ...about, probe: curves.state.probe, formula: noteOf(curves.state) },
     };
@@ -275,7 +275,7 @@ function particleTable({ query, trajectories, stops }: Launched): ValueTable {
   const { times, particles, positions } = trajectories;
   const rows = Array.from({ length: particles * times.length }, (_, i) => [
     Math.floor(i / times.length),
-    Math.fround(times[i % times.length]),
+    withoutNoise(times[i % times.length]),
     ...positions.slice(3 * i, 3 * i + 3),
     ...(stops ? [exitAt(trajectories, Math.floor(i / times.length), i % times.length)] : []),
   ]);

@@ -1,6 +1,6 @@
 /** A recipe is a query with all that a copied text says of it. */
 
-import { shortestFloat32 } from "../../float32/format.js";
+import { shortestDecimal, shortestFloat32 } from "../../float32/format.js";
 import type { PointQuery } from "../state/point-query.js";
 
 export interface Endpoint {
@@ -39,10 +39,10 @@ export function hasTimes({ parameters }: PointQuery): boolean {
   return Array.isArray(parameters.time);
 }
 
-/** A parameter as decimal text; numbers are those of float32. */
+/** A parameter as decimal text. */
 export function parameterText(value: string | number | readonly number[]): string {
   if (typeof value === "string") return value;
-  return typeof value === "number" ? shortestFloat32(Math.fround(value)) : value.map(shortestFloat32).join(",");
+  return typeof value === "number" ? shortestDecimal(value) : value.map(shortestDecimal).join(",");
 }
 
 /** A parameter as Python and TypeScript write it. */

@@ -1,5 +1,5 @@
 /** This file derives the queries of each figure from the view; the page sends, shows and copies the same queries. */
-import { shortestFloat32, shortText } from "../../float32/format.js";
+import { shortestDecimal, shortestFloat32, shortText, withoutNoise } from "../../float32/format.js";
 import { DERIVATIVES, INTERPOLATIONS, type OperationName, type SpatialInterpolation } from "../../operations.js";
 import { type QuantityName, quantityOf } from "../../quantities.js";
 import { type Slice, slicePath } from "./api.js";
@@ -47,7 +47,7 @@ export function sampleOptions(state: ViewState): Record<string, string> {
   const method = methodOf(state);
   return {
     field: state.field,
-    time: shortestFloat32(state.time),
+    time: shortestDecimal(state.time),
     ...(method === null ? { filterlength: shortestFloat32(state.filter) } : { method }),
     temporalInterpolation: state.temporal,
   };
@@ -269,7 +269,7 @@ function byMethod(state: ViewState, facts: DatasetFacts): readonly NamedView[] {
 function byTime(state: ViewState, { times: { stored } }: DatasetFacts): readonly NamedView[] {
   const count = Math.min(MOST_TIMES, stored.length);
   const chosen = Array.from({ length: count }, (_, i) =>
-    Math.fround(stored[count === 1 ? 0 : Math.round((i * (stored.length - 1)) / (count - 1))]),
+    withoutNoise(stored[count === 1 ? 0 : Math.round((i * (stored.length - 1)) / (count - 1))]),
   );
   return [...new Set([state.time, ...chosen])].map((time) => [`t = ${shortText(time)}`, { ...state, time }] as const);
 }
@@ -318,7 +318,7 @@ function seriesQuery(state: ViewState, facts: DatasetFacts): PointQuery {
   const { count, first, last } = facts.times;
   const intervals = count === 1 ? 0 : fittingIntervals(facts, Math.min(SERIES_MAX, SERIES_PER_STEP * (count - 1)));
   const times = Array.from({ length: intervals + 1 }, (_, i) => {
-    return Math.fround(intervals === 0 ? first : first + ((last - first) * i) / intervals);
+    return withoutNoise(intervals === 0 ? first : first + ((last - first) * i) / intervals);
   });
   return fieldQuery(state, Float32Array.from(state.probe), times);
 }
@@ -361,8 +361,8 @@ export function tracking(state: ViewState, facts: DatasetFacts): Tracking {
 function particleQuery(state: ViewState, facts: DatasetFacts): PointQuery {
   const given: Readonly<Record<string, string | number>> = {
     StartTime: state.time,
-    EndTime: Math.fround(Math.min(state.time + state.dt * state.steps, facts.times.last)),
-    dt: Math.fround(state.dt),
+    EndTime: withoutNoise(Math.min(state.time + state.dt * state.steps, facts.times.last)),
+    dt: withoutNoise(state.dt),
     nt: Math.max(1, Math.min(state.steps, Math.floor((facts.times.last - state.time) / state.dt + 1e-3))),
     Tp: Math.fround(state.tp),
     spatialInterpolation: state.values,

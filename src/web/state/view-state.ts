@@ -1,7 +1,7 @@
 /** The view state holds the whole view as one record, which the address of the page carries, so that links share it. */
 
 import { COLOUR_MAPS, type ColourMapName } from "../../colour-map.js";
-import { shortestFloat32 } from "../../float32/format.js";
+import { shortestDecimal, withoutNoise } from "../../float32/format.js";
 import { HESSIANS, type SpatialInterpolation, VALUES } from "../../operations.js";
 import { QUANTITIES, type QuantityName } from "../../quantities.js";
 import { clampBox, type DomainBox } from "./domain-box.js";
@@ -162,7 +162,7 @@ export function initialState(facts: DatasetFacts): ViewState {
     field: firstQuantity(facts),
     axis: flatAxis(facts) ?? "z",
     at: middleOf(facts, flatAxis(facts) ?? "z"),
-    time: Math.fround(times.first),
+    time: withoutNoise(times.first),
     values: preferred(VALUES, "Lag6", facts, ["GetVelocity", "GetVelocityAndPressure"]),
     derivatives: preferred(HESSIANS, "Fd4Lag4", facts, ["GetVelocityGradient", "GetPressureGradient"]),
     temporal: "PCHIP",
@@ -176,7 +176,7 @@ export function initialState(facts: DatasetFacts): ViewState {
     filter: filterWidth(facts),
     compare: "none",
     otherMethod: "Lag4",
-    otherTime: Math.fround(times.last),
+    otherTime: withoutNoise(times.last),
     scene: false,
     surface: "none",
     tint: "none",
@@ -216,6 +216,13 @@ const methodOf =
   <T extends string>(methods: readonly T[]): MemberReader<T> =>
   (text, facts) =>
     methods.find((method) => method === text && knownMethods(facts).has(method));
+
+/** Reads a stored or intermediate time, in double precision. */
+function timeIn(text: string, { times: { first, last } }: DatasetFacts): number | undefined {
+  const value = text.trim() === "" ? Number.NaN : withoutNoise(Number(text));
+  const slack = 1e-6 * (last - first);
+  return value >= first - slack && value <= last + slack ? value : undefined;
+}
 
 /** Reads a float32 from `low` to `high`; ends may be rounded outwards, to float32 or by a millionth of the range. */
 function numberIn(text: string, low: number, high: number): number | undefined {
@@ -264,7 +271,7 @@ function notNegative(text: string): number | undefined {
 const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: MemberReader<ViewState[K]> } = {
   field: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
   axis: (text, facts) => AXES.find((name) => name === text && name === (flatAxis(facts) ?? name)),
-  time: (text, facts) => numberIn(text, facts.times.first, facts.times.last),
+  time: timeIn,
   values: methodOf(VALUES),
   derivatives: methodOf(HESSIANS),
   temporal: oneOf(TEMPORAL),
@@ -286,7 +293,7 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   filter: (text) => notNegative(text) || undefined,
   compare: oneOf(COMPARISONS),
   otherMethod: methodOf([...VALUES, ...HESSIANS]),
-  otherTime: (text, facts) => numberIn(text, facts.times.first, facts.times.last),
+  otherTime: timeIn,
   scene: (text) => (text === "true" ? true : undefined),
   surface: (text, facts) =>
     flatAxis(facts) === null ? quantitiesOf(facts).find((quantity) => quantity.name === text)?.name : undefined,
@@ -372,10 +379,10 @@ export function carryState(before: ViewState, from: DatasetFacts, facts: Dataset
   return parseState(kept.toString(), facts).state;
 }
 
-/** Writes a member as text; numbers are rounded to float32, in the shortest decimal that reads back the same. */
+/** Writes a member as text, numbers in the shortest decimal that reads back the same. */
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).join(",");
-  return typeof value === "number" ? shortestFloat32(Math.fround(value)) : String(value);
+  return typeof value === "number" ? shortestDecimal(value) : String(value);
 }
 
 /** Writes a view as a query string: the dataset, and the members that differ from `initialState`. */
@@ -386,7 +393,8 @@ export function formatState(state: ViewState, facts: DatasetFacts): string {
   for (const name of [...Object.keys(READERS), "at"] as (keyof ViewState)[]) {
     const value = state[name];
     const usual = name === "at" ? at : start[name];
-    if (value !== null && textOf(value) !== textOf(usual)) query.set(name, textOf(value));
+    const text = name === "time" || name === "otherTime" ? String : textOf;
+    if (value !== null && text(value) !== text(usual)) query.set(name, text(value));
   }
   return query.toString().replaceAll("%2C", ",");
 }

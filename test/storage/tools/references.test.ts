@@ -24,7 +24,7 @@ beforeAll(() => loadHdf5());
 function listOf(path: string, target: string): { list: ReferenceList; left: string[] } {
   const file = openHdf5(path);
   try {
-    return referencesOf(file, target);
+    return referencesOf(file, target, {});
   } finally {
     file.close();
   }
@@ -129,6 +129,46 @@ describe("references of an HDF5 file", () => {
     const open = openDataset(dataset);
     expect(readNodes(dataset, open, "pressure", 0)[1]).toBe(nodeValue({ t: 0, z: 0, y: 0, x: 1, c: 0 }));
     open.close();
+  });
+
+  it.each([
+    [
+      "nothing marks them: the file and the list refuse them in the same words",
+      null,
+      /\/p was never written at 4, 0, 0/,
+    ],
+    ["the file marks nothing by this value", 0, null],
+  ] as const)("read chunks that were never written as their file does if %s", async (name, marked, refusal) => {
+    const folder = join(SCRATCH, `gap ${name.slice(0, 12)} ${marked}`);
+    mkdirSync(join(folder, ".hidden"), { recursive: true });
+    const path = await writeHdf5(join(folder, ".hidden", "flow.h5"), (file) => {
+      const data = new Float32Array(200).fill(1);
+      file.create_dataset({ name: "p", data, shape: [4, 10, 5], maxshape: [11, 10, 5], chunks: [4, 10, 5] });
+      const p = file.get("p") as H5Dataset;
+      p.resize([11, 10, 5]);
+      if (marked === 0) p.create_attribute("_FillValue", 0, [], "<f");
+    });
+    const list = join(folder, "flow.refs.json");
+    writeFileSync(list, JSON.stringify(listOf(path, ".hidden/flow.h5").list));
+    const answers = { dims: ["z", "y", "x"], spacing: [1, 1, 1], origin: [0, 0, 0], periodic: [], times: [0] };
+    const found = [path, list].map((place) => {
+      const dataset = openSource(place, 2 ** 26, answers);
+      const open = openDataset(dataset);
+      const out = new Float32Array(11);
+      try {
+        open.readNodes("pressure", 0, { first: [0, 0, 0], count: [1, 1, 11] }, out);
+        return [...out].join();
+      } catch (error) {
+        return (
+          /\/p was never written at [\d, ]*\d/.exec(`${(error as Error).cause}`)?.[0] ?? `${(error as Error).cause}`
+        );
+      } finally {
+        open.close();
+      }
+    });
+    expect(found[1]).toBe(found[0]);
+    if (refusal === null) expect(found[0]).toBe("1,1,1,1,NaN,NaN,NaN,NaN,NaN,NaN,NaN");
+    else expect(found[0]).toMatch(refusal);
   });
 
   it("leave out what a store cannot name, and say so", async () => {

@@ -1,5 +1,5 @@
 /** Lists of references: the chunks of an HDF5 file are read where they lie, in a folder or behind HTTP. */
-import { copyFileSync, mkdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -8,6 +8,8 @@ import type { FolderScan } from "../../../src/storage/catalog/scan.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import type { Hdf5File } from "../../../src/storage/hdf5-bytes/hdf5-file.js";
+import { openFile } from "../../../src/storage/open-file.js";
 import { useObjectServer } from "../../support/object-server.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { expectNodes } from "./numbered-cube.js";
@@ -96,6 +98,25 @@ describe("references in a folder", () => {
     expect(firstValue(only(place))).toBe(1);
   });
 
+  it("are refused if the file is not the one that the list was written for, even at the first look", () => {
+    const place = folder(hidden);
+    const list = join(place, "flow.refs.json");
+    const target = join(place, ".hidden", "numbered.h5");
+    const { size: bytes, mtimeMs: modifiedMs } = statSync(target);
+    const stamped = (stamp: object) =>
+      writeFileSync(list, JSON.stringify({ ...JSON.parse(hidden), targets: { ".hidden/numbered.h5": stamp } }));
+    stamped({ bytes, modifiedMs });
+    expect(firstValue(only(place))).toBe(1);
+    utimesSync(target, 1, 1);
+    expect(scan(place).problems[0]?.message).toMatch(
+      /numbered\.h5 has changed since the list was written; write it anew/,
+    );
+    stamped({ bytes });
+    expect(firstValue(only(place))).toBe(1);
+    stamped({ bytes: bytes + 1 });
+    expect(scan(place).problems[0]?.message).toMatch(/has changed since the list was written/);
+  });
+
   it("give errors where the file has been cut short", () => {
     const place = folder(hidden);
     const dataset = only(place);
@@ -113,6 +134,19 @@ describe("references to a file behind HTTP", () => {
     expectNodes(only(`${server.url}/data/flow.refs.json`), "pressure", 1);
     const named = LIST.replace('"file": "numbered.h5"', `"file": "${server.url}/data/numbered.h5"`);
     expectNodes(only(folder(named, null)), "pressure", 1);
+  });
+
+  it("give errors if the file is not the one that the list was written for", async () => {
+    await server.put("stamped", new Map([["numbered.h5", FILE]]));
+    const file = openFile(`${server.url}/stamped/numbered.h5`, { named: true }) as Hdf5File;
+    const list = { ...JSON.parse(LIST), targets: { "numbered.h5": { version: file.version } } };
+    file.close();
+    await server.put("stamped", new Map([["flow.refs.json", Buffer.from(JSON.stringify(list))]]));
+    expect(firstValue(only(`${server.url}/stamped/flow.refs.json`))).toBe(1);
+    await server.put("replaced", new Map([["numbered.h5", FILE]]), -5000);
+    await server.put("replaced", new Map([["flow.refs.json", Buffer.from(JSON.stringify(list))]]));
+    const { problems } = scan(`${server.url}/replaced/flow.refs.json`);
+    expect(problems[0]?.message).toMatch(/numbered\.h5 has changed since the list was written/);
   });
 
   it("give errors once the file is another", async () => {

@@ -1,0 +1,106 @@
+/**
+ * Frames whose times float32 does not tell apart: /api, POST values and the command line reach each of them and the
+ * times between, in tracking too; SOAP says that it cannot.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../src/main.js";
+import { descriptor, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
+import { scratchFolder } from "../support/scratch.js";
+import { serveTestData } from "../support/service.js";
+
+const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
+const SCRATCH = scratchFolder();
+const FRAMES = 8;
+/** Times of the frames: float32 numbers are 0.0078 and 0.00012 apart there. */
+const ROWS = [
+  ["late", 1e5, 1e-3],
+  ["fine", 2000, 2e-4],
+] as const;
+/** The stored velocity along x at any node: its square law is what PCHIP interpolates exactly. */
+const speedAt = (frame: number): number => 1 + frame * frame;
+
+let service: RunningService;
+beforeAll(async () => {
+  for (const [name, origin, step] of ROWS) {
+    const folder = join(SCRATCH, name);
+    mkdirSync(folder);
+    await writeHdf5(join(folder, "u.h5"), (file) => {
+      for (let k = 0; k < FRAMES; k++)
+        writeField(file, `/u${k}`, { dimensions: ["z", "y", "x", "c"], value: ({ c }) => (c === 0 ? speedAt(k) : 0) });
+    });
+    const fields = { velocity: { file: "u.h5", path: "/u{step:01d}", dimensions: ["z", "y", "x", "c"] } };
+    const time = { count: FRAMES, origin, step };
+    writeDescriptor(folder, descriptor(name, { time, fields }));
+  }
+  writeFileSync(join(SCRATCH, "points.csv"), "1,1,1\n");
+  service = await serveTestData([SCRATCH]);
+});
+afterAll(() => service.close());
+
+async function api(dataset: string, operation: string, members: object): Promise<number[]> {
+  const response = await fetch(`${service.url}/api/datasets/${dataset}/${operation}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ...members, points: [[1, 1, 1]] }),
+  });
+  const body = (await response.json()) as { values: number[][]; options: { time?: number } };
+  expect(body.values, JSON.stringify(body)).toBeDefined();
+  const { time } = members as { time?: number };
+  expect(body.options.time).toBe(time);
+  return body.values[0] as number[];
+}
+
+const VALUE = { spatialInterpolation: "None" };
+
+describe.each(ROWS)("%s: frames from %d, %d apart", (name, origin, step) => {
+  const timeAt = (frame: number): number => origin + frame * step;
+  const places = [1, 2, 3, 4, 5].flatMap((k) => [k, k + 0.25, k + 0.5, k + 0.75]);
+
+  it("reaches each frame, and the times between, over /api", async () => {
+    for (const k of places) {
+      const time = timeAt(k);
+      const [between] = await api(name, "GetVelocity", { ...VALUE, time, temporalInterpolation: "PCHIP" });
+      expect(Math.abs((between as number) - speedAt(k))).toBeLessThan(2e-5 * speedAt(k));
+      if (k % 1 === 0.5) continue;
+      const [frame] = await api(name, "GetVelocity", { ...VALUE, time, temporalInterpolation: "None" });
+      expect(frame).toBe(speedAt(Math.round(k)));
+    }
+  });
+
+  it("reaches them over POST values and from the command line", async () => {
+    for (const k of [1, 2.5, 3]) {
+      const query = `dataset=${name}&function=GetVariable&var=velocity&t=${timeAt(k)}&sint=none&sop=field&tint=pchip`;
+      const body = "1\t1\t1";
+      const answer = await fetch(`${service.url}/values?${query}`, { method: "POST", body });
+      const text = await answer.text();
+      expect(Math.abs(JSON.parse(text)[0][0] - speedAt(k)), text).toBeLessThan(2e-5 * speedAt(k));
+    }
+    const args = ["--time", `${timeAt(2.5)}`, "--method", "None", "--temporal", "PCHIP", "--csv", "--data", SCRATCH];
+    const query = ["query", "GetVelocity", "--dataset", name, ...args, "--points", join(SCRATCH, "points.csv")];
+    const { stdout, stderr } = spawnSync(process.execPath, [BIN, ...query], { encoding: "utf8" });
+    expect(stdout, stderr).toContain("7.25");
+  });
+
+  it("tracks particles through them", async () => {
+    const track = { StartTime: timeAt(1), dt: step / 8, nt: 16, spatialInterpolation: "None" };
+    const [x] = await api(name, "GetPosition", track);
+    const exact = (s: number): number => (s + s ** 3 / 3) * step;
+    const moved = exact(3) - exact(1);
+    expect(Math.abs((x as number) - 1 - moved)).toBeLessThan(0.01 * moved + 2 ** -23);
+  });
+
+  it("is refused by SOAP in words that say what can", async () => {
+    const body =
+      '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>' +
+      `<GetVelocity xmlns="http://turbulence.pha.jhu.edu/"><dataset>${name}</dataset><time>${timeAt(1)}</time>` +
+      "<spatialInterpolation>None</spatialInterpolation><temporalInterpolation>PCHIP</temporalInterpolation>" +
+      "<points><Point3><x>1</x><y>1</y><z>1</z></Point3></points></GetVelocity></s:Body></s:Envelope>";
+    const headers = { "content-type": "text/xml; charset=utf-8" };
+    const answer = await fetch(`${service.url}/service/turbulence.asmx`, { method: "POST", headers, body });
+    expect([answer.ok, await answer.text()]).toEqual([false, expect.stringContaining("cannot tell the frames of")]);
+  });
+});
