@@ -32,7 +32,7 @@ export interface ReferenceList {
 export function referencesOf(
   file: Hdf5File,
   target: string,
-  stamp: TargetStamp,
+  stamp: TargetStamp = {},
 ): { list: ReferenceList; left: string[] } {
   const refs: Record<string, ReferenceList["refs"][string]> = {};
   const left: string[] = [];

@@ -24,7 +24,7 @@ beforeAll(() => loadHdf5());
 function listOf(path: string, target: string): { list: ReferenceList; left: string[] } {
   const file = openHdf5(path);
   try {
-    return referencesOf(file, target, {});
+    return referencesOf(file, target);
   } finally {
     file.close();
   }
