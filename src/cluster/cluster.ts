@@ -273,9 +273,11 @@ export class Cluster implements Sharing {
       const take = (values: readonly Float32Array[]): void => mergeValues(values, indices, width, out);
       return { ...part, take, divide: (given) => this.#evaluatePoints(given, portion, out) };
     });
-    const none = await this.#evaluateAll(job, parts);
-    for (const buffer of lent) this.#buffers.give(buffer);
-    return none;
+    try {
+      return await this.#evaluateAll(job, parts);
+    } finally {
+      for (const buffer of lent) this.#buffers.give(buffer);
+    }
   }
 
   /** Divides a box of nodes by owner. @param take receives the values of a box, which last until it returns */
@@ -422,19 +424,21 @@ export class Cluster implements Sharing {
     const into = size === null ? undefined : new Uint8Array(lent, 0, bytes);
     const request = { method: "POST", path: PIECE_PATH, headers, body, into, signal } as const;
     this.#counts.asked++;
-    const { status, type, body: answer } = await this.#peers.ask(peer, request);
-    signal.throwIfAborted();
-    const { buffer, byteOffset, length } = answer;
-    if (status === 200 && type === OCTETS && length === (into?.length ?? length) && length % 4 === 0) {
-      const taken = part.take([new Float32Array(buffer, byteOffset, length / 4)]);
+    try {
+      const { status, type, body: answer } = await this.#peers.ask(peer, request);
+      signal.throwIfAborted();
+      const { buffer, byteOffset, length } = answer;
+      if (status === 200 && type === OCTETS && length === (into?.length ?? length) && length % 4 === 0)
+        return part.take([new Float32Array(buffer, byteOffset, length / 4)]);
+      const failure = readFailure(answer);
+      if (failure === null || status === 200) throw new PeerError(`${peer.name} answers with something else`);
+      const error = reviveError(failure);
+      if (isOwnFailure(error) || error.code === "LimitExceeded") throw new PeerError(`${peer.name}: ${error.message}`);
+      throw located(error, indices);
+    } finally {
+      // A connection whose request has failed is closed, so that nothing arrives in the buffer any more.
       this.#buffers.give(lent);
-      return taken;
     }
-    const failure = readFailure(answer);
-    if (failure === null || status === 200) throw new PeerError(`${peer.name} answers with something else`);
-    const error = reviveError(failure);
-    if (isOwnFailure(error) || error.code === "LimitExceeded") throw new PeerError(`${peer.name}: ${error.message}`);
-    throw located(error, indices);
   }
 }
 

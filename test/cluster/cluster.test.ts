@@ -12,6 +12,7 @@ import { Peers } from "../../src/cluster/peers.js";
 import { type Config, loadConfig } from "../../src/config.js";
 import { digestBuild } from "../../src/engine/contract/build-digest.js";
 import type { Engine, Query } from "../../src/engine/contract/query.js";
+import { BufferPool } from "../../src/engine/main/buffers.js";
 import type { Carrier } from "../../src/engine/main/carrier.js";
 import { openEngine } from "../../src/engine/main/engine.js";
 import { openPool } from "../../src/engine/main/pool.js";
@@ -118,8 +119,15 @@ describe("a query that one of two processes fails at", () => {
   it("is answered by the one that was asked where the limits of the other one are lower", async () => {
     const [asked] = await open([{}, { QUERY_POINTS: "2" }]);
     const [one] = engines as [Engine];
+    const taken = vi.spyOn(BufferPool.prototype, "take");
+    const given = vi.spyOn(BufferPool.prototype, "give");
     const answer = await runQuery(one, QUERY, points);
     expect(asked?.status().pieces).toMatchObject({ asked: 1, refused: 1 });
+    const buffers = taken.mock.results.map(({ value }) => value as SharedArrayBuffer);
+    expect(new Set(given.mock.calls.map(([buffer]) => buffer)), "what was lent is given back").toEqual(
+      new Set(buffers),
+    );
+    for (const spy of [taken, given]) spy.mockRestore();
     expect(answer).toEqual(await runQuery(one, QUERY, points, [], { alone: true }));
   });
 

@@ -85,6 +85,25 @@ it("ends with its signal, and where the peer breaks off", async () => {
   expect(connection.isFree).toBe(false);
 });
 
+it("writes nothing more into the memory of a request that has ended", async () => {
+  const end = new AbortController();
+  const into = new Uint8Array(5);
+  const [given] = await Promise.allSettled([
+    ask(into, end.signal),
+    answering(HEAD, "he")
+      .then(() => expect.poll(() => into[1]).not.toBe(0))
+      .then(() => end.abort()),
+  ]);
+  expect(given.status).toBe("rejected");
+  // The memory belongs to another request now.
+  into.fill(0);
+  const socket = await near;
+  socket.on("error", () => {});
+  socket.write("llo");
+  await expect.poll(() => socket.destroyed).toBe(true);
+  expect([...into]).toEqual([0, 0, 0, 0, 0]);
+});
+
 it("fails where the peer breaks off", async () => {
   const half = answering(HEAD, "he").then(async () => (await near).destroy());
   const [answer] = await Promise.allSettled([ask(), half]);

@@ -241,35 +241,20 @@ describe("faults of a cluster", () => {
     expect(fine.status().pieces?.refused).toBe(0);
   });
 
-  it("a slow process: what is late is evaluated here too", { timeout: 60_000 }, async () => {
-    const { member, peers } = await cluster(1);
-    const small = POINTS.subarray(0, 300);
-    const whole = await answerOf(member, QUERY, small);
-    const { child } = peers[0] as Running;
-    // Stopped and continued by turns, it answers the failure detector but gets nothing done.
-    const turns = setInterval(() => {
-      child.kill("SIGSTOP");
-      setTimeout(() => child.kill("SIGCONT"), 380);
-    }, 400);
-    try {
-      for (let i = 0; i < 3; i++) expect((await answerOf(member, QUERY, small)).equals(whole)).toBe(true);
-    } finally {
-      clearInterval(turns);
-      child.kill("SIGCONT");
-    }
-  });
-
-  it("a disk that hangs: what gets nothing done is evaluated by others", { timeout: 60_000 }, async () => {
-    const hang = join(folder, "hang");
+  it.each([
+    { others: 0, by: "this process" },
+    { others: 1, by: "others" },
+  ])("a disk that hangs: what gets nothing done is evaluated by $by", { timeout: 60_000 }, async ({ others }) => {
+    const hang = join(folder, `hang-${others}`);
     const preload = join(folder, "hang.mjs");
     writeFileSync(preload, HANGING_READS);
-    const setup: Setup = { peers: await freeAddresses(3), data: [data], cacheMiB: 8 };
-    const [own, slow, other] = setup.peers as [string, string, string];
+    const setup: Setup = { peers: await freeAddresses(2 + others), data: [data], cacheMiB: 8 };
+    const [own, slow, ...rest] = setup.peers as [string, string, ...string[]];
     const options = `${process.env.NODE_OPTIONS ?? ""} --import ${preload}`;
     await keep(startPeer(slow, setup, undefined, { NODE_OPTIONS: options, HANG_FILE: hang }));
-    await keep(startPeer(other, setup));
+    for (const other of rest) await keep(startPeer(other, setup));
     const member = await keep(openMember(own, setup));
-    await usable(member, 2);
+    await usable(member, 1 + others);
     writeFileSync(hang, "");
     await same(member);
     expect(member.status().pieces?.late).toBeGreaterThan(0);
