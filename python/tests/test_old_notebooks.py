@@ -58,5 +58,5 @@ def test_pyjhtdb(url, dataset):
     assert positions.shape == (3, 2, 3)
     np.testing.assert_allclose(times, [0, 0.1, 0.2], atol=1e-6)
     np.testing.assert_array_equal(positions[-1], dataset.position(POINTS, 0.0, 0.2, 0.02, "Lag6"))
-    with pytest.raises(ValueError, match="7 is no number of an interpolation"):
+    with pytest.raises(ValueError, match="7 is not the number of an interpolation"):
         library.getData(0.5, POINTS, sinterp=7)

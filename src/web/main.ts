@@ -13,7 +13,7 @@ async function start(root: HTMLElement): Promise<void> {
   const known = catalogue.datasets.find((dataset) => dataset.name === wanted) ?? catalogue.datasets[0];
   if (known === undefined) {
     render(
-      html`<main><h1>fieldprobe</h1><p>The service has no datasets. Put HDF5 files into its data folder and restart it.</p></main>`,
+      html`<main><h1>fieldprobe</h1><p>The service has no datasets. Put HDF5 files into its data folder; the service finds them within half a minute. Then reload this page.</p></main>`,
       root,
     );
     return;

@@ -111,5 +111,5 @@ def _name(names: Any, given: Union[int, str]) -> str:
         return given
     name = names(given)
     if name is None:
-        raise ValueError(f"{given} is no number of an interpolation")
+        raise ValueError(f"{given} is not the number of an interpolation")
     return str(name)

@@ -107,7 +107,7 @@ export function number(
   `;
 }
 
-/** A slider with its number beside it. */
+/** A slider and a field for its number. */
 export function slider(
   id: string,
   label: string,

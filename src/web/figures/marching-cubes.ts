@@ -169,7 +169,7 @@ class Vertices {
     if (this.#tint !== null) this.tints.push(this.#tint[a] * (1 - t) + this.#tint[b] * t);
   }
 
-  /** Difference of the samples beside a sample along an axis, for each step. */
+  /** Difference of the two neighbours of a sample along an axis, for each step. */
   #slope(at: number, axis: 0 | 1 | 2, index: number): number {
     const { counts, values } = this.#samples;
     const step = this.#steps[axis];

@@ -28,7 +28,7 @@ export function sampleAt({ columns, rows }: Slice, [across, up]: readonly [numbe
   return { column: index(columns, across), row: index(rows, up) };
 }
 
-/** The point of a sample of a plane, moved into the domain: the samples of an axis of one node lie beside it. */
+/** The point of a sample of a plane, moved into the domain: the samples of an axis of one node may lie outside it. */
 export function pointOf(
   { rows, columns }: Slice,
   { axis, at }: { readonly axis: AxisName; readonly at: number },

@@ -75,7 +75,7 @@ function columnsOf({ x, curves, log }: PlottedCurves): [number[], ...(number | n
   return [x.map(Math.log10), ...curves.map(({ y }) => logarithms(y, most))];
 }
 
-/** Whether some value has none beside it, so that no line leads to it. */
+/** Whether some value has no neighbour, so that no line leads to it. */
 function hasAlone(values: readonly (number | null)[]): boolean {
   return values.some(
     (value, i) => value !== null && (values[i - 1] ?? null) === null && (values[i + 1] ?? null) === null,

@@ -59,7 +59,7 @@ export class CutoutPanel {
         <h2 id="cutout-title">Cutout</h2>
         <p class="note" id="cutout-note">
           The stored nodes in the window of the slice: ${text} (${count} nodes), frame ${this.#frame()}. HDF5 in the JHTDB
-          format; the XDMF beside it opens the file in ParaView.
+          format; the XDMF next to it opens the file in ParaView.
         </p>
         <div class="row">
           ${choose(

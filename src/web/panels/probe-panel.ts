@@ -122,7 +122,7 @@ export class ProbePanel {
             </span>
           `;
         })}
-        ${pins.length === 0 ? html`<span class="note">to see its curves beside those of other places</span>` : nothing}
+        ${pins.length === 0 ? html`<span class="note">to compare its curves with those of other places</span>` : nothing}
       </div>
     `;
   }

@@ -34,7 +34,7 @@ export function optionText(state: ViewState): string {
   return `${method} in space, ${state.temporal} in time`;
 }
 
-/** The options that a quantity takes beside its time: a method, or the width of a box filter. */
+/** The options that a quantity takes in addition to its time: a method, or the width of a box filter. */
 function optionsOf(state: ViewState): Record<string, string | number> {
   const method = methodOf(state);
   const space =
@@ -177,7 +177,7 @@ function fieldQuery(state: ViewState, points: Float32Array, time: number | reado
   };
 }
 
-/** Values and gradients of the fields beside velocity and pressure. */
+/** Values and gradients of the fields other than velocity and pressure. */
 const OTHER_VALUES: readonly OperationName[] = [
   "GetMagneticField",
   "GetVectorPotential",

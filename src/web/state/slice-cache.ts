@@ -16,7 +16,7 @@ export class SliceCache {
     this.#api = api;
   }
 
-  /** The number of planes of so many values that find room beside as many others. */
+  /** The number of planes of so many values that find room next to as many others. */
   roomFor(values: number): number {
     return Math.floor(CAPACITY / 2 / (4 * values));
   }

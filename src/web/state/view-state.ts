@@ -28,7 +28,7 @@ export const OVERLAYS = ["none", "streamlines", "arrows"] as const;
 export const COMPARISONS = ["none", "method", "time"] as const;
 /** What the curves of a chart differ in; `one` is a single curve. */
 export const CURVES = ["one", "methods", "times", "probes"] as const;
-/** Largest number of probes that are kept beside the one that moves. */
+/** Largest number of probes that are kept in addition to the one that moves. */
 export const MOST_PINS = 5;
 /** Samples a side of the volume behind the isosurface. */
 export const VOLUMES = ["auto", "32", "48", "64", "96", "128"] as const;
