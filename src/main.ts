@@ -15,6 +15,7 @@ import type { Plugin } from "./server/life/service.js";
 import { pagePlugin } from "./server/rest/page-files.js";
 import { apiPlugin } from "./server/rest/plugin.js";
 import { soapPlugin } from "./server/soap/route.js";
+import { zarrPlugin } from "./server/zarr/plugin.js";
 import { obeySignals } from "./signals.js";
 
 /**
@@ -56,7 +57,7 @@ export async function startService(config: Config, log: Logger, fieldsOnly = fal
   ]);
   let app: Awaited<ReturnType<typeof createApp>> | null = null;
   try {
-    const plugins: Plugin[] = [soapPlugin, apiPlugin, jhtdbPlugin, pagePlugin];
+    const plugins: Plugin[] = [soapPlugin, apiPlugin, jhtdbPlugin, zarrPlugin, pagePlugin];
     if (events) plugins.push(events.plugin);
     const guests = events === null ? {} : { events: () => events.state };
     app = await createApp({ config, engine, logger: log, plugins, guests });

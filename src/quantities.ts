@@ -25,6 +25,39 @@ export const MEASURES = {
 } as const satisfies Readonly<Record<string, Readonly<Record<string, number>>>>;
 export type Measure = keyof typeof MEASURES;
 
+const SUPERSCRIPTS: Readonly<Record<string, string>> = { "2": "²", "3": "³", "4": "⁴" };
+
+/** Adds the factors of a unit such as `U_b/h` or `m/s^2`, raised to a power, to a product of powers. */
+function multiply(product: Map<string, number>, unit: string, power: number): void {
+  for (const [i, part] of unit.split("/").entries()) {
+    for (const factor of part.split(/[ ·*]+/)) {
+      const [, name = "", exponent = "1"] = /^\(?(.*?)\^?([-\d]*)\)?$/.exec(factor) ?? [];
+      if (name === "") continue;
+      product.set(name, (product.get(name) ?? 0) + power * (i === 0 ? 1 : -1) * Number(exponent || "1"));
+    }
+  }
+}
+
+/** The unit of a measure in the units that a dataset states; empty if it has none. */
+export function unitOf({ units }: { readonly units: Readonly<Record<string, string>> }, measure: Measure): string {
+  const product = new Map<string, number>();
+  for (const [base, power] of Object.entries(MEASURES[measure])) {
+    const unit = units[base] ?? "1";
+    if (unit !== "1") multiply(product, unit, power);
+  }
+  const side = (sign: 1 | -1) =>
+    [...product]
+      .filter(([, power]) => power * sign > 0)
+      .map(
+        ([name, power]) =>
+          name + (Math.abs(power) === 1 ? "" : (SUPERSCRIPTS[Math.abs(power)] ?? `^${Math.abs(power)}`)),
+      );
+  const [above, below] = [side(1), side(-1)];
+  if (above.length + below.length === 0) return "";
+  const bottom = below.length > 1 ? `(${below.join(" ")})` : below.join("");
+  return (above.join(" ") || "1") + (bottom === "" ? "" : `/${bottom}`);
+}
+
 /** A scalar that can be drawn: a formula and the operation whose records it reads. */
 export interface Quantity {
   readonly name: string;

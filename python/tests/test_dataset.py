@@ -108,6 +108,23 @@ def test_interp_broadcasts(dataset):
     np.testing.assert_array_equal(named.sel(a=20).values, dataset.pressure([[2, 2, 3], [2, 4, 3]], 0.5))
 
 
+@pytest.mark.parametrize("compressed", [False, True])
+def test_the_zarr_view_equals_the_cutout(dataset, compressed):
+    for name in ("xarray", "zarr", "fsspec", "aiohttp"):
+        pytest.importorskip(name)
+    opened = dataset.zarr(compressed=compressed)
+    assert opened.velocity.dims == ("t", "z", "y", "x", "component")
+    np.testing.assert_allclose(opened.t, dataset.times)
+    np.testing.assert_array_equal(opened.x, np.arange(32) * (2 * np.pi / 32))
+    np.testing.assert_array_equal(opened.velocity.sel(t=0.6, method="nearest").values, dataset.cutout("u", frame=4))
+    assert opened.attrs["fieldprobe_manifest"] == dataset.digest
+    derived = dataset.zarr("derived", compressed)
+    at = np.array([[5 * H, 4 * H, 3 * H]])
+    shown = derived.divergence.sel(t=0.6, method="nearest")[3, 4, 5].values
+    gradient = dataset.velocity_gradient(at, 0.6, "None_Fd4", "None")[0]
+    np.testing.assert_allclose(shown, np.trace(gradient), atol=1e-5)
+
+
 def test_errors_say_what_is_wrong(dataset, url):
     with pytest.raises(fieldprobe.ServiceError) as out_of_range:
         dataset.velocity([1, 2, 3], t=99)

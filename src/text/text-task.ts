@@ -36,7 +36,14 @@ export interface WriteTask {
   readonly out: Uint8Array;
 }
 
-/** The worker threads as one query uses them for its text. */
+/** Compresses bytes by Zstandard; its value is the compressed bytes. */
+export interface CompressTask {
+  readonly kind: "compress";
+  readonly bytes: Uint8Array;
+  readonly level: number;
+}
+
+/** The worker threads as one query uses them for the bytes of its request and its answer. */
 export interface QueryTexts {
   /** Tasks that keep all threads at work. */
   readonly parallelism: number;
@@ -51,4 +58,6 @@ export interface QueryTexts {
   read(task: Omit<ReadTask, "kind">): Promise<TriplesRead>;
   /** Writes records as text, and counts its bytes. Rejects as `read` does. */
   write(task: Omit<WriteTask, "kind">): Promise<number>;
+  /** Compresses bytes by Zstandard. Rejects as `read` does. */
+  compress(bytes: Uint8Array, level: number): Promise<Uint8Array>;
 }

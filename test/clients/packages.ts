@@ -47,6 +47,11 @@ export const TOOLKITS = {
     packages: ["python3-nbconvert", "python3-ipykernel", "python3-numpy", "python3-matplotlib"],
     probe: [DEBIAN_PYTHON, "-c", "import nbconvert, ipykernel, numpy, matplotlib"],
   },
+  zarr: {
+    name: "xarray and zarr-python",
+    packages: ["python3-xarray", "python3-zarr", "python3-dask", "python3-fsspec", "python3-aiohttp"],
+    probe: [DEBIAN_PYTHON, "-c", "import xarray, zarr, dask.array, fsspec, aiohttp"],
+  },
   pytest: {
     name: "pytest",
     packages: ["python3-numpy", "python3-pytest", "python3-setuptools", "python3-wheel", "python3-venv", "python3-pip"],

@@ -39,5 +39,6 @@ export function textsHere(lost: (task: number) => boolean = () => false, memory 
     },
     read: (task) => perform(() => texts.read({ kind: "read", ...task })),
     write: (task) => perform(() => texts.write({ kind: "write", ...task })),
+    compress: () => Promise.reject(new Error("no thread compresses here")),
   };
 }

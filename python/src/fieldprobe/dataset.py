@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -303,6 +304,21 @@ class Dataset:
         dims = (*broadcast[0].dims, *("component", "direction", "direction_2")[:extra])
         coords = {name: broadcast[0].coords[name] for name in broadcast[0].dims if name in broadcast[0].coords}
         return xarray.DataArray(values, dims=dims, coords=coords, name=of)
+
+    def zarr(self, group: Optional[str] = None, compressed: bool = False) -> Any:
+        """The dataset as an ``xarray.Dataset``, whose chunks are fetched when they are used.
+
+        Needs xarray, zarr, fsspec and aiohttp; with dask the arrays are lazy dask arrays.
+
+        Args:
+            group: ``"derived"`` for quantities computed at nodes (vorticity, Q, dissipation, …); stored fields by default.
+            compressed: whether chunks travel compressed by Zstandard, which pays on slow networks.
+        """
+        import xarray
+
+        store = f"{self._transport.url}/zarr/{quote(self.name, safe='')}{'@zstd' if compressed else ''}"
+        options = {"client_kwargs": {"headers": self._transport.authorization}}
+        return xarray.open_zarr(store, group=group, consolidated=True, storage_options=options)
 
     # Analysis beside the data
 

@@ -49,6 +49,11 @@ class Transport:
         self._retries = retries
         self._local = threading.local()
 
+    @property
+    def authorization(self) -> Dict[str, str]:
+        """The header that carries the token; nothing without one."""
+        return {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
+
     def get(self, path: str, query: Optional[Mapping[str, Any]] = None, accept: str = "application/json") -> Answer:
         return self._ask("GET", path, query, None, {"Accept": accept})
 
@@ -71,8 +76,7 @@ class Transport:
         headers: Dict[str, str],
     ) -> Answer:
         target = self._base + path + (f"?{urlencode(query)}" if query else "")
-        if self._token is not None:
-            headers["Authorization"] = f"Bearer {self._token}"
+        headers.update(self.authorization)
         for attempt in range(self._retries + 1):
             last = attempt == self._retries
             try:

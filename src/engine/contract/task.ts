@@ -3,7 +3,7 @@ import type { PartBox, ReductionPlan } from "../../analysis/plan.js";
 import type { ErrorCode, ErrorContext } from "../../errors.js";
 import type { Hits } from "../../kernels/threshold.js";
 import type { Bricking, Dataset, FieldName, Triple } from "../../storage/file/dataset.js";
-import type { ReadTask, WriteTask } from "../../text/text-task.js";
+import type { CompressTask, ReadTask, WriteTask } from "../../text/text-task.js";
 import type { CombinedSweep } from "./combined-bricks.js";
 import type { NodeRegion } from "./node-region.js";
 import type { Query } from "./query.js";
@@ -187,6 +187,7 @@ export type Task =
   | ReduceTask
   | ReadTask
   | WriteTask
+  | CompressTask
   | ScanTask
   | PingTask;
 

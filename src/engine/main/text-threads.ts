@@ -74,4 +74,8 @@ class ThreadsOfQuery implements QueryTexts {
   write(task: Parameters<QueryTexts["write"]>[0]): Promise<number> {
     return this.#carrier.run<number>({ kind: "write", ...task }, { share: this.#share });
   }
+
+  compress(bytes: Uint8Array, level: number): Promise<Uint8Array> {
+    return this.#carrier.run<Uint8Array>({ kind: "compress", bytes, level }, { share: this.#share });
+  }
 }

@@ -18,6 +18,7 @@ import { failureOf } from "../contract/errors-as-data.js";
 import type { WorkerSetup } from "../contract/memory.js";
 import type { Progress, ScanTask, TaskOutcome } from "../contract/task.js";
 import { evaluateBatch, readAhead } from "./batch.js";
+import { compress } from "./compress.js";
 import { cutNodes, searchNodes } from "./node-regions.js";
 import { OpenDatasets } from "./open-dataset.js";
 import { reduceNodes } from "./reduce-nodes.js";
@@ -103,6 +104,8 @@ function perform(task: TaskMessage): unknown {
       return texts.read(task);
     case "write":
       return texts.write(task);
+    case "compress":
+      return compress(task);
     case "search":
       return searchNodes(task, datasets.of(task), sampler);
     case "join":
@@ -118,25 +121,35 @@ function perform(task: TaskMessage): unknown {
   }
 }
 
-/**
- * Runs a task. An error that is not a FieldprobeError is a defect, after which this thread cannot be trusted: thrown
- * outside of the task it ends the thread, and the pool fails the task without giving the thread another.
- */
-export default function run({ ticket, task }: TicketedTask): TaskOutcome<unknown> | Promise<never> {
+/** Runs a task. */
+export default function run({ ticket, task }: TicketedTask): TaskOutcome<unknown> | Promise<TaskOutcome<unknown>> {
   Atomics.store(tickets, seat, ticket);
   try {
     const value = perform(task);
-    Atomics.store(tickets, seat, 0);
-    return { ok: true, value };
+    return value instanceof Promise ? value.then(succeeded, failed) : succeeded(value);
   } catch (error) {
-    if (error instanceof FieldprobeError) {
-      Atomics.store(tickets, seat, 0);
-      return { ok: false, ...failureOf(error) };
-    }
-    return new Promise(() => {
-      setImmediate(() => {
-        throw error;
-      });
-    });
+    return failed(error);
   }
+}
+
+function succeeded(value: unknown): TaskOutcome<unknown> {
+  Atomics.store(tickets, seat, 0);
+  return { ok: true, value };
+}
+
+/**
+ * Reports the error of a task. One that is not a FieldprobeError is a defect, after which this thread cannot be
+ * trusted: thrown outside of the task it ends the thread, and the pool fails the task without giving the thread
+ * another.
+ */
+function failed(error: unknown): TaskOutcome<unknown> | Promise<never> {
+  if (error instanceof FieldprobeError) {
+    Atomics.store(tickets, seat, 0);
+    return { ok: false, ...failureOf(error) };
+  }
+  return new Promise(() => {
+    setImmediate(() => {
+      throw error;
+    });
+  });
 }

@@ -124,7 +124,7 @@ function readRange(text: string | undefined): readonly [number, number] | undefi
 }
 
 /** The quantity at every point, from the records of the operation behind it, and its range. */
-async function reduce(field: Quantity, result: Result, slices: TimeSlices): Promise<Sampled> {
+export async function reduce(field: Quantity, result: Result, slices: TimeSlices): Promise<Sampled> {
   const { components } = result;
   const values = new Float32Array(result.items);
   const range = new Range();

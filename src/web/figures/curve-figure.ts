@@ -2,9 +2,9 @@
 import { html, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { shortestDecimal, shortestFloat32, shortText } from "../../float32/format.js";
-import { quantityOf } from "../../quantities.js";
+import { quantityOf, unitOf } from "../../quantities.js";
 import { ApiError, type BatchResult, valuesOf } from "../state/api.js";
-import { offers, unitOf } from "../state/facts.js";
+import { offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import type { PointQuery } from "../state/point-query.js";
 import type { NamedQuery } from "../state/queries.js";

@@ -1,6 +1,5 @@
 /** This file writes the slice as a figure of its own, SVG or PNG, with axes, colour bar, caption, digest and link. */
-import { quantityOf } from "../../quantities.js";
-import { unitOf } from "../state/facts.js";
+import { quantityOf, unitOf } from "../../quantities.js";
 import { describeOptions, describePlane, shownFormula, shownName } from "../state/queries.js";
 import type { ViewStore } from "../state/view-store.js";
 import type { ColourScale } from "./colour-scale.js";

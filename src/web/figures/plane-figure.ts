@@ -5,9 +5,9 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { shortText } from "../../float32/format.js";
-import { quantityOf } from "../../quantities.js";
+import { quantityOf, unitOf } from "../../quantities.js";
 import type { Slice } from "../state/api.js";
-import { axisOf, offers, unitOf } from "../state/facts.js";
+import { axisOf, offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import {
   AXES,

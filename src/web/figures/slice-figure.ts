@@ -2,9 +2,8 @@
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { shortestFloat32, shortText, withoutNoise } from "../../float32/format.js";
-import { quantityOf } from "../../quantities.js";
+import { quantityOf, unitOf } from "../../quantities.js";
 import type { Slice } from "../state/api.js";
-import { unitOf } from "../state/facts.js";
 import type { LatestRequest } from "../state/latest-request.js";
 import { AXES, type AxisName, fittingSide, type PlaneWindow, USUAL_SAMPLES } from "../state/plane-geometry.js";
 import {

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { shortText, withoutNoise } from "../../float32/format.js";
 import { operationOf, RECORDS } from "../../operations.js";
-import { QUANTITIES, quantityOf } from "../../quantities.js";
+import { QUANTITIES, quantityOf, unitOf } from "../../quantities.js";
 import { type CurveFigure, columnNames } from "../figures/curve-figure.js";
 import { fileName } from "../figures/figure-file.js";
 import { choose } from "../figures/inputs.js";
@@ -18,7 +18,7 @@ import type { Endpoint, Recipe } from "../recipes/recipe.js";
 import { soapXml } from "../recipes/soap-xml.js";
 import { typescript } from "../recipes/typescript.js";
 import { addressOf } from "../state/api.js";
-import { type Catalogue, type DatasetFacts, unitOf } from "../state/facts.js";
+import type { Catalogue, DatasetFacts } from "../state/facts.js";
 import { AXES } from "../state/plane-geometry.js";
 import {
   comparedView,

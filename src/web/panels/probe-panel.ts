@@ -2,12 +2,12 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { shortestFloat32, shortText } from "../../float32/format.js";
 import { type OperationName, operationOf, RECORDS } from "../../operations.js";
-import { QUANTITIES } from "../../quantities.js";
+import { QUANTITIES, unitOf } from "../../quantities.js";
 import { valueText } from "../figures/data-table.js";
 import { number } from "../figures/inputs.js";
 import { statusBar } from "../figures/status-bar.js";
 import { valuesOf } from "../state/api.js";
-import { axisOf, endOf, unitOf } from "../state/facts.js";
+import { axisOf, endOf } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import { AXES } from "../state/plane-geometry.js";
 import { methodOf, pinName, probeOperations, probeQuery } from "../state/queries.js";

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { shortText } from "../../float32/format.js";
-import { quantityOf } from "../../quantities.js";
+import { quantityOf, unitOf } from "../../quantities.js";
 import { fileName } from "../figures/figure-file.js";
 import type { ShownPlane } from "../figures/plane-figure.js";
 import { pointOf } from "../figures/plane-samples.js";
@@ -18,7 +18,7 @@ import {
 import { Plot } from "../figures/plot.js";
 import { saveFile } from "../figures/save-file.js";
 import type { SliceFigure } from "../figures/slice-figure.js";
-import { axisOf, unitOf } from "../state/facts.js";
+import { axisOf } from "../state/facts.js";
 import { isWhole, wholePlane } from "../state/plane-geometry.js";
 import { describePlane, shownName } from "../state/queries.js";
 import type { ViewStore } from "../state/view-store.js";

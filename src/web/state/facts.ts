@@ -3,7 +3,6 @@
  * dataset can be asked for, and the units of measures.
  */
 import { type OperationName, operationOf } from "../../operations.js";
-import { MEASURES, type Measure } from "../../quantities.js";
 
 export interface Catalogue {
   readonly version: string;
@@ -136,37 +135,4 @@ export function offers(facts: DatasetFacts, operation: string): boolean {
   if (row === undefined || !row.available) return false;
   if (row.spatialInterpolation.length === 0) return filterNodes(operation) <= fewestNodes(facts);
   return methodsOf(facts, operation).length > 0;
-}
-
-const SUPERSCRIPTS: Readonly<Record<string, string>> = { "2": "²", "3": "³", "4": "⁴" };
-
-/** Adds the factors of a unit such as `U_b/h` or `m/s^2`, raised to a power, to a product of powers. */
-function multiply(product: Map<string, number>, unit: string, power: number): void {
-  for (const [i, part] of unit.split("/").entries()) {
-    for (const factor of part.split(/[ ·*]+/)) {
-      const [, name = "", exponent = "1"] = /^\(?(.*?)\^?([-\d]*)\)?$/.exec(factor) ?? [];
-      if (name === "") continue;
-      product.set(name, (product.get(name) ?? 0) + power * (i === 0 ? 1 : -1) * Number(exponent || "1"));
-    }
-  }
-}
-
-/** The unit of a measure in the dataset's own units; empty if it has none. */
-export function unitOf(facts: DatasetFacts, measure: Measure): string {
-  const product = new Map<string, number>();
-  for (const [base, power] of Object.entries(MEASURES[measure])) {
-    const unit = facts.units[base] ?? "1";
-    if (unit !== "1") multiply(product, unit, power);
-  }
-  const side = (sign: 1 | -1) =>
-    [...product]
-      .filter(([, power]) => power * sign > 0)
-      .map(
-        ([name, power]) =>
-          name + (Math.abs(power) === 1 ? "" : (SUPERSCRIPTS[Math.abs(power)] ?? `^${Math.abs(power)}`)),
-      );
-  const [above, below] = [side(1), side(-1)];
-  if (above.length + below.length === 0) return "";
-  const bottom = below.length > 1 ? `(${below.join(" ")})` : below.join("");
-  return (above.join(" ") || "1") + (bottom === "" ? "" : `/${bottom}`);
 }

@@ -161,7 +161,8 @@ describe("answers whose text is still being made", () => {
     });
     const give = (): void => undefined;
     const take = (bytes: number) => new SharedArrayBuffer(bytes);
-    const texts = { parallelism: 1, take, give, read: () => Promise.reject(new Error()), write: () => written };
+    const refuse = () => Promise.reject(new Error());
+    const texts = { parallelism: 1, take, give, read: refuse, write: () => written, compress: refuse };
     service.engine.texts = texts;
     const first = call(service, "1.1", LARGE);
     await expect.poll(() => metric("waiting_answer_bytes")).toBe(12 * 120_000);

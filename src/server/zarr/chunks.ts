@@ -1,0 +1,116 @@
+/** Computes the chunks of a view: stored nodes, quantities at nodes, or coordinates. */
+
+import type { Dataset } from "../../engine/contract/dataset.js";
+import { placeBox } from "../../engine/contract/node-region.js";
+import { frameShift } from "../../engine/contract/positions.js";
+import type { Result } from "../../engine/contract/query.js";
+import type { RequestLife } from "../life/request-life.js";
+import { timesOf } from "../rest/describe.js";
+import { reduce } from "../rest/slice.js";
+import { TripleWriter } from "../rest/triple-writer.js";
+import { nodesOf, type ZarrArray, type ZarrView } from "./view.js";
+
+/** A chunk of an array, by its place among the chunks along each dimension. */
+export interface Chunk {
+  readonly path: string;
+  readonly array: ZarrArray;
+  readonly place: readonly number[];
+}
+
+/** The chunk at a path of a view (`velocity/0.0.0.0.0`), or null if there is none. */
+export function chunkAt({ arrays }: ZarrView, path: string): Chunk | null {
+  const cut = path.lastIndexOf("/");
+  const owner = path.slice(0, Math.max(0, cut));
+  const array = arrays.get(owner);
+  const key = path.slice(cut + 1);
+  if (array === undefined || !/^(0|[1-9]\d{0,5})(\.(0|[1-9]\d{0,5}))*$/.test(key)) return null;
+  const place = key.split(".").map(Number);
+  const { shape, chunks } = array;
+  const inside = place.length === shape.length && place.every((at, i) => at * chunks[i] < shape[i]);
+  return inside ? { path, array, place } : null;
+}
+
+/** Elements of a whole chunk; those beyond the ends of the grid hold NaN. */
+export function chunkElements({ array: { chunks } }: Chunk): number {
+  return chunks.reduce((product, edge) => product * edge, 1);
+}
+
+/** The nodes of a chunk along x, y and z, and its time among those that can be queried. */
+interface ChunkBox {
+  readonly time: number;
+  readonly first: readonly [number, number, number];
+  readonly count: readonly [number, number, number];
+}
+
+function boxOf({ array: { shape, chunks }, place }: Chunk): ChunkBox {
+  const first = [3, 2, 1].map((i) => place[i] * chunks[i]) as [number, number, number];
+  const count = [3, 2, 1].map((i, a) => Math.min(chunks[i], shape[i] - first[a])) as [number, number, number];
+  return { time: place[0], first, count };
+}
+
+/** Copies rows of nodes to their places in a chunk that is larger than the grid leaves room for. */
+function padded(chunk: Chunk, box: ChunkBox, components: number, rows: readonly Float32Array[]): Float32Array {
+  const out = new Float32Array(chunkElements(chunk)).fill(Number.NaN);
+  const { chunks } = chunk.array;
+  const around = { from: [0, 0, 0], count: [chunks[3], chunks[2], chunks[1]] } as const;
+  placeBox(rows, { from: [0, 0, 0], count: box.count }, around, components, out);
+  return out;
+}
+
+/** The values of a chunk, with the result that they were made from. */
+export async function computeChunk(
+  life: RequestLife,
+  dataset: Dataset,
+  chunk: Chunk,
+): Promise<{ readonly values: Float32Array; readonly result: Result }> {
+  const { content } = chunk.array;
+  const box = boxOf(chunk);
+  if (content.kind === "field") {
+    const frame = dataset.time.guardBefore + box.time;
+    const nodes = { field: content.field, frame, first: box.first, count: box.count, stride: [1, 1, 1] as const };
+    const evaluation = life.start({ operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes });
+    await life.enter();
+    const result = await evaluation.finish();
+    life.onEnd(() => result.release());
+    await life.computed([result]);
+    life.stream();
+    const rows: Float32Array[] = [];
+    // A part may be read only until the next one is asked for.
+    for await (const part of result.stream ?? []) rows.push(part.slice());
+    return { values: padded(chunk, box, result.components, rows), result };
+  }
+  if (content.kind === "coordinates") throw new Error("coordinates are not computed");
+  const { quantity, method } = content;
+  const count = box.count[0] * box.count[1] * box.count[2];
+  await life.admit(count);
+  const time = timesOf(dataset.time)[box.time] as number;
+  const options = { spatialInterpolation: method, temporalInterpolation: "None" } as const;
+  const evaluation = life.start({ operation: quantity.operation, dataset: dataset.name, time, ...options });
+  await writeNodes(life, dataset, box, time, new TripleWriter(evaluation.points, evaluation.limit));
+  await life.enter();
+  const result = await evaluation.finish();
+  life.onEnd(() => result.release());
+  await life.computed([result]);
+  const { values } = await reduce(quantity, result, life.slices);
+  return { values: padded(chunk, box, 1, [values]), result };
+}
+
+/** Writes the places of the nodes of a box, x fastest, where its frame is at a time. */
+async function writeNodes(
+  life: RequestLife,
+  dataset: Dataset,
+  { first, count }: ChunkBox,
+  time: number,
+  writer: TripleWriter,
+): Promise<void> {
+  const shift = frameShift(dataset.frameVelocity, time);
+  const [xs, ys, zs] = dataset.axes.map((axis, a) => {
+    const nodes = nodesOf(axis).subarray(first[a], first[a] + count[a]);
+    return nodes.map((at) => at + shift[a]);
+  }) as [Float64Array, Float64Array, Float64Array];
+  await life.slices.each(count[1] * count[2], (from, to) => {
+    for (let row = from; row < to; row++)
+      for (const x of xs) writer.add(x, ys[row % count[1]], zs[Math.floor(row / count[1])]);
+  });
+  writer.flush();
+}

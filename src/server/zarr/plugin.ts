@@ -1,0 +1,165 @@
+/**
+ * `zarrPlugin` serves each dataset under `/zarr/NAME/` as a Zarr store that is made while it is read, and under
+ * `/zarr/NAME@zstd/` with compressed chunks.
+ */
+import { createHash } from "node:crypto";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { digestBuild } from "../../engine/contract/build-digest.js";
+import type { Dataset } from "../../engine/contract/dataset.js";
+import { unknownDataset } from "../../errors.js";
+import type { QueryTexts } from "../../text/text-task.js";
+import { UNDOCUMENTED } from "../http/api-docs.js";
+import { guardReads } from "../http/origins.js";
+import { PROBLEM_TYPE } from "../http/problem.js";
+import { HttpRefusal } from "../life/refusal.js";
+import type { Plugin, Service } from "../life/service.js";
+import { problemHandler } from "../rest/describe-problem.js";
+import { compute } from "../rest/serve-operation.js";
+import { type Chunk, chunkAt, chunkElements, computeChunk } from "./chunks.js";
+import { CODECS, type Codec, compresses, documentAt, elementBytes, ZSTD_LEVEL } from "./documents.js";
+import { viewOf } from "./view.js";
+
+const PREFIX = "/zarr";
+const OCTETS = "application/octet-stream";
+
+type ZarrRequest = FastifyRequest<{ Params: { name: string; "*": string } }>;
+
+/** The name of a dataset and the codec of an address such as `isotropic32@zstd`. */
+function readName(text: string): { readonly name: string; readonly codec: Codec } {
+  const at = text.lastIndexOf("@");
+  const codec = CODECS.find((one) => one === text.slice(at + 1));
+  if (at < 0 || codec === undefined) return { name: text, codec: "none" };
+  return { name: text.slice(0, at), codec };
+}
+
+/** A strong tag of what lies at a path: the data, the code that computes, and the path. */
+function tagger({ fd8Legacy }: Service["config"]): (dataset: Dataset, path: string, codec: Codec) => string {
+  let build: string | null = null;
+  return ({ name, digest }, path, codec) => {
+    build ??= digestBuild();
+    const text = JSON.stringify([build, fd8Legacy, name, digest, codec, path]);
+    return `"${createHash("sha256").update(text).digest("hex").slice(0, 32)}"`;
+  };
+}
+
+/** Whether a list of tags in a header names one; `*` names each. */
+function names(header: string | undefined, tag: string): boolean {
+  return (header ?? "").split(",").some((one) => ["*", tag, `W/${tag}`].includes(one.trim()));
+}
+
+/** The part of an answer that a `Range` asks for: null for all of it, which several ranges get too. */
+function readRange(header: string | undefined, bytes: number): readonly [number, number] | null {
+  const [, from = "", to = ""] = /^bytes=(\d*)-(\d*)$/.exec(header ?? "") ?? [];
+  if (from === "" && to === "") return null;
+  const first = from === "" ? Math.max(0, bytes - Number(to)) : Number(from);
+  const end = from === "" || to === "" ? bytes : Math.min(bytes, Number(to) + 1);
+  if (first < end) return [first, end];
+  throw new HttpRefusal(416, "The range is outside of what lies at this address.", {
+    "content-range": `bytes */${bytes}`,
+  });
+}
+
+/** Sends all or a part of what lies at an address. */
+function sendBytes(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  type: string,
+  tag: string,
+  body: Buffer,
+): FastifyReply {
+  const condition = request.headers["if-range"];
+  const range = condition === undefined || condition === tag ? readRange(request.headers.range, body.length) : null;
+  reply.type(type);
+  if (range === null) return reply.send(body);
+  const [first, end] = range;
+  reply.code(206).header("content-range", `bytes ${first}-${end - 1}/${body.length}`);
+  return reply.send(body.subarray(first, end));
+}
+
+/** Answers whether an address has changed, and what lies there to a HEAD request; null if it is to be computed. */
+function answerEarly(request: FastifyRequest, reply: FastifyReply, type: string, tag: string, bytes: number | null) {
+  reply.header("etag", tag).header("accept-ranges", "bytes").header("cache-control", "no-cache");
+  if (names(request.headers["if-none-match"], tag)) return reply.code(304).send();
+  if (request.method !== "HEAD") return null;
+  if (bytes !== null) reply.header("content-length", bytes);
+  return reply.type(type).send();
+}
+
+/** JSON text in ASCII: zarr-python 2 reads nothing else. */
+function ascii(json: string): string {
+  return json.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Float32Array | Float64Array): Buffer {
+  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
+}
+
+function serveChunk(
+  service: Service,
+  name: string,
+  chunk: Chunk,
+  codec: Codec,
+  tag: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const compressed = compresses(chunk.array, codec);
+  const size = compressed ? null : elementBytes(chunk.array) * chunkElements(chunk);
+  return compute(service, { name: "zarr" }, request, reply, async (life) => {
+    const early = answerEarly(request, reply, OCTETS, tag, size);
+    if (early !== null) return early;
+    const { values, result } = await computeChunk(life, life.find(name) as Dataset, chunk);
+    const plain = bytesOf(values);
+    const body = compressed ? Buffer.from(await (result.texts as QueryTexts).compress(plain, ZSTD_LEVEL)) : plain;
+    return sendBytes(request, reply, OCTETS, tag, body);
+  });
+}
+
+async function serveView(
+  service: Service,
+  tagOf: ReturnType<typeof tagger>,
+  request: ZarrRequest,
+  reply: FastifyReply,
+) {
+  const { engine } = service;
+  const { name, codec } = readName(request.params.name);
+  const dataset = engine.find(name);
+  if (dataset === undefined) throw unknownDataset(name, engine.datasets());
+  const path = request.params["*"];
+  const view = viewOf(dataset);
+  const tag = tagOf(dataset, path, codec);
+  const document = documentAt(view, path, codec);
+  if (document !== null) {
+    const body = Buffer.from(`${ascii(JSON.stringify(document))}\n`);
+    return (
+      answerEarly(request, reply, "application/json", tag, body.length) ??
+      sendBytes(request, reply, "application/json", tag, body)
+    );
+  }
+  const chunk = chunkAt(view, path);
+  if (chunk === null) throw new HttpRefusal(404, "There is nothing at this address of the store.");
+  const { content } = chunk.array;
+  if (content.kind === "coordinates") {
+    const body = bytesOf(content.values);
+    return answerEarly(request, reply, OCTETS, tag, body.length) ?? sendBytes(request, reply, OCTETS, tag, body);
+  }
+  return serveChunk(service, name, chunk, codec, tag, request, reply);
+}
+
+function routes(scope: FastifyInstance, service: Service): void {
+  guardReads(scope, service.config);
+  const contentType = `${PROBLEM_TYPE}; charset=utf-8`;
+  scope.setErrorHandler(problemHandler({ name: "zarr", contentType, body: (problem) => problem }));
+  const tagOf = tagger(service.config);
+  scope.route({
+    method: ["GET", "HEAD"],
+    url: "/:name/*",
+    schema: UNDOCUMENTED,
+    handler: (request, reply) => serveView(service, tagOf, request as ZarrRequest, reply),
+  });
+}
+
+/** Adds the view to the service. */
+export const zarrPlugin: Plugin = async (app, service) => {
+  await app.register(async (scope) => routes(scope, service), { prefix: PREFIX });
+};

@@ -1,0 +1,58 @@
+/** Real xarray, dask and zarr-python open the Zarr view, and find what cutouts hold, with a token and without. */
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../src/main.js";
+import { scratchFolder } from "../support/scratch.js";
+import { serveTestData } from "../support/service.js";
+import { missing, PYTHON, TOOLKITS } from "./packages.js";
+
+const run = promisify(execFile);
+const reason = missing(TOOLKITS.zarr);
+if (reason !== null) console.log(`the Zarr view is skipped: ${reason}`);
+
+const READ = `
+import sys, urllib.request
+import dask.array, fsspec, numpy as np, xarray, zarr
+url = sys.argv[1]
+query = "&".join(f"{a}_start=1&{a}_end=32" for a in "xyz")
+cutout = urllib.request.urlopen(f"{url}/api/datasets/isotropic32/cutout?field=u&T=5&{query}").read()
+expected = np.frombuffer(cutout, "<f4").reshape(32, 32, 32, 3)
+for store in (f"{url}/zarr/isotropic32", f"{url}/zarr/isotropic32@zstd"):
+    opened = xarray.open_zarr(store)
+    assert isinstance(opened.velocity.data, dask.array.Array)
+    assert np.array_equal(opened.velocity[4].compute().values, expected)
+    plain = zarr.open(fsspec.get_mapper(store), mode="r")
+    assert np.array_equal(plain["velocity"][4], expected)
+    whole = dask.array.from_zarr(store, component="derived/speed")[4].compute()
+    assert np.allclose(whole, np.linalg.norm(expected.astype(float), axis=-1), rtol=1e-6)
+print("equal")
+`;
+
+describe.skipIf(reason !== null)("/zarr", () => {
+  const folder = scratchFolder();
+  let service: RunningService;
+  beforeAll(async () => {
+    service = await serveTestData();
+  });
+  afterAll(() => service.close());
+
+  const python = async (code: string): Promise<string> => {
+    const file = join(folder, "read.py");
+    writeFileSync(file, code);
+    return (await run(PYTHON, [file, service.url], { cwd: folder })).stdout;
+  };
+
+  it("equals the cutout, bit for bit", async () => {
+    expect(await python(READ)).toBe("equal\n");
+  });
+
+  it("answers the example of the documentation as printed", async () => {
+    const page = readFileSync(fileURLToPath(new URL("../../docs/clients.md", import.meta.url)), "utf8");
+    const [, code = "", printed] = /```python\n(import xarray.*?)```\n```text\n(.*?)```/s.exec(page) ?? [];
+    expect(await python(code.replaceAll("http://127.0.0.1:8080", service.url))).toBe(printed);
+  });
+});

@@ -1,0 +1,143 @@
+/** An independent reader finds the numbers of cutouts and slices in the Zarr view, in both versions of the format. */
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import * as zarr from "zarrita";
+import type { RunningService } from "../../../src/main.js";
+import { descriptor, type Index, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
+import { scratchFolder } from "../../support/scratch.js";
+import { serveTestData } from "../../support/service.js";
+
+/** Nodes of the uneven cube: none is a multiple of the edge of a brick. */
+const NODES = { z: 70, y: 9, x: 66 } as const;
+
+/** A number for each node, exact in float32. */
+const nodeNumber = ({ t, z, y, x, c }: Omit<Index, "n">): number => 1 + c + 4 * (x + 100 * (y + 16 * (z + 100 * t)));
+
+let service: RunningService;
+beforeAll(async () => {
+  const folder = scratchFolder();
+  await writeHdf5(join(folder, "uneven.h5"), (file) => {
+    writeField(file, "/velocity", {
+      dimensions: ["t", "z", "y", "x", "c"],
+      lengths: { ...NODES, t: 2 },
+      chunks: [1, 16, 9, 32, 3],
+      value: nodeNumber,
+    });
+  });
+  writeDescriptor(folder, unevenDescriptor());
+  service = await serveTestData([folder]);
+});
+afterAll(() => service.close());
+
+function unevenDescriptor() {
+  const axis = (nodes: number) => ({ nodes, origin: 0, spacing: 1, periodic: true });
+  return descriptor("uneven", {
+    axes: { x: axis(NODES.x), y: { ...axis(NODES.y), periodic: false }, z: axis(NODES.z) },
+    time: { origin: 0, step: 1, count: 2, guardBefore: 0, guardAfter: 0 },
+    fields: { velocity: { file: "uneven.h5", path: "/velocity", dimensions: ["t", "z", "y", "x", "c"] } },
+  });
+}
+
+const at = (path: string) => `${service.url}/zarr/${path}`;
+const ask = (path: string, headers: Record<string, string> = {}, method = "GET") =>
+  fetch(at(path), { headers, method });
+
+async function cutout(dataset: string, field: string, frame: number, nodes: readonly number[]): Promise<Float32Array> {
+  const box = ["x", "y", "z"].map((axis, a) => `${axis}_start=1&${axis}_end=${nodes[a]}`).join("&");
+  const answer = await fetch(`${service.url}/api/datasets/${dataset}/cutout?field=${field}&T=${frame}&${box}`);
+  return new Float32Array(await answer.arrayBuffer());
+}
+
+describe.each(["isotropic32", "isotropic32@zstd"])("zarr/%s", (store) => {
+  it.each([2, 3])("equals the cutout in Zarr %i", async (version) => {
+    const root = zarr.root(new zarr.FetchStore(at(store)));
+    const open = (path: string) => (version === 2 ? zarr.open.v2 : zarr.open.v3)(root.resolve(path), { kind: "array" });
+    const velocity = await open("velocity");
+    expect(velocity.shape).toEqual([12, 32, 32, 32, 3]);
+    const { data } = await zarr.get(velocity, [4, null, null, null, null]);
+    expect(data).toEqual(await cutout("isotropic32", "u", 5, [32, 32, 32]));
+    const times = await zarr.get(await open("t"));
+    expect([...(times.data as Float64Array)][1]).toBeCloseTo(0.2, 12);
+  });
+
+  it("has quantities at nodes as slices have them", async () => {
+    const root = zarr.root(new zarr.FetchStore(at(store)));
+    const vorticity = await zarr.open.v3(root.resolve("derived/vorticity"), { kind: "array" });
+    const { data } = await zarr.get(vorticity, [3, null, null, 0]);
+    const slice = await fetch(
+      `${service.url}/api/datasets/isotropic32/slice?field=vorticity&time=0.6&axis=x&at=0&method=None_Fd4&temporalInterpolation=None`,
+    );
+    expect(data).toEqual(new Float32Array(await slice.arrayBuffer()));
+  });
+});
+
+describe("chunks", () => {
+  it("hold each node at its place beside the ends of the grid, and NaN beyond them", async () => {
+    const root = zarr.root(new zarr.FetchStore(at("uneven")));
+    const velocity = await zarr.open.v2(root.resolve("velocity"), { kind: "array" });
+    expect(velocity.chunks[0]).toBe(1);
+    const { data } = await zarr.get(velocity, [1, null, null, null, null]);
+    const values = data as Float32Array;
+    let i = 0;
+    for (let z = 0; z < NODES.z; z++)
+      for (let y = 0; y < NODES.y; y++)
+        for (let x = 0; x < NODES.x; x++)
+          for (let c = 0; c < 3; c++) {
+            if (values[i] !== nodeNumber({ t: 1, z, y, x, c })) throw new Error(`${values[i]} at ${[z, y, x, c]}`);
+            i++;
+          }
+    expect(values).toHaveLength(i);
+    const places = velocity.chunks.map((edge, d) => Math.ceil((velocity.shape[d] as number) / edge) - 1);
+    const chunk = new Float32Array(await (await ask(`uneven/velocity/${places.join(".")}`)).arrayBuffer());
+    expect(chunk).toHaveLength(velocity.chunks.reduce((product, edge) => product * edge, 1));
+    expect(Number.isNaN(chunk.at(-1))).toBe(true);
+  });
+
+  it.each([
+    "velocity/0.0.0.0.1",
+    "velocity/0.0.0.0",
+    "velocity/12.0.0.0.0",
+    "velocity/00.0.0.0.0",
+    "nothing/.zarray",
+    "c",
+  ])("are not found at %s", async (path) => {
+    expect((await ask(`isotropic32/${path}`)).status).toBe(404);
+  });
+
+  it("answer ranges, HEAD, and whether they have changed", async () => {
+    const path = "isotropic32/pressure/0.0.0.0";
+    const whole = await ask(path);
+    const bytes = new Uint8Array(await whole.arrayBuffer());
+    const etag = whole.headers.get("etag") as string;
+    expect(bytes).toHaveLength(4 * 32 ** 3);
+    const part = await ask(path, { range: "bytes=8-15" });
+    expect([part.status, part.headers.get("content-range")]).toEqual([206, `bytes 8-15/${bytes.length}`]);
+    expect(new Uint8Array(await part.arrayBuffer())).toEqual(bytes.slice(8, 16));
+    const tail = await ask(path, { range: "bytes=-4", "if-range": etag });
+    expect(new Uint8Array(await tail.arrayBuffer())).toEqual(bytes.slice(-4));
+    expect((await ask(path, { range: "bytes=-4", "if-range": '"other"' })).status).toBe(200);
+    const beyond = await ask(path, { range: `bytes=${bytes.length}-` });
+    expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, `bytes */${bytes.length}`]);
+    const head = await ask(path, {}, "HEAD");
+    expect([head.status, head.headers.get("content-length"), head.headers.get("etag")]).toEqual([
+      200,
+      String(bytes.length),
+      etag,
+    ]);
+    expect((await ask(path, { "if-none-match": etag })).status).toBe(304);
+    expect((await ask("isotropic32/pressure/1.0.0.0")).headers.get("etag")).not.toBe(etag);
+    expect((await ask("isotropic32@zstd/pressure/0.0.0.0")).headers.get("etag")).not.toBe(etag);
+  });
+
+  it("are compressed where the address says so", async () => {
+    const plain = Buffer.from(await (await ask("isotropic32/pressure/0.0.0.0")).arrayBuffer());
+    const packed = Buffer.from(await (await ask("isotropic32@zstd/pressure/0.0.0.0")).arrayBuffer());
+    expect(packed.length).toBeLessThan(plain.length);
+    expect(packed.readUInt32LE(0)).toBe(0xfd2fb528);
+  });
+
+  it("of a dataset that is not served are refused by its name", async () => {
+    const answer = await ask("nowhere/.zgroup");
+    expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([404, "UnknownDataset"]);
+  });
+});
