@@ -1,8 +1,10 @@
 /** An independent reader finds the numbers of cutouts and slices in the Zarr view, in both versions of the format. */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as zarr from "zarrita";
 import type { RunningService } from "../../../src/main.js";
+import { digestToken } from "../../../src/server/life/auth.js";
 import { descriptor, type Index, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";
@@ -139,5 +141,36 @@ describe("chunks", () => {
   it("of a dataset that is not served are refused by its name", async () => {
     const answer = await ask("nowhere/.zgroup");
     expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([404, "UnknownDataset"]);
+  });
+});
+
+describe("tokens", () => {
+  let guarded: RunningService;
+  beforeAll(async () => {
+    const file = join(scratchFolder(), "tokens.json");
+    const tokens = [
+      { name: "free", sha256: digestToken("free-token-of-many-letters"), limit: 0 },
+      { name: "small", sha256: digestToken("small-token-of-many-letters"), limit: 1000 },
+    ];
+    writeFileSync(file, JSON.stringify({ version: 1, tokens }));
+    guarded = await serveTestData([], { TOKENS: file });
+  });
+  afterAll(() => guarded.close());
+
+  const chunk = (token: string | null, method = "GET") => {
+    const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
+    return fetch(`${guarded.url}/zarr/isotropic32/derived/Q/0.0.0.0`, { headers, method });
+  };
+
+  it("are asked for chunks, not for metadata", async () => {
+    expect((await fetch(`${guarded.url}/zarr/isotropic32/zarr.json`)).status).toBe(200);
+    expect((await chunk(null)).status).toBe(401);
+    expect((await chunk("free-token-of-many-letters")).status).toBe(200);
+    expect((await chunk("free-token-of-many-letters", "HEAD")).status).toBe(200);
+  });
+
+  it("bound the nodes of a chunk", async () => {
+    const answer = await chunk("small-token-of-many-letters");
+    expect([answer.status, ((await answer.json()) as { limit: string }).limit]).toEqual([413, "token.points"]);
   });
 });
