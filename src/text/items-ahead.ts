@@ -156,7 +156,7 @@ class Ahead {
    * nothing has arrived.
    */
   *#gather(oldest: Passage | undefined): Steps<void> {
-    this.#memory ??= this.#texts.take(this.#room + 12 * this.#mostItems);
+    this.#memory ??= this.#takeMemory();
     if (this.#memory === null) {
       if (oldest === undefined) this.#last = true;
       else yield this.#outside(oldest.done);
@@ -175,6 +175,14 @@ class Ahead {
     this.#add(this.#rest);
     if ((this.#filled === this.#room || this.#ended) && !this.#begin()) this.#last = true;
     if (this.#ended && this.#rest.length === 0) this.#last = true;
+  }
+
+  /** Memory for a passage; for a first one again, if there is none for a larger one. */
+  #takeMemory(): SharedArrayBuffer | null {
+    const memory = this.#texts.take(this.#room + 12 * this.#mostItems);
+    if (memory !== null || this.#room === FIRST_BYTES) return memory;
+    this.#room = FIRST_BYTES;
+    return this.#takeMemory();
   }
 
   /** Copies bytes to the passage that is being filled; false when it is full. What it has no room for is the rest. */

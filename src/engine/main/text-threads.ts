@@ -10,6 +10,9 @@ import type { QueryShare } from "./fair-queue.js";
 /** Bytes of text, and of what is read from it, that may be lent at a time: some, and some for each worker thread. */
 const LENT_BYTES = 16 * 1024 * 1024;
 const LENT_BYTES_PER_WORKER = 4 * 1024 * 1024;
+/** Bytes that may be lent beyond that in small parts, so that threads read the bodies of many callers at once. */
+const SMALL_LENT_BYTES = 16 * 1024 * 1024;
+const SMALL_BYTES = 512 * 1024;
 
 /** The text work of the queries of a process. */
 export class TextThreads {
@@ -31,7 +34,8 @@ export class TextThreads {
 
   /** See `QueryTexts`. */
   take(bytes: number): SharedArrayBuffer | null {
-    if (this.#lent + bytes > this.#most) return null;
+    const most = this.#most + (bytes <= SMALL_BYTES ? SMALL_LENT_BYTES : 0);
+    if (this.#lent + bytes > most) return null;
     const buffer = this.#buffers.take(bytes);
     this.#lent += buffer.byteLength;
     return buffer;

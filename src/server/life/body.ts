@@ -28,6 +28,8 @@ export class Body implements ByteQueue {
   #ended = false;
   #closed = false;
   #released = false;
+  /** Whether the sender rests until a later tick. */
+  #resting = false;
   #wake: (() => void) | null = null;
   /** Takes bytes as they arrive, as long as it returns true. */
   #into: ((bytes: Buffer) => boolean) | null = null;
@@ -127,7 +129,7 @@ export class Body implements ByteQueue {
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
-    if (this.#request.isPaused()) this.#request.resume();
+    this.#resume();
     return woken;
   }
 
@@ -142,7 +144,23 @@ export class Body implements ByteQueue {
     this.#released = true;
     this.#returned.length = 0;
     this.#queue.length = 0;
-    if (this.#request.isPaused()) this.#request.resume();
+    this.#resume();
+  }
+
+  #resume(): void {
+    if (!this.#resting && this.#request.isPaused()) this.#request.resume();
+  }
+
+  /** Lets the sender rest if bodies have had their time of this tick. */
+  #mayRest(): void {
+    const { intake } = this.#slices;
+    if (this.#resting || !intake.isOver) return;
+    this.#resting = true;
+    this.#request.pause();
+    intake.rest(() => {
+      this.#resting = false;
+      if (this.#released || this.#wake !== null) this.#resume();
+    });
   }
 
   get #isLong(): boolean {
@@ -163,6 +181,7 @@ export class Body implements ByteQueue {
   }
 
   #keep(bytes: Buffer): void {
+    this.#mayRest();
     if (this.#released) return;
     this.#received += bytes.length;
     this.#first = this.#received === bytes.length ? bytes : null;

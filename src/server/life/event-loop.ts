@@ -3,6 +3,7 @@
  * gathers work.
  */
 import { openSync, readSync } from "node:fs";
+import { Intake } from "./intake.js";
 
 /** A time slice is ended after this many milliseconds. */
 const SLICE_MS = 4;
@@ -46,6 +47,8 @@ export function mainThreadCpu(): CpuClock {
 export class TimeSlices {
   /** Longest slice so far, in milliseconds of CPU time (of wall time where CPU time is unknown). */
   longestMs = 0;
+  /** The reading of bodies, which is work of the event loop outside of all slices. */
+  readonly intake = new Intake();
   readonly #cpu: CpuClock;
   #depth = 0;
   #startedAt = 0;

@@ -47,11 +47,11 @@ export function npyHeader(shape: readonly number[], numbers: "<f4" | "<i4" = "<f
   return Buffer.concat([head, Buffer.from(`${dictionary.padEnd(length - 1)}\n`, "latin1")]);
 }
 
-/** The bytes of an answer; a part may be read only until the next one is asked for, so each is copied. */
+/** The bytes of an answer; a part may be read until the next one is asked for, as passages of answers are. */
 async function* bytesOf(head: Buffer | null, parts: AsyncIterable<Float32Array>): AsyncGenerator<Buffer, undefined> {
   if (head !== null) yield head;
   for await (const { buffer, byteOffset, byteLength } of parts) {
-    yield Buffer.from(new Uint8Array(buffer, byteOffset, byteLength).slice().buffer);
+    yield Buffer.from(buffer, byteOffset, byteLength);
   }
 }
 

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { setImmediate as immediate } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { describe, expect, it } from "vitest";
-import { sendPassages } from "../../../src/server/http/send-answer.js";
+import { sendPassages, sendStream } from "../../../src/server/http/send-answer.js";
 import type { Service } from "../../../src/server/life/service.js";
 import { startService } from "../../support/soap-service.js";
 
@@ -66,6 +66,27 @@ describe("sendPassages", () => {
     const then = made;
     for (let i = 0; i < 10; i++) await immediate();
     expect(made).toBe(then);
+    await service.stop();
+  });
+});
+
+describe("sendStream", () => {
+  it("sends parts of megabytes in pieces, and gives no part up before all of it is sent", async () => {
+    const shared = Buffer.from(new SharedArrayBuffer(3_000_001));
+    let made = 0;
+    async function* parts(): AsyncGenerator<Buffer> {
+      for (; made < 3; made++) {
+        shared.fill(made + 1);
+        yield shared;
+      }
+    }
+    const taken: number[] = [];
+    const reader = { ...READER, handedOver: (bytes: number) => taken.push(bytes) };
+    const { service } = await serving((reply, given) => sendStream(reply, "text/plain", parts(), given, reader));
+    const answer = Buffer.from(await (await fetch(`http://127.0.0.1:${service.port}/blocks`)).arrayBuffer());
+    const expected = Buffer.concat([1, 2, 3].map((value) => Buffer.alloc(shared.length, value)));
+    expect(answer.equals(expected)).toBe(true);
+    expect(taken).toEqual([shared.length, shared.length, shared.length]);
     await service.stop();
   });
 });

@@ -1,0 +1,24 @@
+/** The memory of text that threads read and write: what is lent at a time, and that small parts have room of their own. */
+import { expect, it } from "vitest";
+import { BufferPool } from "../../../src/engine/main/buffers.js";
+import type { Carrier } from "../../../src/engine/main/carrier.js";
+import { TextThreads } from "../../../src/engine/main/text-threads.js";
+
+const MIB = 2 ** 20;
+
+function lendAll(texts: TextThreads, bytes: number): SharedArrayBuffer[] {
+  const lent: SharedArrayBuffer[] = [];
+  for (let memory = texts.take(bytes); memory !== null; memory = texts.take(bytes)) lent.push(memory);
+  return lent;
+}
+
+it("lends small parts when no more large ones are lent, and all again when they are given back", () => {
+  const texts = new TextThreads({ parallelism: 2 } as Carrier, new BufferPool());
+  for (let round = 0; round < 2; round++) {
+    const large = lendAll(texts, 4 * MIB);
+    expect(large).toHaveLength(6);
+    const small = lendAll(texts, MIB / 4);
+    expect(small).toHaveLength(64);
+    for (const memory of [...large, ...small]) texts.give(memory);
+  }
+});
