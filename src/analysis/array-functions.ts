@@ -3,90 +3,132 @@
 /** The components of a quantity: 1 array for a scalar, 3 for a vector, 9 for a tensor by rows. */
 export type Components = readonly Float64Array[];
 export type Shape = "scalar" | "vector" | "tensor";
+/** Gives an array to overwrite, as long as those of the block. */
+export type Room = () => Float64Array;
 
 /** Components of each shape. */
 export const SIZES: Readonly<Record<Shape, number>> = { scalar: 1, vector: 3, tensor: 9 };
 
 const THREE = [0, 1, 2] as const;
 
-function map(a: Float64Array, f: (a: number) => number): Float64Array {
-  const out = new Float64Array(a.length);
-  for (let i = 0; i < a.length; i++) out[i] = f(a[i]);
-  return out;
-}
+type Binary = (a: Float64Array, b: Float64Array, out: Float64Array) => Float64Array;
+type Unary = (a: Float64Array, out: Float64Array) => Float64Array;
 
-function zip(a: Float64Array, b: Float64Array, f: (a: number, b: number) => number): Float64Array {
-  const out = new Float64Array(a.length);
-  for (let i = 0; i < a.length; i++) out[i] = f(a[i], b[i]);
-  return out;
-}
+const unary =
+  (f: (a: number) => number): Unary =>
+  (a, out) => {
+    for (let i = 0; i < a.length; i++) out[i] = f(a[i]);
+    return out;
+  };
+
+const binary =
+  (f: (a: number, b: number) => number): Binary =>
+  (a, b, out) => {
+    for (let i = 0; i < a.length; i++) out[i] = f(a[i], b[i]);
+    return out;
+  };
 
 // The arithmetic operators have loops of their own, because a function called from many places is not inlined.
-function add(a: Float64Array, b: Float64Array): Float64Array {
-  const out = new Float64Array(a.length);
+const add: Binary = (a, b, out) => {
   for (let i = 0; i < a.length; i++) out[i] = a[i] + b[i];
   return out;
-}
-function subtract(a: Float64Array, b: Float64Array): Float64Array {
-  const out = new Float64Array(a.length);
+};
+const subtract: Binary = (a, b, out) => {
   for (let i = 0; i < a.length; i++) out[i] = a[i] - b[i];
   return out;
-}
-function multiply(a: Float64Array, b: Float64Array): Float64Array {
-  const out = new Float64Array(a.length);
+};
+const multiply: Binary = (a, b, out) => {
   for (let i = 0; i < a.length; i++) out[i] = a[i] * b[i];
   return out;
-}
-function addProduct(a: Float64Array, b: Float64Array, to: Float64Array): void {
-  for (let i = 0; i < a.length; i++) to[i] += a[i] * b[i];
+};
+const divide: Binary = (a, b, out) => {
+  for (let i = 0; i < a.length; i++) out[i] = a[i] / b[i];
+  return out;
+};
+const root: Unary = (a, out) => {
+  for (let i = 0; i < a.length; i++) out[i] = Math.sqrt(a[i]);
+  return out;
+};
+function addProduct(times: number, a: Float64Array, b: Float64Array, to: Float64Array): void {
+  if (times === 1) for (let i = 0; i < a.length; i++) to[i] += a[i] * b[i];
+  else for (let i = 0; i < a.length; i++) to[i] += times * a[i] * b[i];
 }
 
 /** Operators and functions of two scalars; the first two also take two vectors or two tensors. */
-export const BINARY: Readonly<Record<string, (a: Float64Array, b: Float64Array) => Float64Array>> = {
+export const BINARY: Readonly<Record<string, Binary>> = {
   "+": add,
   "-": subtract,
   "*": multiply,
-  "/": (a, b) => zip(a, b, (x, y) => x / y),
-  "<": (a, b) => zip(a, b, (x, y) => Number(x < y)),
-  "<=": (a, b) => zip(a, b, (x, y) => Number(x <= y)),
-  ">": (a, b) => zip(a, b, (x, y) => Number(x > y)),
-  ">=": (a, b) => zip(a, b, (x, y) => Number(x >= y)),
-  "==": (a, b) => zip(a, b, (x, y) => Number(x === y)),
-  "!=": (a, b) => zip(a, b, (x, y) => Number(x !== y)),
-  "&&": (a, b) => zip(a, b, (x, y) => Number(x !== 0 && y !== 0)),
-  "||": (a, b) => zip(a, b, (x, y) => Number(x !== 0 || y !== 0)),
-  min: (a, b) => zip(a, b, Math.min),
-  max: (a, b) => zip(a, b, Math.max),
-  atan2: (a, b) => zip(a, b, Math.atan2),
+  "/": divide,
+  "<": binary((x, y) => Number(x < y)),
+  "<=": binary((x, y) => Number(x <= y)),
+  ">": binary((x, y) => Number(x > y)),
+  ">=": binary((x, y) => Number(x >= y)),
+  "==": binary((x, y) => Number(x === y)),
+  "!=": binary((x, y) => Number(x !== y)),
+  "&&": binary((x, y) => Number(x !== 0 && y !== 0)),
+  "||": binary((x, y) => Number(x !== 0 || y !== 0)),
+  min: binary(Math.min),
+  max: binary(Math.max),
+  atan2: binary(Math.atan2),
 };
 
 /** Operators and functions of a scalar. */
-export const UNARY: Readonly<Record<string, (a: Float64Array) => Float64Array>> = {
-  "-": (a) => map(a, (x) => -x),
-  "!": (a) => map(a, (x) => Number(x === 0)),
-  sqrt: (a) => map(a, Math.sqrt),
-  abs: (a) => map(a, Math.abs),
-  exp: (a) => map(a, Math.exp),
-  log: (a) => map(a, Math.log),
-  sin: (a) => map(a, Math.sin),
-  cos: (a) => map(a, Math.cos),
-  sign: (a) => map(a, Math.sign),
+export const UNARY: Readonly<Record<string, Unary>> = {
+  "-": unary((x) => -x),
+  "!": unary((x) => Number(x === 0)),
+  sqrt: root,
+  abs: unary(Math.abs),
+  exp: unary(Math.exp),
+  log: unary(Math.log),
+  sin: unary(Math.sin),
+  cos: unary(Math.cos),
+  sign: unary(Math.sign),
 };
 
 /** Whole powers, by products, so that they have the same bits everywhere. */
-export function power(a: Float64Array, exponent: number): Float64Array {
-  const out = new Float64Array(a.length).fill(1);
-  for (let i = 0; i < Math.abs(exponent); i++) for (let n = 0; n < out.length; n++) out[n] *= a[n];
+export function power(a: Float64Array, exponent: number, out: Float64Array): Float64Array {
+  out.fill(1);
+  for (let i = 0; i < Math.abs(exponent); i++) multiply(out, a, out);
   if (exponent < 0) for (let n = 0; n < out.length; n++) out[n] = 1 / out[n];
   return out;
 }
 
-/** Sum of the products of components in pairs. */
-export function contraction(a: Components, b: Components): Float64Array {
-  const out = new Float64Array(a[0].length);
-  a.forEach((component, i) => {
-    addProduct(component, b[i], out);
-  });
+/** Calls `f` for each component, once for those that are one array: symmetric tensors have six. */
+export function eachOnce(a: Components, f: (one: Float64Array) => Float64Array): Components {
+  const out: Float64Array[] = [];
+  for (const one of a) {
+    const same = a.indexOf(one);
+    out.push(same < out.length ? out[same] : f(one));
+  }
+  return out;
+}
+
+/** Sums of components in pairs. */
+export function sums(a: Components, b: Components, room: Room): Components {
+  const out: Float64Array[] = [];
+  for (let c = 0; c < a.length; c++) {
+    const same = pairBefore(a, b, c, true);
+    out.push(same >= 0 ? out[same] : add(a[c], b[c], room()));
+  }
+  return out;
+}
+
+/** The number of an earlier pair with the same arrays, in either order if they commute; -1 for none. */
+function pairBefore(a: Components, b: Components, c: number, commutes: boolean): number {
+  for (let i = 0; i < c; i++)
+    if ((a[i] === a[c] && b[i] === b[c]) || (commutes && a[i] === b[c] && b[i] === a[c])) return i;
+  return -1;
+}
+
+/** Sum of the products of components in pairs; equal pairs are multiplied once. */
+export function contraction(a: Components, b: Components, out: Float64Array): Float64Array {
+  const first = a.map((_, c) => pairBefore(a, b, c, true));
+  out.fill(0);
+  for (let c = 0; c < a.length; c++) {
+    const times = 1 + first.filter((i) => i === c).length;
+    if (first[c] < 0) addProduct(times, a[c], b[c], out);
+  }
   return out;
 }
 
@@ -95,23 +137,27 @@ export function transposed(a: Components): Components {
 }
 
 /** Product of a tensor with a vector or a tensor, by rows. */
-export function product(a: Components, b: Components): Components {
+export function product(a: Components, b: Components, room: Room): Components {
   const columns = b.length === 3 ? [[b[0], b[1], b[2]]] : THREE.map((j) => [b[j], b[3 + j], b[6 + j]]);
-  return THREE.flatMap((i) => columns.map((column) => contraction(a.slice(3 * i, 3 * i + 3), column)));
+  return THREE.flatMap((i) => columns.map((column) => contraction(a.slice(3 * i, 3 * i + 3), column, room())));
 }
 
-export function cross(a: Components, b: Components): Components {
-  const minor = (i: number, j: number): Float64Array => subtract(multiply(a[i], b[j]), multiply(a[j], b[i]));
+export function cross(a: Components, b: Components, room: Room): Components {
+  const minor = (i: number, j: number): Float64Array => {
+    const out = multiply(a[i], b[j], room());
+    for (let n = 0; n < out.length; n++) out[n] -= a[j][n] * b[i][n];
+    return out;
+  };
   return [minor(1, 2), minor(2, 0), minor(0, 1)];
 }
 
 /** Sum of the diagonal. */
-export function trace(a: Components): Float64Array {
-  return add(add(a[0], a[4]), a[8]);
+export function trace(a: Components, out: Float64Array): Float64Array {
+  return add(add(a[0], a[4], out), a[8], out);
 }
 
-export function determinant(a: Components): Float64Array {
-  return contraction(a.slice(0, 3), cross(a.slice(3, 6), a.slice(6, 9)));
+export function determinant(a: Components, room: Room): Float64Array {
+  return contraction(a.slice(0, 3), cross(a.slice(3, 6), a.slice(6, 9), room), room());
 }
 
 /**
@@ -119,18 +165,20 @@ export function determinant(a: Components): Float64Array {
  *
  * Source: Golub and Van Loan, Matrix Computations, section 8.5; error a few units in the last place of the largest.
  */
-export function eigenvalues(a: Components): Components {
-  const out = THREE.map(() => new Float64Array(a[0].length));
+export function eigenvalues(a: Components, room: Room): Components {
+  const out = [room(), room(), room()];
   const m = new Float64Array(9);
   for (let n = 0; n < a[0].length; n++) {
-    for (const i of THREE) for (const j of THREE) m[3 * i + j] = (a[3 * i + j][n] + a[3 * j + i][n]) / 2;
-    for (let sweep = 0; sweep < 8 && m[1] ** 2 + m[2] ** 2 + m[5] ** 2 > 0; sweep++) {
+    for (let i = 0; i < 3; i++) for (let j = 0; j < 3; j++) m[3 * i + j] = (a[3 * i + j][n] + a[3 * j + i][n]) / 2;
+    for (let sweep = 0; sweep < 8 && m[1] * m[1] + m[2] * m[2] + m[5] * m[5] > 0; sweep++) {
       rotate(m, 0, 1, 2);
       rotate(m, 0, 2, 1);
       rotate(m, 1, 2, 0);
     }
-    const [high, middle, low] = Float64Array.of(m[0], m[4], m[8]).sort().reverse();
-    [out[0][n], out[1][n], out[2][n]] = [high, middle, low];
+    const [high, low] = [Math.max(m[0], m[4], m[8]), Math.min(m[0], m[4], m[8])];
+    out[0][n] = high;
+    out[1][n] = Math.max(Math.min(m[0], m[4]), Math.min(Math.max(m[0], m[4]), m[8]));
+    out[2][n] = low;
   }
   return out;
 }
@@ -145,13 +193,18 @@ function rotate(m: Float64Array, p: number, q: number, r: number): void {
   const s = t * c;
   m[4 * p] -= t * off;
   m[4 * q] += t * off;
-  const [pr, qr] = [m[3 * p + r], m[3 * q + r]];
+  const pr = m[3 * p + r];
+  const qr = m[3 * q + r];
   m[3 * p + q] = m[3 * q + p] = 0;
   m[3 * p + r] = m[3 * r + p] = c * pr - s * qr;
   m[3 * q + r] = m[3 * r + q] = s * pr + c * qr;
 }
 
 /** Where the condition is not 0, the first, elsewhere the second. */
-export function choose(condition: Float64Array, yes: Components, no: Components): Components {
-  return yes.map((a, c) => Float64Array.from(condition, (one, i) => (one !== 0 ? a[i] : no[c][i])));
+export function choose(condition: Float64Array, yes: Components, no: Components, room: Room): Components {
+  return yes.map((a, c) => {
+    const out = room();
+    for (let i = 0; i < out.length; i++) out[i] = condition[i] !== 0 ? a[i] : no[c][i];
+    return out;
+  });
 }

@@ -8,11 +8,14 @@ import {
   contraction,
   cross,
   determinant,
+  eachOnce,
   eigenvalues,
   power,
   product,
+  type Room,
   type Shape,
   SIZES,
+  sums,
   trace,
   transposed,
   UNARY,
@@ -27,7 +30,10 @@ const MOST_EXPONENT = 16;
 /** The nodes of a block: their inputs, and what has been computed of them. */
 export interface BlockInputs {
   readonly count: number;
-  input(key: InputKey): Components;
+  /** A component of an input. */
+  input(key: InputKey, component: number): Float64Array;
+  /** Arrays to overwrite, of `count` numbers each, which nothing else uses until the block is done. */
+  readonly room: Room;
   readonly computed: Map<string, Components>;
 }
 
@@ -47,6 +53,8 @@ interface Part {
   readonly run: (block: BlockInputs) => Components;
   /** The value, if it is the same everywhere. */
   readonly constant?: number;
+  /** An input, or components of one from number `from` on: others are not computed. */
+  readonly source?: { readonly key: InputKey; readonly from: number };
 }
 
 type SyntaxTree = jsep.Expression & Record<string, unknown>;
@@ -93,7 +101,7 @@ export function compileScalar(text: string, names: Names, member?: string): Expr
   if (expression.shape === "scalar") return expression;
   const evaluate = (block: BlockInputs): Components => {
     const value = expression.evaluate(block);
-    return [UNARY.sqrt(contraction(value, value))];
+    return [norm(value, block.room)];
   };
   return { ...expression, shape: "scalar", evaluate };
 }
@@ -186,7 +194,7 @@ class ExpressionCompiler {
   #literal(value: unknown): Part {
     if (typeof value !== "number" || !Number.isFinite(value))
       throw this.#refuse(`${excerpt(String(value))} is no number`, this.#columnOf(String(value)));
-    return made(String(value), "scalar", ({ count }) => [new Float64Array(count).fill(value)], value);
+    return made(String(value), "scalar", ({ room }) => [room().fill(value)], value);
   }
 
   #name(name: string): Part {
@@ -204,7 +212,7 @@ class ExpressionCompiler {
     if (field !== undefined && !Object.hasOwn(this.#names.fields, field))
       throw this.#refuse(`the dataset has no ${field}`, column);
     this.#inputs.add(input.key);
-    return made(input.key, input.shape, (block) => block.input(input.key));
+    return inputPart(input.key, 0, input.shape);
   }
 
   #unknown(name: string, column: number): RequestError {
@@ -219,7 +227,12 @@ class ExpressionCompiler {
     if (run === undefined || !"-!".includes(operator)) throw this.#refuse(`there is no operator ${operator}`, column);
     if (operator === "!") this.#scalars(operator, [a], column);
     const negative = operator === "-" && a.constant !== undefined ? -a.constant : undefined;
-    return made(`${operator}(${a.key})`, a.shape, (block) => a.run(block).map(run), negative);
+    return made(
+      `${operator}(${a.key})`,
+      a.shape,
+      (block) => a.run(block).map((one) => run(one, block.room())),
+      negative,
+    );
   }
 
   #binary(operator: string, a: Part, b: Part, column: number): Part {
@@ -228,23 +241,24 @@ class ExpressionCompiler {
     const run = Object.hasOwn(BINARY, operator) && /\W/.test(operator) ? BINARY[operator] : undefined;
     if (run === undefined) throw this.#refuse(`there is no operator ${operator}`, column);
     if (a.shape === "tensor" && b.shape !== "scalar" && operator === "*")
-      return made(key, b.shape, (block) => product(a.run(block), b.run(block)));
+      return made(key, b.shape, (block) => product(a.run(block), b.run(block), block.room));
     const scales = operator === "*" && a.shape === "scalar";
     if (b.shape === "scalar" && (operator === "*" || operator === "/"))
       return made(key, a.shape, (block) => {
         const [factor] = b.run(block);
-        return a.run(block).map((one) => run(one, factor));
+        return eachOnce(a.run(block), (one) => run(one, factor, block.room()));
       });
     if (scales)
       return made(key, b.shape, (block) => {
         const [factor] = a.run(block);
-        return b.run(block).map((one) => run(factor, one));
+        return eachOnce(b.run(block), (one) => run(factor, one, block.room()));
       });
     if (operator !== "+" && operator !== "-") this.#scalars(operator, [a, b], column);
     if (a.shape !== b.shape) throw this.#refuse(`${operator} joins a ${a.shape} and a ${b.shape}`, column);
+    if (operator === "+") return made(key, a.shape, (block) => sums(a.run(block), b.run(block), block.room));
     return made(key, a.shape, (block) => {
       const right = b.run(block);
-      return a.run(block).map((one, c) => run(one, right[c]));
+      return a.run(block).map((one, c) => run(one, right[c], block.room()));
     });
   }
 
@@ -253,8 +267,9 @@ class ExpressionCompiler {
     if (!Number.isInteger(exponent) || Math.abs(exponent) > MOST_EXPONENT)
       throw this.#refuse(`an exponent is a whole number from -${MOST_EXPONENT} to ${MOST_EXPONENT}`, column);
     this.#scalars("^", [a], column);
-    const constant = a.constant === undefined ? undefined : power(Float64Array.of(a.constant), exponent)[0];
-    return made(key, "scalar", (block) => [power(a.run(block)[0], exponent)], constant);
+    const constant =
+      a.constant === undefined ? undefined : power(Float64Array.of(a.constant), exponent, new Float64Array(1))[0];
+    return made(key, "scalar", (block) => [power(a.run(block)[0], exponent, block.room())], constant);
   }
 
   #scalars(what: string, parts: readonly Part[], column: number): void {
@@ -266,7 +281,7 @@ class ExpressionCompiler {
     this.#scalars("?", [test], column);
     if (yes.shape !== no.shape) throw this.#refuse(`the two sides of : are a ${yes.shape} and a ${no.shape}`, column);
     const key = `(${test.key} ? ${yes.key} : ${no.key})`;
-    return made(key, yes.shape, (block) => choose(test.run(block)[0], yes.run(block), no.run(block)));
+    return made(key, yes.shape, (block) => choose(test.run(block)[0], yes.run(block), no.run(block), block.room));
   }
 
   #call(tree: SyntaxTree, depth: number): Part {
@@ -287,7 +302,7 @@ class ExpressionCompiler {
       );
     }
     const key = `${name}(${given.map((one) => one.key).join(", ")})`;
-    return made(key, form.gives, (block) => form.run(...given.map((one) => one.run(block))));
+    return made(key, form.gives, (block) => form.run(block.room, ...given.map((one) => one.run(block))));
   }
 
   #array(parts: readonly Part[]): Part {
@@ -313,6 +328,10 @@ class ExpressionCompiler {
       throw this.#refuse(`a ${object.shape} has no component ${excerpt(text)}`, column);
     if (object.shape === "tensor" && !tree.computed) throw this.#refuse("components of a tensor are A[0][1]", column);
     const size = object.shape === "tensor" ? 3 : 1;
+    if (object.source !== undefined) {
+      const from = object.source.from + size * index;
+      return inputPart(object.source.key, from, size === 3 ? "vector" : "scalar");
+    }
     const key = `${object.key}[${index}]`;
     const pick = (block: BlockInputs): Components => object.run(block).slice(size * index, size * (index + 1));
     return made(key, size === 3 ? "vector" : "scalar", pick);
@@ -331,32 +350,55 @@ function made(key: string, shape: Shape, run: Part["run"], constant?: number): P
   return { key, shape, run: once, ...(constant === undefined ? {} : { constant }) };
 }
 
+function norm(a: Components, room: Room): Float64Array {
+  const out = contraction(a, a, room());
+  return UNARY.sqrt(out, out);
+}
+
+/** Makes a part of components of an input, each of which is read once for a block. */
+function inputPart(key: InputKey, from: number, shape: Shape): Part {
+  const names = Array.from({ length: SIZES[shape] }, (_, c) => `${key}[${from + c}]`);
+  const run = (block: BlockInputs): Components =>
+    names.map((name, c) => {
+      const known = block.computed.get(name);
+      if (known !== undefined) return known[0];
+      const values = block.input(key, from + c);
+      block.computed.set(name, [values]);
+      return values;
+    });
+  return { key: names.length === 1 ? names[0] : `${key}[${from}-]`, shape, run, source: { key, from } };
+}
+
 interface Form {
   readonly takes: readonly Shape[];
   readonly gives: Shape;
-  readonly run: (...values: Components[]) => Components;
+  readonly run: (room: Room, ...values: Components[]) => Components;
 }
 
 const form = (takes: readonly Shape[], gives: Shape, run: Form["run"]): Form => ({ takes, gives, run });
 const SHAPES = Object.keys(SIZES) as Shape[];
-const eigenvalue = (index: number): readonly Form[] => [form(["tensor"], "scalar", (a) => [eigenvalues(a)[index]])];
+const eigenvalue = (index: number): readonly Form[] => [
+  form(["tensor"], "scalar", (room, a) => [eigenvalues(a, room)[index]]),
+];
 const scalarFunctions = ["sqrt", "abs", "exp", "log", "sin", "cos", "sign"] as const;
 const pairFunctions = ["min", "max", "atan2"] as const;
 
 /** Functions by name, with the shapes that each takes. */
 const FUNCTIONS: ReadonlyMap<string, readonly Form[]> = new Map<string, readonly Form[]>([
-  ["dot", [form(["vector", "vector"], "scalar", (a, b) => [contraction(a, b)])]],
-  ["cross", [form(["vector", "vector"], "vector", cross)]],
-  ["norm", SHAPES.map((shape) => form([shape], "scalar", (a) => [UNARY.sqrt(contraction(a, a))]))],
-  ["tr", [form(["tensor"], "scalar", (a) => [trace(a)])]],
-  ["det", [form(["tensor"], "scalar", (a) => [determinant(a)])]],
-  ["transpose", [form(["tensor"], "tensor", transposed)]],
-  ["ddot", [form(["tensor", "tensor"], "scalar", (a, b) => [contraction(a, b)])]],
+  ["dot", [form(["vector", "vector"], "scalar", (room, a, b) => [contraction(a, b, room())])]],
+  ["cross", [form(["vector", "vector"], "vector", (room, a, b) => cross(a, b, room))]],
+  ["norm", SHAPES.map((shape) => form([shape], "scalar", (room, a) => [norm(a, room)]))],
+  ["tr", [form(["tensor"], "scalar", (room, a) => [trace(a, room())])]],
+  ["det", [form(["tensor"], "scalar", (room, a) => [determinant(a, room)])]],
+  ["transpose", [form(["tensor"], "tensor", (_, a) => transposed(a))]],
+  ["ddot", [form(["tensor", "tensor"], "scalar", (room, a, b) => [contraction(a, b, room())])]],
   ["eig1", eigenvalue(0)],
   ["eig2", eigenvalue(1)],
   ["eig3", eigenvalue(2)],
-  ...scalarFunctions.map((name) => [name, [form(["scalar"], "scalar", ([a]) => [UNARY[name](a)])]] as const),
+  ...scalarFunctions.map(
+    (name) => [name, [form(["scalar"], "scalar", (room, [a]) => [UNARY[name](a, room())])]] as const,
+  ),
   ...pairFunctions.map(
-    (name) => [name, [form(["scalar", "scalar"], "scalar", ([a], [b]) => [BINARY[name](a, b)])]] as const,
+    (name) => [name, [form(["scalar", "scalar"], "scalar", (room, [a], [b]) => [BINARY[name](a, b, room())])]] as const,
   ),
 ]);

@@ -34,7 +34,40 @@ const RUN = 128;
  *
  * The mean is corrected by the mean of the deviations, so the sum of deviations is zero to rounding.
  */
-export function momentsOf(values: ArrayLike<number>, weights: ArrayLike<number> | null = null): Moments {
+export function momentsOf(values: Float64Array, weights: Float64Array | null = null): Moments {
+  const first = (weights === null ? plainFirst(values) : null) ?? weightedFirst(values, weights);
+  const { count, weight, sum, min, max } = first;
+  const missing = values.length - count;
+  if (count === 0) return { ...NO_MOMENTS, missing };
+  const estimate = sum / weight;
+  const plain = weights === null && missing === 0;
+  const sums = plain ? plainSums(values, estimate) : weightedSums(values, weights, estimate);
+  return { count, missing, weight, min, max, ...centralSums(sums, estimate, weight) };
+}
+
+type FirstSums = Pick<Moments, "count" | "weight" | "min" | "max"> & { readonly sum: number };
+
+/** Count, sum and extremes of values; null if one of them may be NaN. */
+function plainFirst(values: Float64Array): FirstSums | null {
+  let sum = 0;
+  let min = Infinity;
+  let max = -Infinity;
+  for (let from = 0; from < values.length; from += RUN) {
+    let runSum = 0;
+    const to = Math.min(from + RUN, values.length);
+    for (let i = from; i < to; i++) {
+      const value = values[i];
+      runSum += value;
+      if (value < min) min = value;
+      if (value > max) max = value;
+    }
+    sum += runSum;
+  }
+  return Number.isNaN(sum) ? null : { count: values.length, weight: values.length, sum, min, max };
+}
+
+/** The same with weights, and without NaN. */
+function weightedFirst(values: Float64Array, weights: Float64Array | null): FirstSums {
   let [count, weight, sum, min, max] = [0, 0, 0, Infinity, -Infinity];
   for (let from = 0; from < values.length; from += RUN) {
     let [runWeight, runSum] = [0, 0];
@@ -52,18 +85,41 @@ export function momentsOf(values: ArrayLike<number>, weights: ArrayLike<number> 
     weight += runWeight;
     sum += runSum;
   }
-  const missing = values.length - count;
-  if (count === 0) return { ...NO_MOMENTS, missing };
-  return { count, missing, weight, min, max, ...centralSums(values, weights, sum / weight, weight) };
+  return { count, weight, sum, min, max };
 }
 
-/** The mean near an estimate, and the weighted sums of powers of the deviations from it. */
-function centralSums(
-  values: ArrayLike<number>,
-  weights: ArrayLike<number> | null,
-  estimate: number,
-  weight: number,
-): Pick<Moments, "mean" | "m2" | "m3" | "m4"> {
+type PowerSums = readonly [number, number, number, number];
+
+/** Sums of the powers of the deviations from an estimate of the mean. */
+function plainSums(values: Float64Array, estimate: number): PowerSums {
+  let s1 = 0;
+  let s2 = 0;
+  let s3 = 0;
+  let s4 = 0;
+  for (let from = 0; from < values.length; from += RUN) {
+    let r1 = 0;
+    let r2 = 0;
+    let r3 = 0;
+    let r4 = 0;
+    const to = Math.min(from + RUN, values.length);
+    for (let i = from; i < to; i++) {
+      const d = values[i] - estimate;
+      const square = d * d;
+      r1 += d;
+      r2 += square;
+      r3 += square * d;
+      r4 += square * square;
+    }
+    s1 += r1;
+    s2 += r2;
+    s3 += r3;
+    s4 += r4;
+  }
+  return [s1, s2, s3, s4];
+}
+
+/** The same with weights, and without NaN. */
+function weightedSums(values: Float64Array, weights: Float64Array | null, estimate: number): PowerSums {
   let [s1, s2, s3, s4] = [0, 0, 0, 0];
   for (let from = 0; from < values.length; from += RUN) {
     let [r1, r2, r3, r4] = [0, 0, 0, 0];
@@ -83,7 +139,15 @@ function centralSums(
     s3 += r3;
     s4 += r4;
   }
-  // Moves the deviations from the estimate, which is off by rounding, to the mean.
+  return [s1, s2, s3, s4];
+}
+
+/** Moves deviations from an estimate, which is off by rounding, to the mean. */
+function centralSums(
+  [s1, s2, s3, s4]: PowerSums,
+  estimate: number,
+  weight: number,
+): Pick<Moments, "mean" | "m2" | "m3" | "m4"> {
   const e = s1 / weight;
   const m2 = s2 - weight * e * e;
   const m3 = s3 - 3 * e * s2 + 2 * weight * e ** 3;

@@ -248,8 +248,8 @@ function conditionalOf(reduction: AnyReduction & { kind: "conditional" }, sample
   const { weights } = sample;
   const momentsIn = (list: readonly number[]): Moments =>
     momentsOf(
-      list.map((i) => value[i]),
-      weights && list.map((i) => weights[i]),
+      Float64Array.from(list, (i) => value[i]),
+      weights && Float64Array.from(list, (i) => weights[i]),
     );
   return { bins: lists.map((list) => (list.length === 0 ? NO_MOMENTS : momentsIn(list))), outside, missing };
 }

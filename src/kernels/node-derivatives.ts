@@ -8,7 +8,7 @@ import {
   MIXED_DIFFERENCES,
   SECOND_DIFFERENCES,
 } from "./finite-difference.js";
-import { reachOf, tileDifferences } from "./threshold.js";
+import { reachOf, type TileDifferences, tileDifferences } from "./threshold.js";
 import type { Axes, Triple } from "./types.js";
 
 /** Nodes of a field around a box, dense, in the layout [z][y][x][component]. */
@@ -27,7 +27,7 @@ export interface DifferencedNodes {
 }
 
 const AXES = [0, 1, 2] as const;
-type AxisIndex = (typeof AXES)[number];
+export type AxisIndex = (typeof AXES)[number];
 
 /** Derivatives at nodes on one grid; values are in arrays of one number per node, x fastest. */
 export class NodeDerivatives {
@@ -61,34 +61,42 @@ export class NodeDerivatives {
     return { low, span };
   }
 
-  /** The first or second derivative of one component along an axis. */
+  /** Overwrites `out` with the first or second derivative of one component along an axis at the nodes of a box. */
   derivative(
     field: Surroundings,
     box: DifferencedNodes,
     component: number,
     axis: AxisIndex,
     derivative: 1 | 2,
+    out: Float64Array,
   ): Float64Array {
     const table = (derivative === 1 ? this.#first : this.#second)[axis];
     const step = field.components * strideOf(field.span, axis);
-    const taps = tileDifferences(table, box.first[axis], box.count[axis], step);
-    const { components, nodes } = field;
-    return this.#rows(field, box, (out, to, from, y, z) => {
-      const inRow = axis === 0 && !table.shared;
-      for (let x = 0; x < (inRow ? box.count[0] : 1); x++) {
-        const n = axis === 0 ? x : axis === 1 ? y : z;
-        const end = inRow ? x + 1 : box.count[0];
-        for (let t = 0; t < taps.count[n]; t++) {
-          const weight = taps.weight[n * taps.width + t];
-          const at = from + component + taps.offset[n * taps.width + t];
-          for (let i = x; i < end; i++) out[to + i] += weight * nodes[at + i * components];
+    // All nodes of an evenly spaced periodic axis have the weights of its first one.
+    const taps = tileDifferences(table, box.first[axis], table.shared ? 1 : box.count[axis], step);
+    const [nx, ny, nz] = box.count;
+    // Nodes of a row share their weights, except along x on an axis whose nodes differ.
+    const run = axis === 0 && !table.shared ? 1 : nx;
+    for (let z = 0, to = 0; z < nz; z++)
+      for (let y = 0; y < ny; y++) {
+        const from = rowOf(field, box, y, z) + component;
+        for (let x = 0; x < nx; x += run, to += run) {
+          const n = table.shared ? 0 : axis === 0 ? x : axis === 1 ? y : z;
+          addTaps(field.nodes, from + x * field.components, field.components, run, taps, n, out, to);
         }
       }
-    });
+    return out;
   }
 
   /** The mixed second derivative: on the plane diagonals if the centred stencil fits, else by first differences. */
-  mixed(field: Surroundings, box: DifferencedNodes, component: number, a: AxisIndex, b: AxisIndex): Float64Array {
+  mixed(
+    field: Surroundings,
+    box: DifferencedNodes,
+    component: number,
+    a: AxisIndex,
+    b: AxisIndex,
+    out: Float64Array,
+  ): Float64Array {
     const { components, nodes, span } = field;
     const strides = AXES.map((axis) => components * strideOf(span, axis));
     const tiles = AXES.map((axis) =>
@@ -97,41 +105,66 @@ export class NodeDerivatives {
     const centred = MIXED_DIFFERENCES[this.#order].map((m) => m / (this.#axes[a].spacing * this.#axes[b].spacing));
     const isCentred = (axis: AxisIndex, node: number): boolean =>
       fitsCentred(this.#axes[axis], this.#order, box.first[axis] + node);
-    return this.#rows(field, box, (out, to, from, y, z) => {
-      for (let x = 0; x < box.count[0]; x++) {
-        const local = [x, y, z];
-        const at = from + x * components + component;
-        let sum = 0;
-        if (isCentred(a, local[a]) && isCentred(b, local[b])) {
-          for (let k = 0; k < centred.length; k++) {
-            const [p, q] = [(k + 1) * strides[a], (k + 1) * strides[b]];
-            sum += centred[k] * (nodes[at + p + q] + nodes[at - p - q] - nodes[at + p - q] - nodes[at - p + q]);
-          }
-        } else {
-          const [s, t] = [tiles[a], tiles[b]];
-          for (let i = local[a] * s.width; i < local[a] * s.width + s.count[local[a]]; i++)
-            for (let j = local[b] * t.width; j < local[b] * t.width + t.count[local[b]]; j++)
-              sum += s.weight[i] * t.weight[j] * nodes[at + s.offset[i] + t.offset[j]];
+    const local = [0, 0, 0];
+    for (let n = 0; n < out.length; n++) {
+      const row = Math.floor(n / box.count[0]);
+      local[0] = n % box.count[0];
+      local[1] = row % box.count[1];
+      local[2] = Math.floor(row / box.count[1]);
+      const at = rowOf(field, box, local[1], local[2]) + local[0] * components + component;
+      let sum = 0;
+      if (isCentred(a, local[a]) && isCentred(b, local[b])) {
+        for (let k = 0; k < centred.length; k++) {
+          const [p, q] = [(k + 1) * strides[a], (k + 1) * strides[b]];
+          sum += centred[k] * (nodes[at + p + q] + nodes[at - p - q] - nodes[at + p - q] - nodes[at - p + q]);
         }
-        out[to + x] = sum;
+      } else {
+        const [s, t] = [tiles[a], tiles[b]];
+        for (let i = local[a] * s.width; i < local[a] * s.width + s.count[local[a]]; i++)
+          for (let j = local[b] * t.width; j < local[b] * t.width + t.count[local[b]]; j++)
+            sum += s.weight[i] * t.weight[j] * nodes[at + s.offset[i] + t.offset[j]];
       }
-    });
-  }
-
-  /** Fills an array row by row. @param fill gets where a row begins in the array and in the dense box */
-  #rows(
-    { components, low, span }: Surroundings,
-    { first, count }: DifferencedNodes,
-    fill: (out: Float64Array, to: number, from: number, y: number, z: number) => void,
-  ): Float64Array {
-    const out = new Float64Array(count[0] * count[1] * count[2]);
-    for (let z = 0; z < count[2]; z++) {
-      for (let y = 0; y < count[1]; y++) {
-        const row = (first[2] + z - low[2]) * span[1] + first[1] + y - low[1];
-        fill(out, (z * count[1] + y) * count[0], components * (row * span[0] + first[0] - low[0]), y, z);
-      }
+      out[n] = sum;
     }
     return out;
+  }
+}
+
+/** Where a row of the box begins in the dense box. */
+function rowOf({ components, low, span }: Surroundings, { first }: DifferencedNodes, y: number, z: number): number {
+  const row = (first[2] + z - low[2]) * span[1] + first[1] + y - low[1];
+  return components * (row * span[0] + first[0] - low[0]);
+}
+
+/** Overwrites a run of `out` with the sums of the taps of node `n`; four at a time, in their order. */
+function addTaps(
+  nodes: Float32Array,
+  from: number,
+  step: number,
+  length: number,
+  { count, width, offset, weight }: TileDifferences,
+  n: number,
+  out: Float64Array,
+  to: number,
+): void {
+  const end = n * width + count[n];
+  let t = n * width;
+  if (end - t >= 4) {
+    let a = from + offset[t];
+    const b = offset[t + 1] - offset[t];
+    const c = offset[t + 2] - offset[t];
+    const d = offset[t + 3] - offset[t];
+    const p = weight[t];
+    const q = weight[t + 1];
+    const r = weight[t + 2];
+    const s = weight[t + 3];
+    for (let i = to; i < to + length; i++, a += step)
+      out[i] = p * nodes[a] + q * nodes[a + b] + r * nodes[a + c] + s * nodes[a + d];
+    t += 4;
+  } else out.fill(0, to, to + length);
+  for (; t < end; t++) {
+    const p = weight[t];
+    for (let i = to, a = from + offset[t]; i < to + length; i++, a += step) out[i] += p * nodes[a];
   }
 }
 

@@ -21,8 +21,9 @@ function oneNode(): BlockInputs {
   };
   return {
     count: 1,
-    input: (key) => values(key).map((value) => Float64Array.of(value)),
+    input: (key, component) => Float64Array.of(values(key)[component] as number),
     computed: new Map(),
+    room: () => new Float64Array(1),
   };
 }
 

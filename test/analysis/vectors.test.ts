@@ -33,7 +33,10 @@ describe("moments", () => {
   });
 
   it("count NaN and leave it out", () => {
-    const moments = mergeMoments(momentsOf([NaN, NaN]), mergeMoments(momentsOf([1, NaN]), momentsOf([3])));
+    const moments = mergeMoments(
+      momentsOf(Float64Array.of(NaN, NaN)),
+      mergeMoments(momentsOf(Float64Array.of(1, NaN)), momentsOf(Float64Array.of(3))),
+    );
     expect(moments).toMatchObject({ count: 2, missing: 3, mean: 2, m2: 2, min: 1, max: 3 });
   });
 });

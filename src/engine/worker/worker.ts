@@ -21,7 +21,7 @@ import { evaluateBatch, readAhead } from "./batch.js";
 import { compress } from "./compress.js";
 import { cutNodes, searchNodes } from "./node-regions.js";
 import { OpenDatasets } from "./open-dataset.js";
-import { reduceNodes } from "./reduce-nodes.js";
+import { NodeReductions } from "./reduce-nodes.js";
 import { Sampler } from "./sampler.js";
 import { sortSection } from "./sweep-sort.js";
 
@@ -36,6 +36,7 @@ shareStoresOf(parentPort);
 const seat = claimSeat();
 const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, seat, accelerate);
 const datasets = new OpenDatasets({ fd8Legacy, accelerator: sampler.accelerator }, readDataset, openDataset);
+const reductions = new NodeReductions();
 const texts = new Texts(fromModule(new URL("../../text/text.wasm", import.meta.url), (wasm) => new TextModule(wasm)));
 Atomics.store(loaded, seat, threadId);
 
@@ -111,7 +112,7 @@ function perform(task: TaskMessage): unknown {
     case "join":
       return recordsByValue(task.parts, task.count);
     case "reduce":
-      return reduceNodes(task, datasets.of(task), sampler);
+      return reductions.reduce(task, datasets.of(task), sampler);
     case "cutout":
       return cutNodes(task, datasets.of(task), sampler, startSlice());
     case "batch":
