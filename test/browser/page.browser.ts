@@ -326,7 +326,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     const z = [...(await response.text()).matchAll(/<z>([^<]+)<\/z>/g)].map((match) => Number(match[1]));
     expect(z).toEqual(shown);
     for (const [language, pattern] of [
-      ["python", /client\.service\.GetVelocity\(/],
+      ["python", /ds\.call\("GetVelocity", points/],
       ["matlab", /answer = jsondecode\(text\);/],
       ["typescript", /await client\.GetVelocity\(\{/],
     ] as const) {

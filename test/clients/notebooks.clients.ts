@@ -1,6 +1,6 @@
 /** The notebooks of examples/ run from top to bottom against the included data. */
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -25,21 +25,42 @@ afterAll(() => service.close());
 interface Cell {
   readonly cell_type: string;
   readonly execution_count: number | null;
+  readonly source: readonly string[];
   readonly outputs?: readonly { readonly output_type: string; readonly data?: Record<string, unknown> }[];
 }
 
+function codeOf(file: string): readonly Cell[] {
+  const { cells } = JSON.parse(readFileSync(file, "utf8")) as { cells: Cell[] };
+  return cells.filter((cell) => cell.cell_type === "code");
+}
+
+const figures = ({ outputs = [] }: Cell) => outputs.filter((output) => output.data?.["image/png"] !== undefined);
+
 const reason = missing(TOOLKITS.notebooks);
 
-it.for(["first-query-to-spectrum", "particle-dispersion"])("runs %s and draws its figure", async (name, { skip }) => {
+const NOTEBOOKS = readdirSync(here("../../examples/notebooks")).filter((name) => name.endsWith(".ipynb"));
+
+it.for(NOTEBOOKS)("runs %s and draws its figure", async (name, { skip }) => {
   skip(reason !== null, reason ?? "");
-  const notebook = here(`../../examples/notebooks/${name}.ipynb`);
+  const notebook = here(`../../examples/notebooks/${name}`);
   await run(PYTHON, ["-m", "nbconvert", "--to", "notebook", "--execute", "--output-dir", folder, notebook], {
-    env: { ...process.env, FIELDPROBE_SERVICE: service.url, HOME: folder },
+    env: {
+      ...process.env,
+      SERVICE: service.url,
+      FIELDPROBE: `${process.execPath} ${here("../../bin/fieldprobe.js")}`,
+      PYTHONPATH: here("../../python/src"),
+      HOME: folder,
+    },
   });
-  const cells = (JSON.parse(readFileSync(join(folder, `${name}.ipynb`), "utf8")) as { cells: Cell[] }).cells;
-  const code = cells.filter((cell) => cell.cell_type === "code");
+  const code = codeOf(join(folder, name));
   expect(code.every((cell) => cell.execution_count !== null)).toBe(true);
+  expect(code.flatMap(figures)).toHaveLength(1);
   const outputs = code.flatMap((cell) => cell.outputs ?? []);
   expect(outputs.filter((output) => output.output_type === "error")).toEqual([]);
-  expect(outputs.filter((output) => output.data?.["image/png"] !== undefined)).toHaveLength(1);
+});
+
+it.each(NOTEBOOKS)("%s keeps its figure, and has at most 25 lines", (name) => {
+  const code = codeOf(here(`../../examples/notebooks/${name}`));
+  expect(code.flatMap(figures)).toHaveLength(1);
+  expect(code.flatMap(({ source }) => source).filter((line) => line.trim() !== "").length).toBeLessThanOrEqual(25);
 });

@@ -44,8 +44,8 @@ export const TOOLKITS = {
   strong: { name: "strong-soap", packages: [], probe: shell("command -v npm") },
   notebooks: {
     name: "Jupyter",
-    packages: ["python3-nbconvert", "python3-ipykernel", "python3-numpy", "python3-matplotlib"],
-    probe: [DEBIAN_PYTHON, "-c", "import nbconvert, ipykernel, numpy, matplotlib"],
+    packages: ["nbconvert", "ipykernel", "numpy", "matplotlib", "xarray", "netcdf4"].map((name) => `python3-${name}`),
+    probe: [DEBIAN_PYTHON, "-c", "import nbconvert, ipykernel, numpy, matplotlib, xarray, netCDF4"],
   },
   zarr: {
     name: "xarray and zarr-python",

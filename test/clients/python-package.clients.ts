@@ -8,6 +8,8 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
+import { python } from "../../src/web/recipes/python.js";
+import type { Recipe } from "../../src/web/recipes/recipe.js";
 import { scratchFolder } from "../support/scratch.js";
 import { missing, PYTHON, TOOLKITS } from "./packages.js";
 
@@ -38,6 +40,31 @@ describe.skipIf(reason !== null)("python/", () => {
     const { stdout } = await run(PYTHON, ["-m", "pytest", "-q"], { cwd: copy, env });
     expect(stdout).toMatch(/\d+ passed/);
     expect(stdout).not.toMatch(/failed|error/);
+  });
+
+  it("runs the scripts that the page copies", async () => {
+    const places = { points: Float32Array.of(1, 2, 3), dataset: "isotropic32" };
+    const options = { spatialInterpolation: "Lag8", temporalInterpolation: "PCHIP" };
+    const track = { StartTime: 0, dt: 0.05, nt: 10, spatialInterpolation: "Lag4" };
+    const recipes: readonly (readonly [Recipe, string])[] = [
+      [{ query: { ...places, operation: "GetVelocity", parameters: { time: 0.5, ...options } } }, "-0.13712144"],
+      [{ query: { ...places, operation: "GetVelocity", parameters: { time: [0.5, 0.75], ...options } } }, "0.75 [["],
+      [
+        {
+          query: { ...places, operation: "GetVelocity", parameters: options },
+          get: "api/datasets/isotropic32/slice?field=wz&time=0.5&method=Fd4Lag4&axis=z&at=1&origin=0%2C0&extent=6%2C6&nodes=8%2C4",
+        },
+        "(4, 8) ('y', 'x')",
+      ],
+      [{ query: { ...places, operation: "GetPosition", parameters: track }, every: 5, stops: false }, "(1, 3, 3)"],
+    ];
+    const endpoint = { base: `${service.url}/`, soap: "service/turbulence.asmx", namespace: "", token: false };
+    for (const [i, [recipe, printed]] of recipes.entries()) {
+      const file = join(folder, `recipe-${i}.py`);
+      writeFileSync(file, python(recipe, endpoint));
+      const env = { ...process.env, PYTHONPATH: join(copy, "src") };
+      expect((await run(PYTHON, [file], { env })).stdout).toContain(printed);
+    }
   });
 
   it("is installed by pip, and runs its quick start as printed", async () => {

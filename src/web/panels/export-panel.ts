@@ -47,9 +47,9 @@ export interface Figures {
 const WRITERS: Readonly<
   Record<ViewState["language"], { name: string; write: (recipe: Recipe, endpoint: Endpoint) => string }>
 > = {
+  python: { name: "Python", write: python },
   curl: { name: "curl", write: curl },
   soap: { name: "SOAP XML", write: soapXml },
-  python: { name: "Python (zeep)", write: python },
   matlab: { name: "MATLAB or Octave", write: matlab },
   typescript: { name: "TypeScript", write: typescript },
 };

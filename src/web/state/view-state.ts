@@ -13,7 +13,7 @@ export const SEED_SHAPES = ["point", "line", "grid"] as const;
 /** Operations that track particles on the page. */
 export const TRACKERS = ["GetPosition", "GetPositionParticleControl", "GetPositionInertialParticle"] as const;
 /** Languages of the call that the page shows. */
-export const LANGUAGES = ["curl", "soap", "python", "matlab", "typescript"] as const;
+export const LANGUAGES = ["python", "curl", "soap", "matlab", "typescript"] as const;
 /** Figures whose call the page can show. */
 export const SUBJECTS = ["slice", "probe", "profile", "series", "particles"] as const;
 /** Samples a side of a slice; `auto` lets the page choose, `grid` takes the nodes of the dataset. */
@@ -198,7 +198,7 @@ export function initialState(facts: DatasetFacts): ViewState {
     record: 0,
     camera: null,
     subject: "slice",
-    language: "curl",
+    language: "python",
     theme: "auto",
   };
 }

@@ -46,6 +46,22 @@ it("escapes text in XML", () => {
   expect(dashes.split("-->")).toHaveLength(2);
 });
 
+it("asks for planes by their grid and for paths by their ends in Python", () => {
+  const get =
+    "api/datasets/box/slice?field=wz&time=0.5&method=Fd4Lag4&axis=z&at=1&origin=0%2C0&extent=6%2C6&nodes=64%2C32";
+  expect(python({ query: QUERY, get }, ENDPOINT)).toContain(
+    'plane = ds.slice("wz", 0.5, "z", 1, nodes=(64,32),\n    method="Fd4Lag4", origin="0,0", extent="6,6")',
+  );
+  const query: PointQuery = {
+    ...QUERY,
+    operation: "GetPosition",
+    parameters: { StartTime: 0.5, dt: 0.25, nt: 4, spatialInterpolation: "Lag4" },
+  };
+  expect(python({ query, every: 2, stops: true }, ENDPOINT)).toContain(
+    'ds.trajectories(points, 0.5, 0.5 + 4 * 0.25, 0.25,\n    method="Lag4", every=2, openFaces="stop")',
+  );
+});
+
 it("names the positions on the way where they are asked for", () => {
   const query: PointQuery = {
     ...QUERY,
