@@ -1,91 +1,161 @@
-/** Every door refuses the same questionable files, with the same question. */
-import { spawnSync } from "node:child_process";
+/** Every door refuses every one of the same questionable files, with the same question. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Command } from "commander";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { freeAddresses } from "../../bench/free-addresses.js";
+import { checkCommand } from "../../src/cli/commands/check.js";
+import { convertCommand } from "../../src/cli/commands/convert.js";
+import { cutoutCommand } from "../../src/cli/commands/cutout.js";
+import { inspectCommand } from "../../src/cli/commands/inspect.js";
+import { queryCommand } from "../../src/cli/commands/query.js";
+import { Cluster } from "../../src/cluster/cluster.js";
+import { loadConfig } from "../../src/config.js";
+import type { Engine } from "../../src/engine/contract/query.js";
+import { openEngine } from "../../src/engine/main/engine.js";
 import type { RunningService } from "../../src/main.js";
-import { scanFolders } from "../../src/storage/catalog/scan-folders.js";
-import { openSource } from "../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { writeHdf5 } from "../support/cubes.js";
 import { QUESTIONABLE } from "../support/questionable-files.js";
+import { runQuery } from "../support/run-query.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
-const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 const SCRATCH = scratchFolder();
-const CHUNK_BYTES = 2 ** 26;
+const OUT = scratchFolder();
 const ROWS = QUESTIONABLE.map((entry) => [entry.name, entry] as const);
-/** Files that commands are run with, which take a process each. */
-const FEW = ROWS.filter((_, at) => at % 7 === 0);
-const POINTS = join(SCRATCH, "points.csv");
-const QUERY = ["query", "GetPressure", "--time", "0", "--method", "None", "--points", POINTS, "--data", SCRATCH];
+const POINTS = join(OUT, "points.csv");
+const NONE = { spatialInterpolation: "None", temporalInterpolation: "None" } as const;
 const pathOf = (name: string) => join(SCRATCH, `${name}.h5`);
-const fieldprobe = (...args: string[]) => spawnSync(process.execPath, [BIN, ...args], { encoding: "utf8" });
 
 let service: RunningService;
+/** Two processes of a cluster, but for the processes. */
+const engines: Engine[] = [];
 beforeAll(async () => {
   await loadHdf5();
   writeFileSync(POINTS, "1,1,1\n");
   for (const { name, write } of QUESTIONABLE) await writeHdf5(pathOf(name), write);
   service = await serveTestData([SCRATCH]);
+  const peers = await freeAddresses(2);
+  for (const PEER_LISTEN of peers) {
+    const config = loadConfig({ DATA: SCRATCH, WORKERS: "1", PEERS: peers.join(","), PEER_LISTEN }, {});
+    const cluster = new Cluster(config, pino({ level: "silent" }));
+    engines.push(await openEngine(config, pino({ level: "silent" }), undefined, cluster));
+    await cluster.listen();
+  }
 });
-afterAll(() => service.close());
+afterAll(async () => {
+  for (const engine of engines) await engine.close(1000);
+  await service.close();
+});
 
-const NONE = { spatialInterpolation: "None", temporalInterpolation: "None" };
-const envelope = (dataset: string) =>
-  '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>' +
-  `<GetVelocity xmlns="http://turbulence.pha.jhu.edu/"><dataset>${dataset}</dataset><time>0</time>` +
-  "<spatialInterpolation>None</spatialInterpolation><temporalInterpolation>None</temporalInterpolation>" +
-  "<points><Point3><x>1</x><y>1</y><z>1</z></Point3></points></GetVelocity></s:Body></s:Envelope>";
+/** Runs a command in this process: what it prints, and the error that it ends with. */
+async function output(command: Command, ...args: readonly string[]): Promise<{ text: string; failed: boolean }> {
+  const written: string[] = [];
+  const note = ((text: string | Uint8Array) => written.push(`${text}`) > 0) as typeof process.stdout.write;
+  const spies = [process.stdout, process.stderr].map((stream) => vi.spyOn(stream, "write").mockImplementation(note));
+  const before = process.exitCode;
+  let failed = false;
+  try {
+    process.exitCode = undefined;
+    await command.parseAsync([...args], { from: "user" });
+    failed = process.exitCode !== undefined && process.exitCode !== 0;
+  } catch (error) {
+    written.push(String(error));
+    failed = true;
+  } finally {
+    process.exitCode = before;
+    for (const spy of spies) spy.mockRestore();
+  }
+  return { text: written.join("").replace(/\s+/g, " "), failed };
+}
+
+/** Requests of clients, of the page and of programs for a dataset. */
+const REQUESTS: readonly (readonly [door: string, ask: (name: string) => Promise<Response>])[] = [
+  ["/api", (name) => post(`/api/datasets/${name}/GetVelocity`, { ...NONE, time: 0, points: [[1, 1, 1]] })],
+  [
+    "/api/batch",
+    (name) =>
+      post("/api/batch", {
+        queries: [{ dataset: name, operation: "GetVelocity", ...NONE, time: 0, points: [[1, 1, 1]] }],
+      }),
+  ],
+  ["the description that the page begins with", (name) => fetch(`${service.url}/api/datasets/${name}`)],
+  ["a slice of the page", (name) => fetch(`${service.url}/api/datasets/${name}/slice?field=speed&time=0&axis=z&at=1`)],
+  ["a cutout of the page", (name) => fetch(`${service.url}/api/datasets/${name}/cutout.h5?start=1,1,1&end=2,2,2`)],
+  ["statistics", (name) => post(`/api/datasets/${name}/statistics`, { time: 0, reduce: [{ moments: "ux" }] })],
+  [
+    "POST values",
+    (name) =>
+      fetch(
+        `${service.url}/values?dataset=${name}&function=GetVariable&var=velocity&t=0&sint=none&sop=field&tint=none`,
+        { method: "POST", body: "1\t1\t1" },
+      ),
+  ],
+  [
+    "SOAP",
+    (name) =>
+      fetch(`${service.url}/service/turbulence.asmx`, {
+        method: "POST",
+        headers: { "content-type": "text/xml; charset=utf-8" },
+        body:
+          '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body>' +
+          `<GetVelocity xmlns="http://turbulence.pha.jhu.edu/"><dataset>${name}</dataset><time>0</time>` +
+          "<spatialInterpolation>None</spatialInterpolation><temporalInterpolation>None</temporalInterpolation>" +
+          "<points><Point3><x>1</x><y>1</y><z>1</z></Point3></points></GetVelocity></s:Body></s:Envelope>",
+      }),
+  ],
+];
+
+function post(path: string, body: object): Promise<Response> {
+  const headers = { "content-type": "application/json" };
+  return fetch(`${service.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
+/** The plain text of an answer in JSON or XML. */
+const plain = (text: string) => text.replaceAll('\\"', '"').replaceAll("&quot;", '"').replace(/\s+/g, " ");
 
 describe("a questionable file", () => {
-  it("is in no list of the service, which the page and peers take their datasets from", async () => {
+  it("is in no list of the service, which the page takes its datasets from, nor of a cluster", async () => {
     const text = await (await fetch(`${service.url}/api/datasets`)).text();
     for (const { name } of QUESTIONABLE) expect(text).not.toContain(`"${name}"`);
+    for (const engine of engines) expect(engine.datasets()).toEqual([]);
   });
 
-  it.each(ROWS)("%s is refused by REST and SOAP", async (name) => {
-    const json = JSON.stringify({ ...NONE, time: 0, points: [[1, 1, 1]] });
-    const headers = { "content-type": "application/json" };
-    const rest = await fetch(`${service.url}/api/datasets/${name}/GetVelocity`, {
-      method: "POST",
-      headers,
-      body: json,
-    });
-    expect([rest.ok, await rest.text()]).toEqual([false, expect.stringContaining(name)]);
-    const soap = await fetch(`${service.url}/service/turbulence.asmx`, {
-      method: "POST",
-      headers: { "content-type": "text/xml; charset=utf-8" },
-      body: envelope(name),
-    });
-    expect([soap.ok, await soap.text()]).toEqual([false, expect.stringContaining(name)]);
-  });
-
-  it("is refused by the scan of serve, query and check, and by convert and cutout, in the same words", () => {
-    const { datasets, problems } = scanFolders([SCRATCH], { chunkBytes: CHUNK_BYTES });
-    expect(datasets).toEqual([]);
-    for (const { name, asks } of QUESTIONABLE) {
-      const path = pathOf(name);
-      const messages = problems.filter(({ location }) => location === path).map(({ message }) => message);
-      expect(messages.join("\n")).toMatch(asks);
-      expect(() => openSource(path, CHUNK_BYTES)).toThrow(asks);
+  it.each(ROWS)("%s is refused over HTTP with its question", async (name, { asks }) => {
+    for (const [door, ask] of REQUESTS) {
+      const answer = await ask(name);
+      const text = plain(await answer.text());
+      expect([door, door === "/api/batch" ? text.includes('"problem"') : !answer.ok]).toEqual([door, true]);
+      expect([door, text]).toEqual([door, expect.stringMatching(asks)]);
     }
   });
 
-  it.each(FEW)("%s is refused by every command", (name, { asks }) => {
+  it.each(ROWS)("%s is refused by both members of a cluster with its question", async (name, { asks }) => {
+    const query = { operation: "GetVelocity", dataset: name, time: 0, ...NONE } as const;
+    for (const engine of engines) await expect(runQuery(engine, query, [1, 1, 1])).rejects.toThrow(asks);
+  });
+
+  it.each(ROWS)("%s is refused by the commands with its question", async (name, { asks }) => {
     const path = pathOf(name);
-    const inspected = fieldprobe("inspect", path);
-    expect([inspected.status, `${inspected.stdout}${inspected.stderr}`]).toEqual([1, expect.stringMatching(asks)]);
-    for (const args of [
-      ["convert", path, join(SCRATCH, `${name}-converted`)],
-      ["cutout", path, join(SCRATCH, `${name}-cutout.h5`)],
-      ["check", SCRATCH],
-      [...QUERY, "--dataset", name],
-    ]) {
-      const { status, stdout, stderr } = fieldprobe(...args);
-      expect([args[0], status !== 0, `${stdout}${stderr}`]).toEqual([args[0], true, expect.stringMatching(asks)]);
+    const points = ["--time", "0", "--method", "None", "--points", POINTS, "--data", SCRATCH];
+    const commands = [
+      [inspectCommand(), path],
+      [convertCommand(), path, join(OUT, `${name}-converted`)],
+      [convertCommand(), path, join(OUT, `${name}.zarr`)],
+      [cutoutCommand(), path, join(OUT, `${name}-cutout.h5`)],
+      [queryCommand(), "GetVelocity", "--dataset", name, ...points],
+    ] as const;
+    for (const [command, ...args] of commands) {
+      const { text, failed } = await output(command, ...args);
+      expect([command.name(), failed, text]).toEqual([command.name(), true, expect.stringMatching(asks)]);
     }
+  });
+
+  it("is named by check with its question", async () => {
+    const { text, failed } = await output(checkCommand(), SCRATCH);
+    expect(failed).toBe(true);
+    for (const { asks } of QUESTIONABLE) expect(text).toMatch(asks);
   });
 });

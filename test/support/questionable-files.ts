@@ -121,7 +121,7 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
   { name: "cgs", write: onRoot("CGSConversionFactor", 100), asks: /CGSConversionFactor of \/ is 100/ },
   { name: "normalization", write: onFields("normalization", ["u_tau", "u_tau", "u_tau"]), asks: /normalization of/ },
   { name: "reference", write: onRoot("reference_velocity", 3), asks: /reference_velocity of \/ is 3/ },
-  { name: "units-differ", write: onFields("units", ["m/s", "cm/s", "m/s"]), asks: /"m\/s" and \/v in "cm\/s"/ },
+  { name: "units-differ", write: onFields("units", ["m/s", "u_tau", "m/s"]), asks: /"m\/s" and \/v in "u_tau"/ },
   {
     name: "units-scaled",
     write: onFields("units", ["0.01 m/s", "0.01 m/s", "0.01 m/s"]),

@@ -57,7 +57,6 @@ const CHANGING: readonly Statement[] = [
   { name: "location", value: "edge1", levels: ["field", "component"] },
   { name: "storage_order", value: "F", levels: nearby },
   { name: "units", value: "1e-3 m/s", levels: ["field", "component"] },
-  { name: "units", value: "km/h", levels: ["component"] },
   { name: "description", value: "velocity normalised by the friction velocity", levels: ["field"] },
   { name: "long_name", value: "deviation from the mean", levels: ["field"] },
   { name: "long_name", value: "log10 of the speed", levels: ["field"] },
@@ -88,8 +87,22 @@ const HARMLESS: readonly Statement[] = [
   { name: "git_revision", value: "abc", levels: above },
 ];
 
-/** Things that leave the grid or the frames open, whatever is said beside them. */
-const OPEN = ["staggered", "box", "second table", "two origins", "wall", "twice"] as const;
+/** Things that leave the grid, the components or the frames open, whatever else is said. */
+const OPEN = [
+  ...["staggered", "box", "second table", "two origins", "wall", "twice"],
+  ...["components", "seam", "elements", "curved", "levels"],
+] as const;
+
+/** Units of a component, and the speed that each is in m/s; null: nobody knows. */
+const UNITS = [
+  ["m/s", 1],
+  ["m s-1", 1],
+  ["cm/s", 0.01],
+  ["mm s^-1", 1e-3],
+  ["km/h", 1 / 3.6],
+  ["knots", 1852 / 3600],
+  ["furlongs/fortnight", null],
+] as const;
 
 const statement = (kind: "changing" | "harmless", rows: readonly Statement[]) =>
   fc.constantFrom(...rows).chain(({ name, value, levels }) =>
@@ -114,6 +127,10 @@ export const statedWays = fc.record({
     statement("changing", CHANGING),
     statement("harmless", HARMLESS),
     fc.record({ kind: fc.constant("open" as const), what: fc.constantFrom(...OPEN) }),
+    fc.record({
+      kind: fc.constant("units" as const),
+      units: fc.tuple(fc.constantFrom(...UNITS), fc.constantFrom(...UNITS), fc.constantFrom(...UNITS)),
+    }),
     fc.constant({ kind: "none" as const }),
   ),
 });
@@ -125,7 +142,18 @@ const coordinates = (way: StatedWay, axis: Axis): Float64Array =>
 
 /** Whether the file states everything, and nothing that puts it in doubt. */
 export function isComplete({ statement: said }: StatedWay): boolean {
+  if (said.kind === "units") {
+    const isOne = said.units.every(([unit]) => unit === said.units[0][0]);
+    return isOne || said.units.every(([, speed]) => speed !== null);
+  }
   return said.kind === "none" || said.kind === "harmless";
+}
+
+/** By component: what the stored numbers are multiplied by, to be in the unit of the first. */
+function factorsOf({ statement: said }: StatedWay): number[] {
+  if (said.kind !== "units") return [1, 1, 1];
+  const [[, first]] = said.units;
+  return said.units.map(([, speed]) => (speed === null || first === null ? 1 : speed / first));
 }
 
 /** The groups of the frames: one each if there are several. */
@@ -140,8 +168,16 @@ function pathsOf(way: StatedWay): string[] {
   );
 }
 
+function openOf({ statement: said }: StatedWay): string | null {
+  return said.kind === "open" ? said.what : null;
+}
+
 function writeValues(file: File, way: StatedWay): void {
+  const open = openOf(way);
   const lists = new Map(AXES.map((axis) => [axis, coordinates(way, axis)]));
+  // The end of a period that is stored twice: the last node along x holds what the first does.
+  const alongX = lists.get("x") as Float64Array;
+  if (open === "seam") alongX[alongX.length - 1] = alongX[0] as number;
   const lengths = way.order.map((axis) => nodesOf(way, axis));
   for (const [t, group] of groupsOf(way).entries()) {
     const value = (c: number, node: number): number => {
@@ -156,7 +192,9 @@ function writeValues(file: File, way: StatedWay): void {
     const count = lengths.reduce((product, length) => product * length, 1);
     const create = (path: string, data: Float64Array, shape: number[]) => {
       const { group: parent, name } = parentOf(file, path);
-      parent.create_dataset({ name, data, shape });
+      if (open === "elements")
+        parent.create_dataset({ name, data: Float64Array.of(...data, ...data), shape: [2, ...shape] });
+      else parent.create_dataset({ name, data, shape });
       (parent.get(name) as H5Dataset).create_attribute("axes", `${way.order.join("")}${shape.length === 4 ? "c" : ""}`);
     };
     if (way.vector) {
@@ -169,15 +207,31 @@ function writeValues(file: File, way: StatedWay): void {
           Float64Array.from({ length: count }, (_, i) => value(c, i)),
           lengths,
         );
-    const isTwice = way.statement.kind === "open" && way.statement.what === "twice";
-    if (way.frames > 1) (file.get(group) as Group).create_attribute("time", isTwice ? 1 : t, [], "<d");
+    if (way.frames > 1) (file.get(group) as Group).create_attribute("time", open === "twice" ? 1 : t, [], "<d");
+  }
+  for (const [at, path] of pathsOf(way).entries()) {
+    const velocity = file.get(path) as H5Dataset;
+    if (open === "components") velocity.create_attribute("components", "w,v,u");
+    if (open === "levels") velocity.create_attribute("units", at === 0 ? "cm/s" : "m/s");
   }
   if (way.frames === 1) file.create_attribute("time", 0, [], "<d");
 }
 
+/** A mesh of x that varies along y as well. */
+function curvedMesh(way: StatedWay) {
+  const shape = [nodesOf(way, "y"), nodesOf(way, "x")];
+  const [, nodes] = shape as [number, number];
+  const data = Float64Array.from({ length: nodes * (shape[0] as number) }, (_, at) => {
+    const along = coordinates(way, "x")[at % nodes] as number;
+    return along + 0.01 * Math.floor(at / nodes);
+  });
+  return { name: "x", data, shape };
+}
+
 function writeGrid(file: File, way: StatedWay): void {
-  file.create_attribute("periodic", "none");
-  const open = way.statement.kind === "open" ? way.statement.what : null;
+  const open = openOf(way);
+  file.create_attribute("periodic", open === "seam" ? "x" : "none");
+  if (open === "elements") file.create_attribute("nelv", 2);
   for (const axis of AXES) {
     const { origin, spacing } = GRID[axis];
     const last = origin + (nodesOf(way, axis) - 1) * spacing;
@@ -185,7 +239,8 @@ function writeGrid(file: File, way: StatedWay): void {
     if (open === "box") {
       file.create_attribute(`${axis}min`, origin - spacing / 2, [], "<d");
       file.create_attribute(`${axis}max`, last + spacing / 2, [], "<d");
-    } else if (isTable) file.create_dataset({ name: axis, data: coordinates(way, axis) });
+    } else if (open === "curved" && axis === "x") file.create_dataset(curvedMesh(way));
+    else if (isTable) file.create_dataset({ name: axis, data: coordinates(way, axis) });
     else {
       file.create_attribute(`d${axis}`, spacing, [], "<d");
       file.create_attribute(`${axis}0`, origin, [], "<d");
@@ -202,8 +257,8 @@ function writeGrid(file: File, way: StatedWay): void {
 }
 
 function attachScales(file: File, way: StatedWay): void {
-  const open = way.statement.kind === "open" ? way.statement.what : null;
-  const hasTables = way.grid === "scales" && open !== "box";
+  const open = openOf(way);
+  const hasTables = way.grid === "scales" && !["box", "curved", "elements"].includes(open ?? "");
   if (!hasTables && open !== "staggered") return;
   for (const name of open === "staggered" ? AXES.flatMap((axis) => [axis, `${axis}h`]) : AXES)
     (file.get(name) as H5Dataset).make_scale(name);
@@ -217,9 +272,12 @@ function attachScales(file: File, way: StatedWay): void {
 /** Writes the statement at its level: on all fields, on the last one, on a table, on the group, on the root. */
 function writeStatement(file: File, way: StatedWay): void {
   const { statement: said } = way;
-  if (said.kind === "none" || said.kind === "open") return;
-  const { name, value, level } = said;
   const paths = pathsOf(way);
+  if (said.kind === "units")
+    for (const [at, path] of paths.entries())
+      (file.get(path) as H5Dataset).create_attribute("units", said.units[at % 3]?.[0] as string);
+  if (said.kind !== "changing" && said.kind !== "harmless") return;
+  const { name, value, level } = said;
   const holders: string[] =
     level === "root" || (level === "group" && way.group === "" && way.frames === 1)
       ? ["/"]
@@ -236,18 +294,17 @@ function writeStatement(file: File, way: StatedWay): void {
     if (isText) holder.create_attribute(name, value);
     else holder.create_attribute(name, value, [], "<d");
   }
-  if (name === "units" && level === "component")
-    for (const path of paths.slice(0, -1)) (file.get(path) as H5Dataset).create_attribute("units", "m/s");
 }
 
 /** Whether a way makes a file: some statements have no meaning for some grids. */
 export function isPossible({ statement: said, grid, vector, frames }: StatedWay): boolean {
   // Scales that are attached say which of two tables holds.
   if (said.kind === "open" && said.what === "second table") return grid !== "scales";
+  if (said.kind === "units") return !vector;
+  if (said.kind === "open" && said.what === "components") return vector;
+  if (said.kind === "open" && said.what === "levels") return frames > 1;
   if (said.kind === "open") return said.what !== "staggered" || !vector;
-  if (said.kind !== "changing") return true;
-  if (said.level === "coordinate") return grid !== "steps";
-  return said.level !== "component" || said.value !== "km/h" || !vector || frames > 1;
+  return said.kind !== "changing" || said.level !== "coordinate" || grid !== "steps";
 }
 
 export type Verdict = "right" | "asked" | "wrong";
@@ -269,6 +326,7 @@ export async function verdictOf(path: string, way: StatedWay): Promise<Verdict> 
   }
   if (!isComplete(way)) return "wrong";
   const open = openDataset(dataset);
+  const factors = factorsOf(way);
   let worst = 0;
   for (let frame = 0; frame < dataset.time.count; frame++) {
     const values = readNodes(dataset, open, "velocity", frame);
@@ -276,8 +334,10 @@ export async function verdictOf(path: string, way: StatedWay): Promise<Verdict> 
     for (const z of coordinates(way, "z"))
       for (const y of coordinates(way, "y"))
         for (const x of coordinates(way, "x"))
-          for (const polynomial of POLYNOMIALS)
-            worst = Math.max(worst, Math.abs((values[index++] as number) - polynomial(x, y, z, frame)));
+          for (const [c, polynomial] of POLYNOMIALS.entries()) {
+            const value = polynomial(x, y, z, frame) * (factors[c] as number);
+            worst = Math.max(worst, Math.abs((values[index++] as number) - value) / Math.max(1, Math.abs(value)));
+          }
   }
   open.close();
   const { axes, time } = dataset;

@@ -1,10 +1,10 @@
 /** The catalogue holds the datasets that a process serves, and scans the data folders for them. */
-import { join, parse } from "node:path";
+import { dirname, join, parse } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../../config.js";
 import { DataError, NotFoundError } from "../../errors.js";
 import { findingsOf } from "../../storage/catalog/check-record.js";
-import { completeScan, type FolderScan, type ScanChanges, statesOf } from "../../storage/catalog/scan.js";
+import { BY_CONTENT, completeScan, type FolderScan, type ScanChanges, statesOf } from "../../storage/catalog/scan.js";
 import { seriesHints } from "../../storage/catalog/series-hint.js";
 import { FolderWatch } from "../../storage/catalog/watch.js";
 import { type Dataset, FIELD_NAMES } from "../../storage/file/dataset.js";
@@ -17,6 +17,8 @@ const FIELDS_PER_DATASET = FIELD_NAMES.length;
  * queries they start over, when the cache holds nothing of the first any longer.
  */
 const FIRST_COMBINATION = 2 ** 20;
+/** Open questions of a refused dataset that callers are told. */
+const MOST_TOLD = 4;
 const MOST_COMBINATIONS = 2 ** 26;
 /**
  * The findings in the state folder with which the first scan of a process begins; it leaves its own to the next
@@ -56,8 +58,8 @@ export class Catalog {
   readonly #gone = new Map<string, string>();
   /** Locations that the last scan has refused. */
   #refused: ReadonlySet<string> = new Set();
-  /** The names that these would have, in lower case, by their files or folders. */
-  #refusedNames: ReadonlySet<string> = new Set();
+  /** By the names that these would have, in lower case, by their files or folders: why they are refused. */
+  #refusals: ReadonlyMap<string, readonly string[]> = new Map();
   #suspectedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
@@ -132,10 +134,9 @@ export class Catalog {
     const location = this.#gone.get(name.toLowerCase());
     if (found !== undefined) return found;
     if (location === undefined) {
-      if (!this.#refusedNames.has(name.toLowerCase())) return undefined;
-      throw new NotFoundError(
-        `Invalid set name: ${name} (it is refused; the log of the service and "fieldprobe check" say why)`,
-      );
+      const reasons = this.#refusals.get(name.toLowerCase());
+      if (reasons === undefined) return undefined;
+      throw new NotFoundError(`Invalid set name: ${name} (it is refused${reasonText(reasons)})`);
     }
     // A folder that is replaced is missing for a moment.
     this.suspect();
@@ -186,9 +187,11 @@ export class Catalog {
     this.datasets = now.toSorted((a, b) => (a.name < b.name ? -1 : 1));
     for (const [name, { location }] of this.#names) this.#gone.set(name, location);
     this.#refused = new Set(problems.map(({ location }) => location));
-    this.#refusedNames = new Set(
-      problems.flatMap(({ location, names = [] }) => [nameAt(location), ...names].map((name) => name.toLowerCase())),
-    );
+    const refusals = new Map<string, string[]>();
+    for (const { location, message, names = [] } of problems)
+      for (const name of [nameAt(location), ...names].map((one) => one.toLowerCase()))
+        refusals.set(name, [...(refusals.get(name) ?? []), message.replaceAll(dirname(location), "…")]);
+    this.#refusals = refusals;
     this.#names = new Map(
       this.datasets.flatMap((dataset) =>
         [dataset.name, ...dataset.aliases].map((name) => [name.toLowerCase(), dataset]),
@@ -196,6 +199,13 @@ export class Catalog {
     );
     for (const name of this.#names.keys()) this.#gone.delete(name);
   }
+}
+
+/** The reasons for a refusal as callers are told: those by the content of its files. */
+function reasonText(messages: readonly string[]): string {
+  const questions = messages.filter((message) => BY_CONTENT.test(message));
+  if (questions.length === 0) return '; the log of the service and "fieldprobe check" say why';
+  return `: ${questions.slice(0, MOST_TOLD).join(" ")}`;
 }
 
 /** The name that a dataset would have by its place: that of the file or store, or of the folder of a descriptor. */

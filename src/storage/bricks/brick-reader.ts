@@ -6,7 +6,7 @@ import ndarray from "ndarray";
 import { BusyError, DataError } from "../../errors.js";
 import type { Dataset, FieldName, FieldPart, FieldSource, FileStamp, Triple } from "../file/dataset.js";
 import { isSeries, isUnchanged, placeOf, realPath } from "../file/files.js";
-import { isAsStored, isField, type Packing, packingOf } from "../file/packing.js";
+import { isAsStored, isField, type Packing, packingOf, timesFactor } from "../file/packing.js";
 import { ReadBuffer } from "../file/read-buffer.js";
 import type { ChunkIndex, Stored } from "../file/stored.js";
 import type { StoredFile, StoredHyperslab } from "../file/stored-file.js";
@@ -278,7 +278,7 @@ function openPart(file: StoredFile, path: string, part: FieldPart): OpenPart {
   const stored = file.describe(resolved);
   const expected = part.declared ?? part.shape;
   const same = stored.shape.length === expected.length && stored.shape.every((n, axis) => n === expected[axis]);
-  const packing = packingOf(file.attributes(resolved), stored);
+  const packing = timesFactor(packingOf(file.attributes(resolved), stored), part.factor);
   if (!same || !isField(stored, packing))
     throw new DataError(`${file.path}: ${path} is not what the catalogue verified.`);
   return {

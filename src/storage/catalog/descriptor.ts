@@ -91,6 +91,11 @@ const single = z.strictObject({ ...place, ...storage });
 const component = z.strictObject({
   ...place,
   dimensions: dimensions.optional().describe("Of this component, if they differ from those of the others."),
+  factor: z
+    .number()
+    .refine((factor) => factor !== 0, "must not be 0")
+    .optional()
+    .describe("Its values are multiplied by this number, as from cm/s to the m/s of the others."),
   component: whole.max(2).optional().describe("Its place on the dimension c, if all components are in one dataset."),
 });
 const separate = z.strictObject({ components: z.tuple([component, component, component]), ...storage });

@@ -12,6 +12,9 @@ export interface Refusal {
   readonly names?: readonly string[];
 }
 
+/** Beginnings of refusals by what a file states, which callers are told: an open question, or what is not served. */
+export const BY_CONTENT = /^(open question about|recognised as) /;
+
 /** The problems of a file or folder that is refused. */
 export interface Refused {
   readonly problems: readonly string[];

@@ -5,7 +5,7 @@ import { isAddress } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import { AXIS_NAMES, type Question } from "../file/dataset.js";
 import { openFile } from "../open-file.js";
-import { type DescriptorInput, parseDescriptor } from "./descriptor.js";
+import { type Descriptor, type DescriptorInput, parseDescriptor } from "./descriptor.js";
 import type { Answers } from "./layouts/answers.js";
 import { requireDistinct } from "./layouts/fields.js";
 import { timesOf } from "./layouts/grid.js";
@@ -73,14 +73,16 @@ export function recogniseSeries(paths: readonly string[], answers: Answers): Rec
   const findings = new Findings();
   const time = timeOf(members, answers, findings);
   const name = pattern.slice(0, pattern.indexOf("{")).replace(/[^A-Za-z0-9]+$/, "");
-  const open = [...questionsOfAll(members), ...findings.questions];
+  const open = [...ofAll(members, ({ questions }) => questions), ...findings.questions];
+  const assumed = [...ofAll(members, (found) => found.assumed), ...(answers.assume === true ? open : [])];
   const written: DescriptorInput = {
     ...withoutQuestions(first.found.written),
     name: name === "" ? "series" : name,
     title: `${members.length} files ${pattern}`,
     time,
     fields: fieldsOf(members, isAddress(first.path) ? `${dirname(first.path)}/${pattern}` : pattern),
-    ...(open.length === 0 ? {} : { [answers.assume === true ? "assumed" : "questions"]: open }),
+    ...(assumed.length === 0 ? {} : { assumed }),
+    ...(answers.assume === true || open.length === 0 ? {} : { questions: open }),
   };
   const parsed = parseDescriptor(JSON.stringify(written));
   if ("problems" in parsed) throw new DataError(`the series cannot be described: ${parsed.problems.join("; ")}`);
@@ -129,11 +131,11 @@ function statedTime(found: Recognised): number | null {
   return !isStated || "values" in time ? null : time.origin;
 }
 
-/** The questions of all files but those about their times; what only some of them raise is asked with one of those. */
-function questionsOfAll(members: readonly SeriesFile[]): Question[] {
+/** The questions of all files except about their times; those of some files only are asked with the names of these. */
+function ofAll(members: readonly SeriesFile[], list: (found: Descriptor) => readonly Question[]): Question[] {
   const texts = new Map<string, { readonly question: Question; readonly files: string[] }>();
   for (const { path, found } of members)
-    for (const question of questionsOf(found).filter(({ about }) => about !== "snapshot")) {
+    for (const question of list(found.descriptor).filter(({ about }) => about !== "snapshot")) {
       const key = JSON.stringify(question);
       const known = texts.get(key);
       if (known === undefined) texts.set(key, { question, files: [basename(path)] });

@@ -150,6 +150,7 @@ interface FieldPlace {
   readonly path: string;
   readonly dimensions?: readonly string[] | undefined;
   readonly component?: number | undefined;
+  readonly factor?: number | undefined;
 }
 
 function checkField(check: FieldCheck): FieldSource | null {
@@ -177,7 +178,7 @@ function checkField(check: FieldCheck): FieldSource | null {
 function checkPart(
   check: FieldCheck,
   member: string,
-  { file, path, dimensions = check.field.dimensions, component }: FieldPlace,
+  { file, path, dimensions = check.field.dimensions, component, factor }: FieldPlace,
 ): { part: FieldPart; stored: Stored } {
   const { field, verification, axes } = check;
   const { firstStep, stepIncrement } = field;
@@ -201,6 +202,7 @@ function checkPart(
     declared: field.shape === undefined ? null : stored.shape,
     index: field.index,
     ...(component === undefined ? {} : { component }),
+    ...(factor === undefined ? {} : { factor }),
     skip: [gx + ox, gy + oy, gz + oz] as const,
     flip: triple(axes, ({ descending }) => descending),
     ...steps,

@@ -41,6 +41,8 @@ export interface FieldPart {
   readonly index: number;
   /** Of the dimension `c`, the only element that is read; absent: all of them. */
   readonly component?: number;
+  /** Number that its values are multiplied by; absent: 1. */
+  readonly factor?: number;
   /** Leading nodes to skip, x, y, z (offset plus ghost layers). */
   readonly skip: Triple;
   /** Axes whose stored order is descending, x, y, z. */
@@ -88,6 +90,7 @@ export const SUBJECTS = [
   "spacing",
   "origin",
   "scale",
+  "units",
   "times",
   "snapshot",
   "periodicity",

@@ -83,6 +83,11 @@ export function packingOf(attributes: ReadonlyMap<string, AttributeValue | null>
   };
 }
 
+/** The packing of values that are multiplied by a factor as well. */
+export function timesFactor(packing: Packing, factor = 1): Packing {
+  return { ...packing, factor: packing.factor * factor, offset: packing.offset * factor };
+}
+
 /** @throws DataError if `_Unsigned` does not say what integers of this type mean */
 function wrapOf(said: AttributeValue | null | undefined, { element, size, signed }: Stored): number {
   if (said === undefined || element !== "integer") return 0;

@@ -99,6 +99,20 @@ describe("groups of one time each", () => {
     expect(open(found?.written.questions)).toEqual([expect.stringMatching(/scale_factor of \/2 is 2/)]);
   });
 
+  it("are asked about dimensions that scales name otherwise in one of them", async () => {
+    const scaled = (file: File, step: string) => {
+      if (step === "0")
+        for (const name of ["x", "y", "z", "lat"]) {
+          if (name === "lat") file.create_dataset({ name, data: Float64Array.from({ length: 11 }, (_, i) => i) });
+          (file.get(name) as H5Dataset).make_scale(name);
+        }
+      for (const name of ["u", "v", "w"])
+        (file.get(`/${step}/${name}`) as H5Dataset).attach_scale(0, step === "1" ? "/lat" : "/z");
+    };
+    const found = recognise(await writeHdf5(join(SCRATCH, "scales.h5"), grouped([0, 1, 2], scaled)));
+    expect(open(found?.written.questions)).toContainEqual(expect.stringMatching(/^\/0\/u and \/1\/u .*z.*lat/));
+  });
+
   it("are asked about labels that differ from frame to frame", async () => {
     const labelled = (file: File, step: string) =>
       (file.get(`/${step}/u`) as H5Dataset).create_attribute("units", step === "1" ? "cm/s" : "m/s");

@@ -22,6 +22,7 @@ import {
 import { type FoundFields, findFields } from "./fields.js";
 import { type AxisClues, axisOf, NO_CLUES, oneNode, type StatedNumber, timesOf } from "./grid.js";
 import { askOrderOfComponents, type Contents, Findings, type Layout } from "./layout.js";
+import { contradictionOf } from "./units.js";
 import { areInOrder, type OtherField, type Role } from "./usual-names.js";
 
 /** One stored dataset whose dimensions have roles. */
@@ -603,7 +604,11 @@ function askUnits(contents: Contents, tables: TablesOf, findings: Findings): voi
     const units = contents.attributes(path).get("units");
     return typeof units === "string" && units.trim() !== "" ? [{ axis, units: units.trim() }] : [];
   });
-  if (new Set(said.map(({ units }) => units)).size < 2 || said.some(({ units }) => DEGREES.test(units))) return;
+  if (
+    !said.some(({ units }) => contradictionOf(said[0]?.units ?? "", units)) ||
+    said.some(({ units }) => DEGREES.test(units))
+  )
+    return;
   if (answers.spacing !== undefined || answers.length !== undefined) return;
   findings.ask(
     "spacing",

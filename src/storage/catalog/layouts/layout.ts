@@ -25,6 +25,8 @@ export class Findings {
   readonly warnings: string[] = [];
   /** Guesses. */
   readonly questions: Question[] = [];
+  /** What is done to stored numbers by statements of the file, which every answer tells. */
+  readonly conversions: Question[] = [];
   /** The place of the one number that is the time of the only frame, if it has no other effect. */
   timeFrom: Statement | null = null;
 
@@ -36,6 +38,11 @@ export class Findings {
     this.warnings.push(warning);
   }
 
+  convert(text: string): void {
+    this.conversions.push({ about: "units", question: text });
+    this.reasons.push(text);
+  }
+
   /** Adds a question, or an axis to one that is there already. */
   ask(about: Subject, question: string, answer: string, axis?: AxisName): void {
     const asked = this.questions.find((entry) => entry.about === about && entry.question === question);
@@ -44,10 +51,13 @@ export class Findings {
   }
 }
 
+/** A descriptor without its name; paths name the file by its base name. */
+export type LayoutPlan = Omit<DescriptorInput, "schemaVersion" | "name">;
+export type FieldOfPlan = NonNullable<LayoutPlan["fields"]["velocity"]>;
+
 /** Description of a file that was recognised. */
 export interface Recognition {
-  /** Descriptor without its name; paths name the file by its base name. */
-  readonly plan: Omit<DescriptorInput, "schemaVersion" | "name">;
+  readonly plan: LayoutPlan;
   readonly findings: Findings;
   /** Name of the dataset, if the file states it. */
   readonly name?: string;

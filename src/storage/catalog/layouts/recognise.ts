@@ -7,6 +7,7 @@ import type { StoredFile } from "../../file/stored-file.js";
 import { openFile } from "../../open-file.js";
 import { type Descriptor, type DescriptorInput, NAME_PATTERN, parseDescriptor } from "../descriptor.js";
 import type { Answers } from "./answers.js";
+import { inOneUnit } from "./component-units.js";
 import { convertedStore } from "./converted-store.js";
 import { generic } from "./generic.js";
 import { JHTDB } from "./jhtdb.js";
@@ -44,10 +45,15 @@ export interface Recognised {
   readonly timeFrom: Statement | null;
 }
 
-/** Moves the open questions of a description to those that are accepted. */
-function accepted(plan: Recognition["plan"], { questions }: Findings, answers: Answers): Recognition["plan"] {
-  if (questions.length === 0) return plan;
-  return { ...plan, [answers.assume === true ? "assumed" : "questions"]: questions };
+/** Adds the open questions of a description, those that are accepted, and conversions. */
+function withQuestions(plan: Recognition["plan"], findings: Findings, { assume }: Answers): Recognition["plan"] {
+  const { questions, conversions } = findings;
+  const assumed = [...conversions, ...(assume === true ? questions : [])];
+  return {
+    ...plan,
+    ...(assumed.length === 0 ? {} : { assumed }),
+    ...(assume === true || questions.length === 0 ? {} : { questions }),
+  };
 }
 
 /**
@@ -79,8 +85,10 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string):
     const found = attempt(layout, contents);
     if (found === null) continue;
     const { findings } = found;
-    const units = layout === convertedStore ? "" : askStatements(contents, found.plan, findings);
-    const plan = accepted(arranged(found.plan, answers), findings, answers);
+    const isOwn = layout === convertedStore;
+    const units = isOwn ? "" : askStatements(contents, found.plan, findings);
+    const inUnits = isOwn ? found.plan : inOneUnit(contents, found.plan, findings);
+    const plan = withQuestions(arranged(inUnits, answers), findings, answers);
     const written: DescriptorInput = { schemaVersion: 1, name: found.name ?? name, ...plan };
     if (!NAME_PATTERN.test(written.name)) throw new DataError(`${basename(path)}: ${nameRefusal(written.name)}`);
     const parsed = parseDescriptor(JSON.stringify(written));

@@ -6,14 +6,10 @@ import { AXIS_NAMES, type AxisName, type FieldName } from "../../file/dataset.js
 import { placeOf } from "../../file/files.js";
 import { isPackingName } from "../../file/packing.js";
 import type { AttributeValue } from "../../file/stored.js";
-import { join, parentOf } from "./evidence.js";
-import type { Contents, Findings, Recognition } from "./layout.js";
+import { componentNames, join, parentOf } from "./evidence.js";
+import type { Contents, FieldOfPlan, Findings, LayoutPlan } from "./layout.js";
 import { askCoordinateNames, askNames } from "./stated-names.js";
 import { HARMLESS_STATEMENTS, SUSPECTS, type SuspectRow, WORDED, WORDINGS } from "./statement-table.js";
-import { contradictionOf } from "./units.js";
-
-type LayoutPlan = Recognition["plan"];
-type FieldOfPlan = NonNullable<LayoutPlan["fields"]["velocity"]>;
 
 /** Numbers of a small dataset that is as good as an attribute. */
 const FEW = 3;
@@ -58,7 +54,6 @@ export function askStatements(contents: Contents, plan: LayoutPlan, findings: Fi
     findings,
   );
   for (const [name, parts] of fields) {
-    askUnits(contents, name, parts, findings);
     askNames(
       contents,
       name as FieldName,
@@ -219,21 +214,6 @@ const ANSWERS = {
   order: "--dims with the dimensions in stored order, or a descriptor without this question",
 };
 
-/** Asks if components, or frames, are not in one unit. */
-function askUnits(contents: Contents, field: string, parts: readonly string[][], findings: Findings): void {
-  const said = parts
-    .flatMap(([path]) => path ?? [])
-    .map((path) => ({ path, units: contents.texts(path, "units")?.join(" ").trim() ?? "" }));
-  const [first] = said;
-  const other = said.find(({ units }) => first !== undefined && contradictionOf(first.units, units));
-  if (first === undefined || other === undefined) return;
-  findings.ask(
-    "scale",
-    `${first.path} is in "${first.units}" and ${other.path} in "${other.units}"; that the numbers of the ${field} are in one unit is a guess.`,
-    "the same unit in the file, scale_factor included, or a descriptor without this question where they are in one",
-  );
-}
-
 /** Attributes that name dimensions or components, or a unit. */
 const LABELS =
   /^(units?|axes|axis_?order|axis_?labels|labels?|components?\w*|dims?|dimensions|dim_?order|standard_?name)$/i;
@@ -258,8 +238,11 @@ function labelsOfAll(contents: Contents, fields: ReadonlyMap<string, string[][]>
 
 function labelsAt(contents: Contents, path: string): string {
   const names = [...contents.attributes(path).keys()].filter((name) => LABELS.test(name));
-  const dimensions = contents.labels(path).filter((label) => label !== null);
-  const all = names.map((name) => `${name} ${textOf(contents.attribute(path, name))}`);
+  const scales = contents.scales(path).map((list) => list[0]?.split("/").pop() ?? null);
+  const labels = contents.labels(path).map((label, dimension) => label ?? scales[dimension] ?? null);
+  const dimensions = labels.filter((label) => label !== null);
+  const along = labels.flatMap((_, dimension) => componentNames(contents, path, dimension)?.names ?? []);
+  const all = [...names.map((name) => `${name} ${textOf(contents.attribute(path, name))}`), ...new Set(along)];
   return [...all, ...(dimensions.length === 0 ? [] : [dimensions.join(" ")])].join(", ") || "nothing";
 }
 

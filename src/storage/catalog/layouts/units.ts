@@ -1,4 +1,4 @@
-/** Compares units of measurement as files write them: by their factors and powers, with the prefixes of the SI. */
+/** Compares and converts units of measurement as files write them, by their factors and powers. */
 
 /** Powers of the base units, and the factor to them. */
 interface Unit {
@@ -8,36 +8,54 @@ interface Unit {
 
 /** Source: UDUNITS-2, udunits2-prefixes.xml. */
 const PREFIXES: readonly (readonly [prefix: string, factor: number])[] = Object.entries({
-  ...{ n: 1e-9, u: 1e-6, µ: 1e-6, m: 1e-3, c: 1e-2, d: 0.1, k: 1e3, M: 1e6, G: 1e9 },
-  ...{ nano: 1e-9, micro: 1e-6, milli: 1e-3, centi: 1e-2, deci: 0.1, kilo: 1e3, mega: 1e6, giga: 1e9 },
+  ...{ p: 1e-12, n: 1e-9, u: 1e-6, µ: 1e-6, m: 1e-3, c: 1e-2, da: 10, d: 0.1, h: 1e2, k: 1e3, M: 1e6, G: 1e9, T: 1e12 },
+  ...{ pico: 1e-12, nano: 1e-9, micro: 1e-6, milli: 1e-3, centi: 1e-2, deci: 0.1 },
+  ...{ deca: 10, hecto: 1e2, kilo: 1e3, mega: 1e6, giga: 1e9, tera: 1e12 },
 });
-/** Factor and powers of m, kg, s, K of units by their symbols and names. Source: UDUNITS-2, udunits2-*.xml. */
-const UNITS: ReadonlyMap<string, readonly [factor: number, m: number, kg: number, s: number, K: number]> = new Map([
-  ["m", [1, 1, 0, 0, 0]],
-  ["meter", [1, 1, 0, 0, 0]],
-  ["metre", [1, 1, 0, 0, 0]],
-  ["ft", [0.3048, 1, 0, 0, 0]],
-  ["g", [1e-3, 0, 1, 0, 0]],
-  ["gram", [1e-3, 0, 1, 0, 0]],
-  ["s", [1, 0, 0, 1, 0]],
-  ["sec", [1, 0, 0, 1, 0]],
-  ["second", [1, 0, 0, 1, 0]],
-  ["min", [60, 0, 0, 1, 0]],
-  ["minute", [60, 0, 0, 1, 0]],
-  ["h", [3600, 0, 0, 1, 0]],
-  ["hr", [3600, 0, 0, 1, 0]],
-  ["hour", [3600, 0, 0, 1, 0]],
-  ["day", [86400, 0, 0, 1, 0]],
-  ["K", [1, 0, 0, 0, 1]],
-  ["kelvin", [1, 0, 0, 0, 1]],
-  ["N", [1, 1, 1, -2, 0]],
-  ["Pa", [1, -1, 1, -2, 0]],
-  ["pascal", [1, -1, 1, -2, 0]],
-  ["bar", [1e5, -1, 1, -2, 0]],
-  ["J", [1, 2, 1, -2, 0]],
-  ["knot", [1852 / 3600, 1, 0, -1, 0]],
-  ["kn", [1852 / 3600, 1, 0, -1, 0]],
-]);
+/** Powers of m, kg, s, K and A. */
+type Powers = readonly [m: number, kg: number, s: number, K: number, A: number];
+const [LENGTH, MASS, TIME]: readonly Powers[] = [
+  [1, 0, 0, 0, 0],
+  [0, 1, 0, 0, 0],
+  [0, 0, 1, 0, 0],
+];
+const SPEED: Powers = [1, 0, -1, 0, 0];
+const FORCE: Powers = [1, 1, -2, 0, 0];
+const PRESSURE: Powers = [-1, 1, -2, 0, 0];
+const FLUX: Powers = [0, 1, -2, 0, -1];
+
+/** Rows of units by their symbols and names. Source: UDUNITS-2, udunits2-*.xml. */
+const ROWS: readonly (readonly [names: string, factor: number, powers: Powers])[] = [
+  ["m meter metre", 1, LENGTH],
+  ["ft foot feet", 0.3048, LENGTH],
+  ["inch", 0.0254, LENGTH],
+  ["mile", 1609.344, LENGTH],
+  ["g gram gramme", 1e-3, MASS],
+  ["t tonne", 1e3, MASS],
+  ["s sec second", 1, TIME],
+  ["min minute", 60, TIME],
+  ["h hr hour", 3600, TIME],
+  ["day", 86400, TIME],
+  ["K kelvin", 1, [0, 0, 0, 1, 0]],
+  ["A ampere amp", 1, [0, 0, 0, 0, 1]],
+  ["Hz hertz", 1, [0, 0, -1, 0, 0]],
+  ["knot kn kt", 1852 / 3600, SPEED],
+  ["mph", 0.44704, SPEED],
+  ["N newton", 1, FORCE],
+  ["dyn dyne", 1e-5, FORCE],
+  ["Pa pascal", 1, PRESSURE],
+  ["bar", 1e5, PRESSURE],
+  ["atm atmosphere", 101_325, PRESSURE],
+  ["J joule", 1, [2, 1, -2, 0, 0]],
+  ["W watt", 1, [2, 1, -3, 0, 0]],
+  ["T tesla", 1, FLUX],
+  ["gauss", 1e-4, FLUX],
+];
+const UNITS: ReadonlyMap<string, readonly [factor: number, ...Powers]> = new Map(
+  ROWS.flatMap(([names, factor, powers]) =>
+    names.split(" ").map((name) => [name, [factor, ...powers] as const] as const),
+  ),
+);
 
 /** Whether two texts name different units; an empty one names none. Units that are not known differ as texts do. */
 export function contradictionOf(a: string, b: string): boolean {
@@ -49,13 +67,20 @@ export function contradictionOf(a: string, b: string): boolean {
   return !isSame;
 }
 
+/** The number that turns values in one unit into another; null if one is not known, or they are of two kinds. */
+export function factorBetween(from: string, to: string): number | null {
+  if (from === to) return 1;
+  const [first, second] = [unitOf(from), unitOf(to)];
+  return first === null || second === null || first.powers !== second.powers ? null : first.factor / second.factor;
+}
+
 /** A unit with its power, after what separates it from the one before. */
 const TERM = /\s*([/.*·]|\bper\b)?\s*([A-Za-zµ]+|\S)(?:\s*(?:\^|\*\*)?\s*([-+]?\d+))?/g;
 
 /** A product of powers such as `m/s`, `m s-1`, `m s**-1` or `cm.s^-1`; null if a part of it is not known. */
 export function unitOf(text: string): Unit | null {
   let factor = 1;
-  const powers = [0, 0, 0, 0];
+  const powers = [0, 0, 0, 0, 0];
   for (const [, separator, name = "", digits = "1"] of text.trim().matchAll(TERM)) {
     const known = unitNamed(name);
     if (known === null) return null;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { File } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { suspectNamed, wordsOf } from "../../../../src/storage/catalog/layouts/statements.js";
-import { contradictionOf, unitOf } from "../../../../src/storage/catalog/layouts/units.js";
+import { contradictionOf, factorBetween, unitOf } from "../../../../src/storage/catalog/layouts/units.js";
 import { openSource } from "../../../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { writeHdf5 } from "../../../support/cubes.js";
@@ -95,7 +95,21 @@ describe("units", () => {
   ])("%s and %s are two", (a, b) => expect(contradictionOf(a, b)).toBe(true));
 
   it("are products of powers", () => {
-    expect(unitOf("cm/s")).toEqual({ factor: 0.01, powers: "1,0,-1,0" });
+    expect(unitOf("cm/s")).toEqual({ factor: 0.01, powers: "1,0,-1,0,0" });
     expect(unitOf("furlong")).toBeNull();
+  });
+
+  it.each([
+    ["cm/s", "m/s", 0.01],
+    ["km/h", "m s-1", 1 / 3.6],
+    ["knots", "m/s", 1852 / 3600],
+    ["hPa", "kPa", 0.1],
+    ["dyn cm-2", "Pa", 0.1],
+    ["gauss", "mT", 0.1],
+    ["m/s", "Pa", null],
+    ["u_tau", "m/s", null],
+  ])("%s are converted to %s by %d", (from, to, factor) => {
+    if (factor === null) expect(factorBetween(from, to)).toBeNull();
+    else expect(factorBetween(from, to)).toBeCloseTo(factor, 12);
   });
 });
