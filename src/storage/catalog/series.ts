@@ -131,7 +131,7 @@ function statedTime(found: Recognised): number | null {
   return !isStated || "values" in time ? null : time.origin;
 }
 
-/** The questions of all files except about their times; those of some files only are asked with the names of these. */
+/** The questions of all files except about their times; those of some files are asked with the names of these. */
 function ofAll(members: readonly SeriesFile[], list: (found: Descriptor) => readonly Question[]): Question[] {
   const texts = new Map<string, { readonly question: Question; readonly files: string[] }>();
   for (const { path, found } of members)
