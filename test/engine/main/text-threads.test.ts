@@ -1,4 +1,4 @@
-/** The memory of text that threads read and write: what is lent at a time, and that small parts have room of their own. */
+/** The memory of text that threads read and write: what is lent at a time, and small parts beyond it. */
 import { expect, it } from "vitest";
 import { BufferPool } from "../../../src/engine/main/buffers.js";
 import type { Carrier } from "../../../src/engine/main/carrier.js";
