@@ -8,6 +8,9 @@ export const RECORDS = {
   Point3: ["x", "y", "z"],
   /** A position, and the time at which the particle has left there; plain HTTP alone has it. */
   Exit: ["x", "y", "z", "exit"],
+  /** A position, and the adaptive steps taken so far; plain HTTP alone has it. */
+  Steps: ["x", "y", "z", "steps"],
+  ExitSteps: ["x", "y", "z", "exit", "steps"],
   Vector3: ["x", "y", "z"],
   Vector3P: ["x", "y", "z", "p"],
   VelocityGradient: ["duxdx", "duxdy", "duxdz", "duydx", "duydy", "duydz", "duzdx", "duzdy", "duzdz"],
@@ -111,7 +114,7 @@ export type SpatialInterpolation = (typeof SPATIAL_INTERPOLATION)[number];
 export const TEMPORAL_INTERPOLATION = ["None", "PCHIP"] as const;
 export type TemporalInterpolation = (typeof TEMPORAL_INTERPOLATION)[number];
 /** Schemes that move tracers; SOAP and JHTDB's REST always use the first. */
-export const INTEGRATORS = ["heun", "rk4"] as const;
+export const INTEGRATORS = ["heun", "rk4", "dopri5"] as const;
 export type Integrator = (typeof INTEGRATORS)[number];
 
 export type MemberType =
@@ -572,6 +575,11 @@ export function unavailable({ family, fields, kernel }: Operation): string {
   if (field !== "magnetic" && field !== "potential") return "Invalid dataset specified!";
   const values = field === "magnetic" ? "GetMagneticField" : "GetVectorPotential";
   return `${kernel === "velocityHessian" ? "GetMagnetic" : values} is available only for MHD datasets!`;
+}
+
+/** As `spatialOf`, over plain HTTP: tracking takes splines too. */
+export function plainSpatialOf(operation: Operation, dataset: Holdings): readonly SpatialInterpolation[] {
+  return operation.family === "track" ? VALUES : spatialOf(operation, dataset);
 }
 
 /** Lists the spatial options that an operation answers on a dataset: a stored force is interpolated like velocity. */

@@ -4,9 +4,9 @@
  */
 import { ALL_OPERATIONS, operationOf, RECORDS } from "../operations.js";
 import { ClientError } from "./error.js";
-import type { Answer, CallOptions, ExitAnswer, FieldClient, Points, TableRow, TrackingName } from "./request-types.js";
+import type { Answer, CallOptions, FieldClient, Points, TableRow, TrackAnswer, TrackingName } from "./request-types.js";
 import { inParts } from "./split.js";
-import { askTracks } from "./tracks.js";
+import { askTracks, type TrackRecord } from "./tracks.js";
 import { openTransport, type SoapCall, type SoapVersion } from "./transport.js";
 import { flatten, floatText, isList, readRecords, readWhole, triples } from "./wire-records.js";
 
@@ -18,6 +18,7 @@ export type {
   FieldClient,
   Points,
   RequestOf,
+  TrackAnswer,
   TrackingName,
   TrackingOptions,
 } from "./request-types.js";
@@ -70,32 +71,29 @@ async function runTracks(
   request: Request,
   control: CallOptions,
   { token, pointsPerRequest = 20_000, concurrency = 3 }: ConnectOptions,
-): Promise<ExitAnswer | Answer> {
+): Promise<TrackAnswer> {
   const { lists, total } = readLists(operation, request);
   const scalars = operation.request
     .filter((member) => !isList(member))
     .map(({ name }) => [name, request[name] ?? (name === "authToken" ? token : undefined)]);
-  const { openFaces, integrator } = request;
-  // The dataset may stop particles too: the first answer tells whether records have exits.
-  let record: "Exit" | TableRow["result"] = openFaces === "stop" ? "Exit" : operation.result;
+  const { openFaces, integrator, tolerance } = request;
+  let record: TrackRecord = openFaces === "stop" ? "Exit" : "Point3";
   let values: Float32Array | undefined;
   const part = async (first: number, count: number, signal: AbortSignal): Promise<void> => {
     const triplesOf = (flat: Float32Array) =>
       Array.from({ length: count }, (_, i) => [...flat.subarray(3 * (first + i), 3 * (first + i) + 3)]);
     const members = lists.map(({ member, flat }) => [member.name, triplesOf(flat)]);
-    const sent = { ...Object.fromEntries([...scalars, ["points", []], ...members]), openFaces, integrator };
+    const sent = { ...Object.fromEntries([...scalars, ["points", []], ...members]), openFaces, integrator, tolerance };
     const answer = await askTracks(url, operation.name, sent, count, signal).catch((error: unknown) => {
       throw inWholeArray(error, first);
     });
-    record = answer.length === RECORDS.Exit.length * count ? "Exit" : operation.result;
+    record = answer.record;
     const width = RECORDS[record].length;
     values ??= new Float32Array(width * total);
-    values.set(answer, width * first);
+    values.set(answer.values, width * first);
   };
   await inParts(total, pointsPerRequest, concurrency, part, control.signal, control.onProgress);
-  return { record, components: RECORDS[record], recordsPerPoint: 1, values: values ?? new Float32Array() } as
-    | ExitAnswer
-    | Answer;
+  return { record, components: RECORDS[record], recordsPerPoint: 1, values: values ?? new Float32Array() };
 }
 
 /** The number of records per point: 1, or (8^nlayers - 1) / 7 for box filters, which answer each box of an octree. */

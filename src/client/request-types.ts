@@ -8,7 +8,9 @@ import type {
   RECORDS,
   SpatialInterpolation,
   TemporalInterpolation,
+  VALUES,
 } from "../operations.js";
+import type { TrackRecord } from "./tracks.js";
 
 /**
  * x, y, z, x, y, z, ... or one triple per point; coordinates are rounded to float32, which is what the wire carries.
@@ -69,6 +71,10 @@ export type TrackingName = Extract<(typeof ALL_OPERATIONS)[number], { readonly f
 export interface TrackingOptions {
   /** The scheme that moves particles, heun by default; drag needs heun. */
   readonly integrator?: Integrator;
+  /** With dopri5: the error of a path that its steps aim at, 1e-6 of the smallest spacing by default. */
+  readonly tolerance?: number;
+  /** Splines track particles too. */
+  readonly spatialInterpolation: (typeof VALUES)[number];
   /** What happens to particles that leave through open faces; by default, what the dataset says. */
   readonly openFaces?: "fail" | "stop";
 }
@@ -82,6 +88,14 @@ export interface ExitAnswer {
   readonly values: Float32Array;
 }
 
+/** Positions of particles: with the times of their exits if they stop at open faces, and with the steps of dopri5. */
+export interface TrackAnswer {
+  readonly record: TrackRecord;
+  readonly components: (typeof RECORDS)[TrackRecord];
+  readonly recordsPerPoint: 1;
+  readonly values: Float32Array;
+}
+
 /** One method per operation, and tracking with the times of exits. */
 export type FieldClient = {
   readonly [N in OperationName]: (request: RequestOf<N>, options?: CallOptions) => Promise<Answer<N>>;
@@ -89,9 +103,9 @@ export type FieldClient = {
   /** Tracks particles with a choice of integrator and of behaviour at open faces; over plain HTTP. */
   track<N extends TrackingName>(
     operation: N,
-    request: RequestOf<N> & TrackingOptions,
+    request: Omit<RequestOf<N>, "spatialInterpolation"> & TrackingOptions,
     options?: CallOptions,
-  ): Promise<Answer<N> | ExitAnswer>;
+  ): Promise<TrackAnswer>;
   /** Tracks particles that stop where they leave the domain; over plain HTTP, as SOAP has no place for the times. */
   stopAtOpenFaces<N extends TrackingName>(
     operation: N,

@@ -2,13 +2,13 @@
  * Tracks particles over plain HTTP, where integrators can be chosen and answers have the times of exits; SOAP has no
  * place for either.
  */
+import { RECORDS } from "../operations.js";
 import { ClientError, type ClientErrorCode } from "./error.js";
 import { fetchFailure, untilAnswered } from "./retries.js";
 import { endpoint } from "./transport.js";
 
-/** x, y, z of a point as float32; the exit may follow. */
-const POSITION_BYTES = 12;
-const EXIT_BYTES = 16;
+/** Records of tracks. */
+export type TrackRecord = "Point3" | "Exit" | "Steps" | "ExitSteps";
 
 /** A problem as the service answers it. */
 interface Problem {
@@ -25,19 +25,19 @@ interface Problem {
  * @param url     the service's base address or its endpoint
  * @param members parameters and arrays of the operation by name, and the options of tracking
  * @param count   the number of points
- * @returns x, y, z of each point, or x, y, z and exit
+ * @returns the records of the points, and their name
  * @throws ClientError
  */
 export async function askTracks(
   url: string,
   operation: string,
-  { dataset, authToken, openFaces, integrator, ...members }: Readonly<Record<string, unknown>>,
+  { dataset, authToken, openFaces, integrator, tolerance, ...members }: Readonly<Record<string, unknown>>,
   count: number,
   signal: AbortSignal,
-): Promise<Float32Array> {
+): Promise<{ readonly record: TrackRecord; readonly values: Float32Array }> {
   const base = endpoint(url).replace(/\/service\/[^/]*$/, "");
-  const options = Object.entries({ openFaces, integrator }).filter(([, value]) => value !== undefined);
-  const asked = new URLSearchParams(options as [string, string][]);
+  const options = Object.entries({ openFaces, integrator, tolerance }).filter(([, value]) => value !== undefined);
+  const asked = new URLSearchParams(options.map(([name, value]): [string, string] => [name, String(value)]));
   const address = `${base}/api/datasets/${encodeURIComponent(String(dataset))}/${operation}?${asked}`;
   const request = {
     method: "POST",
@@ -58,9 +58,13 @@ export async function askTracks(
     if (!response.ok) throw await refusalOf(response);
     return response.arrayBuffer().catch(failed);
   }, signal);
-  if (body.byteLength !== EXIT_BYTES * count && (openFaces === "stop" || body.byteLength !== POSITION_BYTES * count))
+  // The dataset may stop particles too: the width of the records tells whether they have exits.
+  const [plain, exits] = integrator === "dopri5" ? (["Steps", "ExitSteps"] as const) : (["Point3", "Exit"] as const);
+  const isOf = (record: TrackRecord): boolean => body.byteLength === 4 * RECORDS[record].length * count;
+  const record = openFaces === "stop" || !isOf(plain) ? exits : plain;
+  if (!isOf(record))
     throw new ClientError("Protocol", `${base}: ${body.byteLength} bytes for the tracks of ${count} points`);
-  return new Float32Array(body);
+  return { record, values: new Float32Array(body) };
 }
 
 /** The error of a refusal. One of the body's size names no limit if it comes before the body is read. */

@@ -26,7 +26,7 @@ export function evaluateBlocks(
   sizes: readonly number[],
   components: number,
   { locate, sum }: PointSums,
-): Pick<Scheme, "evaluate" | "evaluateCombined" | "combine" | "combineInTurn"> {
+): Pick<Scheme, "evaluate" | "evaluateCombined" | "combine" | "combineEach" | "combineInTurn"> {
   const results = components / sizes.reduce((total, size) => total + size, 0);
   const room = Math.max(
     1,
@@ -83,6 +83,14 @@ export function evaluateBlocks(
     combine(frames, weights, positions, first, count, out) {
       const withFrame = (turn: number, use: (fields: readonly BrickField[]) => void): void => use(frames[turn]);
       for (let i = first; i < first + count; i++) combineInTurn(weights, withFrame, positions, i, 1, out);
+    },
+    combineEach(frames, weights, positions, first, count, out) {
+      const width = frames.length;
+      const withFrame = (turn: number, use: (fields: readonly BrickField[]) => void): void => use(frames[turn]);
+      for (let i = 0; i < count; i++) {
+        const own = [...weights.subarray(width * i, width * (i + 1))];
+        combineInTurn(own, withFrame, positions, first + i, 1, out);
+      }
     },
   };
 }

@@ -8,8 +8,8 @@ export interface Outlet {
   readonly walls: readonly [Walls, Walls, Walls];
   /** Time at which each particle has left; NaN while it is inside. */
   readonly exits: Float64Array;
-  /** Called when a particle leaves through a face of `axis`, in a step counted from 1; it may throw. */
-  readonly leave: (particle: number, axis: number, step: number) => void;
+  /** Called when a particle leaves through a face of `axis`; it may throw. */
+  readonly leave: (particle: number, axis: number, step: Step) => void;
 }
 
 /** A step of all particles: its number from 1, its start, and its length, negative backward. */
@@ -60,7 +60,7 @@ export function settle(
       if (here < until) [until, face] = [here, a];
     }
     if (face < 0) continue;
-    outlet.leave(i, face, step.number);
+    outlet.leave(i, face, step);
     exits[i] = step.time + until * step.length;
     for (let a = 0; a < 3; a++) {
       const c = 3 * i + a;
@@ -69,6 +69,18 @@ export function settle(
       from[c] = to[c];
     }
   }
+}
+
+/** Whether the place of particle `i` is beyond an open face, by more than 1e-6 of the axis. */
+export function leaves(axes: Axes, walls: Outlet["walls"], places: Float64Array, i: number): boolean {
+  for (let a = 0; a < 3; a++) {
+    const axis = axes[a];
+    if (axis.periodic) continue;
+    const slack = SLACK * axisLength(axis);
+    const x = places[3 * i + a];
+    if ((!walls[a][0] && x < axisStart(axis) - slack) || (!walls[a][1] && x > axisEnd(axis) + slack)) return true;
+  }
+  return false;
 }
 
 /** Whether particles can leave a domain: an axis is not periodic and one of its faces has no wall. */

@@ -222,27 +222,33 @@ function integrate(
   advance: (step: Step, next: number) => void,
 ): number {
   const { start, step, steps, last = step, pause, record } = path;
-  const timeAfter = (done: number): number =>
-    done === steps && last !== step ? start + (done - 1) * step + last : start + done * step;
   const { from, to } = path.part ?? { from: 0, to: steps };
   let done = from;
   while (done < to) {
     const length = done + 1 === steps ? last : step;
-    advance({ number: done + 1, time: start + done * step, length }, timeAfter(done + 1));
+    advance({ number: done + 1, time: start + done * step, length }, timeAfter(path, done + 1));
     done++;
     if (record) {
       scratch.set(positions.subarray(0, 3 * count));
-      shift(path, scratch, count, timeAfter(done));
+      shift(path, scratch, count, timeAfter(path, done));
       record(done, scratch);
     }
     if (done < to && pause?.()) break;
   }
-  if (done === steps) shift(path, positions, count, timeAfter(done));
+  if (done === steps) shift(path, positions, count, timeAfter(path, done));
   return done;
 }
 
+/** Time after a number of steps of a path. */
+export function timeAfter(
+  { start, step, steps, last = step }: Pick<PathParameters, "start" | "step" | "steps" | "last">,
+  done: number,
+): number {
+  return done === steps && last !== step ? start + (done - 1) * step + last : start + done * step;
+}
+
 /** Whether the integration continues after an earlier part. */
-function continues({ part }: PathParameters): boolean {
+export function continues({ part }: Pick<PathParameters, "part">): boolean {
   return part !== undefined && part.from > 0;
 }
 
@@ -258,7 +264,12 @@ function sampleInGrid(
   subtractFrame(path, out, count);
 }
 
-function subtractFrame({ frameVelocity }: PathParameters, velocities: Float64Array, count: number): void {
+/** Makes velocities in the resting frame those relative to the grid. */
+export function subtractFrame(
+  { frameVelocity }: Pick<PathParameters, "frameVelocity">,
+  velocities: Float64Array,
+  count: number,
+): void {
   for (let a = 0; a < 3; a++) {
     if (frameVelocity[a] === 0) continue;
     for (let i = a; i < 3 * count; i += 3) velocities[i] -= frameVelocity[a];
@@ -266,7 +277,12 @@ function subtractFrame({ frameVelocity }: PathParameters, velocities: Float64Arr
 }
 
 /** Adds the displacement of the grid at time `t`, or when a particle has left; the sign is that of the displacement. */
-function shift({ frameVelocity, outlet }: PathParameters, positions: Float64Array, count: number, t: number): void {
+export function shift(
+  { frameVelocity, outlet }: Pick<PathParameters, "frameVelocity" | "outlet">,
+  positions: Float64Array,
+  count: number,
+  t: number,
+): void {
   for (let a = 0; a < 3; a++) {
     const displacement = frameVelocity[a] * t;
     if (displacement === 0 && (outlet === undefined || frameVelocity[a] === 0)) continue;

@@ -95,6 +95,42 @@ export function frameWeights(time: TimeAxis, t: number, method: "None" | "PCHIP"
   return cubicHermite(time, k, theta);
 }
 
+/** Points that are represented by the same frames. */
+export interface FramesOfPoints {
+  readonly frames: readonly number[];
+  /** The weights of each point, one after another. */
+  readonly weights: Float64Array;
+  /** The points, ascending. */
+  readonly points: Uint32Array;
+}
+
+/** The frames and weights of `count` times, each as `frameWeights` gives them, by the frames that represent them. */
+export function framesOfEach(
+  time: TimeAxis,
+  times: ArrayLike<number>,
+  count: number,
+  method: "None" | "PCHIP",
+): readonly FramesOfPoints[] {
+  const groups = new Map<number, { frames: readonly number[]; weights: number[]; points: number[] }>();
+  for (let i = 0; i < count; i++) {
+    const { frames, weights } = frameWeights(time, times[i], method);
+    // The frames are at most four successive ones.
+    const key = frames.reduce((bits, frame) => bits + 2 ** (frame - frames[0]), 16 * frames[0]);
+    let group = groups.get(key);
+    if (group === undefined) {
+      group = { frames, weights: [], points: [] };
+      groups.set(key, group);
+    }
+    group.points.push(i);
+    for (const weight of weights) group.weights.push(weight);
+  }
+  return [...groups.values()].map(({ frames, weights, points }) => ({
+    frames,
+    weights: Float64Array.from(weights),
+    points: Uint32Array.from(points),
+  }));
+}
+
 /**
  * Cubic Hermite weights of frames k - 1 .. k + 2 at the fraction `theta` of the interval from frame k; Catmull-Rom on
  * equal steps.

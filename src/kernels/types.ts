@@ -104,6 +104,15 @@ export interface Scheme {
     count: number,
     out: Float64Array,
   ): void;
+  /** As `combine`, with weights of its own for each point: those of `first + i` are `weights[frames.length * i ..]`. */
+  combineEach(
+    frames: readonly (readonly BrickField[])[],
+    weights: Float64Array,
+    positions: Float64Array,
+    first: number,
+    count: number,
+    out: Float64Array,
+  ): void;
   /**
    * As `combine`, with the same bits, of bricks that hold the combination already: `fields` have float64 nodes, summed
    * over frames in the order that `combine` adds them in.
@@ -151,3 +160,6 @@ export interface FrameWeights {
  * flow.
  */
 export type VelocitySampler = (positions: Float64Array, count: number, time: number, out: Float64Array) => void;
+
+/** As `VelocitySampler`, with a time of its own for each position. */
+export type TimedSampler = (positions: Float64Array, count: number, times: Float64Array, out: Float64Array) => void;

@@ -1,6 +1,6 @@
 /** Particles leave through open faces where and when the exact path does, to second order; walls hold them. */
 import { describe, expect, it } from "vitest";
-import type { Outlet } from "../../src/kernels/exits.js";
+import type { Outlet, Step } from "../../src/kernels/exits.js";
 import { advectInertial, advectTracers, type PathParameters } from "../../src/kernels/particles.js";
 import type { Axes, Axis, VelocitySampler, Walls } from "../../src/kernels/types.js";
 import { flow } from "./particles-support.js";
@@ -138,7 +138,10 @@ describe("particles at open faces", () => {
 
   it("tell who leaves, along which axis and in which step, in time for an error", () => {
     const left: number[][] = [];
-    const outlet = { ...outletOf(3), leave: (...what: [number, number, number]) => left.push(what) };
+    const outlet = {
+      ...outletOf(3),
+      leave: (i: number, axis: number, step: Step) => left.push([i, axis, step.number]),
+    };
     const positions = Float64Array.of(1.1, 0, 0, 1.9, 0, 0, 1.5, 0, 0);
     advectTracers(
       path(

@@ -85,14 +85,78 @@ describe("integrators", () => {
     }
   });
 
+  it("dopri5 keeps its tolerance and answers the steps taken, alike to the typed client and the command line", async () => {
+    const many = { dt: 0.3 / 256, nt: 256, spatialInterpolation: "M2Q8" };
+    const exact = ((await post("GetPosition?integrator=rk4", many)).body.values as number[][]).flat();
+    const few = { dt: 0.3, nt: 1, spatialInterpolation: "M2Q8" as const };
+    const { body } = await post("GetPosition?integrator=dopri5&tolerance=1e-5", few);
+    expect(body.components).toEqual(["x", "y", "z", "steps"]);
+    expect(body.options).toMatchObject({ integrator: "dopri5", tolerance: 1e-5, openFaces: "fail" });
+    const rows = body.values as number[][];
+    for (const [i, [x = 0, y = 0, z = 0, steps]] of rows.entries()) {
+      const off = [x, y, z].map((value, c) => value - (exact[3 * i + c] as number));
+      expect(Math.hypot(...off)).toBeLessThan(1e-5 + 1e-6);
+      expect(steps).toBeGreaterThan(1);
+    }
+    const answer = await client.track("GetPosition", {
+      ...{ dataset, StartTime: 0.5, ...few, points, integrator: "dopri5", tolerance: 1e-5 },
+    });
+    expect(answer.record).toBe("Steps");
+    expect([...answer.values]).toEqual(rows.flat().map(Math.fround));
+    const flags =
+      "--start-time 0.5 --dt 0.3 --nt 1 --method M2Q8 --integrator dopri5 --tolerance 1e-5 --points -".split(" ");
+    for (const where of [[], ["--url", service.url]]) {
+      const running = promisify(execFile)(process.execPath, [
+        BIN,
+        "query",
+        "GetPosition",
+        "--dataset",
+        dataset,
+        ...flags,
+        ...where,
+      ]);
+      running.child.stdin?.end(points.map((point) => point.join(",")).join("\n"));
+      const lines = (await running).stdout.trim().split("\n");
+      expect(lines[0]).toContain("steps");
+      expect(lines.slice(1).flatMap((row) => row.split(",").slice(3).map(Number))).toEqual(rows.flat());
+    }
+  });
+
+  it("track by splines and backward, and end records with the answer", async () => {
+    for (const integrator of ["heun", "rk4", "dopri5"]) {
+      const spline = { spatialInterpolation: "M2Q8" };
+      const there = (await post(`GetPosition?integrator=${integrator}`, spline)).body.values as number[][];
+      const { body } = await post(`trajectories?integrator=${integrator}&every=2`, spline);
+      expect((body.values as number[][][]).map((records) => records.at(-1))).toEqual(there);
+      expect((body.values as number[][][]).map((records) => records[0]?.slice(0, 3))).toEqual(
+        points.map((point) => point.map((value) => expect.closeTo(value, 6))),
+      );
+      const back = { ...spline, StartTime: 0.8, dt: -0.1 };
+      const response = await fetch(`${service.url}/api/datasets/${dataset}/GetPosition?integrator=${integrator}`, {
+        ...{ method: "POST", headers: { "content-type": "application/json" } },
+        body: JSON.stringify({ ...ask, ...back, points: there.map((record) => record.slice(0, 3)) }),
+      });
+      const returned = ((await response.json()) as { values: number[][] }).values;
+      for (const [i, point] of points.entries())
+        for (const [c, value] of point.entries())
+          expect(Math.abs((returned[i]?.[c] as number) - value)).toBeLessThan(integrator === "heun" ? 1e-3 : 5e-6);
+    }
+  });
+
   it("are refused by name: unknown ones, in the body, and with drag", async () => {
     expect(await post("GetPosition?integrator=euler")).toMatchObject({
       status: 400,
-      body: { detail: "integrator must be one of heun, rk4.", member: "integrator" },
+      body: { detail: "integrator must be one of heun, rk4, dopri5.", member: "integrator" },
     });
     expect(await post("GetPosition", { integrator: "rk4" })).toMatchObject({
       status: 400,
       body: { detail: 'integrator belongs in the query string, as in "?integrator=rk4", not in the body.' },
+    });
+    expect(await post("GetPosition?integrator=rk4&tolerance=1e-5")).toMatchObject({
+      body: { detail: "Only dopri5 takes a tolerance: integrator is rk4.", member: "tolerance" },
+    });
+    expect(await post("GetPosition?integrator=dopri5&tolerance=0")).toMatchObject({
+      body: { detail: "tolerance must be a number above 0.", member: "tolerance" },
     });
     const drag = { StartTime: 0.5, EndTime: 0.7, Tp: 0.1, spatialInterpolation };
     const response = await fetch(`${service.url}/api/datasets/${dataset}/GetPositionInertialParticle?integrator=rk4`, {

@@ -8,6 +8,7 @@ import {
   operationOf,
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
+  VALUES,
 } from "../../operations.js";
 import { AXIS_NAMES, type AxisName, OPEN_FACES } from "../../storage/file/dataset.js";
 import { MisuseError, NUMBER } from "./arguments.js";
@@ -102,7 +103,7 @@ export const FLAGS: Readonly<Record<MemberName, Flag>> = {
 };
 
 /** Flags of tracking that are not members of SOAP requests. */
-const TRACKING_FLAGS: Readonly<Record<"openFaces" | "integrator", Flag>> = {
+const TRACKING_FLAGS: Readonly<Record<"openFaces" | "integrator" | "tolerance", Flag>> = {
   openFaces: {
     name: "open-faces",
     value: "WHAT",
@@ -112,9 +113,11 @@ const TRACKING_FLAGS: Readonly<Record<"openFaces" | "integrator", Flag>> = {
   integrator: {
     name: "integrator",
     value: "SCHEME",
-    about: "heun (the default) is of second order in the step, rk4 of fourth; drag needs heun",
+    about:
+      "heun (the default) is of second order in the step, rk4 of fourth, dopri5 keeps a tolerance; drag needs heun",
     choices: INTEGRATORS,
   },
+  tolerance: { name: "tolerance", value: "DISTANCE", about: "with dopri5: the error of a path that its steps aim at" },
 };
 
 export const FLAG_ENTRIES = Object.entries(FLAGS) as readonly (readonly [MemberName, Flag])[];
@@ -159,7 +162,8 @@ export function flagsOf({ request, spatial, family }: Operation): string {
     const { name, fallback } = FLAGS[member.name as MemberName];
     if (name === "points" || name === "token") return [];
     const optional = fallback !== undefined || !isNeeded(member);
-    const flag = name === "method" ? `--method ${methodsOf(spatial)}` : `--${name}`;
+    const methods = family === "track" ? VALUES : spatial;
+    const flag = name === "method" ? `--method ${methodsOf(methods)}` : `--${name}`;
     return [optional ? `[--${name}]` : flag];
   });
   return [...words, ...(family === "track" ? Object.values(TRACKING_FLAGS).map(({ name }) => `[--${name}]`) : [])].join(
@@ -203,7 +207,8 @@ export function readRequest(operation: OperationName, given: GivenFlags): Record
     const value = given[camel(name)];
     if (value === undefined) continue;
     if (row.family !== "track") throw new MisuseError(`--${name}: ${operation} does not take it`);
-    request[member] = String(value);
+    request[member] =
+      member === "tolerance" ? readNumber(TRACKING_FLAGS.tolerance, String(value), false) : String(value);
   }
   return request;
 }

@@ -1,13 +1,13 @@
 /** Evaluates a query in this process, without a service. */
 import { type Logger, pino } from "pino";
 import { loadConfig } from "../../config.js";
-import { recordOfResult } from "../../engine/contract/particle-records.js";
 import { type Engine, type Query, writeTriples } from "../../engine/contract/query.js";
 import { openEngine } from "../../engine/main/engine.js";
 import { FieldprobeError } from "../../errors.js";
 import {
   functionNamed,
   functionsOf,
+  INTEGRATORS,
   type OperationName,
   type OperationRow,
   operationOf,
@@ -63,11 +63,11 @@ export async function queryLocally(
 async function evaluate(engine: Engine, asked: FlagQuery, onProgress: OnProgress): Promise<QueryAnswer> {
   const form = operationOf(asked.operation as OperationName);
   const operation = functionAsked(form, asked.members.function_name);
-  const { openFaces, integrator } = asked.members;
+  const { openFaces, integrator = INTEGRATORS[0], tolerance } = asked.members;
   const tracking = {
-    ...(form.family === "track" ? { exitTimes: true } : {}),
+    ...(form.family === "track" ? { exitTimes: true, integrator } : {}),
     ...(openFaces === undefined ? {} : { openFaces }),
-    ...(integrator === undefined ? {} : { integrator }),
+    ...(tolerance === undefined ? {} : { tolerance }),
   };
   const query = { ...rounded(operation, asked.members), operation: operation.name, ...tracking } as Query;
   const facts = factsOf(engine, query.dataset);
@@ -112,7 +112,7 @@ async function evaluateInParts(
     if (asked.velocities) writeTriples(evaluation.velocities, velocitiesOf(asked, first, count));
     const result = await evaluation.finish();
     recordsPerPoint = result.itemsPerPoint;
-    record = recordOfResult(form, result);
+    record = result.record ?? form.result;
     const width = recordsPerPoint * result.components;
     if (first === 0) values = new Float32Array(total * width);
     let at = first * width;

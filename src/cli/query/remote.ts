@@ -1,7 +1,7 @@
 /** Sends a query to a running service by the typed client. */
 import { type Answer, type CallOptions, ClientError, connect, type TrackingName } from "../../client/index.js";
 import { fetchFailure, untilAnswered } from "../../client/retries.js";
-import { type OperationName, operationOf } from "../../operations.js";
+import { type Operation, type OperationName, operationOf } from "../../operations.js";
 import {
   type DatasetLabels,
   explain,
@@ -34,10 +34,9 @@ export async function queryService(
     const lists = operationOf(operation as OperationName).family === "arrays";
     const places = lists ? [0, 1, 2].map((axis) => points.filter((_, i) => i % 3 === axis)) : points;
     const request = { ...members, points: places, ...(velocities && { InitialV: velocities }) };
-    const answer =
-      members.openFaces === "stop" || members.integrator !== undefined
-        ? await client.track(operation as TrackingName, request as never, { onProgress })
-        : await method(request, { onProgress });
+    const answer = needsPlainHttp(operation, members)
+      ? await client.track(operation as TrackingName, request as never, { onProgress })
+      : await method(request, { onProgress });
     const { dataset } = members;
     const facts = wantsFacts && dataset !== undefined ? await factsOf(base, String(dataset), token) : NO_LABELS;
     return { ...answer, ...facts };
@@ -46,6 +45,17 @@ export async function queryService(
     if (error.code === "Network") throw new Error(explainNetwork(base, error.message));
     throw new Error(explain(error));
   }
+}
+
+/** Whether SOAP has no place for what is asked: options of tracking, or splines. */
+function needsPlainHttp(
+  operation: string,
+  { openFaces, integrator, spatialInterpolation }: FlagQuery["members"],
+): boolean {
+  const row: Operation = operationOf(operation as OperationName);
+  if (row.family !== "track") return false;
+  const isSpline = !row.spatial.some((option) => option === spatialInterpolation);
+  return openFaces === "stop" || integrator !== undefined || isSpline;
 }
 
 async function factsOf(base: string, dataset: string, token: string | undefined): Promise<DatasetLabels> {

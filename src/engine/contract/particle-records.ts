@@ -1,16 +1,17 @@
 /** The records of a particle are its start, its position after every `recordEvery` steps, and its end. */
 import { RequestError } from "../../errors.js";
-import { type Operation, RECORDS, type RecordName } from "../../operations.js";
-import type { Query, Result } from "./query.js";
+import type { Operation, RecordName } from "../../operations.js";
+import type { Query } from "./query.js";
 
-/** The record of an operation; if particles stop at open faces, it may have the time of the exit after the position. */
-export function recordOf({ result, family }: Operation, { exitTimes, openFaces }: Query): RecordName {
-  return family === "track" && exitTimes === true && openFaces === "stop" ? "Exit" : result;
-}
-
-/** The record of a result. */
-export function recordOfResult(operation: Operation, { components }: Pick<Result, "components">): RecordName {
-  return operation.family === "track" && components === RECORDS.Exit.length ? "Exit" : operation.result;
+/**
+ * The record of an operation. Tracking may add the time of the exit if particles stop at open faces, and the number of
+ * steps if these are adaptive.
+ */
+export function recordOf({ result, family }: Operation, { exitTimes, openFaces, integrator }: Query): RecordName {
+  if (family !== "track") return result;
+  const exits = exitTimes === true && openFaces === "stop";
+  if (integrator === "dopri5") return exits ? "ExitSteps" : "Steps";
+  return exits ? "Exit" : result;
 }
 
 /**
@@ -42,22 +43,4 @@ export function recordTimes(checked: {
   for (let i = 0; i < records; i++) times[i] = StartTime + Math.min(i * recordEvery, steps) * step;
   if (last !== step) times[records - 1] = StartTime + (steps - 1) * step + last;
   return times;
-}
-
-/**
- * Records `first .. end - 1` that the steps `from + 1 .. to` make; the range of steps that starts at 0 makes the first
- * record.
- *
- * @param steps steps of the query
- * @param every steps between records; undefined: only the last step is recorded
- */
-export function recordsBetween(
-  steps: number,
-  every: number | undefined,
-  { from, to }: { readonly from: number; readonly to: number },
-): { readonly first: number; readonly end: number } {
-  const last = to === steps;
-  if (every === undefined) return { first: 0, end: last ? 1 : 0 };
-  const first = from === 0 ? 0 : Math.floor(from / every) + 1;
-  return { first, end: last ? Math.ceil(steps / every) + 1 : Math.floor(to / every) + 1 };
 }

@@ -5,6 +5,7 @@ import type {
   FieldName,
   Integrator,
   OperationName,
+  RecordName,
   SpatialInterpolation,
   TemporalInterpolation,
 } from "../../operations.js";
@@ -94,6 +95,8 @@ export interface Query {
   readonly recordEvery?: number;
   /** Tracking without drag only: the scheme that moves particles; absent: heun. */
   readonly integrator?: Integrator;
+  /** With dopri5: the error of a path that its steps aim at; absent: 1e-6 of the smallest spacing. */
+  readonly tolerance?: number;
   /** Tracking only: what happens to particles that leave through open faces; absent: what the dataset says. */
   readonly openFaces?: OpenFaces;
   /** Tracking only: if particles stop at open faces, records end with the time of the exit, NaN before it. */
@@ -157,6 +160,8 @@ export interface Result {
   readonly itemsPerPoint: number;
   /** Numbers per record. */
   readonly components: number;
+  /** The record, if it is another than that of the operation. */
+  readonly record?: RecordName;
   readonly values: readonly Float32Array[];
   /** Parts of a result that is not held as a whole, in order; each may be read until the next one is asked for. */
   readonly stream?: AsyncIterable<Float32Array>;

@@ -47,8 +47,6 @@ export interface BatchTask {
   readonly work: number;
   /** Work done in earlier time slices; absent: none. */
   readonly progress?: Progress;
-  /** Tracking: the steps to take; absent: all of them. */
-  readonly range?: StepRange;
 }
 
 /** Reads the bricks of a batch that waits into the cache, before a thread for it is free. */
@@ -62,23 +60,12 @@ export interface Progress {
   readonly done: number;
   /** Whether the slice has ended because bricks are on their way from a store. */
   readonly waits?: boolean;
-  /** Tracking: positions and, with drag, velocities of the particles after step `done`, in the frame of the grid. */
+  /** Tracking: positions of the particles after step `done`, in the frame of the grid. */
   readonly positions?: Float64Array;
-  readonly velocities?: Float64Array;
+  /** Tracking: velocities of particles with drag, or what adaptive steps keep (`dopri5.ts`). */
+  readonly state?: Float64Array;
   /** Tracking with open faces: times of the exits. */
   readonly exits?: Float64Array;
-}
-
-/** A range of the steps of tracking; `out` then has only the records made in it (`recordsBetween`). */
-export interface StepRange {
-  readonly from: number;
-  readonly to: number;
-  /**
-   * Positions and, with drag, velocities of the particles, in the frame of the grid: at the start of the range when
-   * `from` is not 0, and afterwards at its end.
-   */
-  readonly positions: Float64Array;
-  readonly velocities: Float64Array;
 }
 
 /**

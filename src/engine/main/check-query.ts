@@ -6,7 +6,14 @@ import { checkFilter, itemsPerPoint, totalLayers } from "../../kernels/filter/bo
 import { filterNodes } from "../../kernels/filter/node-filter.js";
 import { controlledSteps, intervalSteps } from "../../kernels/particles.js";
 import { timeInRange, timeOfFloat32 } from "../../kernels/time.js";
-import { type Integrator, type Operation, type OperationRow, operationOf, spatialOf } from "../../operations.js";
+import {
+  type Integrator,
+  type Operation,
+  type OperationRow,
+  operationOf,
+  plainSpatialOf,
+  spatialOf,
+} from "../../operations.js";
 import type { Dataset, FieldName, TimeAxis } from "../../storage/file/dataset.js";
 import { checkAvailable } from "../contract/check-available.js";
 import { filterFields, letterOf } from "../contract/fields-asked.js";
@@ -154,7 +161,9 @@ function methodRefusal({ family, kernel }: Operation, method: string): string {
 function checkMethod(query: Query, operation: Operation, dataset: Dataset): void {
   const method = query.spatialInterpolation;
   if (method === undefined) return;
-  const accepted: readonly string[] = spatialOf(operation, dataset);
+  // Only plain HTTP and the command line state an integrator.
+  const isPlain = query.integrator !== undefined;
+  const accepted: readonly string[] = (isPlain ? plainSpatialOf : spatialOf)(operation, dataset);
   if (accepted.includes(method)) return;
   const takes = `${operation.name} takes ${accepted.join(", ")}.`;
   if (/Hessian|Laplacian$/.test(operation.kernel) && method.startsWith("M1Q")) {
@@ -179,9 +188,12 @@ function invalid(member: string, text: string): RequestError {
 
 /** Number of steps and signed step of a tracking query. */
 function checkSteps(query: Query, dataset: Dataset): { steps: number; step: number; last?: number } {
-  const { StartTime: start = 0, EndTime: end, dt, nt, Tp: responseTime, integrator = "heun" } = query;
+  const { StartTime: start = 0, EndTime: end, dt, nt, Tp: responseTime, integrator = "heun", tolerance } = query;
   if (responseTime !== undefined && integrator !== "heun")
     throw invalid("integrator", `Only heun tracks particles with drag: integrator is ${integrator}.`);
+  if (tolerance !== undefined && integrator !== "dopri5")
+    throw invalid("tolerance", `Only dopri5 takes a tolerance: integrator is ${integrator}.`);
+  if (tolerance !== undefined && !(tolerance > 0)) throw invalid("tolerance", "tolerance must be a number above 0.");
   if (dt === 0) throw invalid("dt", "The time step dt must not be 0.");
   if (nt !== undefined && dt !== undefined) {
     if (nt < 0) throw invalid("nt", `The number of steps nt must not be negative: ${nt}`);
@@ -260,7 +272,7 @@ export function pointLimit(
 }
 
 /** Evaluations of the velocity that a step takes. */
-const STAGES: Readonly<Record<Integrator, number>> = { heun: 2, rk4: 4 };
+const STAGES: Readonly<Record<Integrator, number>> = { heun: 2, rk4: 4, dopri5: 6 };
 
 /** Evaluations of a field that a query takes for a number of points. */
 export function workOf({ query, samples, steps }: CheckedQuery, points: number): number {

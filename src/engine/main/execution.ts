@@ -336,10 +336,12 @@ export class Execution implements Evaluation {
     const checked = this.#checked as CheckedQuery;
     const echoed = this.points.slabs.map(({ triples, count }) => triples.subarray(0, 3 * count));
     const times = recordTimes(checked);
+    const record = recordOf(checked.operation, checked.query);
     return {
       items: this.points.count * checked.itemsPerPoint,
       itemsPerPoint: checked.itemsPerPoint,
-      components: RECORDS[recordOf(checked.operation, checked.query)].length,
+      components: RECORDS[record].length,
+      ...(record === checked.operation.result ? {} : { record }),
       values: this.#plan?.values ?? echoed,
       ...(times ? { recordTimes: times } : {}),
     };

@@ -44,7 +44,7 @@ export function evaluateBatch(
     if (Atomics.load(task.cancel, 0) !== 0) throw new CancelledError();
   };
   const context: BatchContext = { task, operation, open, sampler, stop, pause };
-  const tracked = operation.family === "track" && (task.progress !== undefined || (task.range?.from ?? 0) > 0);
+  const tracked = operation.family === "track" && task.progress !== undefined;
   if (!tracked) loadPositions(context, task.query.time ?? task.query.StartTime ?? 0);
   return EVALUATE[operation.family as keyof typeof EVALUATE](context);
 }

@@ -40,6 +40,8 @@ export interface Sampling {
   readonly scheme: Scheme;
   readonly sources: readonly BrickSource[];
   readonly frames: FrameWeights;
+  /** Weights of the frames for each point of the batch, if not all points have the same: one point after another. */
+  readonly weights?: Float64Array;
   /** Whether the points need no sort: they are in sweep order already. */
   readonly sorted: boolean;
 }
@@ -493,10 +495,17 @@ export class Sampler {
   }
 
   /** Fills `#values` with the group's values of the combination of frames. */
-  #evaluate({ scheme, sources, frames: { frames, weights } }: Sampling, first: number, size: number): void {
+  #evaluate(sampling: Sampling, first: number, size: number): void {
+    const {
+      scheme,
+      sources,
+      frames: { frames, weights },
+    } = sampling;
     const positions = this.#sorted.subarray(3 * first, 3 * (first + size));
     const values = this.#values;
-    if (sources[0].combined !== undefined) {
+    if (sampling.weights !== undefined && frames.length > 1) {
+      this.#evaluateEach(sampling, sampling.weights, positions, first, size);
+    } else if (sources[0].combined !== undefined) {
       this.#withBricks(sources, frames, ([fields]) => scheme.evaluateCombined(fields, positions, 0, size, values));
     } else if (frames.length === 1 && weights[0] === 1) {
       this.#withBricks(sources, frames, ([fields]) => scheme.evaluate(fields, positions, 0, size, values));
@@ -508,6 +517,28 @@ export class Sampler {
       for (let done = 0; done < size; )
         done += scheme.combineInTurn(weights, withFrame, positions, done, size - done, values);
     }
+  }
+
+  /** As `#evaluate`, with weights of its own for each point. */
+  #evaluateEach(
+    { scheme, sources, frames: { frames } }: Sampling,
+    weights: Float64Array,
+    positions: Float64Array,
+    first: number,
+    size: number,
+  ): void {
+    const width = frames.length;
+    const own = new Float64Array(width * size);
+    for (let i = 0; i < size; i++)
+      for (let f = 0; f < width; f++) own[width * i + f] = weights[width * this.#order[first + i] + f];
+    if (!this.#inTurn) {
+      this.#withBricks(sources, frames, (fields) => scheme.combineEach(fields, own, positions, 0, size, this.#values));
+      return;
+    }
+    const withFrame = (turn: number, use: (fields: readonly BrickField[]) => void): void =>
+      this.#withBricks(sources, frames.slice(turn, turn + 1), ([fields]) => use(fields));
+    for (let i = 0; i < size; i++)
+      scheme.combineInTurn([...own.subarray(width * i, width * (i + 1))], withFrame, positions, i, 1, this.#values);
   }
 
   /**

@@ -3,81 +3,100 @@
  * positions.
  */
 import { RequestError } from "../../errors.js";
+import { advectDopri5, DOPRI5_STATE, dopri5State } from "../../kernels/dopri5.js";
 import { isOpen, type Outlet } from "../../kernels/exits.js";
 import { advectInertial, advectTracers, advectTracersRk4, type PathParameters } from "../../kernels/particles.js";
 import { axisEnd, axisStart } from "../../kernels/stencil.js";
-import { frameWeights } from "../../kernels/time.js";
-import type { Triple, VelocitySampler } from "../../kernels/types.js";
+import { framesOfEach, frameWeights } from "../../kernels/time.js";
+import type { TimedSampler, Triple, VelocitySampler } from "../../kernels/types.js";
 import { type Integrator, RECORDS } from "../../operations.js";
-import { recordOf, recordsBetween } from "../contract/particle-records.js";
+import { recordOf } from "../contract/particle-records.js";
 import { fillPositions } from "../contract/positions.js";
+import type { Query } from "../contract/query.js";
 import type { Progress } from "../contract/task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
 
-/** The schemes that move tracers. */
-const TRACERS: Readonly<Record<Integrator, typeof advectTracers>> = { heun: advectTracers, rk4: advectTracersRk4 };
+/** The schemes that move tracers by equal steps. */
+const TRACERS: Readonly<Record<Exclude<Integrator, "dopri5">, typeof advectTracers>> = {
+  heun: advectTracers,
+  rk4: advectTracersRk4,
+};
 const STILL: Triple = [0, 0, 0];
+/** Default tolerance of adaptive steps, in the smallest spacing of the grid. */
+const TOLERANCE = 1e-6;
 
-/** Takes the steps of a batch, or of its range of steps, and fills `task.out` with the records made. */
+/** Takes the steps of a batch and fills `task.out` with its records. */
 export function trackParticles(context: BatchContext): Progress | null {
   const { task, open, pause } = context;
-  const { query, count, steps, step, last, range, progress } = task;
-  const part = { from: range?.from ?? 0, to: range?.to ?? steps };
-  const from = progress?.done ?? part.from;
-  const positions = progress?.positions ?? range?.positions ?? new Float64Array(3 * count);
-  if (from === 0) fillPositions(task.points, positions, STILL);
+  const { query, count, steps, step, last, progress } = task;
+  const positions = progress?.positions ?? new Float64Array(3 * count);
+  if (progress === undefined) fillPositions(task.points, positions, STILL);
   const outlet = outletOf(context, progress?.exits ?? null);
-  const records = recorder(context, part, outlet?.exits ?? null);
-  if (from === 0) records.start(positions);
-  const path: PathParameters = {
+  const state = progress?.state ?? new Float64Array(stateSize(query) * count);
+  const taken = query.integrator === "dopri5" ? dopri5State(state, count).taken : null;
+  const records = recorder(context, outlet?.exits ?? null, taken);
+  if (progress === undefined) records.start(positions);
+  const path = {
     axes: open.dataset.axes,
     frameVelocity: open.dataset.frameVelocity,
-    sample: velocitySample(context),
     start: query.StartTime as number,
-    step,
-    steps,
-    last,
+    ...{ step, steps, last, pause },
     ...(outlet === null ? {} : { outlet }),
-    part: { from, to: part.to },
-    pause,
+    part: { from: progress?.done ?? 0, to: steps },
     ...(query.recordEvery === undefined ? {} : { record: records.step }),
   };
-  if (query.Tp === undefined) {
-    const done = TRACERS[query.integrator ?? "heun"](path, positions, count);
-    if (done < part.to) return { done, positions: inSharedMemory(positions), ...exitsOf(outlet) };
-  } else {
-    const velocities = progress?.velocities ?? range?.velocities ?? new Float64Array(3 * count);
-    const given = from === 0 && task.velocities.length > 0;
-    if (given) fillPositions(task.velocities, velocities, STILL);
-    const done = advectInertial(path, query.Tp, positions, given || from > 0 ? velocities : null, count, velocities);
-    if (done < part.to)
-      return {
-        done,
-        positions: inSharedMemory(positions),
-        velocities: inSharedMemory(velocities),
-        ...exitsOf(outlet),
-      };
+  const done = advance(context, path, positions, state);
+  if (done === steps) {
+    records.end(positions);
+    return null;
   }
-  records.end(positions);
-  return null;
+  return {
+    ...{ done, positions: inSharedMemory(positions), state: inSharedMemory(state) },
+    ...(outlet === null ? {} : { exits: inSharedMemory(outlet.exits) }),
+  };
 }
 
-function exitsOf(outlet: Outlet | null): Pick<Progress, "exits"> {
-  return outlet === null ? {} : { exits: inSharedMemory(outlet.exits) };
+/** Numbers a particle that an integration keeps besides positions: velocities, or what adaptive steps know. */
+function stateSize({ Tp, integrator }: Query): number {
+  if (Tp !== undefined) return 3;
+  return integrator === "dopri5" ? DOPRI5_STATE : 0;
+}
+
+/** Advances the particles by the integrator of the query until the time slice ends. @returns the steps taken by all */
+function advance(
+  context: BatchContext,
+  path: Omit<PathParameters, "sample">,
+  positions: Float64Array,
+  state: Float64Array,
+): number {
+  const { task, open } = context;
+  const { query, count, progress, velocities } = task;
+  const { Tp, integrator = "heun", tolerance } = query;
+  const sample = velocitySample(context);
+  if (Tp !== undefined) {
+    const given = velocities.length > 0;
+    if (given && progress === undefined) fillPositions(velocities, state, STILL);
+    const known = given || progress !== undefined ? state : null;
+    return advectInertial({ ...path, sample }, Tp, positions, known, count, state);
+  }
+  if (integrator !== "dopri5") return TRACERS[integrator]({ ...path, sample }, positions, count);
+  const spacing = Math.min(...open.dataset.axes.map((axis) => axis.spacing));
+  const adaptive = { ...path, sample: timedSample(context, sample), tolerance: tolerance ?? TOLERANCE * spacing };
+  return advectDopri5(adaptive, positions, count, state, progress !== undefined);
 }
 
 /** The open faces of the dataset, if it has any, and what happens to particles that leave through them. */
 function outletOf({ task, open }: BatchContext, known: Float64Array | null): Outlet | null {
   const { axes, walls } = open.dataset;
-  const { count, query, first, step: length } = task;
+  const { count, query, first } = task;
   if (!isOpen(axes, walls)) return null;
-  const fail = (particle: number, axis: number, step: number): never => {
-    const time = Number(((query.StartTime as number) + (step - 1) * length).toPrecision(7));
+  const fail: Outlet["leave"] = (particle, axis, step): never => {
+    const time = Number(step.time.toPrecision(7));
     const name = "xyz"[axis];
     const ends = [axisStart(axes[axis]), axisEnd(axes[axis])].map((end) => Number(end.toPrecision(7)));
     throw new RequestError(
       "OutOfRange",
-      `Particle ${first + particle} leaves the domain in step ${step}, after time ${time}: the faces ${name} = ${ends.join(" and ")} ` +
+      `Particle ${first + particle} leaves the domain in step ${step.number}, after time ${time}: the faces ${name} = ${ends.join(" and ")} ` +
         `are open, not walls. Ask with openFaces=stop (in the query string of /api; fieldprobe query: --open-faces stop) ` +
         `for the place and time of the exit.`,
       { member: `points[${first + particle}].${name}` },
@@ -111,37 +130,55 @@ function velocitySample({ task, operation, open, sampler, stop }: BatchContext):
   };
 }
 
+/** The fluid velocity at positions relative to the grid, each at its own time; `sample` is that at one time. */
+function timedSample({ task, operation, open, sampler, stop }: BatchContext, sample: VelocitySampler): TimedSampler {
+  const { dataset } = open;
+  const scheme = open.scheme(operation.kernel, task.query.spatialInterpolation ?? "None");
+  const sources = [open.source("velocity")];
+  return (positions, particles, times, velocities) => {
+    if (times.subarray(0, particles).every((time) => time === times[0])) {
+      sample(positions, particles, times[0], velocities);
+      return;
+    }
+    for (const { frames, weights, points } of framesOfEach(dataset.time, times, particles, "PCHIP")) {
+      for (let i = 0; i < points.length; i++)
+        for (let c = 0; c < 3; c++) sampler.positions[3 * i + c] = positions[3 * points[i] + c];
+      const sampling = { axes: dataset.axes, scheme, sources, frames: { frames, weights: [] }, weights, sorted: false };
+      sampler.sample(sampling, points.length, scatterInto(velocities, 3, points), stop);
+    }
+  };
+}
+
 /**
- * Copies positions, and times of exits if they are asked for, to the places of the records that a range of steps
- * makes.
+ * Copies positions, and the times of exits and numbers of steps that are asked for, to the places of their records.
  */
 function recorder(
-  { task: { query, count, steps, out }, operation }: BatchContext,
-  part: { readonly from: number; readonly to: number },
+  { task: { query, count, steps, itemsPerPoint: width, out }, operation }: BatchContext,
   exits: Float64Array | null,
+  taken: Float64Array | null,
 ): Record<"start" | "end", (positions: Float64Array) => void> & {
   step: (done: number, positions: Float64Array) => void;
 } {
   const every = query.recordEvery;
-  const { first, end } = recordsBetween(steps, every, part);
-  const width = end - first;
-  const components = RECORDS[recordOf(operation, query)].length;
+  const names: readonly string[] = RECORDS[recordOf(operation, query)];
   const put = (record: number, from: Float64Array): void => {
     for (let i = 0; i < count; i++) {
-      const to = components * (i * width + record - first);
-      for (let c = 0; c < 3; c++) out[to + c] = from[3 * i + c];
-      if (components > 3) out[to + 3] = exits === null ? Number.NaN : exits[i];
+      const to = names.length * (i * width + record);
+      for (let c = 0; c < names.length; c++) {
+        if (c < 3) out[to + c] = from[3 * i + c];
+        else out[to + c] = (names[c] === "exit" ? exits?.[i] : taken?.[i]) ?? Number.NaN;
+      }
     }
   };
   return {
     start(positions) {
-      if (every !== undefined && part.from === 0) put(0, positions);
+      if (every !== undefined) put(0, positions);
     },
     step(done, positions) {
       if (every !== undefined && (done % every === 0 || done === steps)) put(Math.ceil(done / every), positions);
     },
     end(positions) {
-      if (every === undefined && width > 0) put(0, positions);
+      if (every === undefined) put(0, positions);
     },
   };
 }

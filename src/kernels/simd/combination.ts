@@ -52,7 +52,7 @@ export function createCombination(
   records: Scratch,
   stencil: StencilShape,
   evaluate: Evaluate,
-): Pick<Scheme, "combine" | "combineInTurn" | "evaluateCombined"> {
+): Pick<Scheme, "combine" | "combineEach" | "combineInTurn" | "evaluateCombined"> {
   const { image, sizes, first: base, low, span, nearest } = stencil;
   const edge = longestEdge(stencil);
   const largestEdges: Triple = [edge, edge, edge];
@@ -66,13 +66,24 @@ export function createCombination(
   const combinePacket = (): void => {
     module.combinePacket(records.frames, records.packet, records.axes, records.fields, sizes.length);
   };
+  const writeFrames = (frames: readonly (readonly BrickField[])[]): void => {
+    records.writeScheme(image);
+    frames.forEach((fields, f) => {
+      if (f === 0) records.writeFields(fields, sizes.length);
+      else records.writeFrame(f, fields, sizes.length);
+    });
+  };
   return {
+    combineEach(frames, weights, positions, first, count, out) {
+      const width = frames.length;
+      writeFrames(frames);
+      for (let i = 0; i < count; i++) {
+        records.writeWeights(weights.subarray(width * i, width * (i + 1)), width, stencil);
+        evaluate(records.frames, 0, positions, first + i, 1, out);
+      }
+    },
     combine(frames, weights, positions, first, count, out) {
-      records.writeScheme(image);
-      frames.forEach((fields: readonly BrickField[], f) => {
-        if (f === 0) records.writeFields(fields, sizes.length);
-        else records.writeFrame(f, fields, sizes.length);
-      });
+      writeFrames(frames);
       records.writeWeights(weights, weights.length, stencil);
       const end = first + count;
       for (let done = first; done < end; ) {

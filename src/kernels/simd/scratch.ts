@@ -55,7 +55,7 @@ export interface Scratch {
   /** Adds the bricks of a further frame, from 1 on, to the fields. */
   writeFrame(frame: number, fields: readonly BrickField[], count: number): void;
   /** Sets what frames are combined with; `count` 0 adds one frame to the nodes that are there. */
-  writeWeights(weights: readonly number[], count: number, reach: Reach): void;
+  writeWeights(weights: ArrayLike<number>, count: number, reach: Reach): void;
   /** A field of which only the bricks matter. */
   writeBricking(bricking: Bricking): void;
 }

@@ -1,7 +1,7 @@
 /** `describe` describes a dataset to callers: grid, times, fields, units, and what each operation accepts on it. */
 
 import { type Axis, claimText, type Dataset, type TimeAxis, type Walls } from "../../engine/contract/dataset.js";
-import { ALL_OPERATIONS, lackOf, type Operation, RECORDS, spatialOf } from "../../operations.js";
+import { ALL_OPERATIONS, lackOf, type Operation, plainSpatialOf, RECORDS } from "../../operations.js";
 
 /**
  * The operations on datasets that have separate routes: cutouts have another form, and array forms only exist in
@@ -58,7 +58,7 @@ function describeOperation(operation: Operation, dataset: Dataset) {
     parameters: operation.request
       .filter((member) => member.name !== "authToken" && member.name !== "dataset")
       .map(({ name, type, required }) => ({ name, type, required })),
-    spatialInterpolation: [...spatialOf(operation, dataset)],
+    spatialInterpolation: [...plainSpatialOf(operation, dataset)],
     result: operation.result,
     components: [...RECORDS[operation.result]],
   };

@@ -190,6 +190,7 @@ export function textsOfQueryString(operation: Operation, query: unknown, extra: 
 const IN_QUERY_STRING: ReadonlyMap<string, string> = new Map([
   ["openFaces", "stop"],
   ["integrator", "rk4"],
+  ["tolerance", "1e-6"],
 ]);
 
 /**

@@ -3,10 +3,9 @@
  * known.
  */
 import type { Limits } from "../../config.js";
-import type { OpenFaces } from "../../engine/contract/dataset.js";
-import type { Evaluation, Result, TripleSink } from "../../engine/contract/query.js";
+import type { Evaluation, Query, Result, TripleSink } from "../../engine/contract/query.js";
 import { tooManyPoints } from "../../errors.js";
-import { type Integrator, type Operation, RECORDS } from "../../operations.js";
+import { type Operation, RECORDS } from "../../operations.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import type { PointLimit, RequestLife } from "../life/request-life.js";
 import { type ApiRequest, isComplete, readRequest, readTimes, type TextMembers } from "./parameters.js";
@@ -21,10 +20,8 @@ export interface AskedQuery {
   readonly recordEvery: number | null;
   /** Whether a large answer is wanted in parts, as they are computed; absent: no. */
   readonly stream?: boolean;
-  /** Tracking that reports exits: what happens to particles that leave, or by default what the dataset says. */
-  readonly leaving?: OpenFaces | "as the dataset says";
-  /** Tracking: the scheme that moves particles, if it is asked for. */
-  readonly integrator?: Integrator;
+  /** Tracking over `/api`, which reports exits: its options. */
+  readonly tracking?: Pick<Query, "integrator" | "tolerance" | "openFaces">;
 }
 
 /**
@@ -196,16 +193,16 @@ export class PendingQuery {
 
   /** Reads the parameters, with the members that the answer adds to the query. */
   #read(list: readonly number[] | null): ApiRequest {
-    const { operation, dataset, recordEvery, leaving, integrator } = this.#question;
-    const { query, ...request } = readRequest(operation, dataset, this.texts, list);
+    const { operation, dataset, recordEvery, tracking } = this.#question;
+    const { query, options, ...request } = readRequest(operation, dataset, this.texts, list);
+    const openFaces = dataset === null ? undefined : this.#life.find(dataset)?.openFaces;
     return {
       ...request,
+      options: tracking === undefined ? options : { ...options, ...(openFaces && { openFaces }), ...tracking },
       query: {
         ...query,
         ...(recordEvery === null ? {} : { recordEvery }),
-        ...(leaving === undefined ? {} : { exitTimes: true }),
-        ...(integrator === undefined ? {} : { integrator }),
-        ...(leaving === "fail" || leaving === "stop" ? { openFaces: leaving } : {}),
+        ...(tracking === undefined ? {} : { exitTimes: true, ...tracking }),
       },
     };
   }

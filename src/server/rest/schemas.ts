@@ -7,6 +7,7 @@ import {
   type Operation,
   SPATIAL_INTERPOLATION,
   TEMPORAL_INTERPOLATION,
+  VALUES,
 } from "../../operations.js";
 import { PROBLEM_TYPE } from "../http/problem.js";
 import { arraysOf, mayBeList, optionalArraysOf, parametersOf } from "./parameters.js";
@@ -117,7 +118,8 @@ export const DESCRIPTION = Type.Object({
 
 function schemaOf(operation: Operation, member: Member): TSchema {
   const schema = TYPES[member.type];
-  if (member.type === "SpatialInterpolation") return Type.Unsafe({ type: "string", enum: [...operation.spatial] });
+  const spatial = operation.family === "track" ? VALUES : operation.spatial;
+  if (member.type === "SpatialInterpolation") return Type.Unsafe({ type: "string", enum: [...spatial] });
   return mayBeList(member) ? Type.Union([schema, Type.Array(schema)]) : schema;
 }
 

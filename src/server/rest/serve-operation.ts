@@ -1,7 +1,6 @@
 /** `serveOperation` follows a request for an operation from its arrival to the last byte of its answer. */
 
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { recordOfResult } from "../../engine/contract/particle-records.js";
 import type { Result } from "../../engine/contract/query.js";
 import { withoutNoise } from "../../float32/format.js";
 import { type Operation, RECORDS } from "../../operations.js";
@@ -85,7 +84,7 @@ export function describeAnswer(
     result,
     timeCount: Math.max(1, understood.times.length),
     times,
-    components: RECORDS[recordOfResult(operation, result)],
+    components: RECORDS[result.record ?? operation.result],
     about: {
       version,
       operation: operation.name,

@@ -1,6 +1,6 @@
 /**
- * Reads the parameters of tracking that only `/api` has: the integrator, and what happens to particles that leave
- * through open faces.
+ * Reads the parameters of tracking that only `/api` has: the integrator, its tolerance, and what happens to particles
+ * that leave through open faces.
  */
 import { Type } from "@sinclair/typebox";
 import { OPEN_FACES } from "../../engine/contract/dataset.js";
@@ -23,7 +23,14 @@ export const TRACKING_QUERY = {
       type: "string",
       enum: [...INTEGRATORS],
       default: INTEGRATORS[0],
-      description: "heun is of second order in the step, rk4 (classical Runge-Kutta) of fourth; drag needs heun.",
+      description:
+        "heun is of second order in the step, rk4 (classical Runge-Kutta) of fourth, dopri5 (Dormand-Prince) chooses steps that keep a tolerance and adds their number to each record; drag needs heun.",
+    }),
+  ),
+  tolerance: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      description: "With dopri5: the error of a path that its steps aim at; by default 1e-6 of the smallest spacing.",
     }),
   ),
 };
@@ -32,11 +39,20 @@ export const TRACKING_QUERY = {
 export function trackingOf(
   { family }: Operation,
   given: Readonly<Record<string, unknown>> = {},
-): Pick<AskedQuery, "leaving" | "integrator"> {
+): Pick<AskedQuery, "tracking"> {
   if (family !== "track") return {};
-  const integrator = choiceOf("integrator", INTEGRATORS, given.integrator);
-  const leaving = choiceOf("openFaces", OPEN_FACES, given.openFaces) ?? "as the dataset says";
-  return integrator === undefined ? { leaving } : { leaving, integrator };
+  const integrator = choiceOf("integrator", INTEGRATORS, given.integrator) ?? INTEGRATORS[0];
+  const openFaces = choiceOf("openFaces", OPEN_FACES, given.openFaces);
+  const tolerance = given.tolerance === undefined ? undefined : Number(given.tolerance);
+  if (tolerance !== undefined && !(tolerance > 0 && tolerance < Number.POSITIVE_INFINITY))
+    throw new RequestError("InvalidRequest", "tolerance must be a number above 0.", { member: "tolerance" });
+  return {
+    tracking: {
+      integrator,
+      ...(tolerance === undefined ? {} : { tolerance }),
+      ...(openFaces === undefined ? {} : { openFaces }),
+    },
+  };
 }
 
 function choiceOf<T extends string>(name: string, choices: readonly T[], given: unknown): T | undefined {

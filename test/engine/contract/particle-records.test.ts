@@ -1,6 +1,5 @@
-/** Tracking in ranges of steps gives what the whole gives, and each record falls into one range. */
+/** Tracking in parts gives what the whole gives. */
 import { describe, expect, it } from "vitest";
-import { recordsBetween } from "../../../src/engine/contract/particle-records.js";
 import { advectInertial, advectTracers, type PathParameters } from "../../../src/kernels/particles.js";
 import type { Axis } from "../../../src/kernels/types.js";
 import { generator } from "../../support/run-query.js";
@@ -48,18 +47,5 @@ describe("tracking in parts", () => {
       run({ ...PATH, part }, positions, part.from > 0 || own ? room : null, room);
     }
     expect(positions).toEqual(whole);
-  });
-});
-
-describe("recordsBetween", () => {
-  it.each([1, 3, 64, 100, 150, 151, undefined])("shares out every record once, one every %s steps", (every) => {
-    const made = CUTS.slice(1).map((to, i) => recordsBetween(150, every, { from: CUTS[i] as number, to }));
-    expect(made[0]?.first).toBe(0);
-    for (let i = 1; i < made.length; i++) expect(made[i]?.first).toBe(made[i - 1]?.end);
-    expect(made.at(-1)?.end).toBe(every === undefined ? 1 : 1 + Math.ceil(150 / every));
-  });
-
-  it("has the start alone where there are no steps", () => {
-    expect(recordsBetween(0, 5, { from: 0, to: 0 })).toEqual({ first: 0, end: 1 });
   });
 });

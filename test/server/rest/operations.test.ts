@@ -92,7 +92,8 @@ describe.each(OPERATIONS.map((operation) => ({ operation: operation as Operation
       if (urlOf(operation).includes("datasets")) {
         expect(body).toMatchObject({ dataset: "lopsided", manifest: "0".repeat(64) });
       }
-      expect(Object.keys(body.options)).toEqual(Object.keys(parameters));
+      const tracking = operation.family === "track" ? ["openFaces", "integrator"] : [];
+      expect(Object.keys(body.options)).toEqual([...Object.keys(parameters), ...tracking]);
     });
 
     it("answers float32 with float32, CSV with the same numbers", async () => {
@@ -323,7 +324,7 @@ describe("refusals", () => {
       [
         good,
         `${tracker}?points=0`,
-        `GetPositionInertialParticle has no parameter "points"; ${drag}, openFaces, integrator, InitialV.`,
+        `GetPositionInertialParticle has no parameter "points"; ${drag}, openFaces, integrator, tolerance, InitialV.`,
       ],
       [good, "/api/NullOp?time=0", `NullOp has no parameter "time"; it has none.`],
       [good, `${VELOCITY}?${long}=1`, `GetVelocity has no parameter "${"x".repeat(63)}\u2026"; ${has}.`],
