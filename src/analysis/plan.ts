@@ -23,9 +23,11 @@ export interface ReductionPlan {
   readonly extent: Four;
   /** Whether an axis, x, y, z or time, is kept: its nodes are groups, each with an answer of its own. */
   readonly kept: readonly [boolean, boolean, boolean, boolean];
-  /** Coordinates of the region's nodes, x, y, z, and the period of each axis; 0 for none. */
+  /** Coordinates of the region's nodes, x, y, z, or of each of `extent[0]` points, and the periods; 0 for none. */
   readonly coordinates: readonly [Float64Array, Float64Array, Float64Array];
   readonly periods: readonly [number, number, number];
+  /** Whether the plan is about points instead of nodes; these are along its first axis. */
+  readonly points?: boolean;
   /** Times of the frames. */
   readonly times: readonly number[];
   /** Weights of nodes along x, y, z; null where all are 1. */
@@ -48,18 +50,22 @@ export function groupExtent({ extent, kept }: ReductionPlan): Four {
   return extent.map((n, a) => (kept[a] ? n : 1)) as unknown as Four;
 }
 
+/** Coordinates of a node of the region, or of a point. */
+export function placeIn({ extent, coordinates, points }: ReductionPlan, node: number): readonly number[] {
+  const [nx, ny] = extent;
+  const at = points ? [node, node, node] : [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))];
+  return coordinates.map((along, a) => along[at[a]]);
+}
+
 /** Squared distance of two nodes, by the shorter way round on periodic axes. */
-export function distanceIn({ extent, coordinates, periods }: ReductionPlan): Sample["distance2"] {
+export function distanceIn(plan: ReductionPlan): Sample["distance2"] {
   return (a, b) => {
-    let [sum, i, j] = [0, a, b];
-    for (let axis = 0; axis < 3; axis++) {
-      const n = extent[axis];
-      let d = Math.abs(coordinates[axis][i % n] - coordinates[axis][j % n]);
-      if (periods[axis] > 0) d = Math.min(d, periods[axis] - d);
-      sum += d * d;
-      [i, j] = [Math.floor(i / n), Math.floor(j / n)];
-    }
-    return sum;
+    const [from, to] = [placeIn(plan, a), placeIn(plan, b)];
+    return from.reduce((sum, at, axis) => {
+      const d = Math.abs(at - to[axis]);
+      const period = plan.periods[axis];
+      return sum + (period > 0 ? Math.min(d, period - d) : d) ** 2;
+    }, 0);
   };
 }
 

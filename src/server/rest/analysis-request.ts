@@ -32,12 +32,23 @@ export const PLACES = {
     Type.Object({ origin: triple, extent: triple }, { ...closed, description: "All nodes by default." }),
   ),
   derivatives: Type.Optional(
-    Type.Union([Type.Literal("None_Fd4"), Type.Literal("None_Fd6"), Type.Literal("None_Fd8")], {
+    Type.String({
       default: "None_Fd4",
-      description: "Differences at nodes.",
+      description: "Differences at nodes: None_Fd4, None_Fd6 or None_Fd8. At points, any spatial option of gradients.",
     }),
   ),
 };
+
+/** Members that say how random points are drawn, and how values are interpolated there. */
+export const DRAWN = {
+  seed: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 32 - 1, default: 0 })),
+  method: Type.Optional(Type.String({ default: "Lag8", description: "Spatial option of values." })),
+};
+
+const AT = Type.Union([
+  Type.Literal("nodes"),
+  Type.Object({ random: Type.Integer({ minimum: 1, description: "Points drawn in the region." }), ...DRAWN }, closed),
+]);
 
 const AXIS = Type.Union([Type.Literal("x"), Type.Literal("y"), Type.Literal("z"), Type.Literal("t")]);
 
@@ -72,6 +83,13 @@ export type ReductionKind = keyof typeof REDUCTIONS;
 export const STATISTICS = Type.Object(
   {
     ...PLACES,
+    at: Type.Optional(
+      Type.Unsafe<Static<typeof AT>>({
+        ...AT,
+        default: "nodes",
+        description: "All nodes, or points drawn at random in the region.",
+      }),
+    ),
     over: Type.Optional(Type.Array(AXIS, { description: "Axes that are averaged over: all by default." })),
     weights: Type.Optional(
       Type.Union([Type.Literal("volume"), Type.Literal("nodes")], {
@@ -107,16 +125,25 @@ export function checkSchema(schema: TSchema, value: unknown, prefix: string): vo
     .replaceAll(/\/(\d+)/g, "[$1]")
     .replaceAll("/", ".");
   const member = excerpt([prefix, path].filter((part) => part !== "").join(".")) || "body";
+  const variant = variantOf(error.schema, error.value);
+  if (variant !== undefined) checkSchema(variant, error.value, member);
   const known = error.message === "Unexpected property" ? `; it has ${namesIn(schema)}` : "";
   const choices = choicesOf(error.schema)?.join(", ");
   const text = choices === undefined ? `${error.message.toLowerCase()}${known}` : `expected one of ${choices}`;
   throw refuse(member, `${member}: ${text}.`);
 }
 
-/** The values that a union of literals admits. */
+/** The variant of a union that an object is meant for: it has the first member of it. */
+function variantOf({ anyOf = [] }: TSchema, value: unknown): TSchema | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  return (anyOf as TSchema[]).find(({ properties = {} }) => Object.hasOwn(value, Object.keys(properties)[0] ?? ""));
+}
+
+/** What a union admits, in words. */
 function choicesOf({ anyOf }: TSchema): readonly unknown[] | undefined {
-  const values = (anyOf as TSchema[] | undefined)?.map((one) => one.const);
-  return values?.every((value) => value !== undefined) ? values : undefined;
+  const named = (one: TSchema): unknown =>
+    one.const ?? (one.type === "object" ? `{${Object.keys(one.properties)[0]}: ...}` : `a ${one.type}`);
+  return (anyOf as TSchema[] | undefined)?.map(named);
 }
 
 function namesIn(schema: TSchema): string {
@@ -137,6 +164,19 @@ export interface AnalysedNodes {
 
 type PlaceMembers = Pick<Statistics, "time" | "times" | "frames" | "region" | "derivatives"> &
   Partial<Pick<Statistics, "over" | "weights">>;
+
+const AT_NODES = ["None_Fd4", "None_Fd6", "None_Fd8"] as const;
+
+/** Frames, names and axes for points, which have no nodes; derivatives there are no differences at nodes. */
+export function pointPlacesOf({ region: _, ...asked }: PlaceMembers, dataset: Dataset): AnalysedNodes {
+  return placesOf({ ...asked, derivatives: AT_NODES[0], weights: "nodes" }, dataset);
+}
+
+/** Checks the differences at nodes. @throws RequestError */
+function orderOf(derivatives: string = AT_NODES[0]): ReductionPlan["order"] {
+  if ((AT_NODES as readonly string[]).includes(derivatives)) return Number(derivatives.slice(-1)) as 4 | 6 | 8;
+  throw refuse("derivatives", `derivatives: expected one of ${AT_NODES.join(", ")}.`);
+}
 
 /** Finds nodes and frames. @throws RequestError */
 export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
@@ -159,7 +199,7 @@ export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
   const field = Object.keys(dataset.fields)[0] as FieldName;
   return {
     base: {
-      order: Number((asked.derivatives ?? "None_Fd4").slice(-1)) as ReductionPlan["order"],
+      order: orderOf(asked.derivatives),
       names: {
         fields: Object.fromEntries(Object.keys(dataset.fields).map((name) => [name, FIELDS[name as FieldName]])),
       },
@@ -177,6 +217,17 @@ export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
     numbers,
     wraps: axes.map((axis, a) => axis.periodic && extent[a] === axis.nodes) as unknown as AnalysedNodes["wraps"],
     field,
+  };
+}
+
+/** The box of a region, or of all nodes: a period without its end, or up to the last node. */
+export function boxOf({ axes }: Dataset, region: Statistics["region"]): NonNullable<Statistics["region"]> {
+  if (region?.extent.some((length) => length < 0)) throw refuse("region.extent", "region.extent must not be negative.");
+  if (region !== undefined) return region;
+  const spans = axes.map((axis) => spanOf(axis));
+  return {
+    origin: spans.map(({ first }) => first) as [number, number, number],
+    extent: spans.map(({ length }) => length) as [number, number, number],
   };
 }
 

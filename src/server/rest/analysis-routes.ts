@@ -10,10 +10,11 @@ import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
 import { readAnalysis, STATISTICS } from "./analysis-request.js";
 import { assumedOf } from "./describe.js";
+import { evaluatorFor } from "./point-columns.js";
 import { readWhole } from "./query-batch.js";
 import { FAILURES } from "./schemas.js";
 import { compute } from "./serve-operation.js";
-import { type Reduce, statistics } from "./statistics.js";
+import { type Means, type Reduce, statistics } from "./statistics.js";
 import { STRUCTURE_FUNCTIONS, structureFunctions } from "./structure-functions.js";
 import { type ArrayAnswer, STRUCTURES, structures } from "./structures.js";
 
@@ -31,8 +32,8 @@ interface Analysis {
   readonly description: string;
   readonly body: TObject;
   readonly example: Readonly<Record<string, unknown>>;
-  /** Computes the answer besides what all have. `most` is how many numbers it may have. */
-  readonly run: (body: never, dataset: Dataset, reduce: Reduce, most: number) => Promise<GroupAnswer | ArrayAnswer>;
+  /** Computes the answer besides what all have. */
+  readonly run: (body: never, dataset: Dataset, means: Means) => Promise<GroupAnswer | ArrayAnswer>;
 }
 
 /** All analyses. Their examples are of the shipped dataset isotropic32, and are run by a test. */
@@ -116,7 +117,8 @@ function serveAnalysis(
       result.release();
       return reduced as NonNullable<typeof reduced>;
     };
-    const answer = await run(options as never, dataset, reduce, service.config.limits["analysis.numbers"]);
+    const most = service.config.limits["analysis.numbers"];
+    const answer = await run(options as never, dataset, { reduce, evaluate: evaluatorFor(life, dataset), most });
     if (isArray(answer)) {
       await life.computed([{ values: [], heldBytes: answer.bytes }]);
       reply.header("fieldprobe-shape", answer.shape.join(","));

@@ -2,7 +2,7 @@
 import { compileScalar } from "../../analysis/expression.js";
 import type { Moments } from "../../analysis/moments.js";
 import { formulaOf } from "../../analysis/names.js";
-import { groupExtent, type Merged, type ReductionPlan } from "../../analysis/plan.js";
+import { groupExtent, Merged, placeIn, type ReductionPlan, reducePart } from "../../analysis/plan.js";
 import {
   type AnyReduction,
   type BinRange,
@@ -16,17 +16,28 @@ import type { ReductionQuery } from "../../engine/contract/query.js";
 import { LimitError } from "../../errors.js";
 import {
   type AnalysedNodes,
+  boxOf,
   checkSchema,
   placesOf,
+  pointPlacesOf,
   REDUCTIONS,
   type ReductionKind,
   reductionOf,
   type Statistics,
 } from "./analysis-request.js";
 import { refuse } from "./parameters.js";
+import { type EvaluateAt, randomPoints } from "./point-columns.js";
 
 /** Runs the query of a plan at its places. */
 export type Reduce = (query: ReductionQuery, places: AnalysedNodes) => Promise<Merged>;
+
+/** What an analysis answers with. */
+export interface Means {
+  readonly reduce: Reduce;
+  readonly evaluate: EvaluateAt;
+  /** Numbers that an answer may have. */
+  readonly most: number;
+}
 
 type Asked = Readonly<Record<string, unknown>>;
 
@@ -47,6 +58,47 @@ export class AskedColumns {
   }
 }
 
+/** Points that are reduced together. */
+const CHUNK_POINTS = 16_384;
+
+/** Draws points, the same in each frame, and returns what reduces quantities there. */
+function drawPlaces(
+  asked: Statistics,
+  { random: count, seed = 0, method = "Lag8" }: { random: number; seed?: number; method?: string },
+  dataset: Dataset,
+  { evaluate }: Means,
+): { readonly places: AnalysedNodes; readonly reduce: Reduce } {
+  const { derivatives = "Fd4Lag4", region, over = ["x", "y", "z", "t"] } = asked;
+  if (!["x", "y", "z"].every((axis) => over.includes(axis as "x")))
+    throw refuse("over", "over: random points are averaged over x, y and z.");
+  const nodes = pointPlacesOf(asked, dataset);
+  const box = boxOf(dataset, region);
+  const points = randomPoints(count, seed, box.origin, box.extent);
+  const along = (a: number): Float64Array =>
+    Float64Array.from({ length: count }, (_, i) => points[3 * i + a] as number);
+  const base: AnalysedNodes["base"] = {
+    ...nodes.base,
+    extent: [count, 1, 1, nodes.numbers.length],
+    coordinates: [along(0), along(1), along(2)],
+    points: true,
+  };
+  const reduce: Reduce = async ({ plan }) => {
+    const columns = plan.columns.map((text) => compileScalar(text, plan.names));
+    const merged = new Merged(plan);
+    for (const [frame, time] of plan.times.entries()) {
+      const options = { time, method, derivatives, temporalInterpolation: "None" } as const;
+      const values = await evaluate(columns, points, options);
+      for (let from = 0; from < count; from += CHUNK_POINTS) {
+        const part = Math.min(CHUNK_POINTS, count - from);
+        const chunk = values.map((column) => column.subarray(from, from + part));
+        merged.add(reducePart(plan, { from: [from, 0, 0], count: [part, 1, 1], frame }, chunk));
+      }
+    }
+    return merged;
+  };
+  return { places: { ...nodes, base }, reduce };
+}
+
 /** A reduction as asked, whose range may still be found. */
 interface Pending {
   readonly asked: Asked;
@@ -57,23 +109,24 @@ interface Pending {
   readonly ranges: readonly BinRange[] | null;
 }
 
-/** Computes the answer, besides what all analyses have. @param most numbers that it may have */
-export async function statistics(
-  asked: Statistics,
-  dataset: Dataset,
-  reduce: Reduce,
-  most: number,
-): Promise<GroupAnswer> {
-  const places = placesOf(asked, dataset);
+/** Computes the answer, besides what all analyses have. */
+export async function statistics(asked: Statistics, dataset: Dataset, means: Means): Promise<GroupAnswer> {
+  const drawn = typeof asked.at === "object" ? drawPlaces(asked, asked.at, dataset, means) : null;
+  const { places, reduce } = drawn ?? { places: placesOf(asked, dataset), reduce: means.reduce };
   const columns = new AskedColumns(places);
   const pending = asked.reduce.map((one, i) => readReduction(one as Asked, i, columns));
   const known = await findRanges(pending, places, columns, reduce);
   const reductions = pending.map((one) => reductionFor(one, (column) => known.get(column) as BinRange));
-  checkSize(reductions, places.base, most);
+  checkSize(reductions, places.base, means.most);
   const query = reductionOf(places, { columns: columns.texts, reductions });
   const merged = await reduce(query, places);
   const results = reductions.map((one, i) => describeResult(one, i, query.plan, merged, columns.texts));
-  return { weights: weightsOf(places), frames: framesIn(places), formulas: formulasOf(columns.texts), results };
+  return {
+    weights: drawn === null ? weightsOf(places) : "points",
+    frames: framesIn(places),
+    formulas: formulasOf(columns.texts),
+    results,
+  };
 }
 
 function readReduction(asked: Asked, index: number, columns: AskedColumns): Pending {
@@ -157,7 +210,7 @@ function describeResult(
   merged: Merged,
   texts: readonly string[],
 ): GroupAnswer {
-  const place = ({ node, frame }: Extreme) => ({ at: placeOf(plan, node), time: plan.times[frame] });
+  const place = ({ node, frame }: Extreme) => ({ at: placeIn(plan, node), time: plan.times[frame] });
   const groups = merged.states(index).map((state) => finishState(reduction, state, place));
   return { ...headOf(reduction, texts), ...coordinatesOf(plan), ...nest(groups, plan) };
 }
@@ -208,13 +261,6 @@ function nest(groups: readonly GroupAnswer[], plan: ReductionPlan): GroupAnswer 
     return [name, level] as const;
   });
   return Object.fromEntries(members);
-}
-
-/** Coordinates of a node of the region. */
-export function placeOf({ extent, coordinates }: ReductionPlan, node: number): readonly number[] {
-  const [nx, ny] = extent;
-  const at = [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))];
-  return at.map((i, a) => coordinates[a as 0][i] as number);
 }
 
 export function framesIn({

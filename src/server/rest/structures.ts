@@ -9,7 +9,7 @@ import { LimitError } from "../../errors.js";
 import { type AnalysedNodes, PLACES, placesOf, QUANTITY, reductionOf } from "./analysis-request.js";
 import { npyHeader } from "./answer-cutout.js";
 import { refuse } from "./parameters.js";
-import { AskedColumns, formulasOf, framesIn, type Reduce } from "./statistics.js";
+import { AskedColumns, formulasOf, framesIn, type Means, type Reduce } from "./statistics.js";
 
 const THRESHOLD = Type.Union([Type.Number(), Type.Object({ rms: Type.Number() }, { additionalProperties: false })], {
   description: 'A value, or {"rms": n} for n times the root of the mean square over the region.',
@@ -63,8 +63,7 @@ export interface ArrayAnswer {
 export async function structures(
   asked: Structures,
   dataset: Dataset,
-  reduce: Reduce,
-  most: number,
+  { reduce, most }: Means,
 ): Promise<GroupAnswer | ArrayAnswer> {
   const places = placesOf(asked, dataset);
   if (places.frames.length !== 1) throw refuse("frames", "Structures are of one frame.");
