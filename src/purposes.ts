@@ -68,9 +68,14 @@ const UNDER_DEVELOPMENT: ReadonlySet<string> = new Set([
   "GetPositionParticleControl",
 ]);
 
-/** What an operation is for, in a sentence or two; empty for a name that is not an operation. */
+/** Bounds of `filterlength`; the upper one is the limit `query.filterSamples`. */
+const FILTER_BOUNDS =
+  " filterlength is at least the smallest spacing dx; points times 8^ceil(log2(filterlength/dx)) is at most 500000000 by default.";
+
+/** What an operation is for, in a few sentences; empty for a name that is not an operation. */
 export function purposeOf(name: string): string {
   const row = findOperation(name);
   if (row === undefined) return "";
-  return `${PURPOSES[row.name]}${UNDER_DEVELOPMENT.has(name) ? " Under development; may change." : ""}`;
+  const more = `${row.family === "filter" ? FILTER_BOUNDS : ""}${UNDER_DEVELOPMENT.has(name) ? " Under development; may change." : ""}`;
+  return `${PURPOSES[row.name]}${more}`;
 }

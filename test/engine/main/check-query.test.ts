@@ -159,6 +159,29 @@ describe("checks before any work", () => {
     expect(failure(without as Query).context.member).toBe("dataset");
   });
 
+  it("refuses widths and spacings by their own names, which and how many nodes they are", () => {
+    const box = { operation: "GetBoxFilter", dataset: "flow", time: 0.2, field: "u" } as const;
+    const gradient = { ...box, operation: "GetBoxFilterGradient", filterwidth: 0.75 } as const;
+    const refused = (query: Query) => {
+      const { context, message } = failure(query);
+      return [context.member, message];
+    };
+    expect(refused({ ...box, filterwidth: 9 })).toEqual([
+      "filterwidth",
+      'The filter width is 35 nodes, more than "flow" has.',
+    ]);
+    expect(refused({ ...box, filterwidth: -1 })).toEqual(["filterwidth", "The filter width must not be negative."]);
+    expect(refused({ ...gradient, spacing: 9 })).toEqual(["spacing", 'The spacing is 36 nodes, more than "flow" has.']);
+    expect(refused({ ...gradient, spacing: 0.1 })).toEqual([
+      "spacing",
+      "The spacing must be at least half a grid spacing, which is 0.25.",
+    ]);
+    expect(refused({ ...gradient, filterwidth: 9, spacing: 9 })[0]).toBe("filterwidth");
+    // Even widths of exactly 4 spacings, as float32 numbers: three nodes.
+    const samplesOf = (filterwidth: number) => checkQuery({ ...box, filterwidth }, () => FLOW).samples;
+    expect([samplesOf(1), samplesOf(Math.fround(1.1))]).toEqual([27, 125]);
+  });
+
   it("snaps a time before it judges it, and shows float32 times as they were written", () => {
     const end = Math.fround(1.8);
     expect(checkQuery({ ...good("GetVelocity"), time: end }, () => FLOW).dataset).toBe(FLOW);
