@@ -35,6 +35,7 @@ export const TOOLKITS = {
     packages: ["gsoap", "libgsoap-dev", "gcc", "libc6-dev"],
     probe: shell("command -v wsdl2h soapcpp2 gcc && test -e /usr/include/stdsoap2.h"),
   },
+  fortran: { name: "Fortran", packages: ["gfortran", "gcc", "libc6-dev"], probe: shell("command -v gfortran gcc") },
   jaxws: {
     name: "JAX-WS",
     packages: ["libjaxws-java", "default-jdk-headless"],

@@ -1,6 +1,6 @@
 /**
- * The public C library, as it was in 2014 and as it is: its demonstrations end with the first call that is refused.
- * `TURBLIB` is a clone of github.com/idies/turblib; without it they are skipped.
+ * The public C library, as it was in 2014 and as it is, called from C and from Fortran: its demonstrations end with the
+ * first call that is refused. `TURBLIB` is a clone of github.com/idies/turblib; without it they are skipped.
  */
 import { execFile, execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
@@ -13,6 +13,7 @@ import { type RunningService, startService } from "../../src/main.js";
 import { type CubeKind, writeCube } from "../../tools/generate/cube.js";
 import { scratchFolder } from "../support/scratch.js";
 import { PATH } from "../support/soap-service.js";
+import { missing, TOOLKITS } from "./packages.js";
 
 const run = promisify(execFile);
 const CLONE = process.env.TURBLIB ?? "";
@@ -68,33 +69,51 @@ async function compile(revision: string): Promise<string> {
   return inside.cwd;
 }
 
+const FORTRAN = CLONE === "" ? "no clone" : missing(TOOLKITS.fortran);
 const objects = ["soapC.o", "soapClient.o", "stdsoap2.o", "turblib.o"];
 
 describe.skipIf(CLONE === "")("turblib", () => {
   describe.each([
-    { year: "2014", revision: "4bbc535", calls: { turbc: 16, mhdc: 26, channelc: 11, mixingc: 19 } },
+    {
+      year: "2014",
+      revision: "4bbc535",
+      calls: { turbc: 16, mhdc: 26, channelc: 11, mixingc: 19 },
+      fortran: { turbf: 16, mhdf: 26, channelf: 11, mixingf: 19 },
+    },
     {
       year: "2021, the last",
       revision: "8d79c39",
       calls: { DEMO_turbc: 17, DEMO_mhdc: 26, DEMO_channelc: 10, DEMO_mixingc: 19, DEMO_getCutoutc: 3 },
+      // DEMO_getCutoutf sends whatever follows its field in memory.
+      fortran: { DEMO_turbf: 17, DEMO_mhdf: 26, DEMO_channelf: 10, DEMO_mixingf: 19 },
     },
-  ])("of $year", ({ revision, calls }) => {
+  ])("of $year", ({ revision, calls, fortran }) => {
     let made: string;
     beforeAll(async () => {
       made = await compile(revision);
     });
 
-    it.each(Object.entries(calls))("%s: %i calls, all answered", async (demonstration, count) => {
+    /** Compiles a demonstration, runs it, and expects all of its calls to be answered. */
+    async function demonstrate(compiler: readonly [string, ...string[]], source: string, count: number): Promise<void> {
       lines.length = 0;
       const inside = { cwd: made, maxBuffer: 2 ** 26 };
-      await run("gcc", ["-w", "-fcommon", "-o", demonstration, `${demonstration}.c`, ...objects, "-lm"], inside);
-      await run(join(made, demonstration), [], inside);
+      const [command, ...flags] = compiler;
+      await run(command, [...flags, "-w", "-o", "demonstration", source, ...objects, "-lm"], inside);
+      await run(join(made, "demonstration"), [], inside);
       const answered = await vi.waitFor(() => {
         const found = lines.filter(({ operation }) => operation !== undefined);
         expect(found.map(({ operation, status }) => `${operation} ${status}`)).toHaveLength(count);
         return found;
       });
       expect(answered.filter(({ status }) => status !== 200)).toEqual([]);
-    });
+    }
+
+    it.each(Object.entries(calls))("%s: %i calls, all answered", (name, count) =>
+      demonstrate(["gcc", "-fcommon"], `${name}.c`, count),
+    );
+
+    it.skipIf(FORTRAN !== null).each(Object.entries(fortran))("%s: %i calls, all answered", (name, count) =>
+      demonstrate(["gfortran", "-fallow-argument-mismatch"], `${name}.f90`, count),
+    );
   });
 });

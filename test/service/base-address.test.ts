@@ -60,6 +60,9 @@ describe("a service of one dataset, below /fields/", () => {
     ];
     const operations = operationsIn(dialect);
     expect(described.map(([, name]) => name)).toEqual(operations.map(({ wire }) => wire));
+    for (const [, name, text] of described)
+      if (operations.find(({ wire }) => wire === name)?.family === "filter")
+        expect(text).toContain("filterlength is at least the smallest spacing dx; points times 8^");
     const unfinished = described.filter(([, , text]) => text?.endsWith("Under development; may change."));
     expect(unfinished.map(([, name]) => name)).toEqual(
       dialect === "older"
