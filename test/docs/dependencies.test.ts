@@ -42,6 +42,12 @@ it("locks what every platform may need, without which a clean install is refused
   expect(missing).toEqual([]);
 });
 
+it("locks the bytes of every package, those of other platforms among them", () => {
+  const { packages } = JSON.parse(read("package-lock.json")) as { packages: Record<string, { integrity?: string }> };
+  const unlocked = Object.entries(packages).filter(([path, { integrity }]) => path !== "" && integrity === undefined);
+  expect(unlocked.map(([path]) => path)).toEqual([]);
+});
+
 it("is cited by the version it has", () => {
   const { version } = JSON.parse(read("package.json")) as { version: string };
   expect(read("CITATION.cff")).toContain(`\nversion: ${version}\n`);

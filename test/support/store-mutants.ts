@@ -10,52 +10,14 @@ import { Stores } from "../../src/storage/thread/stores.js";
 import { registerCodecs } from "../../src/storage/zarr/codecs.js";
 import { STORE_DEFAULTS } from "../../src/store-settings.js";
 import { array, SNAPSHOT } from "../storage/zarr/numbered-cube.js";
-import { generator } from "./run-query.js";
+import { expectRefusal, type MutantKinds, mutate, type Random } from "./mutants.js";
 import { scratchFolder } from "./scratch.js";
 import { zarrObjects } from "./zarr.js";
 
 registerCodecs();
-/** CPU that a mutant of some kilobytes may take. */
-const MOST_CPU_MS = 5_000;
-/** Numbers that documents do not expect. */
-const ODD = ["-1", "0", "1e999", "4294967296", "9007199254740993", "0.5", "null", "[]", "{}", '"x"', "true", '"NaN"'];
 const DOCUMENT = /(^|\/)(zarr\.json|\.z\w+)$|refs\.json$/;
 
-type Random = () => number;
 type Objects = ReadonlyMap<string, Uint8Array>;
-
-/** Bytes with one to three changes: flipped, cut, doubled, removed or, in documents, another value for a number. */
-function mutate(random: Random, bytes: Uint8Array, isDocument: boolean): Buffer {
-  let out = Buffer.from(bytes);
-  const below = (count: number) => Math.floor(random() * count);
-  for (let change = 0; change <= below(3); change++) {
-    const at = below(out.length);
-    const to = at + below(Math.min(64, out.length - at));
-    const span = out.subarray(at, to);
-    const kind = below(isDocument ? 6 : 5);
-    if (kind === 0 && out.length > 0) out.writeUInt8(out.readUInt8(at) ^ (1 << below(8)), at);
-    else if (kind === 1) out = out.subarray(0, at);
-    else if (kind === 2) out = Buffer.concat([out.subarray(0, to), span, out.subarray(to)]);
-    else if (kind === 3) out = Buffer.concat([out.subarray(0, at), out.subarray(to)]);
-    else if (kind === 4) span.fill(below(2) * 255);
-    else {
-      const numbers = [...out.toString("latin1").matchAll(/-?\d+(\.\d+)?/g)];
-      const number = numbers[below(numbers.length)];
-      if (number === undefined) continue;
-      const text = ODD[below(ODD.length)] as string;
-      const rest = out.subarray(number.index + number[0].length);
-      out = Buffer.concat([out.subarray(0, number.index), Buffer.from(text), rest]);
-    }
-  }
-  return out;
-}
-
-/** Fails unless an error is one line of ours, or another error whose thread goes on. */
-function expectRefusal(error: unknown): void {
-  expect(error).toBeInstanceOf(Error);
-  if (error instanceof FieldprobeError) expect(error.message).toMatch(/^[^\n]{1,2000}$/);
-  expect(error).not.toBeInstanceOf(WebAssembly.CompileError);
-}
 
 const plain = array(["z", "y", "x"]);
 const STORES: Readonly<Record<string, () => Objects>> = {
@@ -68,29 +30,12 @@ const STORES: Readonly<Record<string, () => Objects>> = {
     return new Map(["numbered.refs.json", "numbered.h5"].map((name) => [name, readFileSync(join(folder, name))]));
   },
 };
-export const MUTANT_KINDS = [...Object.keys(STORES), "disk cache", "lists of S3"] as const;
-
-/** Makes mutants of one kind and looks at each. @returns how many were read, and how many refused */
-export async function tryMutants(
-  kind: string,
-  count: number,
-  seed: number,
-): Promise<{ read: number; refused: number }> {
-  const random = generator(seed);
-  const tally = { read: 0, refused: 0 };
-  const one = kind === "disk cache" ? cacheMutant : kind === "lists of S3" ? listMutant : storeMutant(kind);
-  for (let at = 0; at < count; at++) {
-    const cpu = process.cpuUsage();
-    try {
-      (await one(random)) ? tally.read++ : tally.refused++;
-    } catch (error) {
-      throw new Error(`${kind}, seed ${seed}, mutant ${at}`, { cause: error });
-    }
-    const { user, system } = process.cpuUsage(cpu);
-    expect((user + system) / 1000, `${kind}, seed ${seed}, mutant ${at}`).toBeLessThan(MOST_CPU_MS);
-  }
-  return tally;
-}
+/** What looks at a mutant of each kind. */
+export const STORE_MUTANTS: MutantKinds = {
+  ...Object.fromEntries(Object.keys(STORES).map((kind) => [kind, () => storeMutant(kind)])),
+  "disk cache": () => cacheMutant,
+  "lists of S3": () => listMutant,
+};
 
 /** A store with one object changed: what is read of a chunk with a checksum is what was written, or an error. */
 function storeMutant(kind: string): (random: Random) => Promise<boolean> {

@@ -26,12 +26,13 @@ export function readIcs(text: string, zone: string): { calendar: Calendar; probl
   const problems: ImportProblem[] = [];
   const components = icsComponents(text, problems);
   const locations = new Map<string, string>();
-  for (const { name, parsed } of components) {
-    if (name === "vtimezone") locations.set(value(parsed, "tzid"), value(parsed, "x-lic-location"));
+  for (const component of components.filter(({ name }) => name === "vtimezone")) {
+    const read = (name: string): readonly string[] => whole(component, problems, () => [value(component.parsed, name)]);
+    for (const zoneId of read("tzid")) locations.set(zoneId, read("x-lic-location")[0] ?? "");
   }
   const occurrences = components
     .filter((component) => component.name === "vevent")
-    .flatMap((component) => readOccurrence(component, zone, locations, problems));
+    .flatMap((component) => whole(component, problems, () => readOccurrence(component, zone, locations, problems)));
   const masters = occurrences.filter((occurrence) => occurrence.recurrence === null);
   const cancelled = new Set(masters.filter((master) => master.cancelled).map((master) => master.uid));
   const known = new Set(masters.map((master) => master.uid));
@@ -39,10 +40,11 @@ export function readIcs(text: string, zone: string): { calendar: Calendar; probl
     .filter((master) => !master.cancelled)
     .flatMap((master) => {
       const replaced = occurrences.filter((other) => other.recurrence !== null && other.uid === master.uid);
-      return eventOf(master, replaced, zone, locations, problems);
+      return whole(master.component, problems, () => eventOf(master, replaced, zone, locations, problems));
     });
   const orphans = occurrences.filter((one) => one.recurrence !== null && !known.has(one.uid) && !one.cancelled);
-  events.push(...orphans.flatMap((orphan) => eventOf(orphan, [], zone, locations, problems)));
+  for (const orphan of orphans)
+    events.push(...whole(orphan.component, problems, () => eventOf(orphan, [], zone, locations, problems)));
   return { calendar: { head: {}, terms: [], events, removed: [...cancelled] }, problems };
 }
 
@@ -64,6 +66,16 @@ function attempt<T>(
     const place = `line ${component.lineOf(property, nth)}`;
     problems.push({ place, reason: `${property.toUpperCase()} ${(error as Error).message}` });
     return undefined;
+  }
+}
+
+/** What `read` finds in a component; nothing but a problem if the library throws on a value, of whatever property. */
+function whole<T>(component: Component, problems: ImportProblem[], read: () => readonly T[]): readonly T[] {
+  try {
+    return read();
+  } catch (error) {
+    problems.push({ place: `line ${component.line}`, reason: (error as Error).message });
+    return [];
   }
 }
 
@@ -89,7 +101,7 @@ function readOccurrence(
     if (problems.length === before) problems.push({ place: `line ${component.line}`, reason: "DTSTART is missing" });
     return [];
   }
-  const duration = value(parsed, "duration");
+  const duration = attempt(component, "duration", problems, () => value(parsed, "duration")) ?? "";
   const length =
     end !== null
       ? attempt(component, "dtend", problems, () => ({ ...lengthTo(start, end), given: true }))

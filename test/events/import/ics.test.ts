@@ -36,6 +36,13 @@ const starts = () =>
     ]);
 
 describe("an iCalendar file", () => {
+  it("has a problem of a line for each value that is not of its kind", () => {
+    const faulty = event("UID:a", "DTSTART:20261022T160000", "DURATION:PTnullM");
+    expect(bring(...faulty)).toEqual([["line 8", 'DURATION invalid duration value: Invalid number "null" before "M"']]);
+    const text = event("UID:a", "DTSTART:20261022T160000", "SUMMARY;VALUE=DURATION:PTnullM");
+    expect(bring(...text)).toEqual([["line 4", 'invalid duration value: Invalid number "null" before "M"']]);
+  });
+
   it("becomes events with terms by name", () => {
     const description = `${"ß😀".repeat(150)}`;
     expect(
