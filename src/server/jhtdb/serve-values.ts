@@ -5,7 +5,7 @@ import { sendPassages, sendStream } from "../http/send-answer.js";
 import { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
 import { timesOf } from "../rest/describe.js";
-import { PendingQuery, type QueryResult } from "../rest/pending-query.js";
+import { PendingQuery, partsOf, type QueryResult } from "../rest/pending-query.js";
 import { readBody } from "../rest/read-body.js";
 import { largeRows, nested, streamedRows } from "../rest/write-answer.js";
 import { PointsReader } from "./points-reader.js";
@@ -70,23 +70,19 @@ export async function serveValues(
   }
 }
 
-async function send(outcome: QueryResult, service: Service, reply: FastifyReply, life: RequestLife): Promise<void> {
-  const result = "result" in outcome ? outcome.result : outcome.first;
-  const { items, components } = result;
+async function send({ result }: QueryResult, service: Service, reply: FastifyReply, life: RequestLife): Promise<void> {
+  const shape = [result.items, result.components];
+  const spent = (ms: number): void => life.encoded(ms);
   life.onEnd(() => result.release());
   await life.computed([result]);
-  if ("result" in outcome) {
-    const shape = [items, components];
-    const large = largeRows(result, shape, (ms) => life.encoded(ms));
+  if (result.stream === undefined) {
+    const large = largeRows(result, shape, spent);
     if (large === null) await sendPassages(reply, JSON_TYPE, nested(result, shape), service, life);
     else await sendStream(reply, JSON_TYPE, large, service, life);
     return;
   }
   life.stream();
-  const rows = Math.max(1, outcome.request.times.length) * outcome.first.items;
-  const spent = (ms: number): void => life.encoded(ms);
-  const passages = streamedRows(outcome.parts, [rows, components], result.texts, spent);
-  await sendStream(reply, JSON_TYPE, passages, service, life);
+  await sendStream(reply, JSON_TYPE, streamedRows(partsOf(result), shape, result.texts, spent), service, life);
 }
 
 /** Media type of every answer. */

@@ -24,13 +24,11 @@ export interface AskedQuery {
   readonly tracking?: Pick<Query, "integrator" | "tolerance" | "openFaces">;
 }
 
-/**
- * The answer of a query: a whole result, of all times one after another, or the parts of a large answer as they are
- * computed.
- */
-export type QueryResult =
-  | { readonly request: ApiRequest; readonly result: Result }
-  | { readonly request: ApiRequest; readonly first: Result; readonly parts: AsyncIterable<Float32Array> };
+/** A request as understood, with its result: of all times one after another, in parts if it has a `stream`. */
+export interface QueryResult {
+  readonly request: ApiRequest;
+  readonly result: Result;
+}
 
 /** Float32 values of a list of times above which a streamed answer is made time by time. */
 const STREAM_VALUES = 1 << 22;
@@ -97,20 +95,28 @@ export class PendingQuery {
     return this.#life.admit(more);
   }
 
-  /** Ends the input, waits for a slot and then for the results, or for the first part of a large answer. */
+  /** Ends the input, waits for a slot and then for the result, or for the first part of a large streamed one. */
   async answer(): Promise<QueryResult> {
     const times = this.texts.get("time") ?? [];
-    const values = times.length * (this.#points?.count ?? 0) * RECORDS[this.#question.operation.result].length;
-    if (times.length < 2 || values <= STREAM_VALUES) {
-      const { request, result } = await this.finish();
-      return result.stream === undefined ? { request, result } : { request, first: result, parts: result.stream };
-    }
-    const request = this.#read(await readTimes(times, this.#life.slices));
+    const list = this.#request === null && times.length > 1 ? await readTimes(times, this.#life.slices) : null;
+    const request = this.#request ?? this.#read(list);
+    if (request.times.length > 1) return { request, result: await this.#answerTimes(request) };
+    const evaluation = this.#evaluation ?? this.#fill(this.#start(request.query));
+    await this.#life.enter();
+    return { request, result: await evaluation.finish() };
+  }
+
+  /** Answers a list of times: a large streamed one as the times are computed, any other as a whole. */
+  async #answerTimes(request: ApiRequest): Promise<Result> {
+    const { operation, stream = false } = this.#question;
+    const count = request.times.length;
+    const values = count * (this.#points?.count ?? 0) * RECORDS[operation.result].length;
+    if (!stream || values <= STREAM_VALUES) return this.#join(count, this.#inTurn(request, false));
     await this.#checkTimes(request);
-    const ahead = this.#inTurn(request);
-    this.#life.onEnd(() => void ahead.return(undefined));
-    const { value: first } = await ahead.next();
-    return { request, first: first as Result, parts: partsOf(first as Result, ahead) };
+    const turns = this.#inTurn(request, true);
+    this.#life.onEnd(() => void turns.return(undefined));
+    const first = (await turns.next()).value as Result;
+    return { ...first, items: first.items * count, stream: following(first, turns) };
   }
 
   /**
@@ -142,17 +148,23 @@ export class PendingQuery {
     if (refused !== null) throw refused.error;
   }
 
-  /** Answers a list of times one after another, a few ahead of the reader. */
-  async *#inTurn({ query, times }: ApiRequest): AsyncGenerator<Result, undefined> {
-    const count = times.length;
-    await this.#life.admit((count - 1) * (this.#points?.count ?? 0));
-    const start = (index: number): Evaluation => this.#fill(this.#start({ ...query, time: times[index] }), count);
+  /**
+   * Answers a list of times one after another, a few ahead of the reader; each result lasts until the next is asked for.
+   * The first that fails ends the others.
+   */
+  async *#inTurn({ query, times }: ApiRequest, stream: boolean): AsyncGenerator<Result, undefined> {
+    const { slices } = this.#life;
+    const more = times.length - 1;
+    await this.#life.admit(more * Math.max(1, this.#points?.count ?? 0));
+    const start = (index: number): Evaluation =>
+      this.#fill(this.#life.start({ ...query, time: times[index] }, stream), times.length);
     const first = start(0);
-    await this.#life.enter((count - 1) * first.work, (count - 1) * first.moreRecords);
+    // A time without points takes the event loop about as long as an evaluation takes a worker.
+    await this.#life.enter(more * Math.max(1, first.work), more * first.moreRecords);
     const ahead: { readonly evaluation: Evaluation; readonly result: Promise<Result> }[] = [];
     let next = 0;
     const fill = (): void => {
-      for (; next < count && ahead.length < CONCURRENT; next++) {
+      for (; next < times.length && ahead.length < CONCURRENT; next++) {
         const evaluation = next === 0 ? first : start(next);
         const result = evaluation.finish();
         result.catch(() => undefined);
@@ -163,32 +175,30 @@ export class PendingQuery {
       fill();
       for (let turn = ahead.shift(); turn !== undefined; turn = ahead.shift()) {
         const result = await turn.result;
+        slices.begin();
         try {
           fill();
+          await slices.pauseAgain();
+        } finally {
+          slices.end();
+        }
+        try {
           yield result;
         } finally {
           result.release();
           this.#life.forget(turn.evaluation);
         }
       }
+    } catch (error) {
+      this.#life.abort();
+      throw error;
     } finally {
-      for (const { result } of ahead) result.then(({ release }) => release()).catch(() => undefined);
+      await Promise.allSettled(ahead.map(async ({ result }) => (await result).release()));
     }
   }
 
   #start(query: ApiRequest["query"]): Evaluation {
     return this.#life.start(query, this.#question.stream ?? false);
-  }
-
-  /** Ends the input, waits for a slot and then for the result, of all times one after another. */
-  async finish(): Promise<{ request: ApiRequest; result: Result }> {
-    const times = this.texts.get("time") ?? [];
-    const list = this.#request === null && times.length > 1 ? await readTimes(times, this.#life.slices) : null;
-    const request = this.#request ?? this.#read(list);
-    if (request.times.length > 1) return { request, result: await this.#evaluateAll(request) };
-    const evaluation = this.#evaluation ?? this.#fill(this.#start(request.query));
-    await this.#life.enter();
-    return { request, result: await evaluation.finish() };
   }
 
   /** Reads the parameters, with the members that the answer adds to the query. */
@@ -224,87 +234,36 @@ export class PendingQuery {
     if (count > points) throw tooManyPoints(name, count, points);
   }
 
-  /**
-   * Answers a list of times, a few at once; when one has finished, the next begins, and the first that fails ends the
-   * others.
-   */
-  async #evaluateAll({ query, times }: ApiRequest): Promise<Result> {
-    const count = times.length;
-    await this.#life.admit((count - 1) * Math.max(1, this.#points?.count ?? 0));
-    const start = (index: number): Evaluation => this.#fill(this.#life.start({ ...query, time: times[index] }), count);
-    const first = start(0);
-    // A time without points takes the event loop about as long as an evaluation takes a worker.
-    await this.#life.enter((count - 1) * Math.max(1, first.work), (count - 1) * first.moreRecords);
-    const joined = new JoinedResult(count);
+  /** Copies results of equal length into one array, so that many short ones take no more memory than one long one. */
+  async #join(times: number, turns: AsyncGenerator<Result, undefined>): Promise<Result> {
     const { slices } = this.#life;
-    let failure: { readonly error: unknown } | null = null;
-    let next = 0;
-    const work = async (): Promise<void> => {
-      slices.begin();
-      try {
-        while (failure === null && next < count) {
-          const index = next++;
-          const evaluation = index === 0 ? first : start(index);
-          joined.put(index, await slices.outside(evaluation.finish()));
-          this.#life.forget(evaluation);
-          await slices.pauseAgain();
-        }
-      } catch (error) {
-        failure ??= { error };
-        this.#life.abort();
-      } finally {
-        slices.end();
+    let joined: Result | null = null;
+    let numbers = new Float32Array(0);
+    let at = 0;
+    for await (const { items, itemsPerPoint, components, values } of turns) {
+      if (joined === null) {
+        numbers = new Float32Array(items * components * times);
+        joined = { items: items * times, itemsPerPoint, components, values: [numbers], release: () => undefined };
       }
-    };
-    await Promise.all(Array.from({ length: CONCURRENT }, work));
-    if (failure !== null) throw (failure as { readonly error: unknown }).error;
-    return joined.result();
-  }
-}
-
-/** The parts of a result, then those of the results that follow it. */
-async function* partsOf(first: Result, others: AsyncIterator<Result>): AsyncGenerator<Float32Array, undefined> {
-  for (let result: Result | undefined = first; result !== undefined; result = (await others.next()).value) {
-    yield* result.values;
-    if (result.stream !== undefined) yield* result.stream;
-  }
-}
-
-/**
- * Results of equal length one after another in one array, so that many short ones take no more memory than one long
- * one.
- */
-class JoinedResult {
-  readonly #count: number;
-  #first: Result | null = null;
-  #numbers = new Float32Array(0);
-
-  constructor(count: number) {
-    this.#count = count;
-  }
-
-  /** Copies a result to its place and gives its buffers back. */
-  put(index: number, result: Result): void {
-    const length = result.items * result.components;
-    if (this.#first === null) this.#numbers = new Float32Array(length * this.#count);
-    this.#first ??= result;
-    let at = index * length;
-    for (const part of result.values) {
-      this.#numbers.set(part, at);
-      at += part.length;
+      slices.begin();
+      for (const part of values) {
+        numbers.set(part, at);
+        at += part.length;
+      }
+      slices.end();
     }
-    result.release();
+    return joined as Result;
   }
+}
 
-  /** All of them, once every one has been put. */
-  result(): Result {
-    const { items, itemsPerPoint, components } = this.#first as Result;
-    return {
-      items: items * this.#count,
-      itemsPerPoint,
-      components,
-      values: [this.#numbers],
-      release: () => undefined,
-    };
-  }
+/** The parts of a result in their order; each may be read until the next is asked for. */
+export async function* partsOf({ values, stream }: Result): AsyncGenerator<Float32Array, undefined> {
+  yield* values;
+  if (stream !== undefined) yield* stream;
+}
+
+/** What follows the values of a first result: its stream, then the results behind it. */
+async function* following({ stream }: Result, others: AsyncIterable<Result>): AsyncGenerator<Float32Array, undefined> {
+  if (stream !== undefined) yield* stream;
+  for await (const result of others) yield* partsOf(result);
 }

@@ -127,7 +127,7 @@ async function answerQuery(
     await (wait === null ? slices.pauseAgain() : slices.outside(wait));
   }
   reader.end();
-  const { request, result } = await slices.outside(pending.finish());
+  const { request, result } = await slices.outside(pending.answer());
   life.onEnd(() => result.release());
   return describeAnswer(life, operation, dataset, request, result);
 }

@@ -48,7 +48,7 @@ async function answer(
   const pending = new PendingQuery(life, service.config.limits, question, texts);
   if (request.headers["content-type"] !== undefined)
     await readBody(readerFor(request, operation, pending), pending, life, service);
-  const { request: understood, result } = await pending.finish();
+  const { request: understood, result } = await pending.answer();
   life.onEnd(() => result.release());
   await life.computed([result]);
   const whole = describeAnswer(life, operation, dataset, understood, result);
