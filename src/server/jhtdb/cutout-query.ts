@@ -3,7 +3,8 @@
 import type { Axis, Dataset } from "../../engine/contract/dataset.js";
 import { excerpt, RequestError } from "../../errors.js";
 import type { Operation } from "../../operations.js";
-import { readTexts, refuse } from "./query-texts.js";
+import { refuse } from "../rest/parameters.js";
+import { readTexts } from "./query-texts.js";
 import { operationFor, VARIABLES, type Variable } from "./variables.js";
 
 /** Nodes or frames `first`, `first + stride`, ...; zero-based. */

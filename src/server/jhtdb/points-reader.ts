@@ -1,9 +1,11 @@
 /** `PointsReader` reads request bodies with one point per line, `x TAB y TAB z`, as they arrive. */
-import { excerpt, RequestError } from "../../errors.js";
+
+import { excerpt, type RequestError } from "../../errors.js";
 import { DecimalScanner } from "../../float32/number-scanner.js";
 import { parseFloat32 } from "../../float32/parse.js";
 import { formOf, type ItemForm } from "../../text/items-ahead.js";
 import type { BodyItems, BodyReader } from "../rest/body-reader.js";
+import { refuse } from "../rest/parameters.js";
 import type { TripleWriter } from "../rest/triple-writer.js";
 
 /** A longer line is not a point. */
@@ -142,6 +144,6 @@ export class PointsReader implements BodyReader {
   }
 
   #wrong(what: string): RequestError {
-    return new RequestError("InvalidRequest", `Line ${this.#line} of the points ${what}.`, { member: "points" });
+    return refuse("points", `Line ${this.#line} of the points ${what}.`);
   }
 }

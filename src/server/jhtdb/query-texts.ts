@@ -1,10 +1,6 @@
-/** Reads the parameters of a query string as texts, and makes the errors for wrong ones. */
-import { excerpt, RequestError } from "../../errors.js";
-
-/** The error for a parameter that is missing or wrong. */
-export function refuse(member: string, message: string): RequestError {
-  return new RequestError("InvalidRequest", message, { member });
-}
+/** Reads the parameters of a query string as texts. */
+import { excerpt } from "../../errors.js";
+import { refuse } from "../rest/parameters.js";
 
 /** The parameters of a request, each given at most once. @throws RequestError naming one that is unknown or repeated */
 export function readTexts<T extends string>(query: unknown, names: readonly T[]): ReadonlyMap<T, string> {

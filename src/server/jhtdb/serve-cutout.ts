@@ -2,16 +2,18 @@
  * `serveCutout` answers `GET cutout/api/local`: the stored numbers of a box in the form of an xarray dataset, as they
  * are read.
  */
+
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { checkAvailable } from "../../engine/contract/check-available.js";
 import type { Axis, Dataset } from "../../engine/contract/dataset.js";
 import type { Evaluation, FrameBox, Result } from "../../engine/contract/query.js";
-import { LimitError, RequestError, tooManyPoints, unknownDataset } from "../../errors.js";
+import { LimitError, tooManyPoints } from "../../errors.js";
 import { FIELDS } from "../../operations.js";
 import { sendStream } from "../http/send-answer.js";
 import { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
 import { timesOf } from "../rest/describe.js";
+import { refuse } from "../rest/parameters.js";
 import { nestedStream } from "../rest/write-answer.js";
 import { type CutoutQuery, readCutoutQuery, readCutoutTexts, type StridedRange } from "./cutout-query.js";
 import { JSON_TYPE, tokenIn } from "./serve-values.js";
@@ -119,10 +121,8 @@ function checkSize(
 }
 
 function datasetOf(life: RequestLife, name: string | undefined): Dataset {
-  if (name === undefined) throw new RequestError("InvalidRequest", "dataset is missing.", { member: "dataset" });
-  const dataset = life.find(name);
-  if (dataset === undefined) throw unknownDataset(name, life.datasets());
-  return dataset;
+  if (name === undefined) throw refuse("dataset", "dataset is missing.");
+  return life.dataset(name);
 }
 
 /**

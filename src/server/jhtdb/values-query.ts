@@ -3,7 +3,8 @@ import type { Dataset } from "../../engine/contract/dataset.js";
 import { excerpt, LimitError, RequestError } from "../../errors.js";
 import { parseFloat32 } from "../../float32/parse.js";
 import type { Operation, SpatialInterpolation, TemporalInterpolation } from "../../operations.js";
-import { readTexts, refuse } from "./query-texts.js";
+import { refuse } from "../rest/parameters.js";
+import { readTexts } from "./query-texts.js";
 import { METHODS, OPERATORS, operationFor, TEMPORAL_METHODS, VARIABLES } from "./variables.js";
 
 /** The number by which clients say that a parameter is not given. */

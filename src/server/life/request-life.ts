@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
 import type { Engine, Evaluation, Query, Result } from "../../engine/contract/query.js";
-import { CancelledError, DeadlineError, excerpt, tooManyPoints } from "../../errors.js";
+import { CancelledError, DeadlineError, excerpt, tooManyPoints, unknownDataset } from "../../errors.js";
 import { operationOf } from "../../operations.js";
 import type { PointsHold } from "./admission.js";
 import type { Grant } from "./auth.js";
@@ -176,6 +176,13 @@ export class RequestLife {
     if (known) this.#datasets.set(name, known).set(known.name, known);
     if (known && known.assumed.length > 0) this.#tellAssumed();
     return known;
+  }
+
+  /** The same. @throws NotFoundError if there is none of that name */
+  dataset(name: string): NonNullable<ReturnType<Engine["find"]>> {
+    const found = this.find(name);
+    if (found === undefined) throw unknownDataset(name, this.datasets());
+    return found;
   }
 
   /** All datasets that are served. */

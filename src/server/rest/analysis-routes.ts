@@ -3,7 +3,6 @@ import { type TObject, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { GroupAnswer } from "../../analysis/reductions.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
-import { unknownDataset } from "../../errors.js";
 import { version } from "../../version.js";
 import { sendPassages } from "../http/send-answer.js";
 import type { RequestLife } from "../life/request-life.js";
@@ -104,8 +103,7 @@ function serveAnalysis(
 ): Promise<FastifyReply> {
   return compute(service, { name: operation }, request, reply, async (life) => {
     const options = readAnalysis(schema, await readBounded(life, service));
-    const dataset = life.find(name);
-    if (dataset === undefined) throw unknownDataset(name, life.datasets());
+    const dataset = life.dataset(name);
     const reduce: Reduce = async (reduction, { first, frames, base, field }) => {
       const [nx, ny, nz] = base.extent;
       const nodes = { field, frame: frames[0] as number, first, count: [nx, ny, nz], stride: [1, 1, 1] } as const;

@@ -1,4 +1,5 @@
 /** `answerCutout` sends stored numbers of a box of nodes as they are read: raw float32 or a NumPy file. */
+
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { operationOf } from "../../operations.js";
@@ -6,6 +7,7 @@ import { negotiate } from "../http/negotiate.js";
 import { addVary, sendStream } from "../http/send-answer.js";
 import type { Service } from "../life/service.js";
 import { readRequest, textsOfQueryString } from "./parameters.js";
+import { CLOSED, optionalText } from "./schemas.js";
 import { compute } from "./serve-operation.js";
 
 /** The operation behind the route, and the values of the members that may be left out. */
@@ -21,7 +23,7 @@ const text = (description: string): TSchema => Type.String({ description });
 const corner = (axis: string): Readonly<Record<string, TSchema>> => ({
   [`${axis}_start`]: text(`First node along ${axis}, counted from 1.`),
   [`${axis}_end`]: text(`Last node along ${axis}.`),
-  [`${axis}_step`]: Type.Optional(text("Stride in nodes; 1 by default.")),
+  [`${axis}_step`]: optionalText("Stride in nodes; 1 by default."),
 });
 
 /** Query string of a cutout. */
@@ -32,9 +34,9 @@ export const CUTOUT_QUERY = Type.Object(
     ...corner("x"),
     ...corner("y"),
     ...corner("z"),
-    filter_width: Type.Optional(text("Odd number of nodes per axis over which each value is averaged; 1 by default.")),
+    filter_width: optionalText("Odd number of nodes per axis over which each value is averaged; 1 by default."),
   },
-  { additionalProperties: false },
+  CLOSED,
 );
 
 /** The header of a NumPy file, version 1.0, padded so that the numbers are aligned to 64 bytes. */

@@ -3,8 +3,10 @@
  * `dataset`. It looks at each byte once and makes no other values, so that a body of a given length always takes the
  * same time.
  */
-import { RequestError } from "../../errors.js";
+
+import type { RequestError } from "../../errors.js";
 import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, OPEN_LIST, OPEN_OBJECT, QUOTE } from "./json-bytes.js";
+import { refuse } from "./parameters.js";
 
 /** A query of a batch. */
 export interface BatchQuery {
@@ -29,18 +31,13 @@ type ScanState =
   | "after list"
   | "end";
 
-/** An error of the batch as a whole. */
-function wrongBatch(message: string): RequestError {
-  return new RequestError("InvalidRequest", message, { member: "queries" });
-}
-
 /** The error of a body that is cut off or malformed. */
 export function noJson(): RequestError {
-  return wrongBatch("The body is not a JSON document.");
+  return refuse("queries", "The body is not a JSON document.");
 }
 
 function wrongForm(): RequestError {
-  return wrongBatch('A batch is an object with the list "queries" and nothing else.');
+  return refuse("queries", 'A batch is an object with the list "queries" and nothing else.');
 }
 
 /** Scans one body. Errors inside a query are left to the reader of that query. */
@@ -86,7 +83,7 @@ export class BatchScanner {
   end(): readonly BatchQuery[] {
     if (this.#state !== "end") throw noJson();
     if (this.count === 0 || this.count > this.#most)
-      throw wrongBatch(`A batch has 1 to ${this.#most} queries, not ${this.count}.`);
+      throw refuse("queries", `A batch has 1 to ${this.#most} queries, not ${this.count}.`);
     return this.queries;
   }
 
@@ -98,7 +95,8 @@ export class BatchScanner {
     else if (state === "list" && byte === OPEN_LIST) this.#state = "first query";
     else if ((state === "first query" || state === "query") && byte === OPEN_OBJECT) this.#beginQuery();
     else if (state === "first query" && byte === CLOSE_LIST) this.#state = "after list";
-    else if (state === "first query" || state === "query") throw wrongBatch("Each query of a batch is an object.");
+    else if (state === "first query" || state === "query")
+      throw refuse("queries", "Each query of a batch is an object.");
     else if (state === "after query" && byte === COMMA) this.#state = "query";
     else if (state === "after query" && byte === CLOSE_LIST) this.#state = "after list";
     else if (state === "after list" && byte === CLOSE_OBJECT) this.#state = "end";
@@ -133,7 +131,7 @@ export class BatchScanner {
 
   #beginString(): void {
     if (this.#state === "first query" || this.#state === "query")
-      throw wrongBatch("Each query of a batch is an object.");
+      throw refuse("queries", "Each query of a batch is an object.");
     if (this.#state !== "name" && this.#state !== "inside query") throw wrongForm();
     this.#inString = true;
     this.#stringAt = this.#at;

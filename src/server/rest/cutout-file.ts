@@ -2,6 +2,7 @@
  * `serveCutoutFile` sends the stored nodes of a sub-box as an HDF5 file in the JHTDB format, or the XDMF that describes
  * it.
  */
+
 import { createReadStream } from "node:fs";
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,20 +11,22 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Dataset, FIELD_NAMES, type FieldName } from "../../engine/contract/dataset.js";
 import type { CutoutThread, Selection } from "../../engine/cutouts/cutout-thread.js";
-import { RequestError, tooManyPoints, unknownDataset } from "../../errors.js";
+import { tooManyPoints } from "../../errors.js";
 import { negotiate } from "../http/negotiate.js";
 import type { Service } from "../life/service.js";
+import { refuse } from "./parameters.js";
+import { CLOSED, optionalText } from "./schemas.js";
 import { compute } from "./serve-operation.js";
 
 /** Query string of a cutout; nodes and frames count from 1, both ends included. */
 export const CUTOUT_FILE_QUERY = Type.Object(
   {
-    fields: Type.Optional(Type.String({ description: "Stored fields, `velocity,pressure`; all by default." })),
-    start: Type.Optional(Type.String({ description: "First node along x, y and z, from 1; `1,1,1` by default." })),
-    end: Type.Optional(Type.String({ description: "Last node along x, y and z; those of the grid by default." })),
-    frames: Type.Optional(Type.String({ description: "First and last stored frame, from 1; `1,1` by default." })),
+    fields: optionalText("Stored fields, `velocity,pressure`; all by default."),
+    start: optionalText("First node along x, y and z, from 1; `1,1,1` by default."),
+    end: optionalText("Last node along x, y and z; those of the grid by default."),
+    frames: optionalText("First and last stored frame, from 1; `1,1` by default."),
   },
-  { additionalProperties: false },
+  CLOSED,
 );
 export type CutoutFileQuery = Static<typeof CUTOUT_FILE_QUERY>;
 
@@ -39,7 +42,7 @@ function readNumbers(
   const numbers = text.split(",").map((part) => (/^[1-9]\d{0,8}$/.test(part) ? Number(part) : 0));
   if (numbers.length !== usual.length || numbers.includes(0)) {
     const message = `${member} must be ${usual.length} whole numbers from 1.`;
-    throw new RequestError("InvalidRequest", message, { member });
+    throw refuse(member, message);
   }
   return numbers;
 }
@@ -50,7 +53,7 @@ function readFields(dataset: Dataset, text: string | undefined): readonly FieldN
   return text.split(",").map((name) => {
     const field = stored.find((candidate) => candidate === name);
     if (field !== undefined) return field;
-    throw new RequestError("InvalidRequest", `fields must be some of ${stored.join(", ")}.`, { member: "fields" });
+    throw refuse("fields", `fields must be some of ${stored.join(", ")}.`);
   });
 }
 
@@ -60,9 +63,8 @@ async function readSelection(thread: CutoutThread, dataset: Dataset, query: Cuto
   const start = readNumbers("start", query.start, [1, 1, 1]);
   const end = readNumbers("end", query.end, nodes);
   const [firstFrame = 1, lastFrame = 1] = readNumbers("frames", query.frames, [1, 1]);
-  const wrong = (member: string, message: string) => new RequestError("InvalidRequest", message, { member });
-  if (end.some((last, i) => last < start[i])) throw wrong("end", "end must not be before start.");
-  if (lastFrame < firstFrame) throw wrong("frames", "frames must be ascending.");
+  if (end.some((last, i) => last < start[i])) throw refuse("end", "end must not be before start.");
+  if (lastFrame < firstFrame) throw refuse("frames", "frames must be ascending.");
   const [x, y, z] = [0, 1, 2].map((i) => end[i] - start[i] + 1) as [number, number, number];
   const selection: Selection = {
     fields: readFields(dataset, query.fields),
@@ -71,7 +73,7 @@ async function readSelection(thread: CutoutThread, dataset: Dataset, query: Cuto
   };
   const problem = await thread.problem(dataset, selection);
   if (problem !== null) {
-    throw wrong(["frames", "fields"].find((member) => problem.startsWith(member)) ?? "end", `${problem}.`);
+    throw refuse(["frames", "fields"].find((member) => problem.startsWith(member)) ?? "end", `${problem}.`);
   }
   return selection;
 }
@@ -101,8 +103,7 @@ export function serveCutoutFile(
 ): Promise<FastifyReply> {
   return compute(service, { name: "cutout" }, request as FastifyRequest, reply, async (life) => {
     const form = negotiate(request.headers.accept, [CUTOUT_FILES[ending]]);
-    const dataset = life.find(name);
-    if (dataset === undefined) throw unknownDataset(name, service.engine.datasets());
+    const dataset = life.dataset(name);
     const selection = await readSelection(thread, dataset, request.query);
     const count = countOf(selection);
     const { points, name: limit } = life.limit({

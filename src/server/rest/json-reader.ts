@@ -174,7 +174,7 @@ export class JsonReader implements BodyReader {
     if (end === part.length) return this.#hold(part, at, end, TOKEN_BYTES);
     this.#name = this.#parse(`"${this.#token(part, at, end, "utf8")}"`, at) as string;
     if (this.#seen.has(this.#name)) {
-      throw new RequestError("InvalidRequest", "A member is given twice.", { member: this.#name.slice(0, 64) });
+      throw refuse(this.#name.slice(0, 64), "A member is given twice.");
     }
     this.#seen.add(this.#name);
     return this.#go("colon", end);

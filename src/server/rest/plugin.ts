@@ -18,7 +18,7 @@ import { answerCutout, CUTOUT_FORMS, CUTOUT_QUERY } from "./answer-cutout.js";
 import { CUTOUT_FILE_QUERY, CUTOUT_FILES, type CutoutFileQuery, serveCutoutFile } from "./cutout-file.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
 import { problemHandler } from "./describe-problem.js";
-import { refuseUnknown } from "./parameters.js";
+import { refuse, refuseUnknown } from "./parameters.js";
 import { BATCH_ANSWER, BATCH_BODY, MOST_QUERIES, serveBatch } from "./query-batch.js";
 import { REQUEST_TYPES } from "./read-body.js";
 import { answerSchema, bodySchema, CATALOGUE, DESCRIPTION, FAILURES, querySchema } from "./schemas.js";
@@ -154,13 +154,11 @@ function trajectoryRoute(api: FastifyInstance, service: Service): void {
       const { operation: name = own.operation.default, every = "1" } = request.query;
       const operation = TRACKERS.find((row) => row.name === name);
       if (operation === undefined) {
-        throw new RequestError("InvalidRequest", `operation must be one of ${own.operation.enum.join(", ")}.`, {
-          member: "operation",
-        });
+        throw refuse("operation", `operation must be one of ${own.operation.enum.join(", ")}.`);
       }
       const recordEvery = Number(every);
       if (!/^\d+$/.test(String(every)) || recordEvery < 1) {
-        throw new RequestError("InvalidRequest", "every must be a whole number of at least 1.", { member: "every" });
+        throw refuse("every", "every must be a whole number of at least 1.");
       }
       return serveOperation(
         service,

@@ -1,4 +1,5 @@
 /** `serveBatch` answers several queries in one request, each with its own result or problem. */
+
 import { Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { CancelledError, FieldprobeError } from "../../errors.js";
@@ -14,6 +15,7 @@ import { describeProblem, type Problem } from "./describe-problem.js";
 import { JsonReader, MalformedJson } from "./json-reader.js";
 import { arraysOf, refuse, textsOfJson } from "./parameters.js";
 import { PendingQuery } from "./pending-query.js";
+import { oneOf } from "./schemas.js";
 import { compute, describeAnswer } from "./serve-operation.js";
 import { trackingOf } from "./tracking-query.js";
 import { type UnwrittenAnswer, WRITERS } from "./write-answer.js";
@@ -29,7 +31,7 @@ export const BATCH_BODY = Type.Object({
     Type.Object(
       {
         dataset: Type.String({ description: "Name or alias of a dataset." }),
-        operation: Type.Unsafe<string>({ type: "string", enum: DATASET_OPERATIONS.map((row) => row.name) }),
+        operation: oneOf(DATASET_OPERATIONS.map((row) => row.name)),
         points: Type.Array(Type.Array(Type.Number(), { minItems: 3, maxItems: 3 })),
       },
       { additionalProperties: true, description: "The other members are those of the operation." },

@@ -3,10 +3,10 @@
  */
 
 import { AXIS_NAMES, type AxisName, type Dataset } from "../../engine/contract/dataset.js";
-import { RequestError } from "../../errors.js";
 import { readFiniteFloat } from "../http/read-number.js";
 import type { TimeSlices } from "../life/event-loop.js";
 import { spanOf } from "./describe.js";
+import { refuse } from "./parameters.js";
 import type { TripleWriter } from "./triple-writer.js";
 
 /** Equally spaced samples along an axis; the first is at `origin`. */
@@ -94,9 +94,7 @@ export function readCounts(text: string | undefined, most: number): readonly num
   if (text === undefined) return [];
   const counts = text.split(",").map((part) => (/^\d+$/.test(part) ? Number(part) : 0));
   if ((counts.length !== 1 && counts.length !== most) || counts.some((count) => count < 1 || count > 65_536)) {
-    throw new RequestError("InvalidRequest", `nodes must be one or ${most} whole numbers from 1 to 65536.`, {
-      member: "nodes",
-    });
+    throw refuse("nodes", `nodes must be one or ${most} whole numbers from 1 to 65536.`);
   }
   return counts;
 }
@@ -115,15 +113,13 @@ export function readWindow(
   const read = (member: "origin" | "extent", text: string | undefined) => {
     const parts = text?.split(",") ?? [];
     if (parts.length !== sides) {
-      throw new RequestError("InvalidRequest", `${member} must be ${sides} numbers; origin and extent go together.`, {
-        member,
-      });
+      throw refuse(member, `${member} must be ${sides} numbers; origin and extent go together.`);
     }
     return parts.map((part) => readFiniteFloat(part, member));
   };
   const [origin, extent] = [read("origin", originText), read("extent", extentText)];
   if (!extent.every((length) => length > 0)) {
-    throw new RequestError("InvalidRequest", "extent must be positive numbers.", { member: "extent" });
+    throw refuse("extent", "extent must be positive numbers.");
   }
   return { origin, extent };
 }

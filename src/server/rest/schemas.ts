@@ -14,14 +14,24 @@ import { arraysOf, mayBeList, optionalArraysOf, parametersOf } from "./parameter
 import { REQUEST_TYPES } from "./read-body.js";
 import { ANSWER_TYPES } from "./write-answer.js";
 
+/** A member of a query string that is optional, as text. */
+export const optionalText = (description: string) => Type.Optional(Type.String({ description }));
+
+/** A member that is one of a list of names. */
+export const oneOf = <const T extends readonly string[]>(values: T, description?: string) =>
+  Type.Unsafe<T[number]>({ type: "string", enum: [...values], ...(description === undefined ? {} : { description }) });
+
+/** A schema without other members. */
+export const CLOSED = { additionalProperties: false } as const;
+
 const TRIPLE = Type.Array(Type.Number(), { minItems: 3, maxItems: 3 });
 
 const TYPES: Readonly<Record<MemberType, TSchema>> = {
   string: Type.String(),
   float: Type.Number({ format: "float" }),
   int: Type.Integer({ format: "int32" }),
-  SpatialInterpolation: Type.Unsafe({ type: "string", enum: [...SPATIAL_INTERPOLATION] }),
-  TemporalInterpolation: Type.Unsafe({ type: "string", enum: [...TEMPORAL_INTERPOLATION] }),
+  SpatialInterpolation: oneOf(SPATIAL_INTERPOLATION),
+  TemporalInterpolation: oneOf(TEMPORAL_INTERPOLATION),
   ArrayOfPoint3: Type.Array(TRIPLE),
   ArrayOfVector3: Type.Array(TRIPLE),
   ArrayOfArrayOfFloat: Type.Array(Type.Array(Type.Number())),
@@ -33,7 +43,7 @@ const PROBLEM = Type.Object(
     title: Type.String(),
     status: Type.Integer(),
     detail: Type.String(),
-    code: Type.Unsafe({ type: "string", enum: [...CALLER_CODES, ...SERVER_CODES] }),
+    code: oneOf([...CALLER_CODES, ...SERVER_CODES]),
     member: Type.Optional(Type.String({ description: "The member at fault." })),
     limit: Type.Optional(Type.String({ description: "The limit that was exceeded." })),
     requestId: Type.String(),
@@ -119,7 +129,7 @@ export const DESCRIPTION = Type.Object({
 function schemaOf(operation: Operation, member: Member): TSchema {
   const schema = TYPES[member.type];
   const spatial = operation.family === "track" ? VALUES : operation.spatial;
-  if (member.type === "SpatialInterpolation") return Type.Unsafe({ type: "string", enum: [...spatial] });
+  if (member.type === "SpatialInterpolation") return oneOf(spatial);
   return mayBeList(member) ? Type.Union([schema, Type.Array(schema)]) : schema;
 }
 
@@ -128,9 +138,7 @@ export function querySchema(operation: Operation, own: Readonly<Record<string, T
   const entries = parametersOf(operation).map((member) => [member.name, Type.Optional(schemaOf(operation, member))]);
   const arrays = optionalArraysOf(operation).map((name) => [
     name,
-    Type.Optional(
-      Type.Unsafe({ type: "string", enum: ["false"], description: `Says that an octet-stream holds no ${name}.` }),
-    ),
+    Type.Optional(oneOf(["false"], `Says that an octet-stream holds no ${name}.`)),
   ]);
   return Type.Object({ ...own, ...Object.fromEntries([...entries, ...arrays]) });
 }
@@ -139,7 +147,7 @@ function jsonBody(operation: Operation): TSchema {
   const members = [...parametersOf(operation), ...arraysOf(operation)];
   return Type.Object(
     Object.fromEntries(members.map((member) => [member.name, Type.Optional(schemaOf(operation, member))])),
-    { additionalProperties: false, title: operation.name },
+    { ...CLOSED, title: operation.name },
   );
 }
 

@@ -2,12 +2,13 @@
  * Serves slices and volumes: one quantity sampled on a plane or a box, as float32 with its geometry in headers, or a
  * picture.
  */
+
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { COLOUR_MAPS } from "../../colour-map.js";
 import { AXIS_NAMES, type Dataset } from "../../engine/contract/dataset.js";
 import type { Query, Result } from "../../engine/contract/query.js";
-import { RequestError, tooManyPoints, unknownDataset } from "../../errors.js";
+import { tooManyPoints } from "../../errors.js";
 import { shortestFloat32 } from "../../float32/format.js";
 import { operationOf, RECORDS, TEMPORAL_INTERPOLATION } from "../../operations.js";
 import { QUANTITIES, type Quantity, type QuantityName, quantityOf } from "../../quantities.js";
@@ -17,6 +18,7 @@ import { addVary } from "../http/send-answer.js";
 import type { TimeSlices } from "../life/event-loop.js";
 import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
+import { refuse } from "./parameters.js";
 import { drawPicture, Range } from "./picture.js";
 import {
   layBox,
@@ -28,11 +30,9 @@ import {
   type SampleGrid,
   writeGrid,
 } from "./sample-grid.js";
+import { CLOSED, oneOf, optionalText } from "./schemas.js";
 import { compute } from "./serve-operation.js";
 import { TripleWriter } from "./triple-writer.js";
-
-const oneOf = <T extends readonly string[]>(values: T, description: string) =>
-  Type.Unsafe<T[number]>({ type: "string", enum: [...values], description });
 
 const QUANTITY_NAMES: readonly QuantityName[] = QUANTITIES.map((quantity) => quantity.name);
 
@@ -40,10 +40,8 @@ const QUANTITY_NAMES: readonly QuantityName[] = QUANTITIES.map((quantity) => qua
 const SAMPLED = {
   field: oneOf(QUANTITY_NAMES, "The quantity shown."),
   time: Type.String({ description: "Query time." }),
-  method: Type.Optional(
-    Type.String({ description: "Spatial option; by default Lag6 for values and Fd4Lag4 for derivatives." }),
-  ),
-  filterlength: Type.Optional(Type.String({ description: "Width of the box filter; only for filtered quantities." })),
+  method: optionalText("Spatial option; by default Lag6 for values and Fd4Lag4 for derivatives."),
+  filterlength: optionalText("Width of the box filter; only for filtered quantities."),
   temporalInterpolation: Type.Optional(oneOf(TEMPORAL_INTERPOLATION, "Temporal option; PCHIP by default.")),
 } as const;
 
@@ -53,23 +51,13 @@ export const SLICE_QUERY = Type.Object(
     ...SAMPLED,
     axis: oneOf(AXIS_NAMES, "The axis perpendicular to the plane."),
     at: Type.String({ description: "Position along that axis." }),
-    origin: Type.Optional(
-      Type.String({ description: "Window: lowest coordinates along columns and rows, `0,0.5`; goes with `extent`." }),
-    ),
-    extent: Type.Optional(
-      Type.String({
-        description: "Window: lengths along columns and rows; the samples are in the middle of equal intervals.",
-      }),
-    ),
-    nodes: Type.Optional(
-      Type.String({ description: "Points along columns and rows, `64` or `64,32`; those of the grid by default." }),
-    ),
+    origin: optionalText("Window: lowest coordinates along columns and rows, `0,0.5`; goes with `extent`."),
+    extent: optionalText("Window: lengths along columns and rows; the samples are in the middle of equal intervals."),
+    nodes: optionalText("Points along columns and rows, `64` or `64,32`; those of the grid by default."),
     map: Type.Optional(oneOf(COLOUR_MAPS, "Colour map of a picture; viridis by default.")),
-    range: Type.Optional(
-      Type.String({ description: "Values of the first and last colour, `-1,1`; by default the range of the values." }),
-    ),
+    range: optionalText("Values of the first and last colour, `-1,1`; by default the range of the values."),
   },
-  { additionalProperties: false },
+  CLOSED,
 );
 export type SliceQuery = Static<typeof SLICE_QUERY>;
 
@@ -77,15 +65,11 @@ export type SliceQuery = Static<typeof SLICE_QUERY>;
 export const VOLUME_QUERY = Type.Object(
   {
     ...SAMPLED,
-    origin: Type.Optional(Type.String({ description: "Lowest x, y and z of a sub-box, `0,0,1`; goes with `extent`." })),
-    extent: Type.Optional(
-      Type.String({ description: "Lengths of the sub-box; the samples are in the middle of equal intervals." }),
-    ),
-    nodes: Type.Optional(
-      Type.String({ description: "Points along x, y and z, `64` or `64,32,32`; those of the grid by default." }),
-    ),
+    origin: optionalText("Lowest x, y and z of a sub-box, `0,0,1`; goes with `extent`."),
+    extent: optionalText("Lengths of the sub-box; the samples are in the middle of equal intervals."),
+    nodes: optionalText("Points along x, y and z, `64` or `64,32,32`; those of the grid by default."),
   },
-  { additionalProperties: false },
+  CLOSED,
 );
 export type VolumeQuery = Static<typeof VOLUME_QUERY>;
 
@@ -100,17 +84,16 @@ function readOptions(
   field: Quantity,
   { method: text, filterlength }: Pick<SliceQuery, "method" | "filterlength">,
 ): Pick<Query, "spatialInterpolation" | "filterlength" | "nlayers"> {
-  const refuseFor = (member: string, message: string) => new RequestError("InvalidRequest", message, { member });
   if (field.method === null) {
-    if (text !== undefined) throw refuseFor("method", `${field.name} takes a filterlength and no method.`);
-    if (filterlength === undefined) throw refuseFor("filterlength", `${field.name} needs a filterlength.`);
+    if (text !== undefined) throw refuse("method", `${field.name} takes a filterlength and no method.`);
+    if (filterlength === undefined) throw refuse("filterlength", `${field.name} needs a filterlength.`);
     return { filterlength: readFiniteFloat(filterlength, "filterlength"), nlayers: 1 };
   }
-  if (filterlength !== undefined) throw refuseFor("filterlength", `${field.name} takes no filterlength.`);
+  if (filterlength !== undefined) throw refuse("filterlength", `${field.name} takes no filterlength.`);
   if (text === undefined) return { spatialInterpolation: field.method };
   const method = field.methods.find((candidate) => candidate === text);
   if (method === undefined)
-    throw refuseFor("method", `method must be one of ${field.methods.join(", ")} for ${field.name}.`);
+    throw refuse("method", `method must be one of ${field.methods.join(", ")} for ${field.name}.`);
   return { spatialInterpolation: method };
 }
 
@@ -118,7 +101,7 @@ function readRange(text: string | undefined): readonly [number, number] | undefi
   if (text === undefined) return undefined;
   const [low, high, ...more] = text.split(",").map((part) => readFiniteFloat(part, "range"));
   if (low === undefined || high === undefined || more.length > 0 || !(low < high)) {
-    throw new RequestError("InvalidRequest", "range must be two ascending numbers.", { member: "range" });
+    throw refuse("range", "range must be two ascending numbers.");
   }
   return [low, high];
 }
@@ -177,12 +160,6 @@ async function sample(
   return reduce(field, result, life.slices);
 }
 
-function findDataset(life: RequestLife, name: string): Dataset {
-  const dataset = life.find(name);
-  if (dataset === undefined) throw unknownDataset(name, life.datasets());
-  return dataset;
-}
-
 /** Writes the geometry of the sampled axes and the range of the values into the headers of an answer. */
 function describeSamples(reply: FastifyReply, axes: readonly SampleAxis[], range: readonly [number, number]): void {
   const list = (member: keyof SampleAxis) => axes.map((axis) => axis[member]).join(",");
@@ -210,7 +187,7 @@ export function serveSlice(
   const operation = operationOf(quantityOf(query.field).operation);
   return compute(service, operation, request as FastifyRequest, reply, async (life) => {
     const form = negotiate(request.headers.accept, SLICE_FORMS);
-    const dataset = findDataset(life, name);
+    const dataset = life.dataset(name);
     const window = readWindow(query.origin, query.extent, 2);
     const grid = layPlane(dataset, query.axis, readFiniteFloat(query.at, "at"), readCounts(query.nodes, 2), window);
     const fixed = readRange(query.range);
@@ -235,7 +212,7 @@ export function serveVolume(
   const operation = operationOf(quantityOf(query.field).operation);
   return compute(service, operation, request as FastifyRequest, reply, async (life) => {
     const form = negotiate(request.headers.accept, VOLUME_FORMS);
-    const dataset = findDataset(life, name);
+    const dataset = life.dataset(name);
     const grid = layBox(dataset, readCounts(query.nodes, 3), readWindow(query.origin, query.extent, 3));
     const { values, range } = await sample(service, life, dataset, grid, query);
     describeSamples(reply, grid, range);

@@ -2,21 +2,21 @@
  * Reads the parameters of tracking that only `/api` has: the integrator, its tolerance, and what happens to particles
  * that leave through open faces.
  */
+
 import { Type } from "@sinclair/typebox";
 import { OPEN_FACES } from "../../engine/contract/dataset.js";
-import { RequestError } from "../../errors.js";
 import { INTEGRATORS, type Operation } from "../../operations.js";
+import { refuse } from "./parameters.js";
 import type { AskedQuery } from "./pending-query.js";
+import { oneOf } from "./schemas.js";
 
 /** The parameters of a query string; they are not in the body, where points may come before them. */
 export const TRACKING_QUERY = {
   openFaces: Type.Optional(
-    Type.Unsafe({
-      type: "string",
-      enum: [...OPEN_FACES],
-      description:
-        "Particles that leave through an open face: fail refuses the query, stop ends their paths there and adds the time of the exit (null while inside) to each record. By default, what the dataset says.",
-    }),
+    oneOf(
+      OPEN_FACES,
+      "Particles that leave through an open face: fail refuses the query, stop ends their paths there and adds the time of the exit (null while inside) to each record. By default, what the dataset says.",
+    ),
   ),
   integrator: Type.Optional(
     Type.Unsafe({
@@ -58,5 +58,5 @@ export function trackingOf(
 function choiceOf<T extends string>(name: string, choices: readonly T[], given: unknown): T | undefined {
   const choice = choices.find((value) => value === given);
   if (choice !== undefined || given === undefined) return choice;
-  throw new RequestError("InvalidRequest", `${name} must be one of ${choices.join(", ")}.`, { member: name });
+  throw refuse(name, `${name} must be one of ${choices.join(", ")}.`);
 }
