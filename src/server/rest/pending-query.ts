@@ -149,8 +149,8 @@ export class PendingQuery {
   }
 
   /**
-   * Answers a list of times one after another, a few ahead of the reader; each result lasts until the next is asked for.
-   * The first that fails ends the others.
+   * Answers a list of times one after another, a few ahead of the reader; each result lasts until the next is asked
+   * for. The first that fails ends the others.
    */
   async *#inTurn({ query, times }: ApiRequest, stream: boolean): AsyncGenerator<Result, undefined> {
     const { slices } = this.#life;

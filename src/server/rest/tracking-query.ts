@@ -45,7 +45,7 @@ export function trackingOf(
   const openFaces = choiceOf("openFaces", OPEN_FACES, given.openFaces);
   const tolerance = given.tolerance === undefined ? undefined : Number(given.tolerance);
   if (tolerance !== undefined && !(tolerance > 0 && tolerance < Number.POSITIVE_INFINITY))
-    throw new RequestError("InvalidRequest", "tolerance must be a number above 0.", { member: "tolerance" });
+    throw refuse("tolerance", "tolerance must be a number above 0.");
   return {
     tracking: {
       integrator,
