@@ -98,6 +98,7 @@ const life = (): RequestLife =>
       return null;
     },
     enter: async (work = 0, records = 0) => void entered.push([work, records]),
+    find: () => undefined,
     forget: () => undefined,
     abort: () => aborted++,
     onEnd: (end: () => void) => ends.push(end),
@@ -164,11 +165,8 @@ describe("one time", () => {
 
   it.each([
     [{ recordEvery: 4 }, { recordEvery: 4 }],
-    [{ leaving: "as the dataset says" }, { exitTimes: true }],
-    [
-      { leaving: "stop", integrator: "rk4" },
-      { exitTimes: true, openFaces: "stop", integrator: "rk4" },
-    ],
+    [{ tracking: {} }, { exitTimes: true }],
+    [{ tracking: { openFaces: "stop", integrator: "rk4" } }, { exitTimes: true, openFaces: "stop", integrator: "rk4" }],
   ] as const)("adds %j to the query", async (question, members) => {
     const operation = operationOf("GetPosition");
     const texts = parametersOf(operation).map(
