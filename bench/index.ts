@@ -18,6 +18,7 @@ import { benchSources } from "./sources.bench.js";
 import { benchSplines } from "./splines.bench.js";
 import { benchStart } from "./start.bench.js";
 import { benchStorage } from "./storage.bench.js";
+import { benchZarrView } from "./zarr-view.bench.js";
 
 const {
   json = null,
@@ -47,6 +48,7 @@ const PARTS = new Map<string, () => Promise<Row[]>>([
   ["large", () => benchLarge({ quick, nodes: Number(large), within: folder })],
   ["service", () => benchService({ json, quick })],
   ["memory", () => benchMemory({ json, quick })],
+  ["zarr", () => benchZarrView({ json, quick })],
   ["start", () => benchStart({ json, quick })],
 ]);
 

@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 export interface Row {
   /**
    * Which bench: `kernel`, `frames`, `splines`, `codec`, `engine`, `nodes`, `particles`, `storage`, `sources`, `large`,
-   * `service`, `soap`, `scale`, `connections`, `events`, `cluster`, `peer`, `page`, `memory`, `start`.
+   * `service`, `soap`, `scale`, `connections`, `events`, `cluster`, `peer`, `page`, `memory`, `zarr`, `start`.
    */
   readonly bench: string;
   /** Kernel or operation, e.g. `lag8` or `GetVelocity`. */

@@ -49,8 +49,9 @@ function boxOf({ array: { shape, chunks }, place }: Chunk): ChunkBox {
   return { time: place[0], first, count };
 }
 
-/** Copies rows of nodes to their places in a chunk that is larger than the grid leaves room for. */
+/** Rows of nodes at their places in a chunk, which is larger than they are at the ends of the grid. */
 function padded(chunk: Chunk, box: ChunkBox, components: number, rows: readonly Float32Array[]): Float32Array {
+  if (rows[0]?.length === chunkElements(chunk)) return rows[0];
   const out = new Float32Array(chunkElements(chunk)).fill(Number.NaN);
   const { chunks } = chunk.array;
   const around = { from: [0, 0, 0], count: [chunks[3], chunks[2], chunks[1]] } as const;
