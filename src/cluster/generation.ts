@@ -10,7 +10,9 @@ import { MANIFEST_NAME } from "../storage/catalog/manifest.js";
 import type { Dataset, FileStamp } from "../storage/file/dataset.js";
 import { digestFile } from "../storage/file/file-digest.js";
 
-/** Samples taken of all files of a dataset together. */
+/** Bytes of the files of a dataset that are read whole; of more, samples are taken. */
+const WHOLE_BYTES = 2 ** 29;
+/** Samples taken of all files of a larger dataset together. */
 const SAMPLES = 16_384;
 
 /** The generations of datasets, each computed once, when it is first asked for. */
@@ -45,7 +47,8 @@ export class Generations {
       const parts = source.parts.map(({ file: __, ...part }) => part);
       hash.update(JSON.stringify({ ...source, parts }));
     }
-    const samples = Math.max(2, Math.floor(SAMPLES / Math.max(1, files.length)));
+    const isWhole = files.reduce((sum, { bytes }) => sum + bytes, 0) <= WHOLE_BYTES;
+    const samples = isWhole ? Number.POSITIVE_INFINITY : Math.max(2, Math.floor(SAMPLES / files.length));
     for (const record of files) hash.update(await this.#digestOf(record, samples));
     return hash.digest("hex");
   }

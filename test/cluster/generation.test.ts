@@ -1,5 +1,18 @@
 /** A generation changes with code, settings and bytes, and not with the place of a copy. */
-import { appendFileSync, cpSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  cpSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Generations } from "../../src/cluster/generation.js";
@@ -49,6 +62,27 @@ describe("generations", () => {
     expect(new Set(found).size).toBe(5);
   });
 
+  it("differ by one byte anywhere in 200 MB, with the size and the times kept", async () => {
+    const dataset = openSource(first, 2 ** 26);
+    const generationOf = async (name: string, at: number | null): Promise<string> => {
+      const path = join(folder, name);
+      const file = openSync(path, "w");
+      ftruncateSync(file, 201_000_000);
+      if (at !== null) writeSync(file, Buffer.of(1), 0, 1, at);
+      closeSync(file);
+      utimesSync(path, 1000, 1000);
+      const { size, mtimeMs, ino } = statSync(path);
+      const files = [{ path, bytes: size, modifiedMs: mtimeMs, inode: ino }];
+      const generation = await new Generations(BUILD, false).of({ ...dataset, files });
+      rmSync(path);
+      return generation;
+    };
+    const whole = await generationOf("large", null);
+    expect(await generationOf("large-copy", null)).toBe(whole);
+    // Between what used to be samples of 4 KiB, 12 KiB apart.
+    for (const at of [100_009_000, 150_000_001]) expect(await generationOf("large-other", at)).not.toBe(whole);
+  });
+
   it("of what lies at an address follow the version alone, whenever it was first seen", async () => {
     const dataset = openSource(first, 2 ** 26);
     const at = (newestMs: number, version: string): Promise<string> => {
@@ -68,13 +102,19 @@ describe("generations", () => {
 
 it("the digest of the code changes with any compiled file of it", () => {
   const built = new URL("../../dist/", import.meta.url).pathname;
-  expect(digestBuild()).toBe(digestBuild(built));
+  expect(digestBuild()).toBe(digestBuild(undefined, built));
   const folder = scratchFolder();
   for (const room of ["kernels", "engine", "storage"]) {
     mkdirSync(join(folder, room));
     writeFileSync(join(folder, room, "a.js"), "1");
   }
-  const before = digestBuild(folder);
+  const before = digestBuild(undefined, folder);
   writeFileSync(join(folder, "kernels/a.js"), "2");
-  expect(digestBuild(folder)).not.toBe(before);
+  expect(digestBuild(undefined, folder)).not.toBe(before);
+  // Processes run the bundle: one in which a single weight was changed is other code.
+  mkdirSync(join(folder, "bundle"));
+  writeFileSync(join(folder, "bundle/engine-worker.js"), "const slopeBefore = theta * rest * rest;");
+  const bundled = digestBuild(undefined, folder);
+  writeFileSync(join(folder, "bundle/engine-worker.js"), "const slopeBefore = theta * rest;");
+  expect(new Set([before, bundled, digestBuild(undefined, folder)]).size).toBe(3);
 });

@@ -12,7 +12,7 @@ import { loadHdf5 } from "../../storage/hdf5/library.js";
 import { shareStoresOf } from "../../storage/thread/store-connection.js";
 import { TextModule } from "../../text/text-module.js";
 import { Texts } from "../../text/texts.js";
-import { digestBuild } from "../contract/build-digest.js";
+import { COMPUTING, digestBuild } from "../contract/build-digest.js";
 import { type BatchMessage, readDataset, type TaskMessage, type TicketedTask } from "../contract/dataset-copy.js";
 import { failureOf } from "../contract/errors-as-data.js";
 import type { WorkerSetup } from "../contract/memory.js";
@@ -90,7 +90,7 @@ function startSlice(): () => boolean {
 function scan({ folders, known, descriptors = null, index }: ScanTask): ScanChanges {
   const options = { chunkBytes, known, descriptors };
   if (index === null) return scanChanges(folders, options);
-  return scanWithIndex(folders, options, index, JSON.stringify([digestBuild(), chunkBytes]));
+  return scanWithIndex(folders, options, index, JSON.stringify([digestBuild(COMPUTING), chunkBytes]));
 }
 
 function perform(task: TaskMessage): unknown {

@@ -1,4 +1,4 @@
-/** Computes a digest of a file from samples of its bytes, so that different copies can be told apart. */
+/** Computes a digest of a file from all or samples of its bytes, so that different copies can be told apart. */
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import type { FileStamp } from "./dataset.js";
@@ -11,6 +11,7 @@ const SAMPLE_BYTES = 4096;
  * among them. Of a store of many objects: size and the times of its newest one and of its folder; of one at an address
  * its version.
  *
+ * @param samples infinite: every byte is read
  * @param sampled called with each sample that was read
  * @throws the error of the system
  */
