@@ -48,7 +48,7 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
     await page.click("#call-box summary");
     const call = (await page.textContent("#call")) ?? "";
     expect(call).toContain("temperature = T, from GetTemperature");
-    expect(call).toContain('ds.call("GetTemperature", points');
+    expect(call).toContain('ds.slice("temperature", ');
     await close(watched);
   });
 

@@ -160,7 +160,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     const query =
       "?dataset=isotropic32&field=Q&axis=y&time=0.4&values=Lag4&derivatives=None_Fd6&temporal=None&nodes=64&map=magma" +
       "&range=0.5,4&window=0.25,0.75,0.5,1.5&probe=1,2,3&line=z&seeds=line&count=9&tracker=GetPositionInertialParticle&dt=0.05" +
-      "&steps=12&every=2&tp=0.3&scene=true&launched=true&record=3&camera=1.5,0.25,1&subject=profile&language=python&theme=dark&at=1.25";
+      "&steps=12&every=2&tp=0.3&scene=true&launched=true&record=3&camera=1.5,0.25,1&subject=profile&language=matlab&theme=dark&at=1.25";
     const watched = await open(query);
     const { page } = watched;
     await page.waitForSelector("#scene");
