@@ -182,6 +182,9 @@ describe("a float32 time", () => {
     for (let k = 0; k < 5; k++) expect(timeOfFloat32(time, Math.fround(frameTime(time, k)))).toBe(frameTime(time, k));
     expect(timeOfFloat32(time, Math.fround(1000.0004))).toBe(Math.fround(1000.0004));
     expect(timeOfFloat32(uniform(1, 1, 1e5), 1e5)).toBe(1e5);
+    // The spacing of float32 numbers at 8192 is 2^-10: frames must be more than two of them apart.
+    expect(timeOfFloat32(uniform(8, 2 ** -9, 8192), 8192 + 2 ** -9)).toBeNull();
+    expect(timeOfFloat32(uniform(8, 2 ** -8, 8192), 8192 + 2 ** -8)).toBe(8192 + 2 ** -8);
   });
 
   it("means nothing if float32 does not tell frames apart", () => {

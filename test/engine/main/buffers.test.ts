@@ -23,5 +23,9 @@ describe("buffer pool", () => {
     for (const buffer of first) pool.give(buffer);
     const second = Array.from({ length: 13 }, () => pool.take(8 * 2 ** 20));
     expect(second.filter((buffer) => first.includes(buffer))).toHaveLength(12);
+    // What is lent is not kept, so that there is room for it when it comes back.
+    for (const buffer of second) pool.give(buffer);
+    const third = Array.from({ length: 13 }, () => pool.take(8 * 2 ** 20));
+    expect(third.filter((buffer) => second.includes(buffer))).toHaveLength(12);
   });
 });

@@ -55,6 +55,19 @@ describe("a fair queue", () => {
     }
   });
 
+  it("gives a query that was served ahead of others no advantage for a pause", () => {
+    const queue = new FairQueue<Task>();
+    const [paused, steady] = [createShare(), createShare()] as const;
+    queue.add(taskOf(steady));
+    queue.add(taskOf(paused));
+    const task = queue.take(({ share }) => share === paused) as Task;
+    queue.charge(task, 1000);
+    queue.ended(task);
+    queue.add(taskOf(paused));
+    const served = serve(queue, 40);
+    expect([served.get(steady), served.get(paused) ?? 0]).toEqual([800, 0]);
+  });
+
   it("serves the shortest of queries that have not been served first, in whatever order they came", () => {
     const queue = new FairQueue<Task>();
     const expected = [40, 1000, 5, 1000, 0.01, 20];

@@ -73,3 +73,14 @@ it("counts nothing after the end", async () => {
   await expect(pace.waitForRoom(700, 1000)).rejects.toThrow();
   expect(waiting.size).toBe(0);
 });
+
+it("is measured from the first of the bytes that it has not taken", async () => {
+  await pace.waitForRoom(700, 1000);
+  const [answer] = waiting;
+  pace.offer(100);
+  vi.advanceTimersByTime(30);
+  pace.offer(100);
+  vi.advanceTimersByTime(10);
+  expect(answer?.readMs).toBe(40);
+  pace.end();
+});

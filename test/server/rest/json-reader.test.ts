@@ -37,6 +37,14 @@ const BODY = ` { "time" : [0.1, 2e-1] , "spatialInterpolation":"Lag\\u0036","poi
   [ 0.1 , 1E-3, -0 ] ], "note, }": {"a": ["]", "\\"}"]},"InitialV":[] }`;
 
 describe("JsonReader", () => {
+  it("bounds a member of any pieces by 64 KiB", () => {
+    const body = (bytes: number) => Buffer.from(`{"time":"${"0".repeat(bytes - 2)}"}`);
+    const cuts = [30_000, 60_000];
+    expect(read(body(65_536), cuts).members.get("time")).toHaveLength(65_536);
+    expect(() => read(body(65_537), cuts)).toThrow("A member has more than 65536 bytes.");
+    expect(() => read(body(65_537), [])).toThrow("A member has more than 65536 bytes.");
+  });
+
   it("does not depend on where pieces end", () => {
     const body = Buffer.from(BODY);
     const whole = read(body, []);

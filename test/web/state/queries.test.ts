@@ -1,0 +1,49 @@
+/** Queries of the page: a profile ends at the ends of the domain, a series at the ends of time, within one request. */
+import { expect, it } from "vitest";
+import type { DatasetFacts } from "../../../src/web/state/facts.js";
+import { profileQueries, seriesQueries } from "../../../src/web/state/queries.js";
+import { initialState } from "../../../src/web/state/view-state.js";
+
+const axis = (name: "x" | "y" | "z", first: number, length: number) => ({
+  ...{ name, nodes: 64, first, last: first + length, length, spacing: length / 64, periodic: true },
+});
+const FACTS: DatasetFacts = {
+  ...{ name: "box", title: "", aliases: [], digest: "", source: "", warnings: [], units: {}, forcing: "none" },
+  axes: [axis("x", 0, 4), axis("y", -1, 2), axis("z", 10, 8)],
+  times: { count: 3, first: 1, last: 2, stored: [1, 1.5, 2], guardBefore: 0, guardAfter: 0 },
+  fields: [],
+  dnsStep: null,
+  operations: [],
+  points: 2_000_000,
+};
+
+it.each([
+  [2_000_000, 257],
+  [100, 100],
+  [1, 2],
+])("a profile with %i points a request has %i points from end to end", (points, count) => {
+  const state = { ...initialState(FACTS), line: "z" as const, probe: [1, 0.5, 12] as const };
+  const [{ query } = { query: null }] = profileQueries(state, { ...FACTS, points });
+  const places = query?.points ?? new Float32Array();
+  expect(places.length).toBe(3 * count);
+  expect([...places.subarray(0, 3)]).toEqual([1, 0.5, 10]);
+  expect([...places.subarray(-3)]).toEqual([1, 0.5, 18]);
+  const steps = Array.from(
+    { length: count - 1 },
+    (_, i) => (places[3 * i + 5] as number) - (places[3 * i + 2] as number),
+  );
+  for (const step of steps) expect(step).toBeCloseTo(8 / (count - 1), 5);
+});
+
+it.each([
+  [2_000_000, 17],
+  [10, 10],
+])(
+  "a series with %i points a request has %i times, eight for each step, from the first to the last",
+  (points, count) => {
+    const [{ query } = { query: null }] = seriesQueries(initialState(FACTS), { ...FACTS, points });
+    const times = query?.parameters.time as readonly number[];
+    expect([times.length, times[0], times.at(-1)]).toEqual([count, 1, 2]);
+    for (const [i, time] of times.entries()) expect(time).toBeCloseTo(1 + i / (count - 1), 6);
+  },
+);
