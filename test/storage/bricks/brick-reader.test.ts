@@ -278,6 +278,54 @@ describe("readBrick", () => {
     expectNodes(dataset, "velocity", 3, (index) => (value(index) === hole ? Number.NaN : value(index)));
   });
 
+  describe("of which chunks were never written", () => {
+    const dimensions: Dimension[] = ["z", "y", "x"];
+    const shape = [NODES.z, NODES.y, NODES.x];
+    /** A field whose last layers were never written, and what the file says of its fill value, 0. */
+    const grown = (name: string, fillValue: number | null): Promise<Dataset> =>
+      load(
+        name,
+        { fields: { pressure: { file: "p.h5", path: "/p", dimensions } }, time: { count: 1, origin: 0, step: 1 } },
+        {
+          "p.h5": (file) => {
+            const layers = 4 * NODES.y * NODES.x;
+            const data = Float32Array.from({ length: layers }, (_, i) => i + 1);
+            const size = { data, shape: [4, NODES.y, NODES.x], maxshape: shape, chunks: [4, NODES.y, NODES.x] };
+            const stored = file.create_dataset({ name: "p", dtype: "<f", ...size });
+            stored.resize(shape);
+            if (fillValue !== null) stored.create_attribute("_FillValue", fillValue, [], "<f");
+          },
+        },
+      );
+    const read = (dataset: Dataset, first: number): Float32Array => {
+      const open = openDataset(dataset);
+      const out = new Float32Array(NODES.y * NODES.x);
+      try {
+        open.readNodes("pressure", 0, { first: [0, 0, first], count: [NODES.x, NODES.y, 1] }, out);
+        return out;
+      } finally {
+        open.close();
+      }
+    };
+
+    it("are refused, and not those that were", async () => {
+      const dataset = await grown("gap", null);
+      expect(read(dataset, 3)[0]).toBe(3 * NODES.y * NODES.x + 1);
+      expect(() => read(dataset, 4)).toThrow("pressure of frame 0 cannot be read");
+    });
+
+    it("are refused if another value means nothing here", async () => {
+      const dataset = await grown("gap-other", 7);
+      expect(() => read(dataset, 4)).toThrow("pressure of frame 0 cannot be read");
+    });
+
+    it("have no values if the fill value means nothing here", async () => {
+      const dataset = await grown("gap-fill", 0);
+      expect(read(dataset, 3)[0]).toBe(3 * NODES.y * NODES.x + 1);
+      expect(read(dataset, 4).every(Number.isNaN)).toBe(true);
+    });
+  });
+
   it("rounds float64 to the nearest float32", async () => {
     const dimensions: Dimension[] = ["t", "z", "y", "x", "c"];
     const value = (index: Omit<Record<Dimension, number>, "n">) => Math.PI * nodeValue(index);
