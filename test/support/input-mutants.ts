@@ -37,7 +37,7 @@ export const INPUT_MUTANTS: MutantKinds = {
   "token files": () => tokenMutant,
 };
 
-/** Writes a file whose pressure has checksums. @param asNetcdf with coordinates and attributes as of netCDF's library */
+/** Writes a file whose pressure has checksums. @param asNetcdf with coordinates and attributes as netCDF writes them */
 function writePressure(path: string, asNetcdf: boolean): Promise<string> {
   return writeHdf5(path, (file) => {
     if (asNetcdf) {
@@ -93,8 +93,8 @@ async function descriptorMutants(): Promise<LookAtMutant> {
   await loadHdf5();
   const folder = scratchFolder();
   await writePressure(join(folder, "p.h5"), false);
-  const parts = [{ file: "p.h5", path: "/pressure", order: "zyx", frames: [0, 1] }];
-  const whole = descriptor("flow", { fields: { pressure: { parts } }, time: { origin: 0, step: 1, count: 1 } });
+  const pressure = { file: "p.h5", path: "/pressure", dimensions: ["z", "y", "x"] };
+  const whole = descriptor("flow", { fields: { pressure }, time: { origin: 0, step: 1, count: 1 } });
   const bytes = Buffer.from(JSON.stringify(whole));
   return (random) => {
     writeFileSync(join(folder, "dataset.json"), mutate(random, bytes, true));

@@ -1,16 +1,33 @@
 /** `BufferPool` keeps shared buffers for reuse: fresh shared memory costs far more than the work done in it. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 
 const GRAIN = 4096;
+/** Bytes kept for later use: the need of a sweep over a million points. */
+const KEPT_BYTES = 64 * 1024 * 1024;
 /**
- * Bytes kept for later use: the need of a sweep over a million points. The garbage collector does not know the size of
- * shared memory, so that buffers dropped by large requests may stay for a long time.
+ * Bytes of dropped buffers after which they are collected. The garbage collector does not know the size of shared
+ * memory: by itself it would leave hundreds of megabytes for minutes.
  */
-const KEPT_BYTES = 96 * 1024 * 1024;
+const DROPPED_BYTES = 64 * 1024 * 1024;
+
+/** Collects garbage soon, which takes some milliseconds of this thread. */
+function collectGarbage(): void {
+  setFlagsFromString("--expose-gc");
+  const collect: (options: object) => unknown = runInNewContext("gc");
+  collect({ type: "major", execution: "async" });
+}
 
 /** Keeps shared buffers by size; a buffer still holds its previous contents. */
 export class BufferPool {
   readonly #free = new Map<number, SharedArrayBuffer[]>();
+  readonly #collect: () => void;
   #kept = 0;
+  #dropped = 0;
+
+  constructor(collect = collectGarbage) {
+    this.#collect = collect;
+  }
 
   /** Lends a buffer of at least `bytes` bytes. */
   take(bytes: number): SharedArrayBuffer {
@@ -24,11 +41,21 @@ export class BufferPool {
   /** Takes a buffer back, which must no longer be read. */
   give(buffer: SharedArrayBuffer): void {
     const size = buffer.byteLength;
-    if (this.#kept + size > KEPT_BYTES) return;
+    if (this.#kept + size > KEPT_BYTES) {
+      this.#drop(size);
+      return;
+    }
     this.#kept += size;
     const list = this.#free.get(size);
     if (list) list.push(buffer);
     else this.#free.set(size, [buffer]);
+  }
+
+  #drop(size: number): void {
+    this.#dropped += size;
+    if (this.#dropped < DROPPED_BYTES) return;
+    this.#dropped = 0;
+    this.#collect();
   }
 }
 

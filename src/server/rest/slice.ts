@@ -157,7 +157,10 @@ async function sample(
   const result = await evaluation.finish();
   life.onEnd(() => result.release());
   await life.computed([result]);
-  return reduce(field, result, life.slices);
+  const sampled = await reduce(field, result, life.slices);
+  // The records take many times the memory of the quantity, and pictures and readers take their time.
+  result.release();
+  return sampled;
 }
 
 /** Writes the geometry of the sampled axes and the range of the values into the headers of an answer. */
