@@ -29,6 +29,11 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
     async () => (await import("./commands/query.js")).queryCommand(),
   ],
   [
+    "analyse",
+    "ask for statistics, structure functions or structures, and print, save or plot them",
+    async () => (await import("./commands/analyse.js")).analyseCommand(),
+  ],
+  [
     "inspect",
     "explain what an HDF5 file holds, how it would be served, and why; several files form a series",
     async () => (await import("./commands/inspect.js")).inspectCommand(),

@@ -3,6 +3,7 @@
  * parts, and returns the results in one typed array.
  */
 import { ALL_OPERATIONS, operationOf, RECORDS } from "../operations.js";
+import { analysesOf } from "./analyses.js";
 import { ClientError } from "./error.js";
 import type { Answer, CallOptions, FieldClient, Points, TableRow, TrackAnswer, TrackingName } from "./request-types.js";
 import { inParts } from "./split.js";
@@ -10,6 +11,7 @@ import { askTracks, type TrackRecord } from "./tracks.js";
 import { openTransport, type SoapCall, type SoapVersion } from "./transport.js";
 import { flatten, floatText, isList, readRecords, readWhole, triples } from "./wire-records.js";
 
+export type * from "./analyses.js";
 export { ClientError, type ClientErrorCode, type ClientErrorDetail } from "./error.js";
 export type {
   Answer,
@@ -61,7 +63,8 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     runTracks(url, operationOf(name) as TableRow, request, control, options);
   const stopAtOpenFaces = (name: TrackingName, request: Request, control: CallOptions = {}) =>
     track(name, { ...request, openFaces: "stop" }, control);
-  return Object.fromEntries([...methods, ["track", track], ["stopAtOpenFaces", stopAtOpenFaces]]) as FieldClient;
+  const own = { track, stopAtOpenFaces, ...analysesOf(url, options.token) };
+  return { ...Object.fromEntries(methods), ...own } as FieldClient;
 }
 
 /** Tracks particles with the options of `/api`, in parts like those of `run`, over plain HTTP. */

@@ -10,6 +10,16 @@ import type {
   TemporalInterpolation,
   VALUES,
 } from "../operations.js";
+import type {
+  AnalysisOptions,
+  LabelsAnswer,
+  StatisticsAnswer,
+  StatisticsRequest,
+  StructureFunctionsAnswer,
+  StructureFunctionsRequest,
+  StructuresAnswer,
+  StructuresRequest,
+} from "./analyses.js";
 import type { TrackRecord } from "./tracks.js";
 
 /**
@@ -112,4 +122,16 @@ export type FieldClient = {
     request: RequestOf<N>,
     options?: CallOptions,
   ): Promise<ExitAnswer>;
+  /** Reduces quantities: moments, histograms, conditional means and more. */
+  statistics(dataset: string, request: StatisticsRequest, options?: AnalysisOptions): Promise<StatisticsAnswer>;
+  /** Takes moments of increments along the axes. */
+  structureFunctions(
+    dataset: string,
+    request: StructureFunctionsRequest,
+    options?: AnalysisOptions,
+  ): Promise<StructureFunctionsAnswer>;
+  /** Finds connected sets of nodes above or below a threshold. */
+  structures(dataset: string, request: StructuresRequest, options?: AnalysisOptions): Promise<StructuresAnswer>;
+  /** The place in the list of structures of each node's structure, from 1, or 0; x fastest. */
+  structureLabels(dataset: string, request: StructuresRequest, options?: AnalysisOptions): Promise<LabelsAnswer>;
 };

@@ -1,0 +1,110 @@
+/** `fieldprobe analyse` asks for an analysis of a dataset, and prints, saves or plots the answer. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { extname } from "node:path";
+import { Command, Option } from "commander";
+import { pino } from "pino";
+import { loadConfig } from "../../config.js";
+import { startService } from "../../main.js";
+import { MisuseError } from "../input/arguments.js";
+import { analysisPlot } from "../output/analysis-plot.js";
+import { analysisTable, tableText } from "../output/analysis-table.js";
+import { writeWhole } from "../output/write-whole.js";
+import { askAnalysis } from "../query/ask-analysis.js";
+
+const KINDS = ["statistics", "structure-functions", "structures"] as const;
+const ENDINGS = [".json", ".csv", ".npy"] as const;
+
+interface AnalyseFlags {
+  readonly json?: string;
+  readonly set: readonly string[];
+  readonly time?: string;
+  readonly frames?: string;
+  readonly over?: string;
+  readonly moments: readonly string[];
+  readonly of?: string;
+  readonly out?: string;
+  readonly plot?: string;
+  readonly url?: string;
+  readonly token?: string;
+  readonly data?: string;
+}
+
+/** A value as JSON, or as the text that it is. */
+function memberValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The body of the request, from a file and flags, which win over it. */
+function bodyOf({ json, set, time, frames, over, moments, of }: AnalyseFlags): Record<string, unknown> {
+  const read = json === undefined ? {} : memberValue(readFileSync(json === "-" ? 0 : json, "utf8"));
+  if (typeof read !== "object" || read === null) throw new MisuseError(`${json} holds no JSON object`);
+  const members = set.map((text): readonly [string, unknown] => {
+    const at = text.indexOf("=");
+    if (at < 1) throw new MisuseError(`--set is MEMBER=VALUE, not ${text}`);
+    return [text.slice(0, at), memberValue(text.slice(at + 1))];
+  });
+  return {
+    ...read,
+    ...(time === undefined ? {} : { time: memberValue(time) }),
+    ...(frames === undefined ? {} : { frames: frames === "all" ? frames : frames.split(",").map(memberValue) }),
+    ...(over === undefined ? {} : { over: over.split(",") }),
+    ...(of === undefined ? {} : { of }),
+    ...(moments.length === 0 ? {} : { reduce: moments.map((quantity) => ({ moments: quantity })) }),
+    ...Object.fromEntries(members),
+  };
+}
+
+async function analyse(kind: string, dataset: string, flags: AnalyseFlags): Promise<void> {
+  const ending = flags.out === undefined ? ".json" : extname(flags.out);
+  if (!(ENDINGS as readonly string[]).includes(ending)) throw new MisuseError(`--out ends in ${ENDINGS.join(", ")}`);
+  const isLabels = ending === ".npy";
+  if (isLabels && kind !== "structures") throw new MisuseError(".npy holds the labels of structures, and nothing else");
+  if (isLabels && flags.plot !== undefined) throw new MisuseError("--plot does not go with labels");
+  const body = { ...bodyOf(flags), ...(isLabels ? { labels: true } : {}) };
+  const bytes = Buffer.from(await ask(kind, dataset, body, flags));
+  if (isLabels) return writeFileSync(flags.out as string, bytes);
+  const answer = JSON.parse(bytes.toString("utf8"));
+  const text = ending === ".csv" ? tableText(analysisTable(answer)) : `${JSON.stringify(answer, null, 2)}\n`;
+  if (flags.plot !== undefined) writeWhole(flags.plot, analysisPlot(analysisTable(answer), `${kind} of ${dataset}`));
+  if (flags.out !== undefined) writeWhole(flags.out, text);
+  else if (flags.plot === undefined) process.stdout.write(text);
+}
+
+/** Asks a running service, or one of this process for the length of the question. */
+async function ask(kind: string, dataset: string, body: object, flags: AnalyseFlags): Promise<ArrayBuffer> {
+  const settings = { PORT: "0", ...(flags.data === undefined ? {} : { DATA: flags.data }) };
+  const own = flags.url === undefined ? await startService(loadConfig(settings), pino({ level: "fatal" }), true) : null;
+  try {
+    return await askAnalysis(own?.url ?? (flags.url as string), dataset, kind, body, flags.token);
+  } finally {
+    await own?.close();
+  }
+}
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+export function analyseCommand(): Command {
+  return new Command("analyse")
+    .argument("<kind>", KINDS.join(", "), (text) => {
+      if ((KINDS as readonly string[]).includes(text)) return text;
+      throw new MisuseError(`there is no analysis ${text}: there are ${KINDS.join(", ")}`);
+    })
+    .argument("<dataset>", "a dataset by name")
+    .option("--json <file>", "the body of the request, as docs/analysis.md describes it; - is standard input")
+    .option("--set <member=value>", "a member of the body, as JSON or text; may be repeated", collect, [])
+    .option("--time <time>", "a stored time")
+    .option("--frames <list>", "stored frames: all, or numbers from 1, as 1,2")
+    .option("--over <axes>", "statistics: the axes to average over, as x,z")
+    .option("--moments <quantity>", "statistics: moments of a quantity; may be repeated", collect, [])
+    .option("--of <quantity>", "the quantity of structures and structure functions")
+    .option("--out <file>", "write .json, .csv, or for structures the labels as .npy, instead of printing JSON")
+    .option("--plot <file>", "draw the curves of the answer as SVG")
+    .option("--url <url>", "a running service; without it this process answers by itself")
+    .option("--token <token>", "with --url: the token to send")
+    .addOption(new Option("--data <folder>", "without --url: the folder of the dataset").conflicts("url"))
+    .action(analyse);
+}

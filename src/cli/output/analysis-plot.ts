@@ -1,0 +1,86 @@
+/** Draws the curves of a table as an SVG document. */
+import type { AnalysisTable } from "./analysis-table.js";
+
+const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [640, 400, 80, 50, 30, 150];
+/** Colours that differ in lightness too. */
+const COLOURS = ["#1b4965", "#c1121f", "#2a9d8f", "#8d6a9f", "#e09f3e", "#555555"];
+
+interface Curve {
+  readonly name: string;
+  readonly points: readonly (readonly [number, number])[];
+}
+
+function curvesOf({ columns, rows, plot }: AnalysisTable): readonly Curve[] {
+  if (plot === null)
+    throw new Error("this answer has no curve to plot: take a profile, a histogram or structure functions");
+  const { x, y, by, log } = plot;
+  const at = (column: string) => columns.indexOf(column);
+  const names = by === undefined ? [""] : [...new Set(rows.map((row) => String(row[at(by)])))];
+  return names.flatMap((name) =>
+    y.map((column) => ({
+      name: [column, name].filter((part) => part !== "").join(" "),
+      points: rows
+        .filter((row) => by === undefined || String(row[at(by)]) === name)
+        .map((row) => [Number(row[at(x)]), log ? Math.abs(Number(row[at(column)])) : Number(row[at(column)])] as const)
+        .filter(([a, b]) => Number.isFinite(a) && Number.isFinite(b) && (!log || (a > 0 && b > 0))),
+    })),
+  );
+}
+
+/** A scale from values to pixels, and the values to label: round ones. */
+function scaleOf(values: readonly number[], log: boolean, from: number, to: number) {
+  const turn = log ? Math.log10 : (value: number) => value;
+  const [low, high] = [Math.min(...values.map(turn)), Math.max(...values.map(turn))];
+  const width = high - low || 1;
+  const step = 10 ** Math.floor(Math.log10(width)) / (width / 10 ** Math.floor(Math.log10(width)) < 3 ? 4 : 1);
+  const round = Array.from({ length: 60 }, (_, i) => (Math.ceil(low / step) + i) * step);
+  const powers = Array.from({ length: 40 }, (_, i) => [1, 2, 5].map((m) => m * 10 ** (i - 20))).flat();
+  const labels = (log ? powers : round).filter((one) => turn(one) >= low && turn(one) <= low + width);
+  return { place: (value: number) => from + ((turn(value) - low) / width) * (to - from), labels };
+}
+
+const escaped = (text: string): string => text.replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+
+/** The document. @throws Error in one line if the table has no curve */
+export function analysisPlot(table: AnalysisTable, title: string): string {
+  const curves = curvesOf(table);
+  const { x: name, log } = table.plot as NonNullable<AnalysisTable["plot"]>;
+  const points = curves.flatMap((curve) => curve.points);
+  if (points.length === 0) throw new Error("there is nothing to plot: no value is a positive number");
+  const x = scaleOf(
+    points.map(([a]) => a),
+    log,
+    LEFT,
+    WIDTH - RIGHT,
+  );
+  const y = scaleOf(
+    points.map(([, b]) => b),
+    log,
+    HEIGHT - BOTTOM,
+    TOP,
+  );
+  const text = (a: number, b: number, words: string, anchor = "middle") =>
+    `<text x="${a.toFixed(1)}" y="${b.toFixed(1)}" text-anchor="${anchor}">${escaped(words)}</text>`;
+  const number = (value: number) => String(Number(value.toPrecision(4)));
+  const lines = curves.map(({ points: own }, i) => {
+    const path = own.map(([a, b]) => `${x.place(a).toFixed(1)},${y.place(b).toFixed(1)}`).join(" ");
+    return `<polyline points="${path}" fill="none" stroke="${COLOURS[i % COLOURS.length]}" stroke-width="2"/>`;
+  });
+  const legend = curves.map((curve, i) => {
+    const at = TOP + 18 * i + 6;
+    const line = `<line x1="${WIDTH - RIGHT + 10}" x2="${WIDTH - RIGHT + 30}" y1="${at}" y2="${at}"`;
+    return `${line} stroke="${COLOURS[i % COLOURS.length]}" stroke-width="2"/>${text(WIDTH - RIGHT + 35, at + 4, curve.name, "start")}`;
+  });
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
+    `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
+    `<path d="M${LEFT},${TOP}V${HEIGHT - BOTTOM}H${WIDTH - RIGHT}" fill="none" stroke="#000"/>`,
+    text(WIDTH / 2, 18, title),
+    text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, name),
+    ...x.labels.map((value) => text(x.place(value), HEIGHT - BOTTOM + 18, number(value))),
+    ...y.labels.map((value) => text(LEFT - 6, y.place(value) + 4, number(value), "end")),
+    ...lines,
+    ...legend,
+    "</svg>\n",
+  ].join("\n");
+}

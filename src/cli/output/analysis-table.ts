@@ -1,0 +1,92 @@
+/** Turns the answer of an analysis into a table for CSV and plots. */
+type AnswerMembers = Readonly<Record<string, unknown>>;
+
+/** A table: columns by name, and which of them a plot shows. */
+export interface AnalysisTable {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly unknown[])[];
+  /** Columns along and up a plot; null if the table has no curve. */
+  readonly plot: {
+    readonly x: string;
+    readonly y: readonly string[];
+    readonly by?: string;
+    readonly log: boolean;
+  } | null;
+}
+
+/** Nested members as columns with dots between names. */
+function flatten(value: unknown, name: string, out: Map<string, unknown>): Map<string, unknown> {
+  if (typeof value === "object" && value !== null)
+    for (const [key, member] of Object.entries(value)) flatten(member, name === "" ? key : `${name}.${key}`, out);
+  else out.set(name, value);
+  return out;
+}
+
+function tableOf(items: readonly unknown[], plot: AnalysisTable["plot"]): AnalysisTable {
+  const flat = items.map((item) => flatten(item, "", new Map()));
+  const columns = [...new Set(flat.flatMap((row) => [...row.keys()]))];
+  return { columns, rows: flat.map((row) => columns.map((column) => row.get(column) ?? "")), plot };
+}
+
+/** The table of a reduction. @throws Error if it has more axes than a table */
+function resultTable(result: AnswerMembers): AnalysisTable {
+  const { coordinates, edges, counts } = result as { coordinates?: AnswerMembers; edges?: number[]; counts?: number[] };
+  if (coordinates !== undefined) return profileTable(result, coordinates);
+  if (result.highest !== undefined) {
+    const side = (name: string) => (result[name] as AnswerMembers[]).map((one) => ({ side: name, ...one }));
+    return tableOf([...side("highest"), ...side("lowest")], null);
+  }
+  if (edges === undefined || counts === undefined) return tableOf([result], null);
+  if (Array.isArray(edges[0])) return jointTable(edges as unknown as number[][], counts as unknown as number[][]);
+  const { mean, variance } = result as { mean?: number[]; variance?: number[] };
+  const rows = counts.map((count, i) => ({
+    ...{ from: edges[i], to: edges[i + 1], count },
+    ...(mean === undefined ? {} : { mean: mean[i], variance: variance?.[i] }),
+  }));
+  return tableOf(rows, { x: "from", y: [mean === undefined ? "count" : "mean"], log: false });
+}
+
+function jointTable([rows = [], columns = []]: readonly number[][], counts: readonly number[][]): AnalysisTable {
+  const cells = counts.flatMap((line, i) =>
+    line.map((count, j) => ({ from: rows[i], to: rows[i + 1], from2: columns[j], to2: columns[j + 1], count })),
+  );
+  return tableOf(cells, null);
+}
+
+/** A row for each coordinate of the one axis that is kept. */
+function profileTable(result: AnswerMembers, coordinates: AnswerMembers): AnalysisTable {
+  const [[axis, places] = ["", []], ...more] = Object.entries(coordinates) as [string, number[]][];
+  if (more.length > 0 || result.moments === undefined) {
+    if (more.length > 0 || result.mean === undefined || result.edges !== undefined)
+      throw new Error("a table has moments along one axis: take JSON for others");
+  }
+  const lists = Object.entries(result).filter(([, list]) => Array.isArray(list)) as [string, unknown[]][];
+  const rows = places.map((place, i) => ({
+    [axis]: place,
+    ...Object.fromEntries(lists.map(([k, list]) => [k, list[i]])),
+  }));
+  return tableOf(rows, { x: axis, y: ["mean"], log: false });
+}
+
+/** The table of an answer. @throws Error in one line if it has none */
+export function analysisTable(answer: AnswerMembers): AnalysisTable {
+  const { results, separations, structures } = answer as Readonly<Record<string, readonly AnswerMembers[] | undefined>>;
+  if (structures !== undefined) return tableOf(structures, null);
+  if (separations !== undefined) {
+    const table = tableOf(separations, null);
+    const y = table.columns.filter((column) => /^(longitudinal|scalar)\./.test(column));
+    return { ...table, plot: { x: "length", y, by: "axis", log: true } };
+  }
+  const [first, ...more] = results ?? [];
+  if (first === undefined || more.length > 0) throw new Error("a table has one reduction: take JSON for several");
+  return resultTable(first);
+}
+
+/** A table as CSV. */
+export function tableText({ columns, rows }: AnalysisTable): string {
+  const cell = (value: unknown): string => {
+    const text = String(value ?? "");
+    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return [columns, ...rows].map((row) => `${row.map(cell).join(",")}\n`).join("");
+}

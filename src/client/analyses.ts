@@ -1,0 +1,149 @@
+/** Asks for analyses over plain HTTP: statistics, structure functions and structures of a dataset. */
+import { postTo } from "./plain-http.js";
+
+type Coordinates3 = readonly [number, number, number];
+type HistogramRange = readonly [number, number];
+type AveragedAxis = "x" | "y" | "z";
+
+/** Ends a request early. */
+export interface AnalysisOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** Which nodes and frames are analysed: one of `time`, `times` and `frames`, which count from 1. */
+export interface AnalysisPlaces {
+  readonly time?: number;
+  readonly times?: readonly number[];
+  readonly frames?: "all" | readonly number[];
+  readonly region?: { readonly origin: Coordinates3; readonly extent: Coordinates3 };
+  readonly derivatives?: string;
+}
+
+/** A reduction; quantities are names or expressions, as docs/analysis.md describes them. */
+export type Reduction =
+  | { readonly moments: string; readonly order?: 1 | 2 | 3 | 4 }
+  | { readonly covariance: readonly string[] }
+  | { readonly histogram: string; readonly bins: number; readonly range: HistogramRange | "auto" }
+  | {
+      readonly joint: readonly [string, string];
+      readonly bins: readonly [number, number];
+      readonly range: readonly [HistogramRange, HistogramRange] | "auto";
+    }
+  | {
+      readonly conditional: string;
+      readonly on: string;
+      readonly bins: number;
+      readonly range: HistogramRange | "auto";
+    }
+  | { readonly extremes: string; readonly count: number; readonly apart?: number };
+
+export interface StatisticsRequest extends AnalysisPlaces {
+  readonly at?: "nodes" | { readonly random: number; readonly seed?: number; readonly method?: string };
+  readonly over?: readonly (AveragedAxis | "t")[];
+  readonly weights?: "volume" | "nodes";
+  readonly reduce: readonly Reduction[];
+}
+
+export interface StructureFunctionsRequest extends AnalysisPlaces {
+  readonly of?: string;
+  readonly orders?: readonly number[];
+  readonly separations:
+    | { readonly nodes: readonly number[] }
+    | { readonly lengths: readonly number[]; readonly pairs: number; readonly seed?: number; readonly method?: string };
+  readonly axes?: readonly AveragedAxis[];
+}
+
+type StructureThreshold = number | { readonly rms: number };
+
+export interface StructuresRequest extends AnalysisPlaces {
+  readonly of: string;
+  readonly above?: StructureThreshold;
+  readonly below?: StructureThreshold;
+  readonly connectivity?: 6 | 18 | 26;
+  readonly least?: number;
+  readonly properties?: readonly string[];
+}
+
+/** What every answer says. */
+export interface AnalysisAnswer {
+  readonly operation: string;
+  readonly dataset: string;
+  readonly manifest: string;
+  readonly version: string;
+  readonly frames: readonly { readonly frame: number; readonly time: number }[];
+  readonly formulas: Readonly<Record<string, string>>;
+}
+
+/** One result for each reduction; its members are those of docs/analysis.md, nested along the axes that are kept. */
+export interface StatisticsAnswer extends AnalysisAnswer {
+  readonly weights: "volume" | "nodes" | "points";
+  readonly results: readonly Readonly<Record<string, unknown>>[];
+}
+
+type MomentsByOrder = Readonly<Record<string, number>>;
+
+export interface StructureFunctionsAnswer extends AnalysisAnswer {
+  readonly separations: readonly {
+    readonly axis: AveragedAxis;
+    readonly nodes?: number;
+    readonly length: number | null;
+    readonly pairs: number;
+    readonly missing: number;
+    readonly longitudinal?: MomentsByOrder;
+    readonly transverse?: MomentsByOrder;
+    readonly mixed?: number;
+    readonly R_LL?: number;
+    readonly R_NN?: number;
+    readonly scalar?: MomentsByOrder;
+    readonly yaglom?: number;
+  }[];
+}
+
+export interface StructuresAnswer extends AnalysisAnswer {
+  readonly threshold: number;
+  readonly nodes: number;
+  readonly missing: number;
+  readonly count: number;
+  readonly structures: readonly {
+    readonly nodes: number;
+    readonly volume: number;
+    readonly centre: Coordinates3;
+    readonly box: readonly [Coordinates3, Coordinates3];
+    readonly wraps: readonly [boolean, boolean, boolean];
+    readonly properties: Readonly<Record<string, Readonly<Record<"integral" | "mean" | "min" | "max", number | null>>>>;
+  }[];
+}
+
+/** Numbers of structures at nodes. */
+export interface LabelsAnswer {
+  /** Nodes along z, y, x. */
+  readonly shape: readonly number[];
+  readonly labels: Int32Array;
+}
+
+/** The methods of a client that analyse. */
+export function analysesOf(url: string, token: string | undefined) {
+  const ask = async (name: string, dataset: string, request: object, accept: string, options: AnalysisOptions) => {
+    const { signal = new AbortController().signal } = options;
+    return postTo(url, `${encodeURIComponent(dataset)}/${name}`, request, accept, token, signal);
+  };
+  const json =
+    (name: string) =>
+    async (dataset: string, request: object, options: AnalysisOptions = {}): Promise<unknown> => {
+      const { bytes } = await ask(name, dataset, request, "application/json", options);
+      return JSON.parse(new TextDecoder().decode(bytes));
+    };
+  const structureLabels = async (dataset: string, request: object, options: AnalysisOptions = {}) => {
+    const asked = { ...request, labels: true };
+    const { bytes, headers } = await ask("structures", dataset, asked, "application/x-npy", options);
+    const shape = (headers.get("fieldprobe-shape") ?? "").split(",").map(Number);
+    const nodes = shape.reduce((product, n) => product * n, 1);
+    return { shape, labels: new Int32Array(bytes.slice(bytes.byteLength - 4 * nodes)) };
+  };
+  return {
+    statistics: json("statistics"),
+    structureFunctions: json("structure-functions"),
+    structures: json("structures"),
+    structureLabels,
+  };
+}

@@ -1,0 +1,73 @@
+/** `fieldprobe analyse` as it ships: with a service and by itself, into files and plots. */
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../../src/main.js";
+import { scratchFolder } from "../../support/scratch.js";
+import { serveTestData } from "../../support/service.js";
+
+const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
+const folder = scratchFolder();
+const at = (name: string): string => join(folder, name);
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await serveTestData();
+});
+afterAll(() => service.close());
+
+/** Runs it in an empty folder. */
+function analyse(...words: readonly string[]): Promise<{ code: number; out: string; err: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [BIN, "analyse", ...words], { cwd: folder }, (_, out, err) => {
+      resolve({ code: child.exitCode as number, out, err });
+    });
+  });
+}
+
+describe("fieldprobe analyse", () => {
+  it("prints the answer of a service to a body from a file and flags", async () => {
+    writeFileSync(at("q.json"), JSON.stringify({ time: 99, separations: { nodes: [1] }, axes: ["x"] }));
+    const words = ["structure-functions", "isotropic32", "--url", service.url, "--json", "q.json", "--time", "0.6"];
+    const { code, out, err } = await analyse(...words);
+    expect([code, err]).toEqual([0, ""]);
+    expect(JSON.parse(out).separations[0].longitudinal[2]).toBeCloseTo(0.00680387645, 10);
+  });
+
+  it("writes tables, plots and labels by itself", async () => {
+    const profile = ["--time", "0.6", "--moments", "ux", "--over", "x,z", "--out", "p.csv", "--plot", "p.svg"];
+    expect(await analyse("statistics", "isotropic32", ...profile)).toMatchObject({ code: 0, err: "", out: "" });
+    expect(readFileSync(at("p.csv"), "utf8").split("\n")).toHaveLength(34);
+    expect(readFileSync(at("p.svg"), "utf8")).toContain("<polyline");
+    const labels = [
+      "--url",
+      service.url,
+      "--time",
+      "0.6",
+      "--of",
+      "norm(w)",
+      "--set",
+      'above={"rms":2}',
+      "--out",
+      "l.npy",
+    ];
+    expect(await analyse("structures", "isotropic32", ...labels)).toMatchObject({ code: 0, err: "" });
+    expect(readFileSync(at("l.npy")).subarray(1, 6).toString()).toBe("NUMPY");
+  });
+
+  it.each([
+    [["statistics", "isotropic32", "--time", "0.6", "--moments", "uq"], 1, "nothing has the name uq"],
+    [["statistics", "none", "--time", "0.6", "--moments", "ux"], 1, "Invalid set name: none"],
+    [["spectra", "isotropic32"], 2, "there is no analysis spectra"],
+    [["statistics", "isotropic32", "--out", "x.npy"], 2, ".npy holds the labels"],
+    [["statistics", "isotropic32", "--out", "x.txt"], 2, "--out ends in .json, .csv, .npy"],
+    [["statistics", "isotropic32", "--set", "time"], 2, "--set is MEMBER=VALUE"],
+  ])("%j fails in one line", async (words, code, text) => {
+    const failed = await analyse(...words, "--url", service.url);
+    expect(failed.code).toBe(code);
+    expect(failed.err).toContain(text);
+    expect(failed.err.trim().split("\n")).toHaveLength(1);
+  });
+});

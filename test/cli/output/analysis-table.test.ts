@@ -1,0 +1,68 @@
+/** Tables of answers: profiles, bins, separations and structures become columns, and their curves become plots. */
+import { describe, expect, it } from "vitest";
+import { analysisPlot } from "../../../src/cli/output/analysis-plot.js";
+import { analysisTable, tableText } from "../../../src/cli/output/analysis-table.js";
+
+const textOf = (answer: object): string => tableText(analysisTable(answer as never));
+const PROFILE = { results: [{ of: "ux", moments: "ux", coordinates: { y: [0, 1] }, mean: [2, 3], count: [4, 4] }] };
+const SEPARATIONS = {
+  separations: [
+    { axis: "x", nodes: 1, length: 0.5, longitudinal: { "2": 0.25, "3": -0.125 } },
+    { axis: "x", nodes: 2, length: 1, longitudinal: { "2": 0.5, "3": -0.25 } },
+  ],
+};
+
+describe("tables of answers", () => {
+  it.each([
+    [PROFILE, "y,mean,count\n0,2,4\n1,3,4\n"],
+    [SEPARATIONS, "axis,nodes,length,longitudinal.2,longitudinal.3\nx,1,0.5,0.25,-0.125\nx,2,1,0.5,-0.25\n"],
+    [{ results: [{ of: "p", edges: [0, 1, 2], counts: [5, 6] }] }, "from,to,count\n0,1,5\n1,2,6\n"],
+    [
+      { results: [{ of: "p", on: "ux", edges: [0, 1], counts: [5], mean: [7], variance: [8] }] },
+      "from,to,count,mean,variance\n0,1,5,7,8\n",
+    ],
+    [
+      {
+        results: [
+          {
+            of: ["p", "q"],
+            edges: [
+              [0, 1],
+              [2, 3],
+            ],
+            counts: [[9]],
+          },
+        ],
+      },
+      "from,to,from2,to2,count\n0,1,2,3,9\n",
+    ],
+    [
+      { results: [{ of: "p", highest: [{ value: 2, at: [1, 2, 3] }], lowest: [] }] },
+      "side,value,at.0,at.1,at.2\nhighest,2,1,2,3\n",
+    ],
+    [{ structures: [{ nodes: 2, properties: { "max(p,q)": { mean: 1 } } }] }, '"nodes","x"\n'],
+  ])("%j", (answer, text) => {
+    if ("structures" in answer) expect(textOf(answer)).toBe('nodes,"properties.max(p,q).mean"\n2,1\n');
+    else expect(textOf(answer)).toBe(text);
+  });
+
+  it("are refused for answers of more axes", () => {
+    const both = { results: [{ of: "ux", coordinates: { x: [0], y: [0] }, mean: [[1]] }] };
+    expect(() => textOf(both)).toThrow("take JSON");
+    expect(() => textOf({ results: [PROFILE.results[0], PROFILE.results[0]] })).toThrow("one reduction");
+  });
+});
+
+describe("plots of answers", () => {
+  it("have a line for each curve and its name", () => {
+    const svg = analysisPlot(analysisTable(SEPARATIONS as never), "a < b");
+    expect(svg.match(/<polyline/g)).toHaveLength(2);
+    expect(svg).toContain("longitudinal.2 x");
+    expect(svg).toContain("a &#60; b");
+    expect(svg).not.toContain("NaN");
+  });
+
+  it("are refused without a curve", () => {
+    expect(() => analysisPlot(analysisTable({ structures: [{ nodes: 1 }] } as never), "")).toThrow("no curve");
+  });
+});

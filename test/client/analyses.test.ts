@@ -1,0 +1,39 @@
+/** The client's analyses of the shipped turbulence, typed, and their refusals as errors of the client. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ClientError, connect, type FieldClient } from "../../src/client/index.js";
+import type { RunningService } from "../../src/main.js";
+import { serveTestData } from "../support/service.js";
+
+let service: RunningService;
+let client: FieldClient;
+beforeAll(async () => {
+  service = await serveTestData();
+  client = await connect(service.url);
+});
+afterAll(() => service.close());
+
+describe("analyses", () => {
+  it("answer statistics, structure functions and structures", async () => {
+    const reduce = [{ moments: "ux" }] as const;
+    const { results, frames, weights } = await client.statistics("isotropic32", { time: 0.6, reduce });
+    expect(results[0]).toMatchObject({ of: "ux", count: 32768 });
+    expect([frames.length, weights]).toEqual([1, "nodes"]);
+    const asked = { time: 0.6, separations: { nodes: [2] }, axes: ["x"] } as const;
+    const { separations } = await client.structureFunctions("isotropic32", asked);
+    expect(separations[0]?.longitudinal?.["2"]).toBeCloseTo(0.0262059706, 9);
+    const structures = { time: 0.6, of: "norm(w)", above: { rms: 2 } } as const;
+    const { count, structures: list } = await client.structures("isotropic32", structures);
+    const { shape, labels } = await client.structureLabels("isotropic32", structures);
+    expect([count, list.length, ...shape]).toEqual([3, 3, 32, 32, 32]);
+    expect(list.map(({ nodes }) => nodes)).toEqual([1, 2, 3].map((n) => labels.filter((label) => label === n).length));
+  });
+
+  it("reject with what the service says", async () => {
+    const bad = client.statistics("isotropic32", { time: 0.6, reduce: [{ moments: "wrong" }] });
+    await expect(bad).rejects.toThrow("nothing has the name wrong");
+    await expect(bad).rejects.toBeInstanceOf(ClientError);
+    await expect(client.structures("none", { time: 0, of: "p", above: 1 })).rejects.toMatchObject({
+      code: "UnknownDataset",
+    });
+  });
+});
