@@ -15,7 +15,7 @@ const DOCUMENTS = [
   ["README.md", 1],
   ["docs/operations.md", 16],
   ["docs/later-operations.md", 21],
-  ["docs/client.md", 2],
+  ["docs/client.md", 3],
   ["docs/clients.md", 5],
 ] as const;
 
