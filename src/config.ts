@@ -7,7 +7,7 @@ import { availableParallelism, totalmem } from "node:os";
 import { delimiter, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { isAddress, splitPlaces } from "./addresses.js";
+import { foreignAddress, isAddress, splitPlaces } from "./addresses.js";
 import { MISSING_CHUNKS, STORE_DEFAULTS } from "./store-settings.js";
 
 const MIB = 1024 * 1024;
@@ -118,6 +118,10 @@ const SETTINGS = {
       .refine((places) => !/:\/\/[^/;]*@/.test(places), "must not hold a user name or a password in an address")
       .transform((places) => splitPlaces(places, delimiter))
       .pipe(z.array(z.string()).min(1, "must name a folder"))
+      .superRefine((places, context) => {
+        for (const message of places.flatMap((place) => foreignAddress(place) ?? []))
+          context.addIssue({ code: "custom", message: `must not name ${message}` });
+      })
       .transform((places) => places.map((place) => (isAddress(place) ? place : resolve(place))) as readonly string[]),
     defaultData,
     "folders searched for datasets, and addresses of stores, files and folders (`https://`, `s3://`), separated as in `PATH`",

@@ -1,6 +1,8 @@
 /** Lists of folders and addresses. */
 import { describe, expect, it } from "vitest";
-import { isAddress, splitPlaces } from "../src/addresses.js";
+import { foreignAddress, isAddress, splitPlaces } from "../src/addresses.js";
+import { pathArgument } from "../src/cli/input/arguments.js";
+import { loadConfig } from "../src/config.js";
 
 describe("places of data", () => {
   it.each([
@@ -11,6 +13,21 @@ describe("places of data", () => {
     [" /data : ", ["/data"]],
   ])("splits %s", (list, places) => {
     expect(splitPlaces(list, ":")).toEqual(places);
+  });
+
+  it("names the addresses that are not read, with the way out", () => {
+    expect(splitPlaces("/data:gs://bucket/runs/a.zarr:/more", ":")).toEqual([
+      "/data",
+      "gs://bucket/runs/a.zarr",
+      "/more",
+    ]);
+    expect(foreignAddress("gs://bucket/runs/a.zarr")).toBe(
+      "gs://bucket/runs/a.zarr: only https://, http:// and s3:// are read; give its https:// address, of a public bucket https://storage.googleapis.com/bucket/runs/a.zarr",
+    );
+    expect(foreignAddress("az://container/a.zarr")).toMatch(/give its https:\/\/ address$/);
+    for (const place of ["/data", "s3://bucket", "https://host"]) expect(foreignAddress(place)).toBeNull();
+    expect(() => loadConfig({ DATA: "/tmp:gs://bucket/a" }, {})).toThrow(/must not name gs:\/\/bucket\/a: only https/);
+    expect(() => pathArgument("az://c/a.zarr")).toThrow(/only https/);
   });
 
   it("knows addresses from paths", () => {

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";
-import { isAddress } from "../../addresses.js";
+import { foreignAddress, isAddress } from "../../addresses.js";
 import { LIMITS } from "../../config.js";
 import { makeFolder } from "../../make-folder.js";
 import type { DescriptorInput } from "../../storage/catalog/descriptor.js";
@@ -42,6 +42,8 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
   const paths = files.map((file) => (isAddress(file) ? file : resolve(file)));
   for (const path of paths) {
     if (isAddress(path)) continue;
+    const foreign = foreignAddress(files[paths.indexOf(path)] as string);
+    if (foreign !== null) throw new MisuseError(foreign);
     const status = statSync(path, { throwIfNoEntry: false });
     if (status === undefined) {
       const isSplit = flags.velocity?.length === 1 && paths.length > 1;

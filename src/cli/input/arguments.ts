@@ -1,5 +1,6 @@
 /** Checks arguments of the command line: whole numbers within bounds, and combinations that make no sense. */
 import { InvalidArgumentError } from "commander";
+import { foreignAddress } from "../../addresses.js";
 
 /** A mistake on the command line, reported in one line with exit code 2. */
 export class MisuseError extends Error {}
@@ -22,6 +23,8 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: 
  * folder.
  */
 export function pathArgument(text: string): string {
+  const foreign = foreignAddress(text);
+  if (foreign !== null) throw new InvalidArgumentError(`${foreign}.`);
   if (text.trim() !== "") return text;
   throw new InvalidArgumentError("a path is needed.");
 }

@@ -1,4 +1,5 @@
 /** Chooses the bricks of a field, the unit of reading and caching, by its storage. */
+import { isAddress } from "../../addresses.js";
 import { AXIS_NAMES, type Bricking, type FieldPart, type Triple } from "../file/dataset.js";
 import type { Stored } from "../file/stored.js";
 
@@ -16,7 +17,8 @@ type Edges = [number, number, number];
 /**
  * Chooses bricks: whole chunks if the storage is chunked, so that a brick decodes each chunk it touches once; tiny
  * or thin chunks are grouped to 16 nodes an axis. Contiguous storage, and unfiltered chunks above 8 MiB (which the HDF5
- * library reads in part), is cut evenly into at most 32 nodes an axis, 64 on the axis stored fastest.
+ * library reads in part), is cut evenly into at most 32 nodes an axis, 64 on the axis stored fastest; of a file at an
+ * address into bricks of up to 8 MiB, with whole rows if possible, which are fetched in few requests and no byte twice.
  *
  * @param nodes      nodes along x, y, z
  * @param components values a node
@@ -34,7 +36,7 @@ export function chooseBricking(
     chunks !== null && (filters.length > 0 || chunks.reduce((bytes, edge) => bytes * edge, size) <= LARGE_BYTES);
   const edge = wholeChunks
     ? groupedChunks(nodes, components, part, chunks, chunkBytes)
-    : evenCut(nodes, part.dimensions);
+    : evenCut(nodes, part.dimensions, isAddress(part.file) ? farRun(components) : FREE_RUN);
   while (4 * components * edge[0] * edge[1] * edge[2] > chunkBytes || Math.max(...edge) > MOST_EDGE) {
     const longest = edge.indexOf(Math.max(...edge));
     edge[longest] = Math.ceil(edge[longest] / 2);
@@ -42,10 +44,15 @@ export function chooseBricking(
   return { edge, count: nodes.map((n, axis) => Math.ceil(n / edge[axis])) as Edges };
 }
 
-function evenCut(nodes: Triple, dimensions: readonly string[]): Edges {
+/** Nodes of a row of a brick of 8 MiB. */
+function farRun(components: number): number {
+  return Math.floor(LARGE_BYTES / (4 * components * FREE_EDGE ** 2));
+}
+
+function evenCut(nodes: Triple, dimensions: readonly string[], run: number): Edges {
   const fastest = dimensions.findLast((dimension) => dimension === "x" || dimension === "y" || dimension === "z");
   return nodes.map((n, axis) => {
-    const most = AXIS_NAMES[axis] === fastest ? FREE_RUN : FREE_EDGE;
+    const most = AXIS_NAMES[axis] === fastest ? run : FREE_EDGE;
     return Math.ceil(n / Math.ceil(n / most));
   }) as Edges;
 }

@@ -277,6 +277,21 @@ describe("GET cutout/api/local", () => {
   });
 });
 
+it.each([
+  ["var=position&delta_t=0", { var: "position", t: 0.2, sint: "lag6", timepoint_end: 0.4, delta_t: 0 }],
+  ["var=velocity&delta_t=0", { t: 0.2, timepoint_end: 0.4, delta_t: 0 }],
+  [
+    "var=position, back by a negative step",
+    { var: "position", t: 0.2, sint: "lag6", timepoint_end: 0.4, delta_t: -0.02 },
+  ],
+])("a step that leads nowhere is refused: %s", async (_, change) => {
+  const answer = await fetch(`${service.url}/values?${pythonQuery(change)}`, {
+    method: "POST",
+    body: new Uint8Array(body(POINTS)),
+  });
+  expect([answer.status, JSON.stringify(await answer.json())]).toEqual([400, expect.stringMatching(/dt|delta_t/)]);
+});
+
 describe("a dataset whose descriptor says `times: frames`", () => {
   let counted: RunningService;
   beforeAll(async () => {

@@ -7,11 +7,13 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { BusyError, DataError } from "../../../src/errors.js";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
+import { openSource } from "../../../src/storage/catalog/source.js";
 import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { openFile } from "../../../src/storage/open-file.js";
 import { FRAMES, type StoredSpec, stateGrid, writeField, writeHdf5 } from "../../support/cubes.js";
 import { useObjectServer } from "../../support/object-server.js";
+import { readNodes } from "../../support/read-nodes.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { expectNodes, failureOf, firstBrick } from "../zarr/numbered-cube.js";
 
@@ -91,6 +93,25 @@ describe("an HDF5 file at an address", () => {
     firstBrick(dataset);
     expect(server.requests - again).toBe(0);
   });
+});
+
+it("is fetched by runs of whole rows if its values are contiguous", async () => {
+  const n = 64;
+  const name = "contiguous.h5";
+  const path = await writeHdf5(join(SCRATCH, name), (file) => {
+    const data = Float32Array.from({ length: 3 * 3 * n ** 3 }, (_, i) => i % 1009);
+    file.create_dataset({ name: "velocity", data, shape: [n, n, 3 * n, 3] });
+  });
+  await server.put("h5", new Map([[name, readFileSync(path)]]));
+  const answers = { dims: ["z", "y", "x", "c"], spacing: [1, 1, 1], origin: [0, 0, 0], periodic: [], times: [0] };
+  const dataset = openSource(`${server.url}/h5/${name}`, 2 ** 26, answers);
+  const before = server.requests;
+  const open = openDataset(dataset);
+  expect(readNodes(dataset, open, "velocity", 0)[1009]).toBe(0);
+  open.close();
+  // A brick of 192 x 32 x 32 nodes has 32 runs of 32 rows.
+  expect(dataset.fields.velocity?.bricking.edge).toEqual([192, 32, 32]);
+  expect(server.requests - before).toBeLessThanOrEqual(4 * 32);
 });
 
 describe("a host of a file that fails", () => {

@@ -193,6 +193,27 @@ describe("The Well", () => {
     await expect(recognised(flat)).rejects.toThrow(/2 spatial dimensions/);
   });
 
+  it("asks for the order of the components if spatial_dims names the axes in another order than x, y, z", async () => {
+    const path = await writeHdf5(join(SCRATCH, "well-zyx.h5"), (file) => {
+      file.create_attribute("dataset_name", "turbulence");
+      file.create_attribute("grid_type", "cartesian");
+      file.create_attribute("n_spatial_dims", 3);
+      file.create_attribute("n_trajectories", 1);
+      const dimensions: Dimension[] = ["n", "t", "z", "y", "x", "c"];
+      writeField(file, "/t1_fields/velocity", { dimensions, lengths: { n: 1 }, value: ({ c }) => c });
+      const group = file.create_group("dimensions");
+      group.create_attribute("spatial_dims", ["z", "y", "x"]);
+      group.create_dataset({ name: "time", data: Float64Array.of(0, 1, 2) });
+      for (const [name, nodes] of Object.entries(NODES))
+        group.create_dataset({ name, data: Float64Array.from({ length: nodes }, (_, i) => i / 4) });
+    });
+    expect(() => openSource(path, 2 ** 26)).toThrow(/The axes of \/t1_fields\/velocity are in the order z, y, x/);
+    const dataset = openSource(path, 2 ** 26, { components: ["z", "y", "x"] });
+    const open = openDataset(dataset);
+    expect([...readNodes(dataset, open, "velocity", 0).subarray(0, 3)]).toEqual([2, 1, 0]);
+    open.close();
+  });
+
   it("refuses axes that are not x, y and z", async () => {
     const round = (file: File) => {
       well?.write(file);
