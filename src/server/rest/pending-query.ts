@@ -111,9 +111,9 @@ export class PendingQuery {
     const { operation, stream = false } = this.#question;
     const count = request.times.length;
     const values = count * (this.#points?.count ?? 0) * RECORDS[operation.result].length;
-    if (!stream || values <= STREAM_VALUES) return this.#join(count, this.#inTurn(request, false));
+    if (!stream || values <= STREAM_VALUES) return this.#answerTogether(request);
     await this.#checkTimes(request);
-    const turns = this.#inTurn(request, true);
+    const turns = this.#inTurn(request);
     this.#life.onEnd(() => void turns.return(undefined));
     const first = (await turns.next()).value as Result;
     return { ...first, items: first.items * count, stream: following(first, turns) };
@@ -148,12 +148,8 @@ export class PendingQuery {
     if (refused !== null) throw refused.error;
   }
 
-  /**
-   * Answers a list of times one after another, a few ahead of the reader; each result lasts until the next is asked
-   * for. The first that fails ends the others.
-   */
-  async *#inTurn({ query, times }: ApiRequest, stream: boolean): AsyncGenerator<Result, undefined> {
-    const { slices } = this.#life;
+  /** Begins the query at the first of several times, waits for a slot for all of them, and begins it at the others. */
+  async #startFirst({ query, times }: ApiRequest, stream: boolean): Promise<(index: number) => Evaluation> {
     const more = times.length - 1;
     await this.#life.admit(more * Math.max(1, this.#points?.count ?? 0));
     const start = (index: number): Evaluation =>
@@ -161,11 +157,17 @@ export class PendingQuery {
     const first = start(0);
     // A time without points takes the event loop about as long as an evaluation takes a worker.
     await this.#life.enter(more * Math.max(1, first.work), more * first.moreRecords);
+    return (index) => (index === 0 ? first : start(index));
+  }
+
+  /** Answers times in their order, a few ahead of the reader; each result lasts until the next is asked for. */
+  async *#inTurn(request: ApiRequest): AsyncGenerator<Result, undefined> {
+    const start = await this.#startFirst(request, true);
     const ahead: { readonly evaluation: Evaluation; readonly result: Promise<Result> }[] = [];
     let next = 0;
     const fill = (): void => {
-      for (; next < times.length && ahead.length < CONCURRENT; next++) {
-        const evaluation = next === 0 ? first : start(next);
+      for (; next < request.times.length && ahead.length < CONCURRENT; next++) {
+        const evaluation = start(next);
         const result = evaluation.finish();
         result.catch(() => undefined);
         ahead.push({ evaluation, result });
@@ -175,26 +177,63 @@ export class PendingQuery {
       fill();
       for (let turn = ahead.shift(); turn !== undefined; turn = ahead.shift()) {
         const result = await turn.result;
-        slices.begin();
         try {
           fill();
-          await slices.pauseAgain();
-        } finally {
-          slices.end();
-        }
-        try {
           yield result;
         } finally {
           result.release();
           this.#life.forget(turn.evaluation);
         }
       }
-    } catch (error) {
-      this.#life.abort();
-      throw error;
     } finally {
-      await Promise.allSettled(ahead.map(async ({ result }) => (await result).release()));
+      for (const { result } of ahead) result.then(({ release }) => release()).catch(() => undefined);
     }
+  }
+
+  /**
+   * Answers a list of times as a whole, a few at once; when one has finished, the next begins, and the first that fails
+   * ends the others. Results are copied into one array: many short ones take no more memory than one long one.
+   */
+  async #answerTogether(request: ApiRequest): Promise<Result> {
+    const start = await this.#startFirst(request, false);
+    const { slices } = this.#life;
+    const times = request.times.length;
+    let joined: (Result & { readonly values: readonly [Float32Array] }) | null = null;
+    const put = (index: number, { items, itemsPerPoint, components, values, release }: Result): void => {
+      const length = items * components;
+      joined ??= {
+        ...{ items: items * times, itemsPerPoint, components, release: () => undefined },
+        values: [new Float32Array(length * times)],
+      };
+      let at = index * length;
+      for (const part of values) {
+        joined.values[0].set(part, at);
+        at += part.length;
+      }
+      release();
+    };
+    let failure: { readonly error: unknown } | null = null;
+    let next = 0;
+    const work = async (): Promise<void> => {
+      slices.begin();
+      try {
+        while (failure === null && next < times) {
+          const index = next++;
+          const evaluation = start(index);
+          put(index, await slices.outside(evaluation.finish()));
+          this.#life.forget(evaluation);
+          await slices.pauseAgain();
+        }
+      } catch (error) {
+        failure ??= { error };
+        this.#life.abort();
+      } finally {
+        slices.end();
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENT }, work));
+    if (failure !== null) throw (failure as { readonly error: unknown }).error;
+    return joined as unknown as Result;
   }
 
   #start(query: ApiRequest["query"]): Evaluation {
@@ -232,27 +271,6 @@ export class PendingQuery {
     const { points, name } = this.#life.limit(limit);
     const count = times * Math.max(times > 1 ? 1 : 0, this.#points?.count ?? 0);
     if (count > points) throw tooManyPoints(name, count, points);
-  }
-
-  /** Copies results of equal length into one array, so that many short ones take no more memory than one long one. */
-  async #join(times: number, turns: AsyncGenerator<Result, undefined>): Promise<Result> {
-    const { slices } = this.#life;
-    let joined: Result | null = null;
-    let numbers = new Float32Array(0);
-    let at = 0;
-    for await (const { items, itemsPerPoint, components, values } of turns) {
-      if (joined === null) {
-        numbers = new Float32Array(items * components * times);
-        joined = { items: items * times, itemsPerPoint, components, values: [numbers], release: () => undefined };
-      }
-      slices.begin();
-      for (const part of values) {
-        numbers.set(part, at);
-        at += part.length;
-      }
-      slices.end();
-    }
-    return joined as Result;
   }
 }
 

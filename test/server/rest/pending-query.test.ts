@@ -226,14 +226,15 @@ describe("a list of times", () => {
     else expect((await answer).result.items).toBe(count * xs.length);
   });
 
-  it("fails by the first time in order, after it has ended the others and given them back", async () => {
+  it("fails by the first failure, after it has ended the others and given them back", async () => {
     gate = async (time) => {
       if (time >= 2) throw new DataError(`time ${time}`);
     };
     const pending = pend({}, list(0, 1, 2, 3, 4, 5, 6));
     fill(pending, [1]);
     await expect(pending.answer()).rejects.toThrow("time 2");
-    expect([aborted, open, running]).toEqual([1, 0, 0]);
+    expect([open, running]).toEqual([0, 0]);
+    expect(aborted).toBeGreaterThan(0);
     expect(asked.length).toBeLessThan(7);
   });
 
