@@ -44,9 +44,9 @@ function writePressure(path: string, asNetcdf: boolean): Promise<string> {
       file.create_attribute("_NCProperties", "version=2,netcdf=4.9.2,hdf5=1.14.3");
       for (const axis of ["z", "y", "x"] as const) {
         const data = new Float64Array(NODES[axis]).map((_, i) => i);
-        file.create_dataset({ name: axis, data });
-        file.get(axis)?.create_attribute("CLASS", "DIMENSION_SCALE");
-        file.get(axis)?.create_attribute("units", "m");
+        const scale = file.create_dataset({ name: axis, data });
+        scale.create_attribute("CLASS", "DIMENSION_SCALE");
+        scale.create_attribute("units", "m");
       }
     } else stateGrid(file);
     const filter = "fletcher32";
