@@ -80,11 +80,16 @@ export function timeInRange(time: TimeAxis, t: number): boolean {
  * time on a stored frame, and any time of a snapshot, is that frame.
  *
  * Exact for quadratic functions of time; error O(step^3). Source: Catmull and Rom (1974) for equal steps.
+ * @param at the time to which `t` snaps; adaptive steps, which would take the snap for a jump, give `t` itself
  * @throws RangeError when the time is out of range
  */
-export function frameWeights(time: TimeAxis, t: number, method: "None" | "PCHIP"): FrameWeights {
+export function frameWeights(
+  time: TimeAxis,
+  t: number,
+  method: "None" | "PCHIP",
+  at: number = snapTime(time, t),
+): FrameWeights {
   if (!timeInRange(time, t)) throw new RangeError(`time ${t} is out of range`);
-  const at = snapTime(time, t);
   const first = time.guardBefore;
   const last = time.count - 1 - time.guardAfter;
   const k = frameBefore(time, at, first, last);
@@ -104,16 +109,20 @@ export interface FramesOfPoints {
   readonly points: Uint32Array;
 }
 
-/** The frames and weights of `count` times, each as `frameWeights` gives them, by the frames that represent them. */
+/**
+ * The frames and weights of `count` times, each as `frameWeights` gives them, by the frames that represent them.
+ * @param snaps whether times snap to stored ones
+ */
 export function framesOfEach(
   time: TimeAxis,
   times: ArrayLike<number>,
   count: number,
   method: "None" | "PCHIP",
+  snaps = true,
 ): readonly FramesOfPoints[] {
   const groups = new Map<number, { frames: readonly number[]; weights: number[]; points: number[] }>();
   for (let i = 0; i < count; i++) {
-    const { frames, weights } = frameWeights(time, times[i], method);
+    const { frames, weights } = frameWeights(time, times[i], method, snaps ? undefined : times[i]);
     // The frames are at most four successive ones.
     const key = frames.reduce((bits, frame) => bits + 2 ** (frame - frames[0]), 16 * frames[0]);
     let group = groups.get(key);

@@ -46,6 +46,8 @@ export interface Query {
   /** Whether its times came as float32; absent: they are in double precision. */
   readonly singleTimes?: boolean;
   readonly time?: number;
+  /** A time for each point, all between the frames of `time`, instead of that; fields on grids at rest only. */
+  readonly times?: Float64Array;
   readonly StartTime?: number;
   readonly EndTime?: number;
   readonly dt?: number;

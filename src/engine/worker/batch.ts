@@ -12,7 +12,7 @@ import type { Dataset } from "../../storage/file/dataset.js";
 import type { AheadMessage, BatchMessage } from "../contract/dataset-copy.js";
 import { fillPositions, frameShift, outsideError } from "../contract/positions.js";
 import type { Query } from "../contract/query.js";
-import { framesOf } from "../contract/query-frames.js";
+import { framesOf, ownWeights } from "../contract/query-frames.js";
 import type { Progress } from "../contract/task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
 import { CombinedField } from "./combined-field.js";
@@ -72,12 +72,14 @@ export function readAhead(task: AheadMessage, open: OpenDataset, sampler: Sample
 
 /** The samples of a batch of interpolated or differentiated fields. */
 function samplingOf(task: Omit<AheadMessage | BatchMessage, "dataset">, open: OpenDataset): Sampling {
-  const { query, fields, places, combined } = task;
+  const { query, fields, places, combined, first, count } = task;
   const { axes, time } = open.dataset;
   const frames = framesOf(time, query);
   const stored = fields.map((field) => open.source(field));
   const sources = combined ? stored.map((one, i) => new CombinedField(axes, one, frames, combined, i)) : stored;
+  const weights = ownWeights(time, query, count, (point) => places?.[point] ?? first + point);
   return {
+    ...(weights === undefined ? {} : { weights }),
     axes,
     scheme: open.scheme(operationOf(query.operation).kernel, query.spatialInterpolation ?? "None"),
     sources,

@@ -529,8 +529,8 @@ export class Sampler {
   ): void {
     const width = frames.length;
     const own = new Float64Array(width * size);
-    for (let i = 0; i < size; i++)
-      for (let f = 0; f < width; f++) own[width * i + f] = weights[width * this.#order[first + i] + f];
+    const order = this.#order.subarray(first, first + size);
+    for (let i = 0; i < size; i++) for (let f = 0; f < width; f++) own[width * i + f] = weights[width * order[i] + f];
     if (!this.#inTurn) {
       this.#withBricks(sources, frames, (fields) => scheme.combineEach(fields, own, positions, 0, size, this.#values));
       return;

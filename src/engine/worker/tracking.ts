@@ -15,6 +15,7 @@ import { fillPositions } from "../contract/positions.js";
 import type { Query } from "../contract/query.js";
 import type { Progress } from "../contract/task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
+import type { Emit, Sampling } from "./sampler.js";
 
 /** The schemes that move tracers by equal steps. */
 const TRACERS: Readonly<Record<Exclude<Integrator, "dopri5">, typeof advectTracers>> = {
@@ -81,7 +82,7 @@ function advance(
   }
   if (integrator !== "dopri5") return TRACERS[integrator]({ ...path, sample }, positions, count);
   const spacing = Math.min(...open.dataset.axes.map((axis) => axis.spacing));
-  const adaptive = { ...path, sample: timedSample(context, sample), tolerance: tolerance ?? TOLERANCE * spacing };
+  const adaptive = { ...path, sample: timedSample(context), tolerance: tolerance ?? TOLERANCE * spacing };
   return advectDopri5(adaptive, positions, count, state, progress !== undefined);
 }
 
@@ -118,34 +119,40 @@ function inSharedMemory(values: Float64Array): Float64Array {
 }
 
 /** The fluid velocity at positions relative to the grid. */
-function velocitySample({ task, operation, open, sampler, stop }: BatchContext): VelocitySampler {
-  const { dataset } = open;
-  const scheme = open.scheme(operation.kernel, task.query.spatialInterpolation ?? "None");
-  const sources = [open.source("velocity")];
-  return (positions, particles, time, velocities) => {
-    sampler.positions.set(positions.subarray(0, 3 * particles));
-    const frames = frameWeights(dataset.time, time, "PCHIP");
-    const sampling = { axes: dataset.axes, scheme, sources, frames, sorted: false };
-    sampler.sample(sampling, particles, scatterInto(velocities, 3, null), stop);
+function velocitySample(context: BatchContext): VelocitySampler {
+  const sample = sampleOf(context);
+  const { time } = context.open.dataset;
+  return (positions, particles, t, velocities) => {
+    context.sampler.positions.set(positions.subarray(0, 3 * particles));
+    sample({ frames: frameWeights(time, t, "PCHIP") }, particles, scatterInto(velocities, 3, null));
   };
 }
 
-/** The fluid velocity at positions relative to the grid, each at its own time; `sample` is that at one time. */
-function timedSample({ task, operation, open, sampler, stop }: BatchContext, sample: VelocitySampler): TimedSampler {
-  const { dataset } = open;
+/** As `velocitySample`, with a time of its own for each position, which does not snap to stored ones. */
+function timedSample(context: BatchContext): TimedSampler {
+  const sample = sampleOf(context);
+  const { time } = context.open.dataset;
+  const { positions: room } = context.sampler;
+  return (positions, particles, times, velocities) => {
+    for (const { frames, weights, points } of framesOfEach(time, times, particles, "PCHIP", false)) {
+      for (let i = 0; i < points.length; i++)
+        for (let c = 0; c < 3; c++) room[3 * i + c] = positions[3 * points[i] + c];
+      const first = [...weights.subarray(0, frames.length)];
+      // Particles at one time share combinations of frames.
+      const same = weights.every((weight, i) => weight === first[i % first.length]);
+      const sampling = { frames: { frames, weights: first }, ...(same ? {} : { weights }) };
+      sample(sampling, points.length, scatterInto(velocities, 3, points));
+    }
+  };
+}
+
+/** Samples the velocity at positions of the sampler. */
+function sampleOf({ task, operation, open, sampler, stop }: BatchContext) {
+  const { axes } = open.dataset;
   const scheme = open.scheme(operation.kernel, task.query.spatialInterpolation ?? "None");
   const sources = [open.source("velocity")];
-  return (positions, particles, times, velocities) => {
-    if (times.subarray(0, particles).every((time) => time === times[0])) {
-      sample(positions, particles, times[0], velocities);
-      return;
-    }
-    for (const { frames, weights, points } of framesOfEach(dataset.time, times, particles, "PCHIP")) {
-      for (let i = 0; i < points.length; i++)
-        for (let c = 0; c < 3; c++) sampler.positions[3 * i + c] = positions[3 * points[i] + c];
-      const sampling = { axes: dataset.axes, scheme, sources, frames: { frames, weights: [] }, weights, sorted: false };
-      sampler.sample(sampling, points.length, scatterInto(velocities, 3, points), stop);
-    }
+  return (at: Pick<Sampling, "frames" | "weights">, count: number, emit: Emit): void => {
+    sampler.sample({ axes, scheme, sources, sorted: false, ...at }, count, emit, stop);
   };
 }
 

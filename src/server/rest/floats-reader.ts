@@ -1,5 +1,9 @@
-/** `FloatsReader` reads octet-stream bodies: little-endian float32 triples, two per point with initial velocities. */
+/**
+ * `FloatsReader` reads octet-stream bodies: little-endian float32 triples, two per point with initial velocities, and a
+ * time if each point has its own.
+ */
 import { RequestError } from "../../errors.js";
+import { shortestFloat32 } from "../../float32/format.js";
 import type { TripleWriter } from "./triple-writer.js";
 
 /** Reads float32 values as they arrive and deals them out to one writer, or in turn to two. */
@@ -9,10 +13,14 @@ export class FloatsReader {
   readonly #bytesPerPoint: number;
   #carry: Buffer = Buffer.alloc(0);
 
-  constructor(writers: readonly TripleWriter[], names: readonly string[]) {
+  readonly #times: string[] | null;
+
+  /** @param times receives the time of each point as text; null: points have none */
+  constructor(writers: readonly TripleWriter[], names: readonly string[], times: string[] | null = null) {
     this.#writers = writers;
     this.#names = names;
-    this.#bytesPerPoint = 12 * writers.length;
+    this.#bytesPerPoint = 12 * writers.length + (times === null ? 0 : 4);
+    this.#times = times;
   }
 
   /** @throws RequestError for a number that is not finite, and for any bytes if the operation takes no points */
@@ -36,6 +44,9 @@ export class FloatsReader {
         writer.add(x, y, z);
         at += 12;
       }
+      if (this.#times === null) continue;
+      this.#times.push(String(shortestFloat32(view.getFloat32(at, true))));
+      at += 4;
     }
     this.#carry = Buffer.from(bytes.subarray(whole));
   }

@@ -21,6 +21,8 @@ export interface JsonEvents {
 
 /** Longest member value that is not an array of triples, e.g. a list of times. */
 const VALUE_BYTES = 64 * 1024;
+/** Longest list with a number for each point. */
+const LIST_BYTES = 32 * 1024 * 1024;
 /** Longest name of a member and longest coordinate. */
 const TOKEN_BYTES = 4 * 1024;
 
@@ -205,10 +207,11 @@ export class JsonReader implements BodyReader {
       else if (this.#depth > 0 && (byte === CLOSE_LIST || byte === CLOSE_OBJECT)) this.#depth--;
       else if (this.#depth === 0 && (byte === COMMA || byte === CLOSE_OBJECT)) break;
     }
-    if (this.#heldBytes + end - at > VALUE_BYTES) {
-      throw new LimitError("json.valueBytes", `A member has more than ${VALUE_BYTES} bytes.`);
+    const most = this.#name === "times" || this.#name === "startTimes" ? LIST_BYTES : VALUE_BYTES;
+    if (this.#heldBytes + end - at > most) {
+      throw new LimitError("json.valueBytes", `A member has more than ${most} bytes.`);
     }
-    if (end === part.length) return this.#hold(part, at, end, VALUE_BYTES);
+    if (end === part.length) return this.#hold(part, at, end, most);
     const text = this.#token(part, at, end, "utf8").trim();
     this.#parse(text, end);
     this.#events.member(this.#name, text);

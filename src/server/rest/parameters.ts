@@ -102,12 +102,16 @@ export function isComplete(operation: Operation, texts: TextMembers): boolean {
 const TIMES_AT_ONCE = 1024;
 
 /** Reads a list of times of any length. @throws RequestError naming `time` */
-export async function readTimes(given: readonly string[], slices: TimeSlices): Promise<readonly number[]> {
+export async function readTimes(
+  given: readonly string[],
+  slices: TimeSlices,
+  member = "time",
+): Promise<readonly number[]> {
   const times: number[] = [];
   slices.begin();
   try {
     for (let from = 0; from < given.length; from += TIMES_AT_ONCE) {
-      for (const time of timesNow(given.slice(from, from + TIMES_AT_ONCE))) times.push(time);
+      for (const time of timesNow(given.slice(from, from + TIMES_AT_ONCE), member)) times.push(time);
       await slices.pauseAgain();
     }
   } finally {
@@ -116,8 +120,8 @@ export async function readTimes(given: readonly string[], slices: TimeSlices): P
   return times;
 }
 
-function timesNow(given: readonly string[]): number[] {
-  return given.map((text) => readDouble(text, "time"));
+function timesNow(given: readonly string[], member = "time"): number[] {
+  return given.map((text) => readDouble(text, member));
 }
 
 /** A request without its points. */
@@ -186,6 +190,20 @@ export function textsOfQueryString(operation: Operation, query: unknown, extra: 
   return texts;
 }
 
+/** Members by which each point has its own time, and the member that they replace. */
+const OWN_LISTS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["times", ["time"]],
+  ["startTimes", ["StartTime"]],
+  ["pairing", ["time", "StartTime"]],
+]);
+
+/** The items of a JSON list of numbers as text. */
+function listOf(name: string, text: string): readonly string[] {
+  const inner = text.slice(1, -1).trim();
+  if (inner === "") throw refuse(name, `${name} is an empty list.`);
+  return inner.split(",").map((part) => part.trim());
+}
+
 /** Parameters of tracking that are not in the body, each with a value. */
 const IN_QUERY_STRING: ReadonlyMap<string, string> = new Map([
   ["openFaces", "stop"],
@@ -202,6 +220,11 @@ const IN_QUERY_STRING: ReadonlyMap<string, string> = new Map([
 export function textsOfJson(operation: Operation, name: string, text: string): readonly string[] {
   const members = parametersOf(operation);
   const member = members.find((row) => row.name === name);
+  const own = OWN_LISTS.get(name);
+  if (own !== undefined && arraysOf(operation).length > 0 && members.some((row) => own.includes(row.name))) {
+    if (name !== "pairing" && !text.startsWith("[")) throw refuse(name, `${name} must be a list of numbers.`);
+    return name === "pairing" ? [readOneOf(name, JSON.parse(text), ["each"])] : listOf(name, text);
+  }
   if (member === undefined) {
     const known = [...members, ...arraysOf(operation)].map((row) => row.name);
     const example = IN_QUERY_STRING.get(name);
@@ -211,11 +234,7 @@ export function textsOfJson(operation: Operation, name: string, text: string): r
   }
   const numeric = member.type === "float" || member.type === "int";
   const quoted = text.startsWith('"');
-  if (numeric && mayBeList(member) && text.startsWith("[")) {
-    const inner = text.slice(1, -1).trim();
-    if (inner === "") throw refuse(name, `${name} is an empty list.`);
-    return inner.split(",").map((part) => part.trim());
-  }
+  if (numeric && mayBeList(member) && text.startsWith("[")) return listOf(name, text);
   if (numeric ? !/^-?\d/.test(text) : !quoted) {
     throw refuse(name, `${name} must be a ${numeric ? "number" : "string"}.`);
   }

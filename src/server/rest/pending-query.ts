@@ -8,6 +8,7 @@ import { tooManyPoints } from "../../errors.js";
 import { type Operation, RECORDS } from "../../operations.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import type { PointLimit, RequestLife } from "../life/request-life.js";
+import { answerAtOwnTimes, checkOwnTimes, type OwnTimes, ownTimesOf } from "./own-times.js";
 import { type ApiRequest, isComplete, readRequest, readTimes, type TextMembers } from "./parameters.js";
 import { TripleStore, TripleWriter } from "./triple-writer.js";
 
@@ -97,6 +98,8 @@ export class PendingQuery {
 
   /** Ends the input, waits for a slot and then for the result, or for the first part of a large streamed one. */
   async answer(): Promise<QueryResult> {
+    const own = ownTimesOf(this.#question.operation);
+    if (own !== null && this.texts.has(own.list)) return this.#answerEach(own);
     const times = this.texts.get("time") ?? [];
     const list = this.#request === null && times.length > 1 ? await readTimes(times, this.#life.slices) : null;
     const request = this.#request ?? this.#read(list);
@@ -271,6 +274,26 @@ export class PendingQuery {
     const { points, name } = this.#life.limit(limit);
     const count = times * Math.max(times > 1 ? 1 : 0, this.#points?.count ?? 0);
     if (count > points) throw tooManyPoints(name, count, points);
+  }
+
+  /** Answers points that have times of their own. */
+  async #answerEach({ member, list }: OwnTimes): Promise<QueryResult> {
+    const given = this.texts.get(list) ?? [];
+    checkOwnTimes({ member, list }, given.length, this.#points?.count ?? 0, !this.texts.has(member));
+    const times = Float64Array.from(await readTimes(given, this.#life.slices, list));
+    this.texts.set(member, given.slice(0, 1));
+    const { query, options, ...request } = this.#read(null);
+    const { [member]: _, ...others } = options;
+    const triples = (name: string) => this.#stores.get(name)?.triples();
+    const points = triples("points") ?? new Float32Array();
+    const velocities = triples("InitialV");
+    const all = { points, times, ...(velocities === undefined ? {} : { velocities }) };
+    const check = (evaluation: Evaluation): void => this.#checkCount(evaluation, 1);
+    const result = await answerAtOwnTimes(this.#life, query, member, all, check);
+    // Records of paths that begin at different times are timed from their starts.
+    const recordTimes = result.recordTimes?.map((time, _, [start = 0]) => time - start);
+    const answered = { ...result, ...(recordTimes === undefined ? {} : { recordTimes }) };
+    return { request: { ...request, query, options: { ...others, pairing: "each" }, times: [] }, result: answered };
   }
 }
 

@@ -18,6 +18,7 @@ import { answerCutout, CUTOUT_FORMS, CUTOUT_QUERY } from "./answer-cutout.js";
 import { CUTOUT_FILE_QUERY, CUTOUT_FILES, type CutoutFileQuery, serveCutoutFile } from "./cutout-file.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
 import { problemHandler } from "./describe-problem.js";
+import { OWN_TIMES_QUERY, ownTimesOf } from "./own-times.js";
 import { refuse, refuseUnknown } from "./parameters.js";
 import { BATCH_ANSWER, BATCH_BODY, MOST_QUERIES, serveBatch } from "./query-batch.js";
 import { REQUEST_TYPES } from "./read-body.js";
@@ -120,8 +121,11 @@ function operationRoutes(api: FastifyInstance, service: Service): void {
 }
 
 /** Parameters of a query string besides those of the operation table. */
-function ownOf({ family }: Operation): Readonly<Record<string, TSchema>> {
-  return family === "track" ? TRACKING_QUERY : {};
+function ownOf(operation: Operation): Readonly<Record<string, TSchema>> {
+  return {
+    ...(operation.family === "track" ? TRACKING_QUERY : {}),
+    ...(ownTimesOf(operation) === null ? {} : OWN_TIMES_QUERY),
+  };
 }
 
 function trajectoryRoute(api: FastifyInstance, service: Service): void {
@@ -133,6 +137,7 @@ function trajectoryRoute(api: FastifyInstance, service: Service): void {
       description: "The operation that moves the particles; add its parameters and points.",
     }),
     ...TRACKING_QUERY,
+    ...OWN_TIMES_QUERY,
     every: Type.Integer({ minimum: 1, default: 1, description: "Steps from one recorded position to the next." }),
   };
   const all = TRACKERS.map((operation) => querySchema(operation, own));

@@ -10,6 +10,7 @@ import type { Service } from "../life/service.js";
 import type { BodyReader } from "./body-reader.js";
 import { FloatsReader } from "./floats-reader.js";
 import { JsonReader } from "./json-reader.js";
+import { ownTimesOf } from "./own-times.js";
 import { arraysOf, refuse, textsOfJson } from "./parameters.js";
 import type { PendingQuery } from "./pending-query.js";
 
@@ -91,11 +92,16 @@ function* readParts(
 export function readerFor(request: FastifyRequest, operation: Operation, pending: PendingQuery): BodyReader {
   const arrays = arraysOf(operation).map((member) => member.name);
   const [, asOctets] = REQUEST_TYPES;
+  const { columns } = request.query as { columns?: string };
   if (request.headers["content-type"]?.toLowerCase().startsWith(asOctets)) {
     const given = arrays.filter((name) => (request.query as Record<string, unknown>)[name] !== "false");
+    const own = ownTimesOf(operation);
+    const times: string[] | null = own !== null && columns === "xyzt" ? [] : null;
+    if (own !== null && times !== null) pending.texts.set(own.list, times);
     return new FloatsReader(
       given.map((name) => pending.writer(name)),
       given,
+      times,
     );
   }
   return new JsonReader(arrays, {

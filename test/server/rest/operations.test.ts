@@ -320,14 +320,18 @@ describe("refusals", () => {
       [{ ...good, nlayers: 1 }, VELOCITY, `GetVelocity has no member "nlayers"; ${has}, points.`],
       [{ nt: 1 }, tracker, `GetPositionInertialParticle has no member "nt"; ${drag}, points, InitialV.`],
       [{ time: 0 }, "/api/NullOp", `NullOp has no member "time"; it has points.`],
-      [good, `${VELOCITY}?Time=0`, `GetVelocity has no parameter "Time"; ${has}.`],
+      [good, `${VELOCITY}?Time=0`, `GetVelocity has no parameter "Time"; ${has}, columns, pairing.`],
       [
         good,
         `${tracker}?points=0`,
-        `GetPositionInertialParticle has no parameter "points"; ${drag}, openFaces, integrator, tolerance, InitialV.`,
+        `GetPositionInertialParticle has no parameter "points"; ${drag}, openFaces, integrator, tolerance, columns, pairing, InitialV.`,
       ],
       [good, "/api/NullOp?time=0", `NullOp has no parameter "time"; it has none.`],
-      [good, `${VELOCITY}?${long}=1`, `GetVelocity has no parameter "${"x".repeat(63)}\u2026"; ${has}.`],
+      [
+        good,
+        `${VELOCITY}?${long}=1`,
+        `GetVelocity has no parameter "${"x".repeat(63)}\u2026"; ${has}, columns, pairing.`,
+      ],
     ] as const) {
       expect((await ask(payload, {}, url)).json().detail).toBe(detail);
     }

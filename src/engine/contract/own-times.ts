@@ -1,0 +1,65 @@
+/** Divides points that have times of their own into groups, each of which one query answers. */
+import { RequestError } from "../../errors.js";
+import { framesOfEach, timeInRange } from "../../kernels/time.js";
+import type { Operation } from "../../operations.js";
+import type { Dataset } from "./dataset.js";
+import type { Query } from "./query.js";
+
+/** A query, and the points that it answers, by their places among all. */
+export interface TimedGroup {
+  readonly query: Query;
+  readonly points: Uint32Array;
+}
+
+/**
+ * Divides points by their times: those of fields between the same frames are one group, all others only with points of
+ * the same time.
+ *
+ * @param member the member of the query that the times stand for: `time` or `StartTime`
+ * @throws RequestError that names the first time out of range
+ */
+export function groupsOfTimes(
+  query: Query,
+  { family }: Pick<Operation, "family">,
+  dataset: Dataset,
+  member: "time" | "StartTime",
+  times: Float64Array,
+): readonly TimedGroup[] {
+  const outside = times.findIndex((time) => !timeInRange(dataset.time, time));
+  if (outside >= 0) {
+    const text = `Time ${times[outside]} out of range for "${dataset.name}".`;
+    throw new RequestError("OutOfRange", text, { member: `${member === "time" ? "times" : "startTimes"}[${outside}]` });
+  }
+  // The places of a moving grid depend on the time.
+  const isByFrames = family === "points" && dataset.frameVelocity.every((speed) => speed === 0);
+  if (!isByFrames) return groupsOfEqual(query, member, times);
+  return framesOfEach(dataset.time, times, times.length, query.temporalInterpolation ?? "None").map(({ points }) => {
+    const own = new Float64Array(new SharedArrayBuffer(8 * points.length));
+    points.forEach((point, i) => {
+      own[i] = times[point] as number;
+    });
+    return { query: { ...query, time: own[0] as number, times: own }, points };
+  });
+}
+
+function groupsOfEqual(query: Query, member: "time" | "StartTime", times: Float64Array): readonly TimedGroup[] {
+  const groups = new Map<number, number[]>();
+  times.forEach((time, i) => {
+    const group = groups.get(time);
+    if (group === undefined) groups.set(time, [i]);
+    else group.push(i);
+  });
+  return [...groups].map(([time, points]) => ({
+    query: { ...query, [member]: time },
+    points: Uint32Array.from(points),
+  }));
+}
+
+/** The triples of some points. */
+export function triplesOf(triples: Float32Array, points: Uint32Array): Float32Array {
+  const some = new Float32Array(3 * points.length);
+  points.forEach((point, i) => {
+    for (let c = 0; c < 3; c++) some[3 * i + c] = triples[3 * point + c] as number;
+  });
+  return some;
+}

@@ -1,0 +1,148 @@
+/** Reads the members by which each point has a time of its own, and answers queries at such points. */
+import { Type } from "@sinclair/typebox";
+import { groupsOfTimes, type TimedGroup, triplesOf } from "../../engine/contract/own-times.js";
+import { type Evaluation, type Query, type Result, writeTriples } from "../../engine/contract/query.js";
+import { RequestError, unknownDataset } from "../../errors.js";
+import { type Operation, operationOf } from "../../operations.js";
+import type { RequestLife } from "../life/request-life.js";
+import { refuse } from "./parameters.js";
+
+/** Groups that are in the engine at once. */
+const CONCURRENT = 4;
+
+/** The member of an operation that a list with one number for each point may replace. */
+export interface OwnTimes {
+  readonly member: "time" | "StartTime";
+  readonly list: "times" | "startTimes";
+}
+
+/** The list of times that an operation takes beside its points; null if it takes none. */
+export function ownTimesOf({ request }: Operation): OwnTimes | null {
+  if (!request.some(({ type }) => type === "ArrayOfPoint3")) return null;
+  if (request.some(({ name }) => name === "time")) return { member: "time", list: "times" };
+  return request.some(({ name }) => name === "StartTime") ? { member: "StartTime", list: "startTimes" } : null;
+}
+
+/** Parameters of a query string. */
+export const OWN_TIMES_QUERY = {
+  columns: Type.Optional(
+    Type.Unsafe({
+      type: "string",
+      enum: ["xyz", "xyzt"],
+      description: "Numbers of a point in an octet-stream: xyzt ends each point with a time of its own.",
+    }),
+  ),
+  pairing: Type.Optional(
+    Type.Unsafe({
+      type: "string",
+      enum: ["each"],
+      description: "Each point has its own time: the body has `times` (tracking: `startTimes`), one for each point.",
+    }),
+  ),
+};
+
+/** Points and the times that they have, by the arrays of the operation. */
+export interface TimedPoints {
+  readonly points: Float32Array;
+  /** Initial velocities, if they are given. */
+  readonly velocities?: Float32Array;
+  readonly times: Float64Array;
+}
+
+/**
+ * Answers a query at points with times of their own: bit for bit what one query at each time answers.
+ *
+ * @param check called with the first query
+ */
+export async function answerAtOwnTimes(
+  life: RequestLife,
+  query: Query,
+  member: OwnTimes["member"],
+  { points, velocities, times }: TimedPoints,
+  check: (evaluation: Evaluation) => void = () => undefined,
+): Promise<Result> {
+  const dataset = life.find(query.dataset ?? "");
+  if (dataset === undefined) throw unknownDataset(query.dataset ?? "", life.datasets());
+  const groups = groupsOfTimes(query, operationOf(query.operation), dataset, member, times);
+  const start = (group: TimedGroup): Evaluation => {
+    const evaluation = life.start(group.query);
+    writeTriples(evaluation.points, triplesOf(points, group.points));
+    if (velocities !== undefined) writeTriples(evaluation.velocities, triplesOf(velocities, group.points));
+    return evaluation;
+  };
+  const first = start(groups[0] as TimedGroup);
+  check(first);
+  const rest = times.length / (groups[0] as TimedGroup).points.length - 1;
+  await life.enter(rest * Math.max(1, first.work), rest * first.moreRecords);
+  const scattered = new ScatteredResult(times.length);
+  let next = 0;
+  const work = async (): Promise<void> => {
+    life.slices.begin();
+    try {
+      while (next < groups.length) {
+        const index = next++;
+        const group = groups[index] as TimedGroup;
+        const evaluation = index === 0 ? first : start(group);
+        scattered.put(await life.slices.outside(evaluation.finish()), group.points);
+        life.forget(evaluation);
+        await life.slices.pauseAgain();
+      }
+    } catch (error) {
+      next = groups.length;
+      life.abort();
+      throw error;
+    } finally {
+      life.slices.end();
+    }
+  };
+  const ended = await Promise.allSettled(Array.from({ length: CONCURRENT }, work));
+  for (const one of ended) if (one.status === "rejected") throw one.reason;
+  return scattered.result();
+}
+
+/** Results of groups of points in one array, in the order of all points. */
+class ScatteredResult {
+  readonly #points: number;
+  #first: Result | null = null;
+  #numbers = new Float32Array(0);
+
+  constructor(points: number) {
+    this.#points = points;
+  }
+
+  /** Copies a result to the places of its points and gives its buffers back. */
+  put(result: Result, places: Uint32Array): void {
+    const width = result.itemsPerPoint * result.components;
+    if (this.#first === null) this.#numbers = new Float32Array(width * this.#points);
+    this.#first ??= result;
+    if (this.#first.itemsPerPoint !== result.itemsPerPoint)
+      throw refuse("startTimes", "Paths of different lengths have different numbers of records: ask with dt and nt.");
+    let at = 0;
+    for (const part of result.values) {
+      for (let i = 0; i < part.length; i += width) {
+        const to = places[(at + i) / width] as number;
+        for (let c = 0; c < width; c++) this.#numbers[width * to + c] = part[i + c] as number;
+      }
+      at += part.length;
+    }
+    result.release();
+  }
+
+  /** All of them, once every one has been put. */
+  result(): Result {
+    const { itemsPerPoint, components, record, recordTimes } = this.#first as Result;
+    return {
+      ...{ items: this.#points * itemsPerPoint, itemsPerPoint, components, values: [this.#numbers] },
+      ...(record === undefined ? {} : { record }),
+      ...(recordTimes === undefined ? {} : { recordTimes }),
+      release: () => undefined,
+    };
+  }
+}
+
+/** The numbers of a list as text. @throws RequestError unless there is one for each point */
+export function checkOwnTimes({ list, member }: OwnTimes, count: number, points: number, alone: boolean): void {
+  if (!alone) throw refuse(list, `${list} and ${member} exclude each other.`);
+  if (count !== points)
+    throw new RequestError("InvalidRequest", `${list} has ${count} numbers for ${points} points.`, { member: list });
+}
