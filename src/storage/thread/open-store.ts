@@ -76,14 +76,23 @@ export class OpenStore implements OpenVersion {
     this.#readable = new ReadableStore(objects, documents, mostEncoded(tree));
   }
 
-  /** Reads the metadata of a store. @param changedMs as `ObjectStore.open` @throws DataError if it holds none */
+  /**
+   * Reads the metadata of a store. The time names a version: two versions get different times.
+   *
+   * @param changedMs as `ObjectStore.open`
+   * @param known     the version that is open
+   * @throws DataError if it holds no metadata
+   */
   static async open(
     location: string,
     objects: ObjectStore,
     changedMs: number,
     { chunkBytes, missing }: StoreSettings,
+    known: Pick<StoreTree, "digest" | "newestMs"> | null = null,
   ): Promise<OpenStore> {
-    const { documents: found, digest, newestMs } = await objects.open(changedMs);
+    const { documents: found, digest, ...opened } = await objects.open(changedMs);
+    const isOther = known !== null && known.digest !== digest;
+    const newestMs = isOther ? Math.max(opened.newestMs, known.newestMs + 1) : opened.newestMs;
     const documents = expandConsolidated(found);
     const entries = entriesOf(documents, chunkBytes);
     if (Object.keys(entries).length === 0)

@@ -148,7 +148,7 @@ export class Stores {
   async #openNow(location: string, known: OpenStore | null): Promise<OpenStore> {
     const store = storeAt(location, this.#hosts, this.#fetching, this.#sharedFor(location));
     const changedMs = known?.objects.changedMs ?? 0;
-    const opening = OpenStore.open(location, store, changedMs, this.#fetching.settings);
+    const opening = OpenStore.open(location, store, changedMs, this.#fetching.settings, known?.state);
     // A named store that cannot be opened may be a folder by now: the next look at the address finds out.
     opening.catch((error: unknown) => error instanceof DataError && this.#areStores.delete(location));
     const opened = await opening;

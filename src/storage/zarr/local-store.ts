@@ -17,6 +17,7 @@ export class LocalStore implements ObjectStore {
   readonly #folder: string;
   readonly #metadataBytes: number;
   #newestMs = 0;
+  #latestMs = 0;
 
   /** @param metadataBytes most bytes of all its documents */
   constructor(folder: string, metadataBytes: number) {
@@ -28,7 +29,7 @@ export class LocalStore implements ObjectStore {
     const documents = new Map<string, Json>();
     const reader = new DocumentReader(this.#metadataBytes);
     const hash = createHash("sha256");
-    let [newestMs, objects] = [0, 0];
+    let [newestMs, latestMs, objects] = [0, 0, 0];
     const walk = (folder: string, depth: number) => {
       for (const entry of readdirSync(join(this.#folder, folder), { withFileTypes: true }).sort(byName)) {
         const key = folder === "" ? entry.name : `${folder}/${entry.name}`;
@@ -37,9 +38,10 @@ export class LocalStore implements ObjectStore {
         if (!entry.isFile()) continue;
         if (++objects > STORE_BOUNDS.objects)
           throw new DataError(`${this.#folder}: has more than ${STORE_BOUNDS.objects} objects`);
-        const { size, mtimeMs } = statSync(join(this.#folder, key));
-        hash.update(`${key}\n${size} ${mtimeMs}\n`);
+        const { size, mtimeMs, ctimeMs } = statSync(join(this.#folder, key));
+        hash.update(`${key}\n${size} ${mtimeMs} ${ctimeMs}\n`);
         newestMs = Math.max(newestMs, mtimeMs);
+        latestMs = Math.max(latestMs, ctimeMs);
         if (!(DOCUMENT_NAMES as readonly string[]).includes(entry.name)) continue;
         const place = `${this.#folder}: ${key}`;
         reader.count(place, size);
@@ -48,21 +50,29 @@ export class LocalStore implements ObjectStore {
     };
     walk("", 0);
     this.#newestMs = newestMs;
+    this.#latestMs = latestMs;
     return { documents, digest: hash.digest("hex"), newestMs };
   }
 
   get(key: AbsolutePath, mostBytes: number): Promise<Uint8Array | undefined> {
-    return readPart(join(this.#folder, key.slice(1)), null, { newestMs: this.#newestMs, mostBytes });
+    return this.#part(key, null, mostBytes);
   }
 
   getRange(key: AbsolutePath, range: RangeQuery, mostBytes: number): Promise<Uint8Array | undefined> {
-    return readPart(join(this.#folder, key.slice(1)), range, { newestMs: this.#newestMs, mostBytes });
+    return this.#part(key, range, mostBytes);
+  }
+
+  #part(key: AbsolutePath, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined> {
+    const bounds = { newestMs: this.#newestMs, latestMs: this.#latestMs, mostBytes };
+    return readPart(join(this.#folder, key.slice(1)), part, bounds);
   }
 }
 
 /** The bounds of a read: a newer file is refused, and more bytes. */
 export interface PartBounds {
   readonly newestMs: number;
+  /** Time of the latest change of a file, of its names and permissions as well: a time of writing can be set back. */
+  readonly latestMs: number;
   readonly mostBytes: number;
 }
 
@@ -74,7 +84,7 @@ export interface PartBounds {
 export async function readPart(
   path: string,
   part: ObjectPart | null,
-  { newestMs, mostBytes }: PartBounds,
+  { newestMs, latestMs, mostBytes }: PartBounds,
 ): Promise<Uint8Array | undefined> {
   let file: FileHandle;
   try {
@@ -87,7 +97,8 @@ export async function readPart(
   try {
     const status = await file.stat();
     if (!status.isFile()) throw new DataError(`${path} is no plain file`);
-    if (status.mtimeMs > newestMs) throw new DataError(`${path} has changed since the catalogue was read`);
+    if (status.mtimeMs > newestMs || status.ctimeMs > latestMs)
+      throw new DataError(`${path} has changed since the catalogue was read`);
     const [offset, length] = placeIn(status.size, part);
     if (offset + length > status.size) throw new DataError(`${path} ends after ${status.size} bytes`);
     if (length > mostBytes) throw new DataError(`${path} has ${length} bytes, more than ${mostBytes}`);

@@ -37,6 +37,7 @@ export class ReferenceStore implements ObjectStore {
   /** Remote targets by host or bucket. */
   readonly #remote = new Map<string, FrozenObjects>();
   #newestMs = 0;
+  #latestMs = 0;
 
   /**
    * @param location path or address of the list
@@ -75,8 +76,8 @@ export class ReferenceStore implements ObjectStore {
   async #list(): Promise<{ bytes: Uint8Array; newestMs: number }> {
     const mostBytes = this.#fetching.settings.referencesBytes;
     if (!isAddress(this.#location)) {
-      const newestMs = statSync(this.#location).mtimeMs;
-      const bytes = await readPart(this.#location, null, { newestMs, mostBytes });
+      const { mtimeMs: newestMs, ctimeMs: latestMs } = statSync(this.#location);
+      const bytes = await readPart(this.#location, null, { newestMs, latestMs, mostBytes });
       if (bytes === undefined) throw new DataError(`${this.#location} does not exist`);
       return { bytes, newestMs };
     }
@@ -127,12 +128,14 @@ export class ReferenceStore implements ObjectStore {
       const inside = relative(realpathSync(dirname(this.#location)), realpathSync(target));
       if (inside === ".." || inside.startsWith(`..${sep}`) || isAddress(this.#location))
         throw new DataError(`${this.#location}: ${target} lies outside of the folder of the list`);
-      const { size, mtimeMs } = statSync(target);
-      if (!statSync(target).isFile()) throw new DataError(`${this.#location}: ${target} is no plain file`);
+      const status = statSync(target);
+      const { size, mtimeMs, ctimeMs } = status;
+      if (!status.isFile()) throw new DataError(`${this.#location}: ${target} is no plain file`);
       const { bytes = size, modifiedMs = mtimeMs } = this.#stamps.get(target) ?? {};
       if (bytes !== size || modifiedMs !== mtimeMs) throw otherTarget(this.#location, target);
-      note(`${inside}\n${size} ${mtimeMs}\n`);
+      note(`${inside}\n${size} ${mtimeMs} ${ctimeMs}\n`);
       this.#newestMs = Math.max(this.#newestMs, mtimeMs);
+      this.#latestMs = Math.max(this.#latestMs, ctimeMs);
     }
   }
 
@@ -153,7 +156,7 @@ export class ReferenceStore implements ObjectStore {
     const wanted = partOf(part, offset, length);
     const bytes = isAddress(target)
       ? await this.#fetch(target, wanted, mostBytes)
-      : await readPart(target, wanted, { newestMs: this.#newestMs, mostBytes });
+      : await readPart(target, wanted, { newestMs: this.#newestMs, latestMs: this.#latestMs, mostBytes });
     // A missing chunk has no reference: a target that is not there is damage.
     if (bytes === undefined) throw new DataError(`${target} does not exist`);
     return bytes;

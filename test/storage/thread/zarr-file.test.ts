@@ -2,7 +2,7 @@
  * Zarr stores in folders: every version, order, type and codec reads as the same nodes, and what is not known is
  * refused.
  */
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { deflateSync, gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -204,6 +204,21 @@ describe("changes", () => {
     const again = only(store);
     expect(again.digest).not.toBe(dataset.digest);
     expect(firstBrick(again, "pressure")[0]).toBe(42);
+  });
+
+  it("refuses a chunk that was replaced in place with its time restored, and serves it after the next scan", () => {
+    const store = write({ version: 3, arrays });
+    const dataset = only(store);
+    const chunk = join(store, "p", "c/0/0/0");
+    const { atime, mtime } = statSync(chunk);
+    const bytes = readFileSync(chunk);
+    bytes.writeFloatLE(43, 0);
+    writeFileSync(chunk, bytes);
+    utimesSync(chunk, atime, mtime);
+    expect(() => firstBrick(dataset, "pressure")).toThrow(/pressure of frame 0 cannot be read/);
+    const again = only(store);
+    expect(again.files).not.toEqual(dataset.files);
+    expect(firstBrick(again, "pressure")[0]).toBe(43);
   });
 
   it("keeps the dataset where nothing has changed", () => {
