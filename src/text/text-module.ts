@@ -23,6 +23,7 @@ import {
   TEXT_BYTES,
   WHOLE_POWERS,
 } from "./text-layout.js";
+import type { TriplesRead } from "./text-task.js";
 
 interface Memory {
   readonly buffer: ArrayBuffer;
@@ -48,12 +49,6 @@ const MOST_NUMBERS = NUMBER_BYTES / 4;
 
 /** The rules of items as the module takes them. */
 const RULES: Readonly<Record<ItemRules, number>> = { xml: SPACED, json: SPACED | NARROW, lines: 0 };
-
-/** Counts the items that were read, and the bytes up to the end of the last of them. */
-export interface ItemsRead {
-  readonly count: number;
-  readonly bytes: number;
-}
 
 /**
  * Reads and writes in one thread, in windows of at most TEXT_BYTES, which the caches of a processor hold. If the
@@ -88,7 +83,7 @@ export class TextModule {
    * @param tags the eight tags of an item; an array that has been passed before must hold the same tags as then
    * @param out  receives the triples
    */
-  read(bytes: Uint8Array, tags: readonly Uint8Array[], out: Float32Array, rules: ItemRules = "xml"): ItemsRead {
+  read(bytes: Uint8Array, tags: readonly Uint8Array[], out: Float32Array, rules: ItemRules = "xml"): TriplesRead {
     if (this.#scanner.tags !== tags || this.#scanner.rules !== rules) this.#scanner = new TripleScanner(tags, rules);
     const scanner = this.#scanner;
     const fits = this.#load(tags);
@@ -130,7 +125,7 @@ export class TextModule {
   }
 
   /** Reads the items between two places of the window, up to the first that the module leaves to the reference. */
-  #readWindow(from: number, to: number, out: Float32Array): ItemsRead & { readonly isShort: boolean } {
+  #readWindow(from: number, to: number, out: Float32Array): TriplesRead & { readonly isShort: boolean } {
     let at = TEXT + from;
     let count = 0;
     let why: number = STOPPED_FULL;

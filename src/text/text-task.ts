@@ -23,15 +23,19 @@ export interface TriplesRead {
   readonly bytes: number;
 }
 
-/** Writes records of numbers as text (`float32/record-writer.ts`); its value is the number of bytes. */
-export interface WriteTask {
-  readonly kind: "write";
-  /** Parts of whole records. */
-  readonly values: readonly Float32Array[];
-  /** Literal text of a record, in ASCII: before the first number, between numbers, after the last one. */
+/** The form of records as text. */
+export interface RecordForm {
+  /** Literal text of a record, in ASCII: before its first number, between numbers, after the last one. */
   readonly separators: readonly string[];
   /** Text of numbers that are not finite, in ASCII; null: as in XML Schema. */
   readonly notFinite: string | null;
+}
+
+/** Writes records of numbers as text (`float32/record-writer.ts`); its value is the number of bytes. */
+export interface WriteTask extends RecordForm {
+  readonly kind: "write";
+  /** Parts of whole records. */
+  readonly values: readonly Float32Array[];
   /** Receives the text; it has room for the longest. */
   readonly out: Uint8Array;
 }

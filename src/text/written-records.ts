@@ -1,7 +1,7 @@
 /** `writtenRecords` writes large results as text on the worker threads, a few passages ahead of the reader. */
 
 import { RecordWriter, recordBytes } from "../float32/record-writer.js";
-import type { QueryTexts } from "./text-task.js";
+import type { QueryTexts, RecordForm } from "./text-task.js";
 
 /**
  * Numbers from which it pays to hand text to other threads: below, this thread writes them in less than the messages
@@ -17,14 +17,6 @@ interface RecordPassage {
   readonly values: readonly Float32Array[];
   /** The text, in memory that is lent, and the count of its bytes; null if this thread is to write it. */
   readonly text: { readonly memory: SharedArrayBuffer; readonly bytes: Promise<number | null> } | null;
-}
-
-/** The form of records as text. */
-export interface RecordForm {
-  /** Literal text of a record: before its first number, between numbers, after the last one. */
-  readonly separators: readonly string[];
-  /** Text of numbers that are not finite; null: as in XML Schema. */
-  readonly notFinite: string | null;
 }
 
 /** Whether it pays to write a result on the worker threads. */

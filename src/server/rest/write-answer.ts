@@ -1,8 +1,8 @@
 /** Writes answers in passages of about 64 KiB as raw float32, CSV or JSON, from a result of the engine. */
 import type { Result } from "../../engine/contract/query.js";
 import { FloatWriter } from "../../float32/format.js";
-import type { QueryTexts } from "../../text/text-task.js";
-import { isLarge, type RecordForm, writeHere, writtenRecords } from "../../text/written-records.js";
+import type { QueryTexts, RecordForm } from "../../text/text-task.js";
+import { isLarge, writeHere, writtenRecords } from "../../text/written-records.js";
 
 /** An answer before it is written in some form. */
 export interface UnwrittenAnswer {

@@ -1,6 +1,6 @@
 /** A curve figure requests a quantity along a line or in time, by one or several options, and shows plot and table. */
 import { html, type TemplateResult } from "lit-html";
-import { ref } from "lit-html/directives/ref.js";
+import { createRef, ref } from "lit-html/directives/ref.js";
 import { shortestDecimal, shortestFloat32, shortText } from "../../float32/format.js";
 import { quantityOf, unitOf } from "../../quantities.js";
 import { ApiError, type BatchResult, valuesOf } from "../state/api.js";
@@ -43,7 +43,7 @@ export class CurveFigure {
   readonly #store: ViewStore;
   readonly #plot = new Plot();
   readonly #table: DataTable;
-  #element: HTMLElement | null = null;
+  readonly #element = createRef<HTMLElement>();
   #asked = "";
 
   constructor(source: CurveSource, store: ViewStore, render: () => void) {
@@ -99,12 +99,13 @@ export class CurveFigure {
 
   paint(): void {
     const shown = this.request.value;
-    if (shown === null || this.#element === null) return;
+    const element = this.#element.value;
+    if (shown === null || element === undefined) return;
     const { facts } = this.#store;
     const { state } = shown;
     const quantity = quantityOf(state.field);
     const unit = (text: string) => (text === "" ? "" : ` (${text})`);
-    this.#plot.draw(this.#element, {
+    this.#plot.draw(element, {
       x: shown.x,
       curves: shown.curves,
       xLabel: this.source.xName(state) + unit(unitOf(facts, this.source.id === "series" ? "time" : "length")),
@@ -128,9 +129,7 @@ export class CurveFigure {
           id=${id}
           role="img"
           aria-label=${`${title}: ${describe(shown)}`}
-          ${ref((element) => {
-            this.#element = (element as HTMLElement | undefined) ?? null;
-          })}
+          ${ref(this.#element)}
         ></div>
         ${shown?.refusals.map((text) => html`<p class="note">${text}</p>`)}
         ${statusBar(id, this.request)}

@@ -107,6 +107,30 @@ export function number(
   `;
 }
 
+/** A slider. @param text the value in words, for readers of screens */
+export function rangeInput(
+  id: string,
+  value: number,
+  range: { readonly min: number; readonly max: number; readonly step: number },
+  set: (value: number) => void,
+  label?: string,
+  text?: string,
+): TemplateResult {
+  return html`
+    <input
+      type="range"
+      id=${id}
+      aria-label=${label ?? nothing}
+      aria-valuetext=${text ?? nothing}
+      min=${range.min}
+      max=${range.max}
+      step=${range.step}
+      .value=${live(String(value))}
+      @input=${(event: Event) => set(Number((event.target as HTMLInputElement).value))}
+    />
+  `;
+}
+
 /** A slider and a field for its number. */
 export function slider(
   id: string,
@@ -118,16 +142,7 @@ export function slider(
   return html`
     <div class="slider">
       ${number(`${id}-number`, label, value, { min: range.min, max: range.max }, (next) => set(Math.fround(next)))}
-      <input
-        type="range"
-        id=${id}
-        aria-label="${label} slider"
-        min=${range.min}
-        max=${range.max}
-        step=${range.step}
-        .value=${live(String(value))}
-        @input=${(event: Event) => set(Math.fround(Number((event.target as HTMLInputElement).value)))}
-      />
+      ${rangeInput(id, value, range, (next) => set(Math.fround(next)), `${label} slider`)}
     </div>
   `;
 }

@@ -1,6 +1,5 @@
 /** The particles figure launches particles and plays their paths, which the 3-D view draws. */
 import { html, nothing, type TemplateResult } from "lit-html";
-import { live } from "lit-html/directives/live.js";
 import { shortText } from "../../float32/format.js";
 import type { Trajectories } from "../state/api.js";
 import { type DatasetFacts, flatAxis, offers } from "../state/facts.js";
@@ -11,7 +10,7 @@ import { tracking } from "../state/queries.js";
 import { SEED_SHAPES, TRACKERS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { columnTable, DataTable, valueText } from "./data-table.js";
-import { choose, number } from "./inputs.js";
+import { choose, number, rangeInput } from "./inputs.js";
 import { type Fitting, statusBar } from "./status-bar.js";
 
 const NAMES: Readonly<Record<ViewState["tracker"], string>> = {
@@ -160,17 +159,7 @@ export class ParticlesFigure {
         <button type="button" id="play" @click=${() => this.#play(last)}>${this.#playing ? "Pause" : "Play"}</button>
         <button type="button" id="step-back" @click=${() => go(record - 1)} aria-label="One record back">◀</button>
         <button type="button" id="step-on" @click=${() => go(record + 1)} aria-label="One record on">▶</button>
-        <input
-          type="range"
-          id="record"
-          min="0"
-          max=${last}
-          step="1"
-          aria-label="Time of the particles"
-          aria-valuetext="t = ${time}"
-          .value=${live(String(record))}
-          @input=${(event: Event) => go(Number((event.target as HTMLInputElement).value))}
-        />
+        ${rangeInput("record", record, { min: 0, max: last, step: 1 }, go, "Time of the particles", `t = ${time}`)}
         <output id="record-time">t = ${time}</output>
       </div>
       ${stops ? html`<p class="note" id="exits">${describeExits(trajectories, record, this.#store.facts)}</p>` : nothing}

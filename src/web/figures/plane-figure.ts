@@ -3,7 +3,7 @@
  * probe.
  */
 import { html, nothing, type TemplateResult } from "lit-html";
-import { ref } from "lit-html/directives/ref.js";
+import { createRef, ref } from "lit-html/directives/ref.js";
 import { shortText } from "../../float32/format.js";
 import { quantityOf, unitOf } from "../../quantities.js";
 import type { Slice } from "../state/api.js";
@@ -102,9 +102,9 @@ export class PlaneFigure {
   readonly #pointers: Pointers;
   #cursor: readonly [number, number] | null = null;
   #box: PlaneWindow | null = null;
-  #viewport: HTMLElement | null = null;
+  readonly #viewport = createRef<HTMLElement>();
   #canvas: HTMLCanvasElement | null = null;
-  #lines: HTMLElement | null = null;
+  readonly #lines = createRef<HTMLElement>();
   #width = 600;
   #picture: HTMLCanvasElement | null = null;
   #overlay: HTMLCanvasElement | null = null;
@@ -237,9 +237,7 @@ export class PlaneFigure {
     return html`
       <div
         class="plane-frame"
-        ${ref((element) => {
-          this.#viewport = (element as HTMLElement | undefined) ?? null;
-        })}
+        ${ref(this.#viewport)}
       >
         <svg class="axes" width=${width} height=${height} viewBox="0 0 ${width} ${height}" aria-hidden="true">
           ${drawMarks(this.marks)}
@@ -258,9 +256,7 @@ export class PlaneFigure {
         <div
           class="cursor"
           aria-hidden="true"
-          ${ref((element) => {
-            this.#lines = (element as HTMLElement | undefined) ?? null;
-          })}
+          ${ref(this.#lines)}
         ><i></i><i></i></div>
         ${empty && !offers(store.facts, quantityOf(view().field).operation) ? html`<p class="empty">This dataset has no quantity to slice.</p>` : nothing}
       </div>
@@ -295,17 +291,17 @@ export class PlaneFigure {
 
   /** Draws what the last rendering laid out; renders again if the room has changed. */
   paint(): void {
-    const viewport = this.#viewport;
+    const viewport = this.#viewport.value;
     const canvas = this.#canvas;
-    if (viewport === null || canvas === null) return;
+    if (viewport === undefined || canvas === null) return;
     const width = Math.floor(viewport.clientWidth);
     if (width > 0 && width !== this.#width) {
       this.#width = width;
       this.#owner.render();
     }
     const { left, top, width: across, height: up } = this.place;
-    for (const part of [canvas, this.#lines]) {
-      if (part === null) continue;
+    for (const part of [canvas, this.#lines.value]) {
+      if (part === undefined) continue;
       part.style.left = `${left}px`;
       part.style.top = `${top}px`;
       part.style.width = `${across}px`;
@@ -324,15 +320,16 @@ export class PlaneFigure {
   #placeCursor(): void {
     const shown = this.request.value;
     const cell = this.#cursor === null ? null : this.cell;
-    if (this.#lines === null) return;
-    this.#lines.hidden = shown === null || cell === null;
+    const lines = this.#lines.value;
+    if (lines === undefined) return;
+    lines.hidden = shown === null || cell === null;
     if (shown === null || cell === null) return;
     const { columns, rows } = shown.slice;
     const [left, right, bottom, top] = this.#window();
     const { width, height } = this.place;
     const x = ((columns.origin + cell.column * columns.spacing - left) / (right - left)) * width;
     const y = ((top - rows.origin - cell.row * rows.spacing) / (top - bottom)) * height;
-    const [across, up] = this.#lines.children as unknown as readonly [HTMLElement, HTMLElement];
+    const [across, up] = lines.children as unknown as readonly [HTMLElement, HTMLElement];
     across.style.transform = `translateX(${x}px)`;
     up.style.transform = `translateY(${y}px)`;
   }

@@ -9,6 +9,7 @@ import { sampleWindow, wholePlane } from "../state/plane-geometry.js";
 import { planePaths } from "../state/queries.js";
 import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
+import { rangeInput } from "./inputs.js";
 
 /** Pictures a second to choose from. */
 const SPEEDS = ["1", "2", "5", "10", "15", "30"] as const;
@@ -140,19 +141,10 @@ export class Player {
     const { time } = this.#store.state;
     const every = Math.ceil(stored.length / MOST_TICKS);
     const ticks = stored.filter((_, i) => i % every === 0);
+    const range = { min: first, max: last, step: (last - first) / TIMELINE_STEPS };
     return html`
       <div class="timeline">
-        <input
-          type="range"
-          id="timeline"
-          aria-label="Time"
-          aria-valuetext="t = ${shortText(time)}"
-          min=${first}
-          max=${last}
-          step=${(last - first) / TIMELINE_STEPS}
-          .value=${live(String(time))}
-          @input=${(event: Event) => this.#store.set({ time: withoutNoise(Number((event.target as HTMLInputElement).value)) })}
-        />
+        ${rangeInput("timeline", time, range, (at) => this.#store.set({ time: withoutNoise(at) }), "Time", `t = ${shortText(time)}`)}
         <svg aria-hidden="true" height="6">
           ${ticks.map((at) => {
             const x = `${(100 * (at - first)) / (last - first)}%`;

@@ -3,7 +3,6 @@
  */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
-import { live } from "lit-html/directives/live.js";
 import { ref } from "lit-html/directives/ref.js";
 import { shortText } from "../../float32/format.js";
 import { type QuantityName, quantityOf, unitOf } from "../../quantities.js";
@@ -16,7 +15,7 @@ import type { ViewStore } from "../state/view-store.js";
 import { fittingVolume, volumeSide } from "../state/volume.js";
 import { barLegend } from "./colour-bar.js";
 import { type ColourScale, makeScale, mapName, pixelOf } from "./colour-scale.js";
-import { choose, number, tellCorrection } from "./inputs.js";
+import { choose, number, rangeInput, tellCorrection } from "./inputs.js";
 import type { Launched, ParticlesFigure } from "./particles-figure.js";
 import { coveredBy } from "./plane-samples.js";
 import type { BoxScene, PlacedPicture } from "./scene.js";
@@ -307,15 +306,7 @@ export class SceneFigure {
                 ${choose("volume", "Samples per side", state.volume, this.#volumes(), (volume) => this.#store.set({ volume }))}
                 <label for="enclosed">
                   <span>Encloses <b>${state.enclosed} %</b> of the ${state.box === null ? "volume" : "part"}</span>
-                  <input
-                    type="range"
-                    id="enclosed"
-                    min="0.5"
-                    max="60"
-                    step="0.5"
-                    .value=${live(String(state.enclosed))}
-                    @input=${(event: Event) => this.#store.set({ enclosed: Number((event.target as HTMLInputElement).value) })}
-                  />
+                  ${rangeInput("enclosed", state.enclosed, { min: 0.5, max: 60, step: 0.5 }, (enclosed) => this.#store.set({ enclosed }))}
                 </label>
                 <span class="note" id="surface-note">
                   ${ms === undefined ? nothing : `${(this.surface.shown?.indices.length ?? 0) / 3} triangles in ${Math.round(ms)} ms`}

@@ -1,6 +1,6 @@
 /** The slice figure shows one plane, or three planes through the probe, with one colour bar, read-out and player. */
 import { html, nothing, render, type TemplateResult } from "lit-html";
-import { ref } from "lit-html/directives/ref.js";
+import { createRef, ref } from "lit-html/directives/ref.js";
 import { shortestFloat32, shortText, withoutNoise } from "../../float32/format.js";
 import { quantityOf, unitOf } from "../../quantities.js";
 import type { Slice } from "../state/api.js";
@@ -67,7 +67,7 @@ export class SliceFigure {
   #scale: ColourScale | null = null;
   #scaled: readonly unknown[] = [];
   #held: { readonly key: string; readonly range: ValueRange } = { key: "", range: [0, 0] };
-  #readout: HTMLElement | null = null;
+  readonly #readout = createRef<HTMLElement>();
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: ReturnType<typeof setTimeout> | null = null;
 
@@ -210,9 +210,7 @@ export class SliceFigure {
         </figcaption>
         ${this.#planesView()}
         <div class="under">
-          <output id="slice-readout" aria-live="off" ${ref((element) => {
-            this.#readout = (element as HTMLElement | undefined) ?? null;
-          })}></output>
+          <output id="slice-readout" aria-live="off" ${ref(this.#readout)}></output>
           ${this.#buttons()}
         </div>
         ${barLegend(this.scale, unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}`, this.#hasGaps())}
@@ -282,7 +280,7 @@ export class SliceFigure {
     if (early <= 0) this.#paintReadout();
     else if (this.#reading === null) {
       this.#reading = setTimeout(() => this.#paintReadout(), early);
-      this.#readout?.setAttribute("aria-busy", "true");
+      this.#readout.value?.setAttribute("aria-busy", "true");
     }
   }
 
@@ -291,15 +289,16 @@ export class SliceFigure {
     if (this.#reading !== null) {
       clearTimeout(this.#reading);
       this.#reading = null;
-      this.#readout?.removeAttribute("aria-busy");
+      this.#readout.value?.removeAttribute("aria-busy");
     }
     this.#readAt = performance.now();
-    if (this.#readout === null) return;
+    const readout = this.#readout.value;
+    if (readout === undefined) return;
     const shown = this.plane.framed;
     const cell = this.plane.cell;
     render(
       shown === null || cell === null ? nothing : this.#values(shown.slice, shown.state, cell.row, cell.column),
-      this.#readout,
+      readout,
     );
   }
 

@@ -204,3 +204,21 @@ it("counts points by the records of three numbers in their answers, which are gi
   end("left");
   expect(admission.points).toBe(0);
 });
+
+it.each([
+  [5 * POINTS, 5 * POINTS],
+  [1, POINTS],
+])("of which %i of work is foreseen takes its slot for %i", async (foreseen, work) => {
+  const asked: number[] = [];
+  const trySlot = admission.trySlot.bind(admission);
+  admission.trySlot = (asker) => {
+    asked.push(asker.work);
+    return trySlot(asker);
+  };
+  const { life, end } = begin();
+  life.foresee(foreseen);
+  life.start({ operation: "GetVelocity", dataset: "flow" });
+  await life.enter();
+  expect(asked).toEqual([work]);
+  end("finished");
+});
