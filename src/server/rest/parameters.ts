@@ -132,6 +132,8 @@ export interface ApiRequest {
   readonly options: Readonly<Record<string, string | number | readonly number[]>>;
   /** The times asked for; none if the operation has none. */
   readonly times: readonly number[];
+  /** Tracking: the starts of the paths, if each has its own. */
+  readonly starts?: Float64Array;
 }
 
 /**

@@ -293,7 +293,9 @@ export class PendingQuery {
     // Records of paths that begin at different times are timed from their starts.
     const recordTimes = result.recordTimes?.map((time, _, [start = 0]) => time - start);
     const answered = { ...result, ...(recordTimes === undefined ? {} : { recordTimes }) };
-    return { request: { ...request, query, options: { ...others, pairing: "each" }, times: [] }, result: answered };
+    const starts = member === "StartTime" ? { starts: times } : {};
+    const understood = { ...request, query, options: { ...others, pairing: "each" }, times: [], ...starts };
+    return { request: understood, result: answered };
   }
 }
 

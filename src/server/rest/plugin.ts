@@ -36,6 +36,7 @@ import {
   type VolumeQuery,
 } from "./slice.js";
 import { TRACKING_QUERY, trackingOf } from "./tracking-query.js";
+import { ALONG_QUERY } from "./values-along.js";
 
 const NAME = Type.Object({ name: Type.String({ description: "Name or alias of a dataset, any letter case." }) });
 
@@ -138,6 +139,7 @@ function trajectoryRoute(api: FastifyInstance, service: Service): void {
     }),
     ...TRACKING_QUERY,
     ...OWN_TIMES_QUERY,
+    ...ALONG_QUERY,
     every: Type.Integer({ minimum: 1, default: 1, description: "Steps from one recorded position to the next." }),
   };
   const all = TRACKERS.map((operation) => querySchema(operation, own));

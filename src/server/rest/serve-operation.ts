@@ -13,7 +13,8 @@ import { assumedOf } from "./describe.js";
 import { type ApiRequest, optionalArraysOf, textsOfQueryString } from "./parameters.js";
 import { type AskedQuery, PendingQuery } from "./pending-query.js";
 import { readBody, readerFor } from "./read-body.js";
-import { ANSWER_TYPES, largeAnswer, shapeOf, type UnwrittenAnswer, WRITERS } from "./write-answer.js";
+import { readAlong, valuesAlong } from "./values-along.js";
+import { ANSWER_TYPES, largeAnswer, shapeOf, type UnwrittenAnswer, WRITERS, withColumns } from "./write-answer.js";
 
 /** Members that a route adds to the received request. */
 export interface RouteMembers extends Omit<AskedQuery, "stream"> {
@@ -45,13 +46,18 @@ async function answer(
   const type = negotiate(request.headers.accept, ANSWER_TYPES);
   const { operation, dataset } = question;
   const texts = textsOfQueryString(operation, request.query, [...own, ...optionalArraysOf(operation)]);
+  const found = dataset === null ? undefined : life.find(dataset);
+  const asked = own.includes("with") && found ? readAlong(request.query as Record<string, unknown>, found) : null;
   const pending = new PendingQuery(life, service.config.limits, question, texts);
   if (request.headers["content-type"] !== undefined)
     await readBody(readerFor(request, operation, pending), pending, life, service);
   const { request: understood, result } = await pending.answer();
   life.onEnd(() => result.release());
+  const along = asked && (await valuesAlong(life, asked, understood.query, result, understood.starts ?? null));
   await life.computed([result]);
-  const whole = describeAnswer(life, operation, dataset, understood, result);
+  const described = describeAnswer(life, operation, dataset, understood, result);
+  const named = along === null ? described : { ...described, along };
+  const whole = along === null || type === "application/json" ? named : withColumns(named);
   reply.header("fieldprobe-shape", shapeOf(whole).join(","));
   addVary(reply, "Accept");
   const { recordTimes } = result;

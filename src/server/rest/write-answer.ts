@@ -3,6 +3,7 @@ import type { Result } from "../../engine/contract/query.js";
 import { FloatWriter } from "../../float32/format.js";
 import type { QueryTexts, RecordForm } from "../../text/text-task.js";
 import { isLarge, writeHere, writtenRecords } from "../../text/written-records.js";
+import type { AlongValues } from "./values-along.js";
 
 /** An answer before it is written in some form. */
 export interface UnwrittenAnswer {
@@ -16,6 +17,8 @@ export interface UnwrittenAnswer {
   readonly times: readonly number[];
   /** Names of the components of a record. */
   readonly components: readonly string[];
+  /** Quantities at the records, which JSON has in a member of their own, and other forms in columns. */
+  readonly along?: readonly AlongValues[];
   /** Members of a JSON answer before its values. */
   readonly about: Readonly<Record<string, unknown>>;
 }
@@ -115,6 +118,12 @@ const OBJECT_END = "}\n";
 function* json(answer: UnwrittenAnswer): Generator<Buffer> {
   yield headOf(answer);
   yield* nested(answer.result, shapeOf(answer));
+  for (const [i, { name, components, values }] of (answer.along ?? []).entries()) {
+    yield Buffer.from(`${i === 0 ? ',"with":{' : ","}${JSON.stringify(name)}:`);
+    const shape = [...shapeOf(answer).slice(0, -1), ...(components.length > 1 ? [components.length] : [])];
+    yield* nested({ values: [values] }, shape);
+  }
+  if (answer.along !== undefined) yield Buffer.from("}");
   yield Buffer.from(OBJECT_END);
 }
 
@@ -173,6 +182,35 @@ class NestedWriter {
   }
 }
 
+/** An answer whose records end with the quantities along paths. */
+export function withColumns(answer: UnwrittenAnswer): UnwrittenAnswer {
+  const { along = [], result, components } = answer;
+  const columns = [{ width: components.length, values: joinedOf(result) }].concat(
+    along.map(({ components: { length: width }, values }) => ({ width, values })),
+  );
+  const width = columns.reduce((sum, column) => sum + column.width, 0);
+  const rows = new Float32Array(width * result.items);
+  let first = 0;
+  for (const column of columns) {
+    for (let i = 0; i < result.items; i++)
+      for (let c = 0; c < column.width; c++)
+        rows[width * i + first + c] = column.values[column.width * i + c] as number;
+    first += column.width;
+  }
+  const names = [...components, ...along.flatMap((one) => one.components)];
+  return { ...answer, components: names, result: { ...result, components: width, values: [rows] } };
+}
+
+function joinedOf({ values, items, components }: Result): Float32Array {
+  const all = new Float32Array(items * components);
+  let at = 0;
+  for (const part of values) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
 /** Told of time that passes while the next passage of an answer is written. */
 type Spent = (ms: number) => void;
 
@@ -186,6 +224,7 @@ export function largeAnswer(
   spent: Spent,
 ): AsyncGenerator<Buffer, undefined> | null {
   const { result, times, components } = answer;
+  if (answer.along !== undefined) return null;
   const rows = type === "application/json" ? largeRows(result, shapeOf(answer), spent) : null;
   if (rows !== null) return between(headOf(answer), rows, Buffer.from(OBJECT_END));
   const { texts } = result;

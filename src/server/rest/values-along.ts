@@ -1,0 +1,186 @@
+/** Answers quantities at the recorded places and times of paths, as point calls there would answer them. */
+import { Type } from "@sinclair/typebox";
+import { compileExpression, type Expression } from "../../analysis/expression.js";
+import type { InputKey, InputKind } from "../../analysis/names.js";
+import type { Dataset } from "../../engine/contract/dataset.js";
+import type { Query, Result } from "../../engine/contract/query.js";
+import { withoutNoise } from "../../float32/format.js";
+import { ALL_OPERATIONS, FIELDS, type FieldName, type OperationRow, RECORDS, spatialOf } from "../../operations.js";
+import type { RequestLife } from "../life/request-life.js";
+import { answerAtOwnTimes, type TimedPoints } from "./own-times.js";
+import { refuse } from "./parameters.js";
+
+/** Most quantities of a call. */
+const MOST = 16;
+/** Records that are evaluated between two looks at the clock. */
+const BLOCK = 8192;
+
+/** Parameters of a query string. */
+export const ALONG_QUERY = {
+  with: Type.Optional(
+    Type.Union([Type.String(), Type.Array(Type.String())], {
+      description: "A quantity (docs/analysis.md) that each record has too; may be repeated.",
+    }),
+  ),
+  derivatives: Type.Optional(
+    Type.String({
+      description: "The scheme of derivatives in `with`: by default the spline that moves the particles, or Fd4Lag4.",
+    }),
+  ),
+};
+
+/** A quantity along paths. */
+export interface AlongValues {
+  readonly name: string;
+  /** Names of its numbers. */
+  readonly components: readonly string[];
+  /** Its numbers at each record. */
+  readonly values: Float32Array;
+}
+
+/** What is asked along paths. */
+export interface AskedAlong {
+  readonly columns: readonly Expression[];
+  readonly derivatives: string | null;
+}
+
+/** Reads the quantities of a query string; null if there are none. @throws RequestError that names a wrong one */
+export function readAlong(given: Readonly<Record<string, unknown>>, dataset: Dataset): AskedAlong | null {
+  if (given.with === undefined) return null;
+  const texts = [given.with].flat().map(String);
+  if (texts.length > MOST) throw refuse("with", `with has ${texts.length} quantities; ${MOST} fit.`);
+  const names = { fields: dataset.fields };
+  const columns = texts.map((text) => compileExpression(text, names, "with"));
+  return { columns, derivatives: given.derivatives === undefined ? null : String(given.derivatives) };
+}
+
+/**
+ * Evaluates quantities at the records of paths; after a particle has left the domain they are NaN.
+ *
+ * @param starts the start of each path, if they differ: the times of `result` then count from there
+ */
+export async function valuesAlong(
+  life: RequestLife,
+  { columns, derivatives }: AskedAlong,
+  query: Query,
+  result: Result,
+  starts: Float64Array | null,
+): Promise<readonly AlongValues[]> {
+  const dataset = life.find(query.dataset ?? "") as Dataset;
+  const records = recordsOf(result, query, starts);
+  const answers = new Map<InputKey, { readonly width: number; readonly numbers: Float32Array }>();
+  for (const key of new Set(columns.flatMap(({ inputs }) => inputs))) {
+    if (!key.includes(":")) continue;
+    const operation = operationOfInput(key);
+    const scheme = schemeOf(operation, key, query, dataset, derivatives);
+    const asked = { operation: operation.name, spatialInterpolation: scheme, temporalInterpolation: "PCHIP" } as const;
+    const answer = await answerAtOwnTimes(life, { dataset: dataset.name, ...asked }, "time", records);
+    answers.set(key, { width: RECORDS[operation.result].length, numbers: answer.values[0] as Float32Array });
+  }
+  const { slices } = life;
+  const along = columns.map((column) => {
+    const width = { scalar: 1, vector: 3, tensor: 9 }[column.shape];
+    const components = componentsOf(column.text, width);
+    return { name: column.text, components, values: new Float32Array(width * records.times.length) };
+  });
+  slices.begin();
+  for (let from = 0; from < records.times.length; from += BLOCK) {
+    const count = Math.min(BLOCK, records.times.length - from);
+    const input = (key: InputKey, c: number): Float64Array => {
+      const place = "xyzt".indexOf(key);
+      if (place === 3) return records.times.subarray(from, from + count);
+      const { width, numbers } = place >= 0 ? { width: 3, numbers: records.points } : known(answers, key);
+      const component = width === 6 ? symmetric(c) : c;
+      return Float64Array.from({ length: count }, (_, i) =>
+        Number(numbers[width * (from + i) + (place >= 0 ? place : component)]),
+      );
+    };
+    const block = { count, input, room: () => new Float64Array(count), computed: new Map() };
+    for (const [k, column] of columns.entries()) {
+      const { values, components } = along[k] as (typeof along)[number];
+      for (const [c, numbers] of column.evaluate(block).entries())
+        for (let i = 0; i < count; i++)
+          values[components.length * (from + i) + c] = records.left[from + i] === 1 ? Number.NaN : Number(numbers[i]);
+    }
+    await slices.pauseAgain();
+  }
+  slices.end();
+  return along;
+}
+
+function known<V>(answers: ReadonlyMap<InputKey, V>, key: InputKey): V {
+  const answer = answers.get(key);
+  if (answer === undefined) throw new Error(`${key} was not asked`);
+  return answer;
+}
+
+/** The number of component `c` of a symmetric tensor among xx, xy, xz, yy, yz, zz. */
+function symmetric(c: number): number {
+  return [0, 1, 2, 1, 3, 4, 2, 4, 5][c] as number;
+}
+
+function componentsOf(text: string, width: number): readonly string[] {
+  if (width === 1) return [text];
+  if (width === 3) return ["x", "y", "z"].map((axis) => `${text}_${axis}`);
+  return ["xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz"].map((axes) => `${text}_${axes}`);
+}
+
+/** Places and times of all records, and 1 for those of particles that have left the domain. */
+function recordsOf(
+  { values, components, record, itemsPerPoint, recordTimes = new Float64Array(1) }: Result,
+  { StartTime = 0, dt = 1, EndTime = StartTime + dt }: Query,
+  starts: Float64Array | null,
+): TimedPoints & { readonly left: Uint8Array } {
+  const count = values.reduce((sum, part) => sum + part.length / components, 0);
+  const points = new Float32Array(3 * count);
+  const times = new Float64Array(count);
+  const left = new Uint8Array(count);
+  const names: readonly string[] = RECORDS[record ?? "Point3"];
+  const exit = names.indexOf("exit");
+  const sign = EndTime < StartTime || dt < 0 ? -1 : 1;
+  let i = 0;
+  for (const part of values)
+    for (let at = 0; at < part.length; at += components, i++) {
+      for (let c = 0; c < 3; c++) points[3 * i + c] = Number(part[at + c]);
+      const start = starts?.[Math.floor(i / itemsPerPoint)] ?? 0;
+      times[i] = withoutNoise(start + Number(recordTimes[i % itemsPerPoint]));
+      if (exit >= 0 && sign * (Number(times[i]) - Number(part[at + exit])) > 0) left[i] = 1;
+    }
+  return { points, times, left };
+}
+
+/** Kernels of inputs of vectors and scalars. */
+const KERNELS: Readonly<Record<InputKind, readonly [vector: string, scalar: string]>> = {
+  value: ["velocity", "pressure"],
+  gradient: ["velocityGradient", "pressureGradient"],
+  laplacian: ["velocityLaplacian", ""],
+  hessian: ["", "pressureHessian"],
+};
+
+/** The operation that answers an input at points. */
+function operationOfInput(key: InputKey): OperationRow {
+  const [kind, field] = key.split(":") as [InputKind, FieldName];
+  const kernel = KERNELS[kind][FIELDS[field] === 3 ? 0 : 1];
+  const rows: readonly OperationRow[] = ALL_OPERATIONS;
+  const found = rows.find(
+    ({ family, fields, kernel: own, reduced }) =>
+      (family === "points" || family === "force") &&
+      own === kernel &&
+      fields.length === 1 &&
+      fields[0] === field &&
+      reduced === undefined,
+  );
+  if (found === undefined) throw refuse("with", `with: ${key} is not available at points.`);
+  return found;
+}
+
+/** The scheme of an input: the one that moves the particles, or that of derivatives. */
+function schemeOf(operation: OperationRow, key: InputKey, query: Query, dataset: Dataset, derivatives: string | null) {
+  const { spatialInterpolation: own = "None" } = query;
+  if (key.startsWith("value:")) return own;
+  const accepted = spatialOf(operation, dataset);
+  const asked = derivatives ?? (own.startsWith("M") ? own : "Fd4Lag4");
+  const found = accepted.find((scheme) => scheme === asked);
+  if (found !== undefined) return found;
+  throw refuse("derivatives", `derivatives: ${operation.name} takes ${accepted.join(", ")}.`);
+}
