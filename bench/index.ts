@@ -4,6 +4,7 @@
  */
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
+import { benchAnalysis } from "./analysis.bench.js";
 import { benchCodec } from "./codec.bench.js";
 import { benchEngine } from "./engine.bench.js";
 import { benchFrames } from "./frames.bench.js";
@@ -42,6 +43,7 @@ const PARTS = new Map<string, () => Promise<Row[]>>([
   ["codec", () => benchCodec({ json, quick })],
   ["engine", () => benchEngine({ json, quick })],
   ["nodes", () => benchNodes({ json, quick })],
+  ["analysis", () => benchAnalysis({ json, quick })],
   ["particles", () => benchParticles({ json, quick })],
   ["storage", () => benchStorage({ json, quick })],
   ["sources", () => benchSources({ json, quick })],

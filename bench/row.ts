@@ -5,8 +5,9 @@ import { parseArgs } from "node:util";
 /** One measured figure. */
 export interface Row {
   /**
-   * Which bench: `kernel`, `frames`, `splines`, `codec`, `engine`, `nodes`, `particles`, `storage`, `sources`, `large`,
-   * `service`, `soap`, `scale`, `connections`, `events`, `cluster`, `peer`, `page`, `memory`, `zarr`, `start`.
+   * Which bench: `kernel`, `frames`, `splines`, `codec`, `engine`, `nodes`, `analysis`, `particles`, `storage`,
+   * `sources`, `large`, `service`, `soap`, `scale`, `connections`, `events`, `cluster`, `peer`, `page`, `memory`,
+   * `start`.
    */
   readonly bench: string;
   /** Kernel or operation, e.g. `lag8` or `GetVelocity`. */

@@ -44,6 +44,10 @@ export function incrementsOf(
   const along = [columns[axis] ?? columns[0], ...columns.filter((_, c) => c !== axis)];
   const ordered = columns.length === 3 ? along : columns;
   const ofLine = new Float64Array(terms);
+  const places = new Int32Array(Math.max(...orders) + 1).fill(-1);
+  orders.forEach((order, k) => {
+    places[order] = k;
+  });
   let missing = 0;
   separations.forEach((separation, s) => {
     const starts = periodic ? length : Math.max(0, length - separation);
@@ -53,7 +57,7 @@ export function incrementsOf(
       for (let i = 0; i < starts; i++) {
         const a = start + i * stride;
         const b = start + ((i + separation) % length) * stride;
-        if (addPair(ordered, a, b, orders, ofLine)) pairs[s]++;
+        if (addPair(ordered, a, b, places, ofLine)) pairs[s]++;
         else missing++;
       }
       for (let t = 0; t < terms; t++) sums[s * terms + t] += ofLine[t];
@@ -62,31 +66,39 @@ export function incrementsOf(
   return { pairs, missing, sums };
 }
 
-/** Adds the terms of a pair; false if a value is missing. */
+/** Adds the powers of an increment to those places from `at` on that their orders have. */
+function addPowers(d: number, places: Int32Array, at: number, out: Float64Array): void {
+  let power = d;
+  for (let order = 1; order < places.length; order++, power *= d)
+    if (places[order] >= 0) out[at + places[order]] += power;
+}
+
+/** Adds the terms of a pair; false if a value is missing. @param places of each order among the orders, or -1 */
 function addPair(
   columns: readonly Float64Array[],
   a: number,
   b: number,
-  orders: readonly number[],
+  places: Int32Array,
   out: Float64Array,
 ): boolean {
-  const [first, second, third] = columns;
+  const first = columns[0];
+  const second = columns[1];
+  const third = columns[2];
   const d = first[b] - first[a];
-  const n = orders.length;
   if (third === undefined) {
     const yaglom = second === undefined ? 0 : (second[b] - second[a]) * d * d;
     if (Number.isNaN(d) || Number.isNaN(yaglom)) return false;
-    for (let k = 0; k < n; k++) out[k] += d ** orders[k];
-    if (second !== undefined) out[n] += yaglom;
+    addPowers(d, places, 0, out);
+    if (second !== undefined) out[out.length - 1] += yaglom;
     return true;
   }
-  const [e, f] = [second[b] - second[a], third[b] - third[a]];
+  const e = second[b] - second[a];
+  const f = third[b] - third[a];
   if (Number.isNaN(d + e + f)) return false;
-  for (let k = 0; k < n; k++) {
-    out[k] += d ** orders[k];
-    out[n + k] += e ** orders[k];
-    out[2 * n + k] += f ** orders[k];
-  }
+  const n = (out.length - 3) / 3;
+  addPowers(d, places, 0, out);
+  addPowers(e, places, n, out);
+  addPowers(f, places, 2 * n, out);
   out[3 * n] += (d * (e * e + f * f)) / 2;
   out[3 * n + 1] += first[a] * first[b];
   out[3 * n + 2] += (second[a] * second[b] + third[a] * third[b]) / 2;

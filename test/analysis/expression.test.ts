@@ -89,7 +89,7 @@ describe("refusals name the column", () => {
     ["ux ^ uy", "an exponent is a whole number"],
     ["boxux", "nothing has the name boxux"],
     ["'text'", "text is no number"],
-    ["(".repeat(40) + "1" + ")".repeat(40), "nested deeper than 32"],
+    [`${"(".repeat(40)}1${")".repeat(40)}`, "nested deeper than 32"],
     [Array.from({ length: 200 }, () => "ux").join("+"), "nested deeper than 32"],
   ])("%s", (text, message) => {
     expect(() => compileExpression(text, NAMES)).toThrow(message);

@@ -59,21 +59,25 @@ function joinParts(values: Float64Array, one: Case, coordinates: readonly [Float
     ...{ cell: 0.5, labels: true, most: 1e6 },
   };
   const joined = new JoinedFragments(options, extent);
+  const corners: Three[] = [];
   for (let z = 0; z < extent[2]; z += edge[2])
-    for (let y = 0; y < extent[1]; y += edge[1])
-      for (let x = 0; x < extent[0]; x += edge[0]) {
-        const from = [x, y, z] as const;
-        const shape = from.map((at, a) => Math.min(edge[a as 0], extent[a as 0] - at)) as unknown as Three;
-        const nodes = Array.from({ length: shape[0] * shape[1] * shape[2] }, (_, i) => {
-          const row = Math.floor(i / shape[0]);
-          const k = z + Math.floor(row / shape[1]);
-          return (k * extent[1] + y + (row % shape[1])) * extent[0] + x + (i % shape[0]);
-        });
-        const column = Float64Array.from(nodes, (node) => values[node] as number);
-        const weights = column.map((_, i) => 1 + ((nodes[i] as number) % 3));
-        const columns = [column, Float64Array.from(nodes, (node) => node)];
-        joined.add(fragmentsOf(options, { columns, weights, from, shape, coordinates, periods }));
-      }
+    for (let y = 0; y < extent[1]; y += edge[1]) for (let x = 0; x < extent[0]; x += edge[0]) corners.push([x, y, z]);
+  // Parts come in any order, but the first tells the size of all.
+  const [first, ...others] = corners;
+  const inOrder = others.map((corner) => [random(), corner] as const).sort(([a], [b]) => a - b);
+  for (const [x, y, z] of [first as Three, ...inOrder.map(([, corner]) => corner)]) {
+    const from = [x, y, z] as const;
+    const shape = from.map((at, a) => Math.min(edge[a as 0], extent[a as 0] - at)) as unknown as Three;
+    const nodes = Array.from({ length: shape[0] * shape[1] * shape[2] }, (_, i) => {
+      const row = Math.floor(i / shape[0]);
+      const k = z + Math.floor(row / shape[1]);
+      return (k * extent[1] + y + (row % shape[1])) * extent[0] + x + (i % shape[0]);
+    });
+    const column = Float64Array.from(nodes, (node) => values[node] as number);
+    const weights = column.map((_, i) => 1 + ((nodes[i] as number) % 3));
+    const columns = [column, Float64Array.from(nodes, (node) => node)];
+    joined.add(fragmentsOf(options, { columns, weights, from, shape, coordinates, periods }));
+  }
   return { structures: joined.finish({ coordinates, periods }), labels: joined.labels as Int32Array };
 }
 

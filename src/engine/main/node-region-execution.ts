@@ -20,6 +20,9 @@ import type { Sharing } from "./sharing.js";
  */
 const SEARCH_PART: Triple = [64, 32, 32];
 
+/** Nodes along x and y of the columns of parts in which a region is reduced. */
+const COLUMN = 512;
+
 /** Most hits that are sorted on the main thread: more would hold it for longer than a time slice. */
 const SORTED_HERE = 4096;
 
@@ -168,7 +171,7 @@ export class RegionExecution implements Evaluation {
 
   /** Reduces the parts of all frames, a few at a time, and merges their states in the order of the parts. */
   async #reduce({ plan, frames }: ReductionQuery): Promise<Result> {
-    const { total, part } = divide(this.#region, reducedPart(plan));
+    const { total, part } = inColumns(this.#region, reducedPart(plan));
     const merged = new Merged(plan);
     const waiting = new Map<number, PartStates>();
     let [next, added] = [0, 0];
@@ -279,6 +282,23 @@ function divide({ count }: NodeRegion, edge: Triple): { readonly total: number; 
       return { from, count: [left(0), left(1), left(2)] };
     },
   };
+}
+
+/**
+ * Divides a region as `divide` does, in the order of columns along z that are `COLUMN` nodes wide: the bricks that
+ * three layers of a column touch fit a cache of half a gigabyte, so each is read once by a column and its neighbours.
+ */
+function inColumns(region: NodeRegion, edge: Triple): ReturnType<typeof divide> {
+  const { total, part } = divide(region, edge);
+  const [nx, ny, nz] = region.count.map((nodes, a) => Math.ceil(nodes / edge[a]));
+  const [wide, deep] = [Math.max(1, Math.floor(COLUMN / edge[0])), Math.max(1, Math.floor(COLUMN / edge[1]))];
+  const order: number[] = [];
+  for (let y = 0; y < ny; y += deep)
+    for (let x = 0; x < nx; x += wide)
+      for (let k = 0; k < nz; k++)
+        for (let j = y; j < Math.min(ny, y + deep); j++)
+          for (let i = x; i < Math.min(nx, x + wide); i++) order.push((k * ny + j) * nx + i);
+  return { total, part: (index) => part(order[index]) };
 }
 
 /** Counts the nodes of records from 0, as libraries of before 2019 do. */

@@ -17,7 +17,12 @@ export const STRUCTURE_FUNCTIONS = Type.Object(
     ...PLACES,
     of: Type.Optional(Type.String({ default: "u", description: "A velocity, or a scalar quantity." })),
     orders: Type.Optional(
-      Type.Array(Type.Integer({ minimum: 1, maximum: 16 }), { minItems: 1, maxItems: 16, default: [2, 3] }),
+      Type.Array(Type.Integer({ minimum: 1, maximum: 16 }), {
+        minItems: 1,
+        maxItems: 16,
+        uniqueItems: true,
+        default: [2, 3],
+      }),
     ),
     separations: Type.Union([
       Type.Object({ nodes: Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 256 }) }, closed),
