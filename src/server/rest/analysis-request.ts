@@ -2,6 +2,7 @@
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import type { Names } from "../../analysis/names.js";
 import type { ReductionPlan } from "../../analysis/plan.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { ReductionQuery } from "../../engine/contract/query.js";
@@ -200,9 +201,7 @@ export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
   return {
     base: {
       order: orderOf(asked.derivatives),
-      names: {
-        fields: Object.fromEntries(Object.keys(dataset.fields).map((name) => [name, FIELDS[name as FieldName]])),
-      },
+      names: namesFor(dataset),
       extent,
       kept,
       coordinates,
@@ -218,6 +217,11 @@ export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
     wraps: axes.map((axis, a) => axis.periodic && extent[a] === axis.nodes) as unknown as AnalysedNodes["wraps"],
     field,
   };
+}
+
+/** What expressions know of a dataset. */
+export function namesFor({ fields }: Dataset): Names {
+  return { fields: Object.fromEntries(Object.keys(fields).map((name) => [name, FIELDS[name as FieldName]])) };
 }
 
 /** The box of a region, or of all nodes: a period without its end, or up to the last node. */

@@ -5,21 +5,24 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { compileScalar } from "../../analysis/expression.js";
 import { COLOUR_MAPS } from "../../colour-map.js";
 import { AXIS_NAMES, type Dataset } from "../../engine/contract/dataset.js";
 import type { Query, Result } from "../../engine/contract/query.js";
 import { tooManyPoints } from "../../errors.js";
 import { shortestFloat32 } from "../../float32/format.js";
-import { operationOf, RECORDS, TEMPORAL_INTERPOLATION } from "../../operations.js";
-import { QUANTITIES, type Quantity, type QuantityName, quantityOf } from "../../quantities.js";
+import { GRADIENTS, type Operation, operationOf, RECORDS, TEMPORAL_INTERPOLATION, VALUES } from "../../operations.js";
+import { QUANTITIES, type Quantity } from "../../quantities.js";
 import { negotiate } from "../http/negotiate.js";
 import { readDouble, readFiniteFloat } from "../http/read-number.js";
 import { addVary } from "../http/send-answer.js";
 import type { TimeSlices } from "../life/event-loop.js";
 import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
+import { namesFor } from "./analysis-request.js";
 import { refuse } from "./parameters.js";
 import { drawPicture, Range } from "./picture.js";
+import { evaluatorFor } from "./point-columns.js";
 import {
   layBox,
   layPlane,
@@ -34,11 +37,11 @@ import { CLOSED, oneOf, optionalText } from "./schemas.js";
 import { compute } from "./serve-operation.js";
 import { TripleWriter } from "./triple-writer.js";
 
-const QUANTITY_NAMES: readonly QuantityName[] = QUANTITIES.map((quantity) => quantity.name);
-
 /** Members of the query string that slices and volumes share. */
 const SAMPLED = {
-  field: oneOf(QUANTITY_NAMES, "The quantity shown."),
+  field: Type.String({
+    description: "The quantity shown: a name of the list above, or an expression, as docs/analysis.md describes it.",
+  }),
   time: Type.String({ description: "Query time." }),
   method: optionalText("Spatial option; by default Lag6 for values and Fd4Lag4 for derivatives."),
   filterlength: optionalText("Width of the box filter; only for filtered quantities."),
@@ -124,10 +127,53 @@ export async function reduce(field: Quantity, result: Result, slices: TimeSlices
   return { values, range: range.ends };
 }
 
+type SampledQuery = Pick<SliceQuery, "field" | "time" | "method" | "filterlength" | "temporalInterpolation">;
+
 /** Sampled values, with the smallest and the largest one. */
 interface Sampled {
   readonly values: Float32Array;
   readonly range: readonly [number, number];
+}
+
+/** The methods of expressions: values by the first, derivatives by the second. */
+const EXPRESSION_METHODS = ["Lag6", "Fd4Lag4"] as const;
+
+/** Samples an expression on a grid. A method applies to the values or the derivatives, whichever it is one of. */
+async function sampleExpression(
+  life: RequestLife,
+  dataset: Dataset,
+  grid: SampleGrid,
+  { field, method, filterlength, temporalInterpolation = "PCHIP" }: SampledQuery,
+  time: number,
+): Promise<Sampled> {
+  if (filterlength !== undefined) throw refuse("filterlength", "An expression takes no filterlength.");
+  const [values, derivatives] = [VALUES, GRADIENTS].map((known: readonly string[], i) =>
+    method !== undefined && known.includes(method) ? method : EXPRESSION_METHODS[i],
+  ) as [string, string];
+  if (method !== undefined && values !== method && derivatives !== method)
+    throw refuse("method", `method must be one of ${[...new Set([...VALUES, ...GRADIENTS])].join(", ")}.`);
+  const expression = compileScalar(field, namesFor(dataset), "field");
+  await life.admit(pointsOf(grid));
+  const points = new Float32Array(3 * pointsOf(grid));
+  const sink = { slab: points, commit: () => undefined };
+  await writeGrid(grid, new TripleWriter(sink, { points: pointsOf(grid), name: "query.points" }), life.slices);
+  const options = { time, method: values, derivatives, temporalInterpolation };
+  const [column] = await evaluatorFor(life, dataset)([expression], points, options);
+  await life.computed([]);
+  const range = new Range();
+  const out = Float32Array.from(column as Float64Array);
+  range.add(out);
+  return { values: out, range: range.ends };
+}
+
+/** The quantity of a name; undefined for expressions. */
+function knownQuantity(name: string): Quantity | undefined {
+  return QUANTITIES.find((row) => row.name === name);
+}
+
+/** The name by which metrics and the log count a request. */
+function countedAs(field: string): Pick<Operation, "name"> {
+  return { name: knownQuantity(field)?.operation ?? "GetExpression" };
 }
 
 /** Samples a quantity on a grid of a dataset, within all limits and the slot of the request. */
@@ -136,13 +182,14 @@ async function sample(
   life: RequestLife,
   dataset: Dataset,
   grid: SampleGrid,
-  query: Pick<SliceQuery, "field" | "time" | "method" | "filterlength" | "temporalInterpolation">,
+  query: SampledQuery,
 ): Promise<Sampled> {
-  const field = quantityOf(query.field);
   const count = pointsOf(grid);
   const { points, name: limit } = life.limit({ points: config.limits["query.points"], name: "query.points" });
   if (count > points) throw tooManyPoints(limit, count, points);
   const time = readDouble(query.time, "time");
+  const field = knownQuantity(query.field);
+  if (field === undefined) return sampleExpression(life, dataset, grid, query, time);
   const options = readOptions(field, query);
   await life.admit(count);
   const evaluation = life.start({
@@ -187,8 +234,7 @@ export function serveSlice(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { query } = request;
-  const operation = operationOf(quantityOf(query.field).operation);
-  return compute(service, operation, request as FastifyRequest, reply, async (life) => {
+  return compute(service, countedAs(query.field), request as FastifyRequest, reply, async (life) => {
     const form = negotiate(request.headers.accept, SLICE_FORMS);
     const dataset = life.dataset(name);
     const window = readWindow(query.origin, query.extent, 2);
@@ -212,8 +258,7 @@ export function serveVolume(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { query } = request;
-  const operation = operationOf(quantityOf(query.field).operation);
-  return compute(service, operation, request as FastifyRequest, reply, async (life) => {
+  return compute(service, countedAs(query.field), request as FastifyRequest, reply, async (life) => {
     const form = negotiate(request.headers.accept, VOLUME_FORMS);
     const dataset = life.dataset(name);
     const grid = layBox(dataset, readCounts(query.nodes, 3), readWindow(query.origin, query.extent, 3));

@@ -157,6 +157,37 @@ describe("fields", () => {
   });
 });
 
+describe("an expression", () => {
+  const plane = { axis: "z", at: 0.5, time: 0.25, nodes: "3,2" } as const;
+  const valuesOf = async (query: Record<string, unknown>) => floatsOf((await slice({ ...plane, ...query })).rawPayload);
+
+  it.each([
+    ["u.y", "uy", "Lag6"],
+    ["-tr(A * A) / 2", "Q", "Fd4Lag4"],
+    ["norm(gradp)", "gradp", "None_Fd4"],
+    ["2 * ddot(S, S)", "dissipation", "M2Q8"],
+  ])("%s is the quantity %s", async (expression, field, method) => {
+    const [ours, known] = [await valuesOf({ field: expression, method }), await valuesOf({ field, method })];
+    expect(ours).toHaveLength(6);
+    for (const [i, value] of ours.entries())
+      expect(Math.abs(value - (known[i] as number))).toBeLessThanOrEqual(1e-5 * Math.abs(known[i] as number) + 1e-6);
+  });
+
+  it("knows places and the time", async () => {
+    for (const value of await valuesOf({ field: "t + 0 * x" })) expect(value).toBe(0.25);
+    for (const value of await valuesOf({ field: "z" })) expect(value).toBe(0.5);
+  });
+
+  it.each([
+    ["p + u", "field: + joins a scalar and a vector (column 3)."],
+    ["lap_pressure", "field: nothing has the name lap_pressure"],
+    ["magnetic.x", "field: the dataset has no magnetic"],
+  ])("%s is refused in one line", async (field, text) => {
+    const { detail } = (await slice({ ...plane, field })).json();
+    expect(detail).toContain(text);
+  });
+});
+
 describe("refusals", () => {
   const good = { field: "p", axis: "x", at: 0, time: 0 };
   it.each([
