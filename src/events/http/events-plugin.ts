@@ -17,7 +17,7 @@ import { represent } from "./representation.js";
 import { openResources, type Resources } from "./resources.js";
 import { SCHEMAS } from "./response-schemas.js";
 import { calendarSchema, eventSchema, eventsSchema, termSchema, termsSchema } from "./route-schemas.js";
-import { eventTermsHandler, termHandler, termsHandler } from "./term-routes.js";
+import { termHandler, termsHandler } from "./term-routes.js";
 
 /** Parts that the plugin works with. */
 export interface EventsOptions {
@@ -97,8 +97,8 @@ function addRoutes(scope: FastifyInstance, shared: Resources, docs: ApiDocs): vo
   get("/events.ics", calendarSchema(), calendarHandler(shared));
   get(`/events/${ID}.ics`, UNDOCUMENTED, eventCalendarHandler(shared));
   for (const row of VOCABULARIES) {
-    get(`/events/${ID}/${row.name}`, termsSchema(row, true), eventTermsHandler(shared, row));
-    get(`/${row.name}`, termsSchema(row), termsHandler(shared, row));
+    get(`/events/${ID}/${row.name}`, termsSchema(row, true), termsHandler(shared, row, true));
+    get(`/${row.name}`, termsSchema(row), termsHandler(shared, row, false));
     get(`/${row.name}/${ID}`, termSchema(row), termHandler(shared, row));
     get(`/${row.name}/${ID}/events`, eventsSchema("Events of a term.", true), eventsHandler(shared, row.name));
   }

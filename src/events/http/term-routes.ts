@@ -14,42 +14,34 @@ import { readTermQuery, TERM_PARAMETERS } from "./read-query.js";
 import { type Representation, represent } from "./representation.js";
 import type { Resources } from "./resources.js";
 
-/** Answers `/{vocabulary}`. */
-export function termsHandler(resources: Resources, row: Vocabulary) {
+/** Answers `/{vocabulary}`, or with `ofEvent` `/events/{id}/{vocabulary}`: the terms of an event, by the same rules. */
+export function termsHandler(resources: Resources, row: Vocabulary, ofEvent: boolean) {
   const { store, clock, settings, render } = resources;
   return (request: FastifyRequest, reply: FastifyReply) => {
     const { parameters, strict } = openRequest(request, settings, TERM_PARAMETERS);
-    const loose = looseId(parameters);
+    const loose = ofEvent ? null : looseId(parameters);
     if (loose !== null) {
       parameters.check();
       return redirectTo(`${render.prefix}/${row.name}/${loose}`, request, reply);
     }
     const query = readTermQuery(parameters, strict);
     parameters.check();
-    const page = store.view(clock(), (view) => {
-      const terms = [...view.snapshot.terms.values()].filter((term) => term.vocabulary === row.name);
-      return termsPage(resources, view, row, terms, query, `${render.prefix}/${row.name}`, parameters);
-    });
+    const id = ofEvent ? pathId(request) : null;
+    const path = id === null ? `${render.prefix}/${row.name}` : `${render.prefix}/events/${id}/${row.name}`;
+    const page = store.view(clock(), (view) =>
+      termsPage(resources, view, row, termsIn(view, row, id), query, path, parameters),
+    );
     return sendJson(request, reply, page, settings);
   };
 }
 
-/** Answers `/events/{id}/{sub}`: the event's terms, by the rules of their own collection. */
-export function eventTermsHandler(resources: Resources, row: Vocabulary) {
-  const { store, clock, settings, render } = resources;
-  return (request: FastifyRequest, reply: FastifyReply) => {
-    const id = pathId(request);
-    const { parameters, strict } = openRequest(request, settings, TERM_PARAMETERS);
-    const query = readTermQuery(parameters, strict);
-    parameters.check();
-    const page = store.view(clock(), (view) => {
-      const event = view.event(id);
-      if (!event) throw notFound();
-      const terms = event.terms[row.name].flatMap((term) => view.snapshot.terms.get(term) ?? []);
-      return termsPage(resources, view, row, terms, query, `${render.prefix}/events/${id}/${row.name}`, parameters);
-    });
-    return sendJson(request, reply, page, settings);
-  };
+/** The terms of a vocabulary, or those of an event, in its order. @throws EventsError 404 if there is no such event */
+function termsIn(view: StoreView, { name }: Vocabulary, eventId: number | null): readonly TaxonomyTerm[] {
+  const { terms } = view.snapshot;
+  if (eventId === null) return [...terms.values()].filter((term) => term.vocabulary === name);
+  const event = view.event(eventId);
+  if (!event) throw notFound();
+  return event.terms[name].flatMap((term) => terms.get(term) ?? []);
 }
 
 /** The page of some terms that a query selects; there are few, so they are filtered and sorted in memory. */
