@@ -1,5 +1,4 @@
 /** Finds what would keep a service from starting, in files and combinations of settings, before anything is started. */
-
 import { statSync } from "node:fs";
 import { isAddress } from "./addresses.js";
 import { readCluster } from "./cluster/keys.js";

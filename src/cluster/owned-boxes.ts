@@ -1,5 +1,4 @@
 /** Divides the nodes of a search or a cutout into boxes by owner. */
-
 import type { NodeRegion } from "../engine/contract/node-region.js";
 import type { RegionBox } from "../engine/contract/query.js";
 import type { Regions } from "./regions.js";

@@ -9,9 +9,7 @@ import { sortTables } from "../kernels/brick-order.js";
 import { wrap } from "../kernels/stencil.js";
 import type { Axes, Axis, Bricking, Triple } from "../kernels/types.js";
 
-/**
- * Nodes along an edge of a region: fewer if a grid would otherwise have few regions, but not fewer than the least.
- */
+/** Nodes along an edge of a region: fewer if a grid would otherwise have few regions, but not fewer than the least. */
 const EDGE = { most: 128, least: 64 } as const;
 /** How many regions a grid is divided into: at least, if its size allows it, and at most. */
 const FEWEST = 64;

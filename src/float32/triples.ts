@@ -2,7 +2,6 @@
  * `TripleScanner` reads items of three numbers fast: it compares the bytes of their tags with those of an earlier item,
  * and scans digits.
  */
-
 import { CUT, DecimalScanner, IN_DOUBT } from "./number-scanner.js";
 import { parseFloat32 } from "./parse.js";
 
@@ -22,9 +21,7 @@ export const LONGEST_NUMBER = 64;
  */
 export type ItemRules = "xml" | "json" | "lines";
 
-/**
- * Reads items that repeat the tags of an earlier item byte for byte, and so mean the same in the same scope.
- */
+/** Reads items that repeat the tags of an earlier item byte for byte, and so mean the same in the same scope. */
 export class TripleScanner {
   /** The index in `bytes` after the last item that the last scan has read. */
   position = 0;

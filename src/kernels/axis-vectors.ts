@@ -2,7 +2,6 @@
  * Makes the weight vectors of one axis of which derivatives are products: interpolation alone, and fused with
  * differences of several kinds.
  */
-
 import {
   type DifferenceOrder,
   type DifferenceRows,

@@ -2,7 +2,6 @@
  * Opens boxes of nodes of one field: in place when one brick holds them, gathered to scratch when they cross brick
  * faces.
  */
-
 import { createRuns, cutRun, type Runs, wrap } from "./stencil.js";
 import type { Axes, BrickField, Bricking, BrickReader, Values } from "./types.js";
 

@@ -1,5 +1,4 @@
 /** Sorts points by brick: Morton order of bricks, then Morton order of cubes of 8 cells within, by a radix sort. */
-
 import { searchCell, wrap } from "./stencil.js";
 import type { Axes, Axis, Bricking } from "./types.js";
 

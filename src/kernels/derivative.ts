@@ -1,5 +1,4 @@
 /** Differentiates fields at points: per axis a few weight vectors, and sums of their tensor products. */
-
 import { createDifferenceVectors, FIRST, FITTED, PAIR, SECOND, THIRD, UNFITTED } from "./axis-vectors.js";
 import { type DifferenceOrder, MIXED_DIFFERENCES } from "./finite-difference.js";
 import { createNodalSum, nodalTaps } from "./nodal.js";

@@ -2,7 +2,6 @@
  * Computes finite-difference weights of order 4, 6 and 8 at nodes: centred on uniform axes, off-centre at ends,
  * tabulated elsewhere.
  */
-
 import { barycentricWeights } from "./lagrange.js";
 import { nodeStencil } from "./stencil.js";
 import type { Axis } from "./types.js";

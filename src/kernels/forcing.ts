@@ -1,5 +1,4 @@
 /** Evaluates forces known in closed form at points: Taylor-Green, and tables of Fourier modes. */
-
 import { axisLength } from "./stencil.js";
 import type { Axes, FrameWeights } from "./types.js";
 

@@ -1,5 +1,4 @@
 /** Computes Lagrange weights of order 4, 6 and 8: closed form on uniform axes, barycentric on tabulated ones. */
-
 import { type Place, place } from "./stencil.js";
 import type { Axis } from "./types.js";
 

@@ -1,5 +1,4 @@
 /** Text tasks turn text into points and results into text, in memory that all threads share. */
-
 import type { ItemRules } from "../float32/triples.js";
 
 /** Reads items of three numbers, all in the same form, from text (`float32/triples.ts`). */

@@ -1,5 +1,4 @@
 /** `writtenRecords` writes large results as text on the worker threads, a few passages ahead of the reader. */
-
 import { RecordWriter, recordBytes } from "../float32/record-writer.js";
 import type { QueryTexts, RecordForm } from "./text-task.js";
 

@@ -1,5 +1,4 @@
 /** `fieldprobe inspect` prints the contents of a file and explains how it would be served. */
-
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";

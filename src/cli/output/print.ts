@@ -1,5 +1,4 @@
 /** Prints points and their records as CSV or JSON, in passages, so that no answer has to fit one string. */
-
 import { FloatWriter } from "../../float32/format.js";
 
 /** The answer to print, with the facts that identify it. */

@@ -1,5 +1,4 @@
 /** Interpolates velocities to a lattice of points, separably and from bricks on demand. */
-
 import { visitBrickParts } from "../block.js";
 import { createAxisWeights } from "../lagrange.js";
 import { createRuns, cutRun, type Runs, wrap } from "../stencil.js";

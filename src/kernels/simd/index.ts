@@ -1,7 +1,6 @@
 /**
  * Offers the SIMD module through the interfaces of the plain kernels; everything it touches is in one shared memory.
  */
-
 import { sortByBrick as sortPlainly } from "../brick-order.js";
 import type { IntervalSums } from "../filter/interval-sums.js";
 import type { Accelerator } from "../index.js";

@@ -2,7 +2,6 @@
  * Makes the schemes that the SIMD module evaluates: separable products for interpolation, Fd4Lag4 and splines, weighted
  * nodes for the None options.
  */
-
 import type { DifferenceOrder } from "../finite-difference.js";
 import type { SchemeRequest } from "../index.js";
 import { nodalTaps } from "../nodal.js";

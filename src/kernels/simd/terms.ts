@@ -1,5 +1,4 @@
 /** Writes kernels as data: separable products for interpolation, Fd4Lag4 and splines. */
-
 import { MIXED_DIFFERENCES } from "../finite-difference.js";
 import { PAIRS } from "../nodal.js";
 import { SPLINE_TERMS, type SplineQuantity } from "../spline.js";

@@ -1,5 +1,4 @@
 /** Reads the query string of `GET cutout/api/local`: nodes, frames and variable. */
-
 import type { Axis, Dataset } from "../../engine/contract/dataset.js";
 import { excerpt, RequestError } from "../../errors.js";
 import type { Operation } from "../../operations.js";

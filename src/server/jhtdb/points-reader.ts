@@ -1,5 +1,4 @@
 /** `PointsReader` reads request bodies with one point per line, `x TAB y TAB z`, as they arrive. */
-
 import { excerpt, type RequestError } from "../../errors.js";
 import { DecimalScanner } from "../../float32/number-scanner.js";
 import { parseFloat32 } from "../../float32/parse.js";

@@ -2,7 +2,6 @@
  * `serveCutout` answers `GET cutout/api/local`: the stored numbers of a box in the form of an xarray dataset, as they
  * are read.
  */
-
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { checkAvailable } from "../../engine/contract/check-available.js";
 import type { Axis, Dataset } from "../../engine/contract/dataset.js";

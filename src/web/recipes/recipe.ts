@@ -1,5 +1,4 @@
 /** A recipe is a query with all that a copied text says of it. */
-
 import { shortestDecimal, shortestFloat32 } from "../../float32/format.js";
 import type { PointQuery } from "../state/point-query.js";
 

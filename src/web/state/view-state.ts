@@ -1,5 +1,4 @@
 /** The view state holds the whole view as one record, which the address of the page carries, so that links share it. */
-
 import { COLOUR_MAPS, type ColourMapName } from "../../colour-map.js";
 import { shortestDecimal, withoutNoise } from "../../float32/format.js";
 import { HESSIANS, type SpatialInterpolation, VALUES } from "../../operations.js";
