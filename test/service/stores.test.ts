@@ -48,7 +48,9 @@ describe("a dataset behind HTTP", () => {
     });
     await server.put("files", new Map([["far-file.h5", readFileSync(path)]]));
     await bucket.put("runs", new Map([...zarrObjects(SPEC)].map(([key, bytes]) => [`bucket.zarr/${key}`, bytes])));
-    const far = ["far", "gone", "silent"].map((name) => `${server.url}/${name}.zarr`);
+    const slow = Array.from({ length: 7 }, (_, i) => `slow-${i}`);
+    for (const name of slow) await server.put(`${name}.zarr`, zarrObjects(SPEC));
+    const far = ["far", "gone", "silent", ...slow].map((name) => `${server.url}/${name}.zarr`);
     service = await serveTestData(
       [join(SCRATCH, "data"), ...far, `${server.url}/files/far-file.h5`, "s3://cubes/runs"],
       { EVENTS: "off" },
@@ -133,6 +135,77 @@ describe("a dataset behind HTTP", () => {
     await expect.poll(() => server.requests).toBeGreaterThan(before);
     for (const name of ["near", "near", "near"]) expect((await ask(name)).status).toBe(200);
     expect(answered).toBe(0);
+    end.abort();
+    await Promise.all(waiting);
+    await server.set({ silent: false });
+  });
+
+  const few = [1, 2, 3].map((k) => [k, 2 * k, 3 * k]);
+  const DOORS: readonly (readonly [string, string, object | null])[] = [
+    [
+      "a search",
+      "GetThreshold?field=u&time=1&threshold=0&spatialInterpolation=None&x_start=1&x_end=12&y_start=1&y_end=10&z_start=1&z_end=11",
+      {},
+    ],
+    [
+      "a filter in layers",
+      "GetBoxFilterVelocity?time=1&filterlength=3&nlayers=1&temporalInterpolation=PCHIP",
+      { points: few },
+    ],
+    ["a filter over cubes", "GetBoxFilter?field=velocity&time=1&filterwidth=3", { points: few }],
+    ["tracking", "GetPosition?StartTime=0.5&spatialInterpolation=Lag4&dt=0.0001&nt=8", { points: few }],
+    [
+      "adaptive tracking",
+      "GetPosition?StartTime=0.5&spatialInterpolation=Lag4&dt=0.0001&nt=8&integrator=dopri5",
+      { points: few },
+    ],
+    ["a cutout", "cutout?field=u&T=1&x_start=1&x_end=12&y_start=1&y_end=10&z_start=1&z_end=11", null],
+    [
+      "means of a cutout",
+      "cutout?field=u&T=1&x_start=1&x_end=12&y_start=1&y_end=10&z_start=1&z_end=11&filter_width=3",
+      null,
+    ],
+  ];
+  const atDoor = (name: string, path: string, body: object | null, signal?: AbortSignal): Promise<Response> =>
+    fetch(`${service.url}/api/datasets/${name}/${path}`, {
+      ...(signal && { signal }),
+      ...(body && {
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "application/octet-stream" },
+        body: JSON.stringify(body),
+      }),
+    });
+
+  it.each(DOORS.map((door, i) => [...door, `slow-${i}`] as const))(
+    "has the values of its copy though every object takes longer than a time slice: %s",
+    async (_, path, body, name) => {
+      await server.set({ pauseMs: 40 });
+      const far = await atDoor(name, path, body);
+      await server.set({ pauseMs: 0 });
+      const near = await atDoor("near", path, body);
+      expect([far.status, near.status]).toEqual([200, 200]);
+      const [there, here] = await Promise.all(
+        [far, near].map(async (answer) => Buffer.from(await answer.arrayBuffer())),
+      );
+      expect(here?.length).toBeGreaterThan(10);
+      expect(there?.equals(here as Buffer)).toBe(true);
+    },
+  );
+
+  it.each(DOORS)("delays no query of other datasets while it does not answer: %s", async (_, path, body) => {
+    await server.set({ silent: true });
+    const end = new AbortController();
+    const statuses: number[] = [];
+    const waiting = Array.from({ length: 20 }, () =>
+      atDoor("silent", path, body, end.signal).then(
+        ({ status }) => statuses.push(status),
+        () => undefined,
+      ),
+    );
+    await expect.poll(() => text("/metrics")).toMatch(/^fieldprobe_batches_(queued|running) [1-9]/m);
+    for (let i = 0; i < 10; i++) expect((await ask("near")).status).toBe(200);
+    expect((await atDoor("near", path, body)).status).toBe(200);
+    expect(statuses.filter((status) => status !== 503)).toEqual([]);
     end.abort();
     await Promise.all(waiting);
     await server.set({ silent: false });

@@ -15,8 +15,22 @@ export interface Slab {
   readonly count: number;
 }
 
+/** How a task has waited for a store in time slices that it left with nothing done. */
+export interface Waited {
+  readonly waits: true;
+  /** The brick that it waits for, and how often it was another one than before. */
+  readonly brick: string;
+  readonly changes: number;
+}
+
+/** A task that may read stores. */
+interface ReadingTask {
+  /** Null or absent: it has not waited since it last made progress. */
+  readonly waited?: Waited | null;
+}
+
 /** The evaluation of one batch of a query: points in, `count * itemsPerPoint * components` float32 out. */
-export interface BatchTask {
+export interface BatchTask extends ReadingTask {
   readonly kind: "batch";
   readonly query: Query;
   /** Fields that the batch reads, in the order of its kernel. */
@@ -116,7 +130,7 @@ export interface PingTask {
 }
 
 /** Finds the nodes of a box whose value is above a threshold. */
-export interface SearchTask {
+export interface SearchTask extends ReadingTask {
   readonly kind: "search";
   readonly dataset: Dataset;
   readonly source: number;
@@ -138,7 +152,7 @@ export interface JoinTask {
 }
 
 /** Copies a box of nodes, with strides and means, into `out`: [z][y][x][component]. */
-export interface CutoutTask {
+export interface CutoutTask extends ReadingTask {
   readonly kind: "cutout";
   readonly dataset: Dataset;
   readonly source: number;
@@ -151,7 +165,7 @@ export interface CutoutTask {
 }
 
 /** Reduces quantities at the nodes of a part of a region. */
-export interface ReduceTask {
+export interface ReduceTask extends ReadingTask {
   readonly kind: "reduce";
   readonly dataset: Dataset;
   readonly source: number;

@@ -141,7 +141,9 @@ class FieldEngine implements Engine {
       this.#running.delete(place);
       signal?.removeEventListener("abort", abort);
     };
-    const life = { deadlineMs: deadlineMs ?? this.#config.limits["query.deadlineMs"], ended, client };
+    const patience = deadlineMs ?? this.#config.limits["query.deadlineMs"];
+    const told = onStoreWait === undefined ? {} : { onStoreWait };
+    const life = { deadlineMs: patience, ended, client, ...told };
     const checked = this.#check(query, dataset, alone, box);
     const setting = alone ? { ...this.#setting, sharing: null } : this.#setting;
     const execution =
@@ -150,7 +152,6 @@ class FieldEngine implements Engine {
             ...life,
             stream,
             ...(points === undefined ? {} : { points }),
-            ...(onStoreWait === undefined ? {} : { onStoreWait }),
           })
         : new RegionExecution(setting, checked, checked.region, life);
     const abort = (): void => execution.abort();

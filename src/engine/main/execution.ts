@@ -1,7 +1,6 @@
 /** An execution runs one query: it plans batches as points arrive, runs them on a carrier and returns the result. */
-import { BusyError, FieldprobeError, LimitError, RequestError, tooManyPoints, WorkerError } from "../../errors.js";
+import { FieldprobeError, LimitError, RequestError, tooManyPoints, WorkerError } from "../../errors.js";
 import { RECORDS } from "../../operations.js";
-import { storeOf } from "../../storage/file/dataset.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { recordOf, recordTimes } from "../contract/particle-records.js";
 import { frameShift, notFiniteError, slabOutsideError } from "../contract/positions.js";
@@ -20,8 +19,6 @@ import type { DividedTask } from "./sharing.js";
 const SWEEP_FROM = 128;
 /** Most float32 values in a part of a streamed result. One such part for each worker, and two more, may wait unread. */
 export const PART_VALUES = 1 << 20;
-/** Seconds after which a query of a slow store is worth another try. */
-const STORE_RETRY_S = 5;
 
 /** The error of the whole query (index -1), or of its failed task with the lowest index. */
 interface QueryFailure {
@@ -81,13 +78,13 @@ export class Execution implements Evaluation {
   constructor(
     setting: QueryContext,
     checked: CheckedQuery | FieldprobeError,
-    control: LifeControl & Pick<StartControl, "stream" | "points" | "onStoreWait">,
+    control: LifeControl & Pick<StartControl, "stream" | "points">,
   ) {
-    const { stream = false, points, onStoreWait } = control;
+    const { stream = false, points } = control;
     this.#life = new QueryLife(setting, control, {
       failed: (error) => this.#failed(error),
       release: () => this.#release(),
-      waits: (waits) => this.#tellWait(waits, onStoreWait),
+      dataset: () => this.#checked?.dataset ?? null,
     });
     this.#stream = stream ? { done: new Set(), unread: 0, outside: null, wake: () => undefined } : null;
     this.#setting = setting;
@@ -258,12 +255,6 @@ export class Execution implements Evaluation {
     if (divided && sharing?.pays(checked, this.points.count)) return planByPeers(setting, sharing);
     if (tiled) return planByTiles(setting);
     return sweep && this.points.count >= SWEEP_FROM ? planBySweep(setting, carrier.cacheBytes) : planByArrival(setting);
-  }
-
-  #tellWait(waits: boolean, tell: StartControl["onStoreWait"]): void {
-    const dataset = this.#checked?.dataset;
-    if (dataset && tell?.(waits ? storeOf(dataset) : null) === false)
-      this.#life.fail(new BusyError("Too many queries wait for the store of this dataset.", STORE_RETRY_S));
   }
 
   /** Evaluates a batch that is all of a small query at once; false if a thread has to. */

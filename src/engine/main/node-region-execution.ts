@@ -59,6 +59,7 @@ export class RegionExecution implements Evaluation {
     this.#failed.catch(() => undefined);
     this.#life = new QueryLife(setting, control, {
       failed: (error) => fail(error),
+      dataset: () => this.#dataset,
       release: () => {
         this.points.release();
         this.velocities.release();

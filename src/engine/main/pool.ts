@@ -13,7 +13,7 @@ import { StoreThread } from "../../storage/thread/store-thread.js";
 import { createPacker } from "../contract/dataset-copy.js";
 import { reviveError } from "../contract/errors-as-data.js";
 import { memoryLayout } from "../contract/memory.js";
-import type { BatchTask, Progress, Task } from "../contract/task.js";
+import type { BatchTask, Progress, Task, Waited } from "../contract/task.js";
 import type { Carrier, RunOptions } from "./carrier.js";
 import { createShare, FairQueue, noteWait, type QueryShare } from "./fair-queue.js";
 import { InlineBatches } from "./inline-batches.js";
@@ -233,11 +233,10 @@ class ThreadPool implements Carrier {
       const outcome = await group.run(this.#pack(queued.task), queued.kill);
       this.#queue.charge(queued, performance.now() - since);
       if (!outcome.ok) throw reviveError(outcome);
-      const { task } = queued;
-      const progress = task.kind === "batch" || task.kind === "cutout" ? (outcome.value as Progress | null) : null;
-      if (progress && !queued.kill?.aborted) {
-        noteWait(queued.share, progress.waits ?? false);
-        queued.task = { ...task, progress } as Task;
+      const next = continued(queued.task, outcome.value);
+      if (next !== null && !queued.kill?.aborted) {
+        noteWait(queued.share, (outcome.value as Progress | Waited).waits ?? false);
+        queued.task = next;
         this.#queue.return(queued);
       } else this.#end(queued, () => queued.resolve(outcome.value));
     } catch (error) {
@@ -281,6 +280,15 @@ class ThreadPool implements Carrier {
     this.#queue.ended(queued);
     afterAhead(queued, settle);
   }
+}
+
+/** A task that has not ended with its time slice as it goes on; null: it has ended. */
+function continued(task: Task, value: unknown): Task | null {
+  if (task.kind !== "batch" && task.kind !== "cutout" && task.kind !== "search" && task.kind !== "reduce") return null;
+  const { waits, changes } = (value ?? {}) as Partial<Waited>;
+  if (waits && changes !== undefined) return { ...task, waited: value as Waited };
+  if (value === null || task.kind === "search" || task.kind === "reduce") return null;
+  return { ...task, progress: value as Progress, waited: null };
 }
 
 /** Settles a task once no thread works on it, nor on its bricks. */

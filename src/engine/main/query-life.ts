@@ -1,8 +1,8 @@
 /** The life of a running query: its deadline, its tasks on worker threads, and what ends and releases them. */
 import { setMaxListeners } from "node:events";
 import type { Limits } from "../../config.js";
-import { CancelledError, DeadlineError, type FieldprobeError } from "../../errors.js";
-import type { Dataset } from "../../storage/file/dataset.js";
+import { BusyError, CancelledError, DeadlineError, type FieldprobeError } from "../../errors.js";
+import { type Dataset, storeOf } from "../../storage/file/dataset.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import type { Result, StartControl } from "../contract/query.js";
 import type { Task } from "../contract/task.js";
@@ -33,8 +33,11 @@ export interface QueryContext {
   failed(error: unknown): void;
 }
 
+/** Seconds after which a query of a slow store is worth another try. */
+const STORE_RETRY_S = 5;
+
 /** How a query is run. */
-export interface LifeControl extends Pick<StartControl, "client"> {
+export interface LifeControl extends Pick<StartControl, "client" | "onStoreWait"> {
   /** Time that the result may take after the end of the input. */
   readonly deadlineMs: number;
   /** Called once nothing of the query is left: its result is released, or it failed and its last task has ended. */
@@ -47,8 +50,8 @@ interface LifeEvents {
   readonly failed: (error: FieldprobeError) => void;
   /** Gives buffers back; called once, when neither a task nor a reader uses them any more. */
   readonly release: () => void;
-  /** Called when the query begins to wait for a store, and when it no longer does. */
-  readonly waits?: (waits: boolean) => void;
+  /** The dataset that the query reads, if any. */
+  readonly dataset: () => Dataset | null;
 }
 
 /**
@@ -77,7 +80,7 @@ export class QueryLife {
     this.#context = context;
     this.#control = control;
     this.#events = events;
-    this.share = createShare(control.client, events.waits);
+    this.share = createShare(control.client, (waits) => this.#tellWait(waits));
   }
 
   get texts(): QueryTexts {
@@ -157,6 +160,13 @@ export class QueryLife {
       this.#running--;
       this.#releaseIfUnused();
     }
+  }
+
+  /** Tells whoever started the query that it begins to wait for a store, or no longer does; refused, it fails. */
+  #tellWait(waits: boolean): void {
+    const dataset = this.#events.dataset();
+    if (dataset && this.#control.onStoreWait?.(waits ? storeOf(dataset) : null) === false)
+      this.fail(new BusyError("Too many queries wait for the store of this dataset.", STORE_RETRY_S));
   }
 
   /** Fails the query, unless it is over: its caller is told at once, its tasks end at their next group of points. */

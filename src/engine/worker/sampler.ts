@@ -52,6 +52,17 @@ export type Emit = (values: Float64Array, order: Uint32Array, count: number) => 
 /** Asks whether the time slice has ended; `waits`: nothing can be done before bricks arrive from their store. */
 export type Pause = (waits?: boolean) => boolean;
 
+/** Thrown out of work that waits for a store when its time slice is over; the work begins again in another slice. */
+export class StoreWait extends Error {
+  /** The brick that it waits for. */
+  readonly brick: string;
+
+  constructor(brick: string) {
+    super("bricks are on their way from a store");
+    this.brick = brick;
+  }
+}
+
 /** The bricks of one field that a group needs. */
 interface FieldSpace {
   /** For each frame a table by brick: index of its first value in the memory; -1 for bricks that are not pinned. */
@@ -71,6 +82,8 @@ interface FieldSpace {
 
 /** The sampler of one thread, with its arena, its view of the brick cache and its SIMD module. */
 export class Sampler {
+  /** Whether work that cannot pause should give its thread up while it waits for a store. */
+  mayLeave: () => boolean = () => false;
   readonly accelerator: SimdAccelerator | undefined;
   /** Positions of the batch in the caller's order, three values per point; the caller fills it before `sample`. */
   readonly positions: Float64Array;
@@ -160,7 +173,7 @@ export class Sampler {
     emit: Emit,
     stop: () => void,
     from = 0,
-    pause: Pause = () => false,
+    pause: Pause = (waits) => this.#leaveIfWaiting(waits === true, sampling),
   ): number {
     this.#allowanceCache(sampling);
     this.#arrange(sampling, count);
@@ -359,6 +372,7 @@ export class Sampler {
       visit: (frame, brick, use) => {
         request.frame = frame;
         request.bricks[0] = brick;
+        if (source.fetched !== undefined) this.#awaitBrick(source, request);
         this.#cache.acquire([request]);
         try {
           use(this.#data, request.offsets[0]);
@@ -367,6 +381,22 @@ export class Sampler {
         }
       },
     };
+  }
+
+  /** Waits for a brick of a store that the cache lacks. @throws StoreWait when the time slice is over */
+  #awaitBrick({ source, fetched }: BrickSource, request: Parameters<BrickPins["missing"]>[0]): void {
+    const { frame, bricks } = request;
+    while (
+      this.#cache.missing(request).length > 0 &&
+      fetched?.([{ frame, bricks: [bricks[0]] }])[0]?.bricks.length === 0
+    )
+      if (this.mayLeave()) throw new StoreWait(`${source} ${frame} ${bricks[0]}`);
+  }
+
+  /** @throws StoreWait when the time slice is over */
+  #leaveIfWaiting(waits: boolean, { sources: [{ source }] }: Sampling): false {
+    if (waits && this.mayLeave()) throw new StoreWait(`${source} ${this.#fields[0].list[0]}`);
+    return false;
   }
 
   /** Sorts the batch by the bricks of its first field into `#sorted` and `#order`. */

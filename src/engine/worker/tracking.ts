@@ -30,10 +30,11 @@ const TOLERANCE = 1e-6;
 export function trackParticles(context: BatchContext): Progress | null {
   const { task, open, pause } = context;
   const { query, count, steps, step, last, progress } = task;
-  const positions = progress?.positions ?? new Float64Array(3 * count);
+  // A step may be left while it waits for a store: what earlier slices have handed on stays as it is.
+  const positions = progress?.positions?.slice() ?? new Float64Array(3 * count);
   if (progress === undefined) fillPositions(task.points, positions, STILL);
-  const outlet = outletOf(context, progress?.exits ?? null);
-  const state = progress?.state ?? new Float64Array(stateSize(query) * count);
+  const outlet = outletOf(context, progress?.exits?.slice() ?? null);
+  const state = progress?.state?.slice() ?? new Float64Array(stateSize(query) * count);
   const taken = query.integrator === "dopri5" ? dopri5State(state, count).taken : null;
   const records = recorder(context, outlet?.exits ?? null, taken);
   if (progress === undefined) records.start(positions);

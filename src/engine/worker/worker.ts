@@ -16,17 +16,19 @@ import { COMPUTING, digestBuild } from "../contract/build-digest.js";
 import { type BatchMessage, readDataset, type TaskMessage, type TicketedTask } from "../contract/dataset-copy.js";
 import { failureOf } from "../contract/errors-as-data.js";
 import type { WorkerSetup } from "../contract/memory.js";
-import type { Progress, ScanTask, TaskOutcome } from "../contract/task.js";
+import type { Progress, ScanTask, TaskOutcome, Waited } from "../contract/task.js";
 import { evaluateBatch, readAhead } from "./batch.js";
 import { compress } from "./compress.js";
 import { cutNodes, searchNodes } from "./node-regions.js";
 import { OpenDatasets } from "./open-dataset.js";
 import { NodeReductions } from "./reduce-nodes.js";
-import { Sampler } from "./sampler.js";
+import { Sampler, StoreWait } from "./sampler.js";
 import { sortSection } from "./sweep-sort.js";
 
 /** Length of a time slice: the time after which a batch gives its thread up when others wait. */
 const SLICE_MS = 10;
+/** Changes of the brick that a task waits for after which it keeps its thread: the cache may be too small for all. */
+const MOST_CHANGES = 4096;
 
 // piscina wraps the data it is given.
 const { memory, layout, chunkBytes, fd8Legacy, contended, loaded, tickets } = workerData as WorkerSetup;
@@ -81,6 +83,25 @@ function evaluateForSlice(task: BatchMessage): Progress | null {
   return progress && waits ? { ...progress, waits } : progress;
 }
 
+/**
+ * Runs work of which some cannot pause while it waits for a store. When its slice is over, such work is left with
+ * nothing done, and begun again in another slice, for which the cache has more of its bricks.
+ */
+function leavingStores<T>(waited: Waited | null | undefined, work: () => T): T | Waited {
+  const end = performance.now() + SLICE_MS;
+  const { changes, brick: awaited } = waited ?? { changes: 0, brick: "" };
+  sampler.mayLeave = () => changes < MOST_CHANGES && performance.now() > end;
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof StoreWait)) throw error;
+    const { brick } = error;
+    return { waits: true, brick, changes: changes + (brick === awaited ? 0 : 1) };
+  } finally {
+    sampler.mayLeave = () => false;
+  }
+}
+
 /** Starts a time slice, and returns the question whether it has ended. */
 function startSlice(): () => boolean {
   const end = performance.now() + SLICE_MS;
@@ -108,15 +129,15 @@ function perform(task: TaskMessage): unknown {
     case "compress":
       return compress(task);
     case "search":
-      return searchNodes(task, datasets.of(task), sampler);
+      return leavingStores(task.waited, () => searchNodes(task, datasets.of(task), sampler));
     case "join":
       return recordsByValue(task.parts, task.count);
     case "reduce":
-      return reductions.reduce(task, datasets.of(task), sampler);
+      return leavingStores(task.waited, () => reductions.reduce(task, datasets.of(task), sampler));
     case "cutout":
-      return cutNodes(task, datasets.of(task), sampler, startSlice());
+      return leavingStores(task.waited, () => cutNodes(task, datasets.of(task), sampler, startSlice()));
     case "batch":
-      return evaluateForSlice(task);
+      return leavingStores(task.waited, () => evaluateForSlice(task));
     case "ahead":
       return readAhead(task, datasets.of(task), sampler, () => Atomics.load(contended, 0) === 1);
   }
