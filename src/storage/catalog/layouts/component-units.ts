@@ -3,7 +3,7 @@ import { placeOf } from "../../file/files.js";
 import type { Contents, FieldOfPlan, Findings, LayoutPlan } from "./layout.js";
 import { contradictionOf, factorBetween } from "./units.js";
 
-/** The plan with a factor for each component in another unit than the first. */
+/** The plan with a factor for each component in another unit than the first that states one. */
 export function inOneUnit(contents: Contents, plan: LayoutPlan, findings: Findings): LayoutPlan {
   const fields = Object.entries(plan.fields).map(([name, field]) => [
     name,
@@ -21,13 +21,13 @@ function converted(contents: Contents, name: string, field: FieldOfPlan, finding
     const first = firstPath(field, path);
     return { path: first, units: contents.texts(first, "units")?.join(" ").trim() ?? "" };
   });
-  const [to] = said as [(typeof said)[0]];
+  const to = said.find(({ units }) => units !== "") ?? (said[0] as (typeof said)[0]);
   const others = said.filter(({ units }) => contradictionOf(to.units, units));
   const unknown = others.find(({ units }) => factorBetween(units, to.units) === null);
   const [other] = others;
   if (other === undefined) return field;
-  const isPart = said.find(({ units }) => units === "");
-  if (unknown !== undefined || isPart !== undefined) {
+  const unstated = said.find(({ units }) => units === "");
+  if (unknown !== undefined || unstated !== undefined) {
     const { path, units } = unknown ?? other;
     askUnit(`${to.path} is in "${to.units}" and ${path} in "${units}"`, name, findings);
     return field;

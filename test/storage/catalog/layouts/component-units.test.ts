@@ -51,6 +51,7 @@ describe("components in different units", () => {
     ["unknown", ["m/s", "u_tau", "m/s"], /\/u is in "m\/s" and \/v in "u_tau"/],
     ["of other kinds", ["m/s", "Pa", "m/s"], /\/u is in "m\/s" and \/v in "Pa"/],
     ["known of some only", ["m/s", "", "cm/s"], /\/u is in "m\/s" and \/w in "cm\/s"/],
+    ["not known of the first", ["", "m/s", "cm/s"], /\/v is in "m\/s" and \/w in "cm\/s"/],
   ] as const)("are asked about if they are %s", async (name, units, asks) => {
     const path = await made(name.replaceAll(" ", "-"), inUnits(...units));
     expect(() => openSource(path, 2 ** 26)).toThrow(asks);
