@@ -64,6 +64,29 @@ describe("a series of files", () => {
     };
     const paths = await filesOf("units", { "u_0.h5": units("m/s", 0), "u_1.h5": units("cm/s", 1) });
     expect(() => recogniseSeries(paths, {})).toThrow(/u_1\.h5 states other units or labels than .*u_0\.h5/);
+    const lengths = (text: string, time: number) => (file: File) => {
+      at(time)(file);
+      for (const name of ["x", "y", "z"]) (file.get(name) as H5Dataset).create_attribute("units", text);
+    };
+    const later = await filesOf("lengths", {
+      "l_0.h5": lengths("m", 0),
+      "l_1.h5": lengths("m", 1),
+      "l_2.h5": lengths("cm", 2),
+    });
+    expect(() => recogniseSeries(later, {})).toThrow(/l_2\.h5 states other units or labels than .*l_0\.h5/);
+  });
+
+  it("asks about components in another order in a file that is not the first", async () => {
+    const ordered = (text: string, time: number) => (file: File) => {
+      at(time)(file);
+      for (const name of ["u", "v", "w"]) (file.get(name) as H5Dataset).create_attribute("axes", text);
+    };
+    const paths = await filesOf("orders", {
+      "o_0.h5": ordered("zyx", 0),
+      "o_1.h5": ordered("zyx", 1),
+      "o_2.h5": ordered("zxy", 2),
+    });
+    expect(() => recogniseSeries(paths, {})).toThrow(/o_2\.h5/);
   });
 });
 

@@ -34,7 +34,7 @@ interface Suspect {
 /**
  * Asks about the statements at the objects that a description reads, and above them.
  *
- * @returns units and labels of the fields as text
+ * @returns units and labels of the fields and coordinates as text
  */
 export function askStatements(contents: Contents, plan: LayoutPlan, findings: Findings): string {
   const fields = fieldPaths(contents, plan);
@@ -63,7 +63,8 @@ export function askStatements(contents: Contents, plan: LayoutPlan, findings: Fi
   }
   for (const [axis, path] of places) askCoordinateNames(contents, axis, path, findings);
   for (const [path] of [...fields.values()].flat()) if (path !== undefined) addPacking(contents, path, findings);
-  return labelsOfAll(contents, fields, findings);
+  const coordinates = places.map(([axis, path]) => `${axis} ${labelsAt(contents, path)}`);
+  return [labelsOfAll(contents, fields, findings), ...coordinates].join("; ");
 }
 
 /** Paths of the datasets of each field: by component, every frame. */
