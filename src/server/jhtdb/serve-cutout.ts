@@ -9,10 +9,11 @@ import type { Evaluation, FrameBox, Result } from "../../engine/contract/query.j
 import { LimitError, tooManyPoints } from "../../errors.js";
 import { FIELDS } from "../../operations.js";
 import { sendStream } from "../http/send-answer.js";
-import { RequestLife } from "../life/request-life.js";
+import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
 import { timesOf } from "../rest/describe.js";
 import { refuse } from "../rest/parameters.js";
+import { compute } from "../rest/serve-operation.js";
 import { nestedStream } from "../rest/write-answer.js";
 import { type CutoutQuery, readCutoutQuery, readCutoutTexts, type StridedRange } from "./cutout-query.js";
 import { JSON_TYPE, tokenIn } from "./serve-values.js";
@@ -127,14 +128,9 @@ function datasetOf(life: RequestLife, name: string | undefined): Dataset {
 /**
  * Answers a cutout. Nothing is sent before its first numbers are ready, so most failures still get their own status.
  */
-export async function serveCutout(
-  service: Service,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const life = RequestLife.begin(service, request, reply, "values");
-  try {
-    life.authorise(tokenIn(request.query, "token"));
+export function serveCutout(service: Service, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const caller = { name: "values", token: tokenIn(request.query, "token") };
+  const steps = async (life: RequestLife): Promise<FastifyReply> => {
     const texts = readCutoutTexts(request.query);
     const dataset = datasetOf(life, texts.get("dataset"));
     const query = readCutoutQuery(texts, dataset, timesOf(dataset.time).length);
@@ -156,8 +152,6 @@ export async function serveCutout(
     const passages = write(layoutOf(dataset, query, components), frames(life, boxes, start, first));
     await sendStream(reply, JSON_TYPE, passages, service, life);
     return reply;
-  } catch (error) {
-    if (life.giveUp(error)) return reply;
-    throw error;
-  }
+  };
+  return compute(service, null, request, reply, steps, caller);
 }

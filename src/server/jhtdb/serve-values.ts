@@ -2,11 +2,12 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { RequestError } from "../../errors.js";
 import { sendPassages, sendStream } from "../http/send-answer.js";
-import { RequestLife } from "../life/request-life.js";
+import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
 import { timesOf } from "../rest/describe.js";
 import { PendingQuery, partsOf, type QueryResult } from "../rest/pending-query.js";
 import { readBody } from "../rest/read-body.js";
+import { compute } from "../rest/serve-operation.js";
 import { largeRows, nested, streamedRows } from "../rest/write-answer.js";
 import { PointsReader } from "./points-reader.js";
 import { countsFrames, readValuesQuery, timesOfFrames, type ValuesQuery } from "./values-query.js";
@@ -43,14 +44,9 @@ function textsOf({ times, track, spatialInterpolation, temporalInterpolation }: 
  * answer is sent while its parts are computed: points and times have been checked by then, and later failures end the
  * connection. Any other answer is sent only when it is complete, so each failure still gets its own status.
  */
-export async function serveValues(
-  service: Service,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const life = RequestLife.begin(service, request, reply, "values");
-  try {
-    life.authorise(tokenIn(request.query, "authToken"));
+export function serveValues(service: Service, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const caller = { name: "values", token: tokenIn(request.query, "authToken") };
+  const steps = async (life: RequestLife): Promise<FastifyReply> => {
     const { limits } = service.config;
     const query = inTimes(readValuesQuery(request.query, limits["query.points"]), life);
     const { operation, dataset } = query;
@@ -64,10 +60,8 @@ export async function serveValues(
     await readBody(new PointsReader(pending.writer("points")), pending, life, service);
     await send(await pending.answer(), service, reply, life);
     return reply;
-  } catch (error) {
-    if (life.giveUp(error)) return reply;
-    throw error;
-  }
+  };
+  return compute(service, null, request, reply, steps, caller);
 }
 
 async function send({ result }: QueryResult, service: Service, reply: FastifyReply, life: RequestLife): Promise<void> {

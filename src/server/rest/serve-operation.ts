@@ -105,20 +105,23 @@ export function describeAnswer(
 /**
  * Runs the steps of a computing request from its arrival on.
  *
+ * @param operation null if the steps find out which one it is, and note it
+ * @param caller    name of the interface, for log and counters, and the token of the request
  * @throws HttpRefusal, AuthError, LimitError `token.concurrent` on arrival, and what the steps throw while it can be
  *   answered
  */
 export async function compute(
   service: Service,
-  operation: Pick<Operation, "name">,
+  operation: Pick<Operation, "name"> | null,
   request: FastifyRequest,
   reply: FastifyReply,
   steps: (life: RequestLife) => Promise<FastifyReply>,
+  caller = { name: "api", token: tokenOf(request) },
 ): Promise<FastifyReply> {
-  const life = RequestLife.begin(service, request, reply, "api");
-  request.facts.operation = operation.name;
+  const life = RequestLife.begin(service, request, reply, caller.name);
+  if (operation !== null) request.facts.operation = operation.name;
   try {
-    life.authorise(tokenOf(request));
+    life.authorise(caller.token);
     return await steps(life);
   } catch (error) {
     if (life.giveUp(error)) return reply;
