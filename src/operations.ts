@@ -10,6 +10,11 @@ export const RECORDS = {
   Exit: ["x", "y", "z", "exit"],
   /** A position, and the adaptive steps taken so far; plain HTTP alone has it. */
   Steps: ["x", "y", "z", "steps"],
+  /** Where a seed goes, the gradient of that map, the eigenvalues of its Cauchy-Green tensor, and the FTLE. */
+  FlowMap: [
+    ...["x", "y", "z", "Fxx", "Fxy", "Fxz", "Fyx", "Fyy", "Fyz", "Fzx", "Fzy", "Fzz"],
+    ...["lambda1", "lambda2", "lambda3", "ftle"],
+  ],
   ExitSteps: ["x", "y", "z", "exit", "steps"],
   Vector3: ["x", "y", "z"],
   Vector3P: ["x", "y", "z", "p"],

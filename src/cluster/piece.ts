@@ -35,7 +35,12 @@ const MEMBERS: Partial<Record<MemberType, z.ZodType>> = {
 /** Members that no request of SOAP has. */
 const OWN_MEMBERS = {
   ...{ recordEvery: z.int(), exitTimes: z.boolean() },
-  ...{ openFaces: z.enum(OPEN_FACES), integrator: z.enum(INTEGRATORS), tolerance: z.number() },
+  ...{
+    openFaces: z.enum(OPEN_FACES),
+    integrator: z.enum(INTEGRATORS),
+    tolerance: z.number(),
+    flowMap: z.enum(SPATIAL_INTERPOLATION),
+  },
 };
 
 function queryOf({ name, request }: OperationRow) {

@@ -73,7 +73,8 @@ export function intervalSteps(
 }
 
 /**
- * Moves `count` tracers in place: x* = x + h u(x, t), x <- x + h/2 (u(x, t) + u(x*, t + h)).
+ * Moves `count` tracers in place: x* = x + h u(x, t), x <- x + h/2 (u(x, t) + u(x*, t + h)). What follows their places
+ * in `positions` moves by the rates that `sample` gives for it.
  *
  * Predicted and final positions are limited to axes that are not periodic, or leave by their open faces; on periodic
  * axes they are not wrapped. Error O(h^2). Source: Yu et al., Journal of Turbulence 13 (2012) N12.
@@ -83,7 +84,7 @@ export function intervalSteps(
  */
 export function advectTracers(path: PathParameters, positions: Float64Array, count: number): number {
   const { start } = path;
-  const size = 3 * count;
+  const size = positions.length;
   const before = new Float64Array(size);
   const after = new Float64Array(size);
   const predicted = new Float64Array(size);
@@ -102,7 +103,7 @@ export function advectTracers(path: PathParameters, positions: Float64Array, cou
 }
 
 /**
- * Moves `count` tracers in place by the classical Runge-Kutta method:
+ * As `advectTracers`, by the classical Runge-Kutta method:
  *
  *     k1 = u(x, t), k2 = u(x + h/2 k1, t + h/2), k3 = u(x + h/2 k2, t + h/2), k4 = u(x + h k3, t + h),
  *     x <- x + h/6 (k1 + 2 k2 + 2 k3 + k4).
@@ -115,7 +116,7 @@ export function advectTracers(path: PathParameters, positions: Float64Array, cou
  */
 export function advectTracersRk4(path: PathParameters, positions: Float64Array, count: number): number {
   const { start } = path;
-  const size = 3 * count;
+  const size = positions.length;
   const [k1, k2, k3, k4, place] = Array.from({ length: 5 }, () => new Float64Array(size));
   /** Samples the velocity at positions + length k, in the frame of the grid. */
   const stage = (step: Step, length: number, k: Float64Array, time: number, out: Float64Array) => {

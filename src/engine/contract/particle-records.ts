@@ -7,8 +7,12 @@ import type { Query } from "./query.js";
  * The record of an operation. Tracking may add the time of the exit if particles stop at open faces, and the number of
  * steps if these are adaptive.
  */
-export function recordOf({ result, family }: Operation, { exitTimes, openFaces, integrator }: Query): RecordName {
+export function recordOf(
+  { result, family }: Operation,
+  { exitTimes, openFaces, integrator, flowMap }: Query,
+): RecordName {
   if (family !== "track") return result;
+  if (flowMap !== undefined) return "FlowMap";
   const exits = exitTimes === true && openFaces === "stop";
   if (integrator === "dopri5") return exits ? "ExitSteps" : "Steps";
   return exits ? "Exit" : result;

@@ -188,9 +188,24 @@ function invalid(member: string, text: string): RequestError {
 
 /** Number of steps and signed step of a tracking query. */
 function checkSteps(query: Query, dataset: Dataset): { steps: number; step: number; last?: number } {
-  const { StartTime: start = 0, EndTime: end, dt, nt, Tp: responseTime, integrator = "heun", tolerance } = query;
+  const {
+    StartTime: start = 0,
+    EndTime: end,
+    dt,
+    nt,
+    Tp: responseTime,
+    integrator = "heun",
+    tolerance,
+    flowMap,
+  } = query;
   if (responseTime !== undefined && integrator !== "heun")
     throw invalid("integrator", `Only heun tracks particles with drag: integrator is ${integrator}.`);
+  if (flowMap !== undefined && integrator === "dopri5")
+    throw invalid("integrator", "Gradients of flow maps are integrated by heun or rk4.");
+  const gradient = operationOf("GetVelocityGradient");
+  if (flowMap !== undefined && !spatialOf(gradient, dataset).includes(flowMap))
+    throw invalid("derivatives", `derivatives must be one of ${spatialOf(gradient, dataset).join(", ")}.`);
+  if (flowMap !== undefined && start === end) throw invalid("end", "The end of a flow map must not be its start.");
   if (tolerance !== undefined && integrator !== "dopri5")
     throw invalid("tolerance", `Only dopri5 takes a tolerance: integrator is ${integrator}.`);
   if (tolerance !== undefined && !(tolerance > 0)) throw invalid("tolerance", "tolerance must be a number above 0.");
@@ -274,9 +289,13 @@ export function pointLimit(
 /** Evaluations of the velocity that a step takes. */
 const STAGES: Readonly<Record<Integrator, number>> = { heun: 2, rk4: 4, dopri5: 6 };
 
+/** Evaluations of the velocity that take as long as one of it and its gradient. */
+const GRADIENT_WORK = 4;
+
 /** Evaluations of a field that a query takes for a number of points. */
 export function workOf({ query, samples, steps }: CheckedQuery, points: number): number {
-  return points * samples * Math.max(1, STAGES[query.integrator ?? "heun"] * steps);
+  const each = STAGES[query.integrator ?? "heun"] * (query.flowMap === undefined ? 1 : GRADIENT_WORK);
+  return points * samples * Math.max(1, each * steps);
 }
 
 /** Work per point by family, if it is more than one sample. */

@@ -5,6 +5,7 @@
 import { RequestError } from "../../errors.js";
 import { advectDopri5, DOPRI5_STATE, dopri5State } from "../../kernels/dopri5.js";
 import { isOpen, type Outlet } from "../../kernels/exits.js";
+import { flowMapRates, flowMapState, stretchesOf } from "../../kernels/flow-map.js";
 import { advectInertial, advectTracers, advectTracersRk4, type PathParameters } from "../../kernels/particles.js";
 import { axisEnd, axisStart } from "../../kernels/stencil.js";
 import { framesOfEach, frameWeights } from "../../kernels/time.js";
@@ -31,8 +32,10 @@ export function trackParticles(context: BatchContext): Progress | null {
   const { task, open, pause } = context;
   const { query, count, steps, step, last, progress } = task;
   // A step may be left while it waits for a store: what earlier slices have handed on stays as it is.
-  const positions = progress?.positions?.slice() ?? new Float64Array(3 * count);
-  if (progress === undefined) fillPositions(task.points, positions, STILL);
+  const places = progress?.positions?.slice() ?? new Float64Array(3 * count);
+  if (progress === undefined) fillPositions(task.points, places, STILL);
+  const mapped = query.flowMap !== undefined && progress === undefined;
+  const positions = mapped ? flowMapState(places, count) : places;
   const outlet = outletOf(context, progress?.exits?.slice() ?? null);
   const state = progress?.state?.slice() ?? new Float64Array(stateSize(query) * count);
   const taken = query.integrator === "dopri5" ? dopri5State(state, count).taken : null;
@@ -49,7 +52,8 @@ export function trackParticles(context: BatchContext): Progress | null {
   };
   const done = advance(context, path, positions, state);
   if (done === steps) {
-    records.end(positions);
+    if (query.flowMap === undefined) records.end(positions);
+    else writeFlowMap(context, positions, outlet?.exits ?? null);
     return null;
   }
   return {
@@ -73,7 +77,7 @@ function advance(
 ): number {
   const { task, open } = context;
   const { query, count, progress, velocities } = task;
-  const { Tp, integrator = "heun", tolerance } = query;
+  const { Tp, integrator = "heun", tolerance, flowMap } = query;
   const sample = velocitySample(context);
   if (Tp !== undefined) {
     const given = velocities.length > 0;
@@ -81,7 +85,10 @@ function advance(
     const known = given || progress !== undefined ? state : null;
     return advectInertial({ ...path, sample }, Tp, positions, known, count, state);
   }
-  if (integrator !== "dopri5") return TRACERS[integrator]({ ...path, sample }, positions, count);
+  if (integrator !== "dopri5") {
+    const rates = flowMap === undefined ? sample : flowMapRates(sample, gradientSample(context, flowMap), count);
+    return TRACERS[integrator]({ ...path, sample: rates }, positions, count);
+  }
   const spacing = Math.min(...open.dataset.axes.map((axis) => axis.spacing));
   const adaptive = { ...path, sample: timedSample(context), tolerance: tolerance ?? TOLERANCE * spacing };
   return advectDopri5(adaptive, positions, count, state, progress !== undefined);
@@ -121,17 +128,46 @@ function inSharedMemory(values: Float64Array): Float64Array {
 
 /** The fluid velocity at positions relative to the grid. */
 function velocitySample(context: BatchContext): VelocitySampler {
-  const sample = sampleOf(context);
-  const { time } = context.open.dataset;
-  return (positions, particles, t, velocities) => {
-    context.sampler.positions.set(positions.subarray(0, 3 * particles));
-    sample({ frames: frameWeights(time, t, "PCHIP") }, particles, scatterInto(velocities, 3, null));
+  const { operation, task } = context;
+  return sampleAtTime(context, sampleOf(context, operation.kernel, task.query.spatialInterpolation ?? "None"), 3);
+}
+
+/** The gradient of the fluid velocity there. */
+function gradientSample(context: BatchContext, method: string): VelocitySampler {
+  return sampleAtTime(context, sampleOf(context, "velocityGradient", method), 9);
+}
+
+function sampleAtTime(
+  { sampler, open }: BatchContext,
+  sample: ReturnType<typeof sampleOf>,
+  components: number,
+): VelocitySampler {
+  return (positions, particles, t, out) => {
+    sampler.positions.set(positions.subarray(0, 3 * particles));
+    sample({ frames: frameWeights(open.dataset.time, t, "PCHIP") }, particles, scatterInto(out, components, null));
   };
+}
+
+/** Writes the flow map of each particle; the gradient of one that has left the domain is not known. */
+function writeFlowMap({ task }: BatchContext, state: Float64Array, exits: Float64Array | null): void {
+  const { count, out, query } = task;
+  const width = RECORDS.FlowMap.length;
+  const span = Math.abs((query.EndTime as number) - (query.StartTime as number));
+  for (let i = 0; i < count; i++) {
+    const at = 3 * count + 9 * i;
+    if (exits !== null && !Number.isNaN(exits[i])) state.fill(Number.NaN, at, at + 9);
+    const stretches = stretchesOf(state, at);
+    out.set(state.subarray(3 * i, 3 * i + 3), width * i);
+    out.set(state.subarray(at, at + 9), width * i + 3);
+    out.set(stretches, width * i + 12);
+    out[width * i + 15] = Math.log(Math.sqrt(stretches[2])) / span;
+  }
 }
 
 /** As `velocitySample`, with a time of its own for each position, which does not snap to stored ones. */
 function timedSample(context: BatchContext): TimedSampler {
-  const sample = sampleOf(context);
+  const { operation, task } = context;
+  const sample = sampleOf(context, operation.kernel, task.query.spatialInterpolation ?? "None");
   const { time } = context.open.dataset;
   const { positions: room } = context.sampler;
   return (positions, particles, times, velocities) => {
@@ -147,10 +183,10 @@ function timedSample(context: BatchContext): TimedSampler {
   };
 }
 
-/** Samples the velocity at positions of the sampler. */
-function sampleOf({ task, operation, open, sampler, stop }: BatchContext) {
+/** Samples the velocity, or its gradient, at positions of the sampler. */
+function sampleOf({ open, sampler, stop }: BatchContext, kernel: string, method: string) {
   const { axes } = open.dataset;
-  const scheme = open.scheme(operation.kernel, task.query.spatialInterpolation ?? "None");
+  const scheme = open.scheme(kernel, method);
   const sources = [open.source("velocity")];
   return (at: Pick<Sampling, "frames" | "weights">, count: number, emit: Emit): void => {
     sampler.sample({ axes, scheme, sources, sorted: false, ...at }, count, emit, stop);

@@ -18,6 +18,7 @@ import { answerCutout, CUTOUT_FORMS, CUTOUT_QUERY } from "./answer-cutout.js";
 import { CUTOUT_FILE_QUERY, CUTOUT_FILES, type CutoutFileQuery, serveCutoutFile } from "./cutout-file.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
 import { problemHandler } from "./describe-problem.js";
+import { FLOW_MAP, FLOW_MAP_EXAMPLE, serveFlowMap } from "./flow-map.js";
 import { OWN_TIMES_QUERY, ownTimesOf } from "./own-times.js";
 import { refuse, refuseUnknown } from "./parameters.js";
 import { BATCH_ANSWER, BATCH_BODY, MOST_QUERIES, serveBatch } from "./query-batch.js";
@@ -180,6 +181,25 @@ function trajectoryRoute(api: FastifyInstance, service: Service): void {
   );
 }
 
+function flowMapRoute(api: FastifyInstance, service: Service): void {
+  api.post<Named>(
+    "/datasets/:name/flow-map",
+    {
+      schema: {
+        summary: "Flow map of seeds, its gradient and its stretching",
+        description:
+          "The gradient follows the variational equation along each path. Octets have the quantities one after another.",
+        consumes: ["application/json"],
+        params: NAME,
+        body: { ...FLOW_MAP, examples: [FLOW_MAP_EXAMPLE] },
+        response: { 200: Type.Object({}, { additionalProperties: true, description: "The answer." }), ...FAILURES },
+      },
+      validatorCompiler: documentOnly,
+    },
+    (request, reply) => serveFlowMap(service, request.params.name, request, reply),
+  );
+}
+
 /** Refuses members of a query string that a route does not have. */
 function checkNames(what: string, schema: TObject): (request: FastifyRequest) => Promise<void> {
   const known = Object.keys(schema.properties);
@@ -327,6 +347,7 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
   cutoutFileRoutes(api, service);
   batchRoute(api, service);
   analysisRoutes(api, service);
+  flowMapRoute(api, service);
 }
 
 /** Adds `/api` to the service. */

@@ -1,0 +1,167 @@
+/**
+ * Answers `POST /datasets/{name}/flow-map`: where the seeds of a plane or a box go, the gradient of that map, and how
+ * much it stretches.
+ */
+import { type Static, Type } from "@sinclair/typebox";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Dataset } from "../../engine/contract/dataset.js";
+import type { Query } from "../../engine/contract/query.js";
+import { RECORDS, type SpatialInterpolation, VALUES } from "../../operations.js";
+import { version } from "../../version.js";
+import { negotiate } from "../http/negotiate.js";
+import { addVary, sendPassages } from "../http/send-answer.js";
+import type { Service } from "../life/service.js";
+import { readAnalysis } from "./analysis-request.js";
+import { assumedOf } from "./describe.js";
+import { refuse } from "./parameters.js";
+import { readWhole } from "./query-batch.js";
+import { layBox, layPlane, pointsOf, type SampleGrid, writeGrid } from "./sample-grid.js";
+import { compute } from "./serve-operation.js";
+import { TripleWriter } from "./triple-writer.js";
+import { nested } from "./write-answer.js";
+
+const BODY_BYTES = 64 * 1024;
+const FORMS = ["application/json", "application/octet-stream"] as const;
+const closed = { additionalProperties: false } as const;
+const count = Type.Integer({ minimum: 1, maximum: 65_536 });
+const scheme = (about: string) =>
+  Type.Union(
+    VALUES.map((name) => Type.Literal(name)).concat(["None_Fd4", "Fd4Lag4"].map((name) => Type.Literal(name)) as never),
+    { description: about },
+  );
+const axis = Type.Union([Type.Literal("x"), Type.Literal("y"), Type.Literal("z")]);
+const NUMBERS = { map: [0, 3], gradient: [3, 9], eigenvalues: [12, 3], ftle: [15, 1] } as const;
+type FlowMapQuantity = keyof typeof NUMBERS;
+
+export const FLOW_MAP = Type.Object(
+  {
+    start: Type.Number({ description: "Time at which the particles are at their seeds." }),
+    end: Type.Number({ description: "Time up to which they are tracked, in either direction." }),
+    dt: Type.Number({ exclusiveMinimum: 0, description: "Length of a step." }),
+    plane: Type.Optional(
+      Type.Object(
+        { normal: axis, at: Type.Number(), count: Type.Array(count, { minItems: 1, maxItems: 2 }) },
+        { ...closed, description: "Seeds on a plane: columns and rows." },
+      ),
+    ),
+    box: Type.Optional(
+      Type.Object(
+        { count: Type.Array(count, { minItems: 1, maxItems: 3 }) },
+        { ...closed, description: "Seeds in all of the domain." },
+      ),
+    ),
+    window: Type.Optional(
+      Type.Object(
+        { origin: Type.Array(Type.Number()), extent: Type.Array(Type.Number({ exclusiveMinimum: 0 })) },
+        { ...closed, description: "Part of the plane or the box; seeds are in the middles of equal cells." },
+      ),
+    ),
+    integrator: Type.Optional(Type.Union([Type.Literal("rk4"), Type.Literal("heun")], { default: "rk4" })),
+    method: Type.Optional(scheme("Interpolation of the velocity; Lag8 by default.")),
+    derivatives: Type.Optional(
+      scheme("Scheme of its gradient: by default that of `method` if it is a spline, or Fd4Lag4."),
+    ),
+    quantities: Type.Optional(
+      Type.Array(Type.Union((["map", "gradient", "eigenvalues", "ftle"] as const).map((name) => Type.Literal(name))), {
+        minItems: 1,
+        default: ["ftle"],
+      }),
+    ),
+  },
+  closed,
+);
+
+/** A flow map that works on the included dataset. */
+export const FLOW_MAP_EXAMPLE = {
+  ...{ start: 0.4, end: 1.4, dt: 0.05, plane: { normal: "z", at: 1.5, count: [8, 8] } },
+  quantities: ["map", "ftle"],
+};
+
+type AskedFlowMap = Static<typeof FLOW_MAP>;
+
+export function serveFlowMap(
+  service: Service,
+  name: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  return compute(service, { name: "flow-map" }, request, reply, async (life) => {
+    const type = negotiate(request.headers.accept, FORMS);
+    const asked = readAnalysis(FLOW_MAP, await readWhole(life, BODY_BYTES));
+    const dataset = life.dataset(name);
+    const grid = seedsOf(asked, dataset);
+    const evaluation = life.start(queryOf(asked, dataset));
+    const writer = new TripleWriter(evaluation.points, life.limit(evaluation.limit));
+    await writeGrid(grid, writer, life.slices);
+    await life.enter();
+    const result = await evaluation.finish();
+    life.onEnd(() => result.release());
+    await life.computed([result]);
+    const shape = grid.filter((_, i) => i > 0 || asked.plane === undefined).map((one) => one.count);
+    const quantities = [...new Set(asked.quantities ?? (["ftle"] as const))];
+    const columns = quantities.map((quantity) => columnsOf(quantity, result.values, pointsOf(grid)));
+    reply.header("fieldprobe-shape", shape.join(","));
+    addVary(reply, "Accept");
+    const about = { version, operation: "flow-map", dataset: dataset.name, manifest: dataset.digest };
+    const assumed = dataset.assumed.length === 0 ? {} : { assumed: assumedOf(dataset) };
+    const head = { ...about, ...assumed, options: asked, axes: axesOf(grid), shape };
+    await sendPassages(reply, type, type === FORMS[0] ? json(head, columns, shape) : octets(columns), service, life);
+    return reply;
+  });
+}
+
+/** The seeds. @throws RequestError unless they are a plane or a box, with a window of as many directions */
+function seedsOf({ plane, box, window: part }: AskedFlowMap, dataset: Dataset): SampleGrid {
+  const window = part ?? null;
+  if ((plane === undefined) === (box === undefined)) throw refuse("plane", "Either plane or box must be given.");
+  const sides = plane === undefined ? 3 : 2;
+  if (window !== null && (window.origin.length !== sides || window.extent.length !== sides))
+    throw refuse("window", `window has an origin and an extent of ${sides} numbers.`);
+  if (plane !== undefined) return layPlane(dataset, plane.normal, plane.at, plane.count, window);
+  return layBox(dataset, box?.count ?? [], window);
+}
+
+function queryOf(asked: AskedFlowMap, dataset: Dataset): Query {
+  const { start, end, dt, integrator = "rk4", method = "Lag8", derivatives } = asked;
+  const gradient = derivatives ?? (method.startsWith("M") ? method : "Fd4Lag4");
+  const flowMap = gradient as SpatialInterpolation;
+  const spatialInterpolation = method as SpatialInterpolation;
+  const times = { StartTime: start, EndTime: end, dt };
+  return { operation: "GetPositionByEnd", dataset: dataset.name, ...times, spatialInterpolation, integrator, flowMap };
+}
+
+interface Column {
+  readonly quantity: FlowMapQuantity;
+  readonly width: number;
+  readonly values: Float32Array;
+}
+
+/** The numbers of a quantity of all seeds. */
+function columnsOf(quantity: FlowMapQuantity, parts: readonly Float32Array[], points: number): Column {
+  const [first, width] = NUMBERS[quantity];
+  const values = new Float32Array(width * points);
+  const record = RECORDS.FlowMap.length;
+  let point = 0;
+  for (const part of parts)
+    for (let at = 0; at < part.length; at += record, point++)
+      values.set(part.subarray(at + first, at + first + width), width * point);
+  return { quantity, width, values };
+}
+
+function axesOf(grid: SampleGrid) {
+  return grid.map(({ axis: name, count: nodes, origin, spacing }) => ({ axis: name, count: nodes, origin, spacing }));
+}
+
+function* json(head: object, columns: readonly Column[], shape: readonly number[]): Generator<Buffer> {
+  yield Buffer.from(JSON.stringify(head).slice(0, -1));
+  for (const { quantity, width, values } of columns) {
+    yield Buffer.from(`,"${quantity}":`);
+    yield* nested({ values: [values] }, width === 1 ? shape : [...shape, ...(width === 9 ? [3, 3] : [width])]);
+  }
+  yield Buffer.from("}\n");
+}
+
+/** The quantities one after another, each of all seeds. */
+function* octets(columns: readonly Column[]): Generator<Buffer> {
+  for (const { values } of columns) yield Buffer.from(values.buffer, values.byteOffset, values.byteLength);
+}
