@@ -123,23 +123,24 @@ export class PendingQuery {
   }
 
   /**
-   * Refuses too many points, and the first of ascending times that cannot be answered, which a query without points
-   * shows.
+   * Refuses too many points, and a time that cannot be answered, which a query without points shows. The times that can
+   * be are an interval, so the first, the earliest and the latest tell; of ascending times the first one is named.
    */
   async #checkTimes({ query, times }: ApiRequest): Promise<void> {
-    const last = times.length - 1;
     const check = async (index: number): Promise<void> => {
       const evaluation = this.#life.start({ ...query, time: times[index] });
       this.#checkCount(evaluation, times.length);
       (await evaluation.finish()).release();
       this.#life.forget(evaluation);
     };
-    await check(0);
-    let refused = await check(last).then(
+    const [earliest, latest] = extremes(times);
+    for (const index of new Set([0, earliest])) await check(index);
+    let refused = await check(latest).then(
       () => null,
-      (error: unknown) => ({ index: last, error }),
+      (error: unknown) => ({ index: latest, error }),
     );
-    for (let answered = 0; refused !== null && refused.index - answered > 1; ) {
+    const ascends = times.every((time, i) => i === 0 || times[i - 1] <= time);
+    for (let answered = 0; ascends && refused !== null && refused.index - answered > 1; ) {
       const middle = (answered + refused.index) >> 1;
       try {
         await check(middle);
@@ -309,4 +310,14 @@ export async function* partsOf({ values, stream }: Result): AsyncGenerator<Float
 async function* following({ stream }: Result, others: AsyncIterable<Result>): AsyncGenerator<Float32Array, undefined> {
   if (stream !== undefined) yield* stream;
   for await (const result of others) yield* partsOf(result);
+}
+
+/** The indices of the earliest and the latest of some times: of the first and the last of ascending ones. */
+function extremes(times: readonly number[]): readonly [number, number] {
+  let [earliest, latest] = [0, 0];
+  for (let i = 1; i < times.length; i++) {
+    if (times[i] < times[earliest]) earliest = i;
+    if (times[i] >= times[latest]) latest = i;
+  }
+  return [earliest, latest];
 }

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { MisuseError } from "../../../src/cli/input/arguments.js";
 import { readPoints } from "../../../src/cli/input/points.js";
@@ -22,6 +23,19 @@ describe("point files", () => {
     writeFileSync(binary, NPY);
     expect(Array.from(await readPoints(text))).toEqual([1, 2, 3, 4, 5, 6]);
     expect(Array.from(await readPoints(binary))).toEqual([1, -2, 3.5]);
+  });
+
+  it("are told apart though the first piece of a pipe is shorter than the magic of npy", async () => {
+    const stdin = Object.getOwnPropertyDescriptor(process, "stdin") as PropertyDescriptor;
+    try {
+      for (const cut of [1, 5, 6, 7]) {
+        const value = Readable.from([NPY.subarray(0, cut), NPY.subarray(cut)]);
+        Object.defineProperty(process, "stdin", { ...stdin, get: () => value });
+        expect(Array.from(await readPoints("-"))).toEqual([1, -2, 3.5]);
+      }
+    } finally {
+      Object.defineProperty(process, "stdin", stdin);
+    }
   });
 
   it("are not read to their end where they begin like something else", async () => {

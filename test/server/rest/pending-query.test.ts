@@ -281,5 +281,23 @@ describe("a list of times", () => {
       expect(asked.every(({ stream }) => !stream)).toBe(true);
       expect(open).toBe(0);
     });
+
+    it.each([
+      ["late", 5_000_000],
+      ["early", -3],
+    ])("is refused before any is answered, wherever one of its times is too %s", async (_, bad) => {
+      gate = async (time) => {
+        if (time < 0 || time > 1_000_000) throw new RequestError("OutOfRange", `time ${time}`, { member: "time" });
+      };
+      for (const place of [1, many.length >> 1, many.length - 2]) {
+        asked.length = 0;
+        const times = many.with(place, bad).map(String);
+        const pending = pend({ stream: true }, [...OPTIONS, ["time", times]]);
+        fill(pending, POINTS);
+        await expect(pending.answer()).rejects.toThrow(`time ${bad}`);
+        expect(asked.every(({ stream }) => !stream)).toBe(true);
+        expect(open).toBe(0);
+      }
+    });
   });
 });
