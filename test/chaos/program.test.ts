@@ -2,13 +2,15 @@
  * Group K on the program as it ships: signals, stuck and dying workers, damaged and replaced data, errors outside of
  * requests.
  */
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { array, SNAPSHOT } from "../storage/zarr/numbered-cube.js";
 import { expectFault } from "../support/faults.js";
+import { useObjectServer } from "../support/object-server.js";
 import { type Program, startProgram } from "../support/program.js";
 import { scratchFolder } from "../support/scratch.js";
 import {
@@ -22,10 +24,12 @@ import {
   VERSIONS,
   type Version,
 } from "../support/soap-service.js";
+import { type StoreSpec, writeZarr, zarrObjects } from "../support/zarr.js";
 
 const DATA = fileURLToPath(new URL("../../data", import.meta.url));
 const folder = scratchFolder();
 const running = new Set<Program>();
+const server = useObjectServer();
 afterAll(async () => {
   await Promise.all([...running].map((program) => program.stop("SIGKILL")));
 });
@@ -110,6 +114,42 @@ describe("ending", { timeout: 60_000 }, () => {
     expect(await program.stop("SIGTERM")).toBeGreaterThan(0);
     expect(performance.now() - since).toBeLessThan(300 + 3000);
     await answer;
+  });
+
+  it("SIGTERM ends the service though a chunk is a pipe that nobody fills, and its host takes requests without an answer", async () => {
+    const data = join(folder, "hostile-data");
+    const spec: StoreSpec = { version: 2, arrays: { p: array(["z", "y", "x"]), ...SNAPSHOT } };
+    writeZarr(join(data, "piped.zarr"), spec);
+    await server.put("hung.zarr", zarrObjects({ ...spec, consolidated: true }));
+    const settings = { DATA: [DATA, data, `${server.url}/hung.zarr`].join(delimiter), SHUTDOWN_GRACE_MS: "300" };
+    const program = await start({ ...settings, ...NO_EVENTS });
+    const chunks = readdirSync(join(data, "piped.zarr", "p")).filter((name) => !name.startsWith("."));
+    for (const chunk of chunks) {
+      rmSync(join(data, "piped.zarr", "p", chunk), { recursive: true });
+      execFileSync("mkfifo", [join(data, "piped.zarr", "p", chunk)]);
+    }
+    await server.set({ silent: true });
+    const ask = (name: string): Promise<number | null> =>
+      fetch(
+        `${program.url}/api/datasets/${name}/GetPressure?time=0&spatialInterpolation=None&temporalInterpolation=None`,
+        {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ points: [[1, 1, 1]] }),
+        },
+      ).then(
+        ({ status }) => status,
+        () => null,
+      );
+    expect(await ask("piped")).toBeGreaterThanOrEqual(500);
+    const before = server.requests;
+    const hung = ask("hung");
+    await expect.poll(() => server.requests).toBeGreaterThan(before);
+    const since = performance.now();
+    await program.stop("SIGTERM");
+    expect(performance.now() - since).toBeLessThan(300 + 5000);
+    expect(await hung).not.toBe(200);
+    await server.set({ silent: false });
   });
 
   it.each(["throw new Error('outside')", "Promise.reject(new Error('outside'))"])(
