@@ -200,6 +200,7 @@ class ExpressionCompiler {
   #name(name: string): Part {
     const column = this.#columnOf(name);
     if (name === "pi") return this.#literal(Math.PI);
+    if (name === "nu" && this.#names.viscosity !== undefined) return this.#literal(this.#names.viscosity);
     const input = INPUTS.get(name);
     if (input === undefined) {
       const formula = formulaOf(name);

@@ -8,10 +8,10 @@ export interface IncrementOptions {
   readonly periodic: boolean;
 }
 
-/** For each separation, the pairs and the sums of each term over them. */
+/** For each separation, the pairs, those with a NaN, and the sums of each term. */
 export interface Increments {
   readonly pairs: Float64Array;
-  readonly missing: number;
+  readonly missing: Float64Array;
   /** Sums by separation, then by term, in the order of `termsOf`. */
   readonly sums: Float64Array;
 }
@@ -48,7 +48,7 @@ export function incrementsOf(
   orders.forEach((order, k) => {
     places[order] = k;
   });
-  let missing = 0;
+  const missing = new Float64Array(separations.length);
   separations.forEach((separation, s) => {
     const starts = periodic ? length : Math.max(0, length - separation);
     for (let line = 0; line < lines; line++) {
@@ -58,7 +58,7 @@ export function incrementsOf(
         const a = start + i * stride;
         const b = start + ((i + separation) % length) * stride;
         if (addPair(ordered, a, b, places, ofLine)) pairs[s]++;
-        else missing++;
+        else missing[s]++;
       }
       for (let t = 0; t < terms; t++) sums[s * terms + t] += ofLine[t];
     }
@@ -107,5 +107,5 @@ function addPair(
 
 export function mergeIncrements(a: Increments, b: Increments): Increments {
   const add = (x: Float64Array, y: Float64Array): Float64Array => x.map((value, i) => value + y[i]);
-  return { pairs: add(a.pairs, b.pairs), missing: a.missing + b.missing, sums: add(a.sums, b.sums) };
+  return { pairs: add(a.pairs, b.pairs), missing: add(a.missing, b.missing), sums: add(a.sums, b.sums) };
 }

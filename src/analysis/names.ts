@@ -14,6 +14,8 @@ export interface Input {
 
 /** What expressions know of a dataset. */
 export interface Names {
+  /** Kinematic viscosity, if the dataset states one. */
+  readonly viscosity?: number | undefined;
   readonly fields: Readonly<Partial<Record<FieldName, unknown>>>;
 }
 
@@ -62,8 +64,8 @@ export function formulaOf(name: string): string | undefined {
 }
 
 /** All names, for messages. */
-export function nameList({ fields }: Names): readonly string[] {
+export function nameList({ fields, viscosity }: Names): readonly string[] {
   const has = ({ key }: Input): boolean => !key.includes(":") || fields[key.split(":")[1] as FieldName] !== undefined;
   const inputs = [...INPUTS].filter(([, input]) => has(input)).map(([name]) => name);
-  return [...Object.keys(FORMULAS), ...inputs, "pi"];
+  return [...Object.keys(FORMULAS), ...inputs, ...(viscosity === undefined ? [] : ["nu"]), "pi"];
 }

@@ -51,6 +51,11 @@ describe("expressions", () => {
     expect(numberOf(text)).toBeCloseTo(value, 14);
   });
 
+  it("knows the viscosity that a dataset states", () => {
+    const names = { ...NAMES, viscosity: 0.25 };
+    expect(compileScalar("2 * nu * x", names).evaluate(oneNode())[0]?.[0]).toBe(0.125);
+  });
+
   it("has eigenvalues with the trace and the determinant of their tensor", () => {
     expect(numberOf("eig1(S) + eig2(S) + eig3(S) - tr(S)")).toBeCloseTo(0, 13);
     expect(numberOf("eig1(S) * eig2(S) * eig3(S) - det(S)")).toBeCloseTo(0, 13);

@@ -220,8 +220,11 @@ export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
 }
 
 /** What expressions know of a dataset. */
-export function namesFor({ fields }: Dataset): Names {
-  return { fields: Object.fromEntries(Object.keys(fields).map((name) => [name, FIELDS[name as FieldName]])) };
+export function namesFor({ fields, viscosity }: Dataset): Names {
+  return {
+    viscosity,
+    fields: Object.fromEntries(Object.keys(fields).map((name) => [name, FIELDS[name as FieldName]])),
+  };
 }
 
 /** The box of a region, or of all nodes: a period without its end, or up to the last node. */

@@ -103,6 +103,7 @@ export function describe(dataset: Dataset) {
     units: { ...dataset.units },
     forcing: dataset.forcing.kind,
     dnsStep: dataset.dnsStep,
+    viscosity: dataset.viscosity ?? null,
     frameVelocity: [...dataset.frameVelocity],
     openFaces: dataset.openFaces,
     source: dataset.source,

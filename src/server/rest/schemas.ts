@@ -109,6 +109,7 @@ export const DESCRIPTION = Type.Object({
   units: Type.Record(Type.String(), Type.String()),
   forcing: Type.String(),
   dnsStep: Type.Union([Type.Number(), Type.Null()]),
+  viscosity: Type.Union([Type.Number(), Type.Null()]),
   frameVelocity: Type.Array(Type.Number()),
   openFaces: Type.String({ description: "fail or stop: what happens to particles that leave through open faces." }),
   source: Type.String(),

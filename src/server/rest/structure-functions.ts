@@ -162,7 +162,7 @@ function termsAt(
   const mean = (term: string): number =>
     (sums[s * terms.length + terms.indexOf(term)] as number) / (pairs[s] as number);
   const powers = (value: (order: number) => number) => Object.fromEntries(orders.map((order) => [order, value(order)]));
-  const head = { pairs: pairs[s], missing };
+  const head = { pairs: pairs[s], missing: missing[s] };
   if (columns < 3) {
     const yaglom = columns === 2 ? { yaglom: mean("yaglom") } : {};
     return { ...head, scalar: powers((order) => mean(`D${order}`)), ...yaglom };

@@ -143,6 +143,7 @@ const descriptorSchema = z
       .literal("frames")
       .optional()
       .describe("Clients of the public REST interface give numbers of frames, from 1, instead of times."),
+    viscosity: z.number().positive().optional().describe("Kinematic viscosity, which expressions know as nu."),
     frameVelocity: z
       .tuple([z.number(), z.number(), z.number()])
       .default([0, 0, 0])

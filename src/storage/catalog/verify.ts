@@ -78,6 +78,7 @@ export function verify(description: Description, chunkBytes: number): { dataset:
         fields,
         forcing,
         dnsStep: descriptor.dnsStep ?? null,
+        ...(descriptor.viscosity === undefined ? {} : { viscosity: descriptor.viscosity }),
         frameVelocity: descriptor.frameVelocity,
         units: Object.fromEntries(Object.entries(descriptor.units)) as Record<string, string>,
         source: descriptor.source,

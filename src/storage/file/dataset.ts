@@ -131,6 +131,8 @@ export interface Dataset {
   readonly forcing: Forcing;
   /** Time step of the simulation that made the data; null if unknown. */
   readonly dnsStep: number | null;
+  /** Kinematic viscosity; absent: it is not stated. */
+  readonly viscosity?: number;
   readonly frameVelocity: Triple;
   readonly units: Readonly<Record<string, string>>;
   readonly source: string;

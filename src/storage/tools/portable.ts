@@ -17,7 +17,7 @@ export function portableDescriptor(
   fields: Fields,
   forcing: { readonly file: string; readonly path: string },
 ): DescriptorInput {
-  const { dnsStep, forcing: drive } = dataset;
+  const { dnsStep, viscosity, forcing: drive } = dataset;
   return {
     schemaVersion: 1,
     name,
@@ -30,6 +30,7 @@ export function portableDescriptor(
     fields,
     forcing: drive.kind === "modes" ? { kind: "modes", ...forcing } : drive,
     ...(dnsStep === null ? {} : { dnsStep }),
+    ...(viscosity === undefined ? {} : { viscosity }),
     frameVelocity: [...dataset.frameVelocity] as [number, number, number],
     units: { ...dataset.units },
     source: dataset.source,
