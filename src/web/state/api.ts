@@ -222,12 +222,7 @@ export class ApiClient {
 
   /** Asks for the records at the points of a query, as raw float32 both ways. */
   async records(query: PointQuery, signal: AbortSignal): Promise<PointRecords> {
-    const response = await this.#send(pathOf(query), {
-      method: "POST",
-      headers: { "content-type": OCTETS, accept: OCTETS },
-      body: query.points as Float32Array<ArrayBuffer>,
-      signal,
-    });
+    const response = await this.#sendPoints(pathOf(query), query, signal);
     return {
       components: RECORDS[operationOf(query).result],
       values: new Float32Array(await response.arrayBuffer()),
@@ -267,12 +262,8 @@ export class ApiClient {
       ...Object.fromEntries(Object.entries(query.parameters).map(([name, value]) => [name, String(value)])),
     });
     if (operationOf(query).request.some(({ name }) => name === "InitialV")) options.set("InitialV", "false");
-    const response = await this.#send(`${datasetPath(query.dataset)}/trajectories?${options}`, {
-      method: "POST",
-      headers: { "content-type": OCTETS, accept: OCTETS },
-      body: query.points as Float32Array<ArrayBuffer>,
-      signal,
-    });
+    const path = `${datasetPath(query.dataset)}/trajectories?${options}`;
+    const response = await this.#sendPoints(path, query, signal);
     const [particles, records = 1, components = 3] = numbersOf(response.headers.get("fieldprobe-shape"));
     const [first = 0, interval = 0, last = first] = numbersOf(response.headers.get("fieldprobe-times"));
     const times = Array.from({ length: records }, (_, k) => (k === records - 1 ? last : first + k * interval));
@@ -316,6 +307,12 @@ export class ApiClient {
     });
     const [low = 0, high = 0] = numbersOf(headers.get("fieldprobe-range"));
     return { axes, values: new Float32Array(await response.arrayBuffer()), low, high };
+  }
+
+  /** Sends the points of a query as raw float32, and asks for an answer in the same form. */
+  #sendPoints(path: string, { points }: PointQuery, signal: AbortSignal): Promise<Response> {
+    const headers = { "content-type": OCTETS, accept: OCTETS };
+    return this.#send(path, { method: "POST", headers, body: points as Float32Array<ArrayBuffer>, signal });
   }
 
   async #send(path: string, init: RequestInit): Promise<Response> {
