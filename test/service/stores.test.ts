@@ -10,10 +10,11 @@ import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { openFile } from "../../src/storage/open-file.js";
 import { array, TABLES } from "../storage/zarr/numbered-cube.js";
 import { nodeValue, stateGrid, writeField, writeHdf5 } from "../support/cubes.js";
-import { useObjectServer } from "../support/object-server.js";
+import { type Faults, useObjectServer } from "../support/object-server.js";
 import { useS3Bucket } from "../support/s3-server.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
+import { envelope, getVelocity, items, PATH } from "../support/soap-service.js";
 import { type StoreSpec, writeZarr, zarrObjects } from "../support/zarr.js";
 
 const SCRATCH = scratchFolder();
@@ -25,6 +26,13 @@ const SPEC: StoreSpec = {
   attributes: { periodic: [1, 1, 1] },
   consolidated: true,
 };
+
+/** Faults of a host, each with the answer that mends it. */
+const FAULTS: readonly (readonly [string, Faults, Faults])[] = [
+  ["fails", { failures: 1000 }, { failures: 0 }],
+  ["breaks connections", { cuts: 1000 }, { cuts: 0 }],
+  ["sends callers to another host", { redirect: "http://10.0.0.1:8081/" }, { redirect: null }],
+];
 
 describe("a dataset behind HTTP", () => {
   let service: RunningService;
@@ -48,7 +56,7 @@ describe("a dataset behind HTTP", () => {
     });
     await server.put("files", new Map([["far-file.h5", readFileSync(path)]]));
     await bucket.put("runs", new Map([...zarrObjects(SPEC)].map(([key, bytes]) => [`bucket.zarr/${key}`, bytes])));
-    const slow = Array.from({ length: 7 }, (_, i) => `slow-${i}`);
+    const slow = [...Array.from({ length: 7 }, (_, i) => `slow-${i}`), ...FAULTS.map((_, i) => `told-${i}`)];
     for (const name of slow) await server.put(`${name}.zarr`, zarrObjects(SPEC));
     const far = ["far", "gone", "silent", ...slow].map((name) => `${server.url}/${name}.zarr`);
     service = await serveTestData(
@@ -229,6 +237,29 @@ describe("a dataset behind HTTP", () => {
     await Promise.all(waiting);
     await server.set({ silent: false });
   });
+
+  it.each(FAULTS.map((fault, i) => [...fault, `told-${i}`] as const))(
+    "names no address, port or path to callers when its host %s",
+    async (_, fault, mended, name) => {
+      await server.set(fault);
+      const soap = envelope("1.1", getVelocity({ time: "0.5", points: items([[1, 2, 3]]) })).replace(
+        "isotropic32",
+        name,
+      );
+      const answers = [
+        await ask(name),
+        ...(await Promise.all(DOORS.map(([, path, body]) => atDoor(name, path, body)))),
+        await fetch(service.url + PATH, { method: "POST", headers: { "content-type": "text/xml" }, body: soap }),
+      ];
+      for (const answer of answers) {
+        expect(answer.status).toBeGreaterThanOrEqual(500);
+        const said = JSON.stringify([[...answer.headers], await answer.text()]);
+        for (const secret of [new URL(server.url).host, new URL(server.url).port, "10.0.0.1", ".zarr", SCRATCH])
+          expect(said).not.toContain(secret);
+      }
+      await server.set(mended);
+    },
+  );
 
   it("counts what was fetched, and says in /readyz and in the answer when its host fails", async () => {
     await server.set({ failures: 1000 });
