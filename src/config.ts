@@ -33,7 +33,7 @@ const LIMIT_TABLE = {
   "xml.textChars": [4_096, "length of a value"],
   "soap.headerBlocks": [16, "header blocks of an envelope"],
   "query.points": [2_000_000, "points of a call, records of an answer"],
-  "query.particleSteps": [50_000_000, "points times steps of tracking"],
+  "query.particleSteps": [50_000_000, "points times steps of tracking: one of heun counts 1, of rk4 2, of dopri5 3"],
   "query.filterSamples": [500_000_000, "points times leaves of a box filter"],
   "query.deadlineMs": [120_000, "time for an answer", LONGEST_MS],
   "search.hits": [1_048_576, "nodes that a search may find", 2_097_151],

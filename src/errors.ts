@@ -62,7 +62,8 @@ export class LimitError extends FieldprobeError {
 
 /** More points than a limit admits; `most` is 0 if the work for one point alone exceeds it. */
 export function tooManyPoints(limit: string, count: number, most: number): LimitError {
-  const why = most === 0 ? `: a single point exceeds ${limit}` : "";
+  const fits = limit === "query.particleSteps" ? `: ${most} particles fit with as many steps` : "";
+  const why = most === 0 ? `: a single point exceeds ${limit}` : fits;
   return new LimitError(limit, `Request size too large (${count} > ${most})${why}`);
 }
 

@@ -1,4 +1,4 @@
-/** Asks for analyses over plain HTTP: statistics, structure functions and structures of a dataset. */
+/** Asks for analyses over plain HTTP: statistics, structure functions, structures and flow maps of a dataset. */
 import { postTo } from "./plain-http.js";
 
 type Coordinates3 = readonly [number, number, number];
@@ -121,6 +121,29 @@ export interface LabelsAnswer {
   readonly labels: Int32Array;
 }
 
+/** Seeds, times and scheme of a flow map, as docs/tracking.md describes them. */
+export interface FlowMapRequest {
+  readonly start: number;
+  readonly end: number;
+  readonly dt: number;
+  readonly plane?: { readonly normal: "x" | "y" | "z"; readonly at: number; readonly count: readonly number[] };
+  readonly box?: { readonly count: readonly number[] };
+  readonly window?: { readonly origin: readonly number[]; readonly extent: readonly number[] };
+  readonly integrator?: "rk4" | "heun";
+  readonly method?: string;
+  readonly derivatives?: string;
+  readonly quantities?: readonly ("map" | "gradient" | "eigenvalues" | "ftle")[];
+}
+
+/** What was asked of a flow map, each nested as `shape` says, slowest first. */
+export interface FlowMapAnswer extends AnalysisAnswer {
+  readonly shape: readonly number[];
+  readonly map?: readonly unknown[];
+  readonly gradient?: readonly unknown[];
+  readonly eigenvalues?: readonly unknown[];
+  readonly ftle?: readonly unknown[];
+}
+
 /** The methods of a client that analyse. */
 export function analysesOf(url: string, token: string | undefined) {
   const ask = async (name: string, dataset: string, request: object, accept: string, options: AnalysisOptions) => {
@@ -144,6 +167,7 @@ export function analysesOf(url: string, token: string | undefined) {
     statistics: json("statistics"),
     structureFunctions: json("structure-functions"),
     structures: json("structures"),
+    flowMap: json("flow-map"),
     structureLabels,
   };
 }

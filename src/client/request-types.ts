@@ -12,6 +12,8 @@ import type {
 } from "../operations.js";
 import type {
   AnalysisOptions,
+  FlowMapAnswer,
+  FlowMapRequest,
   LabelsAnswer,
   StatisticsAnswer,
   StatisticsRequest,
@@ -132,6 +134,8 @@ export type FieldClient = {
   ): Promise<StructureFunctionsAnswer>;
   /** Finds connected sets of nodes above or below a threshold. */
   structures(dataset: string, request: StructuresRequest, options?: AnalysisOptions): Promise<StructuresAnswer>;
+  /** Tracks seeds and answers where they go, the gradient of that map, and how much it stretches. */
+  flowMap(dataset: string, request: FlowMapRequest, options?: AnalysisOptions): Promise<FlowMapAnswer>;
   /** The place in the list of structures of each node's structure, from 1, or 0; x fastest. */
   structureLabels(dataset: string, request: StructuresRequest, options?: AnalysisOptions): Promise<LabelsAnswer>;
 };

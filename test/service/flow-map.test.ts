@@ -1,5 +1,6 @@
 /** Flow maps of the included flow: incompressible, against GetPosition and differences of neighbouring paths. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
 import { FLOW_MAP_EXAMPLE } from "../../src/server/rest/flow-map.js";
 import { serveTestData } from "../support/service.js";
@@ -90,6 +91,14 @@ describe("flow maps", () => {
     expect(response.headers.get("fieldprobe-shape")).toBe("8,8");
     const numbers = [...new Float32Array(await response.arrayBuffer())];
     expect(numbers).toEqual([...json.map.flat(2), ...json.ftle.flat()].map(Math.fround));
+  });
+
+  it("are answered to the typed client", async () => {
+    const { ftle, map, shape } = await (await connect(service.url)).flowMap("isotropic32", {
+      ...{ start: 0.4, end: 0.6, dt: 0.05, box: { count: [2, 3, 4] }, method: "M2Q8" },
+      ...{ derivatives: "M2Q8", quantities: ["ftle"] },
+    });
+    expect([shape, ftle?.length, map]).toEqual([[4, 3, 2], 4, undefined]);
   });
 
   it.each([

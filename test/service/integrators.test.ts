@@ -143,6 +143,26 @@ describe("integrators", () => {
     }
   });
 
+  it("count steps by their evaluations against the limit of particle steps, and say what fits", async () => {
+    for (const [integrator, most] of [
+      ["heun", 1000],
+      ["rk4", 500],
+      ["dopri5", 333],
+    ] as const) {
+      const many = Array.from({ length: most + 1 }, () => [1, 2, 3]);
+      const response = await fetch(`${service.url}/api/datasets/${dataset}/GetPosition?integrator=${integrator}`, {
+        ...{ method: "POST", headers: { "content-type": "application/json" } },
+        body: JSON.stringify({ StartTime: 0.5, dt: 1e-6, nt: 50_000, spatialInterpolation, points: many }),
+      });
+      expect(response.status).toBe(413);
+      const { detail, limit } = (await response.json()) as { detail: string; limit: string };
+      expect([detail, limit]).toEqual([
+        `Request size too large (${most + 1} > ${most}): ${most} particles fit with as many steps`,
+        "query.particleSteps",
+      ]);
+    }
+  });
+
   it("are refused by name: unknown ones, in the body, and with drag", async () => {
     expect(await post("GetPosition?integrator=euler")).toMatchObject({
       status: 400,

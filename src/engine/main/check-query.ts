@@ -278,7 +278,9 @@ export function pointLimit(
 ): { readonly points: number; readonly name: string } {
   const bounds = [{ points: Math.floor(limits["query.points"] / (checked?.itemsPerPoint ?? 1)), name: "query.points" }];
   if (checked && checked.steps > 0) {
-    bounds.push({ points: Math.floor(limits["query.particleSteps"] / checked.steps), name: "query.particleSteps" });
+    // A step of Heun counts as one, others by their evaluations.
+    const steps = (checked.steps * evaluationsOf(checked)) / STAGES.heun;
+    bounds.push({ points: Math.floor(limits["query.particleSteps"] / steps), name: "query.particleSteps" });
   }
   if (checked && checked.samples > 1) {
     bounds.push({ points: Math.floor(limits["query.filterSamples"] / checked.samples), name: "query.filterSamples" });
@@ -293,9 +295,13 @@ const STAGES: Readonly<Record<Integrator, number>> = { heun: 2, rk4: 4, dopri5: 
 const GRADIENT_WORK = 4;
 
 /** Evaluations of a field that a query takes for a number of points. */
-export function workOf({ query, samples, steps }: CheckedQuery, points: number): number {
-  const each = STAGES[query.integrator ?? "heun"] * (query.flowMap === undefined ? 1 : GRADIENT_WORK);
-  return points * samples * Math.max(1, each * steps);
+export function workOf(checked: CheckedQuery, points: number): number {
+  return points * checked.samples * Math.max(1, evaluationsOf(checked) * checked.steps);
+}
+
+/** Evaluations of the velocity that a step takes for a particle, or as long as. */
+function evaluationsOf({ query: { integrator = "heun", flowMap } }: CheckedQuery): number {
+  return STAGES[integrator] * (flowMap === undefined ? 1 : GRADIENT_WORK);
 }
 
 /** Work per point by family, if it is more than one sample. */
