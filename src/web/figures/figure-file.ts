@@ -1,4 +1,4 @@
-/** This file writes the slice as a figure of its own, SVG or PNG, with axes, colour bar, caption, digest and link. */
+/** This file writes the slice as a separate figure, SVG or PNG, with axes, colour bar, caption, digest and link. */
 import { quantityOf, unitOf } from "../../quantities.js";
 import { describeOptions, describePlane, shownFormula, shownName } from "../state/queries.js";
 import type { ViewStore } from "../state/view-store.js";

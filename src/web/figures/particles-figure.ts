@@ -134,7 +134,7 @@ export class ParticlesFigure {
     const { state, facts } = this.#store;
     const fits = most ?? facts.points;
     const count = Math.max(1, Math.min(state.count, fits));
-    // Where the particles are not too many, each of them is asked for too many positions.
+    // If the particles are not too many, each of them is asked for too many positions.
     const every = count < state.count ? state.every : Math.max(state.every, Math.ceil(state.steps / (fits - 1)));
     return {
       text: `${count} particles fit, kept every ${every} steps.`,
@@ -235,7 +235,7 @@ function describeExits(trajectories: Trajectories, record: number, facts: Datase
   const reason =
     flat === null
       ? "Faces that are no walls are open."
-      : `The data lie on a plane and the velocity leads out of it; where the flow is the same at every ${flat}, "periodic": true for ${flat} in the descriptor lets particles go on.`;
+      : `The data lie on a plane and the velocity leads out of it; if the flow is the same at every ${flat}, "periodic": true for ${flat} in the descriptor lets particles go on.`;
   return (
     `${exits.length} of ${particles} particles have left the domain, the first at t = ${shortText(Math.min(...exits))}: ` +
     `their paths end there, in grey. ${reason}`

@@ -168,7 +168,7 @@ export class Player {
     return Math.max(0, (after < 0 ? stored.length : after) - 1);
   }
 
-  /** The stored time so many frames on; null beyond the last where the player does not loop. */
+  /** The stored time some frames on; null beyond the last if the player does not loop. */
   #frameAt(ahead: number): number | null {
     const { stored } = this.#store.facts.times;
     const index = this.#index() + ahead;

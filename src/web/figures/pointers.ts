@@ -16,7 +16,7 @@ export interface Gestures {
 
 /** Pixels that a pointer may wander during a click. */
 const CLICK_SLACK = 4;
-/** Enlargement by a wheel turned so many pixels. */
+/** Enlargement by a wheel turned by some pixels. */
 const WHEEL_PIXELS = 400;
 const LINE_PIXELS = 33;
 

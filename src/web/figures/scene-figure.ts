@@ -185,7 +185,7 @@ export class SceneFigure {
 
   /**
    * The colours of a surface by its second quantity; null without one. The quantity of the planes has their scale, any
-   * other one a map of its own.
+   * other one another map.
    */
   #tintScale(surface: ShownSurface): ColourScale | null {
     const planes = this.#slice.scale;

@@ -111,7 +111,7 @@ export class CutoutPanel {
     return nodesIn(this.#box(depth)) * (fields === "all" ? this.#store.facts.fields.length : 1);
   }
 
-  /** A window about the probe that holds at most so many nodes of the plane. */
+  /** A window about the probe that holds at most a number of nodes of the plane. */
   #windowOf(points: number): PlaneWindow {
     const { facts, state } = this.#store;
     const whole = wholePlane(facts, state.axis);

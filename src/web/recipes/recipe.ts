@@ -12,7 +12,7 @@ export interface Endpoint {
   readonly token: boolean;
 }
 
-/** A query as a person would send it: by one request, with positions on the way where they are asked for. */
+/** A query as a person would send it: by one request, with positions on the way if they are asked for. */
 export interface Recipe {
   readonly query: PointQuery;
   /** Steps between recorded positions; only for particles. */

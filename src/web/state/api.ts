@@ -133,7 +133,7 @@ function recordsOf({ points, parameters: { time } }: PointQuery): number {
   return (points.length / 3) * (Array.isArray(time) ? time.length : 1);
 }
 
-/** Queries in their order, in parts of at most `most` records; a larger query is a part of its own. */
+/** Queries in their order, in parts of at most `most` records; a larger query is a separate part. */
 export function partsWithin(queries: readonly PointQuery[], most: number): readonly (readonly PointQuery[])[] {
   const parts: PointQuery[][] = [];
   let room = 0;
@@ -253,7 +253,7 @@ export class ApiClient {
     return ((await response.json()) as { results: BatchResult[] }).results;
   }
 
-  /** Asks for the positions of particles after every so many steps. */
+  /** Asks for the positions of particles after every few steps. */
   async trajectories({ query, every, stops }: Tracking, signal: AbortSignal): Promise<Trajectories> {
     const options = new URLSearchParams({
       operation: query.operation,

@@ -23,7 +23,7 @@ export function clampBox(ends: readonly number[], facts: DatasetFacts): DomainBo
   return [0, 2, 4].every((i) => inside[i] < inside[i + 1]) ? (inside as unknown as DomainBox) : null;
 }
 
-/** The middle half of the domain along every axis, moved so that a point is in its middle where there is room. */
+/** The middle half of the domain along every axis, moved so that a point is in its middle if there is room. */
 export function boxAround(point: readonly [number, number, number], facts: DatasetFacts): DomainBox {
   const whole = wholeBox(facts);
   return AXES.flatMap((_name: AxisName, i) => {

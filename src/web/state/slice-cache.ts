@@ -16,7 +16,7 @@ export class SliceCache {
     this.#api = api;
   }
 
-  /** The number of planes of so many values that find room next to as many others. */
+  /** The number of planes with this many values that find room next to as many others. */
   roomFor(values: number): number {
     return Math.floor(CAPACITY / 2 / (4 * values));
   }
@@ -30,7 +30,7 @@ export class SliceCache {
     return this.#kept.get(path) ?? null;
   }
 
-  /** The plane of a path where it is kept, else null. */
+  /** The plane of a path if it is kept, else null. */
   peek(path: string): Slice | null {
     const slice = this.#kept.get(path);
     if (slice === undefined) return null;
