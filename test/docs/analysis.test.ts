@@ -1,0 +1,21 @@
+/** docs/analysis.md lists the quantities by name; `vitest --update` writes the list again. */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { MEASURES, QUANTITIES } from "../../src/quantities.js";
+import { withTables } from "../support/measured.js";
+
+const DOCUMENT = fileURLToPath(new URL("../../docs/analysis.md", import.meta.url));
+
+/** Text in a cell of a table. */
+const plain = (text: string): string => text.replaceAll("|", "\\|");
+
+it("lists every quantity with its expression, its formula and its unit", async () => {
+  const rows = QUANTITIES.map(({ name, title, expression, formula, measure }) => {
+    const unit = Object.entries(MEASURES[measure]).map(([base, power]) => (power === 1 ? base : `${base}^${power}`));
+    return `| \`${name}\` | ${plain(title)} | ${expression === null ? "" : `\`${expression}\``} | ${plain(formula)} | ${unit.join(" ")} |\n`;
+  });
+  const head = "| Name | Quantity | Expression | Formula | Unit |\n|---|---|---|---|---|\n";
+  const tables = new Map([["quantities", `${head}${rows.join("")}`]]);
+  await expect(withTables(readFileSync(DOCUMENT, "utf8"), tables)).toMatchFileSnapshot(DOCUMENT);
+});
