@@ -247,6 +247,12 @@ const SETTINGS = {
     "auto",
     "compression of large SOAP answers: `auto`, `on` or `off`",
   ),
+  cacheControl: setting(
+    "HTTP_CACHE_CONTROL",
+    z.string().regex(/^[\x20-\x7e]+$/, "must be the value of a Cache-Control header, such as max-age=3600"),
+    "no-cache",
+    "`Cache-Control` of answers to GET that have an `ETag`: `no-cache` lets caches keep them and ask each time",
+  ),
   repeats: setting(
     "HTTP_REPEATS",
     onOff,

@@ -26,3 +26,12 @@ export function ownWeights(
       own.push(weight);
   return Float64Array.from(own);
 }
+
+/**
+ * The frames that values at times rest on, ascending. They count from 1 at the first frame that can be queried; guard
+ * frames before it are 0 and less.
+ */
+export function framesUsed(axis: TimeAxis, times: readonly number[], method: "None" | "PCHIP"): readonly number[] {
+  const frames = new Set(times.flatMap((time) => [...frameWeights(axis, time, method).frames]));
+  return [...frames].map((frame) => frame - axis.guardBefore + 1).sort((a, b) => a - b);
+}

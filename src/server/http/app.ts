@@ -28,6 +28,7 @@ import { HttpRefusal, plainRefusal, refuseTheRest } from "../life/refusal.js";
 import { addRepeats } from "../life/repeats/repeats.js";
 import { NO_FACTS, outcomeOf, type RequestFacts } from "../life/request-facts.js";
 import type { Plugin, Service } from "../life/service.js";
+import { Tags } from "../life/validators.js";
 import { AccessLog } from "./access-log.js";
 import { LAZY_SCHEMAS } from "./lazy-schemas.js";
 import { connectionsAllowed, mostOpenFiles } from "./open-files.js";
@@ -210,6 +211,7 @@ function createService(
     repeats: addRepeats(app, config, tick, (ended) => accessLog.add(ended)),
     slices,
     tick,
+    tags: new Tags(config),
     metrics,
     baseUrl: () => config.baseUrl ?? listeningUrl(app, config),
   };

@@ -20,6 +20,11 @@ const EXPOSED = [
   "Fieldprobe-Origin",
   "Fieldprobe-Spacing",
   "Fieldprobe-Range",
+  "Fieldprobe-Version",
+  "Fieldprobe-Manifest",
+  "Fieldprobe-Options",
+  "Fieldprobe-Frames",
+  "ETag",
   "X-Request-Id",
   "Retry-After",
 ].join(", ");

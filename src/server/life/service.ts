@@ -10,6 +10,7 @@ import type { Metrics } from "./metrics.js";
 import type { Outgoing } from "./outgoing.js";
 import type { Repeats } from "./repeats/repeats.js";
 import type { RequestFacts } from "./request-facts.js";
+import type { Tags } from "./validators.js";
 
 /** Path of the SOAP service, which the other interfaces report to their callers. */
 export const SOAP_PATH = "/service/turbulence.asmx";
@@ -26,6 +27,7 @@ export interface Service {
   readonly metrics: Metrics;
   readonly slices: TimeSlices;
   readonly tick: Tick;
+  readonly tags: Tags;
   /** Public address without a slash at its end; from the configuration, else of the listening socket. */
   baseUrl(): string;
 }

@@ -3,9 +3,10 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { operationOf } from "../../operations.js";
-import { negotiate } from "../http/negotiate.js";
-import { addVary, sendStream } from "../http/send-answer.js";
+import { acceptsGzip, negotiate } from "../http/negotiate.js";
+import { sendStream } from "../http/send-answer.js";
 import type { Service } from "../life/service.js";
+import { isUnchanged, tellOrigin } from "./origin.js";
 import { readRequest, textsOfQueryString } from "./parameters.js";
 import { CLOSED, optionalText } from "./schemas.js";
 import { compute } from "./serve-operation.js";
@@ -64,10 +65,14 @@ export function answerCutout(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
+  const { config } = service;
   return compute(service, OPERATION, request, reply, async (life) => {
     const form = negotiate(request.headers.accept, CUTOUT_FORMS);
     const texts = new Map([...DEFAULTS, ...textsOfQueryString(OPERATION, request.query)]);
     const { query } = readRequest(OPERATION, name, texts, null);
+    const dataset = life.dataset(name);
+    const coding = config.gzip !== "off" && acceptsGzip(request.headers["accept-encoding"]) ? "gzip" : "";
+    if (isUnchanged(service, request, reply, dataset, `${form} ${coding}`)) return reply.code(304).send();
     const evaluation = life.start(query);
     await life.enter();
     const result = await evaluation.finish();
@@ -75,7 +80,7 @@ export function answerCutout(
     await life.computed([result]);
     life.stream();
     const shape = result.shape ?? [];
-    addVary(reply, "Accept");
+    tellOrigin(reply, dataset, request.query as Record<string, string>);
     reply.header("fieldprobe-shape", shape.join(","));
     const head = form === "application/x-npy" ? npyHeader(shape) : null;
     await sendStream(reply, form, bytesOf(head, result.stream as AsyncIterable<Float32Array>), service, life);

@@ -10,6 +10,7 @@ import { addVary, sendPassages, sendStream } from "../http/send-answer.js";
 import { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
 import { assumedOf } from "./describe.js";
+import { tellOrigin } from "./origin.js";
 import { type ApiRequest, optionalArraysOf, textsOfQueryString } from "./parameters.js";
 import { type AskedQuery, PendingQuery } from "./pending-query.js";
 import { readBody, readerFor } from "./read-body.js";
@@ -60,6 +61,7 @@ async function answer(
   const whole = along === null || type === "application/json" ? named : withColumns(named);
   reply.header("fieldprobe-shape", shapeOf(whole).join(","));
   addVary(reply, "Accept");
+  if (dataset !== null) tellOrigin(reply, life.dataset(dataset), understood.options, understood.times);
   const { recordTimes } = result;
   if (recordTimes !== undefined) reply.header("fieldprobe-times", recordSteps(recordTimes).join(","));
   const { contentType, write } = WRITERS[type];

@@ -15,11 +15,11 @@ import { GRADIENTS, type Operation, operationOf, RECORDS, TEMPORAL_INTERPOLATION
 import { QUANTITIES, type Quantity } from "../../quantities.js";
 import { negotiate } from "../http/negotiate.js";
 import { readDouble, readFiniteFloat } from "../http/read-number.js";
-import { addVary } from "../http/send-answer.js";
 import type { TimeSlices } from "../life/event-loop.js";
 import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
 import { namesFor } from "./analysis-request.js";
+import { isUnchanged, tellOrigin } from "./origin.js";
 import { refuse } from "./parameters.js";
 import { drawPicture, Range } from "./picture.js";
 import { evaluatorFor } from "./point-columns.js";
@@ -213,13 +213,19 @@ async function sample(
 /** Writes the geometry of the sampled axes and the range of the values into the headers of an answer. */
 function describeSamples(reply: FastifyReply, axes: readonly SampleAxis[], range: readonly [number, number]): void {
   const list = (member: keyof SampleAxis) => axes.map((axis) => axis[member]).join(",");
-  addVary(reply, "Accept");
   reply
     .header("fieldprobe-shape", list("count"))
     .header("fieldprobe-axes", list("axis"))
     .header("fieldprobe-origin", list("origin"))
     .header("fieldprobe-spacing", list("spacing"))
     .header("fieldprobe-range", range.map(shortestFloat32).join(","));
+}
+
+/** Says where sampled values come from, with the options that a request leaves out. */
+function tellSampled(reply: FastifyReply, dataset: Dataset, query: SliceQuery | VolumeQuery): void {
+  const method = knownQuantity(query.field)?.method;
+  const usual = { ...(method ? { method } : {}), temporalInterpolation: "PCHIP" };
+  tellOrigin(reply, dataset, { ...usual, ...query }, [readDouble(query.time, "time")]);
 }
 
 function bytesOf(values: Float32Array): Buffer {
@@ -237,12 +243,14 @@ export function serveSlice(
   return compute(service, countedAs(query.field), request as FastifyRequest, reply, async (life) => {
     const form = negotiate(request.headers.accept, SLICE_FORMS);
     const dataset = life.dataset(name);
+    if (isUnchanged(service, request as FastifyRequest, reply, dataset, form)) return reply.code(304).send();
     const window = readWindow(query.origin, query.extent, 2);
     const grid = layPlane(dataset, query.axis, readFiniteFloat(query.at, "at"), readCounts(query.nodes, 2), window);
     const fixed = readRange(query.range);
     const { values, range } = await sample(service, life, dataset, grid, query);
     const [, rows, columns] = grid;
     describeSamples(reply, [rows, columns], range);
+    tellSampled(reply, dataset, query);
     reply.type(form);
     if (form === "application/octet-stream") return reply.send(bytesOf(values));
     const colours = query.map ?? "viridis";
@@ -261,9 +269,11 @@ export function serveVolume(
   return compute(service, countedAs(query.field), request as FastifyRequest, reply, async (life) => {
     const form = negotiate(request.headers.accept, VOLUME_FORMS);
     const dataset = life.dataset(name);
+    if (isUnchanged(service, request as FastifyRequest, reply, dataset, form)) return reply.code(304).send();
     const grid = layBox(dataset, readCounts(query.nodes, 3), readWindow(query.origin, query.extent, 3));
     const { values, range } = await sample(service, life, dataset, grid, query);
     describeSamples(reply, grid, range);
+    tellSampled(reply, dataset, query);
     return reply.type(form).send(bytesOf(values));
   });
 }

@@ -2,9 +2,7 @@
  * `zarrPlugin` serves each dataset under `/zarr/NAME/` as a Zarr store that is made while it is read, and under
  * `/zarr/NAME@zstd/` with compressed chunks.
  */
-import { createHash } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { digestBuild } from "../../engine/contract/build-digest.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { unknownDataset } from "../../errors.js";
 import type { QueryTexts } from "../../text/text-task.js";
@@ -13,9 +11,10 @@ import { guardReads } from "../http/origins.js";
 import { PROBLEM_TYPE } from "../http/problem.js";
 import { HttpRefusal } from "../life/refusal.js";
 import type { Plugin, Service } from "../life/service.js";
+import { isHeld } from "../life/validators.js";
 import { problemHandler } from "../rest/describe-problem.js";
 import { compute } from "../rest/serve-operation.js";
-import { type Chunk, chunkAt, chunkElements, computeChunk } from "./chunks.js";
+import { chunkAt, chunkElements, computeChunk } from "./chunks.js";
 import { CODECS, type Codec, compresses, documentAt, elementBytes, ZSTD_LEVEL } from "./documents.js";
 import { viewOf } from "./view.js";
 
@@ -30,21 +29,6 @@ function readName(text: string): { readonly name: string; readonly codec: Codec 
   const codec = CODECS.find((one) => one === text.slice(at + 1));
   if (at < 0 || codec === undefined) return { name: text, codec: "none" };
   return { name: text.slice(0, at), codec };
-}
-
-/** A strong tag of what lies at a path: the data, the code that computes, and the path. */
-function tagger({ fd8Legacy }: Service["config"]): (dataset: Dataset, path: string, codec: Codec) => string {
-  let build: string | null = null;
-  return ({ name, digest }, path, codec) => {
-    build ??= digestBuild();
-    const text = JSON.stringify([build, fd8Legacy, name, digest, codec, path]);
-    return `"${createHash("sha256").update(text).digest("hex").slice(0, 32)}"`;
-  };
-}
-
-/** Whether a list of tags in a header names one; `*` names each. */
-function names(header: string | undefined, tag: string): boolean {
-  return (header ?? "").split(",").some((one) => ["*", tag, `W/${tag}`].includes(one.trim()));
 }
 
 /** The part of an answer that a `Range` asks for: null for all of it, which several ranges get too. */
@@ -77,9 +61,14 @@ function sendBytes(
 }
 
 /** Answers whether an address has changed, and what lies there to a HEAD request; null if it is to be computed. */
-function answerEarly(request: FastifyRequest, reply: FastifyReply, type: string, tag: string, bytes: number | null) {
-  reply.header("etag", tag).header("accept-ranges", "bytes").header("cache-control", "no-cache");
-  if (names(request.headers["if-none-match"], tag)) return reply.code(304).send();
+function answerEarly(
+  { config }: Service,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { type, tag, bytes }: { readonly type: string; readonly tag: string; readonly bytes: number | null },
+): FastifyReply | null {
+  reply.header("accept-ranges", "bytes");
+  if (isHeld(request, reply, config, tag)) return reply.code(304).send();
   if (request.method !== "HEAD") return null;
   if (bytes !== null) reply.header("content-length", bytes);
   return reply.type(type).send();
@@ -94,19 +83,41 @@ function bytesOf({ buffer, byteOffset, byteLength }: Float32Array | Float64Array
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 }
 
-function serveChunk(
+/** Sends what is there without a computation. */
+function sendKnown(
   service: Service,
-  name: string,
-  chunk: Chunk,
-  codec: Codec,
-  tag: string,
   request: FastifyRequest,
   reply: FastifyReply,
+  type: string,
+  tag: string,
+  body: Buffer,
 ) {
-  const compressed = compresses(chunk.array, codec);
-  const size = compressed ? null : elementBytes(chunk.array) * chunkElements(chunk);
-  return compute(service, { name: "zarr" }, request, reply, async (life) => {
-    const early = answerEarly(request, reply, OCTETS, tag, size);
+  const early = answerEarly(service, request, reply, { type, tag, bytes: body.length });
+  return early ?? sendBytes(request, reply, type, tag, body);
+}
+
+async function serveView(service: Service, request: ZarrRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { engine, tags } = service;
+  const { name, codec } = readName(request.params.name);
+  const dataset = engine.find(name);
+  if (dataset === undefined) throw unknownDataset(name, engine.datasets());
+  const path = request.params["*"];
+  const view = viewOf(dataset);
+  const tag = tags.of(dataset, ["zarr", codec, path]);
+  const document = documentAt(view, path, codec);
+  if (document !== null) {
+    const body = Buffer.from(`${ascii(JSON.stringify(document))}\n`);
+    return sendKnown(service, request, reply, "application/json", tag, body);
+  }
+  const chunk = chunkAt(view, path);
+  if (chunk === null) throw new HttpRefusal(404, "There is nothing at this address of the store.");
+  const { array } = chunk;
+  if (array.content.kind === "coordinates")
+    return sendKnown(service, request, reply, OCTETS, tag, bytesOf(array.content.values));
+  const compressed = compresses(array, codec);
+  const bytes = compressed ? null : elementBytes(array) * chunkElements(chunk);
+  return compute(service, { name: "zarr" }, request as FastifyRequest, reply, async (life) => {
+    const early = answerEarly(service, request, reply, { type: OCTETS, tag, bytes });
     if (early !== null) return early;
     const { values, result } = await computeChunk(life, life.find(name) as Dataset, chunk);
     const plain = bytesOf(values);
@@ -115,47 +126,15 @@ function serveChunk(
   });
 }
 
-async function serveView(
-  service: Service,
-  tagOf: ReturnType<typeof tagger>,
-  request: ZarrRequest,
-  reply: FastifyReply,
-) {
-  const { engine } = service;
-  const { name, codec } = readName(request.params.name);
-  const dataset = engine.find(name);
-  if (dataset === undefined) throw unknownDataset(name, engine.datasets());
-  const path = request.params["*"];
-  const view = viewOf(dataset);
-  const tag = tagOf(dataset, path, codec);
-  const document = documentAt(view, path, codec);
-  if (document !== null) {
-    const body = Buffer.from(`${ascii(JSON.stringify(document))}\n`);
-    return (
-      answerEarly(request, reply, "application/json", tag, body.length) ??
-      sendBytes(request, reply, "application/json", tag, body)
-    );
-  }
-  const chunk = chunkAt(view, path);
-  if (chunk === null) throw new HttpRefusal(404, "There is nothing at this address of the store.");
-  const { content } = chunk.array;
-  if (content.kind === "coordinates") {
-    const body = bytesOf(content.values);
-    return answerEarly(request, reply, OCTETS, tag, body.length) ?? sendBytes(request, reply, OCTETS, tag, body);
-  }
-  return serveChunk(service, name, chunk, codec, tag, request, reply);
-}
-
 function routes(scope: FastifyInstance, service: Service): void {
   guardReads(scope, service.config);
   const contentType = `${PROBLEM_TYPE}; charset=utf-8`;
   scope.setErrorHandler(problemHandler({ name: "zarr", contentType, body: (problem) => problem }));
-  const tagOf = tagger(service.config);
   scope.route({
     method: ["GET", "HEAD"],
     url: "/:name/*",
     schema: UNDOCUMENTED,
-    handler: (request, reply) => serveView(service, tagOf, request as ZarrRequest, reply),
+    handler: (request, reply) => serveView(service, request as ZarrRequest, reply),
   });
 }
 
