@@ -1,0 +1,157 @@
+/** The figures of docs/tracking.md: orders, forward and back, tolerances and volumes, measured anew. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect, type FieldClient } from "../../src/client/index.js";
+import type { RunningService } from "../../src/main.js";
+import { writeCube } from "../../tools/generate/cube.js";
+import { markdownTable, scatter } from "../support/accuracy.js";
+import { abc, type Motion, path } from "../support/exact-flow.js";
+import { withTables } from "../support/measured.js";
+import { scratchFolder } from "../support/scratch.js";
+import { serveTestData } from "../support/service.js";
+
+const DOCUMENT = fileURLToPath(new URL("../../docs/tracking.md", import.meta.url));
+const COUNT = 100;
+const flat = scatter(COUNT);
+const points = Array.from(
+  { length: COUNT },
+  (_, i) => [...flat.subarray(3 * i, 3 * i + 3)] as [number, number, number],
+);
+const [START, END] = [0.1, 0.9];
+
+/** The flow of the generated dataset in closed form. */
+const decaying: Motion = (position, t) => abc()(position, [0, 0, 0]).map((value) => value * Math.exp(-0.1 * t));
+
+const distance = (a: ArrayLike<number>, b: ArrayLike<number>) =>
+  Math.hypot(...[0, 1, 2].map((c) => (a[c] as number) - (b[c] as number)));
+const rms = (values: readonly number[]) => Math.sqrt(values.reduce((sum, v) => sum + v * v, 0) / values.length);
+const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] as number;
+
+describe("docs/tracking.md", () => {
+  const folder = scratchFolder();
+  let service: RunningService;
+  let client: FieldClient;
+  beforeAll(async () => {
+    const options = { kind: "abc", nodes: [32, 32, 32], steps: 12, chunk: null, filter: "none", seed: 1 } as const;
+    await writeCube({ ...options, name: "abc32", folder: join(folder, "abc32") }, () => {});
+    service = await serveTestData([folder]);
+    client = await connect(service.url);
+  });
+  afterAll(async () => {
+    await service?.close();
+  });
+
+  /** Where particles are after equal steps. */
+  async function track(
+    dataset: string,
+    integrator: "heun" | "rk4",
+    from: readonly (readonly number[])[],
+    start: number,
+    end: number,
+    nt: number,
+  ) {
+    const answer = await client.track("GetPosition", {
+      ...{ dataset, StartTime: start, dt: (end - start) / nt, nt, integrator, spatialInterpolation: "M4Q12" },
+      points: from as typeof points,
+    });
+    return from.map((_, i) => [...answer.values.subarray(3 * i, 3 * i + 3)]);
+  }
+
+  async function orders() {
+    const exact = points.map((point) => path(decaying, point, START, END, 400));
+    const rows = [];
+    for (const integrator of ["heun", "rk4"] as const) {
+      const errors: number[] = [];
+      for (const nt of [2, 4, 8, 16]) {
+        const ends = await track("abc32", integrator, points, START, END, nt);
+        errors.push(rms(ends.map((end, i) => distance(end, exact[i] as number[]))));
+      }
+      const order = Math.log2((errors[0] as number) / (errors[1] as number));
+      expect(order).toBeGreaterThan(integrator === "heun" ? 1.8 : 3.8);
+      const there = await track("abc32", integrator, points, START, END, 8);
+      const back = await track("abc32", integrator, there, END, START, 8);
+      rows.push([
+        integrator,
+        ...errors,
+        order.toFixed(1),
+        rms(back.map((end, i) => distance(end, points[i] as number[]))),
+      ]);
+    }
+    return rows;
+  }
+
+  /** Paths of the included flow by dopri5, against those by many Runge-Kutta steps. */
+  async function tolerances() {
+    const common = { dataset: "isotropic32", StartTime: 0.5, points } as const;
+    const rows = [];
+    for (const spatialInterpolation of ["Lag6", "M2Q8"] as const) {
+      const fine = { ...common, spatialInterpolation, dt: 1 / 1024, nt: 1024, integrator: "rk4" } as const;
+      const exact = (await client.track("GetPosition", fine)).values;
+      for (const tolerance of [1e-3, 1e-4, 1e-5]) {
+        const asked = { ...common, spatialInterpolation, dt: 1, nt: 1, integrator: "dopri5", tolerance } as const;
+        const { values } = await client.track("GetPosition", asked);
+        const off = points.map((_, i) => distance(values.subarray(4 * i), exact.subarray(3 * i)));
+        const kept = off.filter((error) => error <= tolerance).length / COUNT;
+        expect(kept).toBeGreaterThanOrEqual(0.95);
+        const ends = points.map((_, i) => [...values.subarray(4 * i, 4 * i + 3)]) as typeof points;
+        const back = (await client.track("GetPosition", { ...asked, StartTime: 1.5, dt: -1, points: ends })).values;
+        const missed = points.map((point, i) => distance(back.subarray(4 * i), point));
+        const steps = points.reduce((sum, _, i) => sum + (values[4 * i + 3] as number), 0) / COUNT;
+        rows.push([
+          spatialInterpolation,
+          tolerance,
+          `${Math.round(100 * kept)} %`,
+          median(off),
+          median(missed),
+          steps.toFixed(1),
+        ]);
+      }
+    }
+    return rows;
+  }
+
+  /** The median of |det F - 1| over one turnover time. */
+  async function volumes() {
+    const rows: (string | number)[][] = [];
+    for (const [method, derivatives] of [
+      ["Lag8", "Fd4Lag4"],
+      ["M2Q8", "M2Q8"],
+    ] as const) {
+      const row: (string | number)[] = [method, derivatives];
+      for (const [start, end] of [
+        [0.4, 1.4],
+        [1.4, 0.4],
+      ] as const) {
+        const plane = { normal: "z", at: 1.5, count: [10, 10] } as const;
+        const { gradient = [] } = await client.flowMap("isotropic32", {
+          ...{ start, end, dt: 0.01, plane, method, derivatives, quantities: ["gradient"] },
+        });
+        row.push(median((gradient as number[][][][]).flat().map((F) => Math.abs(determinant(F.flat()) - 1))));
+      }
+      rows.push(row);
+    }
+    return rows;
+  }
+
+  it("states what is measured", { timeout: 120_000 }, async () => {
+    const path = ["", "nt = 2", "nt = 4", "nt = 8", "nt = 16", "order", "forward and back, nt = 8"];
+    const tables = new Map([
+      ["orders", markdownTable(path, await orders())],
+      [
+        "tolerances",
+        markdownTable(
+          ["", "tolerance", "paths within it", "median error", "forward and back", "mean steps"],
+          await tolerances(),
+        ),
+      ],
+      ["volumes", markdownTable(["method", "derivatives", "forward", "backward"], await volumes())],
+    ]);
+    await expect(withTables(readFileSync(DOCUMENT, "utf8"), tables)).toMatchFileSnapshot(DOCUMENT);
+  });
+});
+
+function determinant([a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0]: readonly number[]): number {
+  return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
+}
