@@ -1,6 +1,6 @@
 /** Regions cover a grid once, keep owners' regions together, and move little when a peer goes. */
 import { describe, expect, it } from "vitest";
-import { hashText, ownersOf, regionsOf } from "../../src/cluster/regions.js";
+import { hashText, ownersOf, regionsIn, regionsOf } from "../../src/cluster/regions.js";
 import type { Axes, Axis, Bricking } from "../../src/kernels/types.js";
 
 const axis = (nodes: number, periodic = true): Axis => ({ nodes, origin: 0, spacing: 1, periodic, coordinates: null });
@@ -29,6 +29,20 @@ describe("regions", () => {
     expect(count).toEqual([4, 4, 4]);
     expect([tables[0][3], tables[0][4], tables[0][67], tables[0][68]]).toEqual([3, 0, 0, 1]);
     expect([tables[1][3], tables[1][255]]).toEqual([0, 12]);
+    // The stencil of a cell reaches four nodes down, on an axis with ends as well.
+    expect([tables[1][67], tables[1][68]]).toEqual([0, 4]);
+  });
+
+  it("are among some bricks if these are more than half of theirs", () => {
+    const bricking = bricked(256, 32);
+    const regions = regionsOf(cube(256), bricking);
+    /** The eight bricks of the first region, two along each axis. */
+    const first = [0, 1, 8, 9, 64, 65, 72, 73];
+    expect(regionsIn(regions, bricking, first)).toEqual([0]);
+    expect(regionsIn(regions, bricking, first.slice(3))).toEqual([0]);
+    expect(regionsIn(regions, bricking, first.slice(4))).toEqual([]);
+    expect(regionsIn(regions, bricking, [...first.slice(4), 73, 73])).toEqual([]);
+    expect(regionsIn(regions, bricking, [...first, 510, 511, 503, 502, 447, 446])).toEqual([0, 63]);
   });
 
   it("of one peer are as many as of another, and neighbours", () => {

@@ -88,7 +88,7 @@ function nodesWithin(axis: AxisFacts, low: number, high: number): readonly [numb
 /**
  * Samples a window with square cells.
  *
- * @param nodes the root of the number of samples; `grid` for the nodes of the dataset if its axes are uniform; or `auto`
+ * @param nodes the root of the number of samples; `grid` for the nodes of the dataset if its axes are uniform; `auto`
  *              for as many samples as a picture needs and the service admits
  */
 export function sampleWindow(facts: DatasetFacts, axis: AxisName, window: PlaneWindow, nodes: string): WindowSampling {
