@@ -31,7 +31,7 @@ export async function benchAnalysis({ quick }: BenchOptions): Promise<Row[]> {
     const nodes = quick ? 128 : 256;
     await makeCube(folder, "cube", nodes, 64);
     await makeCube(folder, "small", 64, 32);
-    const rows = await withService(folder, 600, (service) => besidePeers(service, folder, nodes, quick ? 2 : 5));
+    const rows = await withService(folder, 600, (service) => besidePeers(service, folder, nodes, quick ? 2 : 3));
     rows.push(...(await withService(folder, 600, (service) => besideCalls(service, quick ? 1 : 3))));
     await makeCube(folder, "bricks", nodes, 32);
     // Three layers of bricks and a little more.

@@ -116,7 +116,12 @@ function serveAnalysis(
       return reduced as NonNullable<typeof reduced>;
     };
     const most = service.config.limits["analysis.numbers"];
-    const answer = await run(options as never, dataset, { reduce, evaluate: evaluatorFor(life, dataset), most });
+    const answer = await run(options as never, dataset, {
+      reduce,
+      evaluate: evaluatorFor(life, dataset),
+      slices: life.slices,
+      most,
+    });
     if (isArray(answer)) {
       await life.computed([{ values: [], heldBytes: answer.bytes }]);
       reply.header("fieldprobe-shape", answer.shape.join(","));

@@ -14,6 +14,7 @@ import {
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { ReductionQuery } from "../../engine/contract/query.js";
 import { LimitError } from "../../errors.js";
+import type { TimeSlices } from "../life/event-loop.js";
 import {
   type AnalysedNodes,
   boxOf,
@@ -35,6 +36,7 @@ export type Reduce = (query: ReductionQuery, places: AnalysedNodes) => Promise<M
 export interface Means {
   readonly reduce: Reduce;
   readonly evaluate: EvaluateAt;
+  readonly slices: TimeSlices;
   /** Numbers that an answer may have. */
   readonly most: number;
 }
@@ -58,15 +60,12 @@ export class AskedColumns {
   }
 }
 
-/** Points that are reduced together. */
-const CHUNK_POINTS = 16_384;
-
 /** Draws points, the same in each frame, and returns what reduces quantities there. */
 function drawPlaces(
   asked: Statistics,
   { random: count, seed = 0, method = "Lag8" }: { random: number; seed?: number; method?: string },
   dataset: Dataset,
-  { evaluate }: Means,
+  { evaluate, slices }: Means,
 ): { readonly places: AnalysedNodes; readonly reduce: Reduce } {
   const { derivatives = "Fd4Lag4", region, over = ["x", "y", "z", "t"] } = asked;
   if (!["x", "y", "z"].every((axis) => over.includes(axis as "x")))
@@ -88,11 +87,10 @@ function drawPlaces(
     for (const [frame, time] of plan.times.entries()) {
       const options = { time, method, derivatives, temporalInterpolation: "None" } as const;
       const values = await evaluate(columns, points, options);
-      for (let from = 0; from < count; from += CHUNK_POINTS) {
-        const part = Math.min(CHUNK_POINTS, count - from);
-        const chunk = values.map((column) => column.subarray(from, from + part));
-        merged.add(reducePart(plan, { from: [from, 0, 0], count: [part, 1, 1], frame }, chunk));
-      }
+      await slices.each(count, (from, to) => {
+        const part = values.map((column) => column.subarray(from, to));
+        merged.add(reducePart(plan, { from: [from, 0, 0], count: [to - from, 1, 1], frame }, part));
+      });
     }
     return merged;
   };
