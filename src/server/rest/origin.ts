@@ -7,8 +7,8 @@ import { addVary } from "../http/send-answer.js";
 import type { Service } from "../life/service.js";
 import { canonical, isHeld } from "../life/validators.js";
 
-/** Characters of options in a header; longer ones are left to the body of the answer. */
-const MOST_OPTIONS = 4096;
+/** Characters of a header; a longer one is left out, because clients refuse it. */
+const MOST_CHARACTERS = 4096;
 
 /** Names version, data and options of an answer, and the frames that its values rest on. */
 export function tellOrigin(
@@ -18,11 +18,13 @@ export function tellOrigin(
   times: readonly number[] = [],
 ): void {
   reply.header("fieldprobe-version", version).header("fieldprobe-manifest", dataset.digest);
-  const text = JSON.stringify(options);
-  if (text.length <= MOST_OPTIONS && /^[\x20-\x7e]*$/.test(text)) reply.header("fieldprobe-options", text);
+  const tell = (name: string, text: string): void => {
+    if (text.length <= MOST_CHARACTERS && /^[\x20-\x7e]*$/.test(text)) reply.header(name, text);
+  };
+  tell("fieldprobe-options", JSON.stringify(options));
   const { temporalInterpolation: method = "None" } = options;
   if (times.length === 0 || (method !== "None" && method !== "PCHIP")) return;
-  reply.header("fieldprobe-frames", framesUsed(dataset.time, times, method).join(","));
+  tell("fieldprobe-frames", framesUsed(dataset.time, times, method).join(","));
 }
 
 /** Tags the answer to a GET; true if the caller holds it, who is then told so by 304. */

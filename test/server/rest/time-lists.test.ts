@@ -18,7 +18,8 @@ class ChangingEngine extends FakeEngine {
   mostRunning = 0;
 
   override find(): undefined {
-    return { name: "isotropic32", digest: `version ${this.version}`, assumed: [] } as unknown as undefined;
+    const time = { count: 4, origin: 0, step: 0.2, values: null, guardBefore: 0, guardAfter: 0 };
+    return { name: "isotropic32", digest: `version ${this.version}`, assumed: [], time } as unknown as undefined;
   }
 
   override start(query: Query, control: StartControl): ReturnType<Engine["start"]> {
