@@ -188,7 +188,8 @@ export interface ConnectedSet {
 
 type KeptPart = Pick<PartFragments, "from" | "shape" | "border" | "borderFragments"> & {
   readonly first: number;
-  met: number;
+  /** Neighbours that have not come. */
+  awaited: number;
 };
 
 /**
@@ -224,20 +225,20 @@ export class JoinedFragments {
     this.#rows.push(rows);
     this.#grow(first + rows.length / widthOf(this.#options.properties.length));
     this.#edge ??= shape;
-    const own: KeptPart = { from, shape, border, borderFragments, first, met: 0 };
     const key = this.#keyAt(from);
+    const around = this.#partsAround(part);
+    around.delete(key);
+    const own: KeptPart = { from, shape, border, borderFragments, first, awaited: around.size };
     this.#kept.set(key, own);
     this.#joinBorder(own);
     if (this.labels !== null) this.#place(part, first, this.labels);
-    const around = this.#partsAround(own);
-    around.delete(key);
     for (const other of around) {
       const kept = this.#kept.get(other);
       if (kept === undefined) continue;
-      own.met++;
-      if (++kept.met === this.#partsAround(kept).size - 1) this.#kept.delete(other);
+      own.awaited--;
+      if (--kept.awaited === 0) this.#kept.delete(other);
     }
-    if (own.met === around.size) this.#kept.delete(key);
+    if (own.awaited === 0) this.#kept.delete(key);
   }
 
   #grow(count: number): void {
@@ -273,7 +274,7 @@ export class JoinedFragments {
   }
 
   /** Numbers of the parts that touch a part, and its own. */
-  #partsAround({ from, shape }: KeptPart): Set<number> {
+  #partsAround({ from, shape }: PartFragments): Set<number> {
     const sides = from.map((low, a) =>
       [low - 1, low, low + shape[a]].map((n) => this.#wrap(n, a)).filter((n) => n >= 0),
     );
