@@ -1,0 +1,147 @@
+/**
+ * Every way a request can end, at every door: nothing that is counted remains of it: slots, points, bytes of answers,
+ * tasks, and places of its token.
+ */
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { RunningService } from "../../src/main.js";
+import { digestToken } from "../../src/server/life/auth.js";
+import { scratchFolder } from "../support/scratch.js";
+import { serveTestData } from "../support/service.js";
+import { envelope, getVelocity, items, PATH } from "../support/soap-service.js";
+
+const TOKEN = "a-token-of-these-tests";
+const POINTS = Array.from({ length: 1_000 }, (_, i): [number, number, number] => [i % 7, (i * 3) % 7, (i * 5) % 7]);
+const OCTETS = "application/octet-stream";
+const API = "/api/datasets/isotropic32";
+const LAG = "spatialInterpolation=Lag8&temporalInterpolation=PCHIP";
+const BOX = "x_start=1&x_end=32&y_start=1&y_end=32&z_start=1&z_end=32";
+const call = { operation: "GetVelocity", dataset: "isotropic32", time: 0.31, ...optionsOf(LAG), points: POINTS };
+
+function optionsOf(query: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(query));
+}
+
+/** The doors: path, media type and body; a body of null is a GET. */
+const DOORS: readonly (readonly [string, string, string, string | Buffer | null])[] = [
+  [
+    "SOAP",
+    PATH,
+    "text/xml",
+    envelope(
+      "1.1",
+      getVelocity({ points: items(POINTS) }).replace("<dataset>", `<authToken>${TOKEN}</authToken><dataset>`),
+    ),
+  ],
+  ["JSON", `${API}/GetVelocity?${LAG}&time=0.31`, "application/json", JSON.stringify({ points: POINTS })],
+  [
+    "octets",
+    `${API}/GetVelocityHessian?spatialInterpolation=Fd4Lag4&temporalInterpolation=PCHIP&time=0.31`,
+    OCTETS,
+    Buffer.from(Float32Array.from(POINTS.flat()).buffer),
+  ],
+  ["a batch", "/api/batch", "application/json", JSON.stringify({ queries: [call, call, { ...call, time: 99 }] })],
+  [
+    "times",
+    `${API}/GetVelocity?${LAG}`,
+    "application/json",
+    JSON.stringify({ time: Array.from({ length: 12 }, (_, i) => i / 40), points: POINTS }),
+  ],
+  [
+    "a search",
+    `${API}/GetThreshold?field=u&time=0.3&threshold=0&spatialInterpolation=None&${BOX}`,
+    "application/json",
+    "{}",
+  ],
+  [
+    "tracking",
+    `${API}/GetPosition?StartTime=0.1&spatialInterpolation=Lag8&dt=0.001&nt=10`,
+    "application/json",
+    JSON.stringify({ points: POINTS }),
+  ],
+  [
+    "a filter",
+    `${API}/GetBoxFilterSGSStress?time=0.31&filterlength=1&nlayers=1&temporalInterpolation=PCHIP`,
+    "application/json",
+    JSON.stringify({ points: POINTS.slice(0, 100) }),
+  ],
+  ["a cutout", `${API}/cutout?field=u&T=1&${BOX}`, "", null],
+  ["a cutout's file", `${API}/cutout.h5?frames=1,1`, "", null],
+  ["a slice", `${API}/slice?field=vorticity&time=0.31&axis=z&at=1&nodes=200`, "", null],
+  ["points out of range", `${API}/GetVelocity?${LAG}&time=99`, "application/json", JSON.stringify({ points: POINTS })],
+  ["no JSON", `${API}/GetVelocity?${LAG}&time=0.3`, "application/json", `{"points":[${"[1,2,3],".repeat(20_000)}x`],
+];
+
+/** Ways to end: the part of the request that is sent, and what its sender then waits for. */
+const ENDS = [
+  ["reads its answer", 1, "end"],
+  ["leaves with the head alone", 0, "nothing"],
+  ["leaves in the middle of its body", 0.6, "nothing"],
+  ["leaves at once", 1, "nothing"],
+  ["leaves at the first bytes of its answer", 1, "answer"],
+  ["says that it sends no more, and leaves later", 1, "half"],
+] as const;
+
+let service: RunningService;
+beforeAll(async () => {
+  const tokens = join(scratchFolder(), "tokens.json");
+  const entry = { name: "tests", sha256: digestToken(TOKEN), limit: 0, concurrent: 60 };
+  writeFileSync(tokens, JSON.stringify({ version: 1, tokens: [entry] }));
+  service = await serveTestData([], { EVENTS: "off", TOKENS: tokens, ANONYMOUS: "true" });
+});
+afterAll(() => service.close());
+
+function bytesOf([, path, type, body]: (typeof DOORS)[number]): { head: Buffer; body: Buffer } {
+  const bytes = Buffer.from(body ?? "");
+  const lines = [
+    `${body === null ? "GET" : "POST"} ${path} HTTP/1.1`,
+    "Host: 127.0.0.1",
+    `Authorization: Bearer ${TOKEN}`,
+  ];
+  if (body !== null) lines.push(`Content-Type: ${type}`, `Accept: ${OCTETS}, */*`, `Content-Length: ${bytes.length}`);
+  return { head: Buffer.from([...lines, "Connection: close", "", ""].join("\r\n")), body: bytes };
+}
+
+async function request(door: (typeof DOORS)[number], [, part, until]: (typeof ENDS)[number]): Promise<void> {
+  const { head, body } = bytesOf(door);
+  const socket = connect({ port: Number(new URL(service.url).port), host: "127.0.0.1" });
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  const gone = once(socket, "close");
+  await new Promise<void>((resolve) =>
+    socket.write(Buffer.concat([head, body.subarray(0, Math.floor(part * body.length))]), () => resolve()),
+  );
+  if (until === "half") socket.end();
+  if (until === "end" || until === "half") socket.resume();
+  else if (until === "answer") socket.once("data", () => socket.destroy());
+  else socket.destroy();
+  await gone;
+}
+
+/** Everything that is counted and is not 0. */
+async function held(): Promise<readonly string[]> {
+  const text = await (await fetch(`${service.url}/metrics`)).text();
+  const counted =
+    /^fieldprobe_(?:requests_in_flight|requests_waiting|points_in_flight|waiting_answer_bytes|batches_queued|batches_running) [1-9].*$/gm;
+  return text.match(counted) ?? [];
+}
+
+it.each(DOORS)("leaves nothing behind, however it ends: %s", { timeout: 60_000 }, async (...door) => {
+  // More at a time than there are slots, so that some leave while they wait for one.
+  for (const end of ENDS) {
+    await Promise.all(Array.from({ length: 24 }, () => request(door, end)));
+    await expect.poll(held, { timeout: 20_000, message: end[0] }).toEqual([]);
+  }
+  // Every place of the token is free again.
+  const all = await Promise.all(
+    Array.from({ length: 20 }, () =>
+      fetch(`${service.url}${API}/slice?field=ux&time=0.3&axis=z&at=1&nodes=8`, {
+        headers: { authorization: `Bearer ${TOKEN}` },
+      }),
+    ),
+  );
+  for (const { status } of all) expect(status).toBe(200);
+});
