@@ -1,13 +1,13 @@
 /** Evaluates expressions at points, by the operations behind what they read. */
 import type { BlockInputs, Expression } from "../../analysis/expression.js";
-import type { InputKey, InputKind } from "../../analysis/names.js";
+import type { InputKey } from "../../analysis/names.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { Query } from "../../engine/contract/query.js";
-import { RequestError } from "../../errors.js";
-import { type FieldName, findOperation, type OperationRow } from "../../operations.js";
+import { spatialOf } from "../../operations.js";
 import type { RequestLife } from "../life/request-life.js";
 import { refuse } from "./parameters.js";
 import { TripleWriter } from "./triple-writer.js";
+import { operationOfInput, symmetric } from "./values-along.js";
 
 /** How values and derivatives are interpolated, and when. */
 export interface PointOptions {
@@ -23,25 +23,6 @@ export type EvaluateAt = (
   points: Float32Array,
   options: PointOptions,
 ) => Promise<readonly Float64Array[]>;
-
-/** The names of fields in those of operations. */
-const FIELD_WORDS: Readonly<Record<FieldName, string>> = {
-  velocity: "Velocity",
-  pressure: "Pressure",
-  force: "Force",
-  magnetic: "MagneticField",
-  potential: "VectorPotential",
-  density: "Density",
-  temperature: "Temperature",
-};
-const KIND_WORDS: Readonly<Record<InputKind, string>> = {
-  value: "",
-  gradient: "Gradient",
-  laplacian: "Laplacian",
-  hessian: "Hessian",
-};
-/** Numbers of a symmetric tensor in a record, by rows. */
-const SYMMETRIC = [0, 1, 2, 1, 3, 4, 2, 4, 5] as const;
 
 /** Records of an operation at all points. */
 interface Records {
@@ -70,16 +51,17 @@ export function evaluatorFor(life: RequestLife, dataset: Dataset): EvaluateAt {
 /** The operation behind an input, and the spatial option by which it is asked. */
 function operationFor(
   key: InputKey,
+  dataset: Dataset,
   { method, derivatives }: PointOptions,
-): Pick<Query, "spatialInterpolation"> & { readonly operation: OperationRow["name"] } {
-  const [kind, field] = key.split(":") as [InputKind, FieldName];
-  const operation = findOperation(`Get${FIELD_WORDS[field]}${KIND_WORDS[kind]}`);
-  if (operation === undefined)
-    throw new RequestError("Unsupported", `The ${kind} of ${field} is known at nodes, not at points.`);
-  const [member, asked] = kind === "value" ? (["method", method] as const) : (["derivatives", derivatives] as const);
-  const spatial: readonly string[] = "spatial" in operation ? operation.spatial : [];
-  if (!spatial.includes(asked)) throw refuse(member, `${member}: ${operation.name} takes ${spatial.join(", ")}.`);
-  return { operation: operation.name, spatialInterpolation: asked as NonNullable<Query["spatialInterpolation"]> };
+): Pick<Query, "operation" | "spatialInterpolation"> {
+  const operation = operationOfInput(key);
+  const isValue = key.startsWith("value:");
+  const [member, asked] = isValue ? (["method", method] as const) : (["derivatives", derivatives] as const);
+  const accepted = spatialOf(operation, dataset);
+  const spatialInterpolation = accepted.find((scheme) => scheme === asked);
+  if (spatialInterpolation === undefined)
+    throw refuse(member, `${member}: ${operation.name} takes ${accepted.join(", ")}.`);
+  return { operation: operation.name, spatialInterpolation };
 }
 
 async function recordsAt(
@@ -90,7 +72,7 @@ async function recordsAt(
   options: PointOptions,
 ): Promise<Records> {
   const { time, temporalInterpolation } = options;
-  const asked = { ...operationFor(key, options), dataset: dataset.name, time, temporalInterpolation };
+  const asked = { ...operationFor(key, dataset, options), dataset: dataset.name, time, temporalInterpolation };
   const evaluation = life.start(asked);
   const writer = new TripleWriter(evaluation.points, evaluation.limit);
   await life.slices.each(points.length / 3, (from, to) => {
@@ -126,7 +108,7 @@ function blockOf(
     if (key === "t") return new Float64Array(count).fill(time);
     const found = records.get(key);
     if (found === undefined) return every(points, 3, "xyz".indexOf(key));
-    return every(found.values, found.components, key.startsWith("hessian:") ? (SYMMETRIC[c] as number) : c);
+    return every(found.values, found.components, key.startsWith("hessian:") ? symmetric(c) : c);
   };
   return { count, computed: new Map(), room: () => new Float64Array(count), input };
 }

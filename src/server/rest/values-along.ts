@@ -4,9 +4,11 @@ import { compileExpression, type Expression } from "../../analysis/expression.js
 import type { InputKey, InputKind } from "../../analysis/names.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { Query, Result } from "../../engine/contract/query.js";
+import { RequestError } from "../../errors.js";
 import { withoutNoise } from "../../float32/format.js";
 import { ALL_OPERATIONS, FIELDS, type FieldName, type OperationRow, RECORDS, spatialOf } from "../../operations.js";
 import type { RequestLife } from "../life/request-life.js";
+import { namesFor } from "./analysis-request.js";
 import { answerAtOwnTimes, type TimedPoints } from "./own-times.js";
 import { refuse } from "./parameters.js";
 
@@ -49,8 +51,7 @@ export function readAlong(given: Readonly<Record<string, unknown>>, dataset: Dat
   if (given.with === undefined) return null;
   const texts = [given.with].flat().map(String);
   if (texts.length > MOST) throw refuse("with", `with has ${texts.length} quantities; ${MOST} fit.`);
-  const names = { fields: dataset.fields };
-  const columns = texts.map((text) => compileExpression(text, names, "with"));
+  const columns = texts.map((text) => compileExpression(text, namesFor(dataset), "with"));
   return { columns, derivatives: given.derivatives === undefined ? null : String(given.derivatives) };
 }
 
@@ -115,7 +116,7 @@ function known<V>(answers: ReadonlyMap<InputKey, V>, key: InputKey): V {
 }
 
 /** The number of component `c` of a symmetric tensor among xx, xy, xz, yy, yz, zz. */
-function symmetric(c: number): number {
+export function symmetric(c: number): number {
   return [0, 1, 2, 1, 3, 4, 2, 4, 5][c] as number;
 }
 
@@ -158,7 +159,7 @@ const KERNELS: Readonly<Record<InputKind, readonly [vector: string, scalar: stri
 };
 
 /** The operation that answers an input at points. */
-function operationOfInput(key: InputKey): OperationRow {
+export function operationOfInput(key: InputKey): OperationRow {
   const [kind, field] = key.split(":") as [InputKind, FieldName];
   const kernel = KERNELS[kind][FIELDS[field] === 3 ? 0 : 1];
   const rows: readonly OperationRow[] = ALL_OPERATIONS;
@@ -170,7 +171,7 @@ function operationOfInput(key: InputKey): OperationRow {
       fields[0] === field &&
       reduced === undefined,
   );
-  if (found === undefined) throw refuse("with", `with: ${key} is not available at points.`);
+  if (found === undefined) throw new RequestError("Unsupported", `${key} is known at nodes, not at points.`);
   return found;
 }
 
