@@ -33,13 +33,18 @@ export function groupsOfTimes(
   // The places of a moving grid depend on the time.
   const isByFrames = family === "points" && dataset.frameVelocity.every((speed) => speed === 0);
   if (!isByFrames) return groupsOfEqual(query, member, times);
-  return framesOfEach(dataset.time, times, times.length, query.temporalInterpolation ?? "None").map(({ points }) => {
-    const own = new Float64Array(new SharedArrayBuffer(8 * points.length));
-    points.forEach((point, i) => {
-      own[i] = times[point] as number;
-    });
-    return { query: { ...query, time: own[0] as number, times: own }, points };
+  const groups = framesOfEach(dataset.time, times, times.length, query.temporalInterpolation ?? "None");
+  return groups.map(({ frames, weights, points }) => {
+    const group = { ...query, time: times[points[0] as number] as number };
+    const same = weights.every((weight, i) => weight === weights[i % frames.length]);
+    return { query: same ? group : { ...group, weights: inSharedMemory(weights) }, points };
   });
+}
+
+function inSharedMemory(values: Float64Array): Float64Array {
+  const shared = new Float64Array(new SharedArrayBuffer(values.byteLength));
+  shared.set(values);
+  return shared;
 }
 
 function groupsOfEqual(query: Query, member: "time" | "StartTime", times: Float64Array): readonly TimedGroup[] {

@@ -9,25 +9,6 @@ export function framesOf(axis: TimeAxis, { time, temporalInterpolation = "None" 
 }
 
 /**
- * The weights of the frames of `framesOf` for `count` points with times of their own; undefined if they have none.
- *
- * @param placeOf the place in the query of each point
- */
-export function ownWeights(
-  axis: TimeAxis,
-  { times, temporalInterpolation = "None" }: Query,
-  count: number,
-  placeOf: (point: number) => number,
-): Float64Array | undefined {
-  if (times === undefined) return undefined;
-  const own: number[] = [];
-  for (let i = 0; i < count; i++)
-    for (const weight of frameWeights(axis, times[placeOf(i)] as number, temporalInterpolation).weights)
-      own.push(weight);
-  return Float64Array.from(own);
-}
-
-/**
  * The frames that values at times rest on, ascending. They count from 1 at the first frame that can be queried; guard
  * frames before it are 0 and less.
  */

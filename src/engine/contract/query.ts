@@ -46,8 +46,11 @@ export interface Query {
   /** Whether its times came as float32; absent: they are in double precision. */
   readonly singleTimes?: boolean;
   readonly time?: number;
-  /** A time for each point, all between the frames of `time`, instead of that; fields on grids at rest only. */
-  readonly times?: Float64Array;
+  /**
+   * Weights of the frames of `time` for each point, one point after another, if the points have times of their own
+   * between these frames; fields on grids at rest only.
+   */
+  readonly weights?: Float64Array;
   readonly StartTime?: number;
   readonly EndTime?: number;
   readonly dt?: number;

@@ -238,7 +238,7 @@ export class Execution implements Evaluation {
     const checked = this.#checked;
     if (!checked?.dataset) return null;
     const sweep = exceedsCache(checked, carrier.cacheBytes);
-    const divided = checked.query.times === undefined && (sharing?.divides(checked) ?? false);
+    const divided = checked.query.weights === undefined && (sharing?.divides(checked) ?? false);
     const tiled = checked.operation.family === "box";
     if ((sweep || divided || tiled || checked.itemsPerPoint > 1) && !complete) return null;
     const setting: PlanContext = {

@@ -12,7 +12,7 @@ import type { Dataset } from "../../storage/file/dataset.js";
 import type { AheadMessage, BatchMessage } from "../contract/dataset-copy.js";
 import { fillPositions, frameShift, outsideError } from "../contract/positions.js";
 import type { Query } from "../contract/query.js";
-import { framesOf, ownWeights } from "../contract/query-frames.js";
+import { framesOf } from "../contract/query-frames.js";
 import type { Progress } from "../contract/task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
 import { CombinedField } from "./combined-field.js";
@@ -77,7 +77,7 @@ function samplingOf(task: Omit<AheadMessage | BatchMessage, "dataset">, open: Op
   const frames = framesOf(time, query);
   const stored = fields.map((field) => open.source(field));
   const sources = combined ? stored.map((one, i) => new CombinedField(axes, one, frames, combined, i)) : stored;
-  const weights = ownWeights(time, query, count, (point) => places?.[point] ?? first + point);
+  const weights = query.weights && weightsOf(query.weights, frames.frames.length, { places, first, count });
   return {
     ...(weights === undefined ? {} : { weights }),
     axes,
@@ -86,6 +86,18 @@ function samplingOf(task: Omit<AheadMessage | BatchMessage, "dataset">, open: Op
     frames: combined ? ONE_FRAME : frames,
     sorted: places !== null,
   };
+}
+
+/** The weights of the points of a batch among those of all points. */
+function weightsOf(
+  all: Float64Array,
+  frames: number,
+  { places, first, count }: Pick<BatchMessage, "places" | "first" | "count">,
+): Float64Array {
+  if (places === null) return all.subarray(frames * first, frames * (first + count));
+  const some = new Float64Array(frames * count);
+  for (let i = 0; i < count; i++) for (let f = 0; f < frames; f++) some[frames * i + f] = all[frames * places[i] + f];
+  return some;
 }
 
 /** Interpolates or differentiates fields. */

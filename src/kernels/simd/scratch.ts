@@ -88,7 +88,11 @@ export function createScratch(memory: WasmMemory, offset: number): Scratch {
     writeWeights(weights, count, { low, span, whole }) {
       if (weights.length > MOST_FRAMES) throw new RangeError(`${weights.length} frames are too many to combine`);
       weightsInMemory.set(weights);
-      reachInMemory.set([count, low, span, whole ? 1 : 0, offset + NODES]);
+      reachInMemory[0] = count;
+      reachInMemory[1] = low;
+      reachInMemory[2] = span;
+      reachInMemory[3] = whole ? 1 : 0;
+      reachInMemory[4] = offset + NODES;
     },
     writeBricking: (bricking) => writeBricks(bricking, words, 2),
   };

@@ -105,7 +105,7 @@ function chooseCombined(setting: PlanContext, demand: Demand, cacheBytes: number
   const { checked, parallelism } = setting;
   const { main, frames, fields } = demand;
   const method = METHODS.get(checked.query.spatialInterpolation ?? "None");
-  if (frames === 1 || method === undefined || checked.query.times !== undefined) return null;
+  if (frames === 1 || method === undefined || checked.query.weights !== undefined) return null;
   const { axes } = checked.dataset;
   const { below, above } = reachOf(method);
   const halo = below + above;
