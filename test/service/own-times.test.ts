@@ -78,6 +78,19 @@ describe("points with times of their own", () => {
     }
   });
 
+  it("refuse records of paths of different lengths, and end such paths at their common time", async () => {
+    const ended = { EndTime: 1, dt: 0.05, spatialInterpolation: "Lag4", points: points.slice(0, 2) };
+    const path = "trajectories?operation=GetPositionByEnd";
+    const refused = await post(path, { startTimes: [0.4, 0.7], ...ended });
+    expect([refused.detail, refused.member]).toEqual([
+      "Paths of different lengths have different numbers of records: ask with dt and nt.",
+      "startTimes",
+    ]);
+    const both = await post("GetPositionByEnd", { startTimes: [0.4, 0.7], ...ended });
+    const later = await post("GetPositionByEnd", { StartTime: 0.7, ...ended });
+    expect(both.values[1]).toEqual(later.values[1]);
+  });
+
   it.each([
     [{ times: [0.4], points: points.slice(0, 2) }, "times has 1 numbers for 2 points.", "times"],
     [{ times: [0.4], time: 0.4, points: points.slice(0, 1) }, "times and time exclude each other.", "times"],

@@ -115,8 +115,10 @@ class ScatteredResult {
     const width = result.itemsPerPoint * result.components;
     if (this.#first === null) this.#numbers = new Float32Array(width * this.#points);
     this.#first ??= result;
-    if (this.#first.itemsPerPoint !== result.itemsPerPoint)
+    if (this.#first.itemsPerPoint !== result.itemsPerPoint) {
+      result.release();
       throw refuse("startTimes", "Paths of different lengths have different numbers of records: ask with dt and nt.");
+    }
     let at = 0;
     for (const part of result.values) {
       for (let i = 0; i < part.length; i += width) {
