@@ -169,6 +169,42 @@ async function exists(path: string): Promise<boolean> {
 }
 
 describe("workers", { timeout: 60_000 }, () => {
+  it("a thread of the stores that dies while queries wait for it fails at most these, and is said in one line", async () => {
+    const spec: StoreSpec = { version: 2, arrays: { p: array(["z", "y", "x"]), ...SNAPSHOT }, consolidated: true };
+    await server.put("mortal.zarr", zarrObjects(spec));
+    const trigger = join(folder, "stores-die");
+    const dies = `
+      import { existsSync, unlinkSync } from "node:fs";
+      if (process.argv[1]?.endsWith("store-worker.js"))
+        setInterval(() => {
+          if (!existsSync(${JSON.stringify(trigger)})) return;
+          unlinkSync(${JSON.stringify(trigger)});
+          process.exit(9);
+        }, 5).unref();`;
+    const program = await start({ DATA: [DATA, `${server.url}/mortal.zarr`].join(delimiter), ...NO_EVENTS }, dies);
+    const ask = async (name: string): Promise<readonly [number, string]> => {
+      const options = "time=0&spatialInterpolation=None&temporalInterpolation=None";
+      const answer = await fetch(`${program.url}/api/datasets/${name}/GetPressure?${options}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ points: [[1, 1, 1]] }),
+      });
+      return [answer.status, JSON.stringify(await answer.json())];
+    };
+    await server.set({ silent: true });
+    const before = server.requests;
+    const waiting = Array.from({ length: 8 }, () => ask("mortal"));
+    await expect.poll(() => server.requests).toBeGreaterThan(before);
+    writeFileSync(trigger, "");
+    while (await exists(trigger)) await new Promise((resolve) => setImmediate(resolve));
+    await server.set({ silent: false });
+    for (const [status] of await Promise.all(waiting)) expect([200, 500, 503]).toContain(status);
+    await expect.poll(async () => (await ask("mortal"))[0], { timeout: 20_000 }).toBe(200);
+    expect((await ask("isotropic32"))[0]).toBe(200);
+    expect(program.log().match(/the thread that reads stores has ended/g)).toHaveLength(1);
+    expect(await program.stop("SIGTERM")).toBe(0);
+  });
+
   it("R114: a worker that dies within a batch fails at most its request, and the pool is back to size", async () => {
     const trigger = join(folder, "die");
     const program = await start(NO_EVENTS, inBatch(trigger, "process.exit(9);"));

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { BusyError, DataError } from "../../errors.js";
 import type { StoreAnswer, StoreMessage, StoreReplies, StoreRequest } from "./protocol.js";
-import type { StorePort } from "./store-port.js";
+import { ENDED, type StorePort } from "./store-port.js";
 import { StoreThread } from "./store-thread.js";
 
 /** Time after which an answer is no longer waited for. */
@@ -24,8 +24,9 @@ export type StoreConnector = (connection: StorePort) => void;
 export class StoreClient {
   static #ofThread: StoreClient | null = null;
   static #connector: StoreConnector | null = null;
-  readonly #port: MessagePort;
-  readonly #signal = new Int32Array(new SharedArrayBuffer(4));
+  readonly #connect: StoreConnector;
+  #port: MessagePort;
+  #signal: Int32Array;
   /** Answers to requests that somebody will ask for, null until they come. */
   readonly #awaited = new Map<number, StoreAnswer | null>();
   #requests = 0;
@@ -33,10 +34,8 @@ export class StoreClient {
   #scan: string | undefined;
 
   private constructor(connect: StoreConnector) {
-    const { port1, port2 } = new MessageChannel();
-    this.#port = port1;
-    port1.unref();
-    connect({ port: port2, signal: this.#signal });
+    this.#connect = connect;
+    [this.#port, this.#signal] = connected(connect);
   }
 
   /** The client of this thread, which connects at its first use. */
@@ -98,6 +97,7 @@ export class StoreClient {
 
   /** Sends a request whose answer will not be asked for. */
   announce(request: StoreRequest): number {
+    if (Atomics.load(this.#signal, 0) === ENDED) this.#reconnect();
     const isLook = request.kind === "open" || request.kind === "file";
     const message = { id: ++this.#requests, request: isLook ? { ...request, scan: this.#scan } : request };
     this.#port.postMessage(message satisfies StoreMessage);
@@ -111,10 +111,17 @@ export class StoreClient {
       this.#receive();
       const answer = this.#awaited.get(id);
       if (answer) return answer;
+      if (seen === ENDED) throw new BusyError(`${store} was not read: the thread that reads stores has ended.`);
       const left = end - performance.now();
       if (left <= 0) throw new BusyError(`${store} has not answered in time.`);
       Atomics.wait(this.#signal, 0, seen, left);
     }
+  }
+
+  /** Connects to the store thread that has taken the place of one that ended, which had no more answers. */
+  #reconnect(): void {
+    this.#port.close();
+    [this.#port, this.#signal] = connected(this.#connect);
   }
 
   /** Takes the answers that have come; those whose callers have given up are dropped. */
@@ -125,6 +132,15 @@ export class StoreClient {
       if (this.#awaited.has(received.message.id)) this.#awaited.set(received.message.id, received.message);
     }
   }
+}
+
+/** This end of a new connection, and the word that wakes its thread. */
+function connected(connect: StoreConnector): [MessagePort, Int32Array] {
+  const { port1, port2 } = new MessageChannel();
+  const signal = new Int32Array(new SharedArrayBuffer(4));
+  port1.unref();
+  connect({ port: port2, signal });
+  return [port1, signal];
 }
 
 function ownThread(): StoreConnector {

@@ -1,6 +1,9 @@
 /** Types the connection by which the store thread answers another thread. */
 import type { MessagePort } from "node:worker_threads";
 
+/** The value of the word once the store thread has ended: nothing more will be answered. */
+export const ENDED = -1;
+
 export interface StorePort {
   readonly port: MessagePort;
   /** A word in shared memory that wakes the thread. */

@@ -6,7 +6,7 @@ import { Worker } from "node:worker_threads";
 import { builtFile } from "../../built-file.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
 import type { DiskCounts, StoreStatus } from "../objects/store-status.js";
-import type { StorePort } from "./store-port.js";
+import { ENDED, type StorePort } from "./store-port.js";
 
 const ENTRY = builtFile(new URL("./store-worker.js", import.meta.url));
 
@@ -24,6 +24,9 @@ export type StoreOrder = StorePort | { readonly keep: ReadonlySet<string> } | nu
 /** The store thread, which starts at the first connection and never keeps a process alive. */
 export class StoreThread {
   #worker: Worker | null = null;
+  #closing = false;
+  /** The words that wake the threads that are connected. */
+  readonly #signals: StorePort["signal"][] = [];
   readonly #settings: StoreSettings;
   readonly #warn: (line: string) => void;
 
@@ -47,13 +50,26 @@ export class StoreThread {
         this.status = report.stores;
         this.disk = report.disk;
       });
-      this.#worker.once("exit", () => {
-        this.#worker = null;
+      let reason = "";
+      this.#worker.once("error", (error) => {
+        reason = `: ${error.message}`;
       });
+      this.#worker.once("exit", () => this.#ended(reason));
       // A listener keeps the process alive, so this comes last.
       this.#worker.unref();
     }
+    this.#signals.push(connection.signal);
     this.#worker.postMessage(connection satisfies StoreOrder, [connection.port]);
+  }
+
+  /** Wakes the threads that wait for a thread that has ended: they connect to another with their next request. */
+  #ended(reason: string): void {
+    this.#worker = null;
+    if (!this.#closing) this.#warn(`the thread that reads stores has ended${reason}; the next query starts another`);
+    for (const signal of this.#signals.splice(0)) {
+      Atomics.store(signal, 0, ENDED);
+      Atomics.notify(signal, 0);
+    }
   }
 
   /** Has all stores closed that are not among these locations, once they have not been used for a while. */
@@ -64,6 +80,7 @@ export class StoreThread {
   /** Ends the thread, once what it has fetched is kept on disk. */
   async close(): Promise<void> {
     const worker = this.#worker;
+    this.#closing = true;
     if (worker === null) return;
     const end = new AbortController();
     worker.once("exit", () => end.abort());
