@@ -5,6 +5,8 @@ import { dirname, join } from "node:path";
 import { deflateSync, gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
+import type { RemoteObjects } from "../../../src/storage/objects/remote-objects.js";
+import { listFolder } from "../../../src/storage/objects/s3-list.js";
 import { Stores } from "../../../src/storage/thread/stores.js";
 import { registerCodecs } from "../../../src/storage/zarr/codecs.js";
 import { DocumentReader } from "../../../src/storage/zarr/documents.js";
@@ -198,6 +200,33 @@ it("refuses to read what is cut into more chunks than a read may touch", async (
   expect(await failure(stores.read({ store, newestMs, path: "/", offset: [0], count: [length] }))).toMatch(
     /more than 262144 chunks/,
   );
+});
+
+it("bounds the files that a list of references names", async () => {
+  const folder = scratchFolder();
+  const list = join(folder, "many.refs.json");
+  const chunks = Array.from({ length: 10 * STORE_BOUNDS.targets }, (_, i) => [`${i}`, [`f${i}.h5`, 0, 4]]);
+  const shape = { shape: [chunks.length], chunks: [1] };
+  writeFileSync(
+    list,
+    JSON.stringify({ version: 1, refs: { ".zarray": second(shape), ...Object.fromEntries(chunks) } }),
+  );
+  expect(await failure(stores.open({ store: list }))).toMatch(/names 100000 files, more than 10000/);
+});
+
+it("bounds the pages of a bucket's list and the bytes of each", async () => {
+  let pages = 0;
+  const next = "<ListBucketResult><NextContinuationToken>more</NextContinuationToken></ListBucketResult>";
+  const fetch = async (_address: string, _range: unknown, most: number) => {
+    expect(most).toBe(STORE_BOUNDS.pageBytes);
+    pages++;
+    return { bytes: Buffer.from(next) };
+  };
+  const place = { bucket: "https://cubes.example", prefix: "https://cubes.example/runs", key: "runs" };
+  const objects = { fetch } as unknown as RemoteObjects;
+  const listed = listFolder(objects, { ...place, sign: async (request) => request }, "");
+  expect(await failure(listed)).toMatch(/holds more than 1000000 objects/);
+  expect(pages).toBe(STORE_BOUNDS.listed / 1000);
 });
 
 it("says nothing of a bound that is met exactly", () => {
