@@ -205,6 +205,33 @@ describe("workers", { timeout: 60_000 }, () => {
     expect(await program.stop("SIGTERM")).toBe(0);
   });
 
+  it("the thread that writes cutouts dies with one file, and the next is written", async () => {
+    const trigger = join(folder, "cutouts-die");
+    const dies = `
+      import fs from "node:fs";
+      import { isMainThread } from "node:worker_threads";
+      const write = fs.writeSync;
+      if (!isMainThread)
+        fs.writeSync = (...given) => {
+          if (!fs.existsSync(${JSON.stringify(trigger)})) return write(...given);
+          fs.unlinkSync(${JSON.stringify(trigger)});
+          process.exit(9);
+        };`;
+    const program = await start(NO_EVENTS, dies);
+    const cutout = () => fetch(`${program.url}/api/datasets/isotropic32/cutout.h5?frames=1,1`);
+    const whole = Buffer.from(await (await cutout()).arrayBuffer());
+    writeFileSync(trigger, "");
+    const failed = await cutout();
+    expect(await exists(trigger)).toBe(false);
+    expect(failed.status).toBe(500);
+    expect(await failed.json()).toMatchObject({
+      code: "Internal",
+      detail: "The service failed to answer this request.",
+    });
+    expect(Buffer.from(await (await cutout()).arrayBuffer()).length).toBe(whole.length);
+    expect(await program.stop("SIGTERM")).toBe(0);
+  });
+
   it("R114: a worker that dies within a batch fails at most its request, and the pool is back to size", async () => {
     const trigger = join(folder, "die");
     const program = await start(NO_EVENTS, inBatch(trigger, "process.exit(9);"));
