@@ -1,5 +1,5 @@
 /** Finds the stored frames, with their weights, that represent the time of a query. */
-import { frameWeights } from "../../kernels/time.js";
+import { frameWeights, timeInRange } from "../../kernels/time.js";
 import type { FrameWeights, TimeAxis } from "../../kernels/types.js";
 import type { Query } from "./query.js";
 
@@ -9,10 +9,11 @@ export function framesOf(axis: TimeAxis, { time, temporalInterpolation = "None" 
 }
 
 /**
- * The frames that values at times rest on, ascending. They count from 1 at the first frame that can be queried; guard
+ * The frames that values at times rest on, ascending; times out of range rest on none. They count from 1 at the first frame that can be queried; guard
  * frames before it are 0 and less.
  */
 export function framesUsed(axis: TimeAxis, times: readonly number[], method: "None" | "PCHIP"): readonly number[] {
-  const frames = new Set(times.flatMap((time) => [...frameWeights(axis, time, method).frames]));
+  const inRange = times.filter((time) => timeInRange(axis, time));
+  const frames = new Set(inRange.flatMap((time) => [...frameWeights(axis, time, method).frames]));
   return [...frames].map((frame) => frame - axis.guardBefore + 1).sort((a, b) => a - b);
 }
