@@ -9,8 +9,8 @@ export function framesOf(axis: TimeAxis, { time, temporalInterpolation = "None" 
 }
 
 /**
- * The frames that values at times rest on, ascending; times out of range rest on none. They count from 1 at the first frame that can be queried; guard
- * frames before it are 0 and less.
+ * The frames that values at times rest on, ascending; times out of range rest on none. They count from 1 at the first
+ * frame that can be queried; guard frames before it are 0 and less.
  */
 export function framesUsed(axis: TimeAxis, times: readonly number[], method: "None" | "PCHIP"): readonly number[] {
   const inRange = times.filter((time) => timeInRange(axis, time));
