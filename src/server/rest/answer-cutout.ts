@@ -50,9 +50,9 @@ export function npyHeader(shape: readonly number[], numbers: "<f4" | "<i4" = "<f
   return Buffer.concat([head, Buffer.from(`${dictionary.padEnd(length - 1)}\n`, "latin1")]);
 }
 
-/** The bytes of an answer; a part may be read until the next one is asked for, as passages of answers are. */
-async function* bytesOf(head: Buffer | null, parts: AsyncIterable<Float32Array>): AsyncGenerator<Buffer, undefined> {
-  if (head !== null) yield head;
+/** The bytes of parts; one may be read until the next one is asked for, as passages of answers are. */
+export async function* bytesOf(parts: AsyncIterable<Float32Array>, head?: Buffer): AsyncGenerator<Buffer, undefined> {
+  if (head !== undefined) yield head;
   for await (const { buffer, byteOffset, byteLength } of parts) {
     yield Buffer.from(buffer, byteOffset, byteLength);
   }
@@ -82,8 +82,8 @@ export function answerCutout(
     const shape = result.shape ?? [];
     tellOrigin(reply, dataset, request.query as Record<string, string>);
     reply.header("fieldprobe-shape", shape.join(","));
-    const head = form === "application/x-npy" ? npyHeader(shape) : null;
-    await sendStream(reply, form, bytesOf(head, result.stream as AsyncIterable<Float32Array>), service, life);
+    const head = form === "application/x-npy" ? npyHeader(shape) : undefined;
+    await sendStream(reply, form, bytesOf(result.stream as AsyncIterable<Float32Array>, head), service, life);
     return reply;
   });
 }

@@ -1,11 +1,12 @@
 /** Computes the chunks of a view: stored nodes, quantities at nodes, or coordinates. */
 
-import type { Dataset } from "../../engine/contract/dataset.js";
+import type { Dataset, FieldName } from "../../engine/contract/dataset.js";
 import { placeBox } from "../../engine/contract/node-region.js";
 import { frameShift } from "../../engine/contract/positions.js";
 import type { Result } from "../../engine/contract/query.js";
 import { tooManyPoints } from "../../errors.js";
 import type { RequestLife } from "../life/request-life.js";
+import { bytesOf } from "../rest/answer-cutout.js";
 import { timesOf } from "../rest/describe.js";
 import { reduce } from "../rest/slice.js";
 import { TripleWriter } from "../rest/triple-writer.js";
@@ -59,6 +60,32 @@ function padded(chunk: Chunk, box: ChunkBox, components: number, rows: readonly 
   return out;
 }
 
+/** Reads the stored nodes of a box; the result is a stream. */
+async function readNodes(life: RequestLife, dataset: Dataset, field: FieldName, box: ChunkBox): Promise<Result> {
+  const frame = dataset.time.guardBefore + box.time;
+  const nodes = { field, frame, first: box.first, count: box.count, stride: [1, 1, 1] as const };
+  const evaluation = life.start({ operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes });
+  await life.enter();
+  const result = await evaluation.finish();
+  life.onEnd(() => result.release());
+  await life.computed([result]);
+  life.stream();
+  return result;
+}
+
+/** The bytes of a chunk of stored nodes, part by part and without a copy; null for others, and at the grid's ends. */
+export async function storedBytes(
+  life: RequestLife,
+  dataset: Dataset,
+  chunk: Chunk,
+): Promise<AsyncIterable<Buffer> | null> {
+  const { content, chunks } = chunk.array;
+  const box = boxOf(chunk);
+  if (content.kind !== "field" || box.count.some((nodes, a) => nodes < chunks[3 - a])) return null;
+  const { stream } = await readNodes(life, dataset, content.field, box);
+  return bytesOf(stream as AsyncIterable<Float32Array>);
+}
+
 /** The values of a chunk, with the result that they were made from. */
 export async function computeChunk(
   life: RequestLife,
@@ -68,17 +95,10 @@ export async function computeChunk(
   const { content } = chunk.array;
   const box = boxOf(chunk);
   if (content.kind === "field") {
-    const frame = dataset.time.guardBefore + box.time;
-    const nodes = { field: content.field, frame, first: box.first, count: box.count, stride: [1, 1, 1] as const };
-    const evaluation = life.start({ operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes });
-    await life.enter();
-    const result = await evaluation.finish();
-    life.onEnd(() => result.release());
-    await life.computed([result]);
-    life.stream();
+    const result = await readNodes(life, dataset, content.field, box);
     const rows: Float32Array[] = [];
     // A part may be read only until the next one is asked for.
-    for await (const part of result.stream ?? []) rows.push(part.slice());
+    for await (const part of result.stream as AsyncIterable<Float32Array>) rows.push(part.slice());
     return { values: padded(chunk, box, result.components, rows), result };
   }
   if (content.kind === "coordinates") throw new Error("coordinates are not computed");

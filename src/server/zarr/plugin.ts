@@ -3,18 +3,18 @@
  * `/zarr/NAME@zstd/` with compressed chunks.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Dataset } from "../../engine/contract/dataset.js";
 import { unknownDataset } from "../../errors.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { UNDOCUMENTED } from "../http/api-docs.js";
 import { guardReads } from "../http/origins.js";
 import { PROBLEM_TYPE } from "../http/problem.js";
+import { sendStream } from "../http/send-answer.js";
 import { HttpRefusal } from "../life/refusal.js";
 import type { Plugin, Service } from "../life/service.js";
 import { isHeld } from "../life/validators.js";
 import { problemHandler } from "../rest/describe-problem.js";
 import { compute } from "../rest/serve-operation.js";
-import { chunkAt, chunkElements, computeChunk } from "./chunks.js";
+import { chunkAt, chunkElements, computeChunk, storedBytes } from "./chunks.js";
 import { CODECS, type Codec, compresses, documentAt, elementBytes, ZSTD_LEVEL } from "./documents.js";
 import { viewOf } from "./view.js";
 
@@ -97,7 +97,7 @@ function sendKnown(
 }
 
 async function serveView(service: Service, request: ZarrRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const { engine, tags } = service;
+  const { config, engine, tags } = service;
   const { name, codec } = readName(request.params.name);
   const dataset = engine.find(name);
   if (dataset === undefined) throw unknownDataset(name, engine.datasets());
@@ -119,7 +119,17 @@ async function serveView(service: Service, request: ZarrRequest, reply: FastifyR
   return compute(service, { name: "zarr" }, request as FastifyRequest, reply, async (life) => {
     const early = answerEarly(service, request, reply, { type: OCTETS, tag, bytes });
     if (early !== null) return early;
-    const { values, result } = await computeChunk(life, life.find(name) as Dataset, chunk);
+    // The life of the request keeps this version of the dataset, whose tag it is, until its end.
+    const version = life.dataset(name);
+    if (bytes !== null && request.headers.range === undefined) {
+      const stored = await storedBytes(life, version, chunk);
+      if (stored !== null) {
+        reply.header("content-length", bytes);
+        await sendStream(reply, OCTETS, stored, { ...service, config: { ...config, gzip: "off" } }, life);
+        return reply;
+      }
+    }
+    const { values, result } = await computeChunk(life, version, chunk);
     const plain = bytesOf(values);
     const body = compressed ? Buffer.from(await (result.texts as QueryTexts).compress(plain, ZSTD_LEVEL)) : plain;
     return sendBytes(request, reply, OCTETS, tag, body);
