@@ -69,7 +69,7 @@ describe("faults of a cluster", () => {
     const root = join(folder, "build");
     const bin = join(root, "bin/fieldprobe.js");
     if (existsSync(bin)) return bin;
-    for (const name of ["bin", "dist", "package.json"])
+    for (const name of ["bin", "dist", "package.json", "data/jhtdb.json"])
       cpSync(new URL(`../../../${name}`, import.meta.url), join(root, name), { recursive: true });
     symlinkSync(fileURLToPath(new URL("../../../node_modules", import.meta.url)), join(root, "node_modules"));
     const kernel = join(root, "dist/kernels/lagrange.js");
