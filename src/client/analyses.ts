@@ -1,4 +1,5 @@
 /** Asks for analyses over plain HTTP: statistics, structure functions, structures and flow maps of a dataset. */
+import type { Integrator } from "../operations.js";
 import { postTo } from "./plain-http.js";
 
 type Coordinates3 = readonly [number, number, number];
@@ -144,6 +145,47 @@ export interface FlowMapAnswer extends AnalysisAnswer {
   readonly ftle?: readonly unknown[];
 }
 
+/** Where particles start: alone, or in pairs or tetrads of which the statistics tell separations or shapes. */
+export type DispersionSeeds =
+  | { readonly random: number; readonly seed?: number }
+  | { readonly grid: readonly number[] }
+  | { readonly pairs: number; readonly distance: number; readonly seed?: number }
+  | { readonly tetrads: number; readonly distance: number; readonly seed?: number }
+  | { readonly points: readonly Coordinates3[]; readonly together?: 1 | 2 | 4 };
+
+/** Seeds, times and scheme of dispersion, as docs/tracking.md describes them. */
+export interface DispersionRequest {
+  readonly start: number;
+  readonly end: number;
+  readonly dt: number;
+  readonly every?: number;
+  readonly seeds: DispersionSeeds;
+  readonly region?: AnalysisPlaces["region"];
+  readonly orders?: readonly number[];
+  readonly method?: string;
+  readonly integrator?: Integrator;
+  readonly tolerance?: number;
+  readonly openFaces?: "fail" | "stop";
+}
+
+type MeanAtTimes = readonly (number | null)[];
+
+/** Means over the particles that are in the domain, for each of `times`; null if there are none. */
+export interface DispersionAnswer extends Omit<AnalysisAnswer, "frames" | "formulas"> {
+  readonly times: readonly number[];
+  readonly particles: readonly number[];
+  readonly meanSquare: MeanAtTimes;
+  /** The same along x, y and z. */
+  readonly meanSquareAxes: readonly MeanAtTimes[];
+  readonly velocitySquare: MeanAtTimes;
+  readonly autocorrelation: MeanAtTimes;
+  readonly pairs?: {
+    readonly count: readonly number[];
+    readonly separation: Readonly<Record<string, MeanAtTimes>>;
+  };
+  readonly tetrads?: { readonly count: readonly number[]; readonly eigenvalues: readonly MeanAtTimes[] };
+}
+
 /** The methods of a client that analyse. */
 export function analysesOf(url: string, token: string | undefined) {
   const ask = async (name: string, dataset: string, request: object, accept: string, options: AnalysisOptions) => {
@@ -168,6 +210,7 @@ export function analysesOf(url: string, token: string | undefined) {
     structureFunctions: json("structure-functions"),
     structures: json("structures"),
     flowMap: json("flow-map"),
+    dispersion: json("dispersion"),
     structureLabels,
   };
 }

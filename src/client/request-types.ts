@@ -12,6 +12,8 @@ import type {
 } from "../operations.js";
 import type {
   AnalysisOptions,
+  DispersionAnswer,
+  DispersionRequest,
   FlowMapAnswer,
   FlowMapRequest,
   LabelsAnswer,
@@ -136,6 +138,8 @@ export type FieldClient = {
   structures(dataset: string, request: StructuresRequest, options?: AnalysisOptions): Promise<StructuresAnswer>;
   /** Tracks seeds and answers where they go, the gradient of that map, and how much it stretches. */
   flowMap(dataset: string, request: FlowMapRequest, options?: AnalysisOptions): Promise<FlowMapAnswer>;
+  /** Tracks seeds and answers statistics of their paths over time. */
+  dispersion(dataset: string, request: DispersionRequest, options?: AnalysisOptions): Promise<DispersionAnswer>;
   /** The place in the list of structures of each node's structure, from 1, or 0; x fastest. */
   structureLabels(dataset: string, request: StructuresRequest, options?: AnalysisOptions): Promise<LabelsAnswer>;
 };

@@ -11,7 +11,12 @@ import { analysisTable, tableText } from "../output/analysis-table.js";
 import { writeWhole } from "../output/write-whole.js";
 import { askAnalysis } from "../query/ask-analysis.js";
 
-const KINDS = ["statistics", "structure-functions", "structures"] as const;
+const KINDS = ["statistics", "structure-functions", "structures", "dispersion", "flow-map"] as const;
+/** Kinds that have an answer as .npy, what it holds, and the member that asks for it. */
+const ARRAYS = new Map([
+  ["structures", { labels: true }],
+  ["flow-map", {}],
+]);
 const ENDINGS = [".json", ".csv", ".npy"] as const;
 
 interface AnalyseFlags {
@@ -61,12 +66,13 @@ function bodyOf({ json, set, time, frames, over, moments, of }: AnalyseFlags): R
 async function analyse(kind: string, dataset: string, flags: AnalyseFlags): Promise<void> {
   const ending = flags.out === undefined ? ".json" : extname(flags.out);
   if (!(ENDINGS as readonly string[]).includes(ending)) throw new MisuseError(`--out ends in ${ENDINGS.join(", ")}`);
-  const isLabels = ending === ".npy";
-  if (isLabels && kind !== "structures") throw new MisuseError(".npy holds the labels of structures, and nothing else");
-  if (isLabels && flags.plot !== undefined) throw new MisuseError("--plot does not go with labels");
-  const body = { ...bodyOf(flags), ...(isLabels ? { labels: true } : {}) };
-  const bytes = Buffer.from(await ask(kind, dataset, body, flags));
-  if (isLabels) return writeFileSync(flags.out as string, bytes);
+  const isArray = ending === ".npy";
+  if (isArray && !ARRAYS.has(kind))
+    throw new MisuseError(".npy holds the labels of structures or a quantity of a flow map, and nothing else");
+  if (isArray && flags.plot !== undefined) throw new MisuseError("--plot does not go with .npy");
+  const body = { ...bodyOf(flags), ...(isArray ? ARRAYS.get(kind) : {}) };
+  const bytes = Buffer.from(await ask(kind, dataset, body, isArray ? "application/x-npy" : "application/json", flags));
+  if (isArray) return writeFileSync(flags.out as string, bytes);
   const answer = JSON.parse(bytes.toString("utf8"));
   const text = ending === ".csv" ? tableText(analysisTable(answer)) : `${JSON.stringify(answer, null, 2)}\n`;
   if (flags.plot !== undefined) writeWhole(flags.plot, analysisPlot(analysisTable(answer), `${kind} of ${dataset}`));
@@ -75,11 +81,17 @@ async function analyse(kind: string, dataset: string, flags: AnalyseFlags): Prom
 }
 
 /** Asks a running service, or one of this process for the length of the question. */
-async function ask(kind: string, dataset: string, body: object, flags: AnalyseFlags): Promise<ArrayBuffer> {
+async function ask(
+  kind: string,
+  dataset: string,
+  body: object,
+  accept: string,
+  flags: AnalyseFlags,
+): Promise<ArrayBuffer> {
   const settings = { PORT: "0", ...(flags.data === undefined ? {} : { DATA: flags.data }) };
   const own = flags.url === undefined ? await startService(loadConfig(settings), pino({ level: "fatal" }), true) : null;
   try {
-    return await askAnalysis(own?.url ?? (flags.url as string), dataset, kind, body, flags.token);
+    return await askAnalysis(own?.url ?? (flags.url as string), dataset, kind, body, accept, flags.token);
   } finally {
     await own?.close();
   }
@@ -94,14 +106,20 @@ export function analyseCommand(): Command {
       throw new MisuseError(`there is no analysis ${text}: there are ${KINDS.join(", ")}`);
     })
     .argument("<dataset>", "a dataset by name")
-    .option("--json <file>", "the body of the request, as docs/analysis.md describes it; - is standard input")
+    .option(
+      "--json <file>",
+      "the body of the request, as docs/analysis.md and docs/tracking.md describe it; - is standard input",
+    )
     .option("--set <member=value>", "a member of the body, as JSON or text; may be repeated", collect, [])
     .option("--time <time>", "a stored time")
     .option("--frames <list>", "stored frames: all, or numbers from 1, as 1,2")
     .option("--over <axes>", "statistics: the axes to average over, as x,z")
     .option("--moments <quantity>", "statistics: moments of a quantity; may be repeated", collect, [])
     .option("--of <quantity>", "the quantity of structures and structure functions")
-    .option("--out <file>", "write .json, .csv, or for structures the labels as .npy, instead of printing JSON")
+    .option(
+      "--out <file>",
+      "write .json, .csv, or the labels of structures or a flow map as .npy, instead of printing JSON",
+    )
     .option("--plot <file>", "draw the curves of the answer as SVG")
     .option("--url <url>", "a running service; without it this process answers by itself")
     .option("--token <token>", "with --url: the token to send")

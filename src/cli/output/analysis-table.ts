@@ -68,6 +68,63 @@ function profileTable(result: AnswerMembers, coordinates: AnswerMembers): Analys
   return tableOf(rows, { x: axis, y: ["mean"], log: false });
 }
 
+const DIRECTIONS = ["x", "y", "z"] as const;
+const PAIRS = DIRECTIONS.flatMap((a) => DIRECTIONS.map((b) => `${a}${b}`));
+const numbered = (values: readonly unknown[] = [], names: readonly string[]): object =>
+  Object.fromEntries(names.map((name, k) => [name, values[k]]));
+
+/** A row for each time of dispersion. */
+function dispersionTable(times: readonly unknown[], answer: AnswerMembers): AnalysisTable {
+  const lists = answer as Readonly<Record<string, readonly unknown[]>>;
+  const { pairs, tetrads } = answer as Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
+  const separation = Object.entries((pairs?.separation ?? {}) as Readonly<Record<string, unknown[]>>);
+  const rows = times.map((time, r) => ({
+    ...{ time, particles: lists.particles?.[r], meanSquare: lists.meanSquare?.[r] },
+    ...numbered(lists.meanSquareAxes?.[r] as unknown[], ["meanSquare.x", "meanSquare.y", "meanSquare.z"]),
+    ...{ velocitySquare: lists.velocitySquare?.[r], autocorrelation: lists.autocorrelation?.[r] },
+    ...Object.fromEntries(separation.map(([order, list]) => [`separation.${order}`, list[r]])),
+    ...(tetrads === undefined
+      ? {}
+      : numbered((tetrads.eigenvalues as unknown[][])[r], ["eigenvalue.1", "eigenvalue.2", "eigenvalue.3"])),
+  }));
+  const y = ["meanSquare", ...separation.map(([order]) => `separation.${order}`)];
+  return tableOf(rows, { x: "time", y, log: false });
+}
+
+interface SeedAxis {
+  readonly axis: string;
+  readonly count: number;
+  readonly origin: number;
+  readonly spacing: number;
+}
+
+/** Components of the quantities of a flow map. */
+const FLOW_MAP = new Map<string, readonly string[]>([
+  ["map", DIRECTIONS.map((axis) => `map.${axis}`)],
+  ["gradient", PAIRS.map((pair) => `gradient.${pair}`)],
+  ["eigenvalues", ["eigenvalue.1", "eigenvalue.2", "eigenvalue.3"]],
+  ["ftle", ["ftle"]],
+]);
+
+/** A row for each seed of a flow map, the last axis fastest. */
+function flowMapTable(axes: readonly SeedAxis[], answer: AnswerMembers): AnalysisTable {
+  let seeds: readonly object[] = [{}];
+  for (const { axis, count, origin, spacing } of axes)
+    seeds = seeds.flatMap((seed) =>
+      Array.from({ length: count }, (_, i) => ({ ...seed, [axis]: origin + i * spacing })),
+    );
+  const columns = [...FLOW_MAP].filter(([quantity]) => answer[quantity] !== undefined);
+  const flat = columns.map(([quantity]) => [answer[quantity]].flat(6));
+  const rows = seeds.map((seed, i) => {
+    const { x, y, z } = seed as Readonly<Record<string, unknown>>;
+    const values = columns.map(([, names], k) =>
+      numbered(flat[k]?.slice(names.length * i, names.length * (i + 1)), names),
+    );
+    return Object.assign({ x, y, z }, ...values);
+  });
+  return tableOf(rows, null);
+}
+
 /** The table of an answer. @throws Error in one line if it has none */
 export function analysisTable(answer: AnswerMembers): AnalysisTable {
   const { results, separations, structures } = answer as Readonly<Record<string, readonly AnswerMembers[] | undefined>>;
@@ -77,6 +134,9 @@ export function analysisTable(answer: AnswerMembers): AnalysisTable {
     const y = table.columns.filter((column) => /^(longitudinal|scalar)\./.test(column));
     return { ...table, plot: { x: "length", y, by: "axis", log: true } };
   }
+  const { times, axes, shape } = answer as Readonly<Record<string, readonly unknown[] | undefined>>;
+  if (times !== undefined) return dispersionTable(times, answer);
+  if (axes !== undefined && shape !== undefined) return flowMapTable(axes as readonly SeedAxis[], answer);
   const [first, ...more] = results ?? [];
   if (first === undefined || more.length > 0) throw new Error("a table has one reduction: take JSON for several");
   return resultTable(first);

@@ -9,11 +9,12 @@ export async function askAnalysis(
   dataset: string,
   kind: string,
   body: object,
+  accept: string,
   token: string | undefined,
 ): Promise<ArrayBuffer> {
   const path = `${encodeURIComponent(dataset)}/${kind}`;
   try {
-    return (await postTo(url, path, body, "*/*", token, new AbortController().signal)).bytes;
+    return (await postTo(url, path, body, accept, token, new AbortController().signal)).bytes;
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     throw new Error(explain({ ...error.detail, code: error.code, message: error.message }), { cause: error });

@@ -186,6 +186,17 @@ export interface Result {
   release(): void;
 }
 
+/** The numbers of a result that is held as a whole, in one array. */
+export function joinedValues({ values, items, components }: Result): Float32Array {
+  const all = new Float32Array(items * components);
+  let at = 0;
+  for (const part of values) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
 /** A peer as this process sees it. */
 export interface PeerStatus {
   /** Its address. */

@@ -9,6 +9,7 @@ import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
 import { readAnalysis, STATISTICS } from "./analysis-request.js";
 import { assumedOf } from "./describe.js";
+import { DISPERSION, DISPERSION_EXAMPLE, dispersion } from "./dispersion.js";
 import { evaluatorFor } from "./point-columns.js";
 import { readWhole } from "./query-batch.js";
 import { FAILURES } from "./schemas.js";
@@ -16,6 +17,7 @@ import { compute } from "./serve-operation.js";
 import { type Means, type Reduce, statistics } from "./statistics.js";
 import { STRUCTURE_FUNCTIONS, structureFunctions } from "./structure-functions.js";
 import { type ArrayAnswer, STRUCTURES, structures } from "./structures.js";
+import { pathsFor } from "./values-along.js";
 
 /** Most bytes of a body. */
 const BODY_BYTES = 256 * 1024;
@@ -68,6 +70,14 @@ export const ANALYSES: readonly Analysis[] = [
     example: { time: 0.6, of: "norm(w)", above: { rms: 2 }, connectivity: 26, properties: ["dissipation"] },
     run: structures,
   },
+  {
+    name: "dispersion",
+    summary: "Statistics of paths: displacement, autocorrelation, pairs and tetrads",
+    description: "Particles are tracked from their seeds, and averaged at each recorded time. The paths are not sent.",
+    body: DISPERSION,
+    example: DISPERSION_EXAMPLE,
+    run: dispersion,
+  },
 ];
 
 /** Adds the routes. */
@@ -119,6 +129,7 @@ function serveAnalysis(
     const answer = await run(options as never, dataset, {
       reduce,
       evaluate: evaluatorFor(life, dataset),
+      paths: pathsFor(life, dataset),
       slices: life.slices,
       most,
     });

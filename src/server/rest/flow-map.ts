@@ -12,6 +12,7 @@ import { negotiate } from "../http/negotiate.js";
 import { addVary, sendPassages } from "../http/send-answer.js";
 import type { Service } from "../life/service.js";
 import { readAnalysis } from "./analysis-request.js";
+import { npyHeader } from "./answer-cutout.js";
 import { assumedOf } from "./describe.js";
 import { refuse } from "./parameters.js";
 import { readWhole } from "./query-batch.js";
@@ -21,10 +22,11 @@ import { TripleWriter } from "./triple-writer.js";
 import { nested } from "./write-answer.js";
 
 const BODY_BYTES = 64 * 1024;
-const FORMS = ["application/json", "application/octet-stream"] as const;
+const NPY = "application/x-npy";
+const FORMS = ["application/json", "application/octet-stream", NPY] as const;
 const closed = { additionalProperties: false } as const;
 const count = Type.Integer({ minimum: 1, maximum: 65_536 });
-const scheme = (about: string) =>
+export const scheme = (about: string) =>
   Type.Union(
     VALUES.map((name) => Type.Literal(name)).concat(["None_Fd4", "Fd4Lag4"].map((name) => Type.Literal(name)) as never),
     { description: about },
@@ -88,6 +90,9 @@ export function serveFlowMap(
   return compute(service, { name: "flow-map" }, request, reply, async (life) => {
     const type = negotiate(request.headers.accept, FORMS);
     const asked = readAnalysis(FLOW_MAP, await readWhole(life, BODY_BYTES));
+    const quantities = [...new Set(asked.quantities ?? (["ftle"] as const))];
+    if (type === NPY && quantities.length > 1)
+      throw refuse("quantities", "quantities: a NumPy file holds one of them.");
     const dataset = life.dataset(name);
     const grid = seedsOf(asked, dataset);
     const evaluation = life.start(queryOf(asked, dataset));
@@ -98,14 +103,14 @@ export function serveFlowMap(
     life.onEnd(() => result.release());
     await life.computed([result]);
     const shape = grid.filter((_, i) => i > 0 || asked.plane === undefined).map((one) => one.count);
-    const quantities = [...new Set(asked.quantities ?? (["ftle"] as const))];
     const columns = quantities.map((quantity) => columnsOf(quantity, result.values, pointsOf(grid)));
     reply.header("fieldprobe-shape", shape.join(","));
     addVary(reply, "Accept");
     const about = { version, operation: "flow-map", dataset: dataset.name, manifest: dataset.digest };
     const assumed = dataset.assumed.length === 0 ? {} : { assumed: assumedOf(dataset) };
     const head = { ...about, ...assumed, options: asked, axes: axesOf(grid), shape };
-    await sendPassages(reply, type, type === FORMS[0] ? json(head, columns, shape) : octets(columns), service, life);
+    const bytes = type === FORMS[0] ? json(head, columns, shape) : octets(columns, type === NPY ? shape : null);
+    await sendPassages(reply, type, bytes, service, life);
     return reply;
   });
 }
@@ -154,14 +159,24 @@ function axesOf(grid: SampleGrid) {
 
 function* json(head: object, columns: readonly Column[], shape: readonly number[]): Generator<Buffer> {
   yield Buffer.from(JSON.stringify(head).slice(0, -1));
-  for (const { quantity, width, values } of columns) {
-    yield Buffer.from(`,"${quantity}":`);
-    yield* nested({ values: [values] }, width === 1 ? shape : [...shape, ...(width === 9 ? [3, 3] : [width])]);
+  for (const column of columns) {
+    yield Buffer.from(`,"${column.quantity}":`);
+    yield* nested({ values: [column.values] }, [...shape, ...componentsOf(column)]);
   }
   yield Buffer.from("}\n");
 }
 
-/** The quantities one after another, each of all seeds. */
-function* octets(columns: readonly Column[]): Generator<Buffer> {
-  for (const { values } of columns) yield Buffer.from(values.buffer, values.byteOffset, values.byteLength);
+/** Dimensions of a quantity of a seed. */
+function componentsOf({ width }: Column): readonly number[] {
+  if (width === 1) return [];
+  return width === 9 ? [3, 3] : [width];
+}
+
+/** The quantities one after another, each of all seeds; given the shape of the seeds, with the header of NumPy. */
+function* octets(columns: readonly Column[], shape: readonly number[] | null): Generator<Buffer> {
+  for (const column of columns) {
+    if (shape !== null) yield npyHeader([...shape, ...componentsOf(column)]);
+    const { values } = column;
+    yield Buffer.from(values.buffer, values.byteOffset, values.byteLength);
+  }
 }

@@ -188,7 +188,7 @@ function flowMapRoute(api: FastifyInstance, service: Service): void {
       schema: {
         summary: "Flow map of seeds, its gradient and its stretching",
         description:
-          "The gradient follows the variational equation along each path. Octets have the quantities one after another.",
+          "The gradient follows the variational equation along each path. Octets have the quantities one after another; application/x-npy has one.",
         consumes: ["application/json"],
         params: NAME,
         body: { ...FLOW_MAP, examples: [FLOW_MAP_EXAMPLE] },

@@ -2,7 +2,7 @@
 import type { BlockInputs, Expression } from "../../analysis/expression.js";
 import type { InputKey } from "../../analysis/names.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
-import type { Query } from "../../engine/contract/query.js";
+import { joinedValues, type Query } from "../../engine/contract/query.js";
 import { spatialOf } from "../../operations.js";
 import type { RequestLife } from "../life/request-life.js";
 import { refuse } from "./parameters.js";
@@ -80,14 +80,10 @@ async function recordsAt(
   });
   writer.flush();
   await life.enter();
-  const { items, components, values: parts, release } = await evaluation.finish();
-  const values = new Float32Array(items * components);
-  let at = 0;
-  for (const part of parts) {
-    values.set(part, at);
-    at += part.length;
-  }
-  release();
+  const result = await evaluation.finish();
+  const values = joinedValues(result);
+  const { components } = result;
+  result.release();
   life.forget(evaluation);
   return { values, components };
 }

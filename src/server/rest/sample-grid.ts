@@ -129,19 +129,35 @@ export function pointsOf([slow, middle, fast]: SampleGrid): number {
   return slow.count * middle.count * fast.count;
 }
 
-/** Writes the points of a grid, its last axis fastest. */
+/** The points of a grid, its last axis fastest. */
+export function gridPoints(grid: SampleGrid): Float32Array {
+  const points = new Float32Array(3 * pointsOf(grid));
+  eachPoint(grid, 0, pointsOf(grid), (i, { x, y, z }) => points.set([x, y, z], 3 * i));
+  return points;
+}
+
+/** Writes them, in slices of time. */
 export async function writeGrid(grid: SampleGrid, writer: TripleWriter, slices: TimeSlices): Promise<void> {
-  const [slow, middle, fast] = grid;
-  const place = { x: 0, y: 0, z: 0 };
   await slices.each(pointsOf(grid), (from, to) => {
-    for (let i = from; i < to; i++) {
-      const row = Math.floor(i / fast.count);
-      const layer = Math.floor(row / middle.count);
-      place[slow.axis] = slow.origin + layer * slow.spacing;
-      place[middle.axis] = middle.origin + (row - layer * middle.count) * middle.spacing;
-      place[fast.axis] = fast.origin + (i - row * fast.count) * fast.spacing;
-      writer.add(place.x, place.y, place.z);
-    }
+    eachPoint(grid, from, to, (_, { x, y, z }) => writer.add(x, y, z));
   });
   writer.flush();
+}
+
+/** Calls back with the points `from .. to - 1`; the place is valid during the call. */
+function eachPoint(
+  [slow, middle, fast]: SampleGrid,
+  from: number,
+  to: number,
+  treat: (i: number, place: Readonly<Record<AxisName, number>>) => void,
+): void {
+  const place = { x: 0, y: 0, z: 0 };
+  for (let i = from; i < to; i++) {
+    const row = Math.floor(i / fast.count);
+    const layer = Math.floor(row / middle.count);
+    place[slow.axis] = slow.origin + layer * slow.spacing;
+    place[middle.axis] = middle.origin + (row - layer * middle.count) * middle.spacing;
+    place[fast.axis] = fast.origin + (i - row * fast.count) * fast.spacing;
+    treat(i, place);
+  }
 }

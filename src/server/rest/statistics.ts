@@ -28,6 +28,7 @@ import {
 } from "./analysis-request.js";
 import { refuse } from "./parameters.js";
 import { type EvaluateAt, randomPoints } from "./point-columns.js";
+import type { Paths } from "./values-along.js";
 
 /** Runs the query of a plan at its places. */
 export type Reduce = (query: ReductionQuery, places: AnalysedNodes) => Promise<Merged>;
@@ -36,6 +37,7 @@ export type Reduce = (query: ReductionQuery, places: AnalysedNodes) => Promise<M
 export interface Means {
   readonly reduce: Reduce;
   readonly evaluate: EvaluateAt;
+  readonly paths: Paths;
   readonly slices: TimeSlices;
   /** Numbers that an answer may have. */
   readonly most: number;

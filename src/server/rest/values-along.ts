@@ -1,16 +1,18 @@
 /** Answers quantities at the recorded places and times of paths, as point calls there would answer them. */
 import { Type } from "@sinclair/typebox";
+import type { PathPart } from "../../analysis/dispersion.js";
 import { compileExpression, type Expression } from "../../analysis/expression.js";
 import type { InputKey, InputKind } from "../../analysis/names.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
-import type { Query, Result } from "../../engine/contract/query.js";
-import { RequestError } from "../../errors.js";
+import { joinedValues, type Query, type Result } from "../../engine/contract/query.js";
+import { RequestError, tooManyPoints } from "../../errors.js";
 import { withoutNoise } from "../../float32/format.js";
 import { ALL_OPERATIONS, FIELDS, type FieldName, type OperationRow, RECORDS, spatialOf } from "../../operations.js";
 import type { RequestLife } from "../life/request-life.js";
 import { namesFor } from "./analysis-request.js";
 import { answerAtOwnTimes, type TimedPoints } from "./own-times.js";
 import { refuse } from "./parameters.js";
+import { TripleWriter } from "./triple-writer.js";
 
 /** Most quantities of a call. */
 const MOST = 16;
@@ -124,6 +126,52 @@ function componentsOf(text: string, width: number): readonly string[] {
   if (width === 1) return [text];
   if (width === 3) return ["x", "y", "z"].map((axis) => `${text}_${axis}`);
   return ["xx", "xy", "xz", "yx", "yy", "yz", "zx", "zy", "zz"].map((axes) => `${text}_${axes}`);
+}
+
+/** What tracks particles for an analysis. */
+export interface Paths {
+  /** The particles that fit into one call of `along`. @throws LimitError if `count` are too many for the request */
+  roomFor(query: Query, count: number): number;
+  /** Tracks particles, and answers places and velocities at the recorded times. */
+  along(query: Query, points: Float32Array): Promise<PathPart & { readonly times: readonly number[] }>;
+}
+
+export function pathsFor(life: RequestLife, dataset: Dataset): Paths {
+  const limitOf = (query: Query) => {
+    const evaluation = life.start(query);
+    evaluation.abort();
+    life.forget(evaluation);
+    return life.limit(evaluation.limit);
+  };
+  let total = 0;
+  return {
+    roomFor(query, count) {
+      total = count;
+      const { recordEvery: _, ...unrecorded } = query;
+      const { points, name } = limitOf(unrecorded);
+      if (count > points) throw tooManyPoints(name, count, points);
+      return limitOf(query).points;
+    },
+    async along(query, points) {
+      const evaluation = life.start(query);
+      const writer = new TripleWriter(evaluation.points, evaluation.limit);
+      writer.addAll(points, points.length / 3);
+      writer.flush();
+      // One slot for all parts.
+      life.foresee((3 * evaluation.work * total) / writer.count);
+      await life.enter();
+      const result = await evaluation.finish();
+      life.forget(evaluation);
+      const columns = [compileExpression("u", namesFor(dataset), "with")];
+      const [along] = await valuesAlong(life, { columns, derivatives: null }, query, result, null);
+      const places = joinedValues(result);
+      result.release();
+      const { itemsPerPoint: records, components: width, recordTimes = [] } = result;
+      const velocities = (along as AlongValues).values;
+      const times = Array.from(recordTimes, withoutNoise);
+      return { particles: points.length / 3, records, width, places, velocities, times };
+    },
+  };
 }
 
 /** Places and times of all records, and 1 for those of particles that have left the domain. */

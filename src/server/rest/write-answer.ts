@@ -1,5 +1,5 @@
 /** Writes answers in passages of about 64 KiB as raw float32, CSV or JSON, from a result of the engine. */
-import type { Result } from "../../engine/contract/query.js";
+import { joinedValues, type Result } from "../../engine/contract/query.js";
 import { FloatWriter } from "../../float32/format.js";
 import type { QueryTexts, RecordForm } from "../../text/text-task.js";
 import { isLarge, writeHere, writtenRecords } from "../../text/written-records.js";
@@ -185,7 +185,7 @@ class NestedWriter {
 /** An answer whose records end with the quantities along paths. */
 export function withColumns(answer: UnwrittenAnswer): UnwrittenAnswer {
   const { along = [], result, components } = answer;
-  const columns = [{ width: components.length, values: joinedOf(result) }].concat(
+  const columns = [{ width: components.length, values: joinedValues(result) }].concat(
     along.map(({ components: { length: width }, values }) => ({ width, values })),
   );
   const width = columns.reduce((sum, column) => sum + column.width, 0);
@@ -199,16 +199,6 @@ export function withColumns(answer: UnwrittenAnswer): UnwrittenAnswer {
   }
   const names = [...components, ...along.flatMap((one) => one.components)];
   return { ...answer, components: names, result: { ...result, components: width, values: [rows] } };
-}
-
-function joinedOf({ values, items, components }: Result): Float32Array {
-  const all = new Float32Array(items * components);
-  let at = 0;
-  for (const part of values) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 /** Told of time that passes while the next passage of an answer is written. */

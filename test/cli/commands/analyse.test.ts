@@ -57,6 +57,35 @@ describe("fieldprobe analyse", () => {
     expect(readFileSync(at("l.npy")).subarray(1, 6).toString()).toBe("NUMPY");
   });
 
+  it("writes dispersion as a table, a plot and JSON, and flow maps as a table and for NumPy", async () => {
+    const url = ["--url", service.url];
+    const set = (members: object) =>
+      Object.entries(members).flatMap(([k, v]) => ["--set", `${k}=${JSON.stringify(v)}`]);
+    const paths = { start: 0.4, end: 0.8, dt: 0.1, seeds: { pairs: 20, distance: 0.2 }, method: "Lag4" };
+    const out = ["--out", "d.csv", "--plot", "d.svg"];
+    expect(await analyse("dispersion", "isotropic32", ...set(paths), ...out, ...url)).toMatchObject({
+      code: 0,
+      err: "",
+    });
+    const [head, ...rows] = readFileSync(at("d.csv"), "utf8").trim().split("\n");
+    expect(head).toBe(
+      "time,particles,meanSquare,meanSquare.x,meanSquare.y,meanSquare.z,velocitySquare,autocorrelation,separation.2",
+    );
+    expect(rows.map((row) => row.split(",")[0])).toEqual(["0.4", "0.5", "0.6", "0.7", "0.8"]);
+    expect(readFileSync(at("d.svg"), "utf8")).toContain("<polyline");
+    const asked = { start: 0.4, end: 0.6, dt: 0.1, plane: { normal: "z", at: 1.5, count: [2, 3] } };
+    const map = (quantities: string[], file: string) =>
+      analyse("flow-map", "isotropic32", ...set({ ...asked, quantities }), "--out", file, ...url);
+    expect(await map(["map", "ftle"], "f.csv")).toMatchObject({ code: 0, err: "" });
+    const lines = readFileSync(at("f.csv"), "utf8").trim().split("\n");
+    expect([lines.length, lines[0]]).toEqual([7, "x,y,z,map.x,map.y,map.z,ftle"]);
+    expect(await map(["map"], "f.npy")).toMatchObject({ code: 0, err: "" });
+    const npy = readFileSync(at("f.npy"));
+    expect(npy.subarray(0, 128).toString("latin1")).toContain("'shape': (3, 2, 3)");
+    expect(npy.readFloatLE(npy.length - 12)).toBeCloseTo(Number(lines[6]?.split(",")[3]), 5);
+    expect(await map(["map", "ftle"], "f.npy")).toMatchObject({ code: 1 });
+  });
+
   it.each([
     [["statistics", "isotropic32", "--time", "0.6", "--moments", "uq"], 1, "nothing has the name uq"],
     [["statistics", "none", "--time", "0.6", "--moments", "ux"], 1, "Invalid set name: none"],

@@ -1,0 +1,146 @@
+/** Averages paths over particles: displacements, velocities, and the shapes of pairs and tetrads. */
+import { eigenvalues } from "./array-functions.js";
+
+/** How many particles belong together: 2 are a pair, 4 a tetrad. */
+export type Company = 1 | 2 | 4;
+
+/** Some particles at all records; those that belong together follow one another. */
+export interface PathPart {
+  readonly particles: number;
+  readonly records: number;
+  /** `width` numbers a record, of which the first three are the place; the records of a particle follow one another. */
+  readonly width: number;
+  readonly places: Float32Array;
+  /** Three numbers a record; NaN once a particle has left the domain. */
+  readonly velocities: Float32Array;
+}
+
+/** Sums over particles for each record; all in the order of the particles, so that parts do not show in their bits. */
+export interface DispersionSums {
+  readonly company: Company;
+  /** Powers of the separations of pairs. */
+  readonly orders: readonly number[];
+  /** Particles, then the sums of dx^2, dy^2, dz^2, u(0).u(t), u(0)^2 and u(t)^2 over them. */
+  readonly single: readonly Float64Array[];
+  /** Pairs or tetrads of which no particle has left, then their sums of powers or of eigenvalues, largest first. */
+  readonly shared: readonly Float64Array[];
+}
+
+const SINGLE = 7;
+
+export function dispersionSums(records: number, company: Company, orders: readonly number[]): DispersionSums {
+  const sums = (size: number) => Array.from({ length: size }, () => new Float64Array(records));
+  const shared = { 1: 0, 2: 1 + orders.length, 4: 4 }[company];
+  return { company, orders, single: sums(SINGLE), shared: sums(shared) };
+}
+
+/** Adds the companies `from .. to - 1` of a part. */
+export function addPaths(sums: DispersionSums, part: PathPart, from: number, to: number): void {
+  const { company } = sums;
+  for (let i = company * from; i < company * to; i++) addPath(sums.single, part, i);
+  if (company === 2) addPairs(sums, part, from, to);
+  if (company === 4) addTetrads(sums, part, from, to);
+}
+
+function addPath(sums: DispersionSums["single"], part: PathPart, particle: number): void {
+  const { records, width, places, velocities: u } = part;
+  const first = particle * records;
+  for (let r = 0; r < records; r++) {
+    if (!isInside(part, particle, r)) continue;
+    const [at, of] = [width * (first + r), 3 * (first + r)];
+    sums[0][r]++;
+    for (let c = 0; c < 3; c++) {
+      const moved = places[at + c] - places[width * first + c];
+      sums[1 + c][r] += moved * moved;
+      sums[4][r] += u[3 * first + c] * u[of + c];
+      sums[5][r] += u[3 * first + c] * u[3 * first + c];
+      sums[6][r] += u[of + c] * u[of + c];
+    }
+  }
+}
+
+function isInside({ records, velocities }: PathPart, particle: number, record: number): boolean {
+  return !Number.isNaN(velocities[3 * (particle * records + record)]);
+}
+
+/** The distance from a particle to another along an axis. */
+function between({ records, width, places }: PathPart, from: number, to: number, record: number, c: number): number {
+  return places[width * (to * records + record) + c] - places[width * (from * records + record) + c];
+}
+
+function addPairs({ shared, orders }: DispersionSums, part: PathPart, from: number, to: number): void {
+  for (let pair = from; pair < to; pair++)
+    for (let r = 0; r < part.records; r++) {
+      const [a, b] = [2 * pair, 2 * pair + 1];
+      if (!isInside(part, a, r) || !isInside(part, b, r)) continue;
+      const [x, y, z] = [0, 1, 2].map((c) => between(part, a, b, r, c));
+      const distance = Math.sqrt(x * x + y * y + z * z);
+      shared[0][r]++;
+      for (let k = 0; k < orders.length; k++) shared[1 + k][r] += distance ** orders[k];
+    }
+}
+
+/**
+ * Adds the eigenvalues of g = sum of r_k r_k^T over the three vectors that tell a tetrad but for its place:
+ * r_1 = (x_2 - x_1) / sqrt 2, r_2 = (2 x_3 - x_2 - x_1) / sqrt 6, r_3 = (3 x_4 - x_3 - x_2 - x_1) / sqrt 12.
+ * Source: Biferale et al., Physics of Fluids 17 (2005) 111701.
+ */
+function addTetrads({ shared }: DispersionSums, part: PathPart, from: number, to: number): void {
+  const room = () => new Float64Array(to - from);
+  const g = Array.from({ length: 9 }, room);
+  for (let r = 0; r < part.records; r++) {
+    for (let tetrad = from; tetrad < to; tetrad++) {
+      const vectors = shapeOf(part, 4 * tetrad, r);
+      for (let i = 0; i < 9; i++) {
+        const [a, b] = [Math.floor(i / 3), i % 3];
+        g[i][tetrad - from] = vectors.reduce((sum, vector) => sum + vector[a] * vector[b], 0);
+      }
+    }
+    const values = eigenvalues(g, room);
+    for (let tetrad = from; tetrad < to; tetrad++) {
+      if (![0, 1, 2, 3].every((k) => isInside(part, 4 * tetrad + k, r))) continue;
+      shared[0][r]++;
+      for (let k = 0; k < 3; k++) shared[1 + k][r] += values[k][tetrad - from];
+    }
+  }
+}
+
+function shapeOf(part: PathPart, first: number, record: number): readonly (readonly number[])[] {
+  const from = (k: number, c: number) => between(part, first, first + k, record, c);
+  return [
+    [0, 1, 2].map((c) => from(1, c) / Math.SQRT2),
+    [0, 1, 2].map((c) => (2 * from(2, c) - from(1, c)) / Math.sqrt(6)),
+    [0, 1, 2].map((c) => (3 * from(3, c) - from(2, c) - from(1, c)) / Math.sqrt(12)),
+  ];
+}
+
+/** The means at each record; null if no particle is left. */
+export function dispersionMeans({
+  company,
+  orders,
+  single,
+  shared,
+}: DispersionSums): Readonly<Record<string, unknown>> {
+  const [count, dx, dy, dz, product, before, now] = single;
+  const mean = (sum: Float64Array, of: Float64Array) => [...sum].map((value, r) => finite(value / of[r]));
+  const each = (value: (r: number) => number) => [...count].map((_, r) => finite(value(r)));
+  const answer = {
+    particles: [...count],
+    meanSquare: each((r) => (dx[r] + dy[r] + dz[r]) / count[r]),
+    meanSquareAxes: [...count].map((_, r) => [dx, dy, dz].map((sum) => finite(sum[r] / count[r]))),
+    velocitySquare: mean(now, count),
+    autocorrelation: each((r) => product[r] / Math.sqrt(before[r] * now[r])),
+  };
+  if (company === 1) return answer;
+  const [groups, ...sums] = shared;
+  if (company === 4) {
+    const values = [...groups].map((n, r) => sums.map((sum) => finite(sum[r] / n)));
+    return { ...answer, tetrads: { count: [...groups], eigenvalues: values } };
+  }
+  const separation = Object.fromEntries(orders.map((order, k) => [order, mean(sums[k], groups)]));
+  return { ...answer, pairs: { count: [...groups], separation } };
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}

@@ -1,0 +1,132 @@
+/** Compares paths, flow maps and dispersion with NumPy; it is skipped if NumPy is not there. */
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { File, type Dataset as H5Dataset, ready } from "h5wasm/node";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { connect, type DispersionAnswer, type FieldClient } from "../../src/client/index.js";
+import type { RunningService } from "../../src/main.js";
+import { scatter } from "../support/accuracy.js";
+import { scratchFolder } from "../support/scratch.js";
+import { serveTestData } from "../support/service.js";
+
+const PYTHON = ["python3", "/usr/bin/python3"].find((python) => spawnSync(python, ["-c", "import numpy"]).status === 0);
+const WITHOUT = PYTHON === undefined ? " (skipped: no python3 here has numpy)" : "";
+const SHIPPED = fileURLToPath(new URL("../../data/isotropic32/isotropic32.h5", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("./paths_oracle.py", import.meta.url));
+
+const COUNT = 40;
+const flat = scatter(COUNT);
+type Place = [number, number, number];
+const points = Array.from({ length: COUNT }, (_, i) => [...flat.subarray(3 * i, 3 * i + 3)] as Place);
+const times = { start: 0.5, end: 1.5 };
+
+const TASKS = [
+  { task: "ends", method: "Lag6", count: 256, ...times },
+  { task: "ends", method: "M2Q8", count: 256, ...times },
+  { task: "ends", method: "M2Q8", count: 256, start: 1.5, end: 0.5 },
+  { task: "flowMap", method: "Lag8", derivatives: "Fd4Lag4", count: 50, ...times },
+  { task: "flowMap", method: "M2Q8", derivatives: "M2Q8", count: 50, ...times },
+  { task: "dispersion", method: "Lag6", count: 20, every: 5, orders: [2, 3], ...times },
+] as const;
+interface FlowMapTruth {
+  readonly gradient: number[][][];
+  readonly volume: number;
+}
+type Truth = [
+  Place[],
+  Place[],
+  Place[],
+  FlowMapTruth,
+  FlowMapTruth,
+  Omit<DispersionAnswer, "pairs" | "tetrads"> & {
+    readonly separation: Record<string, number[]>;
+    readonly eigenvalues: number[][];
+  },
+];
+
+let service: RunningService;
+let client: FieldClient;
+const folder = scratchFolder();
+beforeAll(async () => {
+  service = await serveTestData();
+  client = await connect(service.url);
+});
+afterAll(() => service.close());
+
+/** The answers of the oracle. */
+async function askOracle(): Promise<Truth> {
+  await ready;
+  const file = new File(SHIPPED, "r");
+  const values = (file.get("velocity") as H5Dataset).value as Float32Array;
+  file.close();
+  const velocity = join(folder, "velocity");
+  writeFileSync(velocity, new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+  const input = JSON.stringify({ velocity, nodes: 32, origin: -0.2, step: 0.2, points, tasks: TASKS });
+  const run = spawnSync(PYTHON as string, [SCRIPT], { input, encoding: "utf8", maxBuffer: 2 ** 26 });
+  expect(run.stderr).toBe("");
+  return JSON.parse(run.stdout);
+}
+
+/** Distances of the service's places from those of the oracle. */
+async function distances(
+  truth: Place[],
+  { start, end, method }: { start: number; end: number; method: string },
+  more: object,
+) {
+  const asked = {
+    dataset: "isotropic32",
+    StartTime: start,
+    EndTime: end,
+    dt: 1 / 256,
+    spatialInterpolation: method,
+    points,
+  };
+  const { values, components } = await client.track("GetPositionByEnd", { ...asked, ...more } as never);
+  const off = (i: number) =>
+    [0, 1, 2].map((c) => (values[components.length * i + c] as number) - (truth[i]?.[c] as number));
+  return points.map((_, i) => Math.hypot(...off(i)));
+}
+
+const worst = (ours: unknown, truth: unknown): number => {
+  const [a, b] = [[ours].flat(4), [truth].flat(4)] as number[][];
+  expect(a).toHaveLength((b as number[]).length);
+  return Math.max(...(a as number[]).map((x, i) => Math.abs(x - (b?.[i] as number))));
+};
+
+it.skipIf(PYTHON === undefined)(`paths are those of NumPy${WITHOUT}`, { timeout: 120_000 }, async () => {
+  const [lag, spline, back, lagMap, splineMap, means] = await askOracle();
+  for (const [truth, task] of [
+    [lag, TASKS[0]],
+    [spline, TASKS[1]],
+    [back, TASKS[2]],
+  ] as const) {
+    expect(Math.max(...(await distances(truth, task, { integrator: "rk4" })))).toBeLessThan(3e-6);
+    const adaptive = await distances(truth, task, { integrator: "dopri5", tolerance: 1e-4, dt: 1 });
+    expect(adaptive.filter((error) => error <= 1e-4).length).toBeGreaterThanOrEqual(0.95 * COUNT);
+  }
+  for (const [truth, { method, derivatives }] of [
+    [lagMap, TASKS[3]],
+    [splineMap, TASKS[4]],
+  ] as const) {
+    const maps = points.slice(0, 8).map(async ([x, y, z]) => {
+      const window = { origin: [x - 0.5, y - 0.5], extent: [1, 1] };
+      const plane = { normal: "z", at: z, count: [1] } as const;
+      const asked = { ...times, dt: 0.02, plane, window, method, derivatives, quantities: ["gradient"] } as const;
+      return (await client.flowMap("isotropic32", asked)).gradient;
+    });
+    expect(worst((await Promise.all(maps)).flat(2), truth.gradient.slice(0, 8))).toBeLessThan(2e-4);
+  }
+  expect(splineMap.volume).toBeLessThan(1e-3);
+  const asked = { ...times, dt: 0.05, every: 5, orders: [2, 3], method: "Lag6" } as const;
+  const four = await client.dispersion("isotropic32", { ...asked, seeds: { points, together: 4 } });
+  const two = await client.dispersion("isotropic32", { ...asked, seeds: { points, together: 2 } });
+  for (const name of ["meanSquare", "meanSquareAxes", "velocitySquare", "autocorrelation"] as const) {
+    expect(worst(four[name], means[name])).toBeLessThan(1e-5);
+    expect(two[name]).toEqual(four[name]);
+  }
+  for (const order of ["2", "3"])
+    expect(worst(two.pairs?.separation[order], means.separation[order])).toBeLessThan(1e-3);
+  expect(worst(four.tetrads?.eigenvalues, means.eigenvalues)).toBeLessThan(1e-4);
+});
