@@ -19,6 +19,12 @@ export interface Names {
   readonly fields: Readonly<Partial<Record<FieldName, unknown>>>;
 }
 
+/** What expressions know of a dataset, as plain data. */
+export function namesFor({ fields, viscosity }: Names): Names {
+  const known = Object.keys(fields).map((name) => [name, FIELDS[name as FieldName]] as const);
+  return { viscosity, fields: Object.fromEntries(known) };
+}
+
 const of = (kind: InputKind, field: FieldName, shape: Shape): readonly [string, Input] => {
   const names: Readonly<Record<InputKind, string>> = { value: "", gradient: "grad_", laplacian: "lap_", hessian: "H_" };
   return [names[kind] + field, { key: `${kind}:${field}`, shape }];

@@ -32,7 +32,8 @@ export function createHits(limit: number): Hits {
   return { count: 0, unknown: 0, nodes: new Int32Array(3 * room), values: new Float32Array(room), limit };
 }
 
-function addHit(hits: Hits, x: number, y: number, z: number, value: number): void {
+/** Adds a node and its value. */
+export function addHit(hits: Hits, x: number, y: number, z: number, value: number): void {
   const i = hits.count++;
   if (i >= hits.limit) return;
   if (i === hits.values.length) {

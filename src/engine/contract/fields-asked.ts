@@ -35,12 +35,20 @@ function invalidField(text: string | undefined): RequestError {
  * @throws RequestError (InvalidRequest) when there is none
  */
 export function fieldNamed(text: string | undefined, dataset: Pick<Dataset, "fields">): FieldName {
-  const found = WORDS.find(
-    ({ field, letter, words }) =>
-      text !== undefined && (text.toLowerCase() === letter || words.test(text)) && dataset.fields[field] !== undefined,
-  );
+  const found = text === undefined ? undefined : fieldIn(text, dataset);
   if (found === undefined) throw invalidField(text);
-  return found.field;
+  return found;
+}
+
+/** Whether a text names a field. */
+export function isFieldName(text: string, dataset: Pick<Dataset, "fields">): boolean {
+  return fieldIn(text, dataset) !== undefined;
+}
+
+function fieldIn(text: string, { fields }: Pick<Dataset, "fields">): FieldName | undefined {
+  const names = ({ letter, words }: (typeof WORDS)[number]): boolean =>
+    text.toLowerCase() === letter || words.test(text);
+  return WORDS.find((row) => names(row) && fields[row.field] !== undefined)?.field;
 }
 
 /** The letter of a field. */

@@ -2,16 +2,18 @@
  * Reads the region of nodes that a search or a cutout asks for, in the words and the order of checks of the public
  * service.
  */
-import { RequestError } from "../../errors.js";
+import { compileScalar } from "../../analysis/expression.js";
+import { formulaOf, namesFor } from "../../analysis/names.js";
+import { excerpt, RequestError } from "../../errors.js";
 import { frameWeights } from "../../kernels/time.js";
 import type { Axes, Triple } from "../../kernels/types.js";
 import { FIELDS, type FieldName, type Operation } from "../../operations.js";
 import type { Dataset } from "../../storage/file/dataset.js";
-import { fieldNamed } from "./fields-asked.js";
+import { fieldNamed, isFieldName } from "./fields-asked.js";
 import type { FrameBox, Query, RegionBox } from "./query.js";
 
-/** The quantity that a search compares with its threshold at each node. */
-export type Criterion = "vorticity" | "q" | "norm";
+/** The quantity that a search compares with its threshold at each node: a built-in one, or an expression. */
+export type Criterion = "vorticity" | "q" | "norm" | { readonly expression: string };
 
 /** The nodes of a search or a cutout, and what is computed at them. */
 export interface NodeRegion extends FrameBox {
@@ -137,18 +139,54 @@ function frameOf(query: Query, dataset: Dataset): number {
   );
 }
 
+function countOf(first: Triple, last: Triple): Triple {
+  return [last[0] - first[0] + 1, last[1] - first[1] + 1, last[2] - first[2] + 1];
+}
+
+/** Whether a text is no name of the public service, but an expression, or the name of a quantity of expressions. */
+function isExpression(text: string, dataset: Dataset): boolean {
+  if (/[^\w\s,]/.test(text)) return true;
+  return formulaOf(text) !== undefined && !isFieldName(text, dataset) && !/vorticity|q|^Q$/.test(text);
+}
+
+/** Checks an expression: at nodes, its derivatives are differences. @throws RequestError */
+function expressionRegion(
+  text: string,
+  method: string,
+  { spatial }: Operation,
+  dataset: Dataset,
+): Pick<NodeRegion, "field" | "criterion"> {
+  const { inputs } = compileScalar(text, namesFor(dataset), "field");
+  const differs = inputs.some((key) => key.includes(":") && !key.startsWith("value:"));
+  if (differs === (method === "None")) {
+    const takes = differs ? spatial.slice(1).join(", ") : "None";
+    throw invalid(
+      "spatialInterpolation",
+      `Invalid interpolation option specified! For ${excerpt(text)} it is ${takes}.`,
+    );
+  }
+  return { field: Object.keys(dataset.fields)[0] as FieldName, criterion: { expression: text } };
+}
+
 /** Reads a search. */
 export function searchRegion(query: Query, operation: Operation, dataset: Dataset): NodeRegion {
   const { first, last } = corners(query, dataset);
   const { field: text = "", spatialInterpolation: method = "None" } = query;
+  const box = {
+    frame: frameAt(query, dataset),
+    first,
+    count: countOf(first, last),
+    stride: [1, 1, 1],
+    width: 1,
+  } as const;
+  if (isExpression(text, dataset)) return { ...box, ...expressionRegion(text, method, operation, dataset) };
   const criterion = text.includes("vorticity") ? "vorticity" : text.includes("q") || text === "Q" ? "q" : "norm";
   const field = criterion === "norm" ? fieldNamed(query.field, dataset) : fieldNamed("velocity", dataset);
   if ((criterion === "norm") !== (method === "None")) {
     const takes = criterion === "norm" ? "None" : operation.spatial.slice(1).join(", ");
     throw invalid("spatialInterpolation", `Invalid interpolation option specified! For ${text} it is ${takes}.`);
   }
-  const count = [last[0] - first[0] + 1, last[1] - first[1] + 1, last[2] - first[2] + 1] as const;
-  return { field, frame: frameAt(query, dataset), first, count, stride: [1, 1, 1], width: 1, criterion };
+  return { ...box, field, criterion };
 }
 
 /** Reads a cutout by its nodes, by its corners, or by corner and widths. */
@@ -187,9 +225,16 @@ function nodesRegion(nodes: FrameBox, dataset: Dataset): NodeRegion {
 
 function rawRegion(query: Query, operation: Operation, dataset: Dataset): NodeRegion {
   const { first, last } = widths(query, dataset);
-  const count = [last[0] - first[0] + 1, last[1] - first[1] + 1, last[2] - first[2] + 1] as const;
   const [field] = operation.fields as [FieldName];
-  return { field, frame: frameOf(query, dataset), first, count, stride: [1, 1, 1], width: 1, criterion: "norm" };
+  return {
+    field,
+    frame: frameOf(query, dataset),
+    first,
+    count: countOf(first, last),
+    stride: [1, 1, 1],
+    width: 1,
+    criterion: "norm",
+  };
 }
 
 function strided(query: Query, dataset: Dataset): NodeRegion {

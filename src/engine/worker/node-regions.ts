@@ -1,4 +1,5 @@
 /** A worker searches regions of nodes, and cuts them out. */
+import { namesFor } from "../../analysis/names.js";
 import { CancelledError, DataError, RequestError } from "../../errors.js";
 import { gatherBox } from "../../kernels/block.js";
 import { createNodeSums } from "../../kernels/filter/node-sums.js";
@@ -6,18 +7,21 @@ import type { DifferenceOrder } from "../../kernels/finite-difference.js";
 import { modeForce, taylorGreenForce } from "../../kernels/forcing.js";
 import { wrap } from "../../kernels/stencil.js";
 import {
+  addHit,
   createHits,
   createThreshold,
   type Hits,
   type Threshold,
   type ThresholdQuantity,
 } from "../../kernels/threshold.js";
+import { frameTime } from "../../kernels/time.js";
 import type { BrickReader } from "../../kernels/types.js";
-import { FIELDS } from "../../operations.js";
+import { FIELDS, type FieldName } from "../../operations.js";
 import type { CutoutMessage, SearchMessage } from "../contract/dataset-copy.js";
 import type { NodeRegion } from "../contract/node-region.js";
 import type { Progress } from "../contract/task.js";
 import type { OpenDataset } from "./open-dataset.js";
+import type { NodeReductions } from "./reduce-nodes.js";
 import type { Sampler } from "./sampler.js";
 
 function stopOf(cancel: Int32Array): () => void {
@@ -26,8 +30,8 @@ function stopOf(cancel: Int32Array): () => void {
   };
 }
 
-/** The quantity that a search compares. */
-function quantityOf({ criterion, field }: NodeRegion, method: string): ThresholdQuantity {
+/** The built-in quantity that a search compares. */
+function quantityOf(criterion: "norm" | "vorticity" | "q", field: FieldName, method: string): ThresholdQuantity {
   if (criterion === "norm") return { kind: "norm", size: FIELDS[field] };
   return { kind: criterion, order: Number(method.slice(-1)) as DifferenceOrder };
 }
@@ -38,20 +42,51 @@ function quantityOf({ criterion, field }: NodeRegion, method: string): Threshold
  * @returns the hits; their lists hold no more than `task.most`
  * @throws DataError when a value is not a number, since it is on neither side of the threshold
  */
-export function searchNodes(task: SearchMessage, open: OpenDataset, sampler: Sampler): Hits {
+export function searchNodes(
+  task: SearchMessage,
+  open: OpenDataset,
+  sampler: Sampler,
+  reductions: NodeReductions,
+): Hits {
   const { region, threshold, method, most, cancel } = task;
-  const { first, count, frame } = region;
+  const { first, count, frame, criterion, field } = region;
   const stop = stopOf(cancel);
   const hits = createHits(most);
-  const reader = sampler.reader(open.source(region.field));
-  searchOf(open, quantityOf(region, method)).search(reader, frame, first, count, threshold, hits, () => {
-    stop();
-    return false;
-  });
+  if (typeof criterion === "object") {
+    const order = (Number(method.slice(-1)) || 4) as DifferenceOrder;
+    const asked = { columns: [criterion.expression], order, names: namesFor(open.dataset) };
+    const nodes = { ...region, time: frameTime(open.dataset.time, frame) };
+    const [values] = reductions.evaluate(asked, nodes, open, sampler, cancel);
+    addHits(hits, values, region, threshold);
+  } else {
+    const reader = sampler.reader(open.source(field));
+    searchOf(open, quantityOf(criterion, field, method)).search(reader, frame, first, count, threshold, hits, () => {
+      stop();
+      return false;
+    });
+  }
   if (hits.unknown > 0) {
     throw new DataError(`${hits.unknown} values in the box are not numbers, so that they cannot be compared.`);
   }
   return hits;
+}
+
+/** Adds the nodes of a region whose values, as float32, are greater than the threshold. */
+function addHits(hits: Hits, values: Float64Array, { first, count }: NodeRegion, threshold: number): void {
+  values.forEach((exact, i) => {
+    const value = Math.fround(exact);
+    if (Number.isNaN(value)) hits.unknown++;
+    else if (value > threshold) {
+      const row = Math.floor(i / count[0]);
+      addHit(
+        hits,
+        first[0] + (i % count[0]),
+        first[1] + (row % count[1]),
+        first[2] + Math.floor(row / count[1]),
+        value,
+      );
+    }
+  });
 }
 
 /** @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil */

@@ -19,6 +19,9 @@ const HIGHEST: Readonly<Record<InputKind, 0 | 1 | 2>> = { value: 0, gradient: 1,
 /** Nodes whose expressions are evaluated together, about: their arrays stay in the processor's caches. */
 const BLOCK_NODES = 2048;
 
+/** Columns as a plan or a search asks for them. */
+export type NodeColumns = Pick<ReductionPlan, "columns" | "order" | "names">;
+
 /** The columns of a plan, compiled, and what they read. */
 interface CompiledColumns {
   readonly text: string;
@@ -40,11 +43,30 @@ export class NodeReductions {
    * @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil, CancelledError
    */
   reduce({ plan, region, box, cancel }: ReduceMessage, open: OpenDataset, sampler: Sampler): PartStates {
-    const { columns, keys } = this.#compile(plan);
+    return reducePart(
+      plan,
+      box,
+      this.evaluate(plan, { ...region, time: plan.times[box.frame] }, open, sampler, cancel),
+    );
+  }
+
+  /**
+   * Evaluates columns at the nodes of a region, x fastest. The arrays are overwritten by the next evaluation.
+   *
+   * @throws as `reduce` does
+   */
+  evaluate(
+    asked: NodeColumns,
+    region: DifferencedNodes & { readonly frame: number; readonly time: number },
+    open: OpenDataset,
+    sampler: Sampler,
+    cancel: Int32Array,
+  ): readonly Float64Array[] {
+    const { columns, keys } = this.#compile(asked);
     const differs = [...keys].some((key) => key.includes(":") && !key.startsWith("value:"));
-    const derivatives = differs ? this.#derivativesOf(open, plan.order) : null;
+    const derivatives = differs ? this.#derivativesOf(open, asked.order) : null;
     const fields = this.#readFields(keys, region, open, sampler, derivatives);
-    const inputs = new NodeInputs(fields, derivatives, open, plan.times[box.frame]);
+    const inputs = new NodeInputs(fields, derivatives, open, region.time);
     const [nx, ny, nz] = region.count;
     const values = columns.map((_, c) => this.#column(c, nx * ny * nz));
     const rows = Math.max(1, Math.floor(BLOCK_NODES / nx));
@@ -59,10 +81,10 @@ export class NodeReductions {
         });
       }
     }
-    return reducePart(plan, box, values);
+    return values;
   }
 
-  #compile({ columns: texts, names }: ReductionPlan): CompiledColumns {
+  #compile({ columns: texts, names }: NodeColumns): CompiledColumns {
     const text = JSON.stringify([texts, names]);
     if (this.#compiled?.text === text) return this.#compiled;
     const columns = texts.map((one) => compileScalar(one, names));

@@ -129,7 +129,7 @@ function perform(task: TaskMessage): unknown {
     case "compress":
       return compress(task);
     case "search":
-      return leavingStores(task.waited, () => searchNodes(task, datasets.of(task), sampler));
+      return leavingStores(task.waited, () => searchNodes(task, datasets.of(task), sampler, reductions));
     case "join":
       return recordsByValue(task.parts, task.count);
     case "reduce":

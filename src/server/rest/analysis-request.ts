@@ -2,13 +2,13 @@
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { Names } from "../../analysis/names.js";
+import { namesFor } from "../../analysis/names.js";
 import type { ReductionPlan } from "../../analysis/plan.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { ReductionQuery } from "../../engine/contract/query.js";
 import { excerpt, RequestError } from "../../errors.js";
 import { withoutNoise } from "../../float32/format.js";
-import { FIELDS, type FieldName } from "../../operations.js";
+import type { FieldName } from "../../operations.js";
 import { spanOf, timesOf } from "./describe.js";
 import { refuse } from "./parameters.js";
 
@@ -216,14 +216,6 @@ export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
     numbers,
     wraps: axes.map((axis, a) => axis.periodic && extent[a] === axis.nodes) as unknown as AnalysedNodes["wraps"],
     field,
-  };
-}
-
-/** What expressions know of a dataset. */
-export function namesFor({ fields, viscosity }: Dataset): Names {
-  return {
-    viscosity,
-    fields: Object.fromEntries(Object.keys(fields).map((name) => [name, FIELDS[name as FieldName]])),
   };
 }
 

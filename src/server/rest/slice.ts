@@ -6,6 +6,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { compileScalar } from "../../analysis/expression.js";
+import { namesFor } from "../../analysis/names.js";
 import { COLOUR_MAPS } from "../../colour-map.js";
 import { AXIS_NAMES, type Dataset } from "../../engine/contract/dataset.js";
 import type { Query, Result } from "../../engine/contract/query.js";
@@ -18,7 +19,6 @@ import { readDouble, readFiniteFloat } from "../http/read-number.js";
 import type { TimeSlices } from "../life/event-loop.js";
 import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
-import { namesFor } from "./analysis-request.js";
 import { isUnchanged, tellOrigin } from "./origin.js";
 import { refuse } from "./parameters.js";
 import { drawPicture, Range } from "./picture.js";
