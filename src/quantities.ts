@@ -28,7 +28,7 @@ export type Measure = keyof typeof MEASURES;
 const SUPERSCRIPTS: Readonly<Record<string, string>> = { "2": "²", "3": "³", "4": "⁴" };
 
 /** Adds the factors of a unit such as `U_b/h` or `m/s^2`, raised to a power, to a product of powers. */
-function multiply(product: Map<string, number>, unit: string, power: number): void {
+export function multiplyUnit(product: Map<string, number>, unit: string, power: number): void {
   for (const [i, part] of unit.split("/").entries()) {
     for (const factor of part.split(/[ ·*]+/)) {
       const [, name = "", exponent = "1"] = /^\(?(.*?)\^?([-\d]*)\)?$/.exec(factor) ?? [];
@@ -41,10 +41,12 @@ function multiply(product: Map<string, number>, unit: string, power: number): vo
 /** The unit of a measure in the units that a dataset states; empty if it has none. */
 export function unitOf({ units }: { readonly units: Readonly<Record<string, string>> }, measure: Measure): string {
   const product = new Map<string, number>();
-  for (const [base, power] of Object.entries(MEASURES[measure])) {
-    const unit = units[base] ?? "1";
-    if (unit !== "1") multiply(product, unit, power);
-  }
+  for (const [base, power] of Object.entries(MEASURES[measure])) multiplyUnit(product, units[base] ?? "1", power);
+  return unitText(product);
+}
+
+/** A product of powers of units as text; empty if there are none. */
+export function unitText(product: ReadonlyMap<string, number>): string {
   const side = (sign: 1 | -1) =>
     [...product]
       .filter(([, power]) => power * sign > 0)

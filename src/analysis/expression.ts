@@ -20,6 +20,15 @@ import {
   transposed,
   UNARY,
 } from "./array-functions.js";
+import {
+  commonOf,
+  dimensionOfInput,
+  dimensionOfViscosity,
+  dimensionText,
+  powerOf,
+  productOf,
+  type UnitPowers,
+} from "./dimensions.js";
 import { formulaOf, INPUTS, type InputKey, type Names, nameList } from "./names.js";
 
 const MOST_CHARACTERS = 4096;
@@ -50,6 +59,7 @@ export interface Expression {
 interface Part {
   readonly key: string;
   readonly shape: Shape;
+  readonly dimension: UnitPowers;
   readonly run: (block: BlockInputs) => Components;
   /** The value, if it is the same everywhere. */
   readonly constant?: number;
@@ -194,13 +204,15 @@ class ExpressionCompiler {
   #literal(value: unknown): Part {
     if (typeof value !== "number" || !Number.isFinite(value))
       throw this.#refuse(`${excerpt(String(value))} is no number`, this.#columnOf(String(value)));
-    return made(String(value), "scalar", ({ room }) => [room().fill(value)], value);
+    return made(String(value), "scalar", "number", ({ room }) => [room().fill(value)], value);
   }
 
   #name(name: string): Part {
     const column = this.#columnOf(name);
     if (name === "pi") return this.#literal(Math.PI);
-    if (name === "nu" && this.#names.viscosity !== undefined) return this.#literal(this.#names.viscosity);
+    const { viscosity, units = {} } = this.#names;
+    if (name === "nu" && viscosity !== undefined)
+      return { ...this.#literal(viscosity), dimension: dimensionOfViscosity(units) };
     const input = INPUTS.get(name);
     if (input === undefined) {
       const formula = formulaOf(name);
@@ -213,7 +225,7 @@ class ExpressionCompiler {
     if (field !== undefined && !Object.hasOwn(this.#names.fields, field))
       throw this.#refuse(`the dataset has no ${field}`, column);
     this.#inputs.add(input.key);
-    return inputPart(input.key, 0, input.shape);
+    return inputPart(input.key, 0, input.shape, dimensionOfInput(input.key, units));
   }
 
   #unknown(name: string, column: number): RequestError {
@@ -231,6 +243,7 @@ class ExpressionCompiler {
     return made(
       `${operator}(${a.key})`,
       a.shape,
+      operator === "!" ? "number" : a.dimension,
       (block) => a.run(block).map((one) => run(one, block.room())),
       negative,
     );
@@ -241,26 +254,38 @@ class ExpressionCompiler {
     if (operator === "^") return this.#power(key, a, b, column);
     const run = Object.hasOwn(BINARY, operator) && /\W/.test(operator) ? BINARY[operator] : undefined;
     if (run === undefined) throw this.#refuse(`there is no operator ${operator}`, column);
+    const multiplied = productOf(a.dimension, b.dimension, operator === "/" ? -1 : 1);
     if (a.shape === "tensor" && b.shape !== "scalar" && operator === "*")
-      return made(key, b.shape, (block) => product(a.run(block), b.run(block), block.room));
+      return made(key, b.shape, multiplied, (block) => product(a.run(block), b.run(block), block.room));
     const scales = operator === "*" && a.shape === "scalar";
     if (b.shape === "scalar" && (operator === "*" || operator === "/"))
-      return made(key, a.shape, (block) => {
+      return made(key, a.shape, multiplied, (block) => {
         const [factor] = b.run(block);
         return eachOnce(a.run(block), (one) => run(one, factor, block.room()));
       });
     if (scales)
-      return made(key, b.shape, (block) => {
+      return made(key, b.shape, multiplied, (block) => {
         const [factor] = a.run(block);
         return eachOnce(b.run(block), (one) => run(factor, one, block.room()));
       });
-    if (operator !== "+" && operator !== "-") this.#scalars(operator, [a, b], column);
+    const isSum = operator === "+" || operator === "-";
+    if (!isSum) this.#scalars(operator, [a, b], column);
     if (a.shape !== b.shape) throw this.#refuse(`${operator} joins a ${a.shape} and a ${b.shape}`, column);
-    if (operator === "+") return made(key, a.shape, (block) => sums(a.run(block), b.run(block), block.room));
-    return made(key, a.shape, (block) => {
+    const isLogical = operator === "&&" || operator === "||";
+    const common = isLogical ? "number" : this.#common(`${operator} joins`, [a, b], column);
+    if (operator === "+") return made(key, a.shape, common, (block) => sums(a.run(block), b.run(block), block.room));
+    return made(key, a.shape, isSum ? common : "number", (block) => {
       const right = b.run(block);
       return a.run(block).map((one, c) => run(one, right[c], block.room()));
     });
+  }
+
+  /** The dimension of parts that must have the same. */
+  #common(what: string, parts: readonly Part[], column: number): UnitPowers {
+    const common = commonOf(parts.map(({ dimension }) => dimension));
+    if (common !== undefined) return common;
+    const units = [...new Set(parts.map(({ dimension }) => dimensionText(dimension)))].join(" and ");
+    throw this.#refuse(`${what} ${units}`, column);
   }
 
   #power(key: string, a: Part, b: Part, column: number): Part {
@@ -270,7 +295,8 @@ class ExpressionCompiler {
     this.#scalars("^", [a], column);
     const constant =
       a.constant === undefined ? undefined : power(Float64Array.of(a.constant), exponent, new Float64Array(1))[0];
-    return made(key, "scalar", (block) => [power(a.run(block)[0], exponent, block.room())], constant);
+    const dimension = powerOf(a.dimension, exponent);
+    return made(key, "scalar", dimension, (block) => [power(a.run(block)[0], exponent, block.room())], constant);
   }
 
   #scalars(what: string, parts: readonly Part[], column: number): void {
@@ -282,7 +308,10 @@ class ExpressionCompiler {
     this.#scalars("?", [test], column);
     if (yes.shape !== no.shape) throw this.#refuse(`the two sides of : are a ${yes.shape} and a ${no.shape}`, column);
     const key = `(${test.key} ? ${yes.key} : ${no.key})`;
-    return made(key, yes.shape, (block) => choose(test.run(block)[0], yes.run(block), no.run(block), block.room));
+    const common = this.#common("the two sides of : are", [yes, no], column);
+    return made(key, yes.shape, common, (block) =>
+      choose(test.run(block)[0], yes.run(block), no.run(block), block.room),
+    );
   }
 
   #call(tree: SyntaxTree, depth: number): Part {
@@ -303,7 +332,22 @@ class ExpressionCompiler {
       );
     }
     const key = `${name}(${given.map((one) => one.key).join(", ")})`;
-    return made(key, form.gives, (block) => form.run(block.room, ...given.map((one) => one.run(block))));
+    const dimension = this.#dimensionOf(name, given, column);
+    return made(key, form.gives, dimension, (block) => form.run(block.room, ...given.map((one) => one.run(block))));
+  }
+
+  #dimensionOf(name: string, given: readonly Part[], column: number): UnitPowers {
+    const [a, b] = given as [Part, Part?];
+    if (name === "sqrt") return powerOf(a.dimension, 1 / 2);
+    if (name === "det") return powerOf(a.dimension, 3);
+    if (["dot", "cross", "ddot"].includes(name)) return productOf(a.dimension, (b as Part).dimension);
+    if (name === "sign") return "number";
+    if (["exp", "log", "sin", "cos"].includes(name)) {
+      if (commonOf([a.dimension, new Map()]) !== undefined) return "number";
+      throw this.#refuse(`${name} takes a number without unit, not ${dimensionText(a.dimension)}`, column);
+    }
+    const common = this.#common(`${name} takes parts of one unit, not`, given, column);
+    return name === "atan2" ? "number" : common;
   }
 
   #array(parts: readonly Part[]): Part {
@@ -312,7 +356,8 @@ class ExpressionCompiler {
     if (parts.length !== 3 || first?.shape === "tensor" || parts.some((one) => one.shape !== first?.shape))
       throw this.#refuse("brackets hold three scalars or three vectors", this.#columnOf("["));
     const key = `[${parts.map((one) => one.key).join(", ")}]`;
-    return made(key, shape, (block) => parts.flatMap((one) => one.run(block)));
+    const dimension = this.#common("brackets hold", parts, Math.max(0, this.#text.lastIndexOf("[", this.#at)));
+    return made(key, shape, dimension, (block) => parts.flatMap((one) => one.run(block)));
   }
 
   /** A component by `.x` or `[0]`; `[0]` of a tensor is its first row. */
@@ -331,16 +376,16 @@ class ExpressionCompiler {
     const size = object.shape === "tensor" ? 3 : 1;
     if (object.source !== undefined) {
       const from = object.source.from + size * index;
-      return inputPart(object.source.key, from, size === 3 ? "vector" : "scalar");
+      return inputPart(object.source.key, from, size === 3 ? "vector" : "scalar", object.dimension);
     }
     const key = `${object.key}[${index}]`;
     const pick = (block: BlockInputs): Components => object.run(block).slice(size * index, size * (index + 1));
-    return made(key, size === 3 ? "vector" : "scalar", pick);
+    return made(key, size === 3 ? "vector" : "scalar", object.dimension, pick);
   }
 }
 
 /** Makes a part whose values are computed once for a block. */
-function made(key: string, shape: Shape, run: Part["run"], constant?: number): Part {
+function made(key: string, shape: Shape, dimension: UnitPowers, run: Part["run"], constant?: number): Part {
   const once = (block: BlockInputs): Components => {
     const known = block.computed.get(key);
     if (known !== undefined) return known;
@@ -348,7 +393,7 @@ function made(key: string, shape: Shape, run: Part["run"], constant?: number): P
     block.computed.set(key, values);
     return values;
   };
-  return { key, shape, run: once, ...(constant === undefined ? {} : { constant }) };
+  return { key, shape, dimension, run: once, ...(constant === undefined ? {} : { constant }) };
 }
 
 function norm(a: Components, room: Room): Float64Array {
@@ -357,7 +402,7 @@ function norm(a: Components, room: Room): Float64Array {
 }
 
 /** Makes a part of components of an input, each of which is read once for a block. */
-function inputPart(key: InputKey, from: number, shape: Shape): Part {
+function inputPart(key: InputKey, from: number, shape: Shape, dimension: UnitPowers): Part {
   const names = Array.from({ length: SIZES[shape] }, (_, c) => `${key}[${from + c}]`);
   const run = (block: BlockInputs): Components =>
     names.map((name, c) => {
@@ -367,7 +412,7 @@ function inputPart(key: InputKey, from: number, shape: Shape): Part {
       block.computed.set(name, [values]);
       return values;
     });
-  return { key: names.length === 1 ? names[0] : `${key}[${from}-]`, shape, run, source: { key, from } };
+  return { key: names.length === 1 ? names[0] : `${key}[${from}-]`, shape, dimension, run, source: { key, from } };
 }
 
 interface Form {

@@ -16,13 +16,15 @@ export interface Input {
 export interface Names {
   /** Kinematic viscosity, if the dataset states one. */
   readonly viscosity?: number | undefined;
+  /** Units that the dataset states, by what they measure. */
+  readonly units?: Readonly<Record<string, string>>;
   readonly fields: Readonly<Partial<Record<FieldName, unknown>>>;
 }
 
 /** What expressions know of a dataset, as plain data. */
-export function namesFor({ fields, viscosity }: Names): Names {
+export function namesFor({ fields, viscosity, units = {} }: Names): Names {
   const known = Object.keys(fields).map((name) => [name, FIELDS[name as FieldName]] as const);
-  return { viscosity, fields: Object.fromEntries(known) };
+  return { viscosity, units, fields: Object.fromEntries(known) };
 }
 
 const of = (kind: InputKind, field: FieldName, shape: Shape): readonly [string, Input] => {

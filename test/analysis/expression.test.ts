@@ -160,3 +160,39 @@ it("neither escapes nor crashes on 10 000 random expressions", () => {
   }
   expect(compiled).toBeGreaterThan(100);
 });
+
+describe("units that a dataset states", () => {
+  const units = { length: "m", time: "s", velocity: "m/s", pressure: "Pa" };
+  const names = { ...NAMES, viscosity: 1e-6, units };
+  const compile = (text: string, stated: typeof names | typeof NAMES = names) => compileExpression(text, stated, "of");
+
+  it.each([
+    ["u.x + p", "+ joins m/s and Pa (column 5)"],
+    ["p > dot(u, u)", "> joins Pa and m²/s² (column 3)"],
+    ["x > 1 ? u.x : p", "the two sides of : are m/s and Pa (column 7)"],
+    ["exp(-dot(u, u))", "exp takes a number without unit, not m²/s² (column 1)"],
+    ["max(x, t)", "max takes parts of one unit, not m and s (column 1)"],
+    ["[u.x, 0, p]", "brackets hold m/s and a number and Pa (column 1)"],
+    ["sqrt(det(A)) - norm(w)", "- joins 1/s^1.5 and 1/s (column 14)"],
+  ])("refuse %s", (text, told) => {
+    expect(() => compile(text)).toThrow(`of: ${told}.`);
+    expect(() => compile(text, NAMES)).not.toThrow();
+  });
+
+  it.each([
+    "u.x + x / t",
+    "2 * nu * ddot(S, S) - norm(u)^3 / x",
+    "u.x > 2 && p < 1 ? sqrt(dot(u, u)) : 0",
+    "atan2(u.y, u.x) + exp(norm(w) * t) + sign(p)",
+    "p + density",
+    "norm(grad_temperature) + u.x",
+    "helicity / (norm(u) * norm(w)) - 0.5",
+    "force * t - u",
+  ])("admit %s, in which units fit or are not stated", (text) => {
+    expect(() => compile(text)).not.toThrow();
+  });
+
+  it("admit every named quantity", () => {
+    for (const { expression } of QUANTITIES) if (expression !== null) expect(() => compile(expression)).not.toThrow();
+  });
+});

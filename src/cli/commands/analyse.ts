@@ -3,11 +3,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { extname } from "node:path";
 import { Command, Option } from "commander";
 import { pino } from "pino";
+import { analysisTable, tableText } from "../../analysis/table.js";
 import { loadConfig } from "../../config.js";
 import { startService } from "../../main.js";
 import { MisuseError } from "../input/arguments.js";
 import { analysisPlot } from "../output/analysis-plot.js";
-import { analysisTable, tableText } from "../output/analysis-table.js";
 import { writeWhole } from "../output/write-whole.js";
 import { askAnalysis } from "../query/ask-analysis.js";
 

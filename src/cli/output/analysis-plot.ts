@@ -1,5 +1,5 @@
 /** Draws the curves of a table as an SVG document. */
-import type { AnalysisTable } from "./analysis-table.js";
+import type { AnalysisTable } from "../../analysis/table.js";
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [640, 400, 80, 50, 30, 150];
 /** Colours that differ in lightness too. */

@@ -2,14 +2,17 @@
 import { type TObject, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { GroupAnswer } from "../../analysis/reductions.js";
+import { analysisTable } from "../../analysis/table.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { version } from "../../version.js";
-import { sendPassages } from "../http/send-answer.js";
+import { negotiate } from "../http/negotiate.js";
+import { addVary, sendPassages } from "../http/send-answer.js";
 import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
 import { readAnalysis, STATISTICS } from "./analysis-request.js";
 import { assumedOf } from "./describe.js";
 import { DISPERSION, DISPERSION_EXAMPLE, dispersion } from "./dispersion.js";
+import { tellOrigin } from "./origin.js";
 import { evaluatorFor } from "./point-columns.js";
 import { readWhole } from "./query-batch.js";
 import { FAILURES } from "./schemas.js";
@@ -18,6 +21,7 @@ import { type Means, type Reduce, statistics } from "./statistics.js";
 import { STRUCTURE_FUNCTIONS, structureFunctions } from "./structure-functions.js";
 import { type ArrayAnswer, STRUCTURES, structures } from "./structures.js";
 import { pathsFor } from "./values-along.js";
+import { ANALYSIS_TYPES, tablePassages } from "./write-table.js";
 
 /** Most bytes of a body. */
 const BODY_BYTES = 256 * 1024;
@@ -92,6 +96,7 @@ export function analysisRoutes(api: FastifyInstance, service: Service): void {
           summary,
           description,
           consumes: ["application/json"],
+          produces: [...ANALYSIS_TYPES],
           params: PARAMETERS,
           body: { ...body, examples: [example] },
           response: { 200: Type.Object({}, { additionalProperties: true, description: "The answer." }), ...FAILURES },
@@ -112,6 +117,8 @@ function serveAnalysis(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   return compute(service, { name: operation }, request, reply, async (life) => {
+    const type = negotiate(request.headers.accept, ANALYSIS_TYPES);
+    addVary(reply, "Accept");
     const options = readAnalysis(schema, await readBounded(life, service));
     const dataset = life.dataset(name);
     const reduce: Reduce = async (reduction, { first, frames, base, field }) => {
@@ -140,6 +147,11 @@ function serveAnalysis(
       return reply;
     }
     await life.computed([]);
+    if (type !== "application/json") {
+      tellOrigin(reply, dataset, options as Readonly<Record<string, unknown>>);
+      await sendPassages(reply, type, tablePassages(analysisTable(answer), type), service, life);
+      return reply;
+    }
     const assumed = dataset.assumed.length === 0 ? {} : { assumed: assumedOf(dataset) };
     const about = { version, operation, dataset: dataset.name, manifest: dataset.digest, ...assumed, options };
     return reply.send({ ...about, ...answer });

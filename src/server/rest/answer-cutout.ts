@@ -40,9 +40,15 @@ export const CUTOUT_QUERY = Type.Object(
   CLOSED,
 );
 
-/** The header of a NumPy file, version 1.0, padded so that the numbers are aligned to 64 bytes. */
-export function npyHeader(shape: readonly number[], numbers: "<f4" | "<i4" = "<f4"): Buffer {
-  const dictionary = `{'descr': '${numbers}', 'fortran_order': False, 'shape': (${shape.join(", ")}), }`;
+/**
+ * The header of a NumPy file, version 1.0, padded so that the numbers are aligned to 64 bytes.
+ *
+ * @param numbers their type, or as a list `[('name', 'type'), ...]` those of columns
+ */
+export function npyHeader(shape: readonly number[], numbers = "<f4"): Buffer {
+  const type = numbers.startsWith("[") ? numbers : `'${numbers}'`;
+  const lengths = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
+  const dictionary = `{'descr': ${type}, 'fortran_order': False, 'shape': (${lengths}), }`;
   const length = Math.ceil((10 + dictionary.length + 1) / 64) * 64 - 10;
   const head = Buffer.alloc(10);
   head.write("\x93NUMPY\x01\x00", "latin1");

@@ -1,4 +1,6 @@
-/** Turns the answer of an analysis into a table for CSV and plots. */
+/** Turns the answer of an analysis into a table for CSV, NumPy files and plots. */
+import { RequestError } from "../errors.js";
+
 type AnswerMembers = Readonly<Record<string, unknown>>;
 
 /** A table: columns by name, and which of them a plot shows. */
@@ -28,7 +30,7 @@ function tableOf(items: readonly unknown[], plot: AnalysisTable["plot"]): Analys
   return { columns, rows: flat.map((row) => columns.map((column) => row.get(column) ?? "")), plot };
 }
 
-/** The table of a reduction. @throws Error if it has more axes than a table */
+/** The table of a reduction. @throws RequestError if it has more axes than a table */
 function resultTable(result: AnswerMembers): AnalysisTable {
   const { coordinates, edges, counts } = result as { coordinates?: AnswerMembers; edges?: number[]; counts?: number[] };
   if (coordinates !== undefined) return profileTable(result, coordinates);
@@ -58,7 +60,7 @@ function profileTable(result: AnswerMembers, coordinates: AnswerMembers): Analys
   const [[axis, places] = ["", []], ...more] = Object.entries(coordinates) as [string, number[]][];
   if (more.length > 0 || result.moments === undefined) {
     if (more.length > 0 || result.mean === undefined || result.edges !== undefined)
-      throw new Error("a table has moments along one axis: take JSON for others");
+      throw new RequestError("Unsupported", "A table has moments along one axis: take JSON for others.");
   }
   const lists = Object.entries(result).filter(([, list]) => Array.isArray(list)) as [string, unknown[]][];
   const rows = places.map((place, i) => ({
@@ -125,7 +127,7 @@ function flowMapTable(axes: readonly SeedAxis[], answer: AnswerMembers): Analysi
   return tableOf(rows, null);
 }
 
-/** The table of an answer. @throws Error in one line if it has none */
+/** The table of an answer. @throws RequestError in one line if it has none */
 export function analysisTable(answer: AnswerMembers): AnalysisTable {
   const { results, separations, structures } = answer as Readonly<Record<string, readonly AnswerMembers[] | undefined>>;
   if (structures !== undefined) return tableOf(structures, null);
@@ -138,15 +140,22 @@ export function analysisTable(answer: AnswerMembers): AnalysisTable {
   if (times !== undefined) return dispersionTable(times, answer);
   if (axes !== undefined && shape !== undefined) return flowMapTable(axes as readonly SeedAxis[], answer);
   const [first, ...more] = results ?? [];
-  if (first === undefined || more.length > 0) throw new Error("a table has one reduction: take JSON for several");
+  if (first === undefined || more.length > 0)
+    throw new RequestError("Unsupported", "A table has one reduction: take JSON for several.");
   return resultTable(first);
 }
 
 /** A table as CSV. */
-export function tableText({ columns, rows }: AnalysisTable): string {
+export function tableText(table: AnalysisTable): string {
+  return [...tableLines(table)].join("");
+}
+
+/** The lines of a table as CSV, the names of its columns first. */
+export function* tableLines({ columns, rows }: AnalysisTable): Generator<string, undefined> {
   const cell = (value: unknown): string => {
     const text = String(value ?? "");
     return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
-  return [columns, ...rows].map((row) => `${row.map(cell).join(",")}\n`).join("");
+  yield `${columns.map(cell).join(",")}\n`;
+  for (const row of rows) yield `${row.map(cell).join(",")}\n`;
 }

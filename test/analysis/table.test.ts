@@ -1,7 +1,7 @@
 /** Tables of answers: profiles, bins, separations and structures become columns, and their curves become plots. */
 import { describe, expect, it } from "vitest";
-import { analysisPlot } from "../../../src/cli/output/analysis-plot.js";
-import { analysisTable, tableText } from "../../../src/cli/output/analysis-table.js";
+import { analysisTable, tableText } from "../../src/analysis/table.js";
+import { analysisPlot } from "../../src/cli/output/analysis-plot.js";
 
 const textOf = (answer: object): string => tableText(analysisTable(answer as never));
 const PROFILE = { results: [{ of: "ux", moments: "ux", coordinates: { y: [0, 1] }, mean: [2, 3], count: [4, 4] }] };

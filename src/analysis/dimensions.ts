@@ -1,0 +1,81 @@
+/** Computes the dimensions of expressions in the units that a dataset states. */
+import type { FieldName } from "../operations.js";
+import { multiplyUnit, unitText } from "../quantities.js";
+import type { InputKey, InputKind } from "./names.js";
+
+/** Powers of units; "number" for a number, which fits any unit; null if a unit that it follows from is not stated. */
+export type UnitPowers = ReadonlyMap<string, number> | "number" | null;
+
+export type Units = Readonly<Record<string, string>>;
+
+/** Powers of the unit of length that derivatives divide by. */
+const LENGTHS: Readonly<Record<InputKind, number>> = { value: 0, gradient: 1, laplacian: 2, hessian: 2 };
+
+/** The dimension of a product of powers of a dataset's units. */
+function measured(units: Units, powers: readonly (readonly [base: string, power: number])[]): UnitPowers {
+  const product = new Map<string, number>();
+  for (const [base, power] of powers) {
+    const unit = units[base];
+    if (unit === undefined && power !== 0) return null;
+    multiplyUnit(product, unit ?? "1", power);
+  }
+  return product;
+}
+
+/** The dimension of an input. */
+export function dimensionOfInput(key: InputKey, units: Units): UnitPowers {
+  if (key === "t") return measured(units, [["time", 1]]);
+  if (key === "x" || key === "y" || key === "z") return measured(units, [["length", 1]]);
+  const [kind, field] = key.split(":") as [InputKind, FieldName];
+  const of =
+    field === "force"
+      ? ([
+          ["velocity", 1],
+          ["time", -1],
+        ] as const)
+      : ([[field, 1]] as const);
+  return measured(units, [...of, ["length", -LENGTHS[kind]]]);
+}
+
+/** The dimension of a kinematic viscosity. */
+export function dimensionOfViscosity(units: Units): UnitPowers {
+  return measured(units, [
+    ["velocity", 1],
+    ["length", 1],
+  ]);
+}
+
+/** The dimension of `a * b^power`. */
+export function productOf(a: UnitPowers, b: UnitPowers, power = 1): UnitPowers {
+  if (a === null || b === null) return null;
+  if (a === "number" && b === "number") return "number";
+  const product = new Map(a === "number" ? [] : a);
+  if (b !== "number") for (const [unit, of] of b) product.set(unit, (product.get(unit) ?? 0) + power * of);
+  return product;
+}
+
+/** The dimension of a power, which may be a root. */
+export function powerOf(a: UnitPowers, power: number): UnitPowers {
+  return a === "number" ? a : productOf("number", a, power);
+}
+
+/** The dimension of parts that are added, compared or chosen from; undefined if they do not fit together. */
+export function commonOf(parts: readonly UnitPowers[]): UnitPowers | undefined {
+  let common: UnitPowers = "number";
+  for (const part of parts) {
+    if (part === null) return null;
+    if (part === "number") continue;
+    if (common !== "number" && !isSame(common, part)) return undefined;
+    common = part;
+  }
+  return common;
+}
+
+function isSame(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): boolean {
+  return [...new Set([...a.keys(), ...b.keys()])].every((unit) => (a.get(unit) ?? 0) === (b.get(unit) ?? 0));
+}
+
+/** A dimension in words. */
+export function dimensionText(dimension: UnitPowers): string {
+  return dimension === null || dimension === "number" ? "a number" : unitText(dimension) || "a number without unit";
+}
