@@ -34,6 +34,11 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
     async () => (await import("./commands/analyse.js")).analyseCommand(),
   ],
   [
+    "trajectories",
+    "track particles and write places and quantities on the way as CSV, npy or NetCDF",
+    async () => (await import("./commands/trajectories.js")).trajectoriesCommand(),
+  ],
+  [
     "inspect",
     "explain what an HDF5 file holds, how it would be served, and why; several files form a series",
     async () => (await import("./commands/inspect.js")).inspectCommand(),

@@ -2,12 +2,22 @@
  * The typed client has a method for every operation of the table. A method takes any number of points, sends them in
  * parts, and returns the results in one typed array.
  */
-import { ALL_OPERATIONS, operationOf, RECORDS } from "../operations.js";
+import { ALL_OPERATIONS, type OperationName, operationOf, RECORDS, type RecordName } from "../operations.js";
 import { analysesOf } from "./analyses.js";
 import { ClientError } from "./error.js";
-import type { Answer, CallOptions, FieldClient, Points, TableRow, TrackAnswer, TrackingName } from "./request-types.js";
+import { askTrajectories } from "./paths.js";
+import type {
+  Answer,
+  CallOptions,
+  FieldClient,
+  Points,
+  TableRow,
+  TrackAnswer,
+  TrackingName,
+  TrajectoriesRequest,
+} from "./request-types.js";
 import { inParts } from "./split.js";
-import { askTracks, type TrackRecord } from "./tracks.js";
+import { askTracks } from "./tracks.js";
 import { openTransport, type SoapCall, type SoapVersion } from "./transport.js";
 import { flatten, floatText, isList, readRecords, readWhole, triples } from "./wire-records.js";
 
@@ -18,11 +28,13 @@ export type {
   CallOptions,
   ExitAnswer,
   FieldClient,
+  ParticlePaths,
   Points,
   RequestOf,
   TrackAnswer,
   TrackingName,
   TrackingOptions,
+  TrajectoriesRequest,
 } from "./request-types.js";
 export type { SoapVersion } from "./transport.js";
 
@@ -39,6 +51,13 @@ export interface ConnectOptions {
 }
 
 type Request = Readonly<Record<string, unknown>>;
+
+/** What an answer of an operation that is not known here consists of. */
+interface RecordsOf {
+  readonly record: RecordName;
+  readonly components: readonly string[];
+  readonly recordsPerPoint: number;
+}
 
 /**
  * Connects to a service.
@@ -63,40 +82,49 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     runTracks(url, operationOf(name) as TableRow, request, control, options);
   const stopAtOpenFaces = (name: TrackingName, request: Request, control: CallOptions = {}) =>
     track(name, { ...request, openFaces: "stop" }, control);
-  const own = { track, stopAtOpenFaces, ...analysesOf(url, options.token) };
+  const atTimes = (name: OperationName, request: Request, control: CallOptions = {}) =>
+    runTracks(url, operationOf(name) as TableRow, request, control, options);
+  const trajectories = (dataset: string, request: TrajectoriesRequest, control: CallOptions = {}) =>
+    askTrajectories(url, dataset, request, control, options);
+  const own = { track, stopAtOpenFaces, atTimes, trajectories, ...analysesOf(url, options.token) };
   return { ...Object.fromEntries(methods), ...own } as FieldClient;
 }
 
-/** Tracks particles with the options of `/api`, in parts like those of `run`, over plain HTTP. */
+/** Runs an operation with the options of `/api`, in parts like those of `run`, over plain HTTP. */
 async function runTracks(
   url: string,
   operation: TableRow,
   request: Request,
   control: CallOptions,
   { token, pointsPerRequest = 20_000, concurrency = 3 }: ConnectOptions,
-): Promise<TrackAnswer> {
+): Promise<Omit<TrackAnswer, "record" | "components" | "recordsPerPoint"> & RecordsOf> {
   const { lists, total } = readLists(operation, request);
   const scalars = operation.request
     .filter((member) => !isList(member))
     .map(({ name }) => [name, request[name] ?? (name === "authToken" ? token : undefined)]);
   const { openFaces, integrator, tolerance } = request;
-  let record: TrackRecord = openFaces === "stop" ? "Exit" : "Point3";
+  const own = (["times", "startTimes"] as const).filter((name) => request[name] !== undefined);
+  const perPoint = recordsPerPoint(operation, request);
+  let record: RecordName = operation.family !== "track" ? operation.result : openFaces === "stop" ? "Exit" : "Point3";
   let values: Float32Array | undefined;
   const part = async (first: number, count: number, signal: AbortSignal): Promise<void> => {
     const triplesOf = (flat: Float32Array) =>
       Array.from({ length: count }, (_, i) => [...flat.subarray(3 * (first + i), 3 * (first + i) + 3)]);
     const members = lists.map(({ member, flat }) => [member.name, triplesOf(flat)]);
-    const sent = { ...Object.fromEntries([...scalars, ["points", []], ...members]), openFaces, integrator, tolerance };
-    const answer = await askTracks(url, operation.name, sent, count, signal).catch((error: unknown) => {
+    const timesOf = (name: string) => (request[name] as readonly number[]).slice(first, first + count);
+    const times = own.length === 0 ? [] : [["pairing", "each"], ...own.map((name) => [name, timesOf(name)])];
+    const fields = Object.fromEntries([...scalars, ["points", []], ...members, ...times]);
+    const sent = { ...fields, openFaces, integrator, tolerance };
+    const answer = await askTracks(url, operation, sent, count * perPoint, signal).catch((error: unknown) => {
       throw inWholeArray(error, first);
     });
     record = answer.record;
-    const width = RECORDS[record].length;
+    const width = RECORDS[record].length * perPoint;
     values ??= new Float32Array(width * total);
     values.set(answer.values, width * first);
   };
   await inParts(total, pointsPerRequest, concurrency, part, control.signal, control.onProgress);
-  return { record, components: RECORDS[record], recordsPerPoint: 1, values: values ?? new Float32Array() };
+  return { record, components: RECORDS[record], recordsPerPoint: perPoint, values: values ?? new Float32Array() };
 }
 
 /** The number of records per point: 1, or (8^nlayers - 1) / 7 for box filters, which answer each box of an octree. */

@@ -1,8 +1,5 @@
-/**
- * Tracks particles over plain HTTP, where integrators can be chosen and answers have the times of exits; SOAP has no
- * place for either.
- */
-import { RECORDS } from "../operations.js";
+/** Asks over plain HTTP for what SOAP has no place for: integrators, times of exits, and a time for each point. */
+import { type Operation, RECORDS, type RecordName } from "../operations.js";
 import { ClientError } from "./error.js";
 import { baseOf, postTo } from "./plain-http.js";
 
@@ -10,30 +7,30 @@ import { baseOf, postTo } from "./plain-http.js";
 export type TrackRecord = "Point3" | "Exit" | "Steps" | "ExitSteps";
 
 /**
- * Asks for the positions of some particles; with the times at which they have left if they stop at open faces.
+ * Asks for records at some points; of particles that stop at open faces with the times at which they have left.
  *
  * @param url     the service's base address or its endpoint
  * @param members parameters and arrays of the operation by name, and the options of tracking
- * @param count   the number of points
+ * @param count   the number of records
  * @returns the records of the points, and their name
  * @throws ClientError
  */
 export async function askTracks(
   url: string,
-  operation: string,
+  operation: Operation,
   { dataset, authToken, openFaces, integrator, tolerance, ...members }: Readonly<Record<string, unknown>>,
   count: number,
   signal: AbortSignal,
-): Promise<{ readonly record: TrackRecord; readonly values: Float32Array }> {
+): Promise<{ readonly record: RecordName; readonly values: Float32Array }> {
   const options = Object.entries({ openFaces, integrator, tolerance }).filter(([, value]) => value !== undefined);
   const asked = new URLSearchParams(options.map(([name, value]): [string, string] => [name, String(value)]));
-  const path = `${encodeURIComponent(String(dataset))}/${operation}?${asked}`;
+  const path = `${encodeURIComponent(String(dataset))}/${operation.name}?${asked}`;
   const { bytes: body } = await postTo(url, path, members, "application/octet-stream", authToken, signal);
+  const isOf = (record: RecordName): boolean => body.byteLength === 4 * RECORDS[record].length * count;
   // The dataset may stop particles too: the width of the records tells whether they have exits.
   const [plain, exits] = integrator === "dopri5" ? (["Steps", "ExitSteps"] as const) : (["Point3", "Exit"] as const);
-  const isOf = (record: TrackRecord): boolean => body.byteLength === 4 * RECORDS[record].length * count;
-  const record = openFaces === "stop" || !isOf(plain) ? exits : plain;
-  if (!isOf(record))
-    throw new ClientError("Protocol", `${baseOf(url)}: ${body.byteLength} bytes for the tracks of ${count} points`);
+  const tracked = openFaces === "stop" || !isOf(plain) ? exits : plain;
+  const record = operation.family === "track" ? tracked : operation.result;
+  if (!isOf(record)) throw new ClientError("Protocol", `${baseOf(url)}: ${body.byteLength} bytes for ${count} records`);
   return { record, values: new Float32Array(body) };
 }

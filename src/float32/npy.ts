@@ -1,4 +1,4 @@
-/** Reads points from .npy files of NumPy: shape (n, 3) or (3,), floats or integers, either byte order. */
+/** Reads points from .npy files of NumPy: shape (n, 3), (n, 4) or (3,), floats or integers, either byte order. */
 
 const MAGIC = [0x93, ...[..."NUMPY"].map((letter) => letter.charCodeAt(0))];
 
@@ -15,6 +15,18 @@ export function isNpy(bytes: Uint8Array): boolean {
  * Source: the format description in numpy.lib.format.
  */
 export function readNpy(bytes: Uint8Array): Float32Array<ArrayBuffer> {
+  return readTimedNpy(bytes, false).points;
+}
+
+/**
+ * The same; an array of shape (n, 4) has x, y, z and the time of each point if `timed` is set.
+ *
+ * @throws Error as `readNpy`
+ */
+export function readTimedNpy(
+  bytes: Uint8Array,
+  timed = true,
+): { readonly points: Float32Array<ArrayBuffer>; readonly times: Float64Array | null } {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const wide = (bytes[6] ?? 0) >= 2;
   const start = wide ? 12 : 10;
@@ -28,18 +40,20 @@ export function readNpy(bytes: Uint8Array): Float32Array<ArrayBuffer> {
   if (!type) throw new Error(`the .npy array has type ${descr ?? "unknown"}; float32, float64 and integers are read`);
   const shape = (shapeText ?? "").split(",").filter((part) => part.trim() !== "");
   const [rows = Number.NaN, columns] = shape.length === 1 ? [1, Number(shape[0])] : shape.map(Number);
-  if (shape.length > 2 || columns !== 3 || !Number.isSafeInteger(rows) || !(rows >= 0)) {
-    throw new Error(`the .npy array has shape (${shapeText ?? ""}); (n, 3) is read`);
+  const fits = columns === 3 || (timed && columns === 4);
+  if (shape.length > 2 || !fits || !Number.isSafeInteger(rows) || !(rows >= 0)) {
+    throw new Error(`the .npy array has shape (${shapeText ?? ""}); (n, 3)${timed ? " or (n, 4)" : ""} is read`);
   }
   const [, byteOrder, float, floatWidth, integer, integerWidth] = type;
   const width = Number(floatWidth ?? integerWidth);
-  if (bytes.length < end + 3 * rows * width) throw new Error("the .npy file is cut short");
+  if (bytes.length < end + columns * rows * width) throw new Error("the .npy file is cut short");
   const read = readerOf(view, `${float ?? integer}${width}`, byteOrder !== ">");
+  const number = (row: number, column: number) =>
+    read(end + width * (columnMajor ? column * rows + row : columns * row + column));
   const points = new Float32Array(3 * rows);
-  for (let i = 0; i < 3 * rows; i++) {
-    points[i] = read(end + width * (columnMajor ? (i % 3) * rows + Math.floor(i / 3) : i));
-  }
-  return points;
+  for (let i = 0; i < 3 * rows; i++) points[i] = number(Math.floor(i / 3), i % 3);
+  const times = columns === 4 ? Float64Array.from({ length: rows }, (_, row) => number(row, 3)) : null;
+  return { points, times };
 }
 
 /** Reads one element of a type of NumPy at a byte. */

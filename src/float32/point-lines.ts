@@ -10,11 +10,16 @@ const NUMBER_LIKE = /^["']?[+-]?(\d|\.\d|(nan|inf|infinity)["']?$)/i;
 const COORDINATE =
   /^(?:(?:pos(?:ition)?|p|points?|coord(?:inate)?s?)?[_ :-]?([xyz])|points?:([012]))\s*(?:[[(].*|\+)?$/i;
 
+/** A column of times: `t`, `"time"`, `Time [s]`. */
+const TIME = /^t(?:ime)?\s*(?:[[(].*)?$/i;
+
 /** The columns that a header names. */
 interface Columns {
   readonly count: number;
   /** Column of x, y and z. */
   readonly at: readonly number[];
+  /** Column of times; -1 without one. */
+  readonly time: number;
   readonly separator: RegExp;
 }
 
@@ -27,33 +32,48 @@ function columnsOf(header: string): Columns | null {
   const isComment = header.startsWith("#");
   const text = header.replace(/^#+\s*/, "");
   const separator = text.includes(",") ? /\s*,\s*/ : text.includes(";") ? /\s*;\s*/ : /\s+/;
-  const axes = text.split(separator).map((name) => {
-    const [, letter, digit] = COORDINATE.exec(name.replace(/^["']|["']$/g, "").trim()) ?? [];
+  const names = text.split(separator).map((name) => name.replace(/^["']|["']$/g, "").trim());
+  const axes = names.map((name) => {
+    const [, letter, digit] = COORDINATE.exec(name) ?? [];
     return letter?.toLowerCase() ?? (digit === undefined ? null : "xyz".charAt(Number(digit)));
   });
   const at = [..."xyz"].map((axis) => axes.indexOf(axis));
   const named = axes.filter((axis) => axis !== null);
-  if (named.length === 3 && !at.includes(-1)) return { count: axes.length, at, separator };
+  const time = names.findIndex((name) => TIME.test(name));
+  if (named.length === 3 && !at.includes(-1)) return { count: axes.length, at, time, separator };
   if (isComment && named.length < 2) return null;
   throw new Error(`the header ${JSON.stringify(header.slice(0, 64))} does not name one column each x, y and z`);
 }
 
-/** The cells of x, y and z in a line; none if it has another number of columns than the header. */
-function cellsAt({ count, at, separator }: Columns, text: string, cells: readonly string[]): string[] {
+/** The cells of x, y, z and the time in a line; none if it has another number of columns than the header. */
+function cellsAt(
+  { count, at, time, separator }: Columns,
+  text: string,
+  cells: readonly string[],
+  timed: boolean,
+): string[] {
   const row = cells.length === count ? cells : text.split(separator);
-  return row.length === count ? at.map((column) => row[column]) : [];
+  return row.length === count ? (timed && time >= 0 ? [...at, time] : at).map((column) => row[column]) : [];
 }
 
 /**
  * Reads lines one by one: x, y and z on every line, between them a comma, a semicolon or blanks. Before the first point
  * there may be a header, which has nothing in it that could be a number or begins with #: it names the columns, in any
- * order and among others. Blank lines, and others that begin with #, are skipped.
+ * order and among others. Blank lines, and others that begin with #, are skipped. If times are read, a fourth number or
+ * a column that the header calls t or time is the time of the point.
  */
 export class PointLines {
   #points = new Float32Array(3 * 1024);
+  readonly #times: number[] = [];
+  readonly #timed: boolean;
   #length = 0;
   #columns: Columns | null = null;
   #line = 0;
+
+  /** @param timed whether times are read: from a fourth number, or the column of a header */
+  constructor(timed = false) {
+    this.#timed = timed;
+  }
 
   /** Reads the next line. @throws Error that names the line */
   add(line: string): void {
@@ -68,9 +88,13 @@ export class PointLines {
       return;
     }
     if (isComment) return;
-    const point = this.#columns === null ? cells : cellsAt(this.#columns, text, cells);
-    const values = point.map(parseFloat32);
-    if (values.length !== 3 || !values.every((value) => Number.isFinite(value))) throw this.#refusal(text);
+    const point = this.#columns === null ? cells : cellsAt(this.#columns, text, cells, this.#timed);
+    const values = point.slice(0, 3).map(parseFloat32);
+    const times = point.slice(3).map(Number);
+    const fits = point.length === 3 || (point.length === 4 && this.#timed);
+    const alike = this.#length === 0 || times.length * (this.#length / 3) === this.#times.length;
+    if (!fits || !alike || ![...values, ...times].every((value) => Number.isFinite(value))) throw this.#refusal(text);
+    this.#times.push(...times);
     if (this.#length === this.#points.length) this.#grow();
     for (const value of values) this.#points[this.#length++] = value as number;
   }
@@ -78,6 +102,11 @@ export class PointLines {
   /** x, y, z, x, y, z, ... of the lines so far, each number rounded once to float32. */
   get points(): Float32Array<ArrayBuffer> {
     return this.#points.subarray(0, this.#length);
+  }
+
+  /** The times of the points, if they have any. */
+  get times(): Float64Array | null {
+    return this.#times.length === 0 ? null : Float64Array.from(this.#times);
   }
 
   #grow(): void {

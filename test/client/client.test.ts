@@ -339,7 +339,7 @@ describe("client", () => {
 describe("answers with exits", () => {
   it.each([
     ["a connection that ends in the middle", 32, "Network", /^http.*: \S/],
-    ["an answer that is too short", 16, "Protocol", /: 16 bytes for the tracks of 2 points$/],
+    ["an answer that is too short", 16, "Protocol", /: 16 bytes for 2 records$/],
   ])("%s is an error, not a shorter answer", async (_, declared, code, message) => {
     const url = await serve(new FakeEngine());
     const wsdl = await (await fetch(`${url}/service/turbulence.asmx?WSDL`)).text();

@@ -2,14 +2,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { extname } from "node:path";
 import { Command, Option } from "commander";
-import { pino } from "pino";
 import { analysisTable, tableText } from "../../analysis/table.js";
-import { loadConfig } from "../../config.js";
-import { startService } from "../../main.js";
+import { postTo } from "../../client/plain-http.js";
 import { MisuseError } from "../input/arguments.js";
 import { analysisPlot } from "../output/analysis-plot.js";
 import { writeWhole } from "../output/write-whole.js";
-import { askAnalysis } from "../query/ask-analysis.js";
+import { type ServiceFlags, withService } from "./own-service.js";
 
 const KINDS = ["statistics", "structure-functions", "structures", "dispersion", "flow-map"] as const;
 /** Kinds that have an answer as .npy, what it holds, and the member that asks for it. */
@@ -19,7 +17,7 @@ const ARRAYS = new Map([
 ]);
 const ENDINGS = [".json", ".csv", ".npy"] as const;
 
-interface AnalyseFlags {
+interface AnalyseFlags extends ServiceFlags {
   readonly json?: string;
   readonly set: readonly string[];
   readonly time?: string;
@@ -29,9 +27,6 @@ interface AnalyseFlags {
   readonly of?: string;
   readonly out?: string;
   readonly plot?: string;
-  readonly url?: string;
-  readonly token?: string;
-  readonly data?: string;
 }
 
 /** A value as JSON, or as the text that it is. */
@@ -71,30 +66,16 @@ async function analyse(kind: string, dataset: string, flags: AnalyseFlags): Prom
     throw new MisuseError(".npy holds the labels of structures or a quantity of a flow map, and nothing else");
   if (isArray && flags.plot !== undefined) throw new MisuseError("--plot does not go with .npy");
   const body = { ...bodyOf(flags), ...(isArray ? ARRAYS.get(kind) : {}) };
-  const bytes = Buffer.from(await ask(kind, dataset, body, isArray ? "application/x-npy" : "application/json", flags));
+  const path = `${encodeURIComponent(dataset)}/${kind}`;
+  const accept = isArray ? "application/x-npy" : "application/json";
+  const ask = (url: string) => postTo(url, path, body, accept, flags.token, new AbortController().signal);
+  const bytes = Buffer.from((await withService(flags, ask)).bytes);
   if (isArray) return writeFileSync(flags.out as string, bytes);
   const answer = JSON.parse(bytes.toString("utf8"));
   const text = ending === ".csv" ? tableText(analysisTable(answer)) : `${JSON.stringify(answer, null, 2)}\n`;
   if (flags.plot !== undefined) writeWhole(flags.plot, analysisPlot(analysisTable(answer), `${kind} of ${dataset}`));
   if (flags.out !== undefined) writeWhole(flags.out, text);
   else if (flags.plot === undefined) process.stdout.write(text);
-}
-
-/** Asks a running service, or one of this process for the length of the question. */
-async function ask(
-  kind: string,
-  dataset: string,
-  body: object,
-  accept: string,
-  flags: AnalyseFlags,
-): Promise<ArrayBuffer> {
-  const settings = { PORT: "0", ...(flags.data === undefined ? {} : { DATA: flags.data }) };
-  const own = flags.url === undefined ? await startService(loadConfig(settings), pino({ level: "fatal" }), true) : null;
-  try {
-    return await askAnalysis(own?.url ?? (flags.url as string), dataset, kind, body, accept, flags.token);
-  } finally {
-    await own?.close();
-  }
 }
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];

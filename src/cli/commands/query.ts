@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { SingleBar } from "cli-progress";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
-import { ALL_OPERATIONS, type OperationName, operationOf } from "../../operations.js";
+import { ALL_OPERATIONS, type Operation, type OperationName, operationOf } from "../../operations.js";
 import { version } from "../../version.js";
 import { MisuseError } from "../input/arguments.js";
 import { nearest } from "../input/nearest.js";
@@ -12,6 +12,7 @@ import { EXAMPLE, flagsOf, type GivenFlags, QUERY_FLAGS, readRequest, takesPoint
 import { csv, json } from "../output/print.js";
 import type { FlagQuery, OnProgress, QueryAnswer } from "../query/answer.js";
 import { arrange } from "../query/arrange.js";
+import type { ServiceFlags } from "./own-service.js";
 
 /** Draws the progress of a query on stderr if that is a terminal; `stop` ends the drawing. */
 function progressBar(): { readonly update: OnProgress; stop(): void } {
@@ -35,15 +36,20 @@ async function print(text: Iterable<string>): Promise<void> {
 
 async function query(operation: OperationName, given: GivenFlags): Promise<void> {
   if (given.json && given.csv) throw new MisuseError("--json and --csv exclude each other");
-  const { authToken: _, ...members } = readRequest(operation, given);
   if (given.points === "-" && given.initialVelocity === "-") {
     throw new MisuseError("--points and --initial-velocity cannot both be standard input");
   }
-  const points = takesPoints(operationOf(operation)) ? await readPoints(given.points as string) : new Float32Array();
-  const velocities = typeof given.initialVelocity === "string" ? await readPoints(given.initialVelocity) : null;
+  const row = operationOf(operation);
+  const places = takesPoints(row) && typeof given.points === "string" ? await readPoints(given.points) : null;
+  const each = places?.times ? ownTimesOf(row, given, places.times) : null;
+  const { authToken: _, ...members } = readRequest(operation, each?.given ?? given);
+  if (each !== null) delete members[each.member];
+  const points = places?.points ?? new Float32Array();
+  const velocities =
+    typeof given.initialVelocity === "string" ? (await readPoints(given.initialVelocity)).points : null;
   const { dataset = null, ...options } = members;
   const progress = progressBar();
-  const asked = { operation, members, points, velocities };
+  const asked = { operation, members, points, velocities, ...(each && { [each.list]: each.times }) };
   const answer = await evaluate(asked, given, progress.update).finally(progress.stop);
   const { record, manifest, assumed } = answer;
   const about = given.json ? { manifest, ...(assumed.length > 0 && { assumed }) } : {};
@@ -51,13 +57,23 @@ async function query(operation: OperationName, given: GivenFlags): Promise<void>
   await print((given.json ? json : csv)({ facts, ...arrange(asked, answer) }));
 }
 
+/** The times of points whose file has a column of them, and the flags as if all had the first one. */
+function ownTimesOf(row: Operation, given: GivenFlags, times: Float64Array) {
+  const member = row.family === "track" ? ("StartTime" as const) : ("time" as const);
+  const [flag, list] = member === "time" ? (["time", "times"] as const) : (["startTime", "startTimes"] as const);
+  if (given[flag] !== undefined || !row.request.some(({ name }) => name === member)) return null;
+  return { member, list, times, given: { ...given, [flag]: String(times[0] ?? 0) } };
+}
+
 /** Asks the service that `--url` names, or else evaluates in this process. */
 async function evaluate(asked: FlagQuery, given: GivenFlags, onProgress: OnProgress): Promise<QueryAnswer> {
-  if (typeof given.url === "string") {
-    const { queryService } = await import("../query/remote.js");
-    const token = typeof given.token === "string" ? given.token : undefined;
-    return queryService(given.url, token, asked, given.json === true, onProgress);
-  }
+  const token = typeof given.token === "string" ? given.token : undefined;
+  const ask = async (url: string) =>
+    (await import("../query/remote.js")).queryService(url, token, asked, given.json === true, onProgress);
+  if (typeof given.url === "string") return ask(given.url);
+  // Only `/api` has points with times of their own.
+  if (asked.times !== undefined || asked.startTimes !== undefined)
+    return (await import("./own-service.js")).withService(given as ServiceFlags, ask);
   const { queryLocally } = await import("../query/local.js");
   const { data, descriptors } = given as Readonly<Record<"data" | "descriptors", string | undefined>>;
   return queryLocally(asked, { data, descriptors }, onProgress);

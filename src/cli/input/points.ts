@@ -1,31 +1,38 @@
-/** Reads points from a file or standard input: text with three numbers per line, or .npy. */
+/** Reads points from a file or standard input: text with three or four numbers per line, or .npy. */
 import { createReadStream } from "node:fs";
-import { isNpy, readNpy } from "../../float32/npy.js";
+import { isNpy, readTimedNpy } from "../../float32/npy.js";
 import { PointLines } from "../../float32/point-lines.js";
 import { reasonOf } from "../../system-error.js";
 import { MisuseError } from "./arguments.js";
 
 const LINE_FEED = 10;
 
+/** Points, and the times that they have. */
+export interface PointsRead {
+  /** x, y, z, x, y, z, ... */
+  readonly points: Float32Array;
+  readonly times: Float64Array | null;
+}
+
 /** Reads the points of text line by line: decoded at once it might be longer than a string may be. */
-function readText(bytes: Buffer): Float32Array {
-  const lines = new PointLines();
+function readText(bytes: Buffer): PointsRead {
+  const lines = new PointLines(true);
   for (let start = 0; start < bytes.length; ) {
     const feed = bytes.indexOf(LINE_FEED, start);
     const end = feed < 0 ? bytes.length : feed;
     lines.add(bytes.toString("utf8", start, end));
     start = end + 1;
   }
-  return lines.points;
+  const { points, times } = lines;
+  return { points, times };
 }
 
 /**
  * Reads points from the file `source`, or from standard input when it is `-`.
  *
- * @returns x, y, z, x, y, z, ...
  * @throws MisuseError when the source cannot be read or holds something else
  */
-export async function readPoints(source: string): Promise<Float32Array> {
+export async function readPoints(source: string): Promise<PointsRead> {
   if (source.trim() === "") throw new MisuseError("the name of the file of points is empty");
   const name = source === "-" ? "standard input" : source;
   const chunks: Buffer[] = [];
@@ -36,7 +43,7 @@ export async function readPoints(source: string): Promise<Float32Array> {
       chunks.push(chunk);
     }
     const bytes = Buffer.concat(chunks);
-    return isNpy(bytes) ? readNpy(bytes) : readText(bytes);
+    return isNpy(bytes) ? readTimedNpy(bytes) : readText(bytes);
   } catch (error) {
     throw new MisuseError(`${name}: ${reasonOf(error)}`);
   }

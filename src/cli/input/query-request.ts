@@ -94,7 +94,11 @@ export const FLAGS: Readonly<Record<MemberName, Flag>> = {
     choices: TEMPORAL_INTERPOLATION,
     fallback: "PCHIP",
   },
-  points: { name: "points", value: "FILE", about: "points: x,y,z or x y z on each line, or .npy; - is standard input" },
+  points: {
+    name: "points",
+    value: "FILE",
+    about: "points: x,y,z on each line, with a time each x,y,z,t, or .npy; - is standard input",
+  },
   InitialV: {
     name: "initial-velocity",
     value: "FILE",

@@ -9,6 +9,9 @@ export interface FlagQuery {
   readonly points: Float32Array;
   /** Initial velocities; null: those of the flow. */
   readonly velocities: Float32Array | null;
+  /** The times of the points, or the starts of paths, if each has its own. */
+  readonly times?: Float64Array;
+  readonly startTimes?: Float64Array;
 }
 
 /** Labels of the dataset of a query. */

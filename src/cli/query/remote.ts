@@ -26,17 +26,21 @@ export async function queryService(
   onProgress: OnProgress,
 ): Promise<QueryAnswer> {
   const base = url.replace(/\/service\/turbulence\.asmx$|\/+$/, "");
-  const { operation, members, points, velocities } = asked;
+  const { operation, members, points, velocities, times, startTimes } = asked;
   try {
     const client = await connect(url, token === undefined ? {} : { token });
     // The flags match the operation's row, which the compiler cannot see for a variable name.
     const method = client[operation as OperationName] as (request: object, options: CallOptions) => Promise<Answer>;
     const lists = operationOf(operation as OperationName).family === "arrays";
     const places = lists ? [0, 1, 2].map((axis) => points.filter((_, i) => i % 3 === axis)) : points;
-    const request = { ...members, points: places, ...(velocities && { InitialV: velocities }) };
-    const answer = needsPlainHttp(operation, members)
-      ? await client.track(operation as TrackingName, request as never, { onProgress })
-      : await method(request, { onProgress });
+    const own = { ...(times && { times: [...times] }), ...(startTimes && { startTimes: [...startTimes] }) };
+    const request = { ...members, ...own, points: places, ...(velocities && { InitialV: velocities }) };
+    const answer =
+      times !== undefined
+        ? await client.atTimes(operation as OperationName, request as never, { onProgress })
+        : startTimes !== undefined || needsPlainHttp(operation, members)
+          ? await client.track(operation as TrackingName, request as never, { onProgress })
+          : await method(request, { onProgress });
     const { dataset } = members;
     const facts = wantsFacts && dataset !== undefined ? await factsOf(base, String(dataset), token) : NO_LABELS;
     return { ...answer, ...facts };

@@ -15,6 +15,7 @@ const FOREIGN_SITES = ["cross-site", "same-site"];
 const EXPOSED = [
   "Fieldprobe-Shape",
   "Fieldprobe-Times",
+  "Fieldprobe-Columns",
   "Fieldprobe-Assumed",
   "Fieldprobe-Axes",
   "Fieldprobe-Origin",

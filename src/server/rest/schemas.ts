@@ -188,6 +188,9 @@ export function answerSchema() {
           description: "With records: time of the first, interval from one to the next, time of the last.",
         }),
       ),
+      "fieldprobe-columns": Type.Optional(
+        Type.String({ description: "Of trajectories: names of the numbers of a record, as JSON." }),
+      ),
     },
     content: {
       [asJson]: { schema: json },

@@ -15,7 +15,15 @@ import { type ApiRequest, optionalArraysOf, textsOfQueryString } from "./paramet
 import { type AskedQuery, PendingQuery } from "./pending-query.js";
 import { readBody, readerFor } from "./read-body.js";
 import { readAlong, valuesAlong } from "./values-along.js";
-import { ANSWER_TYPES, largeAnswer, shapeOf, type UnwrittenAnswer, WRITERS, withColumns } from "./write-answer.js";
+import {
+  ANSWER_TYPES,
+  columnsOf,
+  largeAnswer,
+  shapeOf,
+  type UnwrittenAnswer,
+  WRITERS,
+  withColumns,
+} from "./write-answer.js";
 
 /** Members that a route adds to the received request. */
 export interface RouteMembers extends Omit<AskedQuery, "stream"> {
@@ -60,6 +68,7 @@ async function answer(
   const named = along === null ? described : { ...described, along };
   const whole = along === null || type === "application/json" ? named : withColumns(named);
   reply.header("fieldprobe-shape", shapeOf(whole).join(","));
+  if (own.includes("with")) reply.header("fieldprobe-columns", headerText(columnsOf(named)));
   addVary(reply, "Accept");
   if (dataset !== null) tellOrigin(reply, life.dataset(dataset), understood.options, understood.times);
   const { recordTimes } = result;
@@ -69,6 +78,11 @@ async function answer(
   if (large === null) await sendPassages(reply, contentType, write(whole), service, life);
   else await sendStream(reply, contentType, large, service, life);
   return reply;
+}
+
+/** A list as JSON that a header may hold. */
+function headerText(list: readonly string[]): string {
+  return JSON.stringify(list).replaceAll(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** The first record time, the interval of the records, and the last time, which may follow after a shorter interval. */

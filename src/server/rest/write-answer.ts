@@ -182,6 +182,11 @@ class NestedWriter {
   }
 }
 
+/** Names of the numbers of a record, with the quantities along paths. */
+export function columnsOf({ components, along = [] }: UnwrittenAnswer): readonly string[] {
+  return [...components, ...along.flatMap((one) => one.components)];
+}
+
 /** An answer whose records end with the quantities along paths. */
 export function withColumns(answer: UnwrittenAnswer): UnwrittenAnswer {
   const { along = [], result, components } = answer;
@@ -197,8 +202,7 @@ export function withColumns(answer: UnwrittenAnswer): UnwrittenAnswer {
         rows[width * i + first + c] = column.values[column.width * i + c] as number;
     first += column.width;
   }
-  const names = [...components, ...along.flatMap((one) => one.components)];
-  return { ...answer, components: names, result: { ...result, components: width, values: [rows] } };
+  return { ...answer, components: columnsOf(answer), result: { ...result, components: width, values: [rows] } };
 }
 
 /** Told of time that passes while the next passage of an answer is written. */

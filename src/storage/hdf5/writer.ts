@@ -148,6 +148,23 @@ export class Hdf5Writer {
     });
   }
 
+  /** Sets attributes of a dataset: texts. */
+  describe(path: string, attributes: Readonly<Record<string, string>>): void {
+    const dataset = this.#file.get(path) as Dataset;
+    for (const [name, text] of Object.entries(attributes))
+      writing(this.#path, () => dataset.create_attribute(name, text));
+  }
+
+  /** Makes a dataset the scale of a dimension of its name. */
+  scale(path: string): void {
+    writing(this.#path, () => (this.#file.get(path) as Dataset).make_scale(path));
+  }
+
+  /** Gives a dimension of a dataset its scale. */
+  attach(path: string, dimension: number, scale: string): void {
+    writing(this.#path, () => (this.#file.get(path) as Dataset).attach_scale(dimension, `/${scale}`));
+  }
+
   /**
    * Finishes the file and gives it its name.
    *
