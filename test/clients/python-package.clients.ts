@@ -1,6 +1,6 @@
 /** The Python package passes its tests, and a fresh environment with only numpy runs its quick start as printed. */
 import { execFile } from "node:child_process";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -67,21 +67,29 @@ describe.skipIf(reason !== null)("python/", () => {
     }
   });
 
-  it("is installed by pip, and runs its quick start as printed", async () => {
-    const environment = join(folder, "environment");
-    await run(PYTHON, ["-m", "venv", "--system-site-packages", environment]);
-    const python = join(environment, "bin", "python");
-    await run(python, ["-m", "pip", "install", "--no-index", "--no-build-isolation", copy]);
-    const readme = readFileSync(join(PACKAGE, "README.md"), "utf8");
-    const code = /```python\n(.*?)```/s.exec(readme)?.[1] as string;
-    const printed = /```text\n(.*?)```/s.exec(readme)?.[1];
-    const file = join(folder, "start.py");
-    writeFileSync(file, code.replace("http://127.0.0.1:8080", service.url));
-    const { stdout } = await run(python, [file], { cwd: folder });
-    expect(stdout).toBe(printed);
-    const { stdout: place } = await run(python, ["-c", "import fieldprobe; print(fieldprobe.__file__)"], {
-      cwd: folder,
-    });
-    expect(place.startsWith(environment)).toBe(true);
-  });
+  it.each(["a clone", "its wheel"])(
+    "is installed by pip from %s, and runs its quick start as printed",
+    async (from) => {
+      const environment = join(folder, from.replace(" ", "-"));
+      await run(PYTHON, ["-m", "venv", "--system-site-packages", environment]);
+      const python = join(environment, "bin", "python");
+      const pip = (...options: string[]) => run(python, ["-m", "pip", ...options], { cwd: folder });
+      const offline = ["--no-index", "--no-deps", "--no-build-isolation"];
+      if (from === "its wheel") {
+        await pip("wheel", ...offline, "--wheel-dir", "wheels", copy);
+        await pip("install", ...offline, join("wheels", readdirSync(join(folder, "wheels"))[0] as string));
+      } else await pip("install", ...offline, copy);
+      const readme = readFileSync(join(PACKAGE, "README.md"), "utf8");
+      const code = /```python\n(.*?)```/s.exec(readme)?.[1] as string;
+      const printed = /```text\n(.*?)```/s.exec(readme)?.[1];
+      const file = join(folder, "start.py");
+      writeFileSync(file, code.replace("http://127.0.0.1:8080", service.url));
+      const { stdout } = await run(python, [file], { cwd: folder });
+      expect(stdout).toBe(printed);
+      const { stdout: place } = await run(python, ["-c", "import fieldprobe; print(fieldprobe.__file__)"], {
+        cwd: folder,
+      });
+      expect(place.startsWith(environment)).toBe(true);
+    },
+  );
 });

@@ -73,6 +73,34 @@ describe.each(["isotropic32", "isotropic32@zstd"])("zarr/%s", (store) => {
   });
 });
 
+// Neuroglancer: src/datasource/zarr/metadata/parse.ts and codec/*/resolve.ts; Vizarr reads by zarrita.
+describe.each(["isotropic32", "isotropic32@zstd"])("the metadata of zarr/%s", (store) => {
+  it.each(["velocity", "pressure", "derived/vorticity"])(
+    "of %s is what Neuroglancer and Vizarr accept",
+    async (path) => {
+      const three = await (await ask(`${store}/${path}/zarr.json`)).json();
+      const two = await (await ask(`${store}/${path}/.zarray`)).json();
+      const rank = three.shape.length;
+      for (const length of [...three.shape, ...three.chunk_grid.configuration.chunk_shape, ...two.chunks])
+        expect(Number.isInteger(length) && length > 0).toBe(true);
+      expect(three).toMatchObject({
+        ...{ zarr_format: 3, node_type: "array", data_type: "float32", fill_value: "NaN" },
+        chunk_grid: { name: "regular" },
+        chunk_key_encoding: { name: expect.stringMatching(/^(v2|default)$/) },
+      });
+      expect(three.dimension_names).toHaveLength(rank);
+      expect(three.attributes.dimension_units).toBeUndefined();
+      const codecs = three.codecs.map(({ name }: { name: string }) => name);
+      expect(codecs).toEqual(store.endsWith("zstd") ? ["bytes", "zstd"] : ["bytes"]);
+      expect(two).toMatchObject({ zarr_format: 2, order: "C", dtype: "<f4", fill_value: "NaN", filters: null });
+      if (two.compressor !== null) expect(two.compressor).toEqual({ id: "zstd", level: expect.any(Number) });
+      // Vizarr's tiles are squares of nodes: the largest power of two in a chunk along y and x.
+      const [y, x] = two.chunks.slice(rank === 5 ? -3 : -2);
+      expect(Math.min(y, x)).toBeGreaterThanOrEqual(16);
+    },
+  );
+});
+
 describe("chunks", () => {
   it("hold each node at its place beside the ends of the grid, and NaN beyond them", async () => {
     const root = zarr.root(new zarr.FetchStore(at("uneven")));
