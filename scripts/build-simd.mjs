@@ -16,6 +16,12 @@ const MODULES = [
     flags: ["--sharedMemory", "--maximumMemory", "65536", "--enable", "simd,threads"],
   },
   {
+    sources: "src/kernels/fft/assembly",
+    imports: ["src/kernels/fft/fft-layout.ts"],
+    target: "dist/kernels/fft/fft.wasm",
+    flags: ["--enable", "simd"],
+  },
+  {
     sources: "src/text/assembly",
     imports: ["src/text/text-layout.ts"],
     target: "dist/text/text.wasm",

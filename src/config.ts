@@ -39,6 +39,8 @@ const LIMIT_TABLE = {
   "search.hits": [1_048_576, "nodes that a search may find", 2_097_151],
   "cutout.values": [805_306_368, "numbers of a cutout, all of its frames together"],
   "analysis.numbers": [1_048_576, "numbers of a statistic or a list of structures"],
+  "analysis.memoryBytes": [128 * MIB, "memory of the transforms of all requests together; those beyond it use a file"],
+  "analysis.scratchBytes": [64 * 1024 * MIB, "scratch files of transforms, in the state folder if it is there"],
   "engine.inflight": [32, "requests being answered"],
   "engine.queue": [256, "requests that wait"],
   "engine.chunkBytes": [64 * MIB, "decoded chunk of a dataset"],

@@ -14,6 +14,8 @@ export interface AnalysisTable {
     readonly by?: string;
     readonly log: boolean;
   } | null;
+  /** Whether a plot shows a row; absent: all. */
+  readonly shown?: (row: readonly unknown[]) => boolean;
 }
 
 /** Nested members as columns with dots between names. */
@@ -127,8 +129,39 @@ function flowMapTable(axes: readonly SeedAxis[], answer: AnswerMembers): Analysi
   return tableOf(rows, null);
 }
 
+/** A row for each wavenumber, and for planes for each place across them too; plots end at the Nyquist wavenumber. */
+function spectrumTable({ k, coordinates, ...answer }: AnswerMembers): AnalysisTable {
+  const waves = k as readonly number[];
+  const lists = Object.entries(answer).filter(([, list]) => Array.isArray(list) && list.length > 0);
+  if (coordinates !== undefined) {
+    const [[axis, places] = ["", []]] = Object.entries(coordinates as Readonly<Record<string, readonly number[]>>);
+    const at = (list: unknown, i: number, n: number) => (list as readonly (readonly number[])[])[i]?.[n];
+    const ofPlanes = lists.filter(([, list]) => (list as readonly unknown[]).length === places.length);
+    return tableOf(
+      places.flatMap((place, i) =>
+        waves.map((wave, n) => ({
+          ...{ [axis]: place, k: wave },
+          ...Object.fromEntries(ofPlanes.map(([name, list]) => [name, at(list, i, n)])),
+        })),
+      ),
+      null,
+    );
+  }
+  const alongK = lists.filter(([, list]) => (list as readonly unknown[]).length === waves.length);
+  const rows = waves.map((wave, n) => ({
+    k: wave,
+    ...Object.fromEntries(alongK.map(([name, list]) => [name, (list as readonly number[])[n]])),
+    ...(Array.isArray(answer.components)
+      ? Object.fromEntries((answer.components as number[][]).map((list, c) => [`E_${"xyz"[c]}`, list[n]]))
+      : {}),
+  }));
+  const { nyquist } = answer as { readonly nyquist: number };
+  return { ...tableOf(rows, { x: "k", y: ["E"], log: true }), shown: (row) => Number(row[0]) <= nyquist };
+}
+
 /** The table of an answer. @throws RequestError in one line if it has none */
 export function analysisTable(answer: AnswerMembers): AnalysisTable {
+  if (answer.nyquist !== undefined) return spectrumTable(answer);
   const { results, separations, structures } = answer as Readonly<Record<string, readonly AnswerMembers[] | undefined>>;
   if (structures !== undefined) return tableOf(structures, null);
   if (separations !== undefined) {

@@ -1,4 +1,4 @@
-/** Asks for analyses over plain HTTP: statistics, structure functions, structures and flow maps of a dataset. */
+/** Asks for analyses over plain HTTP: statistics, structure functions, structures, spectra and flow maps. */
 import type { Integrator } from "../operations.js";
 import { postTo } from "./plain-http.js";
 
@@ -115,6 +115,36 @@ export interface StructuresAnswer extends AnalysisAnswer {
   }[];
 }
 
+export interface SpectrumRequest extends Omit<AnalysisPlaces, "region"> {
+  readonly of?: string;
+  readonly kind?: "shell" | "line" | "plane";
+  readonly axis?: AveragedAxis;
+  /** transfer, flux, dissipation, helicity, or cross: and a quantity. */
+  readonly with?: readonly string[];
+}
+
+/** Lists by wavenumber; those of planes hold a list for each place across them. */
+type ByWavenumber = readonly number[] | readonly (readonly number[])[];
+
+export interface SpectrumAnswer extends AnalysisAnswer {
+  readonly kind: "shell" | "line" | "plane";
+  readonly axis?: AveragedAxis;
+  readonly k: readonly number[];
+  readonly E: ByWavenumber;
+  /** Of lines of a vector: the part of each component. */
+  readonly components?: readonly (readonly number[])[];
+  readonly cross?: ByWavenumber;
+  readonly helicity?: readonly number[];
+  readonly transfer?: readonly number[];
+  readonly flux?: readonly number[];
+  readonly dissipation?: readonly number[];
+  readonly nyquist: number;
+  /** Of planes: the places across them. */
+  readonly coordinates?: Readonly<Partial<Record<AveragedAxis, readonly number[]>>>;
+  /** Of shells of a velocity: its scales, as docs/analysis.md describes them. */
+  readonly scales?: Readonly<Record<string, number>>;
+}
+
 /** Numbers of structures at nodes. */
 export interface LabelsAnswer {
   /** Nodes along z, y, x. */
@@ -209,6 +239,7 @@ export function analysesOf(url: string, token: string | undefined) {
     statistics: json("statistics"),
     structureFunctions: json("structure-functions"),
     structures: json("structures"),
+    spectrum: json("spectrum"),
     flowMap: json("flow-map"),
     dispersion: json("dispersion"),
     structureLabels,

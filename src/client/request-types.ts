@@ -17,6 +17,8 @@ import type {
   FlowMapAnswer,
   FlowMapRequest,
   LabelsAnswer,
+  SpectrumAnswer,
+  SpectrumRequest,
   StatisticsAnswer,
   StatisticsRequest,
   StructureFunctionsAnswer,
@@ -184,6 +186,8 @@ export type FieldClient = {
   ): Promise<StructureFunctionsAnswer>;
   /** Finds connected sets of nodes above or below a threshold. */
   structures(dataset: string, request: StructuresRequest, options?: AnalysisOptions): Promise<StructuresAnswer>;
+  /** Sums the modes of whole frames over shells, along lines or in planes. */
+  spectrum(dataset: string, request: SpectrumRequest, options?: AnalysisOptions): Promise<SpectrumAnswer>;
   /** Tracks seeds and answers where they go, the gradient of that map, and how much it stretches. */
   flowMap(dataset: string, request: FlowMapRequest, options?: AnalysisOptions): Promise<FlowMapAnswer>;
   /** Tracks seeds and answers statistics of their paths over time. */

@@ -28,6 +28,12 @@ describe("analyses", () => {
     expect(list.map(({ nodes }) => nodes)).toEqual([1, 2, 3].map((n) => labels.filter((label) => label === n).length));
   });
 
+  it("answer spectra", async () => {
+    const { k, E, scales } = await client.spectrum("isotropic32", { time: 0.6 });
+    expect([k.length, E.length]).toEqual([29, 29]);
+    expect(scales?.energy).toBeCloseTo(0.46836768066, 10);
+  });
+
   it("reject with what the service says", async () => {
     const bad = client.statistics("isotropic32", { time: 0.6, reduce: [{ moments: "wrong" }] });
     await expect(bad).rejects.toThrow("nothing has the name wrong");

@@ -9,7 +9,7 @@ import { analysisPlot } from "../output/analysis-plot.js";
 import { writeWhole } from "../output/write-whole.js";
 import { type ServiceFlags, withService } from "./own-service.js";
 
-const KINDS = ["statistics", "structure-functions", "structures", "dispersion", "flow-map"] as const;
+const KINDS = ["statistics", "structure-functions", "structures", "spectrum", "dispersion", "flow-map"] as const;
 /** Kinds that have an answer as .npy, what it holds, and the member that asks for it. */
 const ARRAYS = new Map([
   ["structures", { labels: true }],
@@ -25,6 +25,7 @@ interface AnalyseFlags extends ServiceFlags {
   readonly over?: string;
   readonly moments: readonly string[];
   readonly of?: string;
+  readonly with?: string;
   readonly out?: string;
   readonly plot?: string;
 }
@@ -39,7 +40,7 @@ function memberValue(text: string): unknown {
 }
 
 /** The body of the request, from a file and flags, which win over it. */
-function bodyOf({ json, set, time, frames, over, moments, of }: AnalyseFlags): Record<string, unknown> {
+function bodyOf({ json, set, time, frames, over, moments, of, with: more }: AnalyseFlags): Record<string, unknown> {
   const read = json === undefined ? {} : memberValue(readFileSync(json === "-" ? 0 : json, "utf8"));
   if (typeof read !== "object" || read === null) throw new MisuseError(`${json} holds no JSON object`);
   const members = set.map((text): readonly [string, unknown] => {
@@ -53,6 +54,7 @@ function bodyOf({ json, set, time, frames, over, moments, of }: AnalyseFlags): R
     ...(frames === undefined ? {} : { frames: frames === "all" ? frames : frames.split(",").map(memberValue) }),
     ...(over === undefined ? {} : { over: over.split(",") }),
     ...(of === undefined ? {} : { of }),
+    ...(more === undefined ? {} : { with: more.split(",") }),
     ...(moments.length === 0 ? {} : { reduce: moments.map((quantity) => ({ moments: quantity })) }),
     ...Object.fromEntries(members),
   };
@@ -96,7 +98,8 @@ export function analyseCommand(): Command {
     .option("--frames <list>", "stored frames: all, or numbers from 1, as 1,2")
     .option("--over <axes>", "statistics: the axes to average over, as x,z")
     .option("--moments <quantity>", "statistics: moments of a quantity; may be repeated", collect, [])
-    .option("--of <quantity>", "the quantity of structures and structure functions")
+    .option("--of <quantity>", "the quantity of structures, structure functions and spectra")
+    .option("--with <list>", "spectrum: what comes beside the energy, as transfer,flux")
     .option(
       "--out <file>",
       "write .json, .csv, or the labels of structures or a flow map as .npy, instead of printing JSON",

@@ -10,9 +10,10 @@ interface Curve {
   readonly points: readonly (readonly [number, number])[];
 }
 
-function curvesOf({ columns, rows, plot }: AnalysisTable): readonly Curve[] {
+function curvesOf({ columns, rows: all, plot, shown = () => true }: AnalysisTable): readonly Curve[] {
   if (plot === null)
-    throw new Error("this answer has no curve to plot: take a profile, a histogram or structure functions");
+    throw new Error("this answer has no curve to plot: take a profile, a histogram, structure functions or a spectrum");
+  const rows = all.filter(shown);
   const { x, y, by, log } = plot;
   const at = (column: string) => columns.indexOf(column);
   const names = by === undefined ? [""] : [...new Set(rows.map((row) => String(row[at(by)])))];

@@ -5,7 +5,16 @@
  */
 import { deserialize, serialize } from "node:v8";
 import type { Dataset } from "../../storage/file/dataset.js";
-import type { AheadTask, BatchTask, CutoutTask, ReduceTask, SearchTask, SortTask, Task } from "./task.js";
+import type {
+  AheadTask,
+  BatchTask,
+  CutoutTask,
+  ReduceTask,
+  SearchTask,
+  SortTask,
+  Task,
+  TransformTask,
+} from "./task.js";
 
 /** A serialised dataset. */
 export interface DatasetCopy {
@@ -18,10 +27,11 @@ export interface DatasetCopy {
 export type BatchMessage = Omit<BatchTask, "dataset"> & { readonly dataset: DatasetCopy };
 export type AheadMessage = Omit<AheadTask, "dataset"> & { readonly dataset: DatasetCopy };
 export type SortMessage = Omit<SortTask, "dataset"> & { readonly dataset: DatasetCopy };
-/** A search, a cutout or a reduction as a message to a worker thread. */
+/** A search, a cutout, a reduction or a transform as a message to a worker thread. */
 export type SearchMessage = Omit<SearchTask, "dataset"> & { readonly dataset: DatasetCopy };
 export type CutoutMessage = Omit<CutoutTask, "dataset"> & { readonly dataset: DatasetCopy };
 export type ReduceMessage = Omit<ReduceTask, "dataset"> & { readonly dataset: DatasetCopy };
+export type TransformMessage = Omit<TransformTask, "dataset"> & { readonly dataset: DatasetCopy };
 /** A task as a message to a worker thread. */
 export type TaskMessage =
   | Exclude<Task, { readonly dataset: Dataset }>
@@ -30,7 +40,8 @@ export type TaskMessage =
   | SortMessage
   | SearchMessage
   | CutoutMessage
-  | ReduceMessage;
+  | ReduceMessage
+  | TransformMessage;
 
 /** Makes a function that turns tasks into messages; it copies each dataset once. */
 export function createPacker(): (task: Task) => TaskMessage {

@@ -1,6 +1,7 @@
 /** Defines the interface between the servers and the engine: queries in, results out. */
 
 import type { Merged, ReductionPlan } from "../../analysis/plan.js";
+import type { SpectrumPlan, SpectrumSums } from "../../analysis/spectrum.js";
 import type {
   FieldName,
   Integrator,
@@ -36,6 +37,13 @@ export interface RegionBox {
 export interface ReductionQuery {
   readonly plan: ReductionPlan;
   readonly frames: readonly number[];
+}
+
+/** A spectrum, and the numbers and times of the stored frames whose modes it sums. */
+export interface SpectrumQuery {
+  readonly plan: SpectrumPlan;
+  readonly frames: readonly number[];
+  readonly times: readonly number[];
 }
 
 /** The members of a request except its token and its points; members that its operation lacks are absent. */
@@ -89,6 +97,8 @@ export interface Query {
   readonly nodes?: FrameBox;
   /** GetAnyCutoutWeb with `nodes` only: what is made of the quantities there; the frames are those of the reduction. */
   readonly reduction?: ReductionQuery;
+  /** GetAnyCutoutWeb with `nodes` only: a spectrum of whole frames. */
+  readonly spectrum?: SpectrumQuery;
   readonly spatialInterpolation?: SpatialInterpolation;
   readonly temporalInterpolation?: TemporalInterpolation;
   /**
@@ -176,6 +186,8 @@ export interface Result {
   readonly heldBytes?: number;
   /** Of a reduction: the states of its groups. */
   readonly reduced?: Merged;
+  /** Of a spectrum: the sums over all frames. */
+  readonly sums?: SpectrumSums;
   /** Dimensions of a cutout: nodes along z, y, x, and components. */
   readonly shape?: readonly number[];
   /** With `recordEvery`: the time of each record of a particle. */

@@ -1,5 +1,6 @@
 /** Tasks cross from the engine to its worker threads as plain records and shared arrays. */
 import type { PartBox, ReductionPlan } from "../../analysis/plan.js";
+import type { SpectrumPlan } from "../../analysis/spectrum.js";
 import type { ErrorCode, ErrorContext } from "../../errors.js";
 import type { Hits } from "../../kernels/threshold.js";
 import type { Bricking, Dataset, FieldName, Triple } from "../../storage/file/dataset.js";
@@ -7,6 +8,7 @@ import type { CompressTask, ReadTask, WriteTask } from "../../text/text-task.js"
 import type { CombinedSweep } from "./combined-bricks.js";
 import type { NodeRegion } from "./node-region.js";
 import type { Query } from "./query.js";
+import type { ScratchPlanes } from "./scratch.js";
 import type { SweepShape } from "./sweep-shape.js";
 
 /** Consecutive triples in shared memory. */
@@ -177,6 +179,24 @@ export interface ReduceTask extends ReadingTask {
   readonly cancel: Int32Array;
 }
 
+/** Transforms `count` planes or rows of a frame from number `from` on, or sums their modes. */
+export interface TransformTask extends ReadingTask {
+  readonly kind: "transform";
+  readonly dataset: Dataset;
+  readonly source: number;
+  /** Planes along x and y, or rows along z whose modes are summed. */
+  readonly stage: "forward" | "sum";
+  readonly plan: SpectrumPlan;
+  /** Number of the stored frame, and its time. */
+  readonly frame: number;
+  readonly time: number;
+  readonly from: number;
+  readonly count: number;
+  readonly scratch: ScratchPlanes;
+  /** Word 0 becomes 1 when the task need not continue. */
+  readonly cancel: Int32Array;
+}
+
 /** A task for a worker thread. */
 export type Task =
   | BatchTask
@@ -186,6 +206,7 @@ export type Task =
   | JoinTask
   | CutoutTask
   | ReduceTask
+  | TransformTask
   | ReadTask
   | WriteTask
   | CompressTask

@@ -23,6 +23,7 @@ import { Execution } from "./execution.js";
 import { RegionExecution } from "./node-region-execution.js";
 import { openPool } from "./pool.js";
 import type { QueryContext } from "./query-life.js";
+import { ScratchSpace } from "./scratch-space.js";
 import type { Sharing } from "./sharing.js";
 import { TextThreads } from "./text-threads.js";
 
@@ -104,6 +105,7 @@ class FieldEngine implements Engine {
       buffers,
       texts: new TextThreads(carrier, buffers),
       limits: config.limits,
+      scratch: new ScratchSpace(config, buffers),
       sourceOf: (dataset) => catalog.sourceOf(dataset),
       numberCombination: () => catalog.numberCombination(),
       hold: (points) => {

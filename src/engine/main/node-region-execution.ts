@@ -6,11 +6,13 @@ import { FIELDS, RECORDS } from "../../operations.js";
 import type { Dataset, Triple } from "../../storage/file/dataset.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { firstNumber, type NodeRegion, partOf } from "../contract/node-region.js";
-import type { Evaluation, ReductionQuery, RegionBox, Result } from "../contract/query.js";
+import type { Evaluation, ReductionQuery, RegionBox, Result, SpectrumQuery } from "../contract/query.js";
 import type { Task } from "../contract/task.js";
 import type { CheckedQuery } from "./check-query.js";
 import { Collector } from "./collector.js";
 import { PART_VALUES } from "./execution.js";
+import { sumSpectrum, type TransformRunner } from "./frame-transforms.js";
+import { inOrder } from "./in-order.js";
 import { type LifeControl, type QueryContext, QueryLife } from "./query-life.js";
 import type { Sharing } from "./sharing.js";
 
@@ -41,6 +43,8 @@ export class RegionExecution implements Evaluation {
   /** Ends the wait of `finish` and of the reader of parts with the error that the query failed with. */
   readonly #failed: Promise<never>;
   readonly #source: number;
+  /** Called once no task runs any more. */
+  readonly #releases: (() => void)[] = [];
 
   constructor(setting: QueryContext, checked: CheckedQuery, region: NodeRegion, control: LifeControl) {
     this.#setting = setting;
@@ -63,6 +67,7 @@ export class RegionExecution implements Evaluation {
       release: () => {
         this.points.release();
         this.velocities.release();
+        for (const release of this.#releases) release();
       },
     });
   }
@@ -81,9 +86,11 @@ export class RegionExecution implements Evaluation {
     const { query, operation } = this.#checked;
     const result = query.reduction
       ? this.#reduce(query.reduction)
-      : operation.family === "search"
-        ? this.#search()
-        : this.#cut();
+      : query.spectrum
+        ? this.#spectrum(query.spectrum)
+        : operation.family === "search"
+          ? this.#search()
+          : this.#cut();
     try {
       return await Promise.race([result, this.#failed]);
     } catch (error) {
@@ -174,31 +181,45 @@ export class RegionExecution implements Evaluation {
   async #reduce({ plan, frames }: ReductionQuery): Promise<Result> {
     const { total, part } = inColumns(this.#region, reducedPart(plan));
     const merged = new Merged(plan);
-    const waiting = new Map<number, PartStates>();
-    let [next, added] = [0, 0];
-    const lane = async (): Promise<void> => {
-      while (next < total * frames.length && !this.#life.over) {
-        const index = next++;
-        const frame = Math.floor(index / total);
-        const box = part(index % total);
-        const states = await this.#run<PartStates>({
-          kind: "reduce",
-          dataset: this.#dataset,
-          source: this.#source,
-          plan,
-          region: { ...partOf(this.#region, box), frame: frames[frame] },
-          box: { ...box, frame },
-          cancel: this.#life.cancel,
-        });
-        waiting.set(index, states);
-        for (let ready = waiting.get(added); ready !== undefined; ready = waiting.get(added)) {
-          merged.add(ready);
-          waiting.delete(added++);
-        }
-      }
+    const start = (index: number): Promise<PartStates> => {
+      const frame = Math.floor(index / total);
+      const box = part(index % total);
+      return this.#run<PartStates>({
+        kind: "reduce",
+        dataset: this.#dataset,
+        source: this.#source,
+        plan,
+        region: { ...partOf(this.#region, box), frame: frames[frame] },
+        box: { ...box, frame },
+        cancel: this.#life.cancel,
+      });
     };
-    await Promise.all(Array.from({ length: 2 * this.#setting.carrier.parallelism }, lane));
+    const lanes = 2 * this.#setting.carrier.parallelism;
+    await inOrder(
+      total * frames.length,
+      lanes,
+      () => this.#life.over,
+      start,
+      (states) => merged.add(states),
+    );
     return this.#life.handOut({ items: 0, itemsPerPoint: 1, components: 1, values: [], reduced: merged });
+  }
+
+  async #spectrum(query: SpectrumQuery): Promise<Result> {
+    const sums = await sumSpectrum(query, this.#transforms());
+    return this.#life.handOut({ items: 0, itemsPerPoint: 1, components: 1, values: [], sums });
+  }
+
+  #transforms(): TransformRunner {
+    const { carrier, scratch } = this.#setting;
+    return {
+      task: { dataset: this.#dataset, source: this.#source, cancel: this.#life.cancel },
+      parallelism: carrier.parallelism,
+      space: scratch,
+      isOver: () => this.#life.over,
+      run: (task) => this.#run(task),
+      atEnd: (release) => this.#releases.push(release),
+    };
   }
 
   /**

@@ -284,10 +284,11 @@ class ThreadPool implements Carrier {
 
 /** A task that has not ended with its time slice as it goes on; null: it has ended. */
 function continued(task: Task, value: unknown): Task | null {
-  if (task.kind !== "batch" && task.kind !== "cutout" && task.kind !== "search" && task.kind !== "reduce") return null;
+  const pauses = task.kind === "batch" || task.kind === "cutout";
+  if (!pauses && task.kind !== "search" && task.kind !== "reduce" && task.kind !== "transform") return null;
   const { waits, changes } = (value ?? {}) as Partial<Waited>;
   if (waits && changes !== undefined) return { ...task, waited: value as Waited };
-  if (value === null || task.kind === "search" || task.kind === "reduce") return null;
+  if (value === null || !pauses) return null;
   return { ...task, progress: value as Progress, waited: null };
 }
 
@@ -317,6 +318,8 @@ function evaluationsOf(task: Task): number {
     case "cutout":
     case "reduce":
       return task.region.count.reduce((product, count) => product * count, task.region.width ** 3);
+    case "transform":
+      return task.count * task.plan.nodes[0] * task.plan.nodes[1] * task.plan.columns.length;
     case "ping":
       return 0;
     default:

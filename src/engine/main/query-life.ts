@@ -9,6 +9,7 @@ import type { Task } from "../contract/task.js";
 import type { BufferPool } from "./buffers.js";
 import { type Carrier, runWithRetries } from "./carrier.js";
 import { createShare, type QueryShare } from "./fair-queue.js";
+import type { ScratchSpace } from "./scratch-space.js";
 import type { Sharing, SharingControl } from "./sharing.js";
 import type { TextThreads } from "./text-threads.js";
 
@@ -23,6 +24,7 @@ export interface QueryContext {
   readonly buffers: BufferPool;
   readonly texts: TextThreads;
   readonly limits: Limits;
+  readonly scratch: ScratchSpace;
   /** Number of the dataset's first field in the brick cache. */
   sourceOf(dataset: Dataset): number;
   /** A number for the combined bricks of a query in the brick cache. */

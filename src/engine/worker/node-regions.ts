@@ -54,9 +54,9 @@ export function searchNodes(
   const hits = createHits(most);
   if (typeof criterion === "object") {
     const order = (Number(method.slice(-1)) || 4) as DifferenceOrder;
-    const asked = { columns: [criterion.expression], order, names: namesFor(open.dataset) };
-    const nodes = { ...region, time: frameTime(open.dataset.time, frame) };
-    const [values] = reductions.evaluate(asked, nodes, open, sampler, cancel);
+    const columns = { columns: [criterion.expression], order, names: namesFor(open.dataset) };
+    const asked = { ...columns, region, time: frameTime(open.dataset.time, frame), cancel };
+    const [values] = reductions.evaluate(asked, open, sampler);
     addHits(hits, values, region, threshold);
   } else {
     const reader = sampler.reader(open.source(field));

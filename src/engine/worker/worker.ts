@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parentPort, threadId, workerData } from "node:worker_threads";
 import { FieldprobeError } from "../../errors.js";
+import { PlaneTransforms } from "../../kernels/fft/plane-transforms.js";
 import { instantiateSimd, type SimdAccelerator } from "../../kernels/simd/index.js";
 import { recordsByValue } from "../../kernels/threshold.js";
 import { openDataset } from "../../storage/bricks/brick-reader.js";
@@ -19,6 +20,8 @@ import type { WorkerSetup } from "../contract/memory.js";
 import type { Progress, ScanTask, TaskOutcome, Waited } from "../contract/task.js";
 import { evaluateBatch, readAhead } from "./batch.js";
 import { compress } from "./compress.js";
+import { FrameTransforms } from "./frame-transforms.js";
+import { NodeColumns } from "./node-columns.js";
 import { cutNodes, searchNodes } from "./node-regions.js";
 import { OpenDatasets } from "./open-dataset.js";
 import { NodeReductions } from "./reduce-nodes.js";
@@ -38,7 +41,11 @@ shareStoresOf(parentPort);
 const seat = claimSeat();
 const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, seat, accelerate);
 const datasets = new OpenDatasets({ fd8Legacy, accelerator: sampler.accelerator }, readDataset, openDataset);
-const reductions = new NodeReductions();
+const columns = new NodeColumns();
+const reductions = new NodeReductions(columns);
+const transforms = new FrameTransforms(columns, () =>
+  fromModule(new URL("../../kernels/fft/fft.wasm", import.meta.url), (wasm) => new PlaneTransforms(wasm)),
+);
 const texts = new Texts(fromModule(new URL("../../text/text.wasm", import.meta.url), (wasm) => new TextModule(wasm)));
 Atomics.store(loaded, seat, threadId);
 
@@ -134,6 +141,8 @@ function perform(task: TaskMessage): unknown {
       return recordsByValue(task.parts, task.count);
     case "reduce":
       return leavingStores(task.waited, () => reductions.reduce(task, datasets.of(task), sampler));
+    case "transform":
+      return leavingStores(task.waited, () => transforms.run(task, datasets.of(task), sampler));
     case "cutout":
       return leavingStores(task.waited, () => cutNodes(task, datasets.of(task), sampler, startSlice()));
     case "batch":

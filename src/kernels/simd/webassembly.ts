@@ -65,7 +65,7 @@ export function compileModule(wasm: WasmBytes): Promise<object> {
 }
 
 /** Instantiates a module, given as its bytes or already compiled, over a memory. */
-export function instantiate(wasm: WasmBytes | object, memory: WasmMemory): Module {
+export function instantiate<T extends object = Module>(wasm: WasmBytes | object, memory: WasmMemory): T {
   const module = wasm instanceof WebAssembly.Module ? wasm : new WebAssembly.Module(wasm as WasmBytes);
-  return new WebAssembly.Instance(module, { env: { memory } }).exports as Module;
+  return new WebAssembly.Instance(module, { env: { memory } }).exports as T;
 }

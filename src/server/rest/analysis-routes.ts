@@ -1,15 +1,18 @@
 /** Adds the calls of `/api` that analyse a dataset beside its data, and answer with what is made of its values. */
 import { type TObject, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Merged } from "../../analysis/plan.js";
 import type { GroupAnswer } from "../../analysis/reductions.js";
+import type { SpectrumSums } from "../../analysis/spectrum.js";
 import { analysisTable } from "../../analysis/table.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
+import type { Query, Result } from "../../engine/contract/query.js";
 import { version } from "../../version.js";
 import { negotiate } from "../http/negotiate.js";
 import { addVary, sendPassages } from "../http/send-answer.js";
 import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
-import { readAnalysis, STATISTICS } from "./analysis-request.js";
+import { type AnalysedNodes, readAnalysis, STATISTICS } from "./analysis-request.js";
 import { assumedOf } from "./describe.js";
 import { DISPERSION, DISPERSION_EXAMPLE, dispersion } from "./dispersion.js";
 import { tellOrigin } from "./origin.js";
@@ -17,7 +20,8 @@ import { evaluatorFor } from "./point-columns.js";
 import { readWhole } from "./query-batch.js";
 import { FAILURES } from "./schemas.js";
 import { compute } from "./serve-operation.js";
-import { type Means, type Reduce, statistics } from "./statistics.js";
+import { SPECTRUM, spectrum } from "./spectrum.js";
+import { type Means, statistics } from "./statistics.js";
 import { STRUCTURE_FUNCTIONS, structureFunctions } from "./structure-functions.js";
 import { type ArrayAnswer, STRUCTURES, structures } from "./structures.js";
 import { pathsFor } from "./values-along.js";
@@ -63,6 +67,16 @@ export const ANALYSES: readonly Analysis[] = [
     body: STRUCTURE_FUNCTIONS,
     example: { time: 0.6, of: "u", orders: [2, 3], separations: { nodes: [1, 2, 4, 8] } },
     run: structureFunctions,
+  },
+  {
+    name: "spectrum",
+    summary: "Spectra of whole frames over shells, lines or planes",
+    description:
+      "Exact sums of modes: energy of a velocity or variance of any quantity, with transfer, flux, dissipation, helicity and " +
+      "cross spectra, and the scales of a velocity. Transformed axes are periodic, of 2^a 3^b 5^c nodes.",
+    body: SPECTRUM,
+    example: { time: 0.6, of: "u", with: ["transfer", "flux"] },
+    run: spectrum,
   },
   {
     name: "structures",
@@ -121,20 +135,21 @@ function serveAnalysis(
     addVary(reply, "Accept");
     const options = readAnalysis(schema, await readBounded(life, service));
     const dataset = life.dataset(name);
-    const reduce: Reduce = async (reduction, { first, frames, base, field }) => {
+    const finish = async (query: Pick<Query, "reduction" | "spectrum">, places: AnalysedNodes): Promise<Result> => {
+      const { first, frames, base, field } = places;
       const [nx, ny, nz] = base.extent;
       const nodes = { field, frame: frames[0] as number, first, count: [nx, ny, nz], stride: [1, 1, 1] } as const;
-      const evaluation = life.start({ operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, reduction });
+      const evaluation = life.start({ operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, ...query });
       await life.enter();
       const result = await evaluation.finish();
       life.forget(evaluation);
-      const { reduced } = result;
       result.release();
-      return reduced as NonNullable<typeof reduced>;
+      return result;
     };
     const most = service.config.limits["analysis.numbers"];
     const answer = await run(options as never, dataset, {
-      reduce,
+      reduce: async (reduction, places) => (await finish({ reduction }, places)).reduced as Merged,
+      sum: async (query, places) => (await finish({ spectrum: query }, places)).sums as SpectrumSums,
       evaluate: evaluatorFor(life, dataset),
       paths: pathsFor(life, dataset),
       slices: life.slices,

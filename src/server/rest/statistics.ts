@@ -11,8 +11,9 @@ import {
   finishState,
   type GroupAnswer,
 } from "../../analysis/reductions.js";
+import type { SpectrumSums } from "../../analysis/spectrum.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
-import type { ReductionQuery } from "../../engine/contract/query.js";
+import type { ReductionQuery, SpectrumQuery } from "../../engine/contract/query.js";
 import { LimitError } from "../../errors.js";
 import type { TimeSlices } from "../life/event-loop.js";
 import {
@@ -36,6 +37,8 @@ export type Reduce = (query: ReductionQuery, places: AnalysedNodes) => Promise<M
 /** What an analysis answers with. */
 export interface Means {
   readonly reduce: Reduce;
+  /** Sums the modes of the frames of places. */
+  readonly sum: (query: SpectrumQuery, places: AnalysedNodes) => Promise<SpectrumSums>;
   readonly evaluate: EvaluateAt;
   readonly paths: Paths;
   readonly slices: TimeSlices;

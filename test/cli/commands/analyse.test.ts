@@ -86,6 +86,30 @@ describe("fieldprobe analyse", () => {
     expect(await map(["map", "ftle"], "f.npy")).toMatchObject({ code: 1 });
   });
 
+  it("writes spectra as tables and plots that end at the Nyquist wavenumber", async () => {
+    const words = [
+      "--url",
+      service.url,
+      "--time",
+      "0.6",
+      "--with",
+      "transfer,flux",
+      "--out",
+      "s.csv",
+      "--plot",
+      "s.svg",
+    ];
+    expect(await analyse("spectrum", "isotropic32", ...words)).toMatchObject({ code: 0, err: "" });
+    const [head, , first] = readFileSync(at("s.csv"), "utf8").split("\n");
+    expect(head).toBe("k,E,transfer,flux");
+    expect(Number(first?.split(",")[1])).toBeCloseTo(0.299999999, 8);
+    const [curve] = /points="[^"]*"/.exec(readFileSync(at("s.svg"), "utf8")) as RegExpExecArray;
+    expect(curve.split(" ")).toHaveLength(16);
+    const planes = ["--url", service.url, "--time", "0.6", "--set", "kind=plane", "--set", "axis=y", "--out", "p.csv"];
+    expect(await analyse("spectrum", "isotropic32", ...planes)).toMatchObject({ code: 0, err: "" });
+    expect(readFileSync(at("p.csv"), "utf8").split("\n").slice(0, 1)).toEqual(["y,k,E"]);
+  });
+
   it.each([
     [["statistics", "isotropic32", "--time", "0.6", "--moments", "uq"], 1, "nothing has the name uq"],
     [["statistics", "none", "--time", "0.6", "--moments", "ux"], 1, "Invalid set name: none"],

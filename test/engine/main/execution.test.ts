@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../../src/config.js";
 import type { Evaluation } from "../../../src/engine/contract/query.js";
@@ -6,6 +7,7 @@ import { BufferPool } from "../../../src/engine/main/buffers.js";
 import type { Carrier } from "../../../src/engine/main/carrier.js";
 import type { CheckedQuery } from "../../../src/engine/main/check-query.js";
 import { Execution } from "../../../src/engine/main/execution.js";
+import { ScratchSpace } from "../../../src/engine/main/scratch-space.js";
 import { TextThreads } from "../../../src/engine/main/text-threads.js";
 import {
   CancelledError,
@@ -79,6 +81,7 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
     buffers: new BufferPool(),
     texts: new TextThreads(carrier, new BufferPool()),
     limits: { ...LIMITS, ...limits },
+    scratch: new ScratchSpace({ limits: LIMITS, state: tmpdir() }, new BufferPool()),
     sourceOf: () => 4,
     numberCombination: () => -4,
     failed: () => undefined,

@@ -1,4 +1,5 @@
 /** Searches and cutouts in parts: together the parts are the region, in order, and none is large. */
+import { tmpdir } from "node:os";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../../src/config.js";
 import type { NodeRegion } from "../../../src/engine/contract/node-region.js";
@@ -7,6 +8,7 @@ import { BufferPool } from "../../../src/engine/main/buffers.js";
 import type { Carrier } from "../../../src/engine/main/carrier.js";
 import type { CheckedQuery } from "../../../src/engine/main/check-query.js";
 import { RegionExecution } from "../../../src/engine/main/node-region-execution.js";
+import { ScratchSpace } from "../../../src/engine/main/scratch-space.js";
 import type { Sharing, SharingControl } from "../../../src/engine/main/sharing.js";
 import { TextThreads } from "../../../src/engine/main/text-threads.js";
 import { CancelledError, DataError, WorkerError } from "../../../src/errors.js";
@@ -39,6 +41,7 @@ function execution(
     buffers: new BufferPool(),
     texts: new TextThreads(carrier, new BufferPool()),
     limits: { ...LIMITS, ...limits },
+    scratch: new ScratchSpace({ limits: LIMITS, state: tmpdir() }, new BufferPool()),
     sourceOf: () => 0,
     numberCombination: () => -1,
     failed: () => undefined,

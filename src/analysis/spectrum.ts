@@ -1,0 +1,278 @@
+/**
+ * Sums the modes of transformed columns into shells, rings or lines of wavenumbers.
+ *
+ * With U(k) = (1/N) sum u exp(-i k x) over the N nodes of the transformed axes, shell n holds the modes with
+ * n - 1/2 <= |k| / k0 < n + 1/2, where 2 pi / k0 is the longest period.
+ */
+import type { Names } from "./names.js";
+
+export type OfAxes<T> = readonly [T, T, T];
+/** `gradients` sums k^2 |U|^2, the mean square of all first derivatives. */
+export type SpectrumTerm = "energy" | "gradients" | "helicity" | "cross" | "transfer";
+
+/** Columns of whole frames that are transformed. Plain data, which crosses threads. */
+export interface TransformPlan {
+  /** Whether each axis is transformed. */
+  readonly transformed: OfAxes<boolean>;
+  readonly nodes: OfAxes<number>;
+  readonly periods: OfAxes<number>;
+  /** Expressions, each a scalar. */
+  readonly columns: readonly string[];
+  readonly order: 4 | 6 | 8;
+  readonly names: Names;
+}
+
+/** What is summed of the modes. Its columns are those of the quantity, of `cross`, and the products u_i u_j. */
+export interface SpectrumPlan extends TransformPlan {
+  readonly kind: "shell" | "line" | "plane";
+  /** The axis of lines, or the one across planes; shells: null. */
+  readonly axis: 0 | 1 | 2 | null;
+  /** Columns of the quantity. */
+  readonly components: 1 | 3;
+  readonly terms: readonly SpectrumTerm[];
+}
+
+/** A row of modes: real and imaginary parts of each column, not normalised. */
+export type ModeRow = readonly { readonly re: Float64Array; readonly im: Float64Array }[];
+
+/** Places of the six products u_i u_j, i <= j, after the components. */
+export const PRODUCTS = [
+  [0, 1, 2],
+  [1, 3, 4],
+  [2, 4, 5],
+] as const;
+
+/** The wavenumber that shells are counted in. */
+export function firstWavenumber({ transformed, periods }: SpectrumPlan): number {
+  return (2 * Math.PI) / Math.max(...periods.filter((_, a) => transformed[a]));
+}
+
+/** Signed numbers of the modes of an axis: 0, 1, ..., -2, -1. */
+function modeOf(i: number, nodes: number): number {
+  return 2 * i > nodes ? i - nodes : i;
+}
+
+/** Wavenumbers along an axis over `unit`; 0 for an axis that is not transformed. */
+function wavenumbers({ transformed, nodes, periods }: SpectrumPlan, a: 0 | 1 | 2, unit: number): Float64Array {
+  const step = transformed[a] ? (2 * Math.PI) / periods[a] / unit : 0;
+  return Float64Array.from({ length: nodes[a] }, (_, i) => step * modeOf(i, nodes[a]));
+}
+
+/** Bins of the answer: shells, rings, or modes along the axis of lines. */
+export function binsOf(plan: SpectrumPlan): number {
+  const { kind, axis, nodes } = plan;
+  if (kind === "line") return (nodes[axis as 0] >> 1) + 1;
+  const unit = firstWavenumber(plan);
+  const furthest = ([0, 1, 2] as const).map((a) => Math.max(...wavenumbers(plan, a, unit).map(Math.abs)));
+  return Math.floor(Math.hypot(...furthest) + 0.5) + 1;
+}
+
+/** Places across planes, each with bins of its own; else 1. */
+export function groupsOf({ kind, axis, nodes }: SpectrumPlan): number {
+  return kind === "plane" ? nodes[axis as 0] : 1;
+}
+
+/** Sums of each term by group and bin; `energy` of lines has a list for each component. */
+export type SpectrumSums = readonly Float64Array[];
+
+export function emptySums(plan: SpectrumPlan): SpectrumSums {
+  const size = groupsOf(plan) * binsOf(plan);
+  return plan.terms.map((term) => new Float64Array(size * listsOf(plan, term)));
+}
+
+function listsOf({ kind, components }: SpectrumPlan, term: SpectrumTerm): number {
+  return term === "energy" && kind === "line" ? components : 1;
+}
+
+/** Adds sums of later rows to those of earlier ones. */
+export function addSums(into: SpectrumSums, from: SpectrumSums): void {
+  into.forEach((sums, t) => {
+    for (let i = 0; i < sums.length; i++) sums[i] += from[t][i];
+  });
+}
+
+/** What a row of modes is: bins, weights and wavenumbers of its modes. */
+interface RowModes {
+  readonly length: number;
+  readonly bins: Int32Array;
+  readonly weights: Float64Array;
+  /** Wavenumbers; along x by mode. */
+  readonly kx: Float64Array;
+  readonly ky: number;
+  readonly kz: number;
+}
+
+/** Sums rows of modes along x in one thread. */
+export class SpectrumRows {
+  readonly sums: SpectrumSums;
+  readonly #plan: SpectrumPlan;
+  readonly #row: { -readonly [K in keyof RowModes]: RowModes[K] };
+  readonly #unit: number;
+  readonly #k: OfAxes<Float64Array>;
+  readonly #bins: number;
+  readonly #weights: Float64Array;
+  /** |U|^2 of the row, weighted. */
+  readonly #squares: Float64Array;
+
+  constructor(plan: SpectrumPlan) {
+    this.#plan = plan;
+    this.sums = emptySums(plan);
+    this.#unit = firstWavenumber(plan);
+    this.#k = [wavenumbers(plan, 0, 1), wavenumbers(plan, 1, 1), wavenumbers(plan, 2, 1)];
+    this.#bins = binsOf(plan);
+    const { nodes, transformed } = plan;
+    const length = transformed[0] ? (nodes[0] >> 1) + 1 : nodes[0];
+    // Half of the modes stand for themselves and their conjugates; nodes that are not transformed are averaged over.
+    const all = nodes.reduce((product, n) => product * n, 1);
+    const sums = nodes.reduce((product, n, a) => product * (transformed[a] ? n : 1), 1);
+    const scale = plan.kind === "line" ? 1 / (sums * all) : 1 / sums ** 2;
+    this.#weights = Float64Array.from({ length }, (_, i) =>
+      transformed[0] && i > 0 && 2 * i !== nodes[0] ? 2 * scale : scale,
+    );
+    this.#squares = new Float64Array(length);
+    this.#row = { length, bins: new Int32Array(length), weights: this.#weights, kx: this.#k[0], ky: 0, kz: 0 };
+  }
+
+  /** Adds the modes of row (y, z). */
+  add(y: number, z: number, columns: ModeRow): void {
+    this.#place(y, z);
+    const { components, terms } = this.#plan;
+    const own = columns.slice(0, components);
+    terms.forEach((term, t) => {
+      this.#addTerm(term, this.sums[t], own, columns.slice(components), () => this.#odd(y, z));
+    });
+  }
+
+  #addTerm(term: SpectrumTerm, sums: Float64Array, own: ModeRow, others: ModeRow, odd: () => RowModes): void {
+    const row = this.#row;
+    if (term === "energy" && this.#plan.kind === "line")
+      for (const [c, one] of own.entries()) addSquares(row, squaresOf(row, [one], this.#squares), sums, c * this.#bins);
+    else if (term === "energy") addHalves(row, squaresOf(row, own, this.#squares), sums);
+    else if (term === "gradients") addGradients(row, this.#squares, sums);
+    else if (term === "helicity") addHelicity(odd(), own, sums);
+    else if (term === "transfer") addTransfer(odd(), own, others.slice(-6), sums);
+    else for (const [c, one] of own.entries()) addCross(this.#row, one, others[c], sums);
+  }
+
+  #place(y: number, z: number): void {
+    const { kind, axis, nodes } = this.#plan;
+    const row = this.#row;
+    row.ky = this.#k[1][y];
+    row.kz = this.#k[2][z];
+    const rest = row.ky ** 2 + row.kz ** 2;
+    for (let i = 0; i < row.length; i++) {
+      if (kind === "line") {
+        const at = [i, y, z][axis as 0];
+        row.bins[i] = Math.min(at, nodes[axis as 0] - at);
+      } else {
+        const shell = Math.floor(Math.sqrt(row.kx[i] ** 2 + rest) / this.#unit + 0.5);
+        row.bins[i] = shell + (kind === "plane" ? [i, y, z][axis as 0] * this.#bins : 0);
+      }
+    }
+  }
+
+  /** The row with wavenumbers of odd derivatives, which have none at the last mode of an even number of nodes. */
+  #odd(y: number, z: number): RowModes {
+    const { nodes } = this.#plan;
+    const known = (i: number, a: 0 | 1 | 2) => (2 * i === nodes[a] ? 0 : this.#k[a][i]);
+    const { length } = this.#row;
+    return {
+      ...this.#row,
+      kx: Float64Array.from({ length }, (_, i) => known(i, 0)),
+      ky: known(y, 1),
+      kz: known(z, 2),
+    };
+  }
+}
+
+type Modes = ModeRow[number];
+
+/** Overwrites `out` with |U|^2 of several columns, weighted. */
+function squaresOf({ length, weights }: RowModes, columns: ModeRow, out: Float64Array): Float64Array {
+  out.fill(0);
+  for (const { re, im } of columns)
+    for (let i = 0; i < length; i++) out[i] += weights[i] * (re[i] * re[i] + im[i] * im[i]);
+  return out;
+}
+
+function addSquares({ length, bins }: RowModes, squares: Float64Array, sums: Float64Array, at: number): void {
+  for (let i = 0; i < length; i++) sums[at + bins[i]] += squares[i];
+}
+
+function addHalves({ length, bins }: RowModes, squares: Float64Array, sums: Float64Array): void {
+  for (let i = 0; i < length; i++) sums[bins[i]] += 0.5 * squares[i];
+}
+
+/** Sums k^2 |U|^2. */
+function addGradients({ length, bins, kx, ky, kz }: RowModes, squares: Float64Array, sums: Float64Array): void {
+  const rest = ky * ky + kz * kz;
+  for (let i = 0; i < length; i++) sums[bins[i]] += (kx[i] * kx[i] + rest) * squares[i];
+}
+
+/** Sums Re U* . (i k x U) = 2 k . (a x b), where U = a + i b. */
+function addHelicity({ length, bins, weights, kx, ky, kz }: RowModes, [u, v, w]: ModeRow, sums: Float64Array): void {
+  for (let i = 0; i < length; i++) {
+    const x = v.re[i] * w.im[i] - w.re[i] * v.im[i];
+    const y = w.re[i] * u.im[i] - u.re[i] * w.im[i];
+    const z = u.re[i] * v.im[i] - v.re[i] * u.im[i];
+    sums[bins[i]] += 2 * weights[i] * (kx[i] * x + ky * y + kz * z);
+  }
+}
+
+/** Sums Re U* Q. */
+function addCross({ length, bins, weights }: RowModes, own: Modes, other: Modes, sums: Float64Array): void {
+  for (let i = 0; i < length; i++) sums[bins[i]] += weights[i] * (own.re[i] * other.re[i] + own.im[i] * other.im[i]);
+}
+
+/** Sums Re U* . P N, where N_i = -i k_j F(u_i u_j), and P takes the part along k away. F is summed by N nodes too. */
+function addTransfer(
+  { length, bins, weights, kx, ky, kz }: RowModes,
+  own: ModeRow,
+  products: ModeRow,
+  sums: Float64Array,
+) {
+  const k = [0, ky, kz];
+  for (let i = 0; i < length; i++) {
+    k[0] = kx[i];
+    const square = k[0] ** 2 + ky ** 2 + kz ** 2;
+    if (square === 0) continue;
+    let [sum, aK, bK, reK, imK] = [0, 0, 0, 0, 0];
+    for (let c = 0; c < 3; c++) {
+      let [re, im] = [0, 0];
+      for (let j = 0; j < 3; j++) {
+        const product = products[PRODUCTS[c][j]];
+        re += k[j] * product.im[i];
+        im -= k[j] * product.re[i];
+      }
+      const [a, b] = [own[c].re[i], own[c].im[i]];
+      sum += a * re + b * im;
+      aK += k[c] * a;
+      bK += k[c] * b;
+      reK += k[c] * re;
+      imK += k[c] * im;
+    }
+    sums[bins[i]] += weights[i] * (sum - (aK * reK + bK * imK) / square);
+  }
+}
+
+/** Lengths and the Reynolds number of a velocity whose shells have the energies E. */
+export function scalesOf(
+  energies: Float64Array,
+  unit: number,
+  strainRate: number,
+  nu: number | undefined,
+  nyquist: number,
+) {
+  // Shell 0 is the mean flow.
+  const [energy, overK] = energies.reduce(
+    ([sum, weighted], e, n) => (n === 0 ? [0, 0] : [sum + e, weighted + e / (n * unit)]),
+    [0, 0],
+  );
+  const speed = Math.sqrt((2 * energy) / 3);
+  const taylor = Math.sqrt((15 * speed ** 2) / strainRate);
+  const known = { energy, rms: speed, integral: ((Math.PI / 2) * overK) / speed ** 2, taylor };
+  if (nu === undefined) return known;
+  const dissipation = nu * strainRate;
+  const kolmogorov = (nu ** 3 / dissipation) ** 0.25;
+  return { ...known, dissipation, kolmogorov, Re_lambda: (speed * taylor) / nu, resolution: nyquist * kolmogorov };
+}

@@ -1,0 +1,32 @@
+/**
+ * Scratch space of transforms: numbers of planes of several columns, in shared memory or in a file that has no name.
+ * A plane has rows of `2 * half` numbers; planes of one column follow one another.
+ */
+import { readSync, writeSync } from "node:fs";
+
+export type ScratchPlanes =
+  | { readonly kind: "memory"; readonly values: Float64Array }
+  /** A file descriptor, which all threads of the process share. */
+  | { readonly kind: "file"; readonly file: number };
+
+/** Copies numbers from place `at` of the scratch space into `out`. */
+export function readScratch(scratch: ScratchPlanes, at: number, out: Float64Array): void {
+  if (scratch.kind === "memory") out.set(scratch.values.subarray(at, at + out.length));
+  else moveAll((bytes, done) => readSync(scratch.file, bytes, done, bytes.length - done, 8 * at + done), out);
+}
+
+/** Copies numbers to place `at`. */
+export function writeScratch(scratch: ScratchPlanes, at: number, values: Float64Array): void {
+  if (scratch.kind === "memory") scratch.values.set(values, at);
+  else moveAll((bytes, done) => writeSync(scratch.file, bytes, done, bytes.length - done, 8 * at + done), values);
+}
+
+/** Moves bytes until all are; `move` moves those from place `done` on, and returns how many. */
+function moveAll(move: (bytes: Uint8Array, done: number) => number, values: Float64Array): void {
+  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  for (let done = 0; done < bytes.length; ) {
+    const moved = move(bytes, done);
+    if (moved === 0) throw new Error("the scratch file ends too early");
+    done += moved;
+  }
+}

@@ -1,0 +1,75 @@
+/** Gives transforms scratch space: memory as far as all of them together may have it, and otherwise a file. */
+import { closeSync, existsSync, mkdtempSync, openSync, rmdirSync, statfsSync, unlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Config } from "../../config.js";
+import { LimitError } from "../../errors.js";
+import type { ScratchPlanes } from "../contract/scratch.js";
+import type { BufferPool } from "./buffers.js";
+
+/** Scratch space that is given back once. */
+export interface LentScratch {
+  readonly scratch: ScratchPlanes;
+  release(): void;
+}
+
+/** Lends scratch space to the queries of an engine. */
+export class ScratchSpace {
+  readonly #buffers: BufferPool;
+  readonly #memoryBytes: number;
+  readonly #fileBytes: number;
+  readonly #folder: string;
+  #inMemory = 0;
+  #inFiles = 0;
+
+  /** @param config `state` is the folder of files if it is there, else they are in the folder of the system */
+  constructor({ limits, state }: Pick<Config, "limits" | "state">, buffers: BufferPool) {
+    this.#buffers = buffers;
+    this.#memoryBytes = limits["analysis.memoryBytes"];
+    this.#fileBytes = limits["analysis.scratchBytes"];
+    this.#folder = existsSync(state) ? state : tmpdir();
+  }
+
+  /** Lends room for numbers. @throws LimitError if neither memory nor the disk has room */
+  lend(numbers: number): LentScratch {
+    const bytes = 8 * numbers;
+    if (this.#inMemory + bytes > this.#memoryBytes) return this.#lendFile(bytes);
+    this.#inMemory += bytes;
+    const buffer = this.#buffers.take(bytes);
+    const release = once(() => {
+      this.#inMemory -= bytes;
+      this.#buffers.give(buffer);
+    });
+    return { scratch: { kind: "memory", values: new Float64Array(buffer, 0, numbers) }, release };
+  }
+
+  /** A file that loses its name at once, so that nothing is left of it whatever ends the process. */
+  #lendFile(bytes: number): LentScratch {
+    const { bavail, bsize } = statfsSync(this.#folder);
+    const most = Math.min(this.#fileBytes - this.#inFiles, bavail * bsize);
+    if (bytes > most)
+      throw new LimitError(
+        "analysis.scratchBytes",
+        `The transform needs ${bytes} bytes of scratch space; ${most} are free.`,
+      );
+    const folder = mkdtempSync(join(this.#folder, "fieldprobe-scratch-"));
+    const path = join(folder, "planes");
+    const file = openSync(path, "wx+", 0o600);
+    unlinkSync(path);
+    rmdirSync(folder);
+    this.#inFiles += bytes;
+    const release = once(() => {
+      this.#inFiles -= bytes;
+      closeSync(file);
+    });
+    return { scratch: { kind: "file", file }, release };
+  }
+}
+
+function once(act: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) act();
+    done = true;
+  };
+}

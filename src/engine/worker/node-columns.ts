@@ -1,0 +1,203 @@
+/** Evaluates columns of expressions at the nodes of a part of a region, for one worker thread. */
+import { type BlockInputs, compileScalar, type Expression } from "../../analysis/expression.js";
+import type { InputKey, InputKind } from "../../analysis/names.js";
+import type { ReductionPlan } from "../../analysis/plan.js";
+import { CancelledError, RequestError } from "../../errors.js";
+import { gatherBox } from "../../kernels/block.js";
+import {
+  type AxisIndex,
+  type DifferencedNodes,
+  NodeDerivatives,
+  type Surroundings,
+} from "../../kernels/node-derivatives.js";
+import type { FieldName } from "../../operations.js";
+import type { OpenDataset } from "./open-dataset.js";
+import type { Sampler } from "./sampler.js";
+
+const HIGHEST: Readonly<Record<InputKind, 0 | 1 | 2>> = { value: 0, gradient: 1, laplacian: 2, hessian: 2 };
+/** Nodes whose expressions are evaluated together, about: their arrays stay in the processor's caches. */
+const BLOCK_NODES = 2048;
+
+/** The columns of a plan, compiled, and what they read. */
+interface CompiledColumns {
+  readonly text: string;
+  readonly columns: readonly Expression[];
+  readonly keys: ReadonlySet<InputKey>;
+}
+
+/** Columns at the nodes of a box of a frame. */
+export interface ColumnsAtNodes extends Pick<ReductionPlan, "columns" | "names" | "order"> {
+  readonly region: DifferencedNodes & { readonly frame: number };
+  readonly time: number;
+  /** Word 0 becomes 1 when the values are no longer wanted. */
+  readonly cancel: Int32Array;
+}
+
+/** Takes the values of a column in whole rows along x, from row (y, z) of the box on. */
+type PlaceRows = (column: number, y: number, z: number, values: Float64Array) => void;
+
+/** The columns of one thread, which keeps what it has compiled and its arrays from part to part. */
+export class NodeColumns {
+  #compiled: CompiledColumns | null = null;
+  readonly #derivatives = new WeakMap<OpenDataset, Map<number, NodeDerivatives>>();
+  readonly #nodes = new Map<FieldName, Float32Array>();
+  readonly #rooms: Float64Array[] = [];
+
+  /**
+   * Evaluates columns: reads the nodes of their fields once, with those that differences reach.
+   *
+   * @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil, CancelledError
+   */
+  evaluate(asked: ColumnsAtNodes, open: OpenDataset, sampler: Sampler, place: PlaceRows): void {
+    const { region, time, cancel, order } = asked;
+    const { columns, keys } = this.#compile(asked);
+    const differs = [...keys].some((key) => key.includes(":") && !key.startsWith("value:"));
+    const derivatives = differs ? this.#derivativesOf(open, order) : null;
+    const fields = this.#readFields(keys, region, open, sampler, derivatives);
+    const inputs = new NodeInputs(fields, derivatives, open, time);
+    const [nx, ny, nz] = region.count;
+    const rows = Math.max(1, Math.floor(BLOCK_NODES / nx));
+    for (let z = 0; z < nz; z++) {
+      if (Atomics.load(cancel, 0) !== 0) throw new CancelledError();
+      for (let y = 0; y < ny; y += rows) {
+        const first = [region.first[0], region.first[1] + y, region.first[2] + z] as const;
+        const count = [nx, Math.min(rows, ny - y), 1] as const;
+        const block = this.#blockOf(inputs, { first, count });
+        columns.forEach((column, c) => {
+          place(c, y, z, column.evaluate(block)[0]);
+        });
+      }
+    }
+  }
+
+  #compile({ columns: texts, names }: ColumnsAtNodes): CompiledColumns {
+    const text = JSON.stringify([texts, names]);
+    if (this.#compiled?.text === text) return this.#compiled;
+    const columns = texts.map((one) => compileScalar(one, names));
+    this.#compiled = { text, columns, keys: new Set(columns.flatMap(({ inputs }) => inputs)) };
+    return this.#compiled;
+  }
+
+  #derivativesOf(open: OpenDataset, order: ReductionPlan["order"]): NodeDerivatives {
+    const known = this.#derivatives.get(open) ?? new Map<number, NodeDerivatives>();
+    this.#derivatives.set(open, known);
+    const made = known.get(order) ?? makeDerivatives(open, order);
+    known.set(order, made);
+    return made;
+  }
+
+  #readFields(
+    keys: ReadonlySet<InputKey>,
+    region: DifferencedNodes & { readonly frame: number },
+    open: OpenDataset,
+    sampler: Sampler,
+    derivatives: NodeDerivatives | null,
+  ): ReadonlyMap<FieldName, Surroundings> {
+    const highest = new Map<FieldName, 0 | 1 | 2>();
+    for (const key of keys) {
+      const [kind, name] = key.split(":") as [InputKind, FieldName | undefined];
+      if (name !== undefined) highest.set(name, Math.max(highest.get(name) ?? 0, HIGHEST[kind]) as 0 | 1 | 2);
+    }
+    return new Map(
+      [...highest].map(([name, order]) => {
+        const { first: low, count: span } = region;
+        const around = derivatives?.surroundings(region, order) ?? { low, span };
+        const reader = sampler.reader(open.source(name));
+        const { components } = reader;
+        const length = components * around.span[0] * around.span[1] * around.span[2];
+        const kept = this.#nodes.get(name);
+        const nodes = kept !== undefined && kept.length >= length ? kept : new Float32Array(length);
+        this.#nodes.set(name, nodes);
+        gatherBox(reader, open.dataset.axes, region.frame, around.low, around.span, nodes);
+        return [name, { nodes, components, ...around }];
+      }),
+    );
+  }
+
+  #blockOf(inputs: NodeInputs, box: DifferencedNodes): BlockInputs {
+    const count = box.count[0] * box.count[1] * box.count[2];
+    let used = 0;
+    const room = (): Float64Array => {
+      const kept = this.#rooms[used];
+      if (kept === undefined || kept.length < count) this.#rooms[used] = new Float64Array(count);
+      const whole = this.#rooms[used++];
+      return whole.length === count ? whole : whole.subarray(0, count);
+    };
+    return { count, room, computed: new Map(), input: (key, c) => inputs.of(key, c, box, room) };
+  }
+}
+
+/** The inputs of expressions at the nodes of a part. */
+class NodeInputs {
+  readonly #fields: ReadonlyMap<FieldName, Surroundings>;
+  readonly #derivatives: NodeDerivatives | null;
+  readonly #open: OpenDataset;
+  readonly #time: number;
+
+  constructor(
+    fields: ReadonlyMap<FieldName, Surroundings>,
+    derivatives: NodeDerivatives | null,
+    open: OpenDataset,
+    time: number,
+  ) {
+    this.#fields = fields;
+    this.#derivatives = derivatives;
+    this.#open = open;
+    this.#time = time;
+  }
+
+  /** A component of an input at the nodes of a box. */
+  of(key: InputKey, c: number, box: DifferencedNodes, room: () => Float64Array): Float64Array {
+    if (key === "t") return room().fill(this.#time);
+    if (key === "x" || key === "y" || key === "z") return this.#coordinate("xyz".indexOf(key), box, room());
+    const [kind, name] = key.split(":") as [InputKind, FieldName];
+    const field = this.#fields.get(name) as Surroundings;
+    if (kind === "value") return boxValues(field, box, c, room());
+    const derivatives = this.#derivatives as NodeDerivatives;
+    const along = (component: number, a: AxisIndex, n: 1 | 2) =>
+      derivatives.derivative(field, box, component, a, n, room());
+    const [a, b] = [Math.floor(c / 3), c % 3] as [AxisIndex, AxisIndex];
+    if (kind === "gradient") return along(a, b, 1);
+    if (kind === "hessian") return a === b ? along(0, a, 2) : derivatives.mixed(field, box, 0, a, b, room());
+    const [x, y, z] = [along(c, 0, 2), along(c, 1, 2), along(c, 2, 2)];
+    for (let i = 0; i < x.length; i++) x[i] += y[i] + z[i];
+    return x;
+  }
+
+  #coordinate(axis: number, { first, count }: DifferencedNodes, out: Float64Array): Float64Array {
+    const { coordinates, origin, spacing } = this.#open.dataset.axes[axis];
+    const strides = [1, count[0], count[0] * count[1]];
+    for (let i = 0; i < out.length; i++) {
+      const node = first[axis] + (Math.floor(i / strides[axis]) % count[axis]);
+      out[i] = coordinates?.[node] ?? origin + node * spacing;
+    }
+    return out;
+  }
+}
+
+/** One component of the nodes of a box. */
+function boxValues(
+  { nodes, components, low, span }: Surroundings,
+  { first, count }: DifferencedNodes,
+  c: number,
+  out: Float64Array,
+): Float64Array {
+  for (let z = 0, to = 0; z < count[2]; z++)
+    for (let y = 0; y < count[1]; y++) {
+      const row = ((first[2] + z - low[2]) * span[1] + first[1] + y - low[1]) * span[0] + first[0] - low[0];
+      let at = row * components + c;
+      for (let x = 0; x < count[0]; x++, at += components) out[to++] = nodes[at];
+    }
+  return out;
+}
+
+function makeDerivatives({ dataset }: OpenDataset, order: ReductionPlan["order"]): NodeDerivatives {
+  try {
+    return new NodeDerivatives(dataset.axes, order);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new RequestError("Unsupported", `The grid of "${dataset.name}" is too small for None_Fd${order}.`, {
+      member: "derivatives",
+    });
+  }
+}

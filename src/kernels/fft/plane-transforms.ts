@@ -1,0 +1,160 @@
+/**
+ * Transforms planes of float64 numbers along their rows and columns, by WebAssembly, in memory of its own.
+ *
+ * A row of a plane has `half` real parts and then `half` imaginary parts; a row of real numbers has only the former,
+ * which may go on into the latter. Sums are unnormalised: forward with exp(-i k x), inverse with exp(+i k x).
+ */
+import { instantiate, type WasmBytes } from "../simd/webassembly.js";
+import { LINES, LINES_BYTES, PASS_BYTES } from "./fft-layout.js";
+import { passesOf } from "./passes.js";
+
+const PAGE_BYTES = 65_536;
+/** Rows that are transformed together along x. */
+const BLOCK = 2 * LINES;
+
+/** The planes that a thread works on. */
+export interface PlaneShape {
+  /** Numbers along a transformed row. */
+  readonly nodes: number;
+  /** Lengths of columns. */
+  readonly lengths: readonly number[];
+  /** Real parts in a row: a multiple of LINES. */
+  readonly half: number;
+  readonly rows: number;
+  readonly planes: number;
+}
+
+/** The functions of `assembly/`. Addresses are byte offsets in the memory. */
+type FftFunctions = Readonly<
+  Record<"transformRows" | "takeRows" | "unpackRows" | "packRows" | "placeRows", (...parameters: number[]) => void>
+>;
+
+/** Real parts in a row: of the half of the transform of `nodes` real numbers, or of `nodes` complex numbers. */
+export function halfOf(nodes: number, isTransformed: boolean): number {
+  return LINES * Math.ceil((isTransformed ? (nodes >> 1) + 1 : nodes) / LINES);
+}
+
+/** The transforms of one thread. */
+export class PlaneTransforms {
+  readonly #module: FftFunctions;
+  readonly #memory: GrowingMemory;
+  #key = "";
+  #shape: PlaneShape = { nodes: 1, lengths: [], half: LINES, rows: 0, planes: 0 };
+  #plans = new Map<number, number>();
+  #work = 0;
+  #workBytes = 0;
+  #first = 0;
+  #planeBytes = 0;
+
+  constructor(wasm: WasmBytes) {
+    const { WebAssembly } = globalThis as unknown as Global;
+    this.#memory = new WebAssembly.Memory({ initial: 1 });
+    this.#module = instantiate<FftFunctions>(wasm, this.#memory);
+  }
+
+  /** Makes room for planes; their numbers are lost if the shape is another than before. */
+  prepare(shape: PlaneShape): void {
+    const key = JSON.stringify(shape);
+    if (this.#key === key) return;
+    const { nodes, lengths, half, rows, planes } = shape;
+    const longest = Math.max(nodes, ...lengths);
+    const passes = new Map([nodes, ...lengths].map((n) => [n, passesOf(n)] as const));
+    let next = LINES_BYTES;
+    const take = (bytes: number): number => {
+      const at = next;
+      next += LINES_BYTES * Math.ceil(bytes / LINES_BYTES);
+      return at;
+    };
+    this.#workBytes = 2 * LINES_BYTES * (longest + 2);
+    this.#work = take(3 * this.#workBytes);
+    this.#planeBytes = 16 * half * BLOCK * Math.ceil(rows / BLOCK);
+    this.#first = take(planes * this.#planeBytes);
+    const tables = [...passes].map(([n, all]) => ({
+      n,
+      at: take(PASS_BYTES * (all.length + 1)),
+      all: all.map((pass) => ({ ...pass, at: take(pass.twiddles.byteLength) })),
+    }));
+    const missing = Math.ceil((next - this.#memory.buffer.byteLength) / PAGE_BYTES);
+    if (missing > 0) this.#memory.grow(missing);
+    const { buffer } = this.#memory;
+    for (const { n, at, all } of tables) {
+      const words = new Int32Array(buffer, at, (PASS_BYTES / 4) * (all.length + 1)).fill(0);
+      all.forEach((pass, i) => {
+        words.set([pass.radix, pass.m, pass.s, pass.at], (PASS_BYTES / 4) * i);
+        new Float64Array(buffer, pass.at, pass.twiddles.length).set(pass.twiddles);
+      });
+      this.#plans.set(n, at);
+    }
+    this.#shape = shape;
+    this.#key = key;
+  }
+
+  /** The numbers of a plane, row by row; valid until the shape changes. */
+  plane(index: number): Float64Array {
+    const { rows, half } = this.#shape;
+    return new Float64Array(this.#memory.buffer, this.#first + index * this.#planeBytes, 2 * half * rows);
+  }
+
+  /** Replaces rows of real numbers by the first halves of their transforms. */
+  forwardAlongRows(plane: number): void {
+    this.#inBlocks(plane, (rows, bytes, im) => {
+      const { nodes } = this.#shape;
+      this.#module.takeRows(rows, bytes, nodes, this.#work);
+      this.#lanes(0, LINES_BYTES);
+      this.#module.unpackRows(this.#work, nodes, rows, im, bytes);
+    });
+  }
+
+  /** Replaces the first halves of transforms by rows of real numbers. */
+  inverseAlongRows(plane: number): void {
+    this.#inBlocks(plane, (rows, bytes, im) => {
+      const { nodes } = this.#shape;
+      this.#module.packRows(rows, im, bytes, nodes, this.#work);
+      this.#lanes(LINES_BYTES, 0);
+      this.#module.placeRows(this.#work, nodes, rows, bytes);
+    });
+  }
+
+  /**
+   * Transforms the columns of a plane: `length` rows, `step` rows from one to the next.
+   *
+   * @param length one of `lengths`
+   */
+  alongColumns(plane: number, length: number, inverse: boolean, first = 0, step = 1): void {
+    if (length === 1) return;
+    const { half } = this.#shape;
+    const re = this.#first + plane * this.#planeBytes + 16 * half * first;
+    const im = re + 8 * half;
+    const [a, b] = inverse ? [im, re] : [re, im];
+    const plan = this.#plans.get(length) as number;
+    this.#module.transformRows(plan, a, b, 16 * half * step, half, this.#work, this.#workBytes);
+  }
+
+  /** Transforms the lanes of the work area. */
+  #lanes(re: number, im: number): void {
+    const { nodes } = this.#shape;
+    if (nodes === 1) return;
+    const [at, bytes] = [this.#work, this.#workBytes];
+    const plan = this.#plans.get(nodes) as number;
+    this.#module.transformRows(plan, at + re, at + im, 2 * LINES_BYTES, LINES, at + bytes, bytes);
+  }
+
+  #inBlocks(plane: number, use: (rows: number, rowBytes: number, im: number) => void): void {
+    const { rows, half } = this.#shape;
+    const at = this.#first + plane * this.#planeBytes;
+    // Rows beyond the last share registers with it.
+    const beyond = new Float64Array(this.#memory.buffer, at, this.#planeBytes / 8);
+    beyond.fill(0, 2 * half * rows);
+    for (let row = 0; row < rows; row += BLOCK) use(at + 16 * half * row, 16 * half, 8 * half);
+  }
+}
+
+interface GrowingMemory {
+  readonly buffer: ArrayBuffer;
+  grow(pages: number): number;
+}
+
+/** The part of WebAssembly that is used here, declared because this project compiles without the types of the DOM. */
+interface Global {
+  readonly WebAssembly: { readonly Memory: new (limits: { initial: number }) => GrowingMemory };
+}
