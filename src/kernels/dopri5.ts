@@ -96,8 +96,9 @@ interface Stages {
 
 /**
  * Moves `count` tracers in place. A step is repeated with a shorter length if its error, estimated by the solution of
- * order 4, exceeds its part of the tolerance. Places of stages are limited to the domain; a step that passes an open
- * face is halved until it is straight within the tolerance. The steps of a particle depend on no other particle.
+ * order 4, exceeds its part of the tolerance. Places of stages are limited to the domain; a step that passes a wall
+ * is halved until it ends there within the tolerance, one that passes an open face until it is straight within it. The
+ * steps of a particle depend on no other particle.
  *
  * Source: Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I (1993), sections II.4 to II.6.
  *
@@ -222,8 +223,19 @@ function judge(
     if (path.outlet && hasLeft(path, path.outlet, now, positions, stages, j, end)) return;
   }
   const whole = Math.abs(end - path.start);
+  if (length > SHORTEST * whole && overshootOf(positions, stages, j) > path.tolerance) {
+    now.length[i] = length / 2;
+    return;
+  }
   const allowed = SAFETY * path.tolerance * Math.max(length / whole, LEAST_PART);
   const error = length * norm(combined(E, k, 3 * j), combined(E, k, 3 * j + 1), combined(E, k, 3 * j + 2));
+  if (Number.isNaN(error)) {
+    // Up to a hole in the data steps become as short as the tolerance; from there on there are no places.
+    const reach = length * norm(k[0][3 * j], k[0][3 * j + 1], k[0][3 * j + 2]);
+    if (reach > path.tolerance && length > SHORTEST * whole) now.length[i] = length / 2;
+    else lose(now, positions, i, end);
+    return;
+  }
   const next = length * Math.min(5, Math.max(0.2, 0.9 * (allowed / error) ** 0.2));
   if (error > allowed && length > SHORTEST * whole) now.length[i] = next;
   else accept(now, positions, stages, j, next, end);
@@ -233,6 +245,27 @@ function judge(
 function bendOf(positions: Float64Array, { active, h, k, end }: Stages, j: number): number {
   const off = (c: number): number => end[3 * j + c] - positions[3 * active[j] + c] - h[j] * k[0][3 * j + c];
   return norm(off(0), off(1), off(2));
+}
+
+/** How far a step goes beyond walls that the particle was not at. */
+function overshootOf(positions: Float64Array, { active, place, end }: Stages, j: number): number {
+  let most = 0;
+  for (let c = 0; c < 3; c++) {
+    const held = place[3 * j + c];
+    if (positions[3 * active[j] + c] !== held) most = Math.max(most, Math.abs(end[3 * j + c] - held));
+  }
+  return most;
+}
+
+/** Ends the path of a particle whose velocity is not known: it has no place any more. */
+function lose(now: AdaptiveState, positions: Float64Array, i: number, end: number): void {
+  now.begin[i] = now.time[i];
+  now.span[i] = end - now.time[i];
+  for (let c = 0; c < 3; c++) {
+    positions[3 * i + c] = Number.NaN;
+    setTerms(now, 3 * i + c, Number.NaN, 0, 0, 0, 0);
+  }
+  now.time[i] = end;
 }
 
 function accept(

@@ -21,6 +21,7 @@ import {
 } from "../support/accuracy.js";
 import { abc, cubicInTime, type Flow, fourierSeries, type Motion } from "../support/exact-flow.js";
 import { withTables } from "../support/measured.js";
+import { measurePaths } from "../support/path-accuracy.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
 
@@ -89,7 +90,7 @@ describe("docs/accuracy.md", () => {
     await service?.close();
   });
 
-  it("states what is measured", { timeout: 120_000 }, async () => {
+  it("states what is measured", { timeout: 240_000 }, async () => {
     const tables = new Map<string, string>();
     const { flows, velocities } = await shippedFrames();
     const frame = 3;
@@ -194,6 +195,7 @@ describe("docs/accuracy.md", () => {
     tables.set("tracking", markdownTable(["", "", ...numbers.map((nt) => `nt = ${nt}`)], tracking));
     const controls = ["", "fluid particle", ...drags.map((drag) => `Tp = ${drag}`)];
     tables.set("controlled", markdownTable(controls, controlled));
+    for (const [name, table] of await measurePaths(client)) tables.set(name, table);
 
     await expect(withTables(readFileSync(DOCUMENT, "utf8"), tables)).toMatchFileSnapshot(DOCUMENT);
   });

@@ -58,7 +58,7 @@ export function readAlong(given: Readonly<Record<string, unknown>>, dataset: Dat
 }
 
 /**
- * Evaluates quantities at the records of paths; after a particle has left the domain they are NaN.
+ * Evaluates quantities at the records of paths; after a particle has left the domain or met a hole they are NaN.
  *
  * @param starts the start of each path, if they differ: the times of `result` then count from there
  */
@@ -174,7 +174,7 @@ export function pathsFor(life: RequestLife, dataset: Dataset): Paths {
   };
 }
 
-/** Places and times of all records, and 1 for those of particles that have left the domain. */
+/** Places and times of all records, and 1 for those of particles that have left the domain or met a hole. */
 function recordsOf(
   { values, components, record, itemsPerPoint, recordTimes = new Float64Array(1) }: Result,
   { StartTime = 0, dt = 1, EndTime = StartTime + dt }: Query,
@@ -190,7 +190,11 @@ function recordsOf(
   let i = 0;
   for (const part of values)
     for (let at = 0; at < part.length; at += components, i++) {
-      for (let c = 0; c < 3; c++) points[3 * i + c] = Number(part[at + c]);
+      const isKnown = !Number.isNaN(Number(part[at]) + Number(part[at + 1]) + Number(part[at + 2]));
+      if (!isKnown) left[i] = 1;
+      // A place for the query of a particle that has none any more.
+      const first = 3 * (i - (i % itemsPerPoint));
+      for (let c = 0; c < 3; c++) points[3 * i + c] = isKnown ? Number(part[at + c]) : Number(points[first + c]);
       const start = starts?.[Math.floor(i / itemsPerPoint)] ?? 0;
       times[i] = withoutNoise(start + Number(recordTimes[i % itemsPerPoint]));
       if (exit >= 0 && sign * (Number(times[i]) - Number(part[at + exit])) > 0) left[i] = 1;

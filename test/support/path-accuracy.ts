@@ -1,18 +1,9 @@
-/** The figures of docs/tracking.md: orders, forward and back, tolerances and volumes, measured anew. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, type FieldClient } from "../../src/client/index.js";
-import type { RunningService } from "../../src/main.js";
-import { writeCube } from "../../tools/generate/cube.js";
-import { markdownTable, scatter } from "../support/accuracy.js";
-import { abc, type Motion, path } from "../support/exact-flow.js";
-import { withTables } from "../support/measured.js";
-import { scratchFolder } from "../support/scratch.js";
-import { serveTestData } from "../support/service.js";
+/** Measures the integrators and the gradients of flow maps, for docs/accuracy.md. */
+import { expect } from "vitest";
+import type { FieldClient } from "../../src/client/index.js";
+import { markdownTable, scatter } from "./accuracy.js";
+import { abc, type Motion, path } from "./exact-flow.js";
 
-const DOCUMENT = fileURLToPath(new URL("../../docs/tracking.md", import.meta.url));
 const COUNT = 100;
 const flat = scatter(COUNT);
 const points = Array.from(
@@ -29,20 +20,8 @@ const distance = (a: ArrayLike<number>, b: ArrayLike<number>) =>
 const rms = (values: readonly number[]) => Math.sqrt(values.reduce((sum, v) => sum + v * v, 0) / values.length);
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] as number;
 
-describe("docs/tracking.md", () => {
-  const folder = scratchFolder();
-  let service: RunningService;
-  let client: FieldClient;
-  beforeAll(async () => {
-    const options = { kind: "abc", nodes: [32, 32, 32], steps: 12, chunk: null, filter: "none", seed: 1 } as const;
-    await writeCube({ ...options, name: "abc32", folder: join(folder, "abc32") }, () => {});
-    service = await serveTestData([folder]);
-    client = await connect(service.url);
-  });
-  afterAll(async () => {
-    await service?.close();
-  });
-
+/** The tables of paths by name; the service has isotropic32, and abc32 with frames up to the time 0.9. */
+export async function measurePaths(client: FieldClient): Promise<ReadonlyMap<string, string>> {
   /** Where particles are after equal steps. */
   async function track(
     dataset: string,
@@ -135,23 +114,52 @@ describe("docs/tracking.md", () => {
     return rows;
   }
 
-  it("states what is measured", { timeout: 120_000 }, async () => {
-    const path = ["", "nt = 2", "nt = 4", "nt = 8", "nt = 16", "order", "forward and back, nt = 8"];
-    const tables = new Map([
-      ["orders", markdownTable(path, await orders())],
-      [
-        "tolerances",
-        markdownTable(
-          ["", "tolerance", "paths within it", "median error", "forward and back", "mean steps"],
-          await tolerances(),
-        ),
-      ],
-      ["volumes", markdownTable(["method", "derivatives", "forward", "backward"], await volumes())],
-    ]);
-    await expect(withTables(readFileSync(DOCUMENT, "utf8"), tables)).toMatchFileSnapshot(DOCUMENT);
-  });
-});
+  /** Paths of the included flow over ten turnovers of its largest gradients: equal evaluations, and there and back. */
+  async function paths() {
+    const rows: (string | number)[][] = [];
+    for (const spatialInterpolation of ["Lag8", "M2Q8"] as const) {
+      const common = { dataset: "isotropic32", spatialInterpolation, points } as const;
+      const fine = { ...common, StartTime: 0, dt: 1 / 512, nt: 1024, integrator: "rk4" } as const;
+      const exact = (await client.track("GetPosition", fine)).values;
+      for (const [integrator, dt, nt, width] of [
+        ["heun", 0.025, 80, 3],
+        ["rk4", 0.05, 40, 3],
+        ["dopri5", 0.05, 40, 4],
+      ] as const) {
+        const asked = { ...common, integrator, dt, nt, ...(integrator === "dopri5" ? { tolerance: 1e-5 } : {}) };
+        const { values } = await client.track("GetPosition", { ...asked, StartTime: 0 });
+        const ends = points.map((_, i) => [...values.subarray(width * i, width * i + 3)]) as typeof points;
+        const returned = { ...asked, StartTime: 2, dt: -dt, points: ends };
+        const back = (await client.track("GetPosition", returned)).values;
+        const error = rms(points.map((_, i) => distance(values.subarray(width * i), exact.subarray(3 * i))));
+        const missed = rms(points.map((point, i) => distance(back.subarray(width * i), point)));
+        const how = integrator === "dopri5" ? "tolerance 1.0e-5" : `dt = ${dt}`;
+        rows.push([spatialInterpolation, integrator, how, error, missed]);
+      }
+    }
+    return rows;
+  }
 
-function determinant([a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0]: readonly number[]): number {
+  const orderHead = ["", "nt = 2", "nt = 4", "nt = 8", "nt = 16", "order", "forward and back, nt = 8"];
+  const toleranceHead = ["", "tolerance", "paths within it", "median error", "forward and back", "mean steps"];
+  return new Map([
+    ["path-orders", markdownTable(orderHead, await orders())],
+    ["path-errors", markdownTable(["", "", "", "error", "forward and back"], await paths())],
+    ["path-tolerances", markdownTable(toleranceHead, await tolerances())],
+    ["flow-map-volumes", markdownTable(["method", "derivatives", "forward", "backward"], await volumes())],
+  ]);
+}
+
+export function determinant([
+  a = 0,
+  b = 0,
+  c = 0,
+  d = 0,
+  e = 0,
+  f = 0,
+  g = 0,
+  h = 0,
+  i = 0,
+]: readonly number[]): number {
   return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
 }
