@@ -57,15 +57,20 @@ export function placeIn({ extent, coordinates, points }: ReductionPlan, node: nu
   return coordinates.map((along, a) => along[at[a]]);
 }
 
-/** Squared distance of two nodes, by the shorter way round on periodic axes. */
-export function distanceIn(plan: ReductionPlan): Sample["distance2"] {
+/** Squared distance of two nodes, by the shorter way round on periodic axes; infinite for nodes of two groups. */
+export function distanceIn({ extent, coordinates, periods, kept, points }: ReductionPlan): Sample["distance2"] {
+  const strides = [1, extent[0], extent[0] * extent[1]];
+  const placeOf = (node: number, a: number): number =>
+    coordinates[a][points ? node : Math.floor(node / strides[a]) % extent[a]];
   return (a, b) => {
-    const [from, to] = [placeIn(plan, a), placeIn(plan, b)];
-    return from.reduce((sum, at, axis) => {
-      const d = Math.abs(at - to[axis]);
-      const period = plan.periods[axis];
-      return sum + (period > 0 ? Math.min(d, period - d) : d) ** 2;
-    }, 0);
+    let sum = 0;
+    for (let axis = 0; axis < 3; axis++) {
+      const d = Math.abs(placeOf(a, axis) - placeOf(b, axis));
+      if (kept[axis] && d > 0) return Infinity;
+      const period = periods[axis];
+      sum += (period > 0 ? Math.min(d, period - d) : d) ** 2;
+    }
+    return sum;
   };
 }
 
@@ -140,12 +145,9 @@ function sampleOf(
 export class Merged {
   readonly #plan: ReductionPlan;
   readonly #groups: readonly Map<number, ReductionState>[];
-  readonly #distance2: Sample["distance2"];
-
   constructor(plan: ReductionPlan) {
     this.#plan = plan;
     this.#groups = plan.reductions.map(() => new Map());
-    this.#distance2 = distanceIn(plan);
   }
 
   add(part: PartStates): void {
@@ -155,7 +157,7 @@ export class Merged {
       for (const [group, state] of states) {
         const known = into.get(group);
         const [nx, ny, nz] = this.#plan.extent;
-        const merged = known && mergeStates(reduction, known, state, this.#distance2);
+        const merged = known && mergeStates(reduction, known, state);
         into.set(group, merged ?? firstState(reduction, state, [nx, ny, nz]));
       }
     });

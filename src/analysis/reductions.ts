@@ -1,4 +1,5 @@
 /** Reduces the values of a part of a region to a small state, merges states, and turns them into answers. */
+import { type Extreme, type Extremes, type ExtremesOptions, extremesOf, mergeExtremes } from "./extremes.js";
 import { addValues, binOf, edgeOf, emptyHistogram, type Histogram } from "./histogram.js";
 import { type Increments, incrementsOf, mergeIncrements } from "./increments.js";
 import { type Moments, mergeMoments, momentsOf, NO_MOMENTS, shapeOf } from "./moments.js";
@@ -30,7 +31,7 @@ export type AnyReduction =
       readonly bins: number;
       readonly range: BinRange;
     }
-  | { readonly kind: "extremes"; readonly of: number; readonly count: number; readonly apart: number }
+  | ({ readonly kind: "extremes" } & ExtremesOptions)
   | {
       readonly kind: "increments";
       readonly of: readonly number[];
@@ -68,19 +69,6 @@ interface Joint {
 interface Conditional {
   readonly bins: readonly Moments[];
   readonly outside: number;
-  readonly missing: number;
-}
-
-/** A value and where it is. */
-export interface Extreme {
-  readonly value: number;
-  readonly node: number;
-  readonly frame: number;
-}
-
-interface Extremes {
-  readonly highest: readonly Extreme[];
-  readonly lowest: readonly Extreme[];
   readonly missing: number;
 }
 
@@ -130,12 +118,7 @@ export function firstState(reduction: AnyReduction, state: ReductionState, exten
 }
 
 /** Merges two states of one reduction; the first is of earlier parts. */
-export function mergeStates(
-  reduction: AnyReduction,
-  a: ReductionState,
-  b: ReductionState,
-  distance2: Sample["distance2"],
-): ReductionState {
+export function mergeStates(reduction: AnyReduction, a: ReductionState, b: ReductionState): ReductionState {
   switch (reduction.kind) {
     case "moments":
       return mergeMoments(a as Moments, b as Moments);
@@ -161,12 +144,8 @@ export function mergeStates(
       const bins = into.bins.map((bin, i) => mergeMoments(bin, from.bins[i]));
       return { bins, outside: into.outside + from.outside, missing: into.missing + from.missing };
     }
-    case "extremes": {
-      const [into, from] = [a as Extremes, b as Extremes];
-      const pick = (side: "highest" | "lowest", sign: number): readonly Extreme[] =>
-        pickApart([...into[side], ...from[side]], sign, reduction, distance2);
-      return { highest: pick("highest", 1), lowest: pick("lowest", -1), missing: into.missing + from.missing };
-    }
+    case "extremes":
+      return mergeExtremes(reduction, a as Extremes, b as Extremes);
     case "increments":
       return mergeIncrements(a as Increments, b as Increments);
     case "structures":
@@ -252,47 +231,6 @@ function conditionalOf(reduction: AnyReduction & { kind: "conditional" }, sample
       weights && Float64Array.from(list, (i) => weights[i]),
     );
   return { bins: lists.map((list) => (list.length === 0 ? NO_MOMENTS : momentsIn(list))), outside, missing };
-}
-
-function extremesOf(reduction: AnyReduction & { kind: "extremes" }, sample: Sample): Extremes {
-  const values = sample.columns[reduction.of];
-  const known = Uint32Array.from(values.keys()).filter((i) => !Number.isNaN(values[i]));
-  const pick = (sign: number): readonly Extreme[] => {
-    const bound = boundOf(values, known, sign, reduction);
-    const some = [...known].filter((i) => sign * values[i] >= bound);
-    const list = some.map((i) => ({ value: values[i], node: sample.nodeOf(i), frame: sample.frame }));
-    return pickApart(list, sign, reduction, sample.distance2);
-  };
-  return { highest: pick(1), lowest: pick(-1), missing: values.length - known.length };
-}
-
-/** The least value that can be among the extremes, if none is refused for being close to another. */
-function boundOf(
-  values: Float64Array,
-  known: Uint32Array,
-  sign: number,
-  { count, apart }: { count: number; apart: number },
-): number {
-  if (apart > 0 || known.length <= count) return -Infinity;
-  return Float64Array.from(known, (i) => sign * values[i]).sort()[known.length - count];
-}
-
-/** The most extreme of a list, each at least `apart` from those before it; of equal ones the first in the region. */
-function pickApart(
-  list: readonly Extreme[],
-  sign: number,
-  { count, apart }: { readonly count: number; readonly apart: number },
-  distance2: Sample["distance2"],
-): readonly Extreme[] {
-  const sorted = list.toSorted((a, b) => sign * (b.value - a.value) || a.frame - b.frame || a.node - b.node);
-  const picked: Extreme[] = [];
-  for (const one of sorted) {
-    if (picked.length === count) break;
-    const isClose = (other: Extreme): boolean =>
-      other.frame === one.frame && distance2(other.node, one.node) < apart * apart;
-    if (apart === 0 || !picked.some(isClose)) picked.push(one);
-  }
-  return picked;
 }
 
 /** What an answer says of each group, by name. */

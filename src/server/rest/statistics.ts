@@ -1,15 +1,24 @@
 /** Answers `POST /datasets/{name}/statistics`: reductions of quantities at the nodes of a region. */
 import { compileScalar } from "../../analysis/expression.js";
+import {
+  type Extreme,
+  type Extremes,
+  type ExtremesOptions,
+  foremost,
+  pickExtremes,
+  SIDES,
+  type Side,
+} from "../../analysis/extremes.js";
 import type { Moments } from "../../analysis/moments.js";
 import { formulaOf } from "../../analysis/names.js";
-import { groupExtent, Merged, placeIn, type ReductionPlan, reducePart } from "../../analysis/plan.js";
+import { distanceIn, groupExtent, Merged, placeIn, type ReductionPlan, reducePart } from "../../analysis/plan.js";
 import {
   type AnyReduction,
   type BinRange,
-  type Extreme,
   edgesOf,
   finishState,
   type GroupAnswer,
+  type ReductionState,
 } from "../../analysis/reductions.js";
 import type { SpectrumSums } from "../../analysis/spectrum.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
@@ -123,7 +132,15 @@ export async function statistics(asked: Statistics, dataset: Dataset, means: Mea
   checkSize(reductions, places.base, means.most);
   const query = reductionOf(places, { columns: columns.texts, reductions });
   const merged = await reduce(query, places);
-  const results = reductions.map((one, i) => describeResult(one, i, query.plan, merged, columns.texts));
+  const results: GroupAnswer[] = [];
+  for (const [i, reduction] of reductions.entries()) {
+    const states = merged.states(i);
+    const found =
+      reduction.kind === "extremes"
+        ? await pickAll(reduction, states as readonly Extremes[], query, places, { ...means, reduce })
+        : states;
+    results.push(describeResult(reduction, found, query.plan, columns.texts));
+  }
   return {
     weights: drawn === null ? weightsOf(places) : "points",
     frames: framesIn(places),
@@ -169,6 +186,45 @@ function rangeIn({ min, max, count }: Moments): BinRange {
   return min < max ? [min, max] : [min - 0.5, max + 0.5];
 }
 
+/**
+ * Picks the extremes of each group. If more must be apart than the candidates of a pass are, another pass goes on where
+ * these end.
+ */
+async function pickAll(
+  reduction: AnyReduction & ExtremesOptions,
+  found: readonly Extremes[],
+  query: ReductionQuery,
+  places: AnalysedNodes,
+  { reduce, slices }: Pick<Means, "reduce" | "slices">,
+): Promise<readonly Extremes[]> {
+  const distance2 = distanceIn(query.plan);
+  const picked = found.map((state) => ({ ...state, highest: NONE, lowest: NONE }));
+  for (let pass = found; ; ) {
+    for (const [g, state] of picked.entries())
+      for (const side of SIDES) {
+        const candidates = pass[g]?.[side] ?? [];
+        await slices.each(candidates.length, (from, to) => {
+          state[side] = pickExtremes(reduction, state[side], candidates.slice(from, to), distance2);
+        });
+      }
+    const next = (side: Side): Extreme | null => {
+      const open = pass.filter((_, g) => (picked[g]?.[side].length ?? 0) < reduction.count);
+      return foremost(
+        side,
+        open.map(({ leftOut }) => leftOut[side]).filter((one) => one !== null),
+      );
+    };
+    const from = { highest: next("highest"), lowest: next("lowest") };
+    if (from.highest === null && from.lowest === null) return picked;
+    const all = (side: Side): readonly Extreme[] => picked.flatMap((state) => state[side]);
+    const again = { ...reduction, from, picked: { highest: all("highest"), lowest: all("lowest") } };
+    const merged = await reduce({ ...query, plan: { ...query.plan, reductions: [again] } }, places);
+    pass = merged.states(0) as readonly Extremes[];
+  }
+}
+
+const NONE: readonly Extreme[] = [];
+
 function reductionFor(
   { asked, kind, of, ranged, ranges }: Pending,
   rangeOf: (column: number) => BinRange,
@@ -208,13 +264,12 @@ function checkSize(reductions: readonly AnyReduction[], plan: AnalysedNodes["bas
 
 function describeResult(
   reduction: AnyReduction,
-  index: number,
+  states: readonly ReductionState[],
   plan: ReductionPlan,
-  merged: Merged,
   texts: readonly string[],
 ): GroupAnswer {
   const place = ({ node, frame }: Extreme) => ({ at: placeIn(plan, node), time: plan.times[frame] });
-  const groups = merged.states(index).map((state) => finishState(reduction, state, place));
+  const groups = states.map((state) => finishState(reduction, state, place));
   return { ...headOf(reduction, texts), ...coordinatesOf(plan), ...nest(groups, plan) };
 }
 

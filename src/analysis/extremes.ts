@@ -1,0 +1,139 @@
+/** Finds the most extreme values of a region, part by part, each at least a distance from those before it. */
+
+/** A value and where it is. */
+export interface Extreme {
+  readonly value: number;
+  readonly node: number;
+  readonly frame: number;
+}
+
+export const SIDES = ["highest", "lowest"] as const;
+export type Side = (typeof SIDES)[number];
+type BySide<T> = Readonly<Record<Side, T>>;
+
+/** Which extremes are looked for; `of` is a column. */
+export interface ExtremesOptions {
+  readonly of: number;
+  readonly count: number;
+  /** Least distance of two of them in one frame and group. */
+  readonly apart: number;
+  /** Those that earlier passes have picked. */
+  readonly picked?: BySide<readonly Extreme[]>;
+  /** The first in order that this pass looks at; null: a side is complete. Absent in the first pass. */
+  readonly from?: BySide<Extreme | null>;
+}
+
+/** Candidates in their order, and the first of those left out; null if there is none. */
+export interface Extremes extends BySide<readonly Extreme[]> {
+  readonly leftOut: BySide<Extreme | null>;
+  readonly missing: number;
+}
+
+/** The nodes of a part, as far as extremes need them. */
+interface ExtremesSample {
+  readonly columns: readonly Float64Array[];
+  readonly frame: number;
+  nodeOf(index: number): number;
+  distance2(a: number, b: number): number;
+}
+
+/** Candidates that a pass keeps if they must be apart: those close to a picked one take no place. */
+const CANDIDATES = 2048;
+
+const signOf = (side: Side): 1 | -1 => (side === "highest" ? 1 : -1);
+const keptBy = ({ count, apart }: ExtremesOptions): number => (apart > 0 ? CANDIDATES : count);
+
+/** The order in which extremes are picked: of equal values the first in time and in the region comes first. */
+function inOrder(side: Side): (a: Extreme, b: Extreme) => number {
+  const sign = signOf(side);
+  return (a, b) => sign * (b.value - a.value) || a.frame - b.frame || a.node - b.node;
+}
+
+function isClose(
+  one: Extreme,
+  others: readonly Extreme[],
+  apart: number,
+  distance2: ExtremesSample["distance2"],
+): boolean {
+  return (
+    apart > 0 && others.some(({ frame, node }) => frame === one.frame && distance2(node, one.node) < apart * apart)
+  );
+}
+
+/** The candidates of a part. */
+export function extremesOf(options: ExtremesOptions, sample: ExtremesSample): Extremes {
+  const values = sample.columns[options.of];
+  const known = Uint32Array.from(values.keys()).filter((i) => !Number.isNaN(values[i]));
+  const [highest, lowest] = SIDES.map((side) => candidatesOf(side, options, values, known, sample));
+  return bySides(highest, lowest, values.length - known.length);
+}
+
+interface Candidates {
+  readonly list: readonly Extreme[];
+  readonly leftOut: Extreme | null;
+}
+
+function bySides(highest: Candidates, lowest: Candidates, missing: number): Extremes {
+  const leftOut = { highest: highest.leftOut, lowest: lowest.leftOut };
+  return { highest: highest.list, lowest: lowest.list, leftOut, missing };
+}
+
+function candidatesOf(
+  side: Side,
+  options: ExtremesOptions,
+  values: Float64Array,
+  known: Uint32Array,
+  { nodeOf, frame, distance2 }: ExtremesSample,
+): Candidates {
+  const { apart, from, picked } = options;
+  const start = from?.[side];
+  if (start === null) return { list: [], leftOut: null };
+  const [sign, order, most] = [signOf(side), inOrder(side), keptBy(options)];
+  const at = (i: number): Extreme => ({ value: values[i], node: nodeOf(i), frame });
+  const open = start === undefined ? known : known.filter((i) => order(at(i), start) >= 0);
+  const sorted = Float64Array.from(open, (i) => sign * values[i]).sort();
+  for (let reach = most + 1; ; reach *= 4) {
+    const bound = sorted.length <= reach ? -Infinity : sorted[sorted.length - reach];
+    const some = Array.from(
+      open.filter((i) => sign * values[i] >= bound),
+      at,
+    ).filter((one) => !isClose(one, picked?.[side] ?? [], apart, distance2));
+    if (some.length > most || bound === -Infinity) return first(some, most, order);
+  }
+}
+
+function first(some: readonly Extreme[], most: number, order: (a: Extreme, b: Extreme) => number): Candidates {
+  const sorted = some.toSorted(order);
+  return { list: sorted.slice(0, most), leftOut: sorted[most] ?? null };
+}
+
+/** Merges the candidates of two parts. */
+export function mergeExtremes(options: ExtremesOptions, a: Extremes, b: Extremes): Extremes {
+  const [highest, lowest] = SIDES.map((side) => {
+    const order = inOrder(side);
+    const { list, leftOut } = first([...a[side], ...b[side]], keptBy(options), order);
+    const [before = null] = [leftOut, a.leftOut[side], b.leftOut[side]].filter((one) => one !== null).toSorted(order);
+    return { list: before === null ? list : list.filter((one) => order(one, before) < 0), leftOut: before };
+  });
+  return bySides(highest, lowest, a.missing + b.missing);
+}
+
+/** Picks from candidates, which follow each other in order, after those picked before. */
+export function pickExtremes(
+  { count, apart }: ExtremesOptions,
+  before: readonly Extreme[],
+  candidates: readonly Extreme[],
+  distance2: ExtremesSample["distance2"],
+): readonly Extreme[] {
+  const picked = [...before];
+  for (const one of candidates) {
+    if (picked.length === count) break;
+    if (!isClose(one, picked, apart, distance2)) picked.push(one);
+  }
+  return picked;
+}
+
+/** The first in order of a list; null if it is empty. */
+export function foremost(side: Side, list: readonly Extreme[]): Extreme | null {
+  return list.toSorted(inOrder(side))[0] ?? null;
+}
