@@ -9,7 +9,10 @@ export type UnitPowers = ReadonlyMap<string, number> | "number" | null;
 export type Units = Readonly<Record<string, string>>;
 
 /** Powers of the unit of length that derivatives divide by. */
-const LENGTHS: Readonly<Record<InputKind, number>> = { value: 0, gradient: 1, laplacian: 2, hessian: 2 };
+const LENGTHS: Readonly<Record<InputKind, number>> = {
+  ...{ value: 0, gradient: 1, laplacian: 2, hessian: 2 },
+  ...{ filtered: 0, filteredGradient: 1, filteredProducts: 0 },
+};
 
 /** The dimension of a product of powers of a dataset's units. */
 function measured(units: Units, powers: readonly (readonly [base: string, power: number])[]): UnitPowers {
@@ -34,7 +37,8 @@ export function dimensionOfInput(key: InputKey, units: Units): UnitPowers {
           ["time", -1],
         ] as const)
       : ([[field, 1]] as const);
-  return measured(units, [...of, ["length", -LENGTHS[kind]]]);
+  const squares = kind === "filteredProducts" ? of : [];
+  return measured(units, [...of, ...squares, ["length", -LENGTHS[kind]]]);
 }
 
 /** The dimension of a kinematic viscosity. */

@@ -224,6 +224,8 @@ class ExpressionCompiler {
     const field = input.key.split(":")[1];
     if (field !== undefined && !Object.hasOwn(this.#names.fields, field))
       throw this.#refuse(`the dataset has no ${field}`, column);
+    if (input.key.startsWith("filtered") && this.#names.isFiltered !== true)
+      throw this.#refuse(`${name} needs a filter`, column);
     this.#inputs.add(input.key);
     return inputPart(input.key, 0, input.shape, dimensionOfInput(input.key, units));
   }

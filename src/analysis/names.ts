@@ -3,8 +3,10 @@ import { FIELDS, type FieldName } from "../operations.js";
 import { QUANTITIES } from "../quantities.js";
 import type { Shape } from "./array-functions.js";
 
-/** What is read at a node: a stored field, a derivative of it, or a coordinate. */
-export type InputKind = "value" | "gradient" | "laplacian" | "hessian";
+/** What is read at a node: a stored field, a derivative of it, what a filter makes of it, or a coordinate. */
+export type InputKind = PlainKind | "filtered" | "filteredGradient" | "filteredProducts";
+/** Inputs that no filter makes. */
+export type PlainKind = "value" | "gradient" | "laplacian" | "hessian";
 export type InputKey = `${InputKind}:${FieldName}` | "x" | "y" | "z" | "t";
 
 export interface Input {
@@ -19,6 +21,8 @@ export interface Names {
   /** Units that the dataset states, by what they measure. */
   readonly units?: Readonly<Record<string, string>>;
   readonly fields: Readonly<Partial<Record<FieldName, unknown>>>;
+  /** Whether a filter is stated, which gives what `bar_` names mean. */
+  readonly isFiltered?: boolean;
 }
 
 /** What expressions know of a dataset, as plain data. */
@@ -27,15 +31,22 @@ export function namesFor({ fields, viscosity, units = {} }: Names): Names {
   return { viscosity, units, fields: Object.fromEntries(known) };
 }
 
-const of = (kind: InputKind, field: FieldName, shape: Shape): readonly [string, Input] => {
-  const names: Readonly<Record<InputKind, string>> = { value: "", gradient: "grad_", laplacian: "lap_", hessian: "H_" };
-  return [names[kind] + field, { key: `${kind}:${field}`, shape }];
+const PREFIXES: Readonly<Record<InputKind, string>> = {
+  ...{ value: "", gradient: "grad_", laplacian: "lap_", hessian: "H_" },
+  ...{ filtered: "bar_", filteredGradient: "bar_grad_", filteredProducts: "bar_products_" },
 };
-const INPUT_ROWS = (Object.keys(FIELDS) as FieldName[]).flatMap((field) =>
-  FIELDS[field] === 3
-    ? [of("value", field, "vector"), of("gradient", field, "tensor"), of("laplacian", field, "vector")]
-    : [of("value", field, "scalar"), of("gradient", field, "vector"), of("hessian", field, "tensor")],
-);
+const of = (kind: InputKind, field: FieldName, shape: Shape): readonly [string, Input] => {
+  return [PREFIXES[kind] + field, { key: `${kind}:${field}`, shape }];
+};
+const INPUT_ROWS = (Object.keys(FIELDS) as FieldName[]).flatMap((field) => {
+  const [value, gradient] = FIELDS[field] === 3 ? (["vector", "tensor"] as const) : (["scalar", "vector"] as const);
+  return [
+    ...[of("value", field, value), of("gradient", field, gradient)],
+    FIELDS[field] === 3 ? of("laplacian", field, "vector") : of("hessian", field, "tensor"),
+    ...[of("filtered", field, value), of("filteredGradient", field, gradient)],
+    ...(FIELDS[field] === 3 ? [of("filteredProducts", field, "tensor")] : []),
+  ];
+});
 
 /** Inputs by name. */
 export const INPUTS: ReadonlyMap<string, Input> = new Map<string, Input>([
@@ -61,7 +72,16 @@ const FORMULAS: Readonly<Record<string, string>> = {
   r: "-det(A)",
   lambda2: "eig2(S * S + W * W)",
   helicity: "dot(u, w)",
+  bar_u: "bar_velocity",
+  bar_p: "bar_pressure",
+  bar_A: "bar_grad_velocity",
+  bar_S: "(bar_A + transpose(bar_A)) / 2",
+  bar_w: "[bar_A[2][1] - bar_A[1][2], bar_A[0][2] - bar_A[2][0], bar_A[1][0] - bar_A[0][1]]",
+  tau: "bar_products_velocity - [bar_u.x * bar_u, bar_u.y * bar_u, bar_u.z * bar_u]",
+  Pi: "-ddot(tau, bar_S)",
 };
+
+const FILTERED_NAMES = ["bar_u", "bar_p", "bar_A", "bar_S", "bar_w", "tau", "Pi"];
 
 /** The formula of a name as an expression; undefined for inputs and for unknown names. */
 export function formulaOf(name: string): string | undefined {
@@ -72,8 +92,11 @@ export function formulaOf(name: string): string | undefined {
 }
 
 /** All names, for messages. */
-export function nameList({ fields, viscosity }: Names): readonly string[] {
-  const has = ({ key }: Input): boolean => !key.includes(":") || fields[key.split(":")[1] as FieldName] !== undefined;
+export function nameList({ fields, viscosity, isFiltered = false }: Names): readonly string[] {
+  const has = ({ key }: Input): boolean =>
+    (isFiltered || !key.startsWith("filtered")) &&
+    (!key.includes(":") || fields[key.split(":")[1] as FieldName] !== undefined);
   const inputs = [...INPUTS].filter(([, input]) => has(input)).map(([name]) => name);
-  return [...Object.keys(FORMULAS), ...inputs, ...(viscosity === undefined ? [] : ["nu"]), "pi"];
+  const formulas = Object.keys(FORMULAS).filter((name) => isFiltered || !FILTERED_NAMES.includes(name));
+  return [...formulas, ...inputs, ...(viscosity === undefined ? [] : ["nu"]), "pi"];
 }

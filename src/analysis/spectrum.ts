@@ -53,9 +53,14 @@ function modeOf(i: number, nodes: number): number {
 }
 
 /** Wavenumbers along an axis over `unit`; 0 for an axis that is not transformed. */
-function wavenumbers({ transformed, nodes, periods }: SpectrumPlan, a: 0 | 1 | 2, unit: number): Float64Array {
+function wavenumbers({ transformed, nodes, periods }: TransformPlan, a: 0 | 1 | 2, unit: number): Float64Array {
   const step = transformed[a] ? (2 * Math.PI) / periods[a] / unit : 0;
   return Float64Array.from({ length: nodes[a] }, (_, i) => step * modeOf(i, nodes[a]));
+}
+
+/** Signed wavenumbers of the modes of a transformed axis. */
+export function wavenumbersAlong(plan: TransformPlan, a: 0 | 1 | 2): Float64Array {
+  return wavenumbers(plan, a, 1);
 }
 
 /** Bins of the answer: shells, rings, or modes along the axis of lines. */

@@ -18,6 +18,7 @@ export interface AnalysisPlaces {
   readonly frames?: "all" | readonly number[];
   readonly region?: { readonly origin: Coordinates3; readonly extent: Coordinates3 };
   readonly derivatives?: string;
+  readonly filter?: { readonly kind: "gaussian" | "sharp" | "tophat"; readonly width: number };
 }
 
 /** A reduction; quantities are names or expressions, as docs/analysis.md describes them. */

@@ -31,7 +31,9 @@ export type SortMessage = Omit<SortTask, "dataset"> & { readonly dataset: Datase
 export type SearchMessage = Omit<SearchTask, "dataset"> & { readonly dataset: DatasetCopy };
 export type CutoutMessage = Omit<CutoutTask, "dataset"> & { readonly dataset: DatasetCopy };
 export type ReduceMessage = Omit<ReduceTask, "dataset"> & { readonly dataset: DatasetCopy };
-export type TransformMessage = Omit<TransformTask, "dataset"> & { readonly dataset: DatasetCopy };
+export type TransformMessage = WithCopy<TransformTask>;
+type WithCopy<T> = T extends unknown ? Omit<T, "dataset"> & { readonly dataset: DatasetCopy } : never;
+
 /** A task as a message to a worker thread. */
 export type TaskMessage =
   | Exclude<Task, { readonly dataset: Dataset }>

@@ -1,5 +1,6 @@
 /** Defines the interface between the servers and the engine: queries in, results out. */
 
+import type { DerivedPlan } from "../../analysis/derived.js";
 import type { Merged, ReductionPlan } from "../../analysis/plan.js";
 import type { SpectrumPlan, SpectrumSums } from "../../analysis/spectrum.js";
 import type {
@@ -37,6 +38,8 @@ export interface RegionBox {
 export interface ReductionQuery {
   readonly plan: ReductionPlan;
   readonly frames: readonly number[];
+  /** Inputs that transforms make of each whole frame first; absent: none. */
+  readonly derived?: DerivedPlan | null;
 }
 
 /** A spectrum, and the numbers and times of the stored frames whose modes it sums. */
@@ -44,6 +47,8 @@ export interface SpectrumQuery {
   readonly plan: SpectrumPlan;
   readonly frames: readonly number[];
   readonly times: readonly number[];
+  /** Inputs of its columns that transforms make first. */
+  readonly derived: DerivedPlan | null;
 }
 
 /** The members of a request except its token and its points; members that its operation lacks are absent. */

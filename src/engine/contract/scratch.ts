@@ -3,11 +3,18 @@
  * A plane has rows of `2 * half` numbers; planes of one column follow one another.
  */
 import { readSync, writeSync } from "node:fs";
+import type { DerivedPlan } from "../../analysis/derived.js";
 
 export type ScratchPlanes =
   | { readonly kind: "memory"; readonly values: Float64Array }
   /** A file descriptor, which all threads of the process share. */
   | { readonly kind: "file"; readonly file: number };
+
+/** Derived fields of a frame: their components follow the columns that they are made of. */
+export interface DerivedFields {
+  readonly plan: DerivedPlan;
+  readonly scratch: ScratchPlanes;
+}
 
 /** Copies numbers from place `at` of the scratch space into `out`. */
 export function readScratch(scratch: ScratchPlanes, at: number, out: Float64Array): void {

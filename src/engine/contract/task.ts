@@ -1,6 +1,8 @@
 /** Tasks cross from the engine to its worker threads as plain records and shared arrays. */
+
+import type { DerivedPlan } from "../../analysis/derived.js";
 import type { PartBox, ReductionPlan } from "../../analysis/plan.js";
-import type { SpectrumPlan } from "../../analysis/spectrum.js";
+import type { SpectrumPlan, TransformPlan } from "../../analysis/spectrum.js";
 import type { ErrorCode, ErrorContext } from "../../errors.js";
 import type { Hits } from "../../kernels/threshold.js";
 import type { Bricking, Dataset, FieldName, Triple } from "../../storage/file/dataset.js";
@@ -8,7 +10,7 @@ import type { CompressTask, ReadTask, WriteTask } from "../../text/text-task.js"
 import type { CombinedSweep } from "./combined-bricks.js";
 import type { NodeRegion } from "./node-region.js";
 import type { Query } from "./query.js";
-import type { ScratchPlanes } from "./scratch.js";
+import type { DerivedFields, ScratchPlanes } from "./scratch.js";
 import type { SweepShape } from "./sweep-shape.js";
 
 /** Consecutive triples in shared memory. */
@@ -175,24 +177,33 @@ export interface ReduceTask extends ReadingTask {
   /** The nodes of the part, and its place in the region of the plan. */
   readonly region: NodeRegion;
   readonly box: PartBox;
+  /** Inputs that transforms have made of the frame; absent: none. */
+  readonly derived?: DerivedFields | null;
   /** Word 0 becomes 1 when the task need not continue. */
   readonly cancel: Int32Array;
 }
 
-/** Transforms `count` planes or rows of a frame from number `from` on, or sums their modes. */
-export interface TransformTask extends ReadingTask {
+/** What a transform does: planes along x and y, rows along z that are summed or derived, and derived planes back. */
+type TransformStage =
+  | { readonly stage: "forward"; readonly plan: TransformPlan }
+  | { readonly stage: "sum"; readonly plan: SpectrumPlan }
+  | { readonly stage: "derive" | "back"; readonly plan: DerivedPlan };
+
+/** Transforms `count` planes or rows of a frame from number `from` on. */
+export type TransformTask = TransformStage & TransformParts;
+
+interface TransformParts extends ReadingTask {
   readonly kind: "transform";
   readonly dataset: Dataset;
   readonly source: number;
-  /** Planes along x and y, or rows along z whose modes are summed. */
-  readonly stage: "forward" | "sum";
-  readonly plan: SpectrumPlan;
   /** Number of the stored frame, and its time. */
   readonly frame: number;
   readonly time: number;
   readonly from: number;
   readonly count: number;
   readonly scratch: ScratchPlanes;
+  /** Inputs that transforms have made of the frame; absent: none. */
+  readonly derived?: DerivedFields | null;
   /** Word 0 becomes 1 when the task need not continue. */
   readonly cancel: Int32Array;
 }

@@ -1,7 +1,10 @@
 /** Transforms whole frames on the worker threads: planes along x and y first, and then rows of all planes along z. */
+
+import type { DerivedPlan } from "../../analysis/derived.js";
 import { addSums, emptySums, type SpectrumSums, type TransformPlan } from "../../analysis/spectrum.js";
 import { halfOf } from "../../kernels/fft/plane-transforms.js";
 import type { SpectrumQuery } from "../contract/query.js";
+import type { DerivedFields } from "../contract/scratch.js";
 import type { TransformTask } from "../contract/task.js";
 import { inOrder } from "./in-order.js";
 import type { ScratchSpace } from "./scratch-space.js";
@@ -29,14 +32,16 @@ function planeNumbers({ nodes, transformed }: TransformPlan): number {
 
 /** Sums the modes of all frames of a query, in one order whatever the number of threads. */
 export async function sumSpectrum(query: SpectrumQuery, runner: TransformRunner): Promise<SpectrumSums> {
-  const { plan, frames, times } = query;
+  const { plan, frames, times, derived } = query;
   const { space, atEnd } = runner;
   const lent = space.lend(plan.columns.length * plan.nodes[2] * planeNumbers(plan));
   atEnd(lent.release);
   const { scratch } = lent;
+  const made = derived === null ? null : new DerivedFrames(derived, runner);
   const sums = emptySums(plan);
   for (const [i, frame] of frames.entries()) {
-    const shared = { plan, scratch, frame, time: times[i] };
+    await made?.make(frame, times[i]);
+    const shared = { plan, scratch, frame, time: times[i], derived: made?.fields ?? null };
     await inParts(plan.nodes[2], 8 * plan.columns.length * planeNumbers(plan), runner, { ...shared, stage: "forward" });
     const row = 8 * plan.columns.length * plan.nodes[2] * 2 * halfOf(plan.nodes[0], plan.transformed[0]);
     const add = (part: SpectrumSums): void => addSums(sums, part);
@@ -45,12 +50,39 @@ export async function sumSpectrum(query: SpectrumQuery, runner: TransformRunner)
   return sums;
 }
 
+/** Makes the derived fields of one frame after another, in the same scratch space. */
+export class DerivedFrames {
+  readonly fields: DerivedFields;
+  readonly #runner: TransformRunner;
+
+  constructor(plan: DerivedPlan, runner: TransformRunner) {
+    const parts = plan.columns.length + plan.components.length;
+    const { scratch, release } = runner.space.lend(parts * plan.nodes[2] * planeNumbers(plan));
+    runner.atEnd(release);
+    this.#runner = runner;
+    this.fields = { plan, scratch };
+  }
+
+  /** Replaces the fields by those of a frame. */
+  async make(frame: number, time: number): Promise<void> {
+    const { plan, scratch } = this.fields;
+    const [, ny, nz] = plan.nodes;
+    const plane = 8 * planeNumbers(plan);
+    const shared = { plan, scratch, frame, time };
+    await inParts(nz, plane * plan.columns.length, this.#runner, { ...shared, stage: "forward" });
+    await inParts(ny, ((plan.columns.length + 1) * plane * nz) / ny, this.#runner, { ...shared, stage: "derive" });
+    await inParts(nz, plane * plan.components.length, this.#runner, { ...shared, stage: "back" });
+  }
+}
+
+type AnyStage = TransformTask extends infer T ? (T extends TransformTask ? Pick<T, "plan" | "stage"> : never) : never;
+
 /** Runs the tasks of a stage over `total` planes or rows of `bytes` each. */
 function inParts(
   total: number,
   bytes: number,
   { run, isOver, parallelism, task }: TransformRunner,
-  stage: Pick<TransformTask, "plan" | "scratch" | "frame" | "time" | "stage">,
+  stage: AnyStage & Pick<TransformTask, "scratch" | "frame" | "time">,
   take: (part: SpectrumSums) => void = () => undefined,
 ): Promise<void> {
   const size = Math.max(1, Math.min(MOST_PLANES, Math.floor(TASK_BYTES / bytes)));

@@ -11,7 +11,7 @@ import type { Task } from "../contract/task.js";
 import type { CheckedQuery } from "./check-query.js";
 import { Collector } from "./collector.js";
 import { PART_VALUES } from "./execution.js";
-import { sumSpectrum, type TransformRunner } from "./frame-transforms.js";
+import { DerivedFrames, sumSpectrum, type TransformRunner } from "./frame-transforms.js";
 import { inOrder } from "./in-order.js";
 import { type LifeControl, type QueryContext, QueryLife } from "./query-life.js";
 import type { Sharing } from "./sharing.js";
@@ -178,30 +178,41 @@ export class RegionExecution implements Evaluation {
   }
 
   /** Reduces the parts of all frames, a few at a time, and merges their states in the order of the parts. */
-  async #reduce({ plan, frames }: ReductionQuery): Promise<Result> {
+  async #reduce({ plan, frames, derived = null }: ReductionQuery): Promise<Result> {
     const { total, part } = inColumns(this.#region, reducedPart(plan));
     const merged = new Merged(plan);
-    const start = (index: number): Promise<PartStates> => {
-      const frame = Math.floor(index / total);
-      const box = part(index % total);
-      return this.#run<PartStates>({
-        kind: "reduce",
-        dataset: this.#dataset,
-        source: this.#source,
-        plan,
-        region: { ...partOf(this.#region, box), frame: frames[frame] },
-        box: { ...box, frame },
-        cancel: this.#life.cancel,
-      });
+    const made = derived === null ? null : new DerivedFrames(derived, this.#transforms());
+    /** Reduces frames from number `from` on. */
+    const reduce = (from: number, count: number): Promise<void> => {
+      const start = (index: number): Promise<PartStates> => {
+        const frame = from + Math.floor(index / total);
+        const box = part(index % total);
+        return this.#run<PartStates>({
+          kind: "reduce",
+          dataset: this.#dataset,
+          source: this.#source,
+          plan,
+          region: { ...partOf(this.#region, box), frame: frames[frame] },
+          box: { ...box, frame },
+          derived: made?.fields ?? null,
+          cancel: this.#life.cancel,
+        });
+      };
+      const lanes = 2 * this.#setting.carrier.parallelism;
+      return inOrder(
+        total * count,
+        lanes,
+        () => this.#life.over,
+        start,
+        (states) => merged.add(states),
+      );
     };
-    const lanes = 2 * this.#setting.carrier.parallelism;
-    await inOrder(
-      total * frames.length,
-      lanes,
-      () => this.#life.over,
-      start,
-      (states) => merged.add(states),
-    );
+    if (made === null) await reduce(0, frames.length);
+    else
+      for (let i = 0; i < frames.length && !this.#life.over; i++) {
+        await made.make(frames[i], plan.times[i]);
+        await reduce(i, 1);
+      }
     return this.#life.handOut({ items: 0, itemsPerPoint: 1, components: 1, values: [], reduced: merged });
   }
 

@@ -1,9 +1,10 @@
 /** Evaluates columns of expressions at the nodes of a part of a region, for one worker thread. */
 import { type BlockInputs, compileScalar, type Expression } from "../../analysis/expression.js";
-import type { InputKey, InputKind } from "../../analysis/names.js";
+import type { InputKey, PlainKind } from "../../analysis/names.js";
 import type { ReductionPlan } from "../../analysis/plan.js";
 import { CancelledError, RequestError } from "../../errors.js";
 import { gatherBox } from "../../kernels/block.js";
+import { halfOf } from "../../kernels/fft/plane-transforms.js";
 import {
   type AxisIndex,
   type DifferencedNodes,
@@ -11,10 +12,11 @@ import {
   type Surroundings,
 } from "../../kernels/node-derivatives.js";
 import type { FieldName } from "../../operations.js";
+import { type DerivedFields, readScratch } from "../contract/scratch.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { Sampler } from "./sampler.js";
 
-const HIGHEST: Readonly<Record<InputKind, 0 | 1 | 2>> = { value: 0, gradient: 1, laplacian: 2, hessian: 2 };
+const HIGHEST: Readonly<Record<PlainKind, 0 | 1 | 2>> = { value: 0, gradient: 1, laplacian: 2, hessian: 2 };
 /** Nodes whose expressions are evaluated together, about: their arrays stay in the processor's caches. */
 const BLOCK_NODES = 2048;
 
@@ -29,6 +31,8 @@ interface CompiledColumns {
 export interface ColumnsAtNodes extends Pick<ReductionPlan, "columns" | "names" | "order"> {
   readonly region: DifferencedNodes & { readonly frame: number };
   readonly time: number;
+  /** Inputs that transforms have made of the frame; absent: none. */
+  readonly derived?: DerivedFields | null;
   /** Word 0 becomes 1 when the values are no longer wanted. */
   readonly cancel: Int32Array;
 }
@@ -49,12 +53,13 @@ export class NodeColumns {
    * @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil, CancelledError
    */
   evaluate(asked: ColumnsAtNodes, open: OpenDataset, sampler: Sampler, place: PlaceRows): void {
-    const { region, time, cancel, order } = asked;
-    const { columns, keys } = this.#compile(asked);
+    const { region, time, cancel, order, derived = null } = asked;
+    const { columns, keys: all } = this.#compile(asked);
+    const keys = derived === null ? all : new Set([...all].filter((key) => derived.plan.inputs[key] === undefined));
     const differs = [...keys].some((key) => key.includes(":") && !key.startsWith("value:"));
     const derivatives = differs ? this.#derivativesOf(open, order) : null;
     const fields = this.#readFields(keys, region, open, sampler, derivatives);
-    const inputs = new NodeInputs(fields, derivatives, open, time);
+    const inputs = new NodeInputs(fields, derivatives, derived, open, time);
     const [nx, ny, nz] = region.count;
     const rows = Math.max(1, Math.floor(BLOCK_NODES / nx));
     for (let z = 0; z < nz; z++) {
@@ -95,7 +100,7 @@ export class NodeColumns {
   ): ReadonlyMap<FieldName, Surroundings> {
     const highest = new Map<FieldName, 0 | 1 | 2>();
     for (const key of keys) {
-      const [kind, name] = key.split(":") as [InputKind, FieldName | undefined];
+      const [kind, name] = key.split(":") as [PlainKind, FieldName | undefined];
       if (name !== undefined) highest.set(name, Math.max(highest.get(name) ?? 0, HIGHEST[kind]) as 0 | 1 | 2);
     }
     return new Map(
@@ -131,16 +136,19 @@ export class NodeColumns {
 class NodeInputs {
   readonly #fields: ReadonlyMap<FieldName, Surroundings>;
   readonly #derivatives: NodeDerivatives | null;
+  readonly #derived: DerivedFields | null;
   readonly #open: OpenDataset;
   readonly #time: number;
 
   constructor(
     fields: ReadonlyMap<FieldName, Surroundings>,
     derivatives: NodeDerivatives | null,
+    derived: DerivedFields | null,
     open: OpenDataset,
     time: number,
   ) {
     this.#fields = fields;
+    this.#derived = derived;
     this.#derivatives = derivatives;
     this.#open = open;
     this.#time = time;
@@ -150,7 +158,9 @@ class NodeInputs {
   of(key: InputKey, c: number, box: DifferencedNodes, room: () => Float64Array): Float64Array {
     if (key === "t") return room().fill(this.#time);
     if (key === "x" || key === "y" || key === "z") return this.#coordinate("xyz".indexOf(key), box, room());
-    const [kind, name] = key.split(":") as [InputKind, FieldName];
+    const components = this.#derived?.plan.inputs[key];
+    if (components !== undefined) return derivedValues(this.#derived as DerivedFields, components[c], box, room());
+    const [kind, name] = key.split(":") as [PlainKind, FieldName];
     const field = this.#fields.get(name) as Surroundings;
     if (kind === "value") return boxValues(field, box, c, room());
     const derivatives = this.#derivatives as NodeDerivatives;
@@ -187,6 +197,30 @@ function boxValues(
       const row = ((first[2] + z - low[2]) * span[1] + first[1] + y - low[1]) * span[0] + first[0] - low[0];
       let at = row * components + c;
       for (let x = 0; x < count[0]; x++, at += components) out[to++] = nodes[at];
+    }
+  return out;
+}
+
+/** A component that transforms have made, at the nodes of a box, which may cross the seams of periods. */
+function derivedValues(
+  { plan, scratch }: DerivedFields,
+  component: number,
+  { first, count }: DifferencedNodes,
+  out: Float64Array,
+): Float64Array {
+  const [nx, ny, nz] = plan.nodes;
+  const row = 2 * halfOf(nx, true);
+  const plane = (plan.columns.length + component) * nz;
+  for (let z = 0, to = 0; z < count[2]; z++)
+    for (let y = 0; y < count[1]; y++) {
+      const at = ((plane + ((first[2] + z) % nz)) * ny + ((first[1] + y) % ny)) * row;
+      for (let x = 0; x < count[0]; ) {
+        const from = (first[0] + x) % nx;
+        const length = Math.min(count[0] - x, nx - from);
+        readScratch(scratch, at + from, out.subarray(to, to + length));
+        x += length;
+        to += length;
+      }
     }
   return out;
 }

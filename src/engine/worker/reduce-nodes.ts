@@ -15,8 +15,12 @@ export class NodeReductions {
   }
 
   /** Reduces a part. @throws what `NodeColumns.evaluate` throws */
-  reduce({ plan, region, box, cancel }: ReduceMessage, open: OpenDataset, sampler: Sampler): PartStates {
-    const asked = { ...plan, region, time: plan.times[box.frame], cancel };
+  reduce(
+    { plan, region, box, derived = null, cancel }: ReduceMessage,
+    open: OpenDataset,
+    sampler: Sampler,
+  ): PartStates {
+    const asked = { ...plan, region, time: plan.times[box.frame], derived, cancel };
     return reducePart(plan, box, this.evaluate(asked, open, sampler));
   }
 

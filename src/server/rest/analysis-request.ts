@@ -2,8 +2,18 @@
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import {
+  type DerivativeScheme,
+  type DerivedPlan,
+  derivedPlan,
+  FILTER_KINDS,
+  type FieldFilter,
+} from "../../analysis/derived.js";
+import { compileScalar } from "../../analysis/expression.js";
+import { isTransformable, nearestLengths } from "../../analysis/lengths.js";
 import { namesFor } from "../../analysis/names.js";
 import type { ReductionPlan } from "../../analysis/plan.js";
+import type { OfAxes } from "../../analysis/spectrum.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { ReductionQuery } from "../../engine/contract/query.js";
 import { excerpt, RequestError } from "../../errors.js";
@@ -35,8 +45,18 @@ export const PLACES = {
   derivatives: Type.Optional(
     Type.String({
       default: "None_Fd4",
-      description: "Differences at nodes: None_Fd4, None_Fd6 or None_Fd8. At points, any spatial option of gradients.",
+      description:
+        "At nodes: None_Fd4, None_Fd6 or None_Fd8, or spectral on periodic axes. At points, any spatial option of gradients.",
     }),
+  ),
+  filter: Type.Optional(
+    Type.Object(
+      {
+        kind: Type.Union(FILTER_KINDS.map((kind) => Type.Literal(kind))),
+        width: Type.Number({ exclusiveMinimum: 0, description: "In the unit of lengths." }),
+      },
+      { ...closed, description: "Gives bar_u, bar_p, bar_A, bar_S, bar_w, tau and Pi their meaning; periodic axes." },
+    ),
   ),
 };
 
@@ -161,22 +181,29 @@ export interface AnalysedNodes {
   /** Whether an axis is taken for its whole period. */
   readonly wraps: readonly [boolean, boolean, boolean];
   readonly field: FieldName;
+  readonly transforms: {
+    readonly dataset: Dataset;
+    readonly filter: FieldFilter | null;
+    readonly scheme: DerivativeScheme;
+  };
 }
 
-type PlaceMembers = Pick<Statistics, "time" | "times" | "frames" | "region" | "derivatives"> &
+type PlaceMembers = Pick<Statistics, "time" | "times" | "frames" | "region" | "derivatives" | "filter"> &
   Partial<Pick<Statistics, "over" | "weights">>;
 
 const AT_NODES = ["None_Fd4", "None_Fd6", "None_Fd8"] as const;
 
 /** Frames, names and axes for points, which have no nodes; derivatives there are no differences at nodes. */
 export function pointPlacesOf({ region: _, ...asked }: PlaceMembers, dataset: Dataset): AnalysedNodes {
+  if (asked.filter !== undefined) throw refuse("filter", "filter: filters are of nodes, not of points.");
   return placesOf({ ...asked, derivatives: AT_NODES[0], weights: "nodes" }, dataset);
 }
 
-/** Checks the differences at nodes. @throws RequestError */
-function orderOf(derivatives: string = AT_NODES[0]): ReductionPlan["order"] {
+/** Checks the derivatives at nodes. @throws RequestError */
+function schemeOf(derivatives: string = AT_NODES[0]): DerivativeScheme {
+  if (derivatives === "spectral") return derivatives;
   if ((AT_NODES as readonly string[]).includes(derivatives)) return Number(derivatives.slice(-1)) as 4 | 6 | 8;
-  throw refuse("derivatives", `derivatives: expected one of ${AT_NODES.join(", ")}.`);
+  throw refuse("derivatives", `derivatives: expected one of ${AT_NODES.join(", ")}, spectral.`);
 }
 
 /** Finds nodes and frames. @throws RequestError */
@@ -198,10 +225,13 @@ export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
     (axis) => !over.includes(axis) && (axis !== "t" || numbers.length > 1),
   ) as unknown as ReductionPlan["kept"];
   const field = Object.keys(dataset.fields)[0] as FieldName;
+  const { filter = null } = asked;
+  const scheme = schemeOf(asked.derivatives);
   return {
+    transforms: { dataset, filter, scheme },
     base: {
-      order: orderOf(asked.derivatives),
-      names: namesFor(dataset),
+      order: scheme === "spectral" ? 4 : scheme,
+      names: { ...namesFor(dataset), isFiltered: filter !== null },
       extent,
       kept,
       coordinates,
@@ -235,7 +265,42 @@ export function reductionOf(
   places: AnalysedNodes,
   parts: Pick<ReductionPlan, "columns" | "reductions">,
 ): ReductionQuery {
-  return { plan: { ...places.base, ...parts }, frames: places.frames };
+  const derived = derivedOf(places, parts.columns);
+  return { plan: { ...places.base, ...parts }, frames: places.frames, ...(derived === null ? {} : { derived }) };
+}
+
+/** The plan of inputs that transforms make; null if there are none. @throws RequestError for a grid that has none */
+export function derivedOf(
+  { base: { names }, transforms }: AnalysedNodes,
+  columns: readonly string[],
+): DerivedPlan | null {
+  const { dataset, filter, scheme } = transforms;
+  const { axes, name } = dataset;
+  const keys = new Set(columns.flatMap((text) => compileScalar(text, names).inputs));
+  const grid = {
+    nodes: axes.map(({ nodes }) => nodes) as unknown as DerivedPlan["nodes"],
+    periods: axes.map(({ nodes, spacing }) => nodes * spacing) as unknown as DerivedPlan["periods"],
+  };
+  const plan = derivedPlan(keys, grid, names, filter, scheme);
+  if (plan === null) return null;
+  checkTransforms(dataset, [true, true, true], scheme === "spectral" ? "derivatives" : "filter");
+  const longest = Math.min(...grid.periods);
+  if (filter !== null && filter.width > longest)
+    throw refuse("filter.width", `filter.width: the shortest period of "${name}" is ${longest}.`);
+  return plan;
+}
+
+/** Refuses axes that are not periodic, and numbers of nodes that are not 2^a 3^b 5^c. @throws RequestError */
+export function checkTransforms({ axes, name }: Dataset, transformed: OfAxes<boolean>, member: string): void {
+  axes.forEach(({ periodic, nodes }, a) => {
+    if (!transformed[a]) return;
+    const letter = "xyz"[a];
+    const unsupported = (text: string) => new RequestError("Unsupported", text, { member });
+    if (!periodic) throw unsupported(`Transforms along ${letter} need a periodic axis, and that of "${name}" is not.`);
+    if (isTransformable(nodes)) return;
+    const text = `Transforms take 2^a 3^b 5^c nodes, and ${letter} of "${name}" has ${nodes}`;
+    throw unsupported(`${text}; the nearest are ${nearestLengths(nodes).join(" and ")}.`);
+  });
 }
 
 /** Numbers of the frames, from 1. */

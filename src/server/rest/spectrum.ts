@@ -1,7 +1,6 @@
 /** Answers `POST /datasets/{name}/spectrum`: sums of the modes of whole frames over shells, rings or lines. */
 import { type Static, Type } from "@sinclair/typebox";
 import { compileExpression } from "../../analysis/expression.js";
-import { isTransformable, nearestLengths } from "../../analysis/lengths.js";
 import type { GroupAnswer } from "../../analysis/reductions.js";
 import {
   binsOf,
@@ -15,16 +14,16 @@ import {
 } from "../../analysis/spectrum.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { LimitError, RequestError } from "../../errors.js";
-import { type AnalysedNodes, PLACES, placesOf } from "./analysis-request.js";
+import { type AnalysedNodes, checkTransforms, derivedOf, PLACES, placesOf } from "./analysis-request.js";
 import { refuse } from "./parameters.js";
 import { formulasOf, framesIn, type Means } from "./statistics.js";
 
 const LETTERS = ["x", "y", "z"] as const;
-const { time, times, frames, derivatives } = PLACES;
+const { time, times, frames, derivatives, filter } = PLACES;
 
 export const SPECTRUM = Type.Object(
   {
-    ...{ time, times, frames, derivatives },
+    ...{ time, times, frames, derivatives, filter },
     of: Type.Optional(Type.String({ default: "u", description: "A vector or scalar quantity." })),
     kind: Type.Optional(
       Type.Union([Type.Literal("shell"), Type.Literal("line"), Type.Literal("plane")], {
@@ -54,7 +53,8 @@ export async function spectrum(asked: AskedSpectrum, dataset: Dataset, { sum, mo
   const places = placesOf(asked, dataset);
   const plan = planOf(asked, dataset, places);
   checkSize(plan, most);
-  const sums = await sum({ plan, frames: places.frames, times: places.base.times }, places);
+  const derived = derivedOf(places, plan.columns);
+  const sums = await sum({ plan, frames: places.frames, times: places.base.times, derived }, places);
   for (const one of sums) for (let i = 0; i < one.length; i++) one[i] = (one[i] as number) / places.frames.length;
   if (sums.some((one) => one.some(Number.isNaN)))
     throw new RequestError("Unsupported", `A spectrum needs all nodes, and some of "${dataset.name}" have no value.`);
@@ -85,7 +85,7 @@ function planOf(asked: AskedSpectrum, dataset: Dataset, { base }: AnalysedNodes)
   const transformed = [0, 1, 2].map(
     (a) => kind === "shell" || (kind === "line") === (a === axis),
   ) as unknown as OfAxes<boolean>;
-  checkAxes(dataset, transformed);
+  checkTransforms(dataset, transformed, "kind");
   const [nx, ny, nz] = base.extent;
   const columns = columnsOf(text, shape);
   const isVelocity = ["u", "velocity"].includes(text.trim());
@@ -148,24 +148,6 @@ function axisOf({ kind = "shell", axis }: AskedSpectrum, { axes }: Dataset): Spe
   const open = ([0, 1, 2] as const).filter((a) => !axes[a].periodic);
   if (open.length !== 1) throw refuse("axis", "axis: the axis across the planes must be given: x, y or z.");
   return open[0] as 0 | 1 | 2;
-}
-
-/** Refuses axes that are not periodic, and numbers of nodes that are not 2^a 3^b 5^c. @throws RequestError */
-function checkAxes({ axes, name }: Dataset, transformed: OfAxes<boolean>): void {
-  axes.forEach(({ periodic, nodes }, a) => {
-    if (!transformed[a]) return;
-    if (!periodic)
-      throw new RequestError(
-        "Unsupported",
-        `Transforms along ${LETTERS[a]} need a periodic axis, and that of "${name}" is not; take lines or planes of others.`,
-        { member: "kind" },
-      );
-    if (isTransformable(nodes)) return;
-    const text = `Transforms take 2^a 3^b 5^c nodes, and ${LETTERS[a]} of "${name}" has ${nodes}`;
-    throw new RequestError("Unsupported", `${text}; the nearest are ${nearestLengths(nodes).join(" and ")}.`, {
-      member: "kind",
-    });
-  });
 }
 
 function checkSize(plan: SpectrumPlan, most: number): void {

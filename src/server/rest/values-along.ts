@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import type { PathPart } from "../../analysis/dispersion.js";
 import { compileExpression, type Expression } from "../../analysis/expression.js";
-import type { InputKey, InputKind } from "../../analysis/names.js";
+import type { InputKey, PlainKind } from "../../analysis/names.js";
 import { namesFor } from "../../analysis/names.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { joinedValues, type Query, type Result } from "../../engine/contract/query.js";
@@ -203,7 +203,7 @@ function recordsOf(
 }
 
 /** Kernels of inputs of vectors and scalars. */
-const KERNELS: Readonly<Record<InputKind, readonly [vector: string, scalar: string]>> = {
+const KERNELS: Readonly<Record<PlainKind, readonly [vector: string, scalar: string]>> = {
   value: ["velocity", "pressure"],
   gradient: ["velocityGradient", "pressureGradient"],
   laplacian: ["velocityLaplacian", ""],
@@ -212,7 +212,7 @@ const KERNELS: Readonly<Record<InputKind, readonly [vector: string, scalar: stri
 
 /** The operation that answers an input at points. */
 export function operationOfInput(key: InputKey): OperationRow {
-  const [kind, field] = key.split(":") as [InputKind, FieldName];
+  const [kind, field] = key.split(":") as [PlainKind, FieldName];
   const kernel = KERNELS[kind][FIELDS[field] === 3 ? 0 : 1];
   const rows: readonly OperationRow[] = ALL_OPERATIONS;
   const found = rows.find(
