@@ -80,24 +80,45 @@ export function timeInRange(time: TimeAxis, t: number): boolean {
  * time on a stored frame, and any time of a snapshot, is that frame.
  *
  * Exact for quadratic functions of time; error O(step^3). Source: Catmull and Rom (1974) for equal steps.
- * @param at the time to which `t` snaps; adaptive steps, which would take the snap for a jump, give `t` itself
  * @throws RangeError when the time is out of range
  */
-export function frameWeights(
+export function frameWeights(time: TimeAxis, t: number, method: "None" | "PCHIP"): FrameWeights {
+  const four = new Float64Array(4);
+  const k = weighFrames(time, t, method, true, four, 0);
+  const kept = [0, 1, 2, 3].filter((i) => four[i] !== 0);
+  return { frames: kept.map((i) => k - 1 + i), weights: kept.map((i) => four[i]) };
+}
+
+/**
+ * Writes the weights of frames k - 1 .. k + 2 at a time to `out[to]` and the following.
+ *
+ * @param snaps whether the time snaps to stored ones; adaptive steps would take the snap for a jump
+ * @returns k
+ * @throws RangeError when the time is out of range
+ */
+function weighFrames(
   time: TimeAxis,
   t: number,
   method: "None" | "PCHIP",
-  at: number = snapTime(time, t),
-): FrameWeights {
-  if (!timeInRange(time, t)) throw new RangeError(`time ${t} is out of range`);
+  snaps: boolean,
+  out: Float64Array,
+  to: number,
+): number {
   const first = time.guardBefore;
   const last = time.count - 1 - time.guardAfter;
+  const snapped = snapTime(time, t);
+  if (!(snapped >= frameTime(time, first) && snapped <= frameTime(time, last)))
+    throw new RangeError(`time ${t} is out of range`);
+  const at = snaps ? snapped : t;
   const k = frameBefore(time, at, first, last);
-  if (at === frameTime(time, k)) return { frames: [k], weights: [1] };
-  if (at === frameTime(time, k + 1)) return { frames: [k + 1], weights: [1] };
+  out.fill(0, to, to + 4);
+  out[to + 1] = 1;
+  if (at === frameTime(time, k)) return k;
+  if (at === frameTime(time, k + 1)) return k + 1;
   const theta = (at - frameTime(time, k)) / interval(time, k);
-  if (method === "None") return { frames: [theta < 0.5 ? k : k + 1], weights: [1] };
-  return cubicHermite(time, k, theta);
+  if (method === "None") return theta < 0.5 ? k : k + 1;
+  cubicHermite(time, k, theta, out, to);
+  return k;
 }
 
 /** Points that are represented by the same frames. */
@@ -110,72 +131,88 @@ export interface FramesOfPoints {
 }
 
 /**
- * The frames and weights of `count` times, each as `frameWeights` gives them, by the frames that represent them.
+ * Makes what finds the frames and weights of up to `most` times, each as `frameWeights` gives them, by the frames that
+ * represent them, the earliest first. The arrays of an answer are overwritten by the next one.
+ *
  * @param snaps whether times snap to stored ones
  */
-export function framesOfEach(
+export function framesFinder(
   time: TimeAxis,
-  times: ArrayLike<number>,
-  count: number,
+  most: number,
   method: "None" | "PCHIP",
   snaps = true,
-): readonly FramesOfPoints[] {
-  const groups = new Map<number, { frames: readonly number[]; weights: number[]; points: number[] }>();
-  for (let i = 0; i < count; i++) {
-    const { frames, weights } = frameWeights(time, times[i], method, snaps ? undefined : times[i]);
-    // The frames are at most four successive ones.
-    const key = frames.reduce((bits, frame) => bits + 2 ** (frame - frames[0]), 16 * frames[0]);
-    let group = groups.get(key);
-    if (group === undefined) {
-      group = { frames, weights: [], points: [] };
-      groups.set(key, group);
+): (times: ArrayLike<number>, count: number) => readonly FramesOfPoints[] {
+  const four = new Float64Array(4 * most);
+  const keys = new Int32Array(most);
+  const weights = new Float64Array(4 * most);
+  const points = new Uint32Array(most);
+  return (times, count) => {
+    const sizes = new Map<number, number>();
+    for (let i = 0; i < count; i++) {
+      const k = weighFrames(time, times[i], method, snaps, four, 4 * i);
+      let key = 16 * k;
+      for (let f = 0; f < 4; f++) if (four[4 * i + f] !== 0) key += 1 << f;
+      keys[i] = key;
+      sizes.set(key, (sizes.get(key) ?? 0) + 1);
     }
-    group.points.push(i);
-    for (const weight of weights) group.weights.push(weight);
-  }
-  return [...groups.values()].map(({ frames, weights, points }) => ({
-    frames,
-    weights: Float64Array.from(weights),
-    points: Uint32Array.from(points),
-  }));
+    let first = 0;
+    return [...sizes]
+      .sort(([a], [b]) => a - b)
+      .map(([key, size]) => {
+        const kept = [0, 1, 2, 3].filter((f) => (key & (1 << f)) !== 0);
+        const own = weights.subarray(4 * first, 4 * first + kept.length * size);
+        const members = points.subarray(first, first + size);
+        for (let i = 0, n = 0; n < size; i++) {
+          if (keys[i] !== key) continue;
+          for (let f = 0; f < kept.length; f++) own[kept.length * n + f] = four[4 * i + kept[f]];
+          members[n++] = i;
+        }
+        first += size;
+        return { frames: kept.map((f) => (key >> 4) - 1 + f), weights: own, points: members };
+      });
+  };
 }
 
 /**
- * Cubic Hermite weights of frames k - 1 .. k + 2 at the fraction `theta` of the interval from frame k; Catmull-Rom on
- * equal steps.
+ * Cubic Hermite weights of frames k - 1 .. k + 2 at the fraction `theta` of the interval from frame k, in `out[to]` and
+ * the following; Catmull-Rom on equal steps.
  */
-function cubicHermite(time: TimeAxis, k: number, theta: number): FrameWeights {
+function cubicHermite(time: TimeAxis, k: number, theta: number, out: Float64Array, to: number): void {
   const h = interval(time, k);
   const rest = 1 - theta;
   /** Hermite basis for the slopes at both ends, times the interval. */
   const slopeBefore = theta * rest * rest;
   const slopeAfter = -theta * theta * rest;
-  /** Weights of frames k - 1, k, k + 1, k + 2. */
-  const weight = [0, rest * rest * (1 + 2 * theta), theta * theta * (3 - 2 * theta), 0];
+  let w0 = 0;
+  let w1 = rest * rest * (1 + 2 * theta);
+  let w2 = theta * theta * (3 - 2 * theta);
+  let w3 = 0;
   if (k > 0) {
     const left = interval(time, k - 1);
-    weight[0] -= (slopeBefore * h * h) / (left * (left + h));
-    weight[1] += (slopeBefore * (h - left)) / left;
-    weight[2] += (slopeBefore * left) / (left + h);
+    w0 -= (slopeBefore * h * h) / (left * (left + h));
+    w1 += (slopeBefore * (h - left)) / left;
+    w2 += (slopeBefore * left) / (left + h);
   } else {
     const [here, next, second] = endSlope(h, time.count > 2 ? interval(time, 1) : null);
-    weight[1] -= slopeBefore * here;
-    weight[2] += slopeBefore * next;
-    weight[3] -= slopeBefore * second;
+    w1 -= slopeBefore * here;
+    w2 += slopeBefore * next;
+    w3 -= slopeBefore * second;
   }
   if (k + 2 < time.count) {
     const right = interval(time, k + 1);
-    weight[1] -= (slopeAfter * right) / (h + right);
-    weight[2] += (slopeAfter * (right - h)) / right;
-    weight[3] += (slopeAfter * h * h) / (right * (h + right));
+    w1 -= (slopeAfter * right) / (h + right);
+    w2 += (slopeAfter * (right - h)) / right;
+    w3 += (slopeAfter * h * h) / (right * (h + right));
   } else {
     const [here, next, second] = endSlope(h, k > 0 ? interval(time, k - 1) : null);
-    weight[2] += slopeAfter * here;
-    weight[1] -= slopeAfter * next;
-    weight[0] += slopeAfter * second;
+    w2 += slopeAfter * here;
+    w1 -= slopeAfter * next;
+    w0 += slopeAfter * second;
   }
-  const kept = [0, 1, 2, 3].filter((i) => weight[i] !== 0);
-  return { frames: kept.map((i) => k - 1 + i), weights: kept.map((i) => weight[i]) };
+  out[to] = w0;
+  out[to + 1] = w1;
+  out[to + 2] = w2;
+  out[to + 3] = w3;
 }
 
 /**

@@ -1,9 +1,12 @@
 /** Divides points that have times of their own into groups, each of which one query answers. */
 import { RequestError } from "../../errors.js";
-import { framesOfEach, timeInRange } from "../../kernels/time.js";
+import { type FramesOfPoints, framesFinder, timeInRange } from "../../kernels/time.js";
 import type { Operation } from "../../operations.js";
 import type { Dataset } from "./dataset.js";
 import type { Query } from "./query.js";
+
+/** Points that share a time from which on it has a query of its own: they share combinations of frames. */
+const SHARED = 64;
 
 /** A query, and the points that it answers, by their places among all. */
 export interface TimedGroup {
@@ -25,20 +28,45 @@ export function groupsOfTimes(
   member: "time" | "StartTime",
   times: Float64Array,
 ): readonly TimedGroup[] {
-  const outside = times.findIndex((time) => !timeInRange(dataset.time, time));
-  if (outside >= 0) {
-    const text = `Time ${times[outside]} out of range for "${dataset.name}".`;
-    throw new RequestError("OutOfRange", text, { member: `${member === "time" ? "times" : "startTimes"}[${outside}]` });
-  }
   // The places of a moving grid depend on the time.
   const isByFrames = family === "points" && dataset.frameVelocity.every((speed) => speed === 0);
-  if (!isByFrames) return groupsOfEqual(query, member, times);
-  const groups = framesOfEach(dataset.time, times, times.length, query.temporalInterpolation ?? "None");
-  return groups.map(({ frames, weights, points }) => {
-    const group = { ...query, time: times[points[0] as number] as number };
-    const same = weights.every((weight, i) => weight === weights[i % frames.length]);
-    return { query: same ? group : { ...group, weights: inSharedMemory(weights) }, points };
-  });
+  if (!isByFrames) {
+    checkTimes(dataset, member, times);
+    return groupsOfEqual(query, member, times);
+  }
+  const method = query.temporalInterpolation ?? "None";
+  try {
+    const find = framesFinder(dataset.time, times.length, method);
+    return find(times, times.length).flatMap((frames) => groupsOfFrames(query, frames, times));
+  } catch (error) {
+    checkTimes(dataset, member, times);
+    throw error;
+  }
+}
+
+/** @throws RequestError that names the first time out of range */
+function checkTimes(dataset: Dataset, member: "time" | "StartTime", times: Float64Array): void {
+  const outside = times.findIndex((time) => !timeInRange(dataset.time, time));
+  if (outside < 0) return;
+  const text = `Time ${times[outside]} out of range for "${dataset.name}".`;
+  throw new RequestError("OutOfRange", text, { member: `${member === "time" ? "times" : "startTimes"}[${outside}]` });
+}
+
+/** One group for points between the same frames, or groups of equal times if many points share each of them. */
+function groupsOfFrames(
+  query: Query,
+  { frames, weights, points }: FramesOfPoints,
+  times: Float64Array,
+): readonly TimedGroup[] {
+  const own = Float64Array.from(points, (point) => times[point] as number);
+  const different = new Set(own).size;
+  if (different <= Math.max(1, points.length / SHARED))
+    return groupsOfEqual(query, "time", own).map((group) => ({
+      query: group.query,
+      points: group.points.map((i) => points[i] as number),
+    }));
+  const weighed = frames.length === 1 ? {} : { weights: inSharedMemory(weights) };
+  return [{ query: { ...query, time: own[0] as number, ...weighed }, points: points.slice() }];
 }
 
 function inSharedMemory(values: Float64Array): Float64Array {

@@ -8,7 +8,7 @@ import { isOpen, type Outlet } from "../../kernels/exits.js";
 import { flowMapRates, flowMapState, stretchesOf } from "../../kernels/flow-map.js";
 import { advectInertial, advectTracers, advectTracersRk4, type PathParameters } from "../../kernels/particles.js";
 import { axisEnd, axisStart } from "../../kernels/stencil.js";
-import { framesOfEach, frameWeights } from "../../kernels/time.js";
+import { framesFinder, frameWeights } from "../../kernels/time.js";
 import type { TimedSampler, Triple, VelocitySampler } from "../../kernels/types.js";
 import { type Integrator, RECORDS } from "../../operations.js";
 import { recordOf } from "../contract/particle-records.js";
@@ -170,8 +170,9 @@ function timedSample(context: BatchContext): TimedSampler {
   const sample = sampleOf(context, operation.kernel, task.query.spatialInterpolation ?? "None");
   const { time } = context.open.dataset;
   const { positions: room } = context.sampler;
+  const find = framesFinder(time, task.count, "PCHIP", false);
   return (positions, particles, times, velocities) => {
-    for (const { frames, weights, points } of framesOfEach(time, times, particles, "PCHIP", false)) {
+    for (const { frames, weights, points } of find(times, particles)) {
       for (let i = 0; i < points.length; i++)
         for (let c = 0; c < 3; c++) room[3 * i + c] = positions[3 * points[i] + c];
       const first = [...weights.subarray(0, frames.length)];

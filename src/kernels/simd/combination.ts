@@ -3,7 +3,7 @@
  * once for all its points. Points that share too few nodes are each evaluated with its own nodes.
  */
 import type { BrickField, Scheme, Triple } from "../types.js";
-import { NODES_BYTES, type Reach, type Scratch } from "./scratch.js";
+import { EACH_POINTS, NODES_BYTES, type Reach, type Scratch } from "./scratch.js";
 import type { Module } from "./webassembly.js";
 
 /**
@@ -29,6 +29,8 @@ export interface StencilShape extends Reach {
   readonly sizes: readonly number[];
   /** The records of axes and terms. */
   readonly image: Uint8Array;
+  /** Whether the module takes weights for each point. */
+  readonly weighsEach: boolean;
 }
 
 /**
@@ -77,9 +79,12 @@ export function createCombination(
     combineEach(frames, weights, positions, first, count, out) {
       const width = frames.length;
       writeFrames(frames);
-      for (let i = 0; i < count; i++) {
-        records.writeWeights(weights.subarray(width * i, width * (i + 1)), width, stencil);
-        evaluate(records.frames, 0, positions, first + i, 1, out);
+      const step = stencil.weighsEach ? EACH_POINTS : 1;
+      for (let i = 0; i < count; i += step) {
+        const some = weights.subarray(width * i, width * Math.min(count, i + step));
+        if (stencil.weighsEach) records.writeEach(some, width, stencil);
+        else records.writeWeights(some, width, stencil);
+        evaluate(records.frames, 0, positions, first + i, some.length / width, out);
       }
     },
     combine(frames, weights, positions, first, count, out) {

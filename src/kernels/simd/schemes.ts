@@ -81,8 +81,10 @@ function tensorScheme(
   const used = vectors.reduce((bits, { vector }) => bits | (1 << vector), 0);
   const large = (fields: readonly BrickField[]): boolean =>
     fields.some(({ components: size, bricking }) => bytesOf(bricking, size) > LARGE_BYTES);
+  /** Whether the kernel of values evaluates it. */
+  const isPlain = quantity === "value" && nodes <= 8;
   const call = (ahead: boolean, frames: number, together: number, at: number, count: number, to: number): void => {
-    if (quantity === "value" && nodes <= 8) {
+    if (isPlain) {
       const source = [records.axes, records.fields, sizes.length, at, count, to, components, records.work];
       module.values(nodes, polynomials, degree, ahead ? 1 : 0, frames, together, ...source);
       return;
@@ -124,7 +126,12 @@ function tensorScheme(
       const at = positions.byteOffset + 24 * first;
       call(large(fields), 0, 0, at, count, out.byteOffset + 8 * components * first);
     },
-    ...createCombination(module, records, { ...stencil, density: PACKET_DENSITY.tensor, sizes, image }, evaluate),
+    ...createCombination(
+      module,
+      records,
+      { ...stencil, density: PACKET_DENSITY.tensor, sizes, image, weighsEach: isPlain },
+      evaluate,
+    ),
   };
 }
 
@@ -185,6 +192,11 @@ function nodalScheme(
       records.writeFields(fields, sizes.length);
       evaluate(0, 0, positions, first, count, out);
     },
-    ...createCombination(module, records, { ...around, density: PACKET_DENSITY.nodal, sizes, image }, evaluate),
+    ...createCombination(
+      module,
+      records,
+      { ...around, density: PACKET_DENSITY.nodal, sizes, image, weighsEach: false },
+      evaluate,
+    ),
   };
 }

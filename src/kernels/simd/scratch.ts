@@ -10,13 +10,14 @@ export const NODES_BYTES = 8 * 4 * 40 ** 3;
 
 /**
  * Places in scratch: axes with terms or taps and the polynomials of a spline behind them, fields, how frames are
- * combined, a packet of points, the work area of the module, and combined nodes.
+ * combined, a packet of points, the work area of the module, weights of single points, and combined nodes.
  */
 const SCHEME = 0;
 const FIELDS = 4_096;
 const FRAMES = 4_224;
 const PACKET = 4_288;
 const WORK = 4_352;
+const EACH = 24_576;
 const NODES = 32_768;
 
 /** Scratch that schemes need; multiple of 16. */
@@ -27,6 +28,8 @@ const FIELD_WORDS = FIELD_BYTES / 4;
 const MORE_TABLES = 10;
 /** Largest number of frames that are combined. */
 const MOST_FRAMES = 4;
+/** Points with weights of their own that are written at a time. */
+export const EACH_POINTS = (NODES - EACH) / (8 * MOST_FRAMES);
 
 /**
  * The nodes of a stencil: the first one, counted from the first of the interpolation, and their number along an axis.
@@ -56,6 +59,8 @@ export interface Scratch {
   writeFrame(frame: number, fields: readonly BrickField[], count: number): void;
   /** Sets what frames are combined with; `count` 0 adds one frame to the nodes that are there. */
   writeWeights(weights: ArrayLike<number>, count: number, reach: Reach): void;
+  /** Sets weights of `width` frames for each of up to `EACH_POINTS` points. */
+  writeEach(weights: Float64Array, width: number, reach: Reach): void;
   /** A field of which only the bricks matter. */
   writeBricking(bricking: Bricking): void;
 }
@@ -65,7 +70,16 @@ export function createScratch(memory: WasmMemory, offset: number): Scratch {
   const bytes = new Uint8Array(memory.buffer, offset + SCHEME, FIELDS - SCHEME);
   const words = new Int32Array(memory.buffer, offset + FIELDS, (FRAMES - FIELDS) / 4);
   const weightsInMemory = new Float64Array(memory.buffer, offset + FRAMES, MOST_FRAMES);
-  const reachInMemory = new Int32Array(memory.buffer, offset + FRAMES + weightsInMemory.byteLength, 5);
+  const reachInMemory = new Int32Array(memory.buffer, offset + FRAMES + weightsInMemory.byteLength, 6);
+  const eachInMemory = new Float64Array(memory.buffer, offset + EACH, MOST_FRAMES * EACH_POINTS);
+  const writeReach = (count: number, { low, span, whole }: Reach, each: number): void => {
+    reachInMemory[0] = count;
+    reachInMemory[1] = low;
+    reachInMemory[2] = span;
+    reachInMemory[3] = whole ? 1 : 0;
+    reachInMemory[4] = offset + NODES;
+    reachInMemory[5] = each;
+  };
   return {
     axes: offset + SCHEME,
     stencil: offset + SCHEME + 3 * AXIS_BYTES,
@@ -85,14 +99,15 @@ export function createScratch(memory: WasmMemory, offset: number): Scratch {
     writeFrame(frame, fields, count) {
       for (let f = 0; f < count; f++) words[f * FIELD_WORDS + MORE_TABLES + frame - 1] = fields[f].table.byteOffset;
     },
-    writeWeights(weights, count, { low, span, whole }) {
+    writeWeights(weights, count, reach) {
       if (weights.length > MOST_FRAMES) throw new RangeError(`${weights.length} frames are too many to combine`);
       weightsInMemory.set(weights);
-      reachInMemory[0] = count;
-      reachInMemory[1] = low;
-      reachInMemory[2] = span;
-      reachInMemory[3] = whole ? 1 : 0;
-      reachInMemory[4] = offset + NODES;
+      writeReach(count, reach, 0);
+    },
+    writeEach(weights, width, reach) {
+      for (let i = 0, at = 0; i < weights.length; i += width, at += MOST_FRAMES)
+        for (let f = 0; f < width; f++) eachInMemory[at + f] = weights[i + f];
+      writeReach(width, reach, offset + EACH);
     },
     writeBricking: (bricking) => writeBricks(bricking, words, 2),
   };

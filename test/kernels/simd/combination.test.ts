@@ -137,6 +137,26 @@ describe.each(CASES)("%s %s", (...row) => {
     },
   );
 
+  it("has these bits with weights of its own for each point", () => {
+    for (const width of [4, 3, 2] as const) {
+      const { plain, simd, frames, positions, count, out } = prepare(row, CUTS[1], width);
+      const random = randomNumbers(SEED + width);
+      const weights = Float64Array.from({ length: width * count }, () => 2 * random() - 1);
+      const [each, alone] = [out(), out()];
+      simd.combineEach(frames, weights, positions, 0, count, each);
+      const [first, all] = [out(), new Float64Array(each.length)];
+      for (let i = 0; i < count; i++)
+        simd.combine(frames, [...weights.subarray(width * i, width * (i + 1))], positions, i, 1, alone);
+      expect(alone).toEqual(each);
+      plain.combineEach(frames, weights, positions, 0, count, all);
+      expect(each).toEqual(all);
+      // The weights are those of the points that are evaluated.
+      simd.combineEach(frames, weights.subarray(10 * width), positions, 10, 5, first);
+      const from = 10 * simd.components;
+      expect(first.subarray(from, from + 5 * simd.components)).toEqual(each.subarray(from, from + 5 * simd.components));
+    }
+  });
+
   it("has these bits of nodes that have been combined before, whatever their cut", () => {
     for (const cut of CUTS) {
       const { plain, simd, frames, positions, count, out, arena } = prepare(row, cut, 4);

@@ -49,6 +49,8 @@ export class Frames {
   whole: i32;
   /** Address of combined nodes, [z][y][x][component] of float64; fields follow each other. */
   nodes: usize;
+  /** Address of four weights for each point, which only `values` reads; 0: all points have those above. */
+  each: usize;
 }
 
 /** Points that follow each other in sorted order: `apart` whose stencils share little, then `together` in one box. */

@@ -124,13 +124,13 @@ function valuesAt(
 
 /**
  * Values of one field, combined of frames, at the points at hand. TOGETHER: the nodes of the packet are combined
- * already; else those of each point are combined first.
+ * already; else those of each point are combined first, with weights of its own if there are any at `each`.
  */
 // @ts-ignore: decorator
 @inline
 function combinedAt(
   ORDER: i32, SIZE: i32, TOGETHER: bool, field: Field, frames: Frames, packet: Packet, combined: usize, axisX: Axis,
-  axisY: Axis, axisZ: Axis, count: i32, out: usize, stride: usize, work: usize
+  axisY: Axis, axisZ: Axis, count: i32, each: usize, out: usize, stride: usize, work: usize
 ): void {
   const rowBytes = TOGETHER ? (packet.lengthX * SIZE) << 3 : (ORDER * SIZE) << 3;
   const planeBytes = TOGETHER ? rowBytes * packet.lengthY : rowBytes * ORDER;
@@ -146,6 +146,11 @@ function combinedAt(
       y = inPacket(y, packet.y, axisY.nodes);
       z = inPacket(z, packet.z, axisZ.nodes);
       at += ((x * SIZE) << 3) + y * rowBytes + z * planeBytes;
+    } else if (each) {
+      const weights = changetype<usize>(frames);
+      v128.store(weights, v128.load(each));
+      v128.store(weights, v128.load(each, 16), 16);
+      each += 32;
     }
     if (!TOGETHER && frames.count == 4) {
       addFrames(
@@ -206,6 +211,7 @@ function interpolate(
   const axisY = changetype<Axis>(axes + offsetof<Axis>());
   const axisZ = changetype<Axis>(axes + 2 * offsetof<Axis>());
   const stride = <usize>components << 3;
+  let each: usize = FRAMES == APART ? changetype<Frames>(frames).each : 0;
   for (let first = 0; first < count; first += POINTS) {
     const length = min(POINTS, count - first);
     if (table) {
@@ -231,10 +237,12 @@ function interpolate(
         const weights = changetype<Frames>(frames);
         const box = changetype<Packet>(packet);
         if (field.components == 3) combinedAt(
-          ORDER, 3, FRAMES == TOGETHER, field, weights, box, combined, axisX, axisY, axisZ, length, output, stride, work
+          ORDER, 3, FRAMES == TOGETHER, field, weights, box, combined, axisX, axisY, axisZ, length, each, output,
+          stride, work
         );
         else combinedAt(
-          ORDER, 1, FRAMES == TOGETHER, field, weights, box, combined, axisX, axisY, axisZ, length, output, stride, work
+          ORDER, 1, FRAMES == TOGETHER, field, weights, box, combined, axisX, axisY, axisZ, length, each, output,
+          stride, work
         );
         if (FRAMES == TOGETHER) combined += packetBytes(box, field);
       } else if (field.components == 3) valuesAt(
@@ -245,6 +253,7 @@ function interpolate(
     }
     positions += 24 * POINTS;
     out += stride * POINTS;
+    if (each) each += 32 * POINTS;
   }
 }
 
