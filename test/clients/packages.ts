@@ -53,6 +53,11 @@ export const TOOLKITS = {
     packages: ["python3-xarray", "python3-zarr", "python3-dask", "python3-fsspec", "python3-aiohttp"],
     probe: [DEBIAN_PYTHON, "-c", "import xarray, zarr, dask.array, fsspec, aiohttp"],
   },
+  formats: {
+    name: "NumPy, xarray and h5netcdf",
+    packages: ["python3-numpy", "python3-xarray", "python3-h5netcdf", "python3-netcdf4"],
+    probe: [DEBIAN_PYTHON, "-c", "import numpy, xarray, h5netcdf, netCDF4"],
+  },
   pytest: {
     name: "pytest",
     packages: ["python3-numpy", "python3-pytest", "python3-setuptools", "python3-wheel", "python3-venv", "python3-pip"],

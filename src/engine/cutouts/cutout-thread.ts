@@ -1,19 +1,19 @@
-/** `CutoutThread` writes the files of cutouts in a worker thread, so that no other request waits for them. */
+/** `CutoutThread` writes HDF5 files in a worker thread, so that no other request waits for them. */
 import { Piscina } from "piscina";
 import { builtFile } from "../../built-file.js";
 import { BusyError, DataError } from "../../errors.js";
 import type { Dataset } from "../../storage/file/dataset.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
 import type { Selection } from "../../storage/tools/cutout.js";
+import type { SampledGrid } from "../../storage/tools/grid-file.js";
 
-export type { Selection };
+export type { SampledGrid, Selection };
 
-/** One file to write. */
-export interface CutoutFile {
-  readonly dataset: Dataset;
-  readonly selection: Selection;
-  readonly path: string;
-}
+/** One file to write: stored nodes of a dataset, or a quantity that has been sampled. */
+export type FileToWrite = { readonly path: string } & (
+  | { readonly dataset: Dataset; readonly selection: Selection }
+  | { readonly grid: SampledGrid }
+);
 
 /**
  * The reason why the data cannot be read, or not now; null once the file is written. Cloning drops the class of an
@@ -58,9 +58,21 @@ export class CutoutThread {
    * @throws BusyError if too many files wait or a store does not answer, DataError if the dataset cannot be read
    */
   async write(dataset: Dataset, selection: Selection, path: string): Promise<void> {
-    if (this.#pool.queueSize >= WAITING) throw new BusyError("Too many cutouts are being written.");
     // A forcing may hold large tables, which a cutout does not need.
-    const task: CutoutFile = { dataset: { ...dataset, forcing: { kind: "none" } }, selection, path };
+    await this.#run({ dataset: { ...dataset, forcing: { kind: "none" } }, selection, path });
+  }
+
+  /**
+   * Writes a sampled quantity as NetCDF.
+   *
+   * @throws BusyError if too many files wait, DataError if the file cannot be written
+   */
+  async writeGrid(grid: SampledGrid, path: string): Promise<void> {
+    await this.#run({ grid, path });
+  }
+
+  async #run(task: FileToWrite): Promise<void> {
+    if (this.#pool.queueSize >= WAITING) throw new BusyError("Too many cutouts are being written.");
     const written = this.#pool.run(task) as Promise<CutoutOutcome>;
     this.#writing.add(written);
     const failure = await written.finally(() => this.#writing.delete(written));

@@ -4,14 +4,16 @@ import { parentPort } from "node:worker_threads";
 import { BusyError, DataError } from "../../errors.js";
 import { shareStoresOf } from "../../storage/thread/store-connection.js";
 import { writeCutout } from "../../storage/tools/cutout.js";
-import type { CutoutFile, CutoutOutcome } from "./cutout-thread.js";
+import { writeGridFile } from "../../storage/tools/grid-file.js";
+import type { CutoutOutcome, FileToWrite } from "./cutout-thread.js";
 
 shareStoresOf(parentPort);
 
 /** Writes one file. What is wrong with the data is an outcome; any other error is a defect and is thrown. */
-export async function write({ dataset, selection, path }: CutoutFile): Promise<CutoutOutcome> {
+export async function write(task: FileToWrite): Promise<CutoutOutcome> {
   try {
-    await writeCutout(dataset, selection, path, () => undefined);
+    if ("grid" in task) await writeGridFile(task.path, task.grid);
+    else await writeCutout(task.dataset, task.selection, task.path, () => undefined);
     return null;
   } catch (error) {
     if (error instanceof DataError) return { unreadable: error.message };

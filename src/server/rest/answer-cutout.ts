@@ -6,6 +6,7 @@ import { operationOf } from "../../operations.js";
 import { acceptsGzip, negotiate } from "../http/negotiate.js";
 import { sendStream } from "../http/send-answer.js";
 import type { Service } from "../life/service.js";
+import { npyHeader } from "./numpy-files.js";
 import { isUnchanged, tellOrigin } from "./origin.js";
 import { readRequest, textsOfQueryString } from "./parameters.js";
 import { CLOSED, optionalText } from "./schemas.js";
@@ -39,22 +40,6 @@ export const CUTOUT_QUERY = Type.Object(
   },
   CLOSED,
 );
-
-/**
- * The header of a NumPy file, version 1.0, padded so that the numbers are aligned to 64 bytes.
- *
- * @param numbers their type, or as a list `[('name', 'type'), ...]` those of columns
- */
-export function npyHeader(shape: readonly number[], numbers = "<f4"): Buffer {
-  const type = numbers.startsWith("[") ? numbers : `'${numbers}'`;
-  const lengths = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
-  const dictionary = `{'descr': ${type}, 'fortran_order': False, 'shape': (${lengths}), }`;
-  const length = Math.ceil((10 + dictionary.length + 1) / 64) * 64 - 10;
-  const head = Buffer.alloc(10);
-  head.write("\x93NUMPY\x01\x00", "latin1");
-  head.writeUInt16LE(length, 8);
-  return Buffer.concat([head, Buffer.from(`${dictionary.padEnd(length - 1)}\n`, "latin1")]);
-}
 
 /** The bytes of parts; one may be read until the next one is asked for, as passages of answers are. */
 export async function* bytesOf(parts: AsyncIterable<Float32Array>, head?: Buffer): AsyncGenerator<Buffer, undefined> {

@@ -4,7 +4,7 @@
  */
 
 import { createReadStream } from "node:fs";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
@@ -13,6 +13,7 @@ import { type Dataset, FIELD_NAMES, type FieldName } from "../../engine/contract
 import type { CutoutThread, Selection } from "../../engine/cutouts/cutout-thread.js";
 import { tooManyPoints } from "../../errors.js";
 import { negotiate } from "../http/negotiate.js";
+import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
 import { refuse } from "./parameters.js";
 import { CLOSED, optionalText } from "./schemas.js";
@@ -113,16 +114,27 @@ export function serveCutoutFile(
     if (count > points) throw tooManyPoints(limit, count, points);
     await life.admit(count);
     await life.enter(count);
-    const folder = await mkdtemp(join(tmpdir(), "fieldprobe-cutout-"));
     const file = nameOf(dataset, selection);
-    const written = thread.write(dataset, selection, join(folder, `${file}.h5`));
-    const clear = () => void rm(folder, { recursive: true, force: true });
-    life.onEnd(() => void written.then(clear, clear));
-    await written;
-    const path = join(folder, `${file}.${ending}`);
     reply.type(form).header("vary", "Accept").header("content-disposition", `attachment; filename="${file}.${ending}"`);
-    if (ending === "xmf") return reply.send(await readFile(path));
-    const { size } = await stat(path);
-    return reply.header("content-length", size).send(createReadStream(path));
+    return sendWritten(life, reply, `${file}.${ending}`, (folder) =>
+      thread.write(dataset, selection, join(folder, `${file}.h5`)),
+    );
   });
+}
+
+/** Sends a file that `write` makes in a folder of its own, which is removed at the end of the request. */
+export async function sendWritten(
+  life: RequestLife,
+  reply: FastifyReply,
+  name: string,
+  write: (folder: string) => Promise<void>,
+): Promise<FastifyReply> {
+  const folder = await mkdtemp(join(tmpdir(), "fieldprobe-file-"));
+  const written = write(folder);
+  const clear = () => void rm(folder, { recursive: true, force: true });
+  life.onEnd(() => void written.then(clear, clear));
+  await written;
+  const path = join(folder, name);
+  const { size } = await stat(path);
+  return reply.header("content-length", size).send(createReadStream(path));
 }

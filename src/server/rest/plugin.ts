@@ -233,9 +233,7 @@ function binary(forms: readonly string[], description: string) {
   return { 200: { description, content }, ...FAILURES };
 }
 
-function cutoutFileRoutes(api: FastifyInstance, service: Service): void {
-  const thread = new CutoutThread((connection) => service.engine.connectStores?.(connection));
-  api.addHook("onClose", () => thread.close());
+function cutoutFileRoutes(api: FastifyInstance, service: Service, thread: CutoutThread): void {
   const about = {
     h5: { summary: "The stored nodes of a box as HDF5 in the JHTDB format", description: "The file." },
     xmf: { summary: "The XDMF by which ParaView opens the HDF5 of the same box", description: "The description." },
@@ -259,7 +257,7 @@ function cutoutFileRoutes(api: FastifyInstance, service: Service): void {
   }
 }
 
-function sampleRoutes(api: FastifyInstance, service: Service): void {
+function sampleRoutes(api: FastifyInstance, service: Service, thread: CutoutThread): void {
   api.get<Named & { Querystring: SliceQuery }>(
     "/datasets/:name/slice",
     {
@@ -275,7 +273,7 @@ function sampleRoutes(api: FastifyInstance, service: Service): void {
       },
       preValidation: checkNames("A slice", SLICE_QUERY),
     },
-    (request, reply) => serveSlice(service, request.params.name, request, reply),
+    (request, reply) => serveSlice(service, thread, request.params.name, request, reply),
   );
   api.get<Named & { Querystring: VolumeQuery }>(
     "/datasets/:name/volume",
@@ -289,7 +287,7 @@ function sampleRoutes(api: FastifyInstance, service: Service): void {
       },
       preValidation: checkNames("A volume", VOLUME_QUERY),
     },
-    (request, reply) => serveVolume(service, request.params.name, request, reply),
+    (request, reply) => serveVolume(service, thread, request.params.name, request, reply),
   );
 }
 
@@ -342,9 +340,11 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
   catalogueRoutes(api, service);
   operationRoutes(api, service);
   trajectoryRoute(api, service);
-  sampleRoutes(api, service);
+  const thread = new CutoutThread((connection) => service.engine.connectStores?.(connection));
+  api.addHook("onClose", () => thread.close());
+  sampleRoutes(api, service, thread);
   cutoutRoute(api, service);
-  cutoutFileRoutes(api, service);
+  cutoutFileRoutes(api, service, thread);
   batchRoute(api, service);
   analysisRoutes(api, service);
   flowMapRoute(api, service);

@@ -178,7 +178,7 @@ export function answerSchema() {
     shape: Type.Array(Type.Integer()),
     values: Type.Array(Type.Unknown(), { description: "Nested as `shape` says; null where a value is not finite." }),
   });
-  const [asJson, asCsv, asOctets] = ANSWER_TYPES;
+  const [asJson, asCsv, ...asBytes] = ANSWER_TYPES;
   return {
     description: "Records in the order of the points; times and layers vary slower. Fieldprobe-Shape gives the shape.",
     headers: {
@@ -195,7 +195,7 @@ export function answerSchema() {
     content: {
       [asJson]: { schema: json },
       [asCsv]: { schema: Type.String() },
-      [asOctets]: { schema: Type.String({ format: "binary" }) },
+      ...Object.fromEntries(asBytes.map((type) => [type, { schema: Type.String({ format: "binary" }) }])),
     },
   };
 }

@@ -74,9 +74,9 @@ async function answer(
   const { recordTimes } = result;
   if (recordTimes !== undefined) reply.header("fieldprobe-times", recordSteps(recordTimes).join(","));
   const { contentType, write } = WRITERS[type];
-  const large = largeAnswer(type, whole, (ms) => life.encoded(ms));
-  if (large === null) await sendPassages(reply, contentType, write(whole), service, life);
-  else await sendStream(reply, contentType, large, service, life);
+  const passages = largeAnswer(type, whole, (ms) => life.encoded(ms)) ?? write(whole);
+  if (Symbol.iterator in passages) await sendPassages(reply, contentType, passages, service, life);
+  else await sendStream(reply, contentType, passages, service, life);
   return reply;
 }
 

@@ -3,6 +3,7 @@
  * picture.
  */
 
+import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { compileScalar } from "../../analysis/expression.js";
@@ -10,15 +11,20 @@ import { namesFor } from "../../analysis/names.js";
 import { COLOUR_MAPS } from "../../colour-map.js";
 import { AXIS_NAMES, type Dataset } from "../../engine/contract/dataset.js";
 import type { Query, Result } from "../../engine/contract/query.js";
+import type { CutoutThread, SampledGrid } from "../../engine/cutouts/cutout-thread.js";
 import { tooManyPoints } from "../../errors.js";
 import { shortestFloat32 } from "../../float32/format.js";
 import { GRADIENTS, type Operation, operationOf, RECORDS, TEMPORAL_INTERPOLATION, VALUES } from "../../operations.js";
-import { QUANTITIES, type Quantity } from "../../quantities.js";
+import { QUANTITIES, type Quantity, unitOf } from "../../quantities.js";
+import { version } from "../../version.js";
 import { negotiate } from "../http/negotiate.js";
 import { readDouble, readFiniteFloat } from "../http/read-number.js";
+import { sendPassages } from "../http/send-answer.js";
 import type { TimeSlices } from "../life/event-loop.js";
 import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
+import { sendWritten } from "./cutout-file.js";
+import { npyFile, npzFile, numberArray, textArray } from "./numpy-files.js";
 import { isUnchanged, tellOrigin } from "./origin.js";
 import { refuse } from "./parameters.js";
 import { drawPicture, Range } from "./picture.js";
@@ -77,10 +83,21 @@ export const VOLUME_QUERY = Type.Object(
 export type VolumeQuery = Static<typeof VOLUME_QUERY>;
 
 /** Forms of a slice, the default first. */
-export const SLICE_FORMS = ["application/octet-stream", "image/png"] as const;
+export const SLICE_FORMS = [
+  "application/octet-stream",
+  "image/png",
+  "application/x-npy",
+  "application/x-npz",
+  "application/netcdf",
+] as const;
 
-/** The form of a volume. */
-export const VOLUME_FORMS = ["application/octet-stream"] as const;
+/** Forms of a volume, the default first. */
+export const VOLUME_FORMS = [
+  "application/octet-stream",
+  "application/x-npy",
+  "application/x-npz",
+  "application/netcdf",
+] as const;
 
 /** The options of the operation behind a quantity: a spatial method, or the width of a box filter. */
 function readOptions(
@@ -232,9 +249,83 @@ function bytesOf(values: Float32Array): Buffer {
   return Buffer.from(values.buffer, values.byteOffset, values.byteLength);
 }
 
+/** Sends samples as numbers. */
+async function sendSamples(
+  form: Exclude<(typeof SLICE_FORMS)[number], "image/png">,
+  sampled: SampledAnswer,
+  thread: CutoutThread,
+  service: Service,
+  life: RequestLife,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { values, grid, axes, dataset, query } = sampled;
+  reply.type(form);
+  if (form === "application/octet-stream") return reply.send(bytesOf(values));
+  if (form === "application/netcdf")
+    return sendWritten(life, reply, "grid.nc", (folder) => thread.writeGrid(gridFor(sampled), join(folder, "grid.nc")));
+  const array = { name: "values", type: "<f4", shape: axes.map(({ count }) => count), passages: passagesOf(values) };
+  const places = grid.map(({ axis, ...along }) => numberArray(axis, Array.from(coordinatesOf(along))));
+  const about = [textArray("dataset", dataset.name), textArray("options", JSON.stringify(query))];
+  const file = form === "application/x-npy" ? npyFile(array) : npzFile([array, ...places, ...about]);
+  await sendPassages(reply, form, file, service, life);
+  return reply;
+}
+
+/** Samples with what was asked. */
+interface SampledAnswer {
+  readonly values: Float32Array;
+  readonly grid: SampleGrid;
+  /** Those of its axes that are dimensions of the answer. */
+  readonly axes: readonly SampleAxis[];
+  readonly dataset: Dataset;
+  readonly query: SliceQuery | VolumeQuery;
+}
+
+function coordinatesOf({ count, origin, spacing }: Omit<SampleAxis, "axis">): Float64Array {
+  return Float64Array.from({ length: count }, (_, i) => origin + i * spacing);
+}
+
+/** Bytes of a passage. */
+const PASSAGE_BYTES = 65_536;
+
+function* passagesOf(values: Float32Array): Generator<Buffer> {
+  const bytes = bytesOf(values);
+  for (let from = 0; from < bytes.length; from += PASSAGE_BYTES) yield bytes.subarray(from, from + PASSAGE_BYTES);
+}
+
+/** A grid as NetCDF describes it. */
+function gridFor({ values, grid, axes, dataset, query }: SampledAnswer): SampledGrid {
+  const length = dataset.units.length === undefined ? {} : { units: dataset.units.length };
+  const time = dataset.units.time === undefined ? {} : { units: dataset.units.time };
+  const along = (one: SampleAxis) => ({
+    name: one.axis,
+    coordinates: coordinatesOf(one),
+    attributes: { ...length, axis: one.axis.toUpperCase() },
+  });
+  const known = knownQuantity(query.field);
+  const unit = known === undefined ? "" : unitOf(dataset, known.measure);
+  return {
+    variable: /^[A-Za-z]\w*$/.test(query.field) ? query.field : "quantity",
+    values,
+    axes: axes.map(along),
+    scalars: [
+      ...grid.filter((one) => !axes.includes(one)).map(along),
+      { name: "time", coordinates: Float64Array.of(readDouble(query.time, "time")), attributes: time },
+    ],
+    attributes: { long_name: known?.title ?? query.field, ...(unit === "" ? {} : { units: unit }) },
+    about: {
+      title: `${query.field} of ${dataset.name}`,
+      fieldprobe_version: version,
+      fieldprobe_manifest: dataset.digest,
+      fieldprobe_options: JSON.stringify(query),
+    },
+  };
+}
+
 /** Answers `GET /datasets/{name}/slice`. */
 export function serveSlice(
   service: Service,
+  thread: CutoutThread,
   name: string,
   request: FastifyRequest<{ Querystring: SliceQuery }>,
   reply: FastifyReply,
@@ -251,16 +342,19 @@ export function serveSlice(
     const [, rows, columns] = grid;
     describeSamples(reply, [rows, columns], range);
     tellSampled(reply, dataset, query);
-    reply.type(form);
-    if (form === "application/octet-stream") return reply.send(bytesOf(values));
+    if (form !== "image/png")
+      return sendSamples(form, { values, grid, axes: [rows, columns], dataset, query }, thread, service, life, reply);
     const colours = query.map ?? "viridis";
-    return reply.send(await drawPicture(values, rows.count, columns.count, colours, fixed ?? range, life.slices));
+    return reply
+      .type(form)
+      .send(await drawPicture(values, rows.count, columns.count, colours, fixed ?? range, life.slices));
   });
 }
 
 /** Answers `GET /datasets/{name}/volume`. */
 export function serveVolume(
   service: Service,
+  thread: CutoutThread,
   name: string,
   request: FastifyRequest<{ Querystring: VolumeQuery }>,
   reply: FastifyReply,
@@ -274,7 +368,7 @@ export function serveVolume(
     const { values, range } = await sample(service, life, dataset, grid, query);
     describeSamples(reply, grid, range);
     tellSampled(reply, dataset, query);
-    return reply.type(form).send(bytesOf(values));
+    return sendSamples(form, { values, grid, axes: grid, dataset, query }, thread, service, life, reply);
   });
 }
 

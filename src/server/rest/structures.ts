@@ -7,7 +7,7 @@ import type { ConnectedSet, JoinedFragments } from "../../analysis/structures.js
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { LimitError } from "../../errors.js";
 import { type AnalysedNodes, PLACES, placesOf, QUANTITY, reductionOf } from "./analysis-request.js";
-import { npyHeader } from "./answer-cutout.js";
+import { npyHeader } from "./numpy-files.js";
 import { refuse } from "./parameters.js";
 import { AskedColumns, formulasOf, framesIn, type Means, type Reduce } from "./statistics.js";
 

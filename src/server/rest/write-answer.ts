@@ -3,6 +3,8 @@ import { joinedValues, type Result } from "../../engine/contract/query.js";
 import { FloatWriter } from "../../float32/format.js";
 import type { QueryTexts, RecordForm } from "../../text/text-task.js";
 import { isLarge, writeHere, writtenRecords } from "../../text/written-records.js";
+import { arrowStream, originOf, parquetFile } from "./column-files.js";
+import { npyFile, npzFile, numberArray, textArray } from "./numpy-files.js";
 import type { AlongValues } from "./values-along.js";
 
 /** An answer before it is written in some form. */
@@ -289,14 +291,50 @@ async function* between(
   if (last.length > 0) yield last;
 }
 
+/** The values as an array of NumPy. */
+const valuesOf = (answer: UnwrittenAnswer) =>
+  ({ name: "values", type: "<f4", shape: shapeOf(answer), passages: octets(answer) }) as const;
+
+/** The values, and beside them the times, the names of the components, and what the answer is about. */
+function* npz(answer: UnwrittenAnswer): Generator<Buffer> {
+  const names = answer.components.map((name) =>
+    name.padEnd(Math.max(...answer.components.map(({ length }) => length)), "\0"),
+  );
+  const { type } = textArray("", names[0] ?? "");
+  const components = { ...textArray("components", names.join("")), type, shape: [names.length] };
+  yield* npzFile([
+    valuesOf(answer),
+    numberArray("times", answer.times),
+    components,
+    ...originOf(answer).map(([name, value]) => textArray(name, value)),
+  ]);
+}
+
 /** Media types of an answer, the default first. */
-export const ANSWER_TYPES = ["application/json", "text/csv", "application/octet-stream"] as const;
+export const ANSWER_TYPES = [
+  "application/json",
+  "text/csv",
+  "application/octet-stream",
+  "application/x-npy",
+  "application/x-npz",
+  "application/vnd.apache.arrow.stream",
+  "application/vnd.apache.parquet",
+] as const;
+
+interface AnswerForm<Passages> {
+  readonly contentType: string;
+  readonly write: (answer: UnwrittenAnswer) => Passages;
+}
 
 /** The writer of each form, and its Content-Type. */
-export const WRITERS: Readonly<
-  Record<(typeof ANSWER_TYPES)[number], { contentType: string; write: (answer: UnwrittenAnswer) => Generator<Buffer> }>
-> = {
+export const WRITERS = {
   "application/json": { contentType: "application/json; charset=utf-8", write: json },
   "text/csv": { contentType: "text/csv; charset=utf-8; header=present", write: csv },
   "application/octet-stream": { contentType: "application/octet-stream", write: octets },
-};
+  "application/x-npy": { contentType: "application/x-npy", write: (answer) => npyFile(valuesOf(answer)) },
+  "application/x-npz": { contentType: "application/x-npz", write: npz },
+  "application/vnd.apache.arrow.stream": { contentType: "application/vnd.apache.arrow.stream", write: arrowStream },
+  "application/vnd.apache.parquet": { contentType: "application/vnd.apache.parquet", write: parquetFile },
+} as const satisfies Readonly<
+  Record<(typeof ANSWER_TYPES)[number], AnswerForm<Generator<Buffer> | AsyncGenerator<Buffer>>>
+>;

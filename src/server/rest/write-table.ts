@@ -1,7 +1,7 @@
 /** Writes the table of an analysis as CSV or as a NumPy file of named columns. */
 import { type AnalysisTable, tableLines } from "../../analysis/table.js";
 import { RequestError } from "../../errors.js";
-import { npyHeader } from "./answer-cutout.js";
+import { npyHeader } from "./numpy-files.js";
 
 /** Forms of an analysis, the default first; all but JSON are tables. */
 export const ANALYSIS_TYPES = ["application/json", "text/csv", "application/x-npy"] as const;

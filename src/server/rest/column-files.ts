@@ -1,0 +1,107 @@
+/** Writes records as columns with names: Arrow streams and Parquet files. */
+import { setImmediate } from "node:timers/promises";
+import type { UnwrittenAnswer } from "./write-answer.js";
+
+/** Records that are written together, about a time slice of work. */
+const BATCH_RECORDS = 32_768;
+
+interface Column {
+  readonly name: string;
+  readonly values: Float32Array | Float64Array;
+}
+
+/** The columns of an answer: its components and, if there are several times, the time before them. */
+function namesOf({ times, components }: UnwrittenAnswer): readonly string[] {
+  return times.length > 1 ? ["time", ...components] : components;
+}
+
+/** The records of an answer, some at a time; others have their turn between. */
+async function* batches({ result, timeCount, times, components }: UnwrittenAnswer): AsyncGenerator<readonly Column[]> {
+  const width = components.length;
+  const timed = result.recordTimes === undefined ? 0 : result.itemsPerPoint;
+  const timeOf = (item: number): number =>
+    times[timed > 0 ? item % timed : Math.floor(item / (result.items / timeCount))] as number;
+  let item = 0;
+  for (const part of result.values) {
+    for (let from = 0; from < part.length; from += width * BATCH_RECORDS) {
+      const records = part.subarray(from, from + width * BATCH_RECORDS);
+      const count = records.length / width;
+      const first = item;
+      item += count;
+      const columns = components.map((name, c) => {
+        const values = new Float32Array(count);
+        for (let i = 0; i < count; i++) values[i] = records[width * i + c] as number;
+        return { name, values };
+      });
+      const time = Float64Array.from({ length: times.length > 1 ? count : 0 }, (_, i) => timeOf(first + i));
+      yield times.length > 1 ? [{ name: "time", values: time }, ...columns] : columns;
+      await setImmediate();
+    }
+  }
+}
+
+/** What a file says of its origin: the members of a JSON answer before its values. */
+export function originOf({ about: { times: _, ...about } }: UnwrittenAnswer): readonly (readonly [string, string])[] {
+  return Object.entries(about).map(([name, value]) => [
+    name,
+    typeof value === "string" ? value : JSON.stringify(value),
+  ]);
+}
+
+/** An Arrow stream: a batch of records for each that is written. */
+export async function* arrowStream(answer: UnwrittenAnswer): AsyncGenerator<Buffer> {
+  const { Field, Float32, Float64, makeData, RecordBatch, RecordBatchStreamWriter, Schema, Struct } = await import(
+    "apache-arrow"
+  );
+  const typeOf = (name: string) => (name === "time" ? new Float64() : new Float32());
+  const fields = namesOf(answer).map((name) => new Field(name, typeOf(name), false));
+  const schema = new Schema(fields, new Map(originOf(answer)));
+  const batchOf = (columns: readonly Column[]) => {
+    const children = columns.map(({ name, values }) => makeData({ type: typeOf(name), data: values as never }));
+    const length = columns[0]?.values.length ?? 0;
+    return new RecordBatch(schema, makeData({ type: new Struct(fields), length, children }));
+  };
+  const written = async function* () {
+    // A batch without records says what the columns are, should none follow.
+    yield batchOf(
+      fields.map(({ name }) => ({ name, values: name === "time" ? new Float64Array(0) : new Float32Array(0) })),
+    );
+    for await (const columns of batches(answer)) yield batchOf(columns);
+  };
+  const writer = new RecordBatchStreamWriter();
+  const ended = writer.writeAll(written());
+  for await (const bytes of writer) yield Buffer.from(bytes);
+  await ended;
+}
+
+/** A Parquet file, not compressed: a row group for each batch. */
+export async function* parquetFile(answer: UnwrittenAnswer): AsyncGenerator<Buffer> {
+  const { ByteWriter, ParquetWriter } = await import("hyparquet-writer");
+  const bytes = new ByteWriter();
+  const taken = (): Buffer => {
+    const some = Buffer.from(bytes.getBuffer());
+    bytes.index = 0;
+    return some;
+  };
+  const typeOf = (name: string) => (name === "time" ? "DOUBLE" : "FLOAT");
+  const columns = namesOf(answer);
+  const writer = new ParquetWriter({
+    writer: bytes,
+    codec: "UNCOMPRESSED",
+    createdBy: "fieldprobe",
+    schema: [
+      { name: "root", num_children: columns.length },
+      ...columns.map((name) => ({ name, type: typeOf(name), repetition_type: "REQUIRED" }) as const),
+    ],
+    kvMetadata: originOf(answer).map(([key, value]) => ({ key, value })),
+  });
+  for await (const batch of batches(answer)) {
+    writer.write({
+      columnData: batch.map(({ name, values }) => ({ name, data: values, encoding: "PLAIN" as const })),
+      rowGroupSize: BATCH_RECORDS,
+    });
+    yield taken();
+  }
+  writer.finish();
+  yield taken();
+}
