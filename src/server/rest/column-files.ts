@@ -1,11 +1,11 @@
 /** Writes records as columns with names: Arrow streams and Parquet files. */
 import { setImmediate } from "node:timers/promises";
-import type { UnwrittenAnswer } from "./write-answer.js";
+import { originOf, type UnwrittenAnswer } from "./unwritten-answer.js";
 
 /** Records that are written together, about a time slice of work. */
 const BATCH_RECORDS = 32_768;
 
-interface Column {
+interface NamedColumn {
   readonly name: string;
   readonly values: Float32Array | Float64Array;
 }
@@ -16,7 +16,12 @@ function namesOf({ times, components }: UnwrittenAnswer): readonly string[] {
 }
 
 /** The records of an answer, some at a time; others have their turn between. */
-async function* batches({ result, timeCount, times, components }: UnwrittenAnswer): AsyncGenerator<readonly Column[]> {
+async function* batches({
+  result,
+  timeCount,
+  times,
+  components,
+}: UnwrittenAnswer): AsyncGenerator<readonly NamedColumn[]> {
   const width = components.length;
   const timed = result.recordTimes === undefined ? 0 : result.itemsPerPoint;
   const timeOf = (item: number): number =>
@@ -40,23 +45,14 @@ async function* batches({ result, timeCount, times, components }: UnwrittenAnswe
   }
 }
 
-/** What a file says of its origin: the members of a JSON answer before its values. */
-export function originOf({ about: { times: _, ...about } }: UnwrittenAnswer): readonly (readonly [string, string])[] {
-  return Object.entries(about).map(([name, value]) => [
-    name,
-    typeof value === "string" ? value : JSON.stringify(value),
-  ]);
-}
-
 /** An Arrow stream: a batch of records for each that is written. */
 export async function* arrowStream(answer: UnwrittenAnswer): AsyncGenerator<Buffer> {
-  const { Field, Float32, Float64, makeData, RecordBatch, RecordBatchStreamWriter, Schema, Struct } = await import(
-    "apache-arrow"
-  );
+  const arrow = await import("apache-arrow");
+  const { Field, Float32, Float64, makeData, RecordBatch, RecordBatchStreamWriter, Schema, Struct } = arrow;
   const typeOf = (name: string) => (name === "time" ? new Float64() : new Float32());
   const fields = namesOf(answer).map((name) => new Field(name, typeOf(name), false));
   const schema = new Schema(fields, new Map(originOf(answer)));
-  const batchOf = (columns: readonly Column[]) => {
+  const batchOf = (columns: readonly NamedColumn[]) => {
     const children = columns.map(({ name, values }) => makeData({ type: typeOf(name), data: values as never }));
     const length = columns[0]?.values.length ?? 0;
     return new RecordBatch(schema, makeData({ type: new Struct(fields), length, children }));

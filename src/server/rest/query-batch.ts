@@ -18,7 +18,8 @@ import { PendingQuery } from "./pending-query.js";
 import { oneOf } from "./schemas.js";
 import { compute, describeAnswer } from "./serve-operation.js";
 import { trackingOf } from "./tracking-query.js";
-import { type UnwrittenAnswer, WRITERS } from "./write-answer.js";
+import type { UnwrittenAnswer } from "./unwritten-answer.js";
+import { WRITERS } from "./write-answer.js";
 
 /** Most queries of a batch. */
 export const MOST_QUERIES = 64;

@@ -14,16 +14,9 @@ import { tellOrigin } from "./origin.js";
 import { type ApiRequest, optionalArraysOf, textsOfQueryString } from "./parameters.js";
 import { type AskedQuery, PendingQuery } from "./pending-query.js";
 import { readBody, readerFor } from "./read-body.js";
+import { shapeOf, type UnwrittenAnswer } from "./unwritten-answer.js";
 import { readAlong, valuesAlong } from "./values-along.js";
-import {
-  ANSWER_TYPES,
-  columnsOf,
-  largeAnswer,
-  shapeOf,
-  type UnwrittenAnswer,
-  WRITERS,
-  withColumns,
-} from "./write-answer.js";
+import { ANSWER_TYPES, columnsOf, largeAnswer, WRITERS, withColumns } from "./write-answer.js";
 
 /** Members that a route adds to the received request. */
 export interface RouteMembers extends Omit<AskedQuery, "stream"> {

@@ -3,44 +3,12 @@ import { joinedValues, type Result } from "../../engine/contract/query.js";
 import { FloatWriter } from "../../float32/format.js";
 import type { QueryTexts, RecordForm } from "../../text/text-task.js";
 import { isLarge, writeHere, writtenRecords } from "../../text/written-records.js";
-import { arrowStream, originOf, parquetFile } from "./column-files.js";
+import { arrowStream, parquetFile } from "./column-files.js";
 import { npyFile, npzFile, numberArray, textArray } from "./numpy-files.js";
-import type { AlongValues } from "./values-along.js";
-
-/** An answer before it is written in some form. */
-export interface UnwrittenAnswer {
-  /** The result of all times, one after another. */
-  readonly result: Result;
-  /** Times asked for, at least 1. */
-  readonly timeCount: number;
-  /**
-   * The times asked for, or that of each record with `recordTimes`, as written; none if the operation has no time.
-   */
-  readonly times: readonly number[];
-  /** Names of the components of a record. */
-  readonly components: readonly string[];
-  /** Quantities at the records, which JSON has in a member of their own, and other forms in columns. */
-  readonly along?: readonly AlongValues[];
-  /** Members of a JSON answer before its values. */
-  readonly about: Readonly<Record<string, unknown>>;
-}
+import { originOf, shapeOf, type UnwrittenAnswer } from "./unwritten-answer.js";
 
 const PASSAGE_BYTES = 64 * 1024;
 const PASSAGE_FLOATS = PASSAGE_BYTES / 4;
-
-/**
- * The shape of an answer in C order: times, points, records of a point, components. Several times or records make a
- * dimension; one does not.
- */
-export function shapeOf({ result, timeCount }: UnwrittenAnswer): number[] {
-  const records = result.itemsPerPoint;
-  return [
-    ...(timeCount > 1 ? [timeCount] : []),
-    records === 0 ? 0 : result.items / records / timeCount,
-    ...(records > 1 ? [records] : []),
-    result.components,
-  ];
-}
 
 /** Little-endian float32, copied passage by passage, so that nothing is sent from memory that workers may write to. */
 function* octets(answer: UnwrittenAnswer): Generator<Buffer> {

@@ -3,7 +3,8 @@ import { tableFromIPC } from "apache-arrow";
 import { unzipSync } from "fflate";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { describe, expect, it } from "vitest";
-import { type ANSWER_TYPES, type UnwrittenAnswer, WRITERS } from "../../../src/server/rest/write-answer.js";
+import type { UnwrittenAnswer } from "../../../src/server/rest/unwritten-answer.js";
+import { type ANSWER_TYPES, WRITERS } from "../../../src/server/rest/write-answer.js";
 
 const COUNT = 70_000;
 const COMPONENTS = ["x", "y", "z"];

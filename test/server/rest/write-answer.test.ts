@@ -1,13 +1,7 @@
 /** The forms of an answer. */
 import { describe, expect, it } from "vitest";
-import {
-  ANSWER_TYPES,
-  largeAnswer,
-  nested,
-  streamedRows,
-  type UnwrittenAnswer,
-  WRITERS,
-} from "../../../src/server/rest/write-answer.js";
+import type { UnwrittenAnswer } from "../../../src/server/rest/unwritten-answer.js";
+import { ANSWER_TYPES, largeAnswer, nested, streamedRows, WRITERS } from "../../../src/server/rest/write-answer.js";
 import { textsHere } from "../../support/texts-here.js";
 
 it("writes each time of a long list once, whatever the length", () => {
