@@ -58,6 +58,7 @@ export const TOOLKITS = {
     packages: ["python3-numpy", "python3-xarray", "python3-h5netcdf", "python3-netcdf4"],
     probe: [DEBIAN_PYTHON, "-c", "import numpy, xarray, h5netcdf, netCDF4"],
   },
+  nginx: { name: "nginx", packages: ["nginx-light"], probe: shell("command -v nginx") },
   pytest: {
     name: "pytest",
     packages: ["python3-numpy", "python3-pytest", "python3-setuptools", "python3-wheel", "python3-venv", "python3-pip"],

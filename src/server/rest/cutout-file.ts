@@ -15,6 +15,7 @@ import { tooManyPoints } from "../../errors.js";
 import { negotiate } from "../http/negotiate.js";
 import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
+import { isUnchanged, tellOrigin } from "./origin.js";
 import { refuse } from "./parameters.js";
 import { CLOSED, optionalText } from "./schemas.js";
 import { compute } from "./serve-operation.js";
@@ -105,6 +106,7 @@ export function serveCutoutFile(
   return compute(service, { name: "cutout" }, request as FastifyRequest, reply, async (life) => {
     const form = negotiate(request.headers.accept, [CUTOUT_FILES[ending]]);
     const dataset = life.dataset(name);
+    if (isUnchanged(service, request as FastifyRequest, reply, dataset, form)) return reply.code(304).send();
     const selection = await readSelection(thread, dataset, request.query);
     const count = countOf(selection);
     const { points, name: limit } = life.limit({
@@ -115,7 +117,8 @@ export function serveCutoutFile(
     await life.admit(count);
     await life.enter(count);
     const file = nameOf(dataset, selection);
-    reply.type(form).header("vary", "Accept").header("content-disposition", `attachment; filename="${file}.${ending}"`);
+    tellOrigin(reply, dataset, request.query);
+    reply.type(form).header("content-disposition", `attachment; filename="${file}.${ending}"`);
     return sendWritten(life, reply, `${file}.${ending}`, (folder) =>
       thread.write(dataset, selection, join(folder, `${file}.h5`)),
     );

@@ -3,9 +3,10 @@ import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { DataError } from "../../errors.js";
+import { version } from "../../version.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { NodeBox } from "../bricks/stored-box.js";
-import { AXIS_NAMES, type Axis, type Dataset, type FieldName } from "../file/dataset.js";
+import { AXIS_NAMES, type Axis, claimText, type Dataset, type FieldName } from "../file/dataset.js";
 import { Hdf5Writer } from "../hdf5/writer.js";
 
 /** The selection to cut: fields, stored frames from 0, nodes from 0. */
@@ -99,6 +100,9 @@ function writeAttributes(writer: Hdf5Writer, dataset: Dataset, { frames, box }: 
     writer.attribute(`${axis}_step`, 1);
   }
   writer.attribute("filterWidth", 1);
+  writer.attribute("fieldprobe_version", version);
+  writer.attribute("fieldprobe_manifest", dataset.digest);
+  if (dataset.assumed.length > 0) writer.attribute("fieldprobe_assumed", dataset.assumed.map(claimText).join("; "));
 }
 
 function coordinates({ origin, spacing, coordinates: table }: Axis, first: number, count: number): Float64Array {

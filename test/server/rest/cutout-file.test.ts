@@ -47,9 +47,21 @@ it("sends the nodes of a box with their coordinates", async () => {
     }
     expect([...(file.get("xcoor") as unknown as { value: Float64Array }).value]).toEqual([2, 3, 4, 5]);
     expect(file.keys()).not.toContain("Pressure_0002");
+    const manifest = response.headers.get("fieldprobe-manifest");
+    expect(manifest).toMatch(/^[0-9a-f]{64}$/);
+    expect(file.attrs.fieldprobe_manifest?.value).toBe(manifest);
+    expect(file.attrs.fieldprobe_version?.value).toBe(response.headers.get("fieldprobe-version"));
   } finally {
     file.close();
   }
+});
+
+it("answers 304 to who holds the file", async () => {
+  const query = "fields=pressure&end=4,4,4";
+  const tag = (await ask(query)).headers.get("etag") as string;
+  const url = `${service.url}/api/datasets/counted/cutout.h5?${query}`;
+  expect((await fetch(url, { headers: { "if-none-match": tag } })).status).toBe(304);
+  expect((await ask("fields=pressure&end=4,4,3")).headers.get("etag")).not.toBe(tag);
 });
 
 it("describes the same file for ParaView", async () => {
