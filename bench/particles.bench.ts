@@ -1,11 +1,13 @@
 /** Measures the cost of a step of particle tracking beside interpolation, and what it allocates. */
 import { fileURLToPath } from "node:url";
+import { groupsOfTimes, triplesOf } from "../dist/engine/contract/own-times.js";
 import type { Query } from "../dist/engine/contract/query.js";
-import { alternate, type Contestant } from "./alternate.js";
+import { operationOf } from "../dist/operations.js";
+import { alternate, type Contestant, inTurn } from "./alternate.js";
 import { ask, type Check, openOn, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";
 import { bytesPerStep } from "./particle-heap.js";
-import { type BenchOptions, type Row, summarise } from "./row.js";
+import { type BenchOptions, type Row, ratioRow, summarise } from "./row.js";
 
 const DATA = fileURLToPath(new URL("../data", import.meta.url));
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -59,32 +61,96 @@ export async function benchParticles({ quick }: BenchOptions): Promise<Row[]> {
       const about = { case: "GetPosition Lag6, allocated", unit: "bytes/step", params: set };
       return { ...row, ...about, ...summarise(figures[i] ?? []) };
     });
-    return [...rows, ...allocated, ...(await million(positions, quick ? 3 : 7))];
+    const [all, own] = [await million(positions, quick ? 3 : 7), await ownTimes(positions, quick ? 3 : 7)];
+    return [...rows, ...allocated, ...all, ...own];
+  } finally {
+    await engine.close(1000);
+  }
+}
+
+/** How the particles of `million` are moved; with dopri5 for as long, in steps that keep the default tolerance. */
+const MOVED = {
+  heun: { dt: STEP, nt: 20 },
+  rk4: { dt: STEP, nt: 20, integrator: "rk4" },
+  dopri5: { dt: 0.05, nt: 1, integrator: "dopri5" },
+} as const;
+
+/**
+ * A million steps of particles, or as many as there are in 20 steps of these, on two workers: seconds of time and of
+ * CPU, and particle steps a second.
+ */
+async function million(positions: Float32Array, rounds: number): Promise<Row[]> {
+  const workers = 2;
+  const points = positions.length / 3;
+  const engine = await openOn(DATA, workers, CACHE_BYTES);
+  try {
+    const contestants = Object.entries(MOVED).map(([name, moved]) => {
+      const track: Query = { ...COMMON, operation: "GetPosition", StartTime: START, ...moved };
+      let taken = 20 * points;
+      const count: Check = (values) => {
+        if (name !== "dopri5") return;
+        taken = 0;
+        for (let i = 3; i < values.length; i += 4) taken += values[i] as number;
+      };
+      return {
+        name,
+        samples: [] as { wall: number; cpu: number; rate: number }[],
+        run: async (): Promise<void> => {
+          const { milliseconds, cpuMilliseconds } = await ask(engine, track, positions, count);
+          const one = { wall: milliseconds / 1000, cpu: cpuMilliseconds / 1000, rate: (1000 * taken) / milliseconds };
+          contestants.find((other) => other.name === name)?.samples.push(one);
+        },
+      };
+    });
+    await inTurn(
+      contestants.map(({ run }) => run),
+      rounds + 1,
+    );
+    const params = { points, workers, nodes: 32, temporal: "PCHIP" };
+    const rows = contestants.flatMap(({ name, samples }): Row[] => {
+      const row = { bench: "particles", case: `GetPosition Lag6, ${name}`, params };
+      const of = (key: "wall" | "cpu" | "rate") => summarise(samples.slice(1).map((sample) => sample[key]));
+      return [
+        { ...row, backend: "wall", unit: "s", ...of("wall") },
+        { ...row, backend: "cpu", unit: "s", ...of("cpu") },
+        { ...row, backend: "fieldprobe", unit: "steps/s", ...of("rate") },
+      ];
+    });
+    const [heun = [], rk4 = []] = contestants.map(({ samples }) => samples.slice(1).map(({ cpu }) => cpu));
+    return [
+      ...rows,
+      ratioRow({ bench: "particles", case: "GetPosition Lag6, rk4", unit: "of heun, cpu", params }, rk4, heun),
+    ];
   } finally {
     await engine.close(1000);
   }
 }
 
 /**
- * A million steps of particles, or as many as there are in 20 steps of these, on two workers: seconds of time and of
- * CPU.
+ * Points with times of their own over ten frames against as many at one time, one worker: CPU of both, and their ratio.
  */
-async function million(positions: Float32Array, rounds: number): Promise<Row[]> {
-  const workers = 2;
-  const steps = 20;
+async function ownTimes(positions: Float32Array, rounds: number): Promise<Row[]> {
   const points = positions.length / 3;
-  const engine = await openOn(DATA, workers, CACHE_BYTES);
+  const engine = await openOn(DATA, 1, CACHE_BYTES);
   try {
-    const track: Query = { ...COMMON, operation: "GetPosition", StartTime: START, dt: STEP, nt: steps };
-    await ask(engine, track, positions);
-    const asked = [];
-    for (let round = 0; round < rounds; round++) asked.push(await ask(engine, track, positions));
-    const params = { points, steps, workers, nodes: 32, temporal: "PCHIP" };
-    const row = { bench: "particles", case: "GetPosition Lag6, all steps", unit: "s", params };
-    return [
-      { ...row, backend: "wall", ...summarise(asked.map(({ milliseconds }) => milliseconds / 1000)) },
-      { ...row, backend: "cpu", ...summarise(asked.map(({ cpuMilliseconds }) => cpuMilliseconds / 1000)) },
-    ];
+    const query: Query = { ...COMMON, operation: "GetVelocity", temporalInterpolation: "PCHIP" };
+    const dataset = engine.find("isotropic32") as NonNullable<ReturnType<typeof engine.find>>;
+    const random = randomNumbers(5);
+    const times = Float64Array.from({ length: points }, () => 0.1 + 2 * random());
+    const each = async (): Promise<number> => {
+      const before = process.cpuUsage();
+      const groups = groupsOfTimes(query, operationOf("GetVelocity"), dataset, "time", times);
+      for (const group of groups) await ask(engine, group.query, triplesOf(positions, group.points));
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / points;
+    };
+    const one = async (): Promise<number> =>
+      (1000 * (await ask(engine, { ...query, time: START }, positions)).cpuMilliseconds) / points;
+    const row = { bench: "particles", backend: "cpu", unit: "us/point", params: { points, workers: 1, nodes: 32 } };
+    const own: Contestant = { row: { ...row, case: "GetVelocity Lag6, a time each" }, run: each };
+    const same: Contestant = { row: { ...row, case: "GetVelocity Lag6, one time" }, run: one };
+    const close = { case: "GetVelocity Lag6, a time each", unit: "of one time", over: own, under: same };
+    return await alternate([own, same], rounds, false, [close]);
   } finally {
     await engine.close(1000);
   }
