@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { freeAddresses } from "../../bench/free-addresses.js";
@@ -11,12 +11,14 @@ import { Cluster } from "../../src/cluster/cluster.js";
 import { Peers } from "../../src/cluster/peers.js";
 import { type Config, loadConfig } from "../../src/config.js";
 import { digestBuild } from "../../src/engine/contract/build-digest.js";
+import { groupsOfTimes, triplesOf } from "../../src/engine/contract/own-times.js";
 import type { Engine, Query } from "../../src/engine/contract/query.js";
 import { BufferPool } from "../../src/engine/main/buffers.js";
 import type { Carrier } from "../../src/engine/main/carrier.js";
 import { openEngine } from "../../src/engine/main/engine.js";
 import { openPool } from "../../src/engine/main/pool.js";
 import { WorkerError } from "../../src/errors.js";
+import { operationOf } from "../../src/operations.js";
 import { writeCube } from "../../tools/generate/cube.js";
 import { runQuery } from "../support/run-query.js";
 import { scratchFolder } from "../support/scratch.js";
@@ -63,6 +65,7 @@ it("counts pieces as asked only where a peer was asked", async () => {
 
 describe("a query that one of two processes fails at", () => {
   const folder = scratchFolder();
+  const folderOfTimes = scratchFolder();
   const engines: Engine[] = [];
   const QUERY: Query = { operation: "GetVelocity", dataset: "cube", time: 0, spatialInterpolation: "Lag4" };
   const points = Float32Array.from({ length: 300 }, (_, i) => (i * 0.618) % 6.28);
@@ -76,7 +79,7 @@ describe("a query that one of two processes fails at", () => {
     const clusters: Cluster[] = [];
     for (const [i, listen] of peers.entries()) {
       const common = {
-        DATA: folder,
+        DATA: [folder, folderOfTimes].join(delimiter),
         WORKERS: "1",
         CACHE_BYTES: "1048576",
         PEERS: peers.join(","),
@@ -97,6 +100,8 @@ describe("a query that one of two processes fails at", () => {
   beforeAll(async () => {
     const cube = { kind: "random", nodes: [128, 128, 128], steps: 1, filter: "none", seed: 3, chunk: null } as const;
     await writeCube({ ...cube, name: "cube", folder }, () => {});
+    const timed = { ...cube, nodes: [64, 64, 64], steps: 5 } as const;
+    await writeCube({ ...timed, name: "timed", folder: folderOfTimes }, () => {});
   });
   afterEach(async () => {
     for (const engine of engines.splice(0)) await engine.close(1000);
@@ -129,6 +134,26 @@ describe("a query that one of two processes fails at", () => {
     );
     for (const spy of [taken, given]) spy.mockRestore();
     expect(answer).toEqual(await runQuery(one, QUERY, points, [], { alone: true }));
+  });
+
+  it("asks no peer about points with a time each, and others about those that share a time", async () => {
+    const clusters = await open([{}, {}]);
+    const asked = () => clusters.map((cluster) => cluster.status().pieces?.asked ?? 0);
+    const query = { ...QUERY, dataset: "timed", temporalInterpolation: "PCHIP" } as const;
+    const times = Float64Array.from({ length: 100 }, (_, i) => 0.11 + 0.0007 * i);
+    const dataset = engines[0]?.find("timed") as NonNullable<ReturnType<Engine["find"]>>;
+    for (const engine of engines)
+      for (const group of groupsOfTimes(query, operationOf("GetVelocity"), dataset, "time", times)) {
+        const own = triplesOf(points, group.points);
+        const before = asked();
+        const answer = await runQuery(engine, group.query, own);
+        expect(asked()).toEqual(before);
+        expect(answer).toEqual(await runQuery(engine, group.query, own, [], { alone: true }));
+        const [first] = group.points;
+        const alone = await runQuery(engine, { ...query, time: times[first as number] as number }, own.subarray(0, 3));
+        expect(alone).toEqual(answer.subarray(0, 3));
+      }
+    expect(Math.max(...asked())).toBeGreaterThan(0);
   });
 
   it("needs no peer at points whose bricks are cached, in data larger than one cache", async () => {
