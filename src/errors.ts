@@ -60,11 +60,32 @@ export class LimitError extends FieldprobeError {
   }
 }
 
-/** More points than a limit admits; `most` is 0 if the work for one point alone exceeds it. */
-export function tooManyPoints(limit: string, count: number, most: number): LimitError {
+/** What a limit of particle steps admits. */
+export interface StepLimit {
+  readonly most: number;
+  /** Steps of each particle, and particle steps that a step counts as. */
+  readonly steps: number;
+  readonly weight: number;
+}
+
+/**
+ * More points than a limit admits; `most` is 0 if the work for one point alone exceeds it.
+ *
+ * @param tracking the limit of particle steps, if it is that and `count` is the number of all particles
+ */
+export function tooManyPoints(limit: string, count: number, most: number, tracking?: StepLimit): LimitError {
   const fits = limit === "query.particleSteps" ? `: ${most} particles fit with as many steps` : "";
   const why = most === 0 ? `: a single point exceeds ${limit}` : fits;
-  return new LimitError(limit, `Request size too large (${count} > ${most})${why}`);
+  const steps = tracking === undefined ? "" : `${why === "" ? ": " : ""}${stepsThatFit(count, tracking, most > 0)}`;
+  return new LimitError(limit, `Request size too large (${count} > ${most})${why}${steps}`);
+}
+
+/** The end of the message: how many steps fit for as many particles, and what was asked. */
+function stepsThatFit(count: number, { most, steps, weight }: StepLimit, several: boolean): string {
+  const fit = Math.floor(most / (count * weight));
+  const others = fit === 0 ? "" : `${several ? ", or" : ";"} ${fit} steps of ${count} particles`;
+  const each = weight === 1 ? "" : `, of which a step here counts ${weight}`;
+  return `${others} (${count * steps * weight} particle steps${each}, were asked, the limit is ${most})`;
 }
 
 /** The token is missing, unknown or disabled, or its rate is used up. */

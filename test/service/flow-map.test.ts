@@ -105,6 +105,11 @@ describe("flow maps", () => {
     [{ ...seeds, box: { count: [2] } }, "Either plane or box must be given.", "plane"],
     [{ ...seeds, derivatives: "Lag8" }, /^derivatives must be one of None_Fd4, /, "derivatives"],
     [{ ...seeds, end: 0.4 }, "The end of a flow map must not be its start.", "end"],
+    [
+      { plane: { normal: "z", at: 1, count: [2000, 1000] }, derivatives: "None_Fd4" },
+      /^Request size too large \(2000000 > 520833\): 520833 particles fit with as many steps, or 3 steps of 2000000 particles \(192000000 particle steps, of which a step here counts 8, were asked, the limit is 50000000\)$/,
+      undefined,
+    ],
     [{ ...seeds, end: 99 }, /^Time 99 out of range/, "EndTime"],
     [{ ...seeds, quantities: ["area"] }, /^quantities\[0\]: /, "quantities[0]"],
     [{ ...seeds, window: { origin: [1], extent: [1] } }, "window has an origin and an extent of 2 numbers.", "window"],

@@ -3,6 +3,7 @@
 import type { DerivedPlan } from "../../analysis/derived.js";
 import type { Merged, ReductionPlan } from "../../analysis/plan.js";
 import type { SpectrumPlan, SpectrumSums } from "../../analysis/spectrum.js";
+import type { StepLimit } from "../../errors.js";
 import type {
   FieldName,
   Integrator,
@@ -154,8 +155,8 @@ export interface Evaluation {
   readonly velocities: TripleSink;
   /** Nodes of a search or a cutout, which count like points; 0 for other queries. */
   readonly nodes: number;
-  /** The largest number of points of this query, and the name of the limit that sets it. */
-  readonly limit: { readonly points: number; readonly name: string };
+  /** The largest number of points of this query, the name of the limit that sets it, and the steps if it is theirs. */
+  readonly limit: { readonly points: number; readonly name: string; readonly tracking?: StepLimit };
   /** Evaluations of a field that the query takes for the points so far; 0 for a bad query. */
   readonly work: number;
   /** Records of three numbers in the answer at a point, if it has more than one and is held as a whole. */

@@ -19,7 +19,7 @@ import { checkAvailable } from "../contract/check-available.js";
 import { filterFields, letterOf } from "../contract/fields-asked.js";
 import { cutoutRegion, type NodeRegion, searchRegion } from "../contract/node-region.js";
 import { countRecords } from "../contract/particle-records.js";
-import type { Query } from "../contract/query.js";
+import type { Evaluation, Query } from "../contract/query.js";
 
 /** A checked query: its dataset and the work per point. */
 export interface CheckedQuery {
@@ -272,15 +272,16 @@ function checkLayers({ filterlength, nlayers }: Query, dataset: Dataset): number
  * The largest number of points of a query, and the name of the limit that sets it; `query.points` bounds points and
  * records.
  */
-export function pointLimit(
-  limits: Limits,
-  checked: CheckedQuery | null,
-): { readonly points: number; readonly name: string } {
-  const bounds = [{ points: Math.floor(limits["query.points"] / (checked?.itemsPerPoint ?? 1)), name: "query.points" }];
+export function pointLimit(limits: Limits, checked: CheckedQuery | null): Evaluation["limit"] {
+  const bounds: Evaluation["limit"][] = [
+    { points: Math.floor(limits["query.points"] / (checked?.itemsPerPoint ?? 1)), name: "query.points" },
+  ];
   if (checked && checked.steps > 0) {
     // A step of Heun counts as one, others by their evaluations.
-    const steps = (checked.steps * evaluationsOf(checked)) / STAGES.heun;
-    bounds.push({ points: Math.floor(limits["query.particleSteps"] / steps), name: "query.particleSteps" });
+    const weight = evaluationsOf(checked) / STAGES.heun;
+    const most = limits["query.particleSteps"];
+    const points = Math.floor(most / (checked.steps * weight));
+    bounds.push({ points, name: "query.particleSteps", tracking: { most, steps: checked.steps, weight } });
   }
   if (checked && checked.samples > 1) {
     bounds.push({ points: Math.floor(limits["query.filterSamples"] / checked.samples), name: "query.filterSamples" });

@@ -55,7 +55,7 @@ export class Execution implements Evaluation {
   readonly points: Collector;
   readonly velocities: Collector;
   readonly nodes = 0;
-  readonly limit: { readonly points: number; readonly name: string };
+  readonly limit: Evaluation["limit"];
   readonly #setting: QueryContext;
   readonly #checked: CheckedQuery | null;
   readonly #life: QueryLife;
@@ -154,7 +154,7 @@ export class Execution implements Evaluation {
       const what = this.#checked?.operation.family === "track" ? "A path" : "The answer at a point";
       return new LimitError("query.points", `${what} has too many records (${records} > ${most})`);
     }
-    if (count > this.limit.points) return tooManyPoints(this.limit.name, count, this.limit.points);
+    if (count > this.limit.points) return tooManyPoints(this.limit.name, count, this.limit.points, this.limit.tracking);
     const given = this.velocities.count;
     if (given === 0 || given === count) return null;
     return new RequestError("InvalidRequest", `InitialV has ${given} vectors for ${count} points.`, {

@@ -54,10 +54,7 @@ export interface LivingReply {
 }
 
 /** The number of points that a request may have, and the name of the limit that says so. */
-export interface PointLimit {
-  readonly points: number;
-  readonly name: string;
-}
+export type PointLimit = Evaluation["limit"];
 
 /**
  * The life of a request, in this order: `begin`, `authorise`, `openBody` with `admit` and `start`, `enter`, `computed`,
@@ -136,8 +133,8 @@ export class RequestLife {
   /** The smaller of a limit and that of the token, less what queries before the last `settle` have used. */
   limit(other: PointLimit): PointLimit {
     const token = this.#tokenPoints;
-    const { points, name } = token > 0 && token < other.points ? { points: token, name: "token.points" } : other;
-    return { points: Math.max(0, points - this.#settled), name };
+    const limit = token > 0 && token < other.points ? { points: token, name: "token.points" } : other;
+    return { ...limit, points: Math.max(0, limit.points - this.#settled) };
   }
 
   /** Counts the points so far against the limits of the queries that follow. */

@@ -6,6 +6,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { Query } from "../../engine/contract/query.js";
+import { tooManyPoints } from "../../errors.js";
 import { RECORDS, type SpatialInterpolation, VALUES } from "../../operations.js";
 import { version } from "../../version.js";
 import { negotiate } from "../http/negotiate.js";
@@ -96,7 +97,9 @@ export function serveFlowMap(
     const dataset = life.dataset(name);
     const grid = seedsOf(asked, dataset);
     const evaluation = life.start(queryOf(asked, dataset));
-    const writer = new TripleWriter(evaluation.points, life.limit(evaluation.limit));
+    const { points, name: limit, tracking } = life.limit(evaluation.limit);
+    if (pointsOf(grid) > points) throw tooManyPoints(limit, pointsOf(grid), points, tracking);
+    const writer = new TripleWriter(evaluation.points, { points, name: limit });
     await writeGrid(grid, writer, life.slices);
     await life.enter();
     const result = await evaluation.finish();

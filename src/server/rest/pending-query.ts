@@ -272,9 +272,9 @@ export class PendingQuery {
 
   /** @throws LimitError if the points of all times are more than a query may have */
   #checkCount({ limit }: Evaluation, times: number): void {
-    const { points, name } = this.#life.limit(limit);
+    const { points, name, tracking } = this.#life.limit(limit);
     const count = times * Math.max(times > 1 ? 1 : 0, this.#points?.count ?? 0);
-    if (count > points) throw tooManyPoints(name, count, points);
+    if (count > points) throw tooManyPoints(name, count, points, tracking);
   }
 
   /** Answers points that have times of their own. */

@@ -148,8 +148,8 @@ export function pathsFor(life: RequestLife, dataset: Dataset): Paths {
     roomFor(query, count) {
       total = count;
       const { recordEvery: _, ...unrecorded } = query;
-      const { points, name } = limitOf(unrecorded);
-      if (count > points) throw tooManyPoints(name, count, points);
+      const { points, name, tracking } = limitOf(unrecorded);
+      if (count > points) throw tooManyPoints(name, count, points, tracking);
       return limitOf(query).points;
     },
     async along(query, points) {
