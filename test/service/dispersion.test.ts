@@ -162,7 +162,7 @@ describe("dispersion", () => {
   it("is refused if it takes too many steps", async () => {
     const { detail } = await ask({ start: 0, end: 1.9, dt: 1e-5, seeds: { random: 1000 } });
     expect(detail).toMatch(
-      /^Request size too large \(1000 > 131\): 131 particles fit with as many steps, or 25000 steps of 1000 particles \(38000\d{4} particle steps, of which a step here counts 2, were asked, the limit is 50000000\)$/,
+      /^Request size too large \(1000 > 131\): 131 particles fit with as many steps, or 25000 steps of 1000 particles \(3799\d{5} particle steps, of which a step here counts 2, were asked, the limit is 50000000\)$/,
     );
   });
 });
