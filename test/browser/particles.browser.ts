@@ -40,6 +40,47 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
     },
   );
 
+  it("releases particles one after another by an integrator, and colours their paths by a quantity", async () => {
+    const watched = await openPage(stage.browser, `${stage.service.url}/?dataset=isotropic32&count=16&dt=0.05&steps=8`);
+    const { page, requests } = watched;
+    await page.click("text=3-D");
+    await page.waitForSelector("#integrator");
+    await page.selectOption("#integrator", "dopri5");
+    await page.selectOption("#along", "speed");
+    await page.fill("#release", "0.4");
+    await page.click("text=Launch");
+    await page.waitForSelector("#scene[data-longest-segment]");
+    expect(requests.find((url) => url.includes("/trajectories?"))).toMatch(
+      /integrator=dopri5&columns=xyzt&with=norm%28u%29/,
+    );
+    expect(await page.textContent("#path-colours")).toMatch(
+      /Colours from dark to bright: Speed \|u\| from 0\.\d+ to \d/,
+    );
+    expect(await page.textContent("#record-time")).toBe("t = 0.4");
+    expect(new URL(page.url()).searchParams.get("release")).toBe("0.4");
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("lays the stretching of the flow over a plane, by one call", async () => {
+    const view = "dataset=isotropic32&dt=0.1&steps=5&nodes=32&overlay=ftle";
+    const watched = await openPage(stage.browser, `${stage.service.url}/?${view}`);
+    const { page, requests } = watched;
+    await page.waitForSelector("text=finite-time Lyapunov exponent");
+    expect(requests.filter((url) => url.endsWith("/flow-map"))).toHaveLength(1);
+    const colours = () =>
+      page.$eval("#slice", (canvas) => {
+        const { width, height } = canvas as HTMLCanvasElement;
+        const pixels = (canvas as HTMLCanvasElement).getContext("2d")?.getImageData(0, 0, width, height).data ?? [];
+        return new Set(Array.from({ length: pixels.length / 4 }, (_, i) => pixels.slice(4 * i, 4 * i + 3).join())).size;
+      });
+    expect(await colours()).toBeGreaterThan(50);
+    await page.selectOption("#overlay", "none");
+    await page.waitForSelector("text=finite-time Lyapunov exponent", { state: "detached" });
+    expectClean(watched);
+    await page.context().close();
+  });
+
   it("plays to the end, and slowly for people who asked for less motion", async () => {
     for (const reducedMotion of ["no-preference", "reduce"] as const) {
       const watched = await openPage(stage.browser, `${stage.service.url}/?launched=true&count=4&steps=30&record=0`, {

@@ -1,22 +1,30 @@
 /** The particles figure launches particles and plays their paths, which the 3-D view draws. */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { shortText } from "../../float32/format.js";
+import { INTEGRATORS } from "../../operations.js";
+import { quantityOf } from "../../quantities.js";
 import type { Trajectories } from "../state/api.js";
 import { type DatasetFacts, flatAxis, offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import { AXES } from "../state/plane-geometry.js";
 import type { Tracking } from "../state/point-query.js";
 import { tracking } from "../state/queries.js";
-import { SEED_SHAPES, TRACKERS, type ViewState } from "../state/view-state.js";
+import { quantitiesOf, SEED_SHAPES, TRACKERS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { columnTable, DataTable, valueText } from "./data-table.js";
 import { choose, number, rangeInput } from "./inputs.js";
+import { extremesOf } from "./path-segments.js";
 import { type Fitting, statusBar } from "./status-bar.js";
 
 const NAMES: Readonly<Record<ViewState["tracker"], string>> = {
   GetPosition: "Tracers, step by step",
   GetPositionParticleControl: "Tracers, step chosen by the service",
   GetPositionInertialParticle: "Inertial particles (Stokes drag)",
+};
+const INTEGRATOR_NAMES: Readonly<Record<ViewState["integrator"], string>> = {
+  heun: "Heun, order 2",
+  rk4: "Runge-Kutta, order 4",
+  dopri5: "Dormand-Prince, adaptive",
 };
 /** Records a second: a playing one, and one for people who asked for less motion. */
 const PACE = 15;
@@ -76,7 +84,7 @@ export class ParticlesFigure {
     const { state, facts } = this.#store;
     if (!state.launched) return;
     const [asked, before] = [tracking(state, facts), this.request.value].map((view) =>
-      JSON.stringify([view?.query, view?.every, view?.stops]),
+      JSON.stringify([view?.query, view?.every, view?.stops, view?.integrator, view?.starts, view?.along]),
     );
     if (asked !== before) void this.launch(state.record);
   }
@@ -116,6 +124,7 @@ export class ParticlesFigure {
           (tracker) => set({ tracker }),
         )}
         ${stepControls(state, set)}
+        ${choose("along", "Colour by", state.along, colourChoices(facts), (along) => set({ along }))}
         <button type="submit" class="primary">Launch</button>
       </form>
       <p class="note">From t = ${shortText(state.time)} with <b>${state.values}</b> in space, PCHIP in time.</p>
@@ -145,7 +154,8 @@ export class ParticlesFigure {
     };
   }
 
-  #player({ trajectories, stops }: Launched): TemplateResult {
+  #player(launched: Launched): TemplateResult {
+    const { trajectories, stops, starts } = launched;
     const { times } = trajectories;
     const last = times.length - 1;
     const { record } = this;
@@ -162,6 +172,8 @@ export class ParticlesFigure {
         ${rangeInput("record", record, { min: 0, max: last, step: 1 }, go, "Time of the particles", `t = ${time}`)}
         <output id="record-time">t = ${time}</output>
       </div>
+      ${starts === null ? nothing : html`<p class="note">Times count from the release of each particle.</p>`}
+      ${colourNote(launched, this.#store.state)}
       ${stops ? html`<p class="note" id="exits">${describeExits(trajectories, record, this.#store.facts)}</p>` : nothing}
       ${this.#table.view("Positions of the particles", () => positionTable(trajectories, record, stops))}
     `;
@@ -188,6 +200,15 @@ export class ParticlesFigure {
       } else this.#tick(last, interval, steps > 0 ? now : since);
     });
   }
+}
+
+/** The range of the quantity that colours the paths, in words. */
+function colourNote({ trajectories: { values } }: Launched, { along }: ViewState): TemplateResult | typeof nothing {
+  if (values === null || along === "none") return nothing;
+  const [low, high] = extremesOf(values);
+  return html`<p class="note" id="path-colours">
+    Colours from dark to bright: ${quantityOf(along).title} from ${shortText(low)} to ${shortText(high)}.
+  </p>`;
 }
 
 /** The places where particles start, and their number. */
@@ -219,10 +240,35 @@ function stepControls(state: ViewState, set: (patch: Partial<ViewState>) => void
     ${number("every", "Keep every", state.every, limits, (every) => set({ every: Math.round(every) }))}
     ${
       state.tracker === "GetPositionInertialParticle"
+        ? nothing
+        : choose(
+            "integrator",
+            "Integrator",
+            state.integrator,
+            INTEGRATORS.map((value) => ({ value, text: INTEGRATOR_NAMES[value] })),
+            (integrator) => set({ integrator }),
+          )
+    }
+    ${
+      state.tracker === "GetPosition"
+        ? number("release", "Release over", state.release, { min: 0 }, (release) => set({ release }))
+        : nothing
+    }
+    ${
+      state.tracker === "GetPositionInertialParticle"
         ? number("tp", "Response time", state.tp, { min: 0 }, (tp) => set({ tp }))
         : nothing
     }
   `;
+}
+
+/** The quantities that can colour paths: those of single points. */
+function colourChoices(facts: DatasetFacts) {
+  const quantities = quantitiesOf(facts).filter(({ expression }) => expression !== null);
+  return [
+    { value: "none" as const, text: "particle" },
+    ...quantities.map(({ name, title }) => ({ value: name, text: title })),
+  ];
 }
 
 /** The number of particles that have left, in words. */

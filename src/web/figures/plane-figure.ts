@@ -26,7 +26,7 @@ import {
 import { pinName, planePaths } from "../state/queries.js";
 import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
-import type { ColourScale } from "./colour-scale.js";
+import { type ColourScale, makeScale } from "./colour-scale.js";
 import { axisMarks, drawMarks, type Marks } from "./marks.js";
 import { drawPlane, paintPlane } from "./plane-canvas.js";
 import { coveredBy, pointOf, type SampleIndex, sampleAt, subtract } from "./plane-samples.js";
@@ -53,6 +53,8 @@ export interface ShownPlane {
   readonly slice: Slice;
   readonly state: ViewState;
   readonly vectors: PlaneVectors | null;
+  /** How much the flow stretches what starts there; drawn over the picture. */
+  readonly stretching: Slice | null;
   /** Whether some values are missing. */
   readonly gaps: boolean;
 }
@@ -85,15 +87,27 @@ const MOVES: Readonly<Record<string, (step: number, columns: number) => readonly
 };
 
 /** Puts the slices of a view together: the quantity, what it is compared with, and the velocity in the plane. */
-function assemble(state: ViewState, slices: readonly Slice[], compared: boolean, drawn: boolean): ShownPlane {
+function assemble(
+  state: ViewState,
+  slices: readonly Slice[],
+  stretching: Slice | null,
+  compared: boolean,
+  drawn: boolean,
+): ShownPlane {
   const slice = compared ? subtract(slices[0], slices[1]) : slices[0];
   const [across, up] = slices.slice(-2);
   return {
     slice,
     state,
     vectors: drawn ? { across, up } : null,
+    stretching,
     gaps: slice.values.some((value) => !Number.isFinite(value)),
   };
+}
+
+/** The colours of the layer of stretching. */
+export function stretchingScale(slice: Slice): ColourScale {
+  return makeScale("inferno", [slice.low, slice.high], false, [slice], null);
 }
 
 export class PlaneFigure {
@@ -168,13 +182,16 @@ export class PlaneFigure {
       return;
     }
     const all = [paths.main, ...(paths.other === null ? [] : [paths.other]), ...(paths.vectors ?? [])];
-    const show = (slices: readonly Slice[]) => assemble(state, slices, paths.other !== null, paths.vectors !== null);
+    const show = (slices: readonly Slice[], stretching: Slice | null) =>
+      assemble(state, slices, stretching, paths.other !== null, paths.vectors !== null);
     const kept = all.flatMap((path) => store.slices.peek(path) ?? []);
     // What is in the cache is shown at once, in the same turn, so that playing draws each picture once.
-    if (kept.length === all.length) this.request.take(show(kept));
+    if (kept.length === all.length && paths.stretching === null) this.request.take(show(kept, null));
     else {
       void this.request.run(async (signal) => {
-        return show(await Promise.all(all.map((path) => store.slices.load(path, signal))));
+        const stretching = paths.stretching === null ? null : store.api.stretching(paths.stretching, signal);
+        const slices = Promise.all(all.map((path) => store.slices.load(path, signal)));
+        return show(...(await Promise.all([slices, stretching])));
       });
     }
   }
@@ -351,6 +368,7 @@ export class PlaneFigure {
     }
     if (this.#overlaid !== shown) {
       this.#overlay = shown.vectors === null ? null : drawOverlay(shown.vectors, state.overlay, slice);
+      if (shown.stretching !== null) this.#overlay = paintPlane(shown.stretching, stretchingScale(shown.stretching));
       this.#overlaid = shown;
     }
     const { probe, pins } = this.#owner.store.state;

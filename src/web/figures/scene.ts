@@ -34,11 +34,12 @@ import {
   WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { colourStep, colourTable } from "../../colour-map.js";
 import type { Trajectories } from "../state/api.js";
 import type { DomainBox } from "../state/domain-box.js";
 import type { AxisFacts } from "../state/facts.js";
 import type { PlaneWindow } from "../state/plane-geometry.js";
-import { type PathSegments, pathSegments } from "./path-segments.js";
+import { extremesOf, type PathSegments, pathSegments } from "./path-segments.js";
 import type { SchemeColours } from "./scheme-colours.js";
 import { linearTicks } from "./ticks.js";
 
@@ -449,8 +450,13 @@ function unitVector(index: number): Vector3 {
   return new Vector3().setComponent(index, 1);
 }
 
-/** Positions of all records with a colour for each particle, grey once it has left, and the number of each record. */
-function pathGeometry(positions: Float32Array, { particles, times, exits }: Trajectories): BufferGeometry {
+/**
+ * Positions of all records with a colour for each particle, or by the quantity along the paths, grey once it has left,
+ * and the number of each record.
+ */
+function pathGeometry(positions: Float32Array, { particles, times, exits, values }: Trajectories): BufferGeometry {
+  const [low, high] = values === null ? [0, 0] : extremesOf(values);
+  const colours = colourTable("plasma");
   const count = particles * times.length;
   const tints = new Float32Array(3 * count);
   const record = new Float32Array(count);
@@ -459,7 +465,12 @@ function pathGeometry(positions: Float32Array, { particles, times, exits }: Traj
     const particle = i % particles;
     record[i] = Math.floor(i / particles);
     const left = exits[particle] <= times[record[i]];
-    tint.setHSL((particle / particles) * 0.85, left ? 0 : 0.8, 0.55, SRGBColorSpace);
+    if (values === null || left) tint.setHSL((particle / particles) * 0.85, left ? 0 : 0.8, 0.55, SRGBColorSpace);
+    else {
+      const step = 3 * colourStep((values[particle * times.length + record[i]] - low) / (high - low || 1));
+      const [r, g, b] = colours.subarray(step, step + 3);
+      tint.setRGB(r / 255, g / 255, b / 255, SRGBColorSpace);
+    }
     tints.set([tint.r, tint.g, tint.b], 3 * i);
   }
   return new BufferGeometry()

@@ -21,7 +21,7 @@ import { barLegend } from "./colour-bar.js";
 import { type ColourScale, makeScale, mapName, rangeFor, type ValueRange } from "./colour-scale.js";
 import { DataTable } from "./data-table.js";
 import { saveFigure } from "./figure-file.js";
-import { PlaneFigure, type ShownPlane, ZOOM_STEP } from "./plane-figure.js";
+import { PlaneFigure, type ShownPlane, stretchingScale, ZOOM_STEP } from "./plane-figure.js";
 import { coordinateOf } from "./plane-samples.js";
 import { Player } from "./player.js";
 import { sliceTable } from "./slice-table.js";
@@ -42,6 +42,11 @@ export function isCurrent(
   { state }: Pick<ViewStore, "state">,
 ): boolean {
   return !status.running && (value === null || value.state.time === state.time);
+}
+
+/** The colour bar of the layer that shows stretching. */
+function stretchingLegend(slice: Slice | null): TemplateResult | typeof nothing {
+  return slice === null ? nothing : barLegend(stretchingScale(slice), "Over it: finite-time Lyapunov exponent, 1/time");
 }
 
 /** The range from the lowest to the highest end of several; 0 to 0 of none. */
@@ -214,6 +219,7 @@ export class SliceFigure {
           ${this.#buttons()}
         </div>
         ${barLegend(this.scale, unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}`, this.#hasGaps())}
+        ${stretchingLegend(shown?.stretching ?? null)}
         ${this.player.view()} ${statusBar("slice", this.plane.request, undefined, (most) => this.#fitting(most))}
         ${this.#table.view("Values of the slice", () => sliceTable(shown?.slice ?? null))}
       </figure>

@@ -93,11 +93,18 @@ function filterControl(store: ViewStore): TemplateResult {
   return slider("filter", "Filter width", state.filter, range, (filter) => store.set({ filter }));
 }
 
-/** Velocity over the picture: none, streamlines or arrows. */
+/** Velocity over the picture: none, streamlines, arrows, or how much it stretches. */
 function overlayControl(store: ViewStore): TemplateResult | typeof nothing {
   if (!offers(store.facts, "GetVelocity")) return nothing;
-  const names = { none: "none", streamlines: "streamlines (LIC)", arrows: "arrows" } as const;
-  const choices = OVERLAYS.map((value) => ({ value, text: names[value] }));
+  const names = {
+    ...{ none: "none", streamlines: "streamlines (LIC)", arrows: "arrows" },
+    ftle: "stretching (FTLE) over the time of the particles",
+  } as const;
+  const still = store.facts.times.count === 1;
+  const choices = OVERLAYS.filter((value) => value !== "ftle" || !still).map((value) => ({
+    value,
+    text: names[value],
+  }));
   return choose("overlay", "Velocity overlay", store.state.overlay, choices, (overlay) => store.set({ overlay }));
 }
 

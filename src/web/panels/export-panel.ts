@@ -245,9 +245,9 @@ function sliceRecipes({ slice, state }: ShownPlane, facts: DatasetFacts, { scale
   }));
 }
 
-function particleRecipe({ query, every, stops }: Launched): Recipe {
+function particleRecipe({ query, every, stops, integrator }: Launched): Recipe {
   const note = "particles stop where they leave through open faces under /api; SOAP answers a fault instead";
-  return { query, every, stops, ...(stops ? { note } : {}) };
+  return { query, every, stops, integrator, ...(stops ? { note } : {}) };
 }
 
 function sliceTable(shown: ShownPlane): ValueTable {

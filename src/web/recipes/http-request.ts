@@ -2,11 +2,11 @@
 import { parameterText, pointTexts, type Recipe } from "./recipe.js";
 
 /** The path below the service's root. */
-export function httpPath({ query, every, stops }: Recipe): string {
+export function httpPath({ query, every, stops, integrator = "heun" }: Recipe): string {
   const dataset = encodeURIComponent(query.dataset);
   if (every !== undefined) {
     const leaving = stops === true ? "&openFaces=stop" : "";
-    return `api/datasets/${dataset}/trajectories?operation=${query.operation}&every=${every}${leaving}`;
+    return `api/datasets/${dataset}/trajectories?operation=${query.operation}&every=${every}${leaving}${integrator === "heun" ? "" : `&integrator=${integrator}`}`;
   }
   return `api/datasets/${dataset}/${query.operation}`;
 }

@@ -30,10 +30,11 @@ function plane(get: string): string[] {
   ];
 }
 
-function atPoints({ query, every, stops }: Recipe): string[] {
+function atPoints({ query, every, stops, integrator }: Recipe): string[] {
   const { operation, parameters } = query;
   const points = ["points = [", ...pointTexts(query).map((point) => `    (${point.join(", ")}),`), "]"];
-  if (every !== undefined && operation === "GetPosition") return [...points, ...paths(parameters, every, stops)];
+  if (every !== undefined && operation === "GetPosition")
+    return [...points, ...paths(parameters, every, stops, integrator)];
   const { time, ...others } = parameters;
   const members = Object.entries(others).map(([name, value]) => `, ${name}=${literal(value)}`);
   const call = (at: string) => `values = ds.call("${operation}", points${at}${members.join("")})`;
@@ -43,12 +44,18 @@ function atPoints({ query, every, stops }: Recipe): string[] {
   return [...points, `for time in (${times}):`, `    ${call(", time=time")}`, "    print(time, values)"];
 }
 
-function paths(parameters: Recipe["query"]["parameters"], every: number, stops: boolean | undefined): string[] {
+function paths(
+  parameters: Recipe["query"]["parameters"],
+  every: number,
+  stops: boolean | undefined,
+  integrator = "heun",
+): string[] {
+  const scheme = integrator === "heun" ? "" : `, integrator="${integrator}"`;
   const { StartTime, dt, nt, spatialInterpolation } = parameters as Record<string, number | string>;
   const [start, step, steps] = [StartTime, dt, nt].map((value) => parameterText(value as number));
   return [
     `paths = ds.trajectories(points, ${start}, ${start} + ${steps} * ${step}, ${step},`,
-    `    method="${spatialInterpolation}", every=${every}${stops ? ', openFaces="stop"' : ""})`,
+    `    method="${spatialInterpolation}", every=${every}${scheme}${stops ? ', openFaces="stop"' : ""})`,
     "print(paths.times, paths.positions.shape)",
   ];
 }

@@ -17,6 +17,8 @@ export interface Recipe {
   readonly query: PointQuery;
   /** Steps between recorded positions; only for particles. */
   readonly every?: number;
+  /** The scheme that moves particles; SOAP has heun alone. */
+  readonly integrator?: string;
   /** Whether particles stop where they leave through open faces; only for particles. */
   readonly stops?: boolean;
   /** Path of the plain GET request for the same thing, if there is one. */

@@ -1,7 +1,9 @@
 /** The API client asks the service's HTTP interface, always relative to the page, so that it works below any path. */
 import { RECORDS } from "../../operations.js";
 import type { Catalogue, DatasetFacts } from "./facts.js";
+import { sidesOf } from "./plane-geometry.js";
 import { operationOf, type PointQuery, type Tracking } from "./point-query.js";
+import type { StretchingQuery } from "./queries.js";
 
 /** A refusal of the service with its public code; status 0 if there was no answer. */
 export class ApiError extends Error {
@@ -50,6 +52,8 @@ export interface Trajectories {
    * to the end.
    */
   readonly exits: Float32Array;
+  /** The quantity at `values[particle * times.length + record]`; null if none was asked. */
+  readonly values: Float32Array | null;
 }
 
 /** Equally spaced samples along an axis. */
@@ -149,24 +153,33 @@ export function partsWithin(queries: readonly PointQuery[], most: number): reado
   return parts;
 }
 
-/**
- * The positions in records of x, y, z and perhaps the time of the exit, and that time in the last record of each
- * particle.
- */
-function splitExits(
+/** The positions in records of columns by name, the exits of the last records, and the quantity along the paths. */
+function splitColumns(
   values: Float32Array,
   particles: number,
-  components: number,
-): Pick<Trajectories, "positions" | "exits"> {
-  const exits = new Float32Array(particles).fill(Number.NaN);
-  if (components === 3) return { positions: values, exits };
-  const count = values.length / components;
+  columns: readonly string[],
+  along: string | null,
+): Pick<Trajectories, "positions" | "exits" | "values"> {
+  const width = columns.length;
+  const count = values.length / width;
+  const column = (name: string): Float32Array | null => {
+    const at = columns.indexOf(name);
+    return at < 0 ? null : Float32Array.from({ length: count }, (_, i) => values[width * i + at]);
+  };
+  const times = column("exit");
+  const exits = Float32Array.from({ length: particles }, (_, p) =>
+    times === null ? Number.NaN : times[((p + 1) * count) / particles - 1],
+  );
   const positions = new Float32Array(3 * count);
-  for (let i = 0; i < count; i++) {
-    for (let c = 0; c < 3; c++) positions[3 * i + c] = values[components * i + c];
-  }
-  for (let p = 0; p < particles; p++) exits[p] = values[(components * (p + 1) * count) / particles - 1];
-  return { positions, exits };
+  for (let i = 0; i < count; i++) for (let c = 0; c < 3; c++) positions[3 * i + c] = values[width * i + c];
+  return { positions, exits, values: along === null ? null : column(along) };
+}
+
+/** x, y, z and the time of each point. */
+function withTimes(points: Float32Array, times: Float32Array): Float32Array {
+  return Float32Array.from({ length: 4 * times.length }, (_, i) =>
+    i % 4 === 3 ? times[i >> 2] : points[3 * (i >> 2) + (i % 4)],
+  );
 }
 
 function numbersOf(header: string | null): number[] {
@@ -254,20 +267,49 @@ export class ApiClient {
   }
 
   /** Asks for the positions of particles after every few steps. */
-  async trajectories({ query, every, stops }: Tracking, signal: AbortSignal): Promise<Trajectories> {
+  async trajectories(asked: Tracking, signal: AbortSignal): Promise<Trajectories> {
+    const { query, every, stops, integrator, starts, along } = asked;
     const options = new URLSearchParams({
       operation: query.operation,
       every: String(every),
       ...(stops ? { openFaces: "stop" } : {}),
+      ...(integrator === "heun" ? {} : { integrator }),
+      ...(starts === null ? {} : { columns: "xyzt" }),
+      ...(along === null ? {} : { with: along }),
       ...Object.fromEntries(Object.entries(query.parameters).map(([name, value]) => [name, String(value)])),
     });
+    if (starts !== null) options.delete("StartTime");
     if (operationOf(query).request.some(({ name }) => name === "InitialV")) options.set("InitialV", "false");
     const path = `${datasetPath(query.dataset)}/trajectories?${options}`;
-    const response = await this.#sendPoints(path, query, signal);
-    const [particles, records = 1, components = 3] = numbersOf(response.headers.get("fieldprobe-shape"));
+    const points = starts === null ? query.points : withTimes(query.points, starts);
+    const response = await this.#sendPoints(path, { ...query, points }, signal);
+    const [particles, records = 1] = numbersOf(response.headers.get("fieldprobe-shape"));
+    const columns = JSON.parse(response.headers.get("fieldprobe-columns") ?? '["x","y","z"]') as string[];
     const [first = 0, interval = 0, last = first] = numbersOf(response.headers.get("fieldprobe-times"));
     const times = Array.from({ length: records }, (_, k) => (k === records - 1 ? last : first + k * interval));
-    return { times, particles, ...splitExits(new Float32Array(await response.arrayBuffer()), particles, components) };
+    const split = splitColumns(new Float32Array(await response.arrayBuffer()), particles, columns, along);
+    // The times of such records count from the start of each path.
+    const exits = starts === null ? split.exits : split.exits.map((time, p) => time - starts[p]);
+    return { times, particles, ...split, exits };
+  }
+
+  /** Asks how much the flow stretches what starts on a plane. */
+  async stretching({ dataset, body }: StretchingQuery, signal: AbortSignal): Promise<Slice> {
+    const response = await this.#send(`${datasetPath(dataset)}/flow-map`, {
+      method: "POST",
+      headers: { "content-type": JSON_TYPE, accept: OCTETS },
+      body: JSON.stringify(body),
+      signal,
+    });
+    const values = new Float32Array(await response.arrayBuffer());
+    const { plane, window } = body;
+    const [columns, rows] = sidesOf(plane.normal).map((axis, i) => {
+      const spacing = window.extent[i] / plane.count[i];
+      return { axis, count: plane.count[i], origin: window.origin[i] + spacing / 2, spacing };
+    });
+    const finite = values.filter(Number.isFinite);
+    const [low, high] = [Math.min, Math.max].map((end) => finite.reduce((a, b) => end(a, b), finite[0] ?? 0));
+    return { rows, columns, values, low, high };
   }
 
   /** Asks for a plane of values by its path, see `slicePath`. */

@@ -1,5 +1,5 @@
 /** A point query is one operation at a list of points; the page sends, exports and copies the same record. */
-import { type Operation, type OperationName, operationOf as rowOf } from "../../operations.js";
+import { type Integrator, type Operation, type OperationName, operationOf as rowOf } from "../../operations.js";
 
 export interface PointQuery {
   readonly operation: OperationName;
@@ -19,6 +19,11 @@ export interface Tracking {
    * Whether particles stop where they leave through open faces, and tell when; else the first of them fails the query.
    */
   readonly stops: boolean;
+  readonly integrator: Integrator;
+  /** The time at which each particle starts; null: all at that of the query. */
+  readonly starts: Float32Array | null;
+  /** Expression of the quantity that is recorded too; null for none. */
+  readonly along: string | null;
 }
 
 /** The row of the operation table behind a query. */

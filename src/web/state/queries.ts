@@ -4,7 +4,7 @@ import { DERIVATIVES, INTERPOLATIONS, type OperationName, type SpatialInterpolat
 import { type QuantityName, quantityOf } from "../../quantities.js";
 import { type Slice, slicePath } from "./api.js";
 import { axisOf, type DatasetFacts, hasOpenFaces, methodsOf, offers } from "./facts.js";
-import { AXES, fittingSide, sampleWindow, sidesOf, wholePlane } from "./plane-geometry.js";
+import { AXES, type AxisName, fittingSide, sampleWindow, sidesOf, wholePlane } from "./plane-geometry.js";
 import { operationOf, type PointQuery, type Tracking } from "./point-query.js";
 import type { ViewState } from "./view-state.js";
 
@@ -135,11 +135,53 @@ export interface PlanePaths {
   readonly main: string;
   readonly other: string | null;
   readonly vectors: readonly [string, string] | null;
+  /** How much the flow stretches what starts there; null if that is not drawn. */
+  readonly stretching: StretchingQuery | null;
+}
+
+/** A flow map of a plane. */
+export interface StretchingQuery {
+  readonly dataset: string;
+  readonly body: {
+    readonly start: number;
+    readonly end: number;
+    readonly dt: number;
+    readonly method: string;
+    readonly plane: { readonly normal: AxisName; readonly at: number; readonly count: readonly number[] };
+    readonly window: { readonly origin: readonly number[]; readonly extent: readonly number[] };
+  };
+}
+
+/** Particle steps that the page asks of a flow map, and what a step with its gradient counts as. */
+const FLOW_MAP_STEPS = 40_000_000;
+const FLOW_MAP_WEIGHT = 8;
+
+/** The flow map of a plane over the time for which particles move, forward or, from the last time, backward. */
+function stretchingOf(state: ViewState, facts: DatasetFacts): StretchingQuery | null {
+  const { first, last } = facts.times;
+  if (state.overlay !== "ftle" || !offers(facts, "GetVelocityGradient") || first === last) return null;
+  const { window, counts } = sampleWindow(
+    facts,
+    state.axis,
+    state.window ?? wholePlane(facts, state.axis),
+    state.nodes,
+  );
+  const [left, right, bottom, top] = window;
+  const span = state.dt * state.steps;
+  const end = withoutNoise(state.time < last ? Math.min(last, state.time + span) : Math.max(first, last - span));
+  const most = FLOW_MAP_STEPS / (FLOW_MAP_WEIGHT * counts[0] * counts[1]);
+  const dt = Math.abs(end - state.time) / Math.max(1, Math.min(state.steps, Math.floor(most)));
+  const plane = { normal: state.axis, at: state.at, count: counts };
+  const part = { origin: [left, bottom], extent: [right - left, top - bottom] };
+  return {
+    dataset: state.dataset,
+    body: { start: state.time, end, dt, method: state.values === "None" ? "Lag6" : state.values, plane, window: part },
+  };
 }
 
 export function planePaths(state: ViewState, facts: DatasetFacts): PlanePaths {
   const other = comparedView(state);
-  const drawn = state.overlay !== "none" && offers(facts, "GetVelocity");
+  const drawn = (state.overlay === "streamlines" || state.overlay === "arrows") && offers(facts, "GetVelocity");
   const component = (axis: string) => {
     const nodes = fittingSide(facts, state.nodes === "32" ? 32 : 64);
     return slicePathOf({ ...state, field: `u${axis}` as QuantityName }, facts, String(nodes));
@@ -149,6 +191,7 @@ export function planePaths(state: ViewState, facts: DatasetFacts): PlanePaths {
     main: slicePathOf(state, facts),
     other: other === null ? null : slicePathOf(other, facts),
     vectors: drawn ? [component(columns), component(rows)] : null,
+    stretching: stretchingOf(state, facts),
   };
 }
 
@@ -354,7 +397,21 @@ function seedPoints(state: ViewState, facts: DatasetFacts): Float32Array {
 
 /** The query of the particles; if the domain has open faces, those that reach them stop there. */
 export function tracking(state: ViewState, facts: DatasetFacts): Tracking {
-  return { query: particleQuery(state, facts), every: state.every, stops: hasOpenFaces(facts) };
+  const query = particleQuery(state, facts);
+  const count = query.points.length / 3;
+  const release = releaseOf(state, facts);
+  const startOf = (i: number) => state.time + (count > 1 ? (release * i) / (count - 1) : 0);
+  return {
+    ...{ query, every: state.every, stops: hasOpenFaces(facts) },
+    integrator: state.tracker === "GetPositionInertialParticle" ? "heun" : state.integrator,
+    starts: release > 0 ? Float32Array.from({ length: count }, (_, i) => startOf(i)) : null,
+    along: state.along === "none" ? null : quantityOf(state.along).expression,
+  };
+}
+
+/** The time over which particles are released: not so long that nothing is left for their ways. */
+function releaseOf({ tracker, release, time }: ViewState, { times }: DatasetFacts): number {
+  return tracker === "GetPosition" ? Math.min(release, (times.last - time) / 2) : 0;
 }
 
 /** The query of the chosen operation, with the parameters that its row of the table names. */
@@ -363,7 +420,10 @@ function particleQuery(state: ViewState, facts: DatasetFacts): PointQuery {
     StartTime: state.time,
     EndTime: withoutNoise(Math.min(state.time + state.dt * state.steps, facts.times.last)),
     dt: withoutNoise(state.dt),
-    nt: Math.max(1, Math.min(state.steps, Math.floor((facts.times.last - state.time) / state.dt + 1e-3))),
+    nt: Math.max(
+      1,
+      Math.min(state.steps, Math.floor((facts.times.last - state.time - releaseOf(state, facts)) / state.dt + 1e-3)),
+    ),
     Tp: Math.fround(state.tp),
     spatialInterpolation: state.values,
   };

@@ -1,7 +1,7 @@
 /** The view state holds the whole view as one record, which the address of the page carries, so that links share it. */
 import { COLOUR_MAPS, type ColourMapName } from "../../colour-map.js";
 import { shortestDecimal, withoutNoise } from "../../float32/format.js";
-import { HESSIANS, type SpatialInterpolation, VALUES } from "../../operations.js";
+import { HESSIANS, INTEGRATORS, type SpatialInterpolation, VALUES } from "../../operations.js";
 import { QUANTITIES, type QuantityName } from "../../quantities.js";
 import { clampBox, type DomainBox } from "./domain-box.js";
 import { axisOf, type DatasetFacts, endOf, flatAxis, knownMethods, methodsOf, offers } from "./facts.js";
@@ -21,8 +21,8 @@ export const RESOLUTIONS = ["auto", "32", "64", "128", "256", "512", "1024", "gr
 export const SCALINGS = ["auto", "picture", "symmetric", "percentile", "log"] as const;
 /** Numbers of planes shown. */
 export const LAYOUTS = ["one", "three"] as const;
-/** Drawings of the velocity over a plane. */
-export const OVERLAYS = ["none", "streamlines", "arrows"] as const;
+/** Drawings of the velocity over a plane, and how much it stretches what starts there. */
+export const OVERLAYS = ["none", "streamlines", "arrows", "ftle"] as const;
 /** What a slice is compared with: nothing, another method or another time. */
 export const COMPARISONS = ["none", "method", "time"] as const;
 /** What the curves of a chart differ in; `one` is a single curve. */
@@ -86,6 +86,11 @@ export interface ViewState {
   readonly steps: number;
   /** Steps from one recorded position to the next. */
   readonly every: number;
+  readonly integrator: (typeof INTEGRATORS)[number];
+  /** Time from the start of the first particle to that of the last one; tracers with equal steps only. */
+  readonly release: number;
+  /** Quantity that colours the paths. */
+  readonly along: QuantityName | "none";
   /** The parameter `Tp` of the operation, in units of time. */
   readonly tp: number;
   /** Whether the 3-D view is open. */
@@ -192,6 +197,9 @@ export function initialState(facts: DatasetFacts): ViewState {
     dt: Number((step / 10).toPrecision(6)),
     steps: Math.max(1, Math.floor((times.last - times.first) / (step / 10) + 1e-9)),
     every: 1,
+    integrator: "heun",
+    release: 0,
+    along: "none",
     tp: Number(step.toPrecision(6)),
     launched: false,
     record: 0,
@@ -320,6 +328,10 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   dt: (text) => notNegative(text) || undefined,
   steps: wholeIn(1, 10_000),
   every: wholeIn(1, 10_000),
+  integrator: oneOf(INTEGRATORS),
+  release: notNegative,
+  along: (text, facts) =>
+    quantitiesOf(facts).find(({ name, expression }) => name === text && expression !== null)?.name,
   tp: notNegative,
   launched: (text) => (text === "true" ? true : undefined),
   record: wholeIn(0, 10_000),

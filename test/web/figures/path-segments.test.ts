@@ -26,7 +26,7 @@ describe("pathSegments", () => {
       starts,
       positions: inside,
       longest,
-    } = pathSegments({ times: [0, 1, 2, 3], particles: 1, positions, exits: NO_EXITS }, BOX);
+    } = pathSegments({ times: [0, 1, 2, 3], particles: 1, positions, exits: NO_EXITS, values: null }, BOX);
     expect([...inside].filter((_, i) => i % 3 === 0)).toEqual([3, 3.5, 0.5, 1]);
     expect([...pairs]).toEqual([0, 1, 2, 3]);
     expect([...starts]).toEqual([0, 0, 2, 2, 4]);
@@ -36,7 +36,10 @@ describe("pathSegments", () => {
   it("draws paths on a plane, and nothing to a place that is not known", () => {
     const plane = [axis("x", 0, 4, true), axis("y", -1, 2, true), axis("z", 0, 0, false)];
     const positions = Float32Array.from([1, 0, 0, 1.5, 0.5, 0, Number.NaN, Number.NaN, Number.NaN]);
-    const { pairs, longest } = pathSegments({ times: [0, 1, 2], particles: 1, positions, exits: NO_EXITS }, plane);
+    const { pairs, longest } = pathSegments(
+      { times: [0, 1, 2], particles: 1, positions, exits: NO_EXITS, values: null },
+      plane,
+    );
     expect([...pairs]).toEqual([0, 1]);
     expect(longest).toBe(0.25);
   });
@@ -51,7 +54,7 @@ describe("pathSegments", () => {
       fc.property(path, (points) => {
         const times = points.map((_, k) => k);
         const found = pathSegments(
-          { times, particles: 1, positions: Float32Array.from(points.flat()), exits: NO_EXITS },
+          { times, particles: 1, positions: Float32Array.from(points.flat()), exits: NO_EXITS, values: null },
           BOX,
         );
         const reach = (from: number, to: number) =>

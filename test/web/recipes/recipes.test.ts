@@ -72,5 +72,7 @@ it("names the positions on the way where they are asked for", () => {
     expect(write({ query, every: 2 }, ENDPOINT)).toContain("trajectories?operation=GetPosition&every=2");
   }
   expect(curl({ query, every: 2, stops: true }, ENDPOINT)).toContain("&every=2&openFaces=stop'");
+  expect(curl({ query, every: 2, integrator: "rk4" }, ENDPOINT)).toContain("&every=2&integrator=rk4'");
+  expect(python({ query, every: 2, integrator: "rk4" }, ENDPOINT)).toContain('every=2, integrator="rk4")');
   expect(curl({ query, get: "api/slice?x=1" }, ENDPOINT)).toContain("'http://localhost:1/api/slice?x=1'");
 });

@@ -90,16 +90,63 @@ it("takes the places of particles and the times at which they left out of one re
   vi.stubGlobal("document", { baseURI: "http://127.0.0.1/" });
   // Two particles at two times: the first is inside, the second has left at 0.25.
   const records = Float32Array.of(1, 2, 3, Number.NaN, 4, 5, 6, Number.NaN, 7, 8, 9, Number.NaN, 7.5, 8, 9, 0.25);
-  const headers = { "fieldprobe-shape": "2,2,4", "fieldprobe-times": "0,0.5,0.5" };
+  const columns = JSON.stringify(["x", "y", "z", "exit"]);
+  const headers = {
+    "fieldprobe-shape": "2,2,4",
+    "fieldprobe-times": "0,0.5,0.5",
+    "fieldprobe-columns": columns,
+  };
   let asked = "";
   vi.stubGlobal("fetch", async (address: string) => {
     asked = address;
     return new Response(records, { headers });
   });
   const query = { operation: "GetPosition", dataset: "box", parameters: {}, points: new Float32Array(6) } as const;
-  const found = await api.trajectories({ query, every: 5, stops: true }, new AbortController().signal);
+  const plain = { integrator: "heun", starts: null, along: null } as const;
+  const found = await api.trajectories({ query, every: 5, stops: true, ...plain }, new AbortController().signal);
   expect(asked).toContain("&openFaces=stop");
   expect([...found.positions]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 7.5, 8, 9]);
   expect([...found.exits]).toEqual([Number.NaN, 0.25]);
   expect(found.times).toEqual([0, 0.5]);
+});
+
+it("asks for an integrator, a start of each particle and a quantity, and finds them by their columns", async () => {
+  const api = new ApiClient();
+  vi.stubGlobal("document", { baseURI: "http://127.0.0.1/" });
+  const columns = JSON.stringify(["x", "y", "z", "exit", "steps", "norm(u)"]);
+  const headers = { "fieldprobe-shape": "2,1,6", "fieldprobe-times": "0,0,0", "fieldprobe-columns": columns };
+  let asked = "";
+  let sent: unknown;
+  vi.stubGlobal("fetch", async (address: string, { body }: { body: unknown }) => {
+    [asked, sent] = [address, body];
+    return new Response(Float32Array.of(1, 2, 3, Number.NaN, 7, 0.5, 4, 5, 6, 2.25, 8, 1.5), { headers });
+  });
+  const parameters = { StartTime: 1, dt: 0.1, nt: 1 } as const;
+  const query = {
+    operation: "GetPosition",
+    dataset: "box",
+    parameters,
+    points: Float32Array.of(1, 2, 3, 4, 5, 6),
+  } as const;
+  const more = { integrator: "dopri5", starts: Float32Array.of(1, 2), along: "norm(u)" } as const;
+  const found = await api.trajectories({ query, every: 1, stops: true, ...more }, new AbortController().signal);
+  expect(asked).toContain("&integrator=dopri5&columns=xyzt&with=norm%28u%29&dt=0.1&nt=1");
+  expect(asked).not.toContain("StartTime");
+  expect(sent).toEqual(Float32Array.of(1, 2, 3, 1, 4, 5, 6, 2));
+  expect([...found.positions]).toEqual([1, 2, 3, 4, 5, 6]);
+  expect([...(found.values ?? [])]).toEqual([0.5, 1.5]);
+  expect([...found.exits]).toEqual([Number.NaN, 0.25]);
+});
+
+it("lays the stretching of a plane out as a slice", async () => {
+  const api = new ApiClient();
+  vi.stubGlobal("document", { baseURI: "http://127.0.0.1/" });
+  vi.stubGlobal("fetch", async () => new Response(Float32Array.of(0.5, 1, Number.NaN, 2, 0.25, 1)));
+  const plane = { normal: "z", at: 1, count: [3, 2] } as const;
+  const window = { origin: [0, 1], extent: [3, 4] };
+  const body = { start: 0, end: 1, dt: 0.1, method: "Lag6", plane, window };
+  const slice = await api.stretching({ dataset: "box", body }, new AbortController().signal);
+  expect(slice.columns).toEqual({ axis: "x", count: 3, origin: 0.5, spacing: 1 });
+  expect(slice.rows).toEqual({ axis: "y", count: 2, origin: 2, spacing: 2 });
+  expect([slice.low, slice.high]).toEqual([0.25, 2]);
 });
