@@ -2,8 +2,7 @@
 import { RECORDS } from "../../operations.js";
 import type { Catalogue, DatasetFacts } from "./facts.js";
 import { sidesOf } from "./plane-geometry.js";
-import { operationOf, type PointQuery, type Tracking } from "./point-query.js";
-import type { StretchingQuery } from "./queries.js";
+import { operationOf, type PointQuery, type StretchingQuery, type Tracking } from "./point-query.js";
 
 /** A refusal of the service with its public code; status 0 if there was no answer. */
 export class ApiError extends Error {

@@ -1,5 +1,6 @@
 /** A point query is one operation at a list of points; the page sends, exports and copies the same record. */
 import { type Integrator, type Operation, type OperationName, operationOf as rowOf } from "../../operations.js";
+import type { AxisName } from "./plane-geometry.js";
 
 export interface PointQuery {
   readonly operation: OperationName;
@@ -24,6 +25,19 @@ export interface Tracking {
   readonly starts: Float32Array | null;
   /** Expression of the quantity that is recorded too; null for none. */
   readonly along: string | null;
+}
+
+/** A flow map of a plane. */
+export interface StretchingQuery {
+  readonly dataset: string;
+  readonly body: {
+    readonly start: number;
+    readonly end: number;
+    readonly dt: number;
+    readonly method: string;
+    readonly plane: { readonly normal: AxisName; readonly at: number; readonly count: readonly number[] };
+    readonly window: { readonly origin: readonly number[]; readonly extent: readonly number[] };
+  };
 }
 
 /** The row of the operation table behind a query. */

@@ -4,8 +4,8 @@ import { DERIVATIVES, INTERPOLATIONS, type OperationName, type SpatialInterpolat
 import { type QuantityName, quantityOf } from "../../quantities.js";
 import { type Slice, slicePath } from "./api.js";
 import { axisOf, type DatasetFacts, hasOpenFaces, methodsOf, offers } from "./facts.js";
-import { AXES, type AxisName, fittingSide, sampleWindow, sidesOf, wholePlane } from "./plane-geometry.js";
-import { operationOf, type PointQuery, type Tracking } from "./point-query.js";
+import { AXES, fittingSide, sampleWindow, sidesOf, wholePlane } from "./plane-geometry.js";
+import { operationOf, type PointQuery, type StretchingQuery, type Tracking } from "./point-query.js";
 import type { ViewState } from "./view-state.js";
 
 /** The spatial option in use for a quantity; null for a filtered one. */
@@ -137,19 +137,6 @@ export interface PlanePaths {
   readonly vectors: readonly [string, string] | null;
   /** How much the flow stretches what starts there; null if that is not drawn. */
   readonly stretching: StretchingQuery | null;
-}
-
-/** A flow map of a plane. */
-export interface StretchingQuery {
-  readonly dataset: string;
-  readonly body: {
-    readonly start: number;
-    readonly end: number;
-    readonly dt: number;
-    readonly method: string;
-    readonly plane: { readonly normal: AxisName; readonly at: number; readonly count: readonly number[] };
-    readonly window: { readonly origin: readonly number[]; readonly extent: readonly number[] };
-  };
 }
 
 /** Particle steps that the page asks of a flow map, and what a step with its gradient counts as. */
