@@ -76,7 +76,11 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   const call = await openTransport(url, options.version ?? "1.1");
   const methods = ALL_OPERATIONS.map((operation) => [
     operation.name,
-    (request: Request, control: CallOptions = {}) => run(call, operation, request, control, options),
+    (request: Request, control: CallOptions = {}) =>
+      run(call, operation, request, control, options).catch((error: unknown) => {
+        if (!isCloseTime(error, operation)) throw error;
+        return runTracks(url, operation, request, control, options);
+      }),
   ]);
   const track = (name: TrackingName, request: Request, control: CallOptions = {}) =>
     runTracks(url, operationOf(name) as TableRow, request, control, options);
@@ -88,6 +92,12 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     askTrajectories(url, dataset, request, control, options);
   const own = { track, stopAtOpenFaces, atTimes, trajectories, ...analysesOf(url, options.token) };
   return { ...Object.fromEntries(methods), ...own } as FieldClient;
+}
+
+/** Whether SOAP cannot say the time of a request: its float32 number stands for several frames. */
+function isCloseTime(error: unknown, { request }: TableRow): boolean {
+  if (!(error instanceof ClientError) || error.code !== "Unsupported" || !request.some(isList)) return false;
+  return ["time", "StartTime", "EndTime"].includes(error.member ?? "");
 }
 
 /** Runs an operation with the options of `/api`, in parts like those of `run`, over plain HTTP. */
