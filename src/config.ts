@@ -50,6 +50,11 @@ const LIMIT_TABLE = {
   ],
   "token.concurrent": [0, "simultaneous requests of one token; 0 is off"],
   "token.perMinute": [0, "requests of one token per minute; 0 is off"],
+  "jobs.points": [1_000_000_000, "points of a job"],
+  "jobs.atOnce": [8, "jobs of one token that wait or run; without tokens, of all callers"],
+  "jobs.pointsPerDay": [10_000_000_000, "points of the jobs that one token may start in 24 hours"],
+  "jobs.bytesPerDay": [1024 * 1024 * MIB, "bytes of results and uploads of one token in 24 hours"],
+  "jobs.resultHours": [168, "hours for which results and uploads are kept", 100_000],
   "shutdown.graceMs": [10_000, "time that running requests have when the service stops", LONGEST_MS],
 } as const satisfies Record<string, readonly [value: number, about: string, most?: number]>;
 
@@ -229,6 +234,9 @@ const SETTINGS = {
   state: setting("STATE", path, () => resolve(".fieldprobe"), "folder for the state of the service", {
     flag: "folder",
     shown: "`.fieldprobe`",
+  }),
+  results: setting("RESULTS", path, null, "folder for the results of jobs", {
+    shown: "`results` in the state folder",
   }),
   tokens: setting("TOKENS", text, null, "token file, or a folder with `tokens.json`", {
     flag: "file",

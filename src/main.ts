@@ -46,7 +46,7 @@ export interface RunningService {
  *
  * The events are opened afterwards: they are a guest, and nothing about them keeps the fields from being served.
  *
- * @param fieldsOnly without the events interface
+ * @param fieldsOnly without the events interface and without jobs
  * @throws ConfigError when it would serve everyone although no setting says so, and what `listen` throws
  */
 export async function startService(config: Config, log: Logger, fieldsOnly = false): Promise<RunningService> {
@@ -60,7 +60,7 @@ export async function startService(config: Config, log: Logger, fieldsOnly = fal
     const plugins: Plugin[] = [soapPlugin, apiPlugin, jhtdbPlugin, zarrPlugin, pagePlugin];
     if (events) plugins.push(events.plugin);
     const guests = events === null ? {} : { events: () => events.state };
-    app = await createApp({ config, engine, logger: log, plugins, guests });
+    app = await createApp({ config, engine, logger: log, plugins, guests, jobs: !fieldsOnly });
     // For "localhost" fastify would open a second server, whose requests are not counted; of other names it takes one
     // address too.
     const host = config.host === "localhost" ? (await lookup(config.host)).address : config.host;

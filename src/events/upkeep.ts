@@ -2,8 +2,8 @@
 import { Piscina } from "piscina";
 import { builtFile } from "../built-file.js";
 import { DataError } from "../errors.js";
+import { isStoreFailure, openConnection } from "../sqlite.js";
 import { importFile } from "./import/import-file.js";
-import { isStoreFailure, openConnection } from "./store/database.js";
 import { type Extension, extendHorizon } from "./store/instances.js";
 import { migrate } from "./store/migrations.js";
 import { type Configured, importSettings } from "./store/site-settings.js";

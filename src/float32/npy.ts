@@ -7,12 +7,61 @@ export function isNpy(bytes: Uint8Array): boolean {
   return MAGIC.every((byte, i) => bytes[i] === byte);
 }
 
+/** The layout of a .npy file with points. */
+export interface NpyLayout {
+  /** The byte at which the numbers begin. */
+  readonly start: number;
+  readonly rows: number;
+  /** Numbers of a row: 3, or 4 with a time. */
+  readonly columns: number;
+  /** The type of a number without its byte order, as `f4`. */
+  readonly type: string;
+  /** Bytes of a number. */
+  readonly width: number;
+  readonly little: boolean;
+  readonly columnMajor: boolean;
+}
+
 /**
- * Reads points from the bytes of a .npy file, format versions 1 to 3.
+ * Reads the header of a .npy file, format versions 1 to 3, from its first bytes.
+ *
+ * @param timed whether a row may have a time
+ * @throws Error that says what the array is and what it has to be
+ * Source: the format description in numpy.lib.format.
+ */
+export function npyLayout(bytes: Uint8Array, timed = false): NpyLayout {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const wide = (bytes[6] ?? 0) >= 2;
+  const from = wide ? 12 : 10;
+  if (bytes.length < from) throw new Error("the .npy header is cut short");
+  const start = from + (wide ? view.getUint32(8, true) : view.getUint16(8, true));
+  const header = new TextDecoder("latin1").decode(bytes.subarray(from, start));
+  const descr = /'descr'\s*:\s*'([^']*)'/.exec(header)?.[1];
+  const shapeText = /'shape'\s*:\s*\(([^)]*)\)/.exec(header)?.[1];
+  const columnMajor = /'fortran_order'\s*:\s*True/.test(header);
+  const [, byteOrder, type] = /^([<>|])(f[48]|[iu][1248])$/.exec(descr ?? "") ?? [];
+  if (type === undefined)
+    throw new Error(`the .npy array has type ${descr ?? "unknown"}; float32, float64 and integers are read`);
+  const shape = (shapeText ?? "").split(",").filter((part) => part.trim() !== "");
+  const [rows = Number.NaN, columns] = shape.length === 1 ? [1, Number(shape[0])] : shape.map(Number);
+  const fits = columns === 3 || (timed && columns === 4);
+  if (shape.length > 2 || !fits || !Number.isSafeInteger(rows) || !(rows >= 0)) {
+    throw new Error(`the .npy array has shape (${shapeText ?? ""}); (n, 3)${timed ? " or (n, 4)" : ""} is read`);
+  }
+  return { start, rows, columns, type, width: Number(type[1]), little: byteOrder !== ">", columnMajor };
+}
+
+/** Returns what reads the number at an index of some bytes that hold numbers alone. */
+export function npyNumbers({ type, width, little }: NpyLayout, bytes: Uint8Array): (index: number) => number {
+  const read = readerOf(new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), type, little);
+  return (index) => read(width * index);
+}
+
+/**
+ * Reads points from the bytes of a .npy file.
  *
  * @returns x, y, z, x, y, z, ..., rounded to float32
  * @throws Error that says what the array is and what it has to be
- * Source: the format description in numpy.lib.format.
  */
 export function readNpy(bytes: Uint8Array): Float32Array<ArrayBuffer> {
   return readTimedNpy(bytes, false).points;
@@ -27,29 +76,11 @@ export function readTimedNpy(
   bytes: Uint8Array,
   timed = true,
 ): { readonly points: Float32Array<ArrayBuffer>; readonly times: Float64Array | null } {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const wide = (bytes[6] ?? 0) >= 2;
-  const start = wide ? 12 : 10;
-  if (bytes.length < start) throw new Error("the .npy header is cut short");
-  const end = start + (wide ? view.getUint32(8, true) : view.getUint16(8, true));
-  const header = new TextDecoder("latin1").decode(bytes.subarray(start, end));
-  const descr = /'descr'\s*:\s*'([^']*)'/.exec(header)?.[1];
-  const shapeText = /'shape'\s*:\s*\(([^)]*)\)/.exec(header)?.[1];
-  const columnMajor = /'fortran_order'\s*:\s*True/.test(header);
-  const type = /^([<>|])(?:(f)([48])|([iu])([1248]))$/.exec(descr ?? "");
-  if (!type) throw new Error(`the .npy array has type ${descr ?? "unknown"}; float32, float64 and integers are read`);
-  const shape = (shapeText ?? "").split(",").filter((part) => part.trim() !== "");
-  const [rows = Number.NaN, columns] = shape.length === 1 ? [1, Number(shape[0])] : shape.map(Number);
-  const fits = columns === 3 || (timed && columns === 4);
-  if (shape.length > 2 || !fits || !Number.isSafeInteger(rows) || !(rows >= 0)) {
-    throw new Error(`the .npy array has shape (${shapeText ?? ""}); (n, 3)${timed ? " or (n, 4)" : ""} is read`);
-  }
-  const [, byteOrder, float, floatWidth, integer, integerWidth] = type;
-  const width = Number(floatWidth ?? integerWidth);
-  if (bytes.length < end + columns * rows * width) throw new Error("the .npy file is cut short");
-  const read = readerOf(view, `${float ?? integer}${width}`, byteOrder !== ">");
-  const number = (row: number, column: number) =>
-    read(end + width * (columnMajor ? column * rows + row : columns * row + column));
+  const layout = npyLayout(bytes, timed);
+  const { start, rows, columns, width, columnMajor } = layout;
+  if (bytes.length < start + columns * rows * width) throw new Error("the .npy file is cut short");
+  const read = npyNumbers(layout, bytes.subarray(start));
+  const number = (row: number, column: number) => read(columnMajor ? column * rows + row : columns * row + column);
   const points = new Float32Array(3 * rows);
   for (let i = 0; i < 3 * rows; i++) points[i] = number(Math.floor(i / 3), i % 3);
   const times = columns === 4 ? Float64Array.from({ length: rows }, (_, row) => number(row, 3)) : null;

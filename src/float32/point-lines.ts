@@ -69,6 +69,8 @@ export class PointLines {
   #length = 0;
   #columns: Columns | null = null;
   #line = 0;
+  /** Whether points were taken. */
+  #hasPoints = false;
 
   /** @param timed whether times are read: from a fourth number, or the column of a header */
   constructor(timed = false) {
@@ -83,7 +85,7 @@ export class PointLines {
     const isComment = text.startsWith("#");
     const cells = text.split(SEPARATOR);
     const isHeader = isComment || (this.#line === 1 && !cells.some((cell) => NUMBER_LIKE.test(cell)));
-    if (isHeader && this.#length === 0 && this.#columns === null) {
+    if (isHeader && this.#length === 0 && !this.#hasPoints && this.#columns === null) {
       this.#columns = columnsOf(text);
       return;
     }
@@ -107,6 +109,14 @@ export class PointLines {
   /** The times of the points, if they have any. */
   get times(): Float64Array | null {
     return this.#times.length === 0 ? null : Float64Array.from(this.#times);
+  }
+
+  /** The points of the lines since the last call, which are then forgotten; valid until the next line is read. */
+  take(): Float32Array<ArrayBuffer> {
+    const points = this.points;
+    this.#length = 0;
+    this.#hasPoints ||= points.length > 0;
+    return points;
   }
 
   #grow(): void {

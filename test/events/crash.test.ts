@@ -6,7 +6,7 @@ import { copyFileSync, statSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openConnection } from "../../src/events/store/database.js";
+import { openConnection } from "../../src/sqlite.js";
 import { EXAMPLE, load, scratch, seconds } from "./support.js";
 
 const NOW = seconds("2026-10-20T12:00:00Z");

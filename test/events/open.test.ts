@@ -9,13 +9,13 @@ import { loadConfig } from "../../src/config.js";
 import { eventsSettings } from "../../src/events/http/events-settings.js";
 import { importFile } from "../../src/events/import/import-file.js";
 import { EventsModule } from "../../src/events/open.js";
-import { isStoreFailure, openConnection } from "../../src/events/store/database.js";
 import { extendHorizon } from "../../src/events/store/instances.js";
 import { migrate } from "../../src/events/store/migrations.js";
 import { readStored } from "../../src/events/store/site-settings.js";
 import { openStore } from "../../src/events/store/store.js";
 import { nightly, type Timer } from "../../src/events/time/clock.js";
 import { maintainInThread } from "../../src/events/upkeep.js";
+import { isStoreFailure, openConnection } from "../../src/sqlite.js";
 import { EXAMPLE, load, SAMPLE, scratch, seconds, serve, walk } from "./support.js";
 
 const NOW = seconds("2026-10-20T12:00:00Z");

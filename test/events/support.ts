@@ -9,9 +9,9 @@ import { afterEach, beforeEach } from "vitest";
 import { eventsPlugin } from "../../src/events/http/events-plugin.js";
 import type { EventsSettings } from "../../src/events/http/events-settings.js";
 import { importFile } from "../../src/events/import/import-file.js";
-import { openConnection, type StoreConnection } from "../../src/events/store/database.js";
 import { migrate } from "../../src/events/store/migrations.js";
 import { openStore, type Store } from "../../src/events/store/store.js";
+import { openConnection, type StoreConnection } from "../../src/sqlite.js";
 
 export const EXAMPLE = fileURLToPath(new URL("fixtures/example.json", import.meta.url));
 export const SAMPLE = fileURLToPath(new URL("../../data/events.json", import.meta.url));

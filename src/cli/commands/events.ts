@@ -6,7 +6,7 @@ import { loadConfig } from "../../config.js";
 import { configuredFor } from "../../events/http/events-settings.js";
 import { importFile } from "../../events/import/import-file.js";
 import { ImportError } from "../../events/model/calendar.js";
-import { openConnection, type StoreConnection } from "../../events/store/database.js";
+import { openConnection, type StoreConnection } from "../../sqlite.js";
 import { listEvents } from "../../events/store/list-events.js";
 import { migrate } from "../../events/store/migrations.js";
 import { fixedClock, systemClock } from "../../events/time/clock.js";

@@ -300,6 +300,8 @@ export interface StartControl {
    * has ended. False ends the query as Busy: too many wait already.
    */
   readonly onStoreWait?: (store: string | null) => boolean;
+  /** Whether it uses worker threads only when no other query waits for them; absent: no. */
+  readonly background?: boolean;
   /** Whether this process evaluates all of it, whatever the cluster. */
   readonly alone?: boolean;
   /** Points that will come, if that is known: they get one slab. */

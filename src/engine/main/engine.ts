@@ -137,6 +137,7 @@ class FieldEngine implements Engine {
       points,
       box = null,
       onStoreWait,
+      background = false,
     }: StartControl,
   ): Evaluation {
     const ended = (): void => {
@@ -145,7 +146,7 @@ class FieldEngine implements Engine {
     };
     const patience = deadlineMs ?? this.#config.limits["query.deadlineMs"];
     const told = onStoreWait === undefined ? {} : { onStoreWait };
-    const life = { deadlineMs: patience, ended, client, ...told };
+    const life = { deadlineMs: patience, ended, client, background, ...told };
     const checked = this.#check(query, dataset, alone, box);
     const setting = alone ? { ...this.#setting, sharing: null } : this.#setting;
     const execution =

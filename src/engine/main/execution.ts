@@ -90,7 +90,9 @@ export class Execution implements Evaluation {
     this.#setting = setting;
     this.#checked = checked instanceof FieldprobeError ? null : checked;
     if (checked instanceof FieldprobeError) this.#failure = { index: -1, error: checked };
-    this.limit = pointLimit(setting.limits, this.#checked);
+    const limit = pointLimit(setting.limits, this.#checked);
+    // What runs in the background is cut by its points, so a single one is always admitted.
+    this.limit = control.background ? { ...limit, points: Math.max(1, limit.points) } : limit;
     const keep = this.#checked !== null;
     const committed = (count: number): void => {
       setting.hold(count);

@@ -14,11 +14,15 @@
  */
 const HEAD_START_MS = 100;
 const SHORT_MS = 50;
+/** Virtual milliseconds by which tasks of the background follow the others: three centuries. */
+const BEHIND_MS = 1e13;
 
 /** The share of a query in the threads. */
 export interface QueryShare {
   /** Queries with the same client share the part of one; compared by identity. */
   readonly client: unknown;
+  /** Whether it is served only when no other query waits. */
+  readonly background: boolean;
   /** Virtual time of the query. */
   virtual: number;
   /** Milliseconds that it was served. */
@@ -32,8 +36,9 @@ export interface QueryShare {
 export function createShare(
   client: unknown = Symbol("client"),
   onWait: QueryShare["onWait"] = () => undefined,
+  background = false,
 ): QueryShare {
-  return { client, virtual: 0, served: 0, waits: false, onWait };
+  return { client, background, virtual: 0, served: 0, waits: false, onWait };
 }
 
 /** Notes whether a query waits for a store, and tells a change. */
@@ -144,6 +149,8 @@ export class FairQueue<T extends QueuedTask> {
   }
 }
 
-function rank({ share: { virtual, served }, expectedMs }: QueuedTask): number {
-  return virtual - HEAD_START_MS * Math.max(0, 1 - (served + expectedMs) / SHORT_MS);
+/** Tasks of the background come after all others, and have the order of those among themselves. */
+function rank({ share: { background, virtual, served }, expectedMs }: QueuedTask): number {
+  const ahead = HEAD_START_MS * Math.max(0, 1 - (served + expectedMs) / SHORT_MS);
+  return (background ? BEHIND_MS : 0) + virtual - ahead;
 }

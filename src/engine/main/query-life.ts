@@ -39,7 +39,7 @@ export interface QueryContext {
 const STORE_RETRY_S = 5;
 
 /** How a query is run. */
-export interface LifeControl extends Pick<StartControl, "client" | "onStoreWait"> {
+export interface LifeControl extends Pick<StartControl, "client" | "onStoreWait" | "background"> {
   /** Time that the result may take after the end of the input. */
   readonly deadlineMs: number;
   /** Called once nothing of the query is left: its result is released, or it failed and its last task has ended. */
@@ -82,7 +82,7 @@ export class QueryLife {
     this.#context = context;
     this.#control = control;
     this.#events = events;
-    this.share = createShare(control.client, (waits) => this.#tellWait(waits));
+    this.share = createShare(control.client, (waits) => this.#tellWait(waits), control.background);
   }
 
   get texts(): QueryTexts {

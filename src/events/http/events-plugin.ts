@@ -2,8 +2,8 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { watchRoutes } from "../../server/http/allowed-methods.js";
 import { type ApiDocs, documentApi, UNDOCUMENTED } from "../../server/http/api-docs.js";
+import { isStoreFailure } from "../../sqlite.js";
 import { VOCABULARIES } from "../model/entities.js";
-import { isStoreFailure } from "../store/database.js";
 import type { Store } from "../store/store.js";
 import type { Clock } from "../time/clock.js";
 import { eventHandler, eventsHandler } from "./event-routes.js";

@@ -1,7 +1,7 @@
 /** Renders long representations in a worker thread, by the code of the routes over its own store. */
 import { move, transferableSymbol, valueSymbol } from "piscina";
 import { DataError } from "../../errors.js";
-import { isStoreFailure } from "../store/database.js";
+import { isStoreFailure } from "../../sqlite.js";
 import { openStore } from "../store/store.js";
 import { systemClock } from "../time/clock.js";
 import { eventPage, eventsPage, readAsk } from "./event-page.js";

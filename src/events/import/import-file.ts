@@ -1,8 +1,8 @@
 /** Imports one file: it is read whole and stored in one transaction, or not at all. */
 import { readFileSync } from "node:fs";
+import type { StoreConnection } from "../../sqlite.js";
 import { reasonOf } from "../../system-error.js";
 import { ImportError } from "../model/calendar.js";
-import type { StoreConnection } from "../store/database.js";
 import { type Configured, importSettings } from "../store/site-settings.js";
 import { clearStore, writeCalendar } from "../store/write-calendar.js";
 import { readIcs } from "./ics.js";

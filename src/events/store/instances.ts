@@ -1,8 +1,9 @@
 /** Writes the instances of one event, or of all events when the horizon has moved. */
+
+import { isStoreFailure, type StoreConnection } from "../../sqlite.js";
 import { overAt, type StoredEvent, startKey } from "../model/entities.js";
 import { expand } from "../time/expand.js";
 import { type Horizon, horizonAt } from "../time/horizon.js";
-import { isStoreFailure, type StoreConnection } from "./database.js";
 import { readStored, writeStored } from "./site-settings.js";
 
 const INSERT = `INSERT INTO instance

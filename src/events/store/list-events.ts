@@ -1,7 +1,8 @@
 /** Lists the stored events as lines of text. */
+
+import type { StoreConnection } from "../../sqlite.js";
 import type { StoredEvent } from "../model/entities.js";
 import { localText, offsetAt } from "../time/zone.js";
-import type { StoreConnection } from "./database.js";
 import { readStored } from "./site-settings.js";
 
 const SQL = `

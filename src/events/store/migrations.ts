@@ -1,6 +1,6 @@
 /** The schema of the store is a list of migrations; `user_version` counts those that a file has seen. */
 import { DataError } from "../../errors.js";
-import type { StoreConnection } from "./database.js";
+import type { StoreConnection } from "../../sqlite.js";
 
 /**
  * `event.document` holds the record as JSON; orders and filters read the other columns. The index

@@ -1,6 +1,7 @@
 /** Settings of the site come from the operator, from imported files and from the store, which keeps them. */
+
+import type { StoreConnection } from "../../sqlite.js";
 import type { FileHead } from "../model/calendar.js";
-import type { StoreConnection } from "./database.js";
 
 /**
  * Records of the store as a whole: settings from the heads of files, and the zone and day that its instances were made

@@ -1,6 +1,7 @@
 /** Loads once per state of the data what requests need of the whole store. */
+
+import type { StoreConnection } from "../../sqlite.js";
 import type { Address, TaxonomyTerm, VocabularyName } from "../model/entities.js";
-import type { StoreConnection } from "./database.js";
 import { readStored } from "./site-settings.js";
 
 /** What requests need of the whole store. */

@@ -5,9 +5,10 @@
  * A start key is twice the start in epoch seconds, plus one unless the event is all-day (`startKey`). Instances that
  * are not over are searched from `snapshot.longest` seconds back: none that began earlier can still be running.
  */
+
+import type { SqlValue } from "../../sqlite.js";
 import type { EventOrder, EventQuery, EventType, Ordering, TermFilter } from "../model/event-query.js";
 import { addDays, startOfDay } from "../time/zone.js";
-import type { SqlValue } from "./database.js";
 import type { Snapshot } from "./snapshot.js";
 
 /** A statement, or a part of one, with the values that it binds. */

@@ -1,7 +1,8 @@
 /** Reads the store for requests: each sees one snapshot, and nothing that is cached outlives the data it came from. */
+
+import { openConnection, type SqlRow, type StoreConnection } from "../../sqlite.js";
 import type { EventInstance, StoredEvent } from "../model/entities.js";
 import type { EventQuery } from "../model/event-query.js";
-import { openConnection, type SqlRow, type StoreConnection } from "./database.js";
 import { loadSnapshot, type Snapshot } from "./snapshot.js";
 import { countSql, INSTANCE_COLUMNS, pageSql } from "./sql.js";
 

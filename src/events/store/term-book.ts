@@ -1,8 +1,9 @@
 /** Checks ids, names and parents of terms while a file adds them to those of the store. */
+
+import type { SqlValue, StoreConnection } from "../../sqlite.js";
 import type { ImportProblem, NewTerm, TermReference } from "../model/calendar.js";
 import { type TaxonomyTerm, type VocabularyName, vocabulary } from "../model/entities.js";
 import { nameKey, slugOf } from "../model/name-keys.js";
-import type { SqlValue, StoreConnection } from "./database.js";
 
 /** First id for events and terms that come without one; ids given by hand should be lower. */
 const FIRST_GIVEN_ID = 1_000_000_000;

@@ -1,11 +1,12 @@
 /** Writes one calendar into the store inside the transaction of the caller; no other code writes terms and events. */
+
+import { isStoreFailure, type StoreConnection } from "../../sqlite.js";
 import type { Calendar, ImportProblem, NewEvent } from "../model/calendar.js";
 import type { StoredEvent, VocabularyName } from "../model/entities.js";
 import { nameKey } from "../model/name-keys.js";
 import { strayOverrides } from "../time/expand.js";
 import { horizonAt } from "../time/horizon.js";
 import { momentOf } from "../time/zone.js";
-import { isStoreFailure, type StoreConnection } from "./database.js";
 import { extendHorizon, writeInstances } from "./instances.js";
 import { type ImportSettings, writeStored } from "./site-settings.js";
 import { nextId, TermBook } from "./term-book.js";

@@ -46,6 +46,8 @@ export interface AppOptions {
   /** Checks tokens; made from `config.tokens` if absent. */
   readonly auth?: Auth;
   readonly plugins?: readonly Plugin[];
+  /** Whether calls may become jobs; absent: yes. */
+  readonly jobs?: boolean;
   /** States of the guests, which are parts that the service can do without, by name; `/readyz` shows them. */
   readonly guests?: Readonly<Record<string, () => string>>;
 }
@@ -183,7 +185,7 @@ function decodable(url: string): string {
 
 function createService(
   app: FastifyInstance,
-  { config, engine, auth }: AppOptions,
+  { config, engine, auth, jobs = true }: AppOptions,
   logger: Logger,
 ): { service: Service; accessLog: AccessLog } {
   const slices = new TimeSlices(mainThreadCpu());
@@ -212,6 +214,8 @@ function createService(
     slices,
     tick,
     tags: new Tags(config),
+    jobs,
+    taskKey: randomUUID(),
     metrics,
     baseUrl: () => config.baseUrl ?? listeningUrl(app, config),
   };
@@ -256,15 +260,17 @@ function observeRequests(app: FastifyInstance, accessLog: AccessLog): void {
     const { raw } = reply;
     const { socket } = request.raw;
     const sentBefore = socket.bytesWritten;
+    // A request of the service to itself has a socket that counts nothing.
+    const isOwn = sentBefore === undefined;
     const client = request.ip;
     raw.on("close", () => {
       if (closing && !app.connections.owes(socket)) socket.destroySoon();
       accessLog.add({
         facts,
-        outcome: outcomeOf(facts, raw.writableFinished, raw.statusCode),
+        outcome: outcomeOf(facts, isOwn ? raw.writableEnded : raw.writableFinished, raw.statusCode),
         id: request.id,
         client,
-        bytes: socket.bytesWritten - sentBefore,
+        bytes: isOwn ? 0 : socket.bytesWritten - sentBefore,
         method: request.method,
         path: request.routeOptions.url ?? "none",
         status: raw.statusCode,

@@ -27,6 +27,16 @@ export interface RequestEnd {
 export interface Metrics {
   readonly registry: Registry;
   observe(facts: RequestEnd): void;
+  /** Adds the figures of jobs. */
+  addJobs(read: () => JobFigures): void;
+}
+
+/** Figures of jobs. */
+export interface JobFigures {
+  readonly queued: number;
+  readonly running: number;
+  /** Seconds since a task ended well; 0 if no job waits or runs. */
+  readonly stalledSeconds: number;
 }
 
 /** A value with those of its labels. */
@@ -103,6 +113,17 @@ export function createMetrics(engine: Engine, admission: Admission, outgoing: Ou
   peerFigures(engine, registers);
   return {
     registry,
+    addJobs(read) {
+      figure(registers, "jobs", "Jobs that wait or run.", ["state"], () => {
+        const { queued, running } = read();
+        return [
+          [["queued"], queued],
+          [["running"], running],
+        ];
+      });
+      const help = "Seconds since a task of a job ended well; 0 if no job waits or runs.";
+      figure(registers, "jobs_stalled_seconds", help, [], () => [[[], read().stalledSeconds]]);
+    },
     observe(facts) {
       requests.add([facts.interface, facts.operation, facts.outcome], 1);
       seconds.observe({ operation: facts.operation }, facts.seconds);

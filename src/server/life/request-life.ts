@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
+import { LONGEST_MS } from "../../config.js";
 import type { Engine, Evaluation, Query, Result } from "../../engine/contract/query.js";
 import { CancelledError, DeadlineError, excerpt, tooManyPoints, unknownDataset } from "../../errors.js";
 import { operationOf } from "../../operations.js";
@@ -31,6 +32,17 @@ const ASSUMED_HEADER = "fieldprobe-assumed";
 function assumedText({ name, assumed }: NonNullable<ReturnType<Engine["find"]>>): string {
   const subjects = assumed.map(({ about, axes }) => `${about}${axes === undefined ? "" : ` of ${axes.join(" ")}`}`);
   return subjects.length === 0 ? "" : `${name}: ${[...new Set(subjects)].join(", ")}`;
+}
+
+/** The header by which the service knows the tasks of its own jobs, with `Service.taskKey`. */
+export const TASK_HEADER = "fieldprobe-task";
+/** The header of an answer to a task: the points that a synchronous request could have. */
+export const TASK_POINTS_HEADER = "fieldprobe-task-points";
+
+/** Whether a request is a task of a job of this service. */
+export function isTask({ taskKey }: Pick<Service, "taskKey">, headers: IncomingHttpHeaders): boolean {
+  const key = headers[TASK_HEADER];
+  return key !== undefined && key === taskKey;
 }
 
 /** The members of a request that its life uses; requests of fastify have them. */
@@ -73,6 +85,8 @@ export class RequestLife {
   readonly #releases: (() => void)[] = [];
   readonly #evaluations = new Set<Evaluation>();
   readonly #datasets = new Map<string, NonNullable<ReturnType<Engine["find"]>>>();
+  /** Whether this is a task of a job, which the service itself sends. */
+  readonly #background: boolean;
   /** Points that the token admits; 0 for any number. */
   #tokenPoints = 0;
   /** What the token allows; null until it is checked. */
@@ -104,14 +118,15 @@ export class RequestLife {
 
   private constructor(service: Service, request: LivingRequest, reply: LivingReply, name: string) {
     this.slices = service.slices;
+    this.#background = isTask(service, request.headers);
     this.#service = service;
     this.#request = request;
     this.#reply = reply;
     const { headers } = request;
     refuseEncoded(headers["content-encoding"]);
     if (Number(headers["content-length"] ?? 0) > service.config.limits["http.bodyBytes"]) throw bodyTooLarge();
-    service.admission.arrive();
-    request.facts.interface = name;
+    if (!this.#background) service.admission.arrive();
+    request.facts.interface = this.#background ? "jobs" : name;
     this.#hold = service.admission.hold();
     this.#slot = new RequestSlot(service.admission, request.facts, () => this.#client);
     this.#pace = new ReaderPace(service.outgoing, service.config.limits, () => this.#cut());
@@ -120,6 +135,8 @@ export class RequestLife {
 
   /** Checks the token, null if the request has none. @throws AuthError, LimitError `token.concurrent` */
   authorise(token: string | null): void {
+    // The token of a job was checked when the job was accepted.
+    if (this.#background) return;
     const { facts } = this.#request;
     const grant = this.#service.auth.authorise(token, (id) => {
       facts.token = id;
@@ -164,7 +181,7 @@ export class RequestLife {
     this.#request.facts.points += count;
     let records = 1;
     for (const { pointRecords = 1 } of this.#evaluations) records = Math.max(records, pointRecords);
-    return count > 0 ? this.#hold.add(Math.ceil(count * records)) : null;
+    return count > 0 && !this.#background ? this.#hold.add(Math.ceil(count * records)) : null;
   }
 
   /** The dataset of a name: the version that the request met first, for all of its queries and labels. */
@@ -198,14 +215,16 @@ export class RequestLife {
   /** Begins a query, whose result may be a stream if `stream` is set; it is aborted when the caller leaves. */
   start(query: Query, stream = false): Evaluation {
     const { engine, config } = this.#service;
-    const deadlineMs = this.#deadline === null ? config.limits["query.deadlineMs"] : this.#deadline - performance.now();
+    const patienceMs = this.#background ? LONGEST_MS : config.limits["query.deadlineMs"];
+    const deadlineMs = this.#deadline === null ? patienceMs : this.#deadline - performance.now();
     if (deadlineMs <= 0) throw new DeadlineError();
     const asked = this.#withDataset(query);
     this.#tellDataset(asked.dataset);
     const dataset = asked.dataset === undefined ? undefined : this.find(asked.dataset);
     const onStoreWait = this.#slot.storeWait();
-    const control = { deadlineMs, client: this.#client, stream, onStoreWait, ...(dataset ? { dataset } : {}) };
-    const evaluation = engine.start(asked, control);
+    const common = { deadlineMs, client: this.#client, stream, onStoreWait, background: this.#background };
+    const evaluation = engine.start(asked, { ...common, ...(dataset ? { dataset } : {}) });
+    if (this.#background) this.#reply.header(TASK_POINTS_HEADER, String(evaluation.limit.points));
     this.#evaluations.add(evaluation);
     this.#nodes += evaluation.nodes;
     const { points, name } = this.limit({ points: Number.POSITIVE_INFINITY, name: "query.points" });
@@ -244,6 +263,7 @@ export class RequestLife {
    */
   async enter(more = 0, moreRecords = 0): Promise<void> {
     if (this.#gone) throw new CancelledError();
+    if (this.#background) return;
     this.#deadline ??= performance.now() + this.#service.config.limits["query.deadlineMs"];
     let work = more;
     for (const evaluation of this.#evaluations) work += evaluation.work;
@@ -288,7 +308,7 @@ export class RequestLife {
       bytes += heldBytes;
       for (const part of values) bytes += part.byteLength;
     }
-    if (bytes > UNCOUNTED_BYTES) await this.#pace.waitForRoom(bytes, this.#deadline ?? 0);
+    if (bytes > UNCOUNTED_BYTES && !this.#background) await this.#pace.waitForRoom(bytes, this.#deadline ?? 0);
     this.#slot.leave();
     this.#hold.release();
   }

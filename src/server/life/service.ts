@@ -28,6 +28,10 @@ export interface Service {
   readonly slices: TimeSlices;
   readonly tick: Tick;
   readonly tags: Tags;
+  /** Whether calls may become jobs. */
+  readonly jobs: boolean;
+  /** A secret of this process, by which it knows the tasks of its own jobs. */
+  readonly taskKey: string;
   /** Public address without a slash at its end; from the configuration, else of the listening socket. */
   baseUrl(): string;
 }

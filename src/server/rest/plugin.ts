@@ -19,6 +19,7 @@ import { CUTOUT_FILE_QUERY, CUTOUT_FILES, type CutoutFileQuery, serveCutoutFile 
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
 import { problemHandler } from "./describe-problem.js";
 import { FLOW_MAP, FLOW_MAP_EXAMPLE, serveFlowMap } from "./flow-map.js";
+import { jobRoutes } from "./jobs/job-routes.js";
 import { OWN_TIMES_QUERY, ownTimesOf } from "./own-times.js";
 import { refuse, refuseUnknown } from "./parameters.js";
 import { BATCH_ANSWER, BATCH_BODY, MOST_QUERIES, serveBatch } from "./query-batch.js";
@@ -348,6 +349,7 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
   batchRoute(api, service);
   analysisRoutes(api, service);
   flowMapRoute(api, service);
+  jobRoutes(api, service);
 }
 
 /** Adds `/api` to the service. */

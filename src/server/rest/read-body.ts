@@ -89,7 +89,11 @@ function* readParts(
 }
 
 /** The reader for the media type of a request. */
-export function readerFor(request: FastifyRequest, operation: Operation, pending: PendingQuery): BodyReader {
+export function readerFor(
+  request: FastifyRequest,
+  operation: Operation,
+  pending: Pick<PendingQuery, "texts" | "writer">,
+): BodyReader {
   const arrays = arraysOf(operation).map((member) => member.name);
   const [, asOctets] = REQUEST_TYPES;
   const { columns } = request.query as { columns?: string };

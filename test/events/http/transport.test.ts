@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isCallback, wrapJsonp } from "../../../src/events/http/jsonp.js";
 import { isKnown } from "../../../src/events/http/representation.js";
-import { openConnection } from "../../../src/events/store/database.js";
+import { openConnection } from "../../../src/sqlite.js";
 import { type Json, type Served, serve } from "../support.js";
 
 let events: Served;

@@ -3,9 +3,9 @@ import { closeSync, existsSync, openSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import type Libsql from "libsql";
-import { DataError } from "../../errors.js";
-import { makeFolder } from "../../make-folder.js";
-import { reasonOf } from "../../system-error.js";
+import { DataError } from "./errors.js";
+import { makeFolder } from "./make-folder.js";
+import { reasonOf } from "./system-error.js";
 
 /** A value of a row. */
 export type SqlValue = number | string | null;
@@ -39,9 +39,10 @@ const BUSY_MS = { read: 20, write: 10_000 } as const;
  * Opens a store file, creating it and its folder when missing.
  *
  * @param mode "read" refuses every write by `PRAGMA query_only`, since libsql ignores better-sqlite3's `readonly`
+ * @param user what the store is for, which errors name
  * @throws DataError in one line when the file cannot be opened or is not a database
  */
-export function openConnection(file: string, mode: "read" | "write"): StoreConnection {
+export function openConnection(file: string, mode: "read" | "write", user = "events"): StoreConnection {
   let database: Libsql.Database | null = null;
   try {
     makeFolder(dirname(file));
@@ -56,7 +57,7 @@ export function openConnection(file: string, mode: "read" | "write"): StoreConne
     return connection(database, mode);
   } catch (error) {
     database?.close();
-    const text = `events: cannot open the store ${file}: ${reasonFor(file, error)} (FIELDPROBE_STATE names its folder)`;
+    const text = `${user}: cannot open the store ${file}: ${reasonFor(file, error)} (FIELDPROBE_STATE names its folder)`;
     throw new DataError(text, error);
   }
 }

@@ -1,0 +1,289 @@
+/** `Inputs` keeps the points of jobs: uploaded ones in files, generated ones as the rule that makes them. */
+import { createReadStream } from "node:fs";
+import { type FileHandle, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { RequestError } from "../errors.js";
+import { type NpyLayout, npyLayout, npyNumbers } from "../float32/npy.js";
+import { PointLines } from "../float32/point-lines.js";
+import { makeFolder } from "../make-folder.js";
+import { isId, writeWhole } from "./job-files.js";
+
+type Triple = readonly [number, number, number];
+
+/** The forms of uploads. */
+export const UPLOAD_FORMS = ["octets", "npy", "csv"] as const;
+
+/** Points of a job, as their owner states them. */
+export type PointSource =
+  | { readonly kind: "upload"; readonly form: (typeof UPLOAD_FORMS)[number]; readonly bytes: number }
+  | {
+      readonly kind: "random";
+      readonly points: number;
+      readonly seed: number;
+      readonly origin: Triple;
+      readonly extent: Triple;
+    }
+  | { readonly kind: "grid"; readonly counts: Triple; readonly origin: Triple; readonly spacing: Triple };
+
+/** An input. */
+export interface Input {
+  readonly id: string;
+  readonly owner: string | null;
+  readonly createdAt: number;
+  readonly source: PointSource;
+  /** Whether all of it is there. */
+  readonly complete: boolean;
+  /** Points of three numbers; null until it is complete. */
+  readonly points: number | null;
+  /** Of a complete .npy file. */
+  readonly npy: NpyLayout | null;
+}
+
+/** Bytes of the header of a .npy file that are read. */
+const NPY_HEADER_BYTES = 64 * 1024;
+/** The longest line of a CSV file. */
+const LINE_LETTERS = 4096;
+
+const refuse = (message: string): RequestError => new RequestError("InvalidRequest", message);
+
+/** The number of points that a rule makes; null of an upload. */
+function countOf(source: PointSource): number | null {
+  if (source.kind === "upload") return null;
+  return source.kind === "random" ? source.points : source.counts.reduce((product, count) => product * count, 1);
+}
+
+/** The inputs in a folder. */
+export class Inputs {
+  readonly #folder: string;
+  /** Uploads of which a part is being received. */
+  readonly #receiving = new Set<string>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    makeFolder(folder);
+  }
+
+  #path(id: string, ending: string): string {
+    return join(this.#folder, `${id}.${ending}`);
+  }
+
+  /** Adds an input; an upload has no bytes yet. */
+  async add(input: Pick<Input, "id" | "owner" | "source">): Promise<Input> {
+    const points = countOf(input.source);
+    const added = { ...input, createdAt: Date.now(), complete: points !== null, points, npy: null };
+    if (points === null) await writeFile(this.#path(input.id, "data"), "");
+    await this.#keep(added);
+    return added;
+  }
+
+  /** Adds a file of octets, which becomes the input's own. */
+  async adopt(id: string, owner: string | null, path: string): Promise<Input> {
+    const { size: bytes } = await stat(path);
+    await rename(path, this.#path(id, "data"));
+    const source = { kind: "upload", form: "octets", bytes } as const;
+    const input = {
+      id,
+      owner,
+      source,
+      createdAt: Date.now(),
+      complete: true,
+      points: Math.floor(bytes / 12),
+      npy: null,
+    };
+    await this.#keep(input);
+    return input;
+  }
+
+  async #keep(input: Input): Promise<void> {
+    await writeWhole(this.#path(input.id, "json"), (file) => file.writeFile(JSON.stringify(input)));
+  }
+
+  /** The input of an id; null if there is none. */
+  async find(id: string): Promise<Input | null> {
+    if (!isId(id)) return null;
+    try {
+      return JSON.parse(await readFile(this.#path(id, "json"), "utf8")) as Input;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Bytes of an upload that have been received. */
+  async received({ id, source }: Input): Promise<number> {
+    if (source.kind !== "upload") return 0;
+    return (await stat(this.#path(id, source.form === "csv" ? "csv" : "data")).catch(() => ({ size: 0 }))).size;
+  }
+
+  /** All inputs. */
+  async list(): Promise<readonly Input[]> {
+    const names = await readdir(this.#folder);
+    const found = await Promise.all(
+      names.filter((name) => name.endsWith(".json")).map((name) => this.find(name.slice(0, -5))),
+    );
+    return found.filter((input) => input !== null);
+  }
+
+  async remove(id: string): Promise<void> {
+    for (const ending of ["json", "data", "csv"]) await rm(this.#path(id, ending), { force: true });
+  }
+
+  /**
+   * Appends a part of an upload; what has come before a failure is kept, and reading it ends with the last byte.
+   *
+   * @param from the place of its first byte, which has to be the number of bytes received so far
+   * @throws RequestError if the part does not follow, is longer than the rest, or completes what are no points
+   */
+  async receive(
+    input: Input,
+    from: number,
+    parts: AsyncIterable<Buffer>,
+    pause: () => Promise<void> | null,
+  ): Promise<Input> {
+    const { id, source } = input;
+    if (source.kind !== "upload") throw refuse("The points of this input are generated; it takes no bytes.");
+    if (this.#receiving.has(id)) throw refuse("Another request is sending a part of this input.");
+    this.#receiving.add(id);
+    try {
+      const received = await this.received(input);
+      if (from !== received) throw refuse(`The input has ${received} bytes: continue with byte ${received}.`);
+      const file = await open(this.#path(id, source.form === "csv" ? "csv" : "data"), "a");
+      let at = from;
+      try {
+        for await (const part of parts) {
+          at += part.length;
+          if (at > source.bytes) throw refuse(`The input was announced with ${source.bytes} bytes; more came.`);
+          await file.write(part);
+        }
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      return at === source.bytes ? await this.#complete(input, source.form, pause) : input;
+    } finally {
+      this.#receiving.delete(id);
+    }
+  }
+
+  async #complete(input: Input, form: "octets" | "npy" | "csv", pause: () => Promise<void> | null): Promise<Input> {
+    const path = this.#path(input.id, "data");
+    if (form === "csv") await readLines(this.#path(input.id, "csv"), path, pause);
+    const { size } = await stat(path);
+    const npy = form === "npy" ? await readHeader(path, size) : null;
+    const complete = { ...input, complete: true, npy, points: npy?.rows ?? Math.floor(size / 12) };
+    if (form === "csv") await rm(this.#path(input.id, "csv"), { force: true });
+    await this.#keep(complete);
+    return complete;
+  }
+
+  /** Points, if each has this many bytes. @throws RequestError if the input is not a whole number of them */
+  async count({ id, source, points, complete }: Input, bytesPerPoint: number): Promise<number> {
+    if (!complete || points === null) throw refuse("The input has not been received in full.");
+    if (bytesPerPoint === 12 && (source.kind !== "upload" || source.form !== "octets")) return points;
+    if (source.kind !== "upload" || source.form !== "octets")
+      throw refuse(`This call needs octets with ${bytesPerPoint} bytes for each point.`);
+    const { size } = await stat(this.#path(id, "data"));
+    if (size % bytesPerPoint !== 0)
+      throw refuse(`The input is not a whole number of points of ${bytesPerPoint} bytes each.`);
+    return size / bytesPerPoint;
+  }
+
+  /** The points of a range as octets. */
+  async read({ id, source, npy }: Input, from: number, count: number, bytesPerPoint: number): Promise<Buffer> {
+    if (source.kind !== "upload") return bytesOf(generate(source, from, count));
+    const file = await open(this.#path(id, "data"), "r");
+    try {
+      if (npy === null) return await readAt(file, from * bytesPerPoint, count * bytesPerPoint);
+      const width = 3 * npy.width;
+      const read = npyNumbers(npy, await readAt(file, npy.start + from * width, count * width));
+      return bytesOf(Float32Array.from({ length: 3 * count }, (_, i) => read(i)));
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length);
+  const { bytesRead } = await file.read(bytes, 0, length, position);
+  if (bytesRead < length) throw refuse("The file of the input is cut short.");
+  return bytes;
+}
+
+/** The layout of a .npy file. @throws RequestError if it holds no points, or not as many as it says */
+async function readHeader(path: string, size: number): Promise<NpyLayout> {
+  const file = await open(path, "r");
+  try {
+    const layout = npyLayout(await readAt(file, 0, Math.min(size, NPY_HEADER_BYTES)));
+    if (layout.columnMajor) throw new Error("the .npy array has Fortran order; C order is read");
+    if (size < layout.start + 3 * layout.rows * layout.width) throw new Error("the .npy file is cut short");
+    return layout;
+  } catch (error) {
+    throw refuse(`The input is no .npy file of points: ${(error as Error).message}.`);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Turns lines of points into octets. @throws RequestError naming the first line that holds none */
+async function readLines(from: string, to: string, pause: () => Promise<void> | null): Promise<void> {
+  const points = new PointLines();
+  const add = (lines: readonly string[]): Float32Array => {
+    try {
+      for (const line of lines) points.add(line);
+      return points.take();
+    } catch (error) {
+      throw refuse(`The input is no CSV file of points: ${(error as Error).message}.`);
+    }
+  };
+  await writeWhole(to, async (file) => {
+    let rest = "";
+    for await (const part of createReadStream(from, "utf8")) {
+      const lines = `${rest}${part}`.split("\n");
+      rest = lines.pop() as string;
+      if (rest.length > LINE_LETTERS) throw refuse("The input is no CSV file of points: a line is too long.");
+      await file.write(bytesOf(add(lines)));
+      await pause();
+    }
+    await file.write(bytesOf(add([rest])));
+  });
+}
+
+/** The points of a range of a rule: of a grid with x fastest; at random the same whatever the range. */
+function generate(source: Exclude<PointSource, { kind: "upload" }>, from: number, count: number): Float32Array {
+  const out = new Float32Array(3 * count);
+  if (source.kind === "random") {
+    const { seed, origin, extent } = source;
+    for (let i = 0; i < out.length; i++)
+      out[i] = (origin[i % 3] as number) + fractionOf(seed, 3 * from + i) * (extent[i % 3] as number);
+    return out;
+  }
+  const { counts, origin, spacing } = source;
+  for (let i = 0; i < count; i++) {
+    let at = from + i;
+    for (let axis = 0; axis < 3; axis++) {
+      const length = counts[axis] as number;
+      out[3 * i + axis] = (origin[axis] as number) + (at % length) * (spacing[axis] as number);
+      at = Math.floor(at / length);
+    }
+  }
+  return out;
+}
+
+/**
+ * A number in [0, 1) for a seed and an index: two rounds of the mixer of MurmurHash3 over the words of the index, which
+ * reach every bit of its 32.
+ */
+function fractionOf(seed: number, index: number): number {
+  return mix(mix((seed ^ Math.floor(index / 2 ** 32)) >>> 0) ^ (index >>> 0)) / 2 ** 32;
+}
+
+function mix(word: number): number {
+  let mixed = (word + 0x9e3779b9) >>> 0;
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}

@@ -1,0 +1,37 @@
+/** Declares the queue of jobs and their tasks, which survives the process. */
+import type { Job, JobState, TaskOutput } from "./job.js";
+
+/** A task that this process runs: number `job.tasks` writes the result. */
+export interface TakenTask {
+  readonly job: Job;
+  readonly number: number;
+  /** How often it has been put back. */
+  readonly attempts: number;
+}
+
+/** Keeps jobs and hands out their tasks. */
+export interface JobQueue {
+  /** Adds a job with its tasks. */
+  add(job: Job): Promise<void>;
+  find(id: string): Promise<Job | null>;
+  /** The jobs of an owner, or of everyone, latest first. */
+  list(owner?: string | null): Promise<readonly Job[]>;
+  /** Changes a job; null, without any effect, unless it is in one of these states. */
+  change(id: string, from: readonly JobState[], changes: Partial<Job>): Promise<Job | null>;
+  /**
+   * Takes a task that nobody works on, of the job that has been served least; null if there is none. The task that
+   * writes the result comes once all others are done.
+   */
+  take(): Promise<TakenTask | null>;
+  /** Records the output of a task that computes. @returns the job, or null if it has ended meanwhile */
+  done(task: TakenTask, output: TaskOutput): Promise<Job | null>;
+  /** Gives a task back, to be taken again. */
+  putBack(task: TakenTask): Promise<void>;
+  /** Forgets the outputs of some tasks, which are to be computed again. */
+  redo(id: string, numbers: readonly number[]): Promise<void>;
+  /** The outputs of the tasks of a job, by number. */
+  outputs(id: string): Promise<readonly TaskOutput[]>;
+  /** Forgets a job. */
+  remove(id: string): Promise<void>;
+  close(): Promise<void>;
+}

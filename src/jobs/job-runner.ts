@@ -1,0 +1,197 @@
+/** `JobRunner` runs the tasks of jobs, a few at a time, and writes their results. */
+import { readFile } from "node:fs/promises";
+import { reasonOf } from "../system-error.js";
+import type { Inputs } from "./inputs.js";
+import { type Job, type TaskOutput, UNFINISHED } from "./job.js";
+import { bodyFile, type JobFolders } from "./job-files.js";
+import type { JobQueue, TakenTask } from "./job-queue.js";
+import { DamagedOutput, removeFiles, type TaskAnswer, writeOutput, writeResult } from "./task-outputs.js";
+
+/** Tasks in flight: one is read or written while another computes. */
+const MOST_TASKS = 2;
+/** Time after which a task is tried again that the service was too busy for, or that failed inside. */
+const REST_MS = 2_000;
+/** How often a task is tried that fails inside. */
+const MOST_ATTEMPTS = 3;
+/** Bytes of a problem that are read. */
+const PROBLEM_BYTES = 64 * 1024;
+
+/** A call of the service to itself. */
+export interface TaskCall {
+  readonly method: string;
+  readonly url: string;
+  readonly accept: string;
+  readonly contentType: string | null;
+  readonly body: Buffer | null;
+}
+
+/** What the runner uses of the service. */
+export interface JobHost {
+  /** Makes a call in idle time. */
+  send(call: TaskCall, signal: AbortSignal): Promise<TaskAnswer>;
+  npyHead(shape: readonly number[]): Buffer;
+  readonly log: { warn(about: object, message: string): void; error(about: object, message: string): void };
+}
+
+/** The refusal of a task by the service. */
+class TaskProblem extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Runs what a queue hands out until it is stopped. */
+export class JobRunner {
+  readonly #queue: JobQueue;
+  readonly #inputs: Inputs;
+  readonly #folders: JobFolders;
+  readonly #host: JobHost;
+  readonly #changed: (id: string) => void;
+  readonly #running = new Map<AbortController, { readonly id: string; readonly ended: Promise<void> }>();
+  #stopped = false;
+  #taking = false;
+  #rest: NodeJS.Timeout | null = null;
+  /** The time at which a task last ended well, on the clock of `Date.now`. */
+  progressAt = Date.now();
+
+  /** @param changed is told of each job that has changed */
+  constructor(queue: JobQueue, inputs: Inputs, folders: JobFolders, host: JobHost, changed: (id: string) => void) {
+    this.#queue = queue;
+    this.#inputs = inputs;
+    this.#folders = folders;
+    this.#host = host;
+    this.#changed = changed;
+  }
+
+  /** Takes tasks as long as there are some and few run. */
+  async pump(): Promise<void> {
+    if (this.#taking) return;
+    this.#taking = true;
+    try {
+      while (!this.#stopped && this.#rest === null && this.#running.size < MOST_TASKS) {
+        const task = await this.#queue.take();
+        if (task === null) return;
+        if (this.#running.size === 0) this.progressAt = Math.max(this.progressAt, task.job.createdAt);
+        const abort = new AbortController();
+        const ended = this.#serve(task, abort.signal).finally(() => this.#running.delete(abort));
+        this.#running.set(abort, { id: task.job.id, ended });
+        void ended.then(() => this.pump());
+      }
+    } catch (error) {
+      this.#host.log.error({ reason: reasonOf(error) }, "the queue of the jobs cannot be read; jobs rest");
+      this.#pause();
+    } finally {
+      this.#taking = false;
+    }
+  }
+
+  /** Takes no more tasks for a while. */
+  #pause(): void {
+    this.#rest ??= setTimeout(() => {
+      this.#rest = null;
+      void this.pump();
+    }, REST_MS);
+  }
+
+  /** Ends the tasks of a job. */
+  async cancel(id: string): Promise<void> {
+    const tasks = [...this.#running].filter(([, task]) => task.id === id);
+    for (const [abort] of tasks) abort.abort();
+    await Promise.all(tasks.map(([, { ended }]) => ended));
+  }
+
+  /** Ends all tasks, which are taken again after the next start. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    if (this.#rest !== null) clearTimeout(this.#rest);
+    for (const abort of this.#running.keys()) abort.abort();
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+  }
+
+  /** Runs a task to its end, whatever that is. */
+  async #serve(task: TakenTask, signal: AbortSignal): Promise<void> {
+    const { id } = task.job;
+    try {
+      if (task.number === task.job.tasks) await this.#finish(task.job);
+      else await this.#queue.done(task, await this.#compute(task, signal));
+      this.progressAt = Date.now();
+    } catch (error) {
+      await this.#failed(task, error, signal.aborted).catch((failure: unknown) => {
+        this.#host.log.error({ job: id, reason: reasonOf(failure) }, "a job cannot be kept");
+        this.#pause();
+      });
+    }
+    this.#changed(id);
+  }
+
+  async #failed(task: TakenTask, error: unknown, aborted: boolean): Promise<void> {
+    const { id } = task.job;
+    const status = error instanceof TaskProblem ? error.status : null;
+    if (error instanceof DamagedOutput) {
+      this.#host.log.warn({ job: id, task: error.task }, "the output of a task is damaged: it is computed again");
+      await this.#queue.redo(id, [error.task]);
+      await this.#queue.putBack(task);
+    } else if (aborted) await this.#queue.putBack(task);
+    else if (status === 503 || (status === 500 && task.attempts + 1 < MOST_ATTEMPTS)) {
+      await this.#queue.putBack(task);
+      this.#pause();
+    } else await this.#fail(task.job, error);
+  }
+
+  async #fail(job: Job, error: unknown): Promise<void> {
+    const problem = reasonOf(error);
+    await this.#queue.change(job.id, UNFINISHED, { state: "failed", endedAt: Date.now(), problem });
+    this.#host.log.warn({ job: job.id, problem }, "a job failed");
+    for (const [abort, { id }] of this.#running) if (id === job.id) abort.abort();
+    await this.#clear(job);
+  }
+
+  async #compute({ job, number }: TakenTask, signal: AbortSignal): Promise<TaskOutput> {
+    const since = performance.now();
+    const answer = await this.#host.send({ ...job.call, body: await this.#bodyOf(job, number) }, signal);
+    if (answer.status !== 200) throw new TaskProblem(answer.status, await problemOf(answer));
+    const output = await writeOutput(this.#folders, job.id, number, answer);
+    return { ...output, ms: performance.now() - since };
+  }
+
+  /** The body of a task: a range of the points, or the body of the call. */
+  async #bodyOf({ id, call, cut }: Job, number: number): Promise<Buffer | null> {
+    if (cut === null) return call.contentType === null ? null : readFile(bodyFile(this.#folders, id));
+    const input = await this.#inputs.find(cut.input);
+    if (input === null) throw new Error("the input of the job is gone");
+    const from = number * cut.perTask;
+    return this.#inputs.read(input, from, Math.min(cut.perTask, cut.points - from), cut.bytesPerPoint);
+  }
+
+  async #finish(job: Job): Promise<void> {
+    const outputs = await this.#queue.outputs(job.id);
+    const result = await writeResult(this.#folders, job, outputs, this.#host.npyHead);
+    const done = await this.#queue.change(job.id, ["running"], { state: "done", endedAt: Date.now(), result });
+    await (done === null ? removeFiles(this.#folders, { ...job, result }) : this.#clear(job));
+  }
+
+  /** Removes what only a job that runs needs. */
+  async #clear(job: Job): Promise<void> {
+    await removeFiles(this.#folders, job);
+    if (job.cut?.ownInput) await this.#inputs.remove(job.cut.input);
+  }
+
+  /** Removes what is kept of a job that was cancelled or deleted. */
+  remove(job: Job): Promise<void> {
+    return this.#clear(job);
+  }
+}
+
+/** The text of a problem that the service answered. */
+async function problemOf({ status, body }: TaskAnswer): Promise<string> {
+  let text = "";
+  for await (const part of body) if (text.length < PROBLEM_BYTES) text += part.toString("utf8");
+  try {
+    return String((JSON.parse(text) as { detail?: unknown }).detail);
+  } catch {
+    return `the service answered ${status}`;
+  }
+}

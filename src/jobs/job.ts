@@ -1,0 +1,103 @@
+/** Declares jobs: calls of the service that outlive their connections, cut into tasks. */
+
+/** The states of a job; the last three are final. */
+export const JOB_STATES = ["queued", "running", "done", "failed", "cancelled"] as const;
+export type JobState = (typeof JOB_STATES)[number];
+/** The states of a job that has not ended. */
+export const UNFINISHED: readonly JobState[] = ["queued", "running"];
+
+/** Forms of the result of a job that is cut by its points, the default first, with their endings. */
+export const RESULT_FORMS = {
+  "application/x-npy": "npy",
+  "text/csv": "csv",
+  "application/x-hdf5": "h5",
+  "application/octet-stream": "bin",
+} as const;
+export type ResultForm = keyof typeof RESULT_FORMS;
+
+/** The call that a job makes. */
+export interface JobCall {
+  readonly method: string;
+  /** Path and query string. */
+  readonly url: string;
+  /** Media types of the answer that each task asks for. */
+  readonly accept: string;
+  /** Media type of the body; null without one. */
+  readonly contentType: string | null;
+}
+
+/** The cut of a job into tasks: ranges of the points of an input. */
+export interface JobCut {
+  /** Id of the input. */
+  readonly input: string;
+  /** Whether the input goes with the job. */
+  readonly ownInput: boolean;
+  readonly bytesPerPoint: number;
+  readonly points: number;
+  readonly perTask: number;
+  /** Form of the result. */
+  readonly form: ResultForm;
+  /** Times of the call; several make the first dimension of the result. */
+  readonly times: number;
+}
+
+/** A finished result. */
+export interface JobResult {
+  /** Name of the file in the folder of results. */
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: number;
+  /** Hex digest of the file. */
+  readonly sha256: string;
+}
+
+/** A job. Times are milliseconds since 1970. */
+export interface Job {
+  readonly id: string;
+  /** Names the token that started it; null without tokens. */
+  readonly owner: string | null;
+  readonly state: JobState;
+  readonly call: JobCall;
+  /** Null if the call is a single task, whose body is a file of its own. */
+  readonly cut: JobCut | null;
+  /** Tasks that compute; the one after the last of them writes the result. */
+  readonly tasks: number;
+  readonly doneTasks: number;
+  /** Milliseconds that its tasks took. */
+  readonly spentMs: number;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  /** Why it failed, in one line. */
+  readonly problem: string | null;
+  readonly result: JobResult | null;
+  /** Whether its owner has deleted it after its end; it still counts against quotas. */
+  readonly removed: boolean;
+}
+
+/** The output of a task: a file, and what its answer said. */
+export interface TaskOutput {
+  readonly bytes: number;
+  /** CRC-32 of the file. */
+  readonly crc: number;
+  readonly ms: number;
+  /** Headers of the answer that describe it: `content-type`, `fieldprobe-shape`, ... */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The bytes that a job has taken of the quota: its result. */
+export function pointsOf({ cut }: Job): number {
+  return cut?.points ?? 0;
+}
+
+/** The part of its tasks that a job has done, from 0 to 1. */
+export function progressOf({ state, doneTasks, tasks }: Job): number {
+  return state === "done" ? 1 : doneTasks / (tasks + 1);
+}
+
+/** Seconds until a running job has ended, by its rate so far; null if that is not known. */
+export function secondsLeft(job: Job, now: number): number | null {
+  const { state, startedAt, doneTasks, tasks } = job;
+  if (state !== "running" || startedAt === null || doneTasks === 0) return null;
+  return Math.round(((now - startedAt) / doneTasks) * (tasks - doneTasks)) / 1000;
+}

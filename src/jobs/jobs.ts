@@ -1,0 +1,254 @@
+/** `Jobs` is the life of all jobs of a service: it accepts them within quotas, runs, shows and ends them. */
+import { EventEmitter } from "node:events";
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Limits } from "../config.js";
+import { DataError, LimitError } from "../errors.js";
+import { reasonOf } from "../system-error.js";
+import { type Input, Inputs, type PointSource } from "./inputs.js";
+import { JOB_STATES, type Job, type JobCall, type JobCut, pointsOf, UNFINISHED } from "./job.js";
+import { bodyFile, isId, type JobFolders, newId } from "./job-files.js";
+import type { JobQueue } from "./job-queue.js";
+import { type JobHost, JobRunner } from "./job-runner.js";
+import { openSqlQueue } from "./sql-queue.js";
+
+const FINAL = JOB_STATES.filter((state) => !UNFINISHED.includes(state));
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** The settings of jobs. */
+export interface JobSettings {
+  /** The state folder of the service. */
+  readonly state: string;
+  /** The folder of results; null: in the state folder. */
+  readonly results: string | null;
+  readonly limits: Limits;
+}
+
+/** The parts that exist once the queue is open. */
+interface OpenJobs {
+  readonly queue: JobQueue;
+  readonly inputs: Inputs;
+  readonly runner: JobRunner;
+}
+
+/** Counts of jobs, for /metrics. */
+export interface JobCounts {
+  readonly queued: number;
+  readonly running: number;
+  /** Seconds since a task ended well; 0 if no job waits or runs. */
+  readonly stalledSeconds: number;
+}
+
+/** The jobs of a service; nothing is opened before the first is started, unless there are some from an earlier life. */
+export class Jobs {
+  readonly folders: JobFolders;
+  readonly #settings: JobSettings;
+  readonly #host: JobHost;
+  readonly #events = new EventEmitter().setMaxListeners(0);
+  #opened: OpenJobs | null = null;
+  #upkeep: NodeJS.Timeout | null = null;
+  #counts: Omit<JobCounts, "stalledSeconds"> = { queued: 0, running: 0 };
+  #closed = false;
+
+  constructor(settings: JobSettings, host: JobHost) {
+    this.#settings = settings;
+    this.#host = host;
+    const state = join(settings.state, "jobs");
+    this.folders = { state, results: settings.results ?? join(settings.state, "results") };
+  }
+
+  get #file(): string {
+    return join(this.folders.state, "jobs.db");
+  }
+
+  /** Continues the jobs of an earlier life; a queue that cannot be opened is a line of the log. */
+  resume(): void {
+    if (!existsSync(this.#file)) return;
+    try {
+      this.#open();
+    } catch (error) {
+      this.#host.log.error({ reason: reasonOf(error) }, "jobs are not available; all else is");
+    }
+  }
+
+  /** @throws DataError if the queue cannot be opened */
+  #open(): OpenJobs {
+    if (this.#closed) throw new DataError("The service is shutting down.");
+    if (this.#opened !== null) return this.#opened;
+    const inputs = new Inputs(join(this.folders.state, "inputs"));
+    const queue = openSqlQueue(this.#file);
+    const runner = new JobRunner(queue, inputs, this.folders, this.#host, (id) => void this.#tell(id));
+    this.#opened = { queue, inputs, runner };
+    this.#upkeep = setInterval(() => void this.#upkeepNow(), HOUR_MS).unref();
+    void this.#upkeepNow().then(() => runner.pump());
+    return this.#opened;
+  }
+
+  /** Tells those who watch a job that it has changed. */
+  async #tell(id: string): Promise<void> {
+    await this.#logged(this.#count());
+    this.#events.emit(id);
+  }
+
+  #upkeepNow(): Promise<void> {
+    return this.#logged(this.#expire());
+  }
+
+  async #logged(work: Promise<void>): Promise<void> {
+    await work.catch((error: unknown) => {
+      if (!this.#closed) this.#host.log.error({ reason: reasonOf(error) }, "the jobs cannot be looked after");
+    });
+  }
+
+  async #count(): Promise<void> {
+    const jobs = (await this.#opened?.queue.list()) ?? [];
+    const of = (state: Job["state"]): number => jobs.filter((job) => job.state === state).length;
+    this.#counts = { queued: of("queued"), running: of("running") };
+  }
+
+  /** Calls back on each change of a job. @returns stops that */
+  watch(id: string, changed: () => void): () => void {
+    this.#events.on(id, changed);
+    return () => this.#events.off(id, changed);
+  }
+
+  counts(): JobCounts {
+    const { queued, running } = this.#counts;
+    const since = this.#opened?.runner.progressAt ?? Date.now();
+    return { queued, running, stalledSeconds: queued + running === 0 ? 0 : (Date.now() - since) / 1000 };
+  }
+
+  /** Adds an input. @throws LimitError */
+  async addInput(owner: string | null, source: PointSource): Promise<Input> {
+    const { inputs } = this.#open();
+    const most = this.#settings.limits["jobs.points"];
+    const input = await inputs.add({ id: newId(), owner, source });
+    const least = source.kind === "upload" ? source.bytes / 24 : (input.points ?? 0);
+    if (least <= most && (source.kind !== "upload" || (await this.#bytesFor(owner)) >= source.bytes)) return input;
+    await inputs.remove(input.id);
+    if (least > most) throw new LimitError("jobs.points", `Input too large (${Math.ceil(least)} > ${most} points)`);
+    throw new LimitError("jobs.bytesPerDay", `Input too large: no ${source.kind} of that size fits today's quota`);
+  }
+
+  get inputs(): Inputs {
+    return this.#open().inputs;
+  }
+
+  /** A path next to the files of an input, for what is being received. */
+  inputFile(id: string): string {
+    this.#open();
+    return join(this.folders.state, "inputs", id);
+  }
+
+  /** The input of an id that belongs to an owner; null if there is none. */
+  async input(owner: string | null, id: string): Promise<Input | null> {
+    const input = await this.inputs.find(id);
+    return input !== null && input.owner === owner ? input : null;
+  }
+
+  /** Bytes that an owner may still use today. */
+  async #bytesFor(owner: string | null): Promise<number> {
+    const { queue, inputs } = this.#open();
+    const since = Date.now() - DAY_MS;
+    const jobs = (await queue.list(owner)).filter(({ createdAt }) => createdAt >= since);
+    const uploads = (await inputs.list()).filter((input) => input.owner === owner && input.createdAt >= since);
+    const used = jobs.reduce((sum, { result }) => sum + (result?.bytes ?? 0), 0);
+    const uploaded = uploads.reduce((sum, { source }) => sum + (source.kind === "upload" ? source.bytes : 0), 0);
+    return this.#settings.limits["jobs.bytesPerDay"] - used - uploaded;
+  }
+
+  /** Checks what an owner may start. @throws LimitError naming the quota */
+  async admit(owner: string | null, points: number): Promise<void> {
+    const { limits } = this.#settings;
+    const { queue } = this.#open();
+    const jobs = await queue.list(owner);
+    const open = jobs.filter(({ state }) => UNFINISHED.includes(state)).length;
+    if (open >= limits["jobs.atOnce"]) {
+      const text = `You have ${open} jobs that wait or run; ${limits["jobs.atOnce"]} are allowed.`;
+      throw new LimitError("jobs.atOnce", text);
+    }
+    if (points > limits["jobs.points"])
+      throw new LimitError("jobs.points", `Job too large (${points} > ${limits["jobs.points"]} points)`);
+    const since = Date.now() - DAY_MS;
+    const today = jobs.reduce((sum, job) => sum + (job.createdAt >= since ? pointsOf(job) : 0), points);
+    if (today > limits["jobs.pointsPerDay"])
+      throw new LimitError("jobs.pointsPerDay", `Too many points today (${today} > ${limits["jobs.pointsPerDay"]})`);
+    if ((await this.#bytesFor(owner)) <= 0)
+      throw new LimitError("jobs.bytesPerDay", "The bytes of results and uploads of today are used up.");
+  }
+
+  /** Starts a job; of a call that is a single task, `putBody` writes its body to a file first. */
+  async start(
+    owner: string | null,
+    call: JobCall,
+    cut: JobCut | null,
+    putBody: (path: string) => Promise<void> = async () => undefined,
+  ): Promise<Job> {
+    const { queue, runner } = this.#open();
+    const id = newId();
+    await putBody(bodyFile(this.folders, id));
+    const tasks = cut === null ? 1 : Math.max(1, Math.ceil(cut.points / cut.perTask));
+    const job: Job = {
+      ...{ id, owner, call, cut, tasks, state: "queued", doneTasks: 0, spentMs: 0, createdAt: Date.now() },
+      ...{ startedAt: null, endedAt: null, problem: null, result: null, removed: false },
+    };
+    await queue.add(job);
+    await this.#tell(id);
+    void runner.pump();
+    return job;
+  }
+
+  /** The job of an id that belongs to an owner; null if there is none. */
+  async find(owner: string | null, id: string): Promise<Job | null> {
+    if (!isId(id) || (this.#opened === null && !existsSync(this.#file))) return null;
+    const job = await this.#open().queue.find(id);
+    return job !== null && job.owner === owner && !job.removed ? job : null;
+  }
+
+  /** The jobs of an owner, latest first. */
+  async list(owner: string | null): Promise<readonly Job[]> {
+    if (this.#opened === null && !existsSync(this.#file)) return [];
+    return (await this.#open().queue.list(owner)).filter(({ removed }) => !removed);
+  }
+
+  /** Cancels a job that has not ended, and forgets one that has, with its result. */
+  async cancel(job: Job): Promise<Job> {
+    const { queue, runner } = this.#open();
+    const ended = await queue.change(job.id, UNFINISHED, { state: "cancelled", endedAt: Date.now() });
+    if (ended !== null) await runner.cancel(job.id);
+    const last = ended ?? (await queue.change(job.id, FINAL, { removed: true })) ?? job;
+    await runner.remove(last);
+    await rm(bodyFile(this.folders, job.id), { force: true });
+    await this.#tell(job.id);
+    return last;
+  }
+
+  /** Removes results, inputs and records that are too old. */
+  async #expire(): Promise<void> {
+    const { queue, inputs, runner } = this.#open();
+    const before = Date.now() - this.#settings.limits["jobs.resultHours"] * HOUR_MS;
+    const jobs = await queue.list();
+    const used = new Set(jobs.flatMap(({ state, cut }) => (UNFINISHED.includes(state) && cut ? [cut.input] : [])));
+    for (const job of jobs) {
+      if (job.endedAt === null || job.endedAt >= before) continue;
+      await runner.remove(job);
+      await rm(bodyFile(this.folders, job.id), { force: true });
+      if (job.endedAt < Date.now() - DAY_MS) await queue.remove(job.id);
+      else await queue.change(job.id, FINAL, { removed: true });
+    }
+    for (const { id, createdAt } of await inputs.list())
+      if (createdAt < before && !used.has(id)) await inputs.remove(id);
+    await this.#count();
+  }
+
+  /** Ends all tasks and closes the queue; unfinished jobs continue after the next start. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#upkeep !== null) clearInterval(this.#upkeep);
+    await this.#opened?.runner.stop();
+    await this.#opened?.queue.close();
+    this.#opened = null;
+  }
+}

@@ -1,0 +1,176 @@
+/** `openSqlQueue` keeps the queue of jobs in an SQLite file, for one process. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { DataError } from "../errors.js";
+import { openConnection, type SqlRow, type StoreConnection } from "../sqlite.js";
+import { type Job, type JobState, type TaskOutput, UNFINISHED } from "./job.js";
+import type { JobQueue, TakenTask } from "./job-queue.js";
+
+/** The version of the tables. */
+const VERSION = 1;
+
+const TABLES = `
+  CREATE TABLE job (id TEXT PRIMARY KEY, owner TEXT, state TEXT NOT NULL, created REAL NOT NULL, spent REAL NOT NULL,
+    tasks INTEGER NOT NULL, waits INTEGER NOT NULL, document TEXT NOT NULL);
+  CREATE TABLE task (job TEXT NOT NULL REFERENCES job (id) ON DELETE CASCADE, number INTEGER NOT NULL,
+    state TEXT NOT NULL, attempts INTEGER NOT NULL, output TEXT, PRIMARY KEY (job, number)) WITHOUT ROWID;
+  CREATE INDEX task_state ON task (job, state, number);
+  PRAGMA user_version = ${VERSION};`;
+
+/** The next task: `waits` are the tasks of a job that compute and are not done. */
+const NEXT = `
+  SELECT j.document, t.number, t.attempts FROM job j JOIN task t ON t.job = j.id AND t.state = 'waiting'
+  WHERE j.state IN ('queued', 'running') AND (t.number < j.tasks OR j.waits = 0)
+  ORDER BY j.spent, j.created, t.number LIMIT 1`;
+
+/**
+ * Opens the queue, making its file when missing. Tasks that a process had taken when it died are to be taken again.
+ *
+ * @throws DataError in one line if the file is damaged, of a later version, or used by another process of this machine
+ */
+export function openSqlQueue(file: string): JobQueue {
+  const db = openConnection(file, "write", "jobs");
+  try {
+    claim(file);
+    const version = Number(db.first("PRAGMA user_version")?.[0]);
+    if (version > VERSION) throw new DataError(`${file} was written by a later version of fieldprobe`);
+    db.transaction("write", () => {
+      if (version === 0) db.exec(TABLES);
+      db.run("UPDATE task SET state = 'waiting' WHERE state = 'taken'");
+    });
+    const [[health] = [""]] = db.all("PRAGMA quick_check(1)");
+    if (health !== "ok") throw new DataError(`${file} is damaged: ${String(health)}`);
+  } catch (error) {
+    db.close();
+    if (error instanceof DataError) throw error;
+    throw new DataError(`jobs: cannot open the store ${file}: ${(error as Error).message}`, error);
+  }
+  return new SqlQueue(db);
+}
+
+/** Notes this process as the user of a file: another one would take the same tasks. @throws DataError if one lives */
+function claim(file: string): void {
+  const note = `${file}.pid`;
+  const [pid = "", host] = existsSync(note) ? readFileSync(note, "utf8").trim().split(" ") : [];
+  if (host === hostname() && Number(pid) !== process.pid && isAlive(Number(pid)))
+    throw new DataError(`jobs: process ${pid} uses ${file}; each process needs a FIELDPROBE_STATE of its own`);
+  writeFileSync(note, `${process.pid} ${hostname()}\n`);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+const jobOf = (row: SqlRow): Job => JSON.parse(String(row[0])) as Job;
+
+class SqlQueue implements JobQueue {
+  readonly #db: StoreConnection;
+
+  constructor(db: StoreConnection) {
+    this.#db = db;
+  }
+
+  async add(job: Job): Promise<void> {
+    const { id, owner, state, createdAt, spentMs, tasks } = job;
+    this.#db.transaction("write", () => {
+      const cells = [id, owner, state, createdAt, spentMs, tasks, tasks, JSON.stringify(job)];
+      this.#db.run("INSERT INTO job VALUES (?, ?, ?, ?, ?, ?, ?, ?)", cells);
+      for (let number = 0; number <= tasks; number++)
+        this.#db.run("INSERT INTO task VALUES (?, ?, 'waiting', 0, NULL)", [id, number]);
+    });
+  }
+
+  async find(id: string): Promise<Job | null> {
+    return this.#find(id);
+  }
+
+  #find(id: string): Job | null {
+    const row = this.#db.first("SELECT document FROM job WHERE id = ?", [id]);
+    return row === undefined ? null : jobOf(row);
+  }
+
+  async list(owner?: string | null): Promise<readonly Job[]> {
+    const all = "SELECT document FROM job";
+    const rows =
+      owner === undefined ? this.#db.all(all) : this.#db.all(`${all} WHERE owner IS ? ORDER BY created DESC`, [owner]);
+    return rows.map(jobOf);
+  }
+
+  async change(id: string, from: readonly JobState[], changes: Partial<Job>): Promise<Job | null> {
+    return this.#db.transaction("write", () => this.#change(id, from, changes));
+  }
+
+  #change(id: string, from: readonly JobState[], changes: Partial<Job>): Job | null {
+    const job = this.#find(id);
+    if (job === null || !from.includes(job.state)) return null;
+    const changed = { ...job, ...changes };
+    const cells = [changed.state, changed.spentMs, JSON.stringify(changed), id];
+    this.#db.run("UPDATE job SET state = ?, spent = ?, document = ? WHERE id = ?", cells);
+    return changed;
+  }
+
+  async take(): Promise<TakenTask | null> {
+    return this.#db.transaction("write", () => {
+      const next = this.#db.first(NEXT);
+      if (next === undefined) return null;
+      const { id, startedAt } = jobOf(next);
+      const job = this.#change(id, UNFINISHED, { state: "running", startedAt: startedAt ?? Date.now() }) as Job;
+      const [number, attempts] = next.slice(1).map(Number) as [number, number];
+      this.#mark(id, number, "taken");
+      return { job, number, attempts };
+    });
+  }
+
+  #mark(id: string, number: number, state: string): void {
+    this.#db.run("UPDATE task SET state = ? WHERE job = ? AND number = ?", [state, id, number]);
+  }
+
+  async done({ job: { id }, number }: TakenTask, output: TaskOutput): Promise<Job | null> {
+    return this.#db.transaction("write", () => {
+      const before = this.#find(id);
+      if (before === null || before.state !== "running") return null;
+      const cells = [JSON.stringify(output), id, number];
+      this.#db.run("UPDATE task SET state = 'done', output = ? WHERE job = ? AND number = ?", cells);
+      this.#count(id);
+      const { doneTasks, spentMs } = before;
+      return this.#change(id, ["running"], { doneTasks: doneTasks + 1, spentMs: spentMs + output.ms });
+    });
+  }
+
+  /** Counts the tasks of a job that are not done. */
+  #count(id: string): void {
+    const waiting = "SELECT count(*) FROM task t WHERE t.job = job.id AND t.number < job.tasks AND t.state <> 'done'";
+    this.#db.run(`UPDATE job SET waits = (${waiting}) WHERE id = ?`, [id]);
+  }
+
+  async putBack({ job: { id }, number }: TakenTask): Promise<void> {
+    const sql = "UPDATE task SET state = 'waiting', attempts = attempts + 1 WHERE job = ? AND number = ?";
+    this.#db.run(sql, [id, number]);
+  }
+
+  async redo(id: string, numbers: readonly number[]): Promise<void> {
+    this.#db.transaction("write", () => {
+      for (const number of numbers) this.#mark(id, number, "waiting");
+      this.#count(id);
+      const job = this.#find(id);
+      if (job !== null) this.#change(id, UNFINISHED, { doneTasks: job.doneTasks - numbers.length });
+    });
+  }
+
+  async outputs(id: string): Promise<readonly TaskOutput[]> {
+    const sql = "SELECT output FROM task WHERE job = ? AND state = 'done' ORDER BY number";
+    return this.#db.all(sql, [id]).map(([output]) => JSON.parse(String(output)) as TaskOutput);
+  }
+
+  async remove(id: string): Promise<void> {
+    this.#db.run("DELETE FROM job WHERE id = ?", [id]);
+  }
+
+  async close(): Promise<void> {
+    this.#db.close();
+  }
+}

@@ -1,0 +1,225 @@
+/** Writes the outputs of tasks to files, and joins them to the result of a job. */
+import { createHash, type Hash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { open, rm, stat, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { crc32 } from "node:zlib";
+import { DataError } from "../errors.js";
+import { makeFolder } from "../make-folder.js";
+import { Hdf5Writer } from "../storage/hdf5/writer.js";
+import { version } from "../version.js";
+import { type Job, type JobCut, type JobResult, RESULT_FORMS, type TaskOutput } from "./job.js";
+import { type JobFolders, taskFile, tasksFolder, writeWhole } from "./job-files.js";
+
+/** Bytes that are copied at a time. */
+const STEP_BYTES = 1024 * 1024;
+
+/** Headers of answers that describe the numbers; all tasks of a job have the same of these. */
+const SAME = ["fieldprobe-version", "fieldprobe-manifest"] as const;
+const KEPT = [
+  ...SAME,
+  "fieldprobe-options",
+  "fieldprobe-frames",
+  "fieldprobe-shape",
+  "fieldprobe-times",
+  "content-type",
+];
+
+/** An output whose file is not what the task wrote: it has to be computed again. */
+export class DamagedOutput extends Error {
+  readonly task: number;
+
+  constructor(task: number) {
+    super(`the output of task ${task} is damaged`);
+    this.task = task;
+  }
+}
+
+/** An answer to a task, as it arrives. */
+export interface TaskAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;
+  readonly body: AsyncIterable<Buffer>;
+}
+
+/** Writes the answer to a task into its file. */
+export async function writeOutput(
+  folders: JobFolders,
+  id: string,
+  number: number,
+  { headers, body }: TaskAnswer,
+): Promise<Omit<TaskOutput, "ms">> {
+  makeFolder(tasksFolder(folders, id));
+  const { bytes, crc } = await writeWhole(taskFile(folders, id, number), async (file) => {
+    let [bytes, crc] = [0, 0];
+    for await (const part of body) {
+      crc = crc32(part, crc);
+      bytes += part.length;
+      await file.writeFile(part);
+    }
+    return { bytes, crc };
+  });
+  const kept = KEPT.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])] as const]));
+  return { bytes, crc, headers: Object.fromEntries(kept) };
+}
+
+/** The bytes of a file from a place on. */
+async function* bytesFrom(path: string, start: number, length: number): AsyncGenerator<Buffer, undefined> {
+  if (length === 0) return;
+  yield* createReadStream(path, { start, end: start + length - 1, highWaterMark: STEP_BYTES });
+}
+
+/** Checks the file of an output. @throws DamagedOutput */
+async function verify(path: string, number: number, { bytes, crc }: TaskOutput): Promise<void> {
+  const size = (await stat(path).catch(() => null))?.size;
+  if (size !== bytes) throw new DamagedOutput(number);
+  let found = 0;
+  for await (const part of bytesFrom(path, 0, bytes)) found = crc32(part, found);
+  if (found !== crc) throw new DamagedOutput(number);
+}
+
+/** The shape of the numbers of a cut job: that of its tasks, with all points. */
+function shapeOf({ points, times }: JobCut, output: TaskOutput): number[] {
+  const shape = (output.headers["fieldprobe-shape"] ?? "").split(",").map(Number);
+  return shape.map((length, i) => (i === (times > 1 ? 1 : 0) ? points : length));
+}
+
+/** The bytes of all outputs in the order of the result: times first, then points. */
+async function* joined(paths: readonly string[], outputs: readonly TaskOutput[], cut: JobCut): AsyncGenerator<Buffer> {
+  const isText = cut.form === "text/csv";
+  for (let time = 0; time < cut.times; time++)
+    for (const [i, { bytes }] of outputs.entries()) {
+      const path = paths[i] as string;
+      const length = bytes / cut.times;
+      const start = isText && i > 0 ? await titleLength(path) : time * length;
+      yield* bytesFrom(path, start, isText ? bytes - start : length);
+    }
+}
+
+/** The bytes of the first line of a CSV file, which names the columns. */
+async function titleLength(path: string): Promise<number> {
+  for await (const part of bytesFrom(path, 0, STEP_BYTES)) return part.indexOf("\n") + 1;
+  return 0;
+}
+
+/** Endings of the results of calls that are a single task; others end with `.bin`. */
+const ENDINGS: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(RESULT_FORMS),
+  ["application/json", "json"],
+  ["image/png", "png"],
+  ["application/xml", "xmf"],
+]);
+
+/** Writes the numbers of octets as the dataset `values` of an HDF5 file. */
+async function writeHdf5(path: string, shape: readonly number[], octets: AsyncIterable<Buffer>): Promise<void> {
+  const writer = await Hdf5Writer.create(path);
+  try {
+    const [, ...row] = shape as [number, ...number[]];
+    const width = row.reduce((product, length) => product * length, 1);
+    const rows = Math.max(1, Math.floor(STEP_BYTES / 4 / width));
+    const chunk = Math.min(rows, shape[0] as number);
+    const write = writer.dataset({ path: "/values", type: "float32", shape, chunks: [chunk, ...row], filter: "none" });
+    let at = 0;
+    let rest: Buffer = Buffer.alloc(0);
+    const put = (bytes: Buffer, count: number): void => {
+      const numbers = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + 4 * width * count));
+      write([at, ...row.map(() => 0)], [count, ...row], numbers);
+      at += count;
+    };
+    for await (const part of octets) {
+      rest = rest.length === 0 ? part : Buffer.concat([rest, part]);
+      for (; rest.length >= 4 * width * rows; rest = rest.subarray(4 * width * rows)) put(rest, rows);
+    }
+    if (rest.length > 0) put(rest, rest.length / 4 / width);
+    writer.close();
+  } finally {
+    writer.discard();
+  }
+}
+
+/**
+ * Writes the result of a job whose tasks are done, with its manifest and its checksum next to it.
+ *
+ * @param npyHead the header of a NumPy file of a shape
+ * @throws DamagedOutput, DataError if the data changed while the job ran
+ */
+export async function writeResult(
+  folders: JobFolders,
+  job: Job,
+  outputs: readonly TaskOutput[],
+  npyHead: (shape: readonly number[]) => Buffer,
+): Promise<JobResult> {
+  const { id, cut } = job;
+  const [first] = outputs as readonly [TaskOutput];
+  for (const name of SAME)
+    if (outputs.some(({ headers }) => headers[name] !== first.headers[name]))
+      throw new DataError("The dataset, or the service, changed while the job ran.");
+  const paths = outputs.map((_, number) => taskFile(folders, id, number));
+  for (const [number, output] of outputs.entries()) await verify(paths[number] as string, number, output);
+  const type = cut?.form ?? first.headers["content-type"] ?? "application/octet-stream";
+  const name = `${id}.${ENDINGS.get((type.split(";")[0] as string).trim()) ?? "bin"}`;
+  makeFolder(folders.results);
+  const path = join(folders.results, name);
+  const body = cut === null ? bytesFrom(paths[0] as string, 0, first.bytes) : joined(paths, outputs, cut);
+  const shape = cut === null ? null : shapeOf(cut, first);
+  let facts: Pick<JobResult, "bytes" | "sha256">;
+  if (cut?.form === "application/x-hdf5") {
+    await writeHdf5(path, shape as number[], body);
+    facts = await digestOf(path);
+  } else {
+    const head = cut?.form === "application/x-npy" ? npyHead(shape as number[]) : Buffer.alloc(0);
+    facts = await writeWhole(path, async (file) => {
+      const hash = createHash("sha256");
+      let bytes = 0;
+      const put = async (part: Buffer): Promise<void> => {
+        hash.update(part);
+        bytes += part.length;
+        await file.writeFile(part);
+      };
+      await put(head);
+      for await (const part of body) await put(part);
+      return { bytes, sha256: hash.digest("hex") };
+    });
+  }
+  const result = { name, type, ...facts };
+  await writeBeside(path, job, first, { ...result, shape });
+  await rm(tasksFolder(folders, id), { recursive: true, force: true });
+  return result;
+}
+
+async function digestOf(path: string): Promise<Pick<JobResult, "bytes" | "sha256">> {
+  const hash: Hash = createHash("sha256");
+  const { size } = await stat(path);
+  for await (const part of bytesFrom(path, 0, size)) hash.update(part);
+  const file = await open(path);
+  await file.sync().finally(() => file.close());
+  return { bytes: size, sha256: hash.digest("hex") };
+}
+
+/** Writes the manifest of a result, and its checksum in the form of `sha256sum`. */
+async function writeBeside(path: string, job: Job, { headers }: TaskOutput, about: object): Promise<void> {
+  const { id, call, cut, createdAt } = job;
+  const manifest = {
+    job: id,
+    version,
+    call: { method: call.method, url: call.url },
+    ...about,
+    points: cut?.points ?? null,
+    dataset: headers["fieldprobe-manifest"] ?? null,
+    options: headers["fieldprobe-options"] ?? null,
+    frames: headers["fieldprobe-frames"] ?? null,
+    times: headers["fieldprobe-times"] ?? null,
+    created: new Date(createdAt).toISOString(),
+  };
+  await writeFile(`${path}.json`, `${JSON.stringify(manifest, null, 2)}\n`);
+  const { sha256 } = about as JobResult;
+  await writeFile(`${path}.sha256`, `${sha256}  ${basename(path)}\n`);
+}
+
+/** Removes all that is kept of a job in files, and its result. */
+export async function removeFiles(folders: JobFolders, { id, result }: Job): Promise<void> {
+  await rm(tasksFolder(folders, id), { recursive: true, force: true });
+  if (result === null) return;
+  for (const ending of ["", ".json", ".sha256"])
+    await rm(join(folders.results, `${result.name}${ending}`), { force: true });
+}

@@ -1,0 +1,300 @@
+/** `acceptJobs` turns calls with `Prefer: respond-async` into jobs, and gives jobs the calls that they make. */
+import { closeSync, createReadStream, createWriteStream, openSync, writeSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { TripleSink } from "../../../engine/contract/query.js";
+import { CancelledError } from "../../../errors.js";
+import { type Job, type JobCut, RESULT_FORMS, type ResultForm } from "../../../jobs/job.js";
+import { newId } from "../../../jobs/job-files.js";
+import type { TaskCall } from "../../../jobs/job-runner.js";
+import type { Jobs } from "../../../jobs/jobs.js";
+import type { TaskAnswer } from "../../../jobs/task-outputs.js";
+import { findOperation, type Operation } from "../../../operations.js";
+import { negotiate } from "../../http/negotiate.js";
+import { bodyTooLarge, refuseEncoded } from "../../life/refusal.js";
+import { isTask, TASK_HEADER, TASK_POINTS_HEADER } from "../../life/request-life.js";
+import type { Service } from "../../life/service.js";
+import { ownTimesOf } from "../own-times.js";
+import { arraysOf, refuse, type TextMembers } from "../parameters.js";
+import { REQUEST_TYPES, readerFor } from "../read-body.js";
+import { tokenOf } from "../serve-operation.js";
+import { TripleWriter } from "../triple-writer.js";
+import { describeJob } from "./describe-job.js";
+
+const [JSON_TYPE, OCTETS] = REQUEST_TYPES;
+const CSV: ResultForm = "text/csv";
+/** The most points of a task. */
+const MOST_POINTS = 1 << 20;
+/**
+ * The part of a synchronous request's points that a task has: less if each point costs much, so that a task takes
+ * seconds.
+ */
+const PART = { cheap: 2, costly: 16 } as const;
+/** Bytes that are handed to a task at a time. */
+const STEP_BYTES = 64 * 1024;
+
+/** Whether a request asks for a job. */
+function asksForJob({ headers: { prefer } }: FastifyRequest): boolean {
+  return /(^|,)\s*respond-async\s*($|[,;])/i.test(String(prefer ?? ""));
+}
+
+/** Whether a route computes something for its callers. */
+function mayBeJob({ routeOptions: { url = "" }, method }: FastifyRequest): boolean {
+  return ["GET", "POST"].includes(method) && /^\/api\/(datasets\/:name\/|batch$|NullOp$)/.test(url);
+}
+
+/** The owner of what a request makes: the name of its token. @throws AuthError */
+export function ownerOf({ auth }: Service, request: FastifyRequest): string | null {
+  const grant = auth.authorise(tokenOf(request), (id) => {
+    request.facts.token = id;
+  });
+  grant.release();
+  return grant.id;
+}
+
+/** Lets calls of an interface become jobs. */
+export function acceptJobs(api: FastifyInstance, service: Service, jobs: Jobs): void {
+  api.addHook("preHandler", async (request, reply) => {
+    if (!asksForJob(request) || !mayBeJob(request) || isTask(service, request.headers)) return;
+    refuseEncoded(request.headers["content-encoding"]);
+    const owner = ownerOf(service, request);
+    await jobs.admit(owner, 0);
+    const started = await start(api, service, jobs, owner, request).catch((error: unknown) => {
+      if (error instanceof RefusedCall) return error;
+      throw error;
+    });
+    if (started instanceof RefusedCall) return reply.code(started.status).headers(started.headers).send(started.body);
+    return reply
+      .code(202)
+      .header("location", `/api/jobs/${started.id}`)
+      .header("preference-applied", "respond-async")
+      .send(describeJob(started, Date.now()));
+  });
+}
+
+/** The operation of a route whose call can be cut by its points; null for any other. */
+function operationOf(request: FastifyRequest): Operation | null {
+  const { operation: asked = "GetPosition" } = request.query as { operation?: string };
+  const last = request.routeOptions.url?.split("/").at(-1) ?? "";
+  const operation = findOperation(last === "trajectories" ? asked : last);
+  return operation === undefined || arraysOf(operation).length === 0 ? null : operation;
+}
+
+/** The answer of the service to a call that it refuses. */
+class RefusedCall extends Error {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+
+  constructor(status: number, headers: Readonly<Record<string, string>>, body: Buffer) {
+    super("a call was refused");
+    this.status = status;
+    this.headers = headers;
+    this.body = body;
+  }
+}
+
+/** Starts a job. @throws RefusedCall, and what refuses a request */
+async function start(
+  api: FastifyInstance,
+  service: Service,
+  jobs: Jobs,
+  owner: string | null,
+  request: FastifyRequest,
+): Promise<Job> {
+  const [path = "", search = ""] = request.url.split("?", 2);
+  const query = new URLSearchParams(search);
+  const inputId = query.get("input");
+  query.delete("input");
+  const operation = operationOf(request);
+  const type = request.headers["content-type"]?.toLowerCase().split(";")[0]?.trim() ?? null;
+  if (operation === null || request.method !== "POST") {
+    if (inputId !== null) throw refuse("input", "This call takes no points, so it takes no input.");
+    return startWhole(service, jobs, owner, request, type);
+  }
+  let input: string | null = inputId;
+  if (input === null && type === OCTETS) input = await keepBody(service, jobs, owner, request);
+  if (input === null && type === JSON_TYPE) {
+    const id = newId();
+    const body = `${jobs.inputFile(id)}.body`;
+    await toFile(request, body, service.config.limits["http.bodyBytes"]);
+    const isCut = await readPoints(service, request, operation, body, `${body}.points`, query);
+    if (!isCut) return jobs.start(owner, callOf(request, type), null, (file) => rename(body, file));
+    await rm(body, { force: true });
+    input = (await jobs.inputs.adopt(id, owner, `${body}.points`)).id;
+  }
+  if (input === null) throw refuse("points", "The call has no points: send them, or name an input by `?input=ID`.");
+  const own = inputId === null;
+  try {
+    const form = negotiate(request.headers.accept, Object.keys(RESULT_FORMS) as [ResultForm, ...ResultForm[]]);
+    const cut = await cutOf(jobs, owner, operation, input, query, form);
+    const accept = form === CSV ? CSV : OCTETS;
+    const call = { method: "POST", url: `${path}?${query}`, accept, contentType: OCTETS };
+    const most = await tryCall(api, service, call);
+    await jobs.admit(owner, cut.points);
+    const usual = service.config.limits["query.points"];
+    const part = Math.floor(most / (most < usual ? PART.costly : PART.cheap) / cut.times);
+    const perTask = Math.max(1, Math.min(MOST_POINTS, part));
+    return await jobs.start(owner, call, { ...cut, perTask, ownInput: own });
+  } catch (error) {
+    if (own) await jobs.inputs.remove(input);
+    throw error;
+  }
+}
+
+function callOf(request: FastifyRequest, contentType: string | null): Job["call"] {
+  return { method: request.method, url: request.url, accept: request.headers.accept ?? "*/*", contentType };
+}
+
+/** Starts a job that is a single task. */
+function startWhole(
+  service: Service,
+  jobs: Jobs,
+  owner: string | null,
+  request: FastifyRequest,
+  type: string | null,
+): Promise<Job> {
+  const most = service.config.limits["http.bodyBytes"];
+  return jobs.start(owner, callOf(request, type), null, async (file) => {
+    if (type !== null) await toFile(request, file, most);
+  });
+}
+
+/** What is known of a cut before the call was tried. */
+async function cutOf(
+  jobs: Jobs,
+  owner: string | null,
+  operation: Operation,
+  id: string,
+  query: URLSearchParams,
+  form: ResultForm,
+): Promise<Omit<JobCut, "perTask" | "ownInput">> {
+  const input = await jobs.input(owner, id);
+  if (input === null) throw refuse("input", "There is no input of that id.");
+  const arrays = arraysOf(operation).filter(({ name }) => query.get(name) !== "false").length;
+  const timed = ownTimesOf(operation) !== null && query.get("columns") === "xyzt";
+  const bytesPerPoint = 12 * arrays + (timed ? 4 : 0);
+  const points = await jobs.inputs.count(input, bytesPerPoint);
+  if (points === 0) throw refuse("points", "The input has no points.");
+  const times = Math.max(1, query.getAll("time").flatMap((text) => text.split(",")).length);
+  if (times > 1 && form === CSV) throw refuse("time", "A job with several times has no CSV; take application/x-npy.");
+  return { input: id, bytesPerPoint, points, form, times };
+}
+
+/**
+ * Makes a call without points, which shows whether it is refused: then the caller gets that answer.
+ *
+ * @returns the points that a synchronous request could have
+ * @throws RefusedCall
+ */
+async function tryCall(api: FastifyInstance, service: Service, call: Job["call"]): Promise<number> {
+  const answer = await sendTask(api, service, { ...call, body: Buffer.alloc(0) }, new AbortController().signal);
+  const parts: Buffer[] = [];
+  for await (const part of answer.body) parts.push(part);
+  if (answer.status === 200) return Number(answer.headers[TASK_POINTS_HEADER] ?? service.config.limits["query.points"]);
+  const headers = ["content-type", "retry-after"].flatMap((name) =>
+    answer.headers[name] === undefined ? [] : [[name, String(answer.headers[name])] as const],
+  );
+  throw new RefusedCall(answer.status, Object.fromEntries(headers), Buffer.concat(parts));
+}
+
+/** Makes a call of a task: a request of the service to itself, which uses idle time. */
+export async function sendTask(
+  api: FastifyInstance,
+  { taskKey }: Service,
+  { method, url, accept, contentType, body }: TaskCall,
+  signal: AbortSignal,
+): Promise<TaskAnswer> {
+  const content = contentType === null ? {} : { "content-type": contentType };
+  const length = body === null ? {} : { "content-length": String(body.length) };
+  const headers = { [TASK_HEADER]: taskKey, accept, "accept-encoding": "identity", ...content, ...length };
+  const payload = Readable.from(stepsOf(body ?? Buffer.alloc(0)), { autoDestroy: false });
+  // The library's own signal also fails the stream of an answer that nobody has yet.
+  const abort = (): void => void payload.emit("error", new CancelledError());
+  if (signal.aborted) throw new CancelledError();
+  signal.addEventListener("abort", abort, { once: true });
+  const request = { method: method as "GET" | "POST", url, headers, payload, payloadAsStream: true } as const;
+  const answer = await api.inject(request);
+  return { status: answer.statusCode, headers: answer.headers, body: answer.stream() };
+}
+
+function* stepsOf(body: Buffer): Generator<Buffer> {
+  for (let from = 0; from < body.length; from += STEP_BYTES) yield body.subarray(from, from + STEP_BYTES);
+}
+
+/** Writes the body of a request to a file. @throws HttpRefusal of a longer one */
+async function toFile({ body }: FastifyRequest, path: string, most: number): Promise<void> {
+  await pipeline(body as Readable, counted(most), createWriteStream(path));
+}
+
+/** Passes bytes on, up to a number. */
+function counted(most: number): Transform {
+  let bytes = 0;
+  return new Transform({
+    transform(part: Buffer, _encoding, done) {
+      bytes += part.length;
+      done(bytes > most ? bodyTooLarge() : null, part);
+    },
+  });
+}
+
+/** Keeps a body of octets as an input. @returns its id */
+async function keepBody(service: Service, jobs: Jobs, owner: string | null, request: FastifyRequest): Promise<string> {
+  const id = newId();
+  const path = `${jobs.inputFile(id)}.body`;
+  await toFile(request, path, service.config.limits["http.bodyBytes"]);
+  return (await jobs.inputs.adopt(id, owner, path)).id;
+}
+
+/**
+ * Turns a JSON body into octets and parameters, which are added to the query string.
+ *
+ * @returns false if the body has more than points and parameters: then it is a single task
+ */
+async function readPoints(
+  { slices }: Service,
+  request: FastifyRequest,
+  operation: Operation,
+  from: string,
+  to: string,
+  query: URLSearchParams,
+): Promise<boolean> {
+  const file = openSync(to, "w");
+  const texts: TextMembers = new Map();
+  const sink: TripleSink = {
+    slab: new Float32Array(3 * 8192),
+    commit: (count) => void writeSync(file, new Uint8Array(sink.slab.buffer, 0, 12 * count)),
+  };
+  const writers: TripleWriter[] = [];
+  const writer = (): TripleWriter => {
+    writers.push(new TripleWriter(sink, { points: Number.POSITIVE_INFINITY, name: "jobs.points" }));
+    return writers.at(-1) as TripleWriter;
+  };
+  slices.begin();
+  try {
+    const reader = readerFor(request, operation, { texts, writer });
+    for await (const part of createReadStream(from)) {
+      reader.write(part as Buffer);
+      await slices.pauseAgain();
+    }
+    reader.end();
+    for (const one of writers) one.flush();
+  } finally {
+    slices.end();
+    closeSync(file);
+  }
+  const own = ownTimesOf(operation);
+  if (writers.length !== 1 || texts.has("pairing") || (own !== null && texts.has(own.list))) {
+    await rm(to);
+    return false;
+  }
+  for (const [name, values] of texts) {
+    if (query.has(name)) throw refuse(name, `${name} is in the query string already.`);
+    query.set(name, values.join(","));
+  }
+  // Members that JSON leaves out have to be left out of octets too.
+  for (const { name } of arraysOf(operation).slice(1)) query.set(name, "false");
+  return true;
+}

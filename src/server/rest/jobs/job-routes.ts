@@ -1,0 +1,297 @@
+/** `jobRoutes` adds the routes of jobs and of their inputs. */
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { type Static, Type } from "@sinclair/typebox";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { RequestError } from "../../../errors.js";
+import { type Input, type PointSource, UPLOAD_FORMS } from "../../../jobs/inputs.js";
+import { type Job, UNFINISHED } from "../../../jobs/job.js";
+import { Jobs } from "../../../jobs/jobs.js";
+import { bodyTooLarge, HttpRefusal, refuseEncoded } from "../../life/refusal.js";
+import type { Service } from "../../life/service.js";
+import { readAnalysis } from "../analysis-request.js";
+import { npyHeader } from "../numpy-files.js";
+import { refuse } from "../parameters.js";
+import { CLOSED, FAILURES, oneOf } from "../schemas.js";
+import { acceptJobs, ownerOf, sendTask } from "./accept-job.js";
+import { describeInput, describeJob, INPUT, JOB } from "./describe-job.js";
+
+const ID = Type.Object({ id: Type.String({ description: "Id of a job or an input, as it was answered." }) });
+const TAGS = { tags: ["jobs"] };
+const triple = Type.Tuple([Type.Number(), Type.Number(), Type.Number()]);
+const counts = Type.Integer({ minimum: 1, maximum: 1e9 });
+
+/** Bytes of the description of an input. */
+const DESCRIPTION_BYTES = 16 * 1024;
+
+/** The points of jobs, as their owner states them. */
+const INPUT_BODY = Type.Object(
+  {
+    upload: Type.Optional(
+      Type.Object(
+        { form: oneOf(UPLOAD_FORMS), bytes: Type.Integer({ minimum: 1 }) },
+        { ...CLOSED, description: "Send the bytes by PUT afterwards." },
+      ),
+    ),
+    random: Type.Optional(
+      Type.Object(
+        { points: counts, seed: Type.Integer({ minimum: 0, maximum: 2 ** 32 - 1 }), origin: triple, extent: triple },
+        { ...CLOSED, description: "Points drawn at random in a box." },
+      ),
+    ),
+    grid: Type.Optional(
+      Type.Object(
+        { counts: Type.Tuple([counts, counts, counts]), origin: triple, spacing: triple },
+        { ...CLOSED, description: "Equally spaced points, x fastest." },
+      ),
+    ),
+  },
+  { ...CLOSED, examples: [{ random: { points: 100_000, seed: 7, origin: [0, 0, 0], extent: [6.28, 6.28, 6.28] } }] },
+);
+
+interface WithId {
+  Params: { id: string };
+}
+
+/** These schemas only document. */
+const documentOnly = () => () => true;
+
+const unknownId = (what: string): RequestError =>
+  new RequestError("UnknownOperation", `There is no ${what} of that id.`, { member: "id" });
+
+/** Adds the routes, and lets calls become jobs if the service has any. */
+export function jobRoutes(api: FastifyInstance, service: Service): void {
+  if (!service.jobs) return;
+  const jobs = new Jobs(service.config, {
+    send: (call, signal) => sendTask(api, service, call, signal),
+    npyHead: npyHeader,
+    log: api.log,
+  });
+  service.metrics.addJobs(() => jobs.counts());
+  api.addHook("onListen", async () => jobs.resume());
+  api.addHook("preClose", () => jobs.close());
+  acceptJobs(api, service, jobs);
+  statusRoutes(api, service, jobs);
+  resultRoute(api, service, jobs);
+  eventsRoute(api, service, jobs);
+  inputRoutes(api, service, jobs);
+}
+
+/** The job that a request names. @throws RequestError if there is none, or it is not its caller's */
+async function jobOf(service: Service, jobs: Jobs, request: FastifyRequest<WithId>): Promise<Job> {
+  const job = await jobs.find(ownerOf(service, request as FastifyRequest), request.params.id);
+  if (job === null) throw unknownId("job");
+  return job;
+}
+
+function statusRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
+  const list = Type.Object({ jobs: Type.Array(JOB) });
+  api.get(
+    "/jobs",
+    { schema: { ...TAGS, summary: "Your jobs", description: "Latest first.", response: { 200: list, ...FAILURES } } },
+    async (request) => {
+      const now = Date.now();
+      return { jobs: (await jobs.list(ownerOf(service, request))).map((job) => describeJob(job, now)) };
+    },
+  );
+  const about = { ...TAGS, params: ID, response: { 200: JOB, ...FAILURES } };
+  api.get<WithId>("/jobs/:id", { schema: { ...about, summary: "State and progress of a job" } }, async (request) =>
+    describeJob(await jobOf(service, jobs, request), Date.now()),
+  );
+  const summary = "Cancel a job";
+  const description = "A job that has ended is forgotten, with its result.";
+  api.delete<WithId>("/jobs/:id", { schema: { ...about, summary, description } }, async (request) =>
+    describeJob(await jobs.cancel(await jobOf(service, jobs, request)), Date.now()),
+  );
+}
+
+function resultRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
+  const summary = "The result of a job";
+  const description = "Takes Range and If-Range. Repr-Digest has the SHA-256 of the whole file.";
+  const content = { "*/*": { schema: Type.String({ format: "binary" }) } };
+  const response = { 200: { description: "The file.", content }, ...FAILURES };
+  api.get<WithId>(
+    "/jobs/:id/result",
+    { schema: { ...TAGS, summary, description, params: ID, response } },
+    async (request, reply) => {
+      const { result, state } = await jobOf(service, jobs, request);
+      if (result === null) throw new HttpRefusal(409, `The job has no result: it is ${state}.`);
+      const path = join(jobs.folders.results, result.name);
+      const { size } = await stat(path).catch(() => ({ size: -1 }));
+      if (size !== result.bytes)
+        throw new HttpRefusal(410, "The file of the result is gone, or is not what was written.");
+      const etag = `"${result.sha256}"`;
+      const digest = Buffer.from(result.sha256, "hex").toString("base64");
+      reply
+        .headers({ etag, "accept-ranges": "bytes", "repr-digest": `sha-256=:${digest}:`, "content-type": result.type })
+        .header("content-disposition", `attachment; filename="${result.name}"`);
+      if (request.headers["if-none-match"] === etag) return reply.code(304).send();
+      const { "if-range": condition, range } = request.headers;
+      const asked = condition === undefined || condition === etag ? rangeOf(range, size) : null;
+      if (asked === "none")
+        throw new HttpRefusal(416, `The file has ${size} bytes.`, { "content-range": `bytes */${size}` });
+      const [first, last] = asked ?? [0, size - 1];
+      reply.header("content-length", String(last - first + 1));
+      if (asked !== null) reply.code(206).header("content-range", `bytes ${first}-${last}/${size}`);
+      if (request.method === "HEAD" || size === 0) return sendHead(reply);
+      return reply.send(createReadStream(path, { start: first, end: last }));
+    },
+  );
+}
+
+function sendHead(reply: FastifyReply): FastifyReply {
+  const headers = reply.getHeaders() as Record<string, string>;
+  reply.hijack().raw.writeHead(reply.statusCode, headers).end();
+  return reply;
+}
+
+/** The first and the last byte that a Range asks for; null without a usable one, "none" if the file has none of them. */
+function rangeOf(header: string | undefined, size: number): readonly [number, number] | "none" | null {
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "");
+  if (match === null || match[0] === "bytes=-") return null;
+  const [, from = "", to = ""] = match;
+  if (from === "") return Number(to) === 0 ? "none" : [Math.max(0, size - Number(to)), size - 1];
+  const last = to === "" ? size - 1 : Math.min(Number(to), size - 1);
+  return Number(from) > last ? "none" : [Number(from), last];
+}
+
+function eventsRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
+  const open = new Set<() => void>();
+  api.addHook("preClose", async () => {
+    for (const end of open) end();
+  });
+  const summary = "Server-sent events of a job";
+  const description = "One event `job` with the job at the beginning and after each change, until it has ended.";
+  const content = { "text/event-stream": { schema: Type.String() } };
+  const response = { 200: { description: "The events.", content }, ...FAILURES };
+  api.get<WithId>(
+    "/jobs/:id/events",
+    { schema: { ...TAGS, summary, description, params: ID, response } },
+    async (request, reply) => {
+      const owner = ownerOf(service, request as FastifyRequest);
+      const job = await jobOf(service, jobs, request);
+      const headers = { ...(reply.getHeaders() as Record<string, string>), "cache-control": "no-store" };
+      const { raw } = reply.hijack();
+      raw.writeHead(200, { ...headers, "content-type": "text/event-stream; charset=utf-8" });
+      const end = (): void => {
+        open.delete(end);
+        forget();
+        raw.end();
+      };
+      const tell = (now: Job): void => {
+        // A reader that does not read misses what is between.
+        if (raw.writableNeedDrain && UNFINISHED.includes(now.state)) return;
+        raw.write(`event: job\ndata: ${JSON.stringify(describeJob(now, Date.now()))}\n\n`);
+        if (!UNFINISHED.includes(now.state)) end();
+      };
+      const look = async (): Promise<void> => {
+        const now = await jobs.find(owner, job.id).catch(() => null);
+        if (raw.writableEnded) return;
+        if (now === null) end();
+        else tell(now);
+      };
+      const forget = jobs.watch(job.id, () => void look());
+      open.add(end);
+      raw.on("close", end);
+      await look();
+      return reply;
+    },
+  );
+}
+
+/** Reads the description of an input. */
+async function readDescription(request: FastifyRequest): Promise<PointSource> {
+  refuseEncoded(request.headers["content-encoding"]);
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of (request.body ?? []) as Readable) {
+    bytes += part.length;
+    if (bytes > DESCRIPTION_BYTES) throw bodyTooLarge();
+    parts.push(part);
+  }
+  const { upload, random, grid }: Static<typeof INPUT_BODY> = readAnalysis(INPUT_BODY, Buffer.concat(parts));
+  if ([upload, random, grid].filter((one) => one !== undefined).length !== 1)
+    throw refuse("upload", "An input is one of upload, random and grid.");
+  if (upload !== undefined) return { kind: "upload", ...upload };
+  if (random !== undefined) return { kind: "random", ...random };
+  return { kind: "grid", ...(grid as NonNullable<typeof grid>) };
+}
+
+function inputRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
+  const about = { ...TAGS, params: ID, response: { 200: INPUT, ...FAILURES } };
+  const describe = async (input: Input) => describeInput(input, await jobs.inputs.received(input));
+  const inputOf = async (request: FastifyRequest<WithId>): Promise<Input> => {
+    const input = await jobs.input(ownerOf(service, request as FastifyRequest), request.params.id);
+    if (input === null) throw unknownId("input");
+    return input;
+  };
+  api.post(
+    "/inputs",
+    {
+      schema: {
+        ...TAGS,
+        summary: "Points for jobs: uploaded or generated",
+        description: "A call with `Prefer: respond-async` takes them by `?input=ID` instead of a body.",
+        consumes: ["application/json"],
+        body: INPUT_BODY,
+        response: { 201: INPUT, ...FAILURES },
+      },
+      validatorCompiler: documentOnly,
+    },
+    async (request, reply) => {
+      const owner = ownerOf(service, request);
+      const input = await jobs.addInput(owner, await readDescription(request));
+      return reply
+        .code(201)
+        .header("location", `/api/inputs/${input.id}`)
+        .send(await describe(input));
+    },
+  );
+  api.get<WithId>(
+    "/inputs/:id",
+    { schema: { ...about, summary: "What has been received of an input" } },
+    async (request) => describe(await inputOf(request)),
+  );
+  api.put<WithId>(
+    "/inputs/:id",
+    {
+      schema: {
+        ...about,
+        summary: "Send a part of an upload",
+        description: "Content-Range says which bytes; the first is the number of bytes received so far.",
+        consumes: ["application/octet-stream"],
+        body: Type.String({ format: "binary" }),
+      },
+      validatorCompiler: documentOnly,
+    },
+    async (request) => {
+      refuseEncoded(request.headers["content-encoding"]);
+      const input = await inputOf(request);
+      const bytes = input.source.kind === "upload" ? input.source.bytes : 0;
+      const from = firstByteOf(request.headers["content-range"], bytes);
+      const parts = (request.body ?? []) as Readable;
+      return describe(await jobs.inputs.receive(input, from, parts, () => service.slices.pauseAgain()));
+    },
+  );
+  api.delete<WithId>("/inputs/:id", { schema: { ...about, summary: "Delete an input" } }, async (request) => {
+    const input = await inputOf(request);
+    const described = await describe(input);
+    await jobs.inputs.remove(input.id);
+    return described;
+  });
+}
+
+/** The place of the first byte of a part, by its Content-Range; the beginning without one. */
+function firstByteOf(header: string | undefined, bytes: number): number {
+  if (header === undefined) return 0;
+  const match = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/.exec(header);
+  if (match === null) throw refuse("content-range", "Content-Range has the form `bytes FIRST-LAST/LENGTH`.");
+  const [, first, last, length] = match;
+  if (length !== "*" && Number(length) !== bytes)
+    throw refuse("content-range", `The input was announced with ${bytes} bytes, not ${length}.`);
+  if (Number(last) < Number(first) || Number(last) >= bytes)
+    throw refuse("content-range", `Content-Range ends outside of the ${bytes} bytes of the input.`);
+  return Number(first);
+}

@@ -1,0 +1,117 @@
+/** Checks any queue of jobs: the suite that every adapter passes. */
+import { describe, expect, it } from "vitest";
+import type { Job, TaskOutput } from "../../src/jobs/job.js";
+import type { JobQueue, TakenTask } from "../../src/jobs/job-queue.js";
+
+const OUTPUT: TaskOutput = { bytes: 12, crc: 7, ms: 5, headers: { "fieldprobe-shape": "1,3" } };
+
+export function jobWith(id: string, tasks: number, changes: Partial<Job> = {}): Job {
+  return {
+    id,
+    owner: null,
+    state: "queued",
+    call: { method: "POST", url: "/api/datasets/a/GetVelocity", accept: "*/*", contentType: null },
+    cut: null,
+    tasks,
+    doneTasks: 0,
+    spentMs: 0,
+    createdAt: 1000,
+    startedAt: null,
+    endedAt: null,
+    problem: null,
+    result: null,
+    removed: false,
+    ...changes,
+  };
+}
+
+/** @param open opens the same queue each time it is called in a test */
+export function checkQueue(open: () => JobQueue): void {
+  const taken = async (queue: JobQueue): Promise<TakenTask> => {
+    const task = await queue.take();
+    if (task === null) throw new Error("there is no task");
+    return task;
+  };
+
+  describe("a queue of jobs", () => {
+    it("hands out each task once, and the one that writes the result when all others are done", async () => {
+      const queue = open();
+      await queue.add(jobWith("a", 2));
+      const [first, second] = [await taken(queue), await taken(queue)];
+      expect([first.number, second.number, await queue.take()]).toEqual([0, 1, null]);
+      expect(first.job).toMatchObject({ state: "running" });
+      await queue.done(second, OUTPUT);
+      expect(await queue.take()).toBeNull();
+      expect(await queue.done(first, OUTPUT)).toMatchObject({ doneTasks: 2, spentMs: 10 });
+      expect((await taken(queue)).number).toBe(2);
+      expect(await queue.outputs("a")).toEqual([OUTPUT, OUTPUT]);
+      await queue.close();
+    });
+
+    it("serves the job that was served least", async () => {
+      const queue = open();
+      await queue.add(jobWith("long", 9));
+      await queue.done(await taken(queue), OUTPUT);
+      await queue.add(jobWith("later", 1, { createdAt: 2000 }));
+      expect((await taken(queue)).job.id).toBe("later");
+      expect((await taken(queue)).job.id).toBe("long");
+      await queue.close();
+    });
+
+    it("hands out again what was taken when it was closed, and keeps what was done", async () => {
+      const before = open();
+      await before.add(jobWith("a", 3));
+      await before.done(await taken(before), OUTPUT);
+      await before.take();
+      await before.close();
+      const after = open();
+      expect([(await taken(after)).number, (await taken(after)).number]).toEqual([1, 2]);
+      expect(await after.find("a")).toMatchObject({ doneTasks: 1 });
+      await after.close();
+    });
+
+    it("counts how often a task is put back", async () => {
+      const queue = open();
+      await queue.add(jobWith("a", 1));
+      await queue.putBack(await taken(queue));
+      expect(await queue.take()).toMatchObject({ number: 0, attempts: 1 });
+      await queue.close();
+    });
+
+    it("changes a job only from the given states", async () => {
+      const queue = open();
+      await queue.add(jobWith("a", 1));
+      const task = await taken(queue);
+      expect(await queue.change("a", ["running"], { state: "cancelled" })).toMatchObject({ state: "cancelled" });
+      expect(await queue.change("a", ["running"], { state: "failed" })).toBeNull();
+      expect(await queue.done(task, OUTPUT)).toBeNull();
+      expect(await queue.take()).toBeNull();
+      await queue.close();
+    });
+
+    it("forgets outputs that are damaged, and hands their tasks out again", async () => {
+      const queue = open();
+      await queue.add(jobWith("a", 2));
+      for (const task of [await taken(queue), await taken(queue)]) await queue.done(task, OUTPUT);
+      const last = await taken(queue);
+      await queue.redo("a", [1]);
+      await queue.putBack(last);
+      expect(await queue.take()).toMatchObject({ number: 1, job: { doneTasks: 1 } });
+      expect(await queue.take()).toBeNull();
+      await queue.close();
+    });
+
+    it("lists the jobs of an owner, latest first, and of everyone", async () => {
+      const queue = open();
+      await queue.add(jobWith("a", 1));
+      await queue.add(jobWith("b", 1, { createdAt: 3000 }));
+      await queue.add(jobWith("c", 1, { owner: "x" }));
+      expect((await queue.list(null)).map(({ id }) => id)).toEqual(["b", "a"]);
+      expect((await queue.list("x")).map(({ id }) => id)).toEqual(["c"]);
+      expect(await queue.list()).toHaveLength(3);
+      await queue.remove("a");
+      expect(await queue.find("a")).toBeNull();
+      await queue.close();
+    });
+  });
+}
