@@ -59,7 +59,7 @@ interface Distribution {
 }
 
 /** A query to divide, and the conditions under which it is evaluated. */
-interface Job extends Distribution, SharingControl {
+interface DividedQuery extends Distribution, SharingControl {
   readonly checked: CheckedQuery;
   /** Peers that have been asked already, and own nothing now. */
   readonly without: ReadonlySet<Peer>;
@@ -83,7 +83,7 @@ interface OpenPortion<T> extends Omit<Portion, "owner"> {
   /** Takes the values, which last until it returns. */
   take(values: readonly Float32Array[]): T;
   /** Divides the part again. */
-  divide(job: Job): Promise<readonly T[]>;
+  divide(job: DividedQuery): Promise<readonly T[]>;
 }
 
 type TakeBox<T> = (box: RegionBox, values: readonly Float32Array[]) => T;
@@ -237,7 +237,7 @@ export class Cluster implements Sharing {
   }
 
   /** The owners of the regions of a dataset; its time decides only if there are fewer regions than peers. */
-  #ownersIn({ regions, dataset, time, without }: Pick<Job, "regions" | "dataset" | "time" | "without">): Owners {
+  #ownersIn({ regions, dataset, time, without }: Pick<DividedQuery, "regions" | "dataset" | "time" | "without">): Owners {
     const { list, version } = this.#peers;
     const [frame = 0] = regions.size < list.length ? frameWeights(dataset.time, time, "None").frames : [0];
     const seed = `${dataset.name} ${Math.floor(frame / SAME_OWNER_FRAMES)}`;
@@ -251,12 +251,12 @@ export class Cluster implements Sharing {
   }
 
   /** Collects what is needed to divide a query. */
-  #jobOf(checked: CheckedQuery, control: SharingControl): Job {
+  #jobOf(checked: CheckedQuery, control: SharingControl): DividedQuery {
     return { checked, ...control, ...(this.#distributionOf(checked) as Distribution), without: new Set() };
   }
 
   /** Divides points by owner, and puts the values in their places in `out`. */
-  async #evaluatePoints(job: Job, work: PointsToCut, out: Float32Array): Promise<readonly unknown[]> {
+  async #evaluatePoints(job: DividedQuery, work: PointsToCut, out: Float32Array): Promise<readonly unknown[]> {
     const { checked, dataset, regions, time } = job;
     const { list, owners } = this.#ownersIn(job);
     const lent: SharedArrayBuffer[] = [];
@@ -281,7 +281,7 @@ export class Cluster implements Sharing {
   }
 
   /** Divides a box of nodes by owner. @param take receives the values of a box, which last until it returns */
-  #evaluateBoxes<T>(job: Job, around: RegionBox, take: TakeBox<T>): Promise<readonly T[]> {
+  #evaluateBoxes<T>(job: DividedQuery, around: RegionBox, take: TakeBox<T>): Promise<readonly T[]> {
     const { region, operation } = job.checked as CheckedQuery & { readonly region: NodeRegion };
     const { list, owners } = this.#ownersIn(job);
     const none = { points: [], velocities: [], count: 0, indices: new Uint32Array(0) };
@@ -300,7 +300,7 @@ export class Cluster implements Sharing {
    *
    * @throws the error of the query
    */
-  async #evaluateAll<T>(job: Job, parts: readonly OpenPortion<T>[]): Promise<readonly T[]> {
+  async #evaluateAll<T>(job: DividedQuery, parts: readonly OpenPortion<T>[]): Promise<readonly T[]> {
     const end = new AbortController();
     const abort = (): void => end.abort(OVER);
     // All parts of a query listen to it: having more listeners than Node expects is not a leak here.
@@ -335,7 +335,7 @@ export class Cluster implements Sharing {
    * Lets the owner of a part evaluate it. If the owner refuses the part, fails, is lost or is late, the part is divided
    * again among the owners that its regions have without that peer; every process of the cluster finds the same ones.
    */
-  async #evaluatePart<T>(job: Job, part: OpenPortion<T>): Promise<readonly T[]> {
+  async #evaluatePart<T>(job: DividedQuery, part: OpenPortion<T>): Promise<readonly T[]> {
     const { owner: peer } = part;
     if (peer === undefined || job.without.size === MOST_ASKED) return [await this.#evaluateHere(job, part)];
     const isMine = this.#peers.isSelf(peer);
@@ -361,7 +361,7 @@ export class Cluster implements Sharing {
    *
    * @throws as `#ask` does
    */
-  async #askInTime<T>(job: Job, peer: Peer, part: OpenPortion<T>, generation: string): Promise<readonly T[]> {
+  async #askInTime<T>(job: DividedQuery, peer: Peer, part: OpenPortion<T>, generation: string): Promise<readonly T[]> {
     const since = performance.now();
     const half = since + (job.deadline - Date.now()) / 2;
     let timer: NodeJS.Timeout | undefined;
@@ -382,7 +382,7 @@ export class Cluster implements Sharing {
   }
 
   /** Evaluates a part on the threads of this process. */
-  async #evaluateHere<T>({ checked, dataset, deadline, signal, client }: Job, part: OpenPortion<T>): Promise<T> {
+  async #evaluateHere<T>({ checked, dataset, deadline, signal, client }: DividedQuery, part: OpenPortion<T>): Promise<T> {
     const { box, points, velocities, count, indices } = part;
     const deadlineMs = Math.max(1, deadline - Date.now());
     const control = { dataset, deadlineMs, signal, client, box, points: count, alone: true };
@@ -411,7 +411,7 @@ export class Cluster implements Sharing {
    *
    * @throws PeerError if another process may succeed, or the error of the query
    */
-  async #ask<T>(job: Job, peer: Peer, part: OpenPortion<T>, generation: string): Promise<T> {
+  async #ask<T>(job: DividedQuery, peer: Peer, part: OpenPortion<T>, generation: string): Promise<T> {
     const { checked, dataset, deadline, signal } = job;
     const { box, points, velocities, count, indices, size } = part;
     const query = { ...checked.query, dataset: dataset.name };

@@ -8,7 +8,7 @@ import { PointLines } from "../float32/point-lines.js";
 import { makeFolder } from "../make-folder.js";
 import { isId, writeWhole } from "./job-files.js";
 
-type Triple = readonly [number, number, number];
+type Coordinates = readonly [number, number, number];
 
 /** The forms of uploads. */
 export const UPLOAD_FORMS = ["octets", "npy", "csv"] as const;
@@ -20,13 +20,13 @@ export type PointSource =
       readonly kind: "random";
       readonly points: number;
       readonly seed: number;
-      readonly origin: Triple;
-      readonly extent: Triple;
+      readonly origin: Coordinates;
+      readonly extent: Coordinates;
     }
-  | { readonly kind: "grid"; readonly counts: Triple; readonly origin: Triple; readonly spacing: Triple };
+  | { readonly kind: "grid"; readonly counts: Coordinates; readonly origin: Coordinates; readonly spacing: Coordinates };
 
 /** An input. */
-export interface Input {
+export interface JobInput {
   readonly id: string;
   readonly owner: string | null;
   readonly createdAt: number;
@@ -68,7 +68,7 @@ export class Inputs {
   }
 
   /** Adds an input; an upload has no bytes yet. */
-  async add(input: Pick<Input, "id" | "owner" | "source">): Promise<Input> {
+  async add(input: Pick<JobInput, "id" | "owner" | "source">): Promise<JobInput> {
     const points = countOf(input.source);
     const added = { ...input, createdAt: Date.now(), complete: points !== null, points, npy: null };
     if (points === null) await writeFile(this.#path(input.id, "data"), "");
@@ -77,7 +77,7 @@ export class Inputs {
   }
 
   /** Adds a file of octets, which becomes the input's own. */
-  async adopt(id: string, owner: string | null, path: string): Promise<Input> {
+  async adopt(id: string, owner: string | null, path: string): Promise<JobInput> {
     const { size: bytes } = await stat(path);
     await rename(path, this.#path(id, "data"));
     const source = { kind: "upload", form: "octets", bytes } as const;
@@ -94,28 +94,28 @@ export class Inputs {
     return input;
   }
 
-  async #keep(input: Input): Promise<void> {
+  async #keep(input: JobInput): Promise<void> {
     await writeWhole(this.#path(input.id, "json"), (file) => file.writeFile(JSON.stringify(input)));
   }
 
   /** The input of an id; null if there is none. */
-  async find(id: string): Promise<Input | null> {
+  async find(id: string): Promise<JobInput | null> {
     if (!isId(id)) return null;
     try {
-      return JSON.parse(await readFile(this.#path(id, "json"), "utf8")) as Input;
+      return JSON.parse(await readFile(this.#path(id, "json"), "utf8")) as JobInput;
     } catch {
       return null;
     }
   }
 
   /** Bytes of an upload that have been received. */
-  async received({ id, source }: Input): Promise<number> {
+  async received({ id, source }: JobInput): Promise<number> {
     if (source.kind !== "upload") return 0;
     return (await stat(this.#path(id, source.form === "csv" ? "csv" : "data")).catch(() => ({ size: 0 }))).size;
   }
 
   /** All inputs. */
-  async list(): Promise<readonly Input[]> {
+  async list(): Promise<readonly JobInput[]> {
     const names = await readdir(this.#folder);
     const found = await Promise.all(
       names.filter((name) => name.endsWith(".json")).map((name) => this.find(name.slice(0, -5))),
@@ -134,11 +134,11 @@ export class Inputs {
    * @throws RequestError if the part does not follow, is longer than the rest, or completes what are no points
    */
   async receive(
-    input: Input,
+    input: JobInput,
     from: number,
     parts: AsyncIterable<Buffer>,
     pause: () => Promise<void> | null,
-  ): Promise<Input> {
+  ): Promise<JobInput> {
     const { id, source } = input;
     if (source.kind !== "upload") throw refuse("The points of this input are generated; it takes no bytes.");
     if (this.#receiving.has(id)) throw refuse("Another request is sending a part of this input.");
@@ -164,7 +164,7 @@ export class Inputs {
     }
   }
 
-  async #complete(input: Input, form: "octets" | "npy" | "csv", pause: () => Promise<void> | null): Promise<Input> {
+  async #complete(input: JobInput, form: "octets" | "npy" | "csv", pause: () => Promise<void> | null): Promise<JobInput> {
     const path = this.#path(input.id, "data");
     if (form === "csv") await readLines(this.#path(input.id, "csv"), path, pause);
     const { size } = await stat(path);
@@ -176,7 +176,7 @@ export class Inputs {
   }
 
   /** Points, if each has this many bytes. @throws RequestError if the input is not a whole number of them */
-  async count({ id, source, points, complete }: Input, bytesPerPoint: number): Promise<number> {
+  async count({ id, source, points, complete }: JobInput, bytesPerPoint: number): Promise<number> {
     if (!complete || points === null) throw refuse("The input has not been received in full.");
     if (bytesPerPoint === 12 && (source.kind !== "upload" || source.form !== "octets")) return points;
     if (source.kind !== "upload" || source.form !== "octets")
@@ -188,7 +188,7 @@ export class Inputs {
   }
 
   /** The points of a range as octets. */
-  async read({ id, source, npy }: Input, from: number, count: number, bytesPerPoint: number): Promise<Buffer> {
+  async read({ id, source, npy }: JobInput, from: number, count: number, bytesPerPoint: number): Promise<Buffer> {
     if (source.kind !== "upload") return bytesOf(generate(source, from, count));
     const file = await open(this.#path(id, "data"), "r");
     try {

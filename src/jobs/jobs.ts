@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Limits } from "../config.js";
 import { DataError, LimitError } from "../errors.js";
 import { reasonOf } from "../system-error.js";
-import { type Input, Inputs, type PointSource } from "./inputs.js";
+import { type JobInput, Inputs, type PointSource } from "./inputs.js";
 import { JOB_STATES, type Job, type JobCall, type JobCut, pointsOf, UNFINISHED } from "./job.js";
 import { bodyFile, isId, type JobFolders, newId } from "./job-files.js";
 import type { JobQueue } from "./job-queue.js";
@@ -121,15 +121,15 @@ export class Jobs {
   }
 
   /** Adds an input. @throws LimitError */
-  async addInput(owner: string | null, source: PointSource): Promise<Input> {
+  async addInput(owner: string | null, source: PointSource): Promise<JobInput> {
     const { inputs } = this.#open();
     const most = this.#settings.limits["jobs.points"];
     const input = await inputs.add({ id: newId(), owner, source });
     const least = source.kind === "upload" ? source.bytes / 24 : (input.points ?? 0);
     if (least <= most && (source.kind !== "upload" || (await this.#bytesFor(owner)) >= source.bytes)) return input;
     await inputs.remove(input.id);
-    if (least > most) throw new LimitError("jobs.points", `Input too large (${Math.ceil(least)} > ${most} points)`);
-    throw new LimitError("jobs.bytesPerDay", `Input too large: no ${source.kind} of that size fits today's quota`);
+    if (least > most) throw new LimitError("jobs.points", `JobInput too large (${Math.ceil(least)} > ${most} points)`);
+    throw new LimitError("jobs.bytesPerDay", `JobInput too large: no ${source.kind} of that size fits today's quota`);
   }
 
   get inputs(): Inputs {
@@ -143,7 +143,7 @@ export class Jobs {
   }
 
   /** The input of an id that belongs to an owner; null if there is none. */
-  async input(owner: string | null, id: string): Promise<Input | null> {
+  async input(owner: string | null, id: string): Promise<JobInput | null> {
     const input = await this.inputs.find(id);
     return input !== null && input.owner === owner ? input : null;
   }

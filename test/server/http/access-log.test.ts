@@ -25,7 +25,7 @@ function logged(level: string) {
   const stream = { write: (line: string) => void lines.push(line) };
   const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
   const metrics = { registry: undefined as never, observe: (facts: RequestEnd) => void counted.push(facts) };
-  return { lines, counted, log, access: new AccessLog(metrics, log) };
+  return { lines, counted, log, access: new AccessLog({ ...metrics, addJobs: () => undefined }, log) };
 }
 
 describe("AccessLog", () => {

@@ -1,7 +1,7 @@
 /** Describes jobs and inputs to their owners. */
 import { type Static, Type } from "@sinclair/typebox";
-import type { Input } from "../../../jobs/inputs.js";
-import { JOB_STATES, type Job, secondsLeft, progressOf } from "../../../jobs/job.js";
+import type { JobInput } from "../../../jobs/inputs.js";
+import { JOB_STATES, type Job, progressOf, secondsLeft } from "../../../jobs/job.js";
 import { oneOf } from "../schemas.js";
 
 const nullable = (description: string) => Type.Union([Type.String({ description }), Type.Null()]);
@@ -62,7 +62,7 @@ export const INPUT = Type.Object({
 });
 
 /** Describes an input of which some bytes have been received. */
-export function describeInput({ id, complete, source, points }: Input, received: number): Static<typeof INPUT> {
+export function describeInput({ id, complete, source, points }: JobInput, received: number): Static<typeof INPUT> {
   const bytes = source.kind === "upload" ? source.bytes : 0;
   return { id, complete, received: complete ? bytes : received, bytes, points };
 }

@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { RequestError } from "../../../errors.js";
-import { type Input, type PointSource, UPLOAD_FORMS } from "../../../jobs/inputs.js";
+import { type JobInput, type PointSource, UPLOAD_FORMS } from "../../../jobs/inputs.js";
 import { type Job, UNFINISHED } from "../../../jobs/job.js";
 import { Jobs } from "../../../jobs/jobs.js";
 import { bodyTooLarge, HttpRefusal, refuseEncoded } from "../../life/refusal.js";
@@ -147,7 +147,7 @@ function sendHead(reply: FastifyReply): FastifyReply {
   return reply;
 }
 
-/** The first and the last byte that a Range asks for; null without a usable one, "none" if the file has none of them. */
+/** The first and the last byte that a Range asks for; null without a usable one, "none" if there are none of them. */
 function rangeOf(header: string | undefined, size: number): readonly [number, number] | "none" | null {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "");
   if (match === null || match[0] === "bytes=-") return null;
@@ -221,8 +221,8 @@ async function readDescription(request: FastifyRequest): Promise<PointSource> {
 
 function inputRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
   const about = { ...TAGS, params: ID, response: { 200: INPUT, ...FAILURES } };
-  const describe = async (input: Input) => describeInput(input, await jobs.inputs.received(input));
-  const inputOf = async (request: FastifyRequest<WithId>): Promise<Input> => {
+  const describe = async (input: JobInput) => describeInput(input, await jobs.inputs.received(input));
+  const inputOf = async (request: FastifyRequest<WithId>): Promise<JobInput> => {
     const input = await jobs.input(ownerOf(service, request as FastifyRequest), request.params.id);
     if (input === null) throw unknownId("input");
     return input;
