@@ -237,7 +237,12 @@ export class Cluster implements Sharing {
   }
 
   /** The owners of the regions of a dataset; its time decides only if there are fewer regions than peers. */
-  #ownersIn({ regions, dataset, time, without }: Pick<DividedQuery, "regions" | "dataset" | "time" | "without">): Owners {
+  #ownersIn({
+    regions,
+    dataset,
+    time,
+    without,
+  }: Pick<DividedQuery, "regions" | "dataset" | "time" | "without">): Owners {
     const { list, version } = this.#peers;
     const [frame = 0] = regions.size < list.length ? frameWeights(dataset.time, time, "None").frames : [0];
     const seed = `${dataset.name} ${Math.floor(frame / SAME_OWNER_FRAMES)}`;
@@ -382,7 +387,10 @@ export class Cluster implements Sharing {
   }
 
   /** Evaluates a part on the threads of this process. */
-  async #evaluateHere<T>({ checked, dataset, deadline, signal, client }: DividedQuery, part: OpenPortion<T>): Promise<T> {
+  async #evaluateHere<T>(
+    { checked, dataset, deadline, signal, client }: DividedQuery,
+    part: OpenPortion<T>,
+  ): Promise<T> {
     const { box, points, velocities, count, indices } = part;
     const deadlineMs = Math.max(1, deadline - Date.now());
     const control = { dataset, deadlineMs, signal, client, box, points: count, alone: true };

@@ -23,7 +23,12 @@ export type PointSource =
       readonly origin: Coordinates;
       readonly extent: Coordinates;
     }
-  | { readonly kind: "grid"; readonly counts: Coordinates; readonly origin: Coordinates; readonly spacing: Coordinates };
+  | {
+      readonly kind: "grid";
+      readonly counts: Coordinates;
+      readonly origin: Coordinates;
+      readonly spacing: Coordinates;
+    };
 
 /** An input. */
 export interface JobInput {
@@ -164,7 +169,11 @@ export class Inputs {
     }
   }
 
-  async #complete(input: JobInput, form: "octets" | "npy" | "csv", pause: () => Promise<void> | null): Promise<JobInput> {
+  async #complete(
+    input: JobInput,
+    form: "octets" | "npy" | "csv",
+    pause: () => Promise<void> | null,
+  ): Promise<JobInput> {
     const path = this.#path(input.id, "data");
     if (form === "csv") await readLines(this.#path(input.id, "csv"), path, pause);
     const { size } = await stat(path);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Limits } from "../config.js";
 import { DataError, LimitError } from "../errors.js";
 import { reasonOf } from "../system-error.js";
-import { type JobInput, Inputs, type PointSource } from "./inputs.js";
+import { Inputs, type JobInput, type PointSource } from "./inputs.js";
 import { JOB_STATES, type Job, type JobCall, type JobCut, pointsOf, UNFINISHED } from "./job.js";
 import { bodyFile, isId, type JobFolders, newId } from "./job-files.js";
 import type { JobQueue } from "./job-queue.js";
@@ -128,8 +128,8 @@ export class Jobs {
     const least = source.kind === "upload" ? source.bytes / 24 : (input.points ?? 0);
     if (least <= most && (source.kind !== "upload" || (await this.#bytesFor(owner)) >= source.bytes)) return input;
     await inputs.remove(input.id);
-    if (least > most) throw new LimitError("jobs.points", `JobInput too large (${Math.ceil(least)} > ${most} points)`);
-    throw new LimitError("jobs.bytesPerDay", `JobInput too large: no ${source.kind} of that size fits today's quota`);
+    if (least > most) throw new LimitError("jobs.points", `Input too large (${Math.ceil(least)} > ${most} points)`);
+    throw new LimitError("jobs.bytesPerDay", `Input too large: no ${source.kind} of that size fits today's quota`);
   }
 
   get inputs(): Inputs {
