@@ -21,6 +21,7 @@ const PEER = fileURLToPath(new URL("../bench/peers/analysis.py", import.meta.url
 const ANALYSES = [
   { name: "ux", call: "statistics", body: { reduce: [{ moments: "ux" }] }, aim: 1 },
   { name: "strain", call: "statistics", body: { reduce: [{ moments: "ddot(S,S)" }] }, aim: 0.3 },
+  { name: "spectrum", call: "spectrum", body: { of: "u" }, aim: 1.5 },
   { name: "structures", call: "structures", body: { of: "norm(w)", above: { rms: 2 }, connectivity: 6 }, aim: 1 },
 ] as const;
 
