@@ -6,13 +6,23 @@ import type { Dataset } from "../../storage/file/dataset.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
 import type { Selection } from "../../storage/tools/cutout.js";
 import type { SampledGrid } from "../../storage/tools/grid-file.js";
+import type { PathRecords } from "../../storage/tools/trajectory-file.js";
 
-export type { SampledGrid, Selection };
+export type { PathRecords, SampledGrid, Selection };
 
-/** One file to write: stored nodes of a dataset, or a quantity that has been sampled. */
+/** Paths of particles, and when each starts if they differ. */
+export interface RecordedPaths {
+  readonly paths: PathRecords;
+  readonly starts: Float64Array | null;
+  /** Name of their dataset. */
+  readonly of: string;
+}
+
+/** One file to write: stored nodes of a dataset, a quantity that has been sampled, or paths of particles. */
 export type FileToWrite = { readonly path: string } & (
   | { readonly dataset: Dataset; readonly selection: Selection }
   | { readonly grid: SampledGrid }
+  | { readonly recorded: RecordedPaths }
 );
 
 /**
@@ -69,6 +79,15 @@ export class CutoutThread {
    */
   async writeGrid(grid: SampledGrid, path: string): Promise<void> {
     await this.#run({ grid, path });
+  }
+
+  /**
+   * Writes paths as NetCDF.
+   *
+   * @throws BusyError if too many files wait, DataError if the file cannot be written
+   */
+  async writePaths(recorded: RecordedPaths, path: string): Promise<void> {
+    await this.#run({ recorded, path });
   }
 
   async #run(task: FileToWrite): Promise<void> {

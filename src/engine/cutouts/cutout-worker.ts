@@ -5,6 +5,7 @@ import { BusyError, DataError } from "../../errors.js";
 import { shareStoresOf } from "../../storage/thread/store-connection.js";
 import { writeCutout } from "../../storage/tools/cutout.js";
 import { writeGridFile } from "../../storage/tools/grid-file.js";
+import { writeTrajectoryFile } from "../../storage/tools/trajectory-file.js";
 import type { CutoutOutcome, FileToWrite } from "./cutout-thread.js";
 
 shareStoresOf(parentPort);
@@ -13,7 +14,10 @@ shareStoresOf(parentPort);
 export async function write(task: FileToWrite): Promise<CutoutOutcome> {
   try {
     if ("grid" in task) await writeGridFile(task.path, task.grid);
-    else await writeCutout(task.dataset, task.selection, task.path, () => undefined);
+    else if ("recorded" in task) {
+      const { paths, starts, of } = task.recorded;
+      await writeTrajectoryFile(task.path, paths, starts, of);
+    } else await writeCutout(task.dataset, task.selection, task.path, () => undefined);
     return null;
   } catch (error) {
     if (error instanceof DataError) return { unreadable: error.message };

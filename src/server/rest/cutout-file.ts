@@ -3,9 +3,6 @@
  * it.
  */
 
-import { createReadStream } from "node:fs";
-import { mkdtemp, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -13,11 +10,11 @@ import { type Dataset, FIELD_NAMES, type FieldName } from "../../engine/contract
 import type { CutoutThread, Selection } from "../../engine/cutouts/cutout-thread.js";
 import { tooManyPoints } from "../../errors.js";
 import { negotiate } from "../http/negotiate.js";
-import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
 import { isUnchanged, tellOrigin } from "./origin.js";
 import { refuse } from "./parameters.js";
 import { CLOSED, optionalText } from "./schemas.js";
+import { sendWritten } from "./send-written.js";
 import { compute } from "./serve-operation.js";
 
 /** Query string of a cutout; nodes and frames count from 1, both ends included. */
@@ -123,21 +120,4 @@ export function serveCutoutFile(
       thread.write(dataset, selection, join(folder, `${file}.h5`)),
     );
   });
-}
-
-/** Sends a file that `write` makes in a folder of its own, which is removed at the end of the request. */
-export async function sendWritten(
-  life: RequestLife,
-  reply: FastifyReply,
-  name: string,
-  write: (folder: string) => Promise<void>,
-): Promise<FastifyReply> {
-  const folder = await mkdtemp(join(tmpdir(), "fieldprobe-file-"));
-  const written = write(folder);
-  const clear = () => void rm(folder, { recursive: true, force: true });
-  life.onEnd(() => void written.then(clear, clear));
-  await written;
-  const path = join(folder, name);
-  const { size } = await stat(path);
-  return reply.header("content-length", size).send(createReadStream(path));
 }

@@ -131,7 +131,7 @@ function ownOf(operation: Operation): Readonly<Record<string, TSchema>> {
   };
 }
 
-function trajectoryRoute(api: FastifyInstance, service: Service): void {
+function trajectoryRoute(api: FastifyInstance, service: Service, thread: CutoutThread): void {
   const own = {
     operation: Type.Unsafe({
       type: "string",
@@ -150,12 +150,14 @@ function trajectoryRoute(api: FastifyInstance, service: Service): void {
     {
       schema: {
         summary: "Positions of particles on the way",
-        description: "The answer has a dimension of records between particles and components; JSON gives their times.",
+        description:
+          "The answer has a dimension of records between particles and components; JSON gives their times. NetCDF has the " +
+          "layout of trajectories of the CF conventions.",
         consumes: [...REQUEST_TYPES],
         params: NAME,
         querystring: Type.Object(Object.assign({}, ...all.map((schema) => schema.properties))),
         body: bodySchema(...(TRACKERS as [Operation, ...Operation[]])),
-        response: { 200: answerSchema(), ...FAILURES },
+        response: { 200: answerSchema("application/netcdf"), ...FAILURES },
       },
       validatorCompiler: documentOnly,
     },
@@ -172,7 +174,7 @@ function trajectoryRoute(api: FastifyInstance, service: Service): void {
       return serveOperation(
         service,
         {
-          ...{ operation, dataset: request.params.name, recordEvery, own: Object.keys(own) },
+          ...{ operation, dataset: request.params.name, recordEvery, own: Object.keys(own), thread },
           ...trackingOf(operation, request.query),
         },
         request,
@@ -340,9 +342,9 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
   );
   catalogueRoutes(api, service);
   operationRoutes(api, service);
-  trajectoryRoute(api, service);
   const thread = new CutoutThread((connection) => service.engine.connectStores?.(connection));
   api.addHook("onClose", () => thread.close());
+  trajectoryRoute(api, service, thread);
   sampleRoutes(api, service, thread);
   cutoutRoute(api, service);
   cutoutFileRoutes(api, service, thread);

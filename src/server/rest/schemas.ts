@@ -165,7 +165,7 @@ export function bodySchema(first: Operation, ...more: readonly Operation[]) {
 }
 
 /** The answer in each of its forms. */
-export function answerSchema() {
+export function answerSchema(...more: readonly string[]) {
   const json = Type.Object({
     version: Type.String(),
     operation: Type.String(),
@@ -178,7 +178,7 @@ export function answerSchema() {
     shape: Type.Array(Type.Integer()),
     values: Type.Array(Type.Unknown(), { description: "Nested as `shape` says; null where a value is not finite." }),
   });
-  const [asJson, asCsv, ...asBytes] = ANSWER_TYPES;
+  const [asJson, asCsv, ...asBytes] = [...ANSWER_TYPES, ...more] as const;
   return {
     description: "Records in the order of the points; times and layers vary slower. Fieldprobe-Shape gives the shape.",
     headers: {

@@ -1,7 +1,9 @@
 /** `serveOperation` follows a request for an operation from its arrival to the last byte of its answer. */
 
+import { join } from "node:path";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Result } from "../../engine/contract/query.js";
+import { joinedValues, type Result } from "../../engine/contract/query.js";
+import type { CutoutThread, PathRecords } from "../../engine/cutouts/cutout-thread.js";
 import { withoutNoise } from "../../float32/format.js";
 import { type Operation, RECORDS } from "../../operations.js";
 import { version } from "../../version.js";
@@ -14,14 +16,19 @@ import { tellOrigin } from "./origin.js";
 import { type ApiRequest, optionalArraysOf, textsOfQueryString } from "./parameters.js";
 import { type AskedQuery, PendingQuery } from "./pending-query.js";
 import { readBody, readerFor } from "./read-body.js";
+import { sendWritten } from "./send-written.js";
 import { shapeOf, type UnwrittenAnswer } from "./unwritten-answer.js";
 import { readAlong, valuesAlong } from "./values-along.js";
 import { ANSWER_TYPES, columnsOf, largeAnswer, WRITERS, withColumns } from "./write-answer.js";
+
+const NETCDF = "application/netcdf";
 
 /** Members that a route adds to the received request. */
 export interface RouteMembers extends Omit<AskedQuery, "stream"> {
   /** Parameters of the query string that belong to the route and not to the operation. */
   readonly own: readonly string[];
+  /** Writes paths as NetCDF; routes without it do not answer in this form. */
+  readonly thread?: CutoutThread;
 }
 
 /**
@@ -40,12 +47,12 @@ export function serveOperation(
 
 async function answer(
   service: Service,
-  { own, ...question }: RouteMembers,
+  { own, thread, ...question }: RouteMembers,
   request: FastifyRequest,
   reply: FastifyReply,
   life: RequestLife,
 ): Promise<FastifyReply> {
-  const type = negotiate(request.headers.accept, ANSWER_TYPES);
+  const type = negotiate(request.headers.accept, thread === undefined ? ANSWER_TYPES : [...ANSWER_TYPES, NETCDF]);
   const { operation, dataset } = question;
   const texts = textsOfQueryString(operation, request.query, [...own, ...optionalArraysOf(operation)]);
   const found = dataset === null ? undefined : life.find(dataset);
@@ -66,11 +73,25 @@ async function answer(
   if (dataset !== null) tellOrigin(reply, life.dataset(dataset), understood.options, understood.times);
   const { recordTimes } = result;
   if (recordTimes !== undefined) reply.header("fieldprobe-times", recordSteps(recordTimes).join(","));
+  if (type === NETCDF) {
+    const paths = { starts: understood.starts ?? null, of: String(dataset), paths: recordsIn(whole) };
+    reply.type(NETCDF);
+    return sendWritten(life, reply, "paths.nc", (folder) =>
+      (thread as CutoutThread).writePaths(paths, join(folder, "paths.nc")),
+    );
+  }
   const { contentType, write } = WRITERS[type];
   const passages = largeAnswer(type, whole, (ms) => life.encoded(ms)) ?? write(whole);
   if (Symbol.iterator in passages) await sendPassages(reply, contentType, passages, service, life);
   else await sendStream(reply, contentType, passages, service, life);
   return reply;
+}
+
+/** The records of paths, with their columns. */
+function recordsIn(answer: UnwrittenAnswer): PathRecords {
+  const { result, components: columns, times } = answer;
+  const records = result.itemsPerPoint;
+  return { particles: result.items / records, records, times, columns, values: joinedValues(result) };
 }
 
 /** A list as JSON that a header may hold. */

@@ -23,7 +23,6 @@ import { sendPassages } from "../http/send-answer.js";
 import type { TimeSlices } from "../life/event-loop.js";
 import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
-import { sendWritten } from "./cutout-file.js";
 import { npyFile, npzFile, numberArray, textArray } from "./numpy-files.js";
 import { isUnchanged, tellOrigin } from "./origin.js";
 import { refuse } from "./parameters.js";
@@ -40,6 +39,7 @@ import {
   writeGrid,
 } from "./sample-grid.js";
 import { CLOSED, oneOf, optionalText } from "./schemas.js";
+import { sendWritten } from "./send-written.js";
 import { compute } from "./serve-operation.js";
 import { TripleWriter } from "./triple-writer.js";
 

@@ -1,6 +1,5 @@
 /** A point query is one operation at a list of points; the page sends, exports and copies the same record. */
 import { type Integrator, type Operation, type OperationName, operationOf as rowOf } from "../../operations.js";
-import type { AxisName } from "./plane-geometry.js";
 
 export interface PointQuery {
   readonly operation: OperationName;
@@ -35,7 +34,7 @@ export interface StretchingQuery {
     readonly end: number;
     readonly dt: number;
     readonly method: string;
-    readonly plane: { readonly normal: AxisName; readonly at: number; readonly count: readonly number[] };
+    readonly plane: { readonly normal: "x" | "y" | "z"; readonly at: number; readonly count: readonly number[] };
     readonly window: { readonly origin: readonly number[]; readonly extent: readonly number[] };
   };
 }

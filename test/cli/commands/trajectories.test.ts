@@ -105,6 +105,23 @@ describe("fieldprobe trajectories", () => {
     file.close();
   });
 
+  it("are answered as NetCDF by the service too, each from its own start", async () => {
+    const body = { startTimes: [0.4, 0.5, 0.5], pairing: "each", dt: 0.1, nt: 4, spatialInterpolation: "Lag6", points };
+    const response = await fetch(`${service.url}/api/datasets/isotropic32/trajectories?every=2&integrator=rk4&with=p`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/netcdf" },
+      body: JSON.stringify(body),
+    });
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/netcdf"]);
+    writeFileSync(at("http.nc"), new Uint8Array(await response.arrayBuffer()));
+    await ready;
+    const file = new File(at("http.nc"), "r");
+    const of = (name: string) => (file.get(name) as Dataset).value as Float64Array;
+    expect([...of("time")]).toEqual([0.4, 0.6, 0.8, 0.5, 0.7, 0.9, 0.5, 0.7, 0.9]);
+    expect(file.keys().sort()).toEqual(["obs", "p", "time", "trajectory", "x", "y", "z"]);
+    file.close();
+  });
+
   it.skipIf(XARRAY === undefined)("writes NetCDF that xarray opens by its dimensions", async () => {
     const words = ["--points", "plain.csv", "--start-time", "0.4", ...ASKED, "--url", service.url];
     expect(await track(...words, "--out", "x.nc")).toMatchObject({ code: 0, err: "" });
