@@ -11,11 +11,11 @@ import { isId, writeWhole } from "./job-files.js";
 type Coordinates = readonly [number, number, number];
 
 /** The forms of uploads. */
-export const UPLOAD_FORMS = ["octets", "npy", "csv"] as const;
+type UploadForm = "octets" | "npy" | "csv";
 
 /** Points of a job, as their owner states them. */
 export type PointSource =
-  | { readonly kind: "upload"; readonly form: (typeof UPLOAD_FORMS)[number]; readonly bytes: number }
+  | { readonly kind: "upload"; readonly form: UploadForm; readonly bytes: number }
   | {
       readonly kind: "random";
       readonly points: number;
@@ -169,11 +169,7 @@ export class Inputs {
     }
   }
 
-  async #complete(
-    input: JobInput,
-    form: "octets" | "npy" | "csv",
-    pause: () => Promise<void> | null,
-  ): Promise<JobInput> {
+  async #complete(input: JobInput, form: UploadForm, pause: () => Promise<void> | null): Promise<JobInput> {
     const path = this.#path(input.id, "data");
     if (form === "csv") await readLines(this.#path(input.id, "csv"), path, pause);
     const { size } = await stat(path);

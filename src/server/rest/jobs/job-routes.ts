@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { RequestError } from "../../../errors.js";
-import { type JobInput, type PointSource, UPLOAD_FORMS } from "../../../jobs/inputs.js";
+import type { JobInput, PointSource } from "../../../jobs/inputs.js";
 import { type Job, UNFINISHED } from "../../../jobs/job.js";
 import { Jobs } from "../../../jobs/jobs.js";
 import { bodyTooLarge, HttpRefusal, refuseEncoded } from "../../life/refusal.js";
@@ -14,7 +14,7 @@ import type { Service } from "../../life/service.js";
 import { readAnalysis } from "../analysis-request.js";
 import { npyHeader } from "../numpy-files.js";
 import { refuse } from "../parameters.js";
-import { CLOSED, FAILURES, oneOf } from "../schemas.js";
+import { CLOSED, FAILURES } from "../schemas.js";
 import { acceptJobs, ownerOf, sendTask } from "./accept-job.js";
 import { describeInput, describeJob, INPUT, JOB } from "./describe-job.js";
 
@@ -31,7 +31,10 @@ const INPUT_BODY = Type.Object(
   {
     upload: Type.Optional(
       Type.Object(
-        { form: oneOf(UPLOAD_FORMS), bytes: Type.Integer({ minimum: 1 }) },
+        {
+          form: Type.Union([Type.Literal("octets"), Type.Literal("npy"), Type.Literal("csv")]),
+          bytes: Type.Integer({ minimum: 1 }),
+        },
         { ...CLOSED, description: "Send the bytes by PUT afterwards." },
       ),
     ),

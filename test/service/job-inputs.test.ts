@@ -1,0 +1,232 @@
+/** Points of jobs, uploaded in parts or generated, and what a token may have. */
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { pino } from "pino";
+import { afterEach, describe, expect, it } from "vitest";
+import { loadConfig } from "../../src/config.js";
+import { type RunningService, startService } from "../../src/main.js";
+import { digestToken } from "../../src/server/life/auth.js";
+import { eachScratchFolder } from "../support/scratch.js";
+
+const DATA = fileURLToPath(new URL("../../data", import.meta.url));
+const CALL = "/api/datasets/isotropic32/GetPressure?time=0.4&spatialInterpolation=Lag4&temporalInterpolation=None";
+const OCTETS = "application/octet-stream";
+
+let folder = "";
+eachScratchFolder((made) => {
+  folder = made;
+});
+let service: RunningService | null = null;
+afterEach(async () => {
+  await service?.close();
+  service = null;
+});
+
+type Headers = Readonly<Record<string, string>>;
+
+async function serve(settings: Headers = {}): Promise<string> {
+  const base = { PORT: "0", WORKERS: "2", CACHE_BYTES: `${64 * 2 ** 20}`, DATA, STATE: folder, EVENTS: "off" };
+  service = await startService(
+    loadConfig({ ...base, QUERY_POINTS: "1000", ...settings }, {}),
+    pino({ level: "fatal" }),
+  );
+  return service.url;
+}
+
+const json = async (answer: Response) => ({
+  status: answer.status,
+  ...((await answer.json()) as Record<string, unknown>),
+});
+
+const addInput = async (url: string, input: object, headers: Headers = {}) =>
+  json(
+    await fetch(`${url}/api/inputs`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(input),
+    }),
+  );
+
+const put = async (url: string, id: unknown, body: Uint8Array<ArrayBuffer>, headers: Headers = {}) =>
+  json(
+    await fetch(`${url}/api/inputs/${id}`, { method: "PUT", headers: { "content-type": OCTETS, ...headers }, body }),
+  );
+
+const start = (url: string, id: unknown, headers: Headers = {}) =>
+  fetch(`${url}${CALL}&input=${id}`, {
+    method: "POST",
+    headers: { prefer: "respond-async", accept: OCTETS, ...headers },
+  });
+
+async function resultOf(url: string, accepted: Response): Promise<Buffer> {
+  expect(accepted.status).toBe(202);
+  const location = accepted.headers.get("location");
+  await (await fetch(`${url}${location}/events`)).text();
+  return Buffer.from(await (await fetch(`${url}${location}/result`)).arrayBuffer());
+}
+
+/** The pressure at points by one call. */
+async function pressures(url: string, points: readonly number[]): Promise<Buffer> {
+  const body = new Uint8Array(Float32Array.from(points).buffer);
+  const answer = await fetch(`${url}${CALL}`, {
+    method: "POST",
+    headers: { "content-type": OCTETS, accept: OCTETS },
+    body,
+  });
+  return Buffer.from(await answer.arrayBuffer());
+}
+
+const POINTS = [0.5, 1.25, 2, 3, 4.5, 5.75, 1, 1, 1];
+const bytes = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text));
+
+function npyOf(points: readonly number[]): Uint8Array<ArrayBuffer> {
+  const text = `{'descr': '<f8', 'fortran_order': False, 'shape': (${points.length / 3}, 3), }`;
+  const head = Buffer.from(`\x93NUMPY\x01\x00\x76\x00${text.padEnd(117)}\n`, "latin1");
+  return new Uint8Array(Buffer.concat([head, Buffer.from(Float64Array.from(points).buffer)]));
+}
+
+describe("an upload", () => {
+  it.each([
+    ["octets", new Uint8Array(Float32Array.from(POINTS).buffer)],
+    ["npy", npyOf(POINTS)],
+    ["csv", bytes(`x,y,z\r\n${POINTS.map((v, i) => `${v}${i % 3 < 2 ? "," : "\r\n"}`).join("")}`)],
+  ])("of %s is received in parts, and a job answers its points", async (form, whole) => {
+    const url = await serve();
+    const { id } = await addInput(url, { upload: { form, bytes: whole.length } });
+    const first = whole.slice(0, 20);
+    expect(await put(url, id, first, { "content-range": `bytes 0-19/${whole.length}` })).toMatchObject({
+      received: 20,
+      complete: false,
+    });
+    expect((await start(url, id)).status).toBe(400);
+    const range = `bytes 20-${whole.length - 1}/${whole.length}`;
+    expect(await put(url, id, whole.slice(20), { "content-range": range })).toMatchObject({
+      complete: true,
+      points: 3,
+    });
+    expect(await resultOf(url, await start(url, id))).toEqual(await pressures(url, POINTS));
+  });
+
+  it("says with which byte to continue, and refuses more than was announced", async () => {
+    const url = await serve();
+    const { id } = await addInput(url, { upload: { form: "octets", bytes: 24 } });
+    await put(url, id, new Uint8Array(12), { "content-range": "bytes 0-11/24" });
+    expect(await put(url, id, new Uint8Array(12), { "content-range": "bytes 0-11/24" })).toMatchObject({
+      status: 400,
+      detail: "The input has 12 bytes: continue with byte 12.",
+    });
+    expect(await put(url, id, new Uint8Array(4), { "content-range": "bytes 20-23/24" })).toMatchObject({ status: 400 });
+    expect(await put(url, id, new Uint8Array(12), { "content-range": "bytes 12-23/99" })).toMatchObject({
+      status: 400,
+    });
+    expect(await put(url, id, new Uint8Array(12), { "content-range": "nodes 12-23" })).toMatchObject({ status: 400 });
+    expect(await put(url, id, new Uint8Array(40), { "content-range": "bytes 12-23/24" })).toMatchObject({
+      status: 400,
+      detail: "The input was announced with 24 bytes; more came.",
+    });
+    expect(await json(await fetch(`${url}/api/inputs/${id}`))).toMatchObject({ complete: false, bytes: 24 });
+  });
+
+  it.each([
+    ["csv", bytes("1 2 3\n4 five 6\n"), /line 2: three numbers expected/],
+    ["csv", bytes("1".repeat(5000)), /a line is too long/],
+    ["npy", bytes("no NumPy file, but long enough"), /is no \.npy file of points/],
+  ])("of %s that holds no points is refused in one line", async (form, whole, text) => {
+    const url = await serve();
+    const { id } = await addInput(url, { upload: { form, bytes: whole.length } });
+    expect(await put(url, id, whole)).toMatchObject({ status: 400, detail: expect.stringMatching(text) });
+  });
+
+  it("of octets that are not whole points is refused when a job takes it", async () => {
+    const url = await serve();
+    const { id } = await addInput(url, { upload: { form: "octets", bytes: 13 } });
+    await put(url, id, new Uint8Array(13));
+    expect((await start(url, id)).status).toBe(400);
+    expect((await start(url, "../../etc/passwd")).status).toBe(400);
+  });
+});
+
+describe("generated points", () => {
+  it("of a grid have x fastest", async () => {
+    const url = await serve();
+    const grid = { counts: [2, 3, 1], origin: [1, 2, 3], spacing: [0.5, 0.25, 1] };
+    const { id, points } = await addInput(url, { grid });
+    expect(points).toBe(6);
+    const places = [0, 1, 2].flatMap((j) => [0, 1].flatMap((i) => [1 + 0.5 * i, 2 + 0.25 * j, 3]));
+    expect(await resultOf(url, await start(url, id))).toEqual(await pressures(url, places));
+  });
+
+  it("at random are the same however the job is cut, and other ones with another seed", async () => {
+    const ask = async (most: string, seed: number) => {
+      const url = await serve({ QUERY_POINTS: most });
+      const random = { points: 500, seed, origin: [0, 0, 0], extent: [6, 6, 6] };
+      const result = await resultOf(url, await start(url, (await addInput(url, { random })).id));
+      await service?.close();
+      return result;
+    };
+    const whole = await ask("100000", 7);
+    expect(whole).toHaveLength(2000);
+    expect((await ask("70", 7)).equals(whole)).toBe(true);
+    expect((await ask("70", 8)).equals(whole)).toBe(false);
+  });
+
+  it.each([
+    [{}, "An input is one of upload, random and grid."],
+    [{ grid: { counts: [1e9, 1e9, 1], origin: [0, 0, 0], spacing: [1, 1, 1] } }, /^Input too large/],
+    [{ upload: { form: "zip", bytes: 1 } }, /^upload/],
+    [{ random: { points: 0, seed: 1, origin: [0, 0, 0], extent: [1, 1, 1] } }, /^random\.points/],
+  ])("are refused in one line: %j", async (input, detail) => {
+    const answer = await addInput(await serve(), input);
+    expect(answer).toMatchObject({ detail: typeof detail === "string" ? detail : expect.stringMatching(detail) });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer.status).toBeLessThan(500);
+  });
+});
+
+describe("a token", () => {
+  const tokens = () => {
+    mkdirSync(folder, { recursive: true });
+    const list = ["ann", "bob"].map((name) => ({ name, sha256: digestToken(name), limit: 10 }));
+    writeFileSync(join(folder, "tokens.json"), JSON.stringify({ version: 1, tokens: list }));
+    return { TOKENS: join(folder, "tokens.json") };
+  };
+  const by = (name: string): Headers => ({ authorization: `Bearer ${name}` });
+
+  it("sees its own jobs and inputs only, and its limit on points does not bind them", async () => {
+    const url = await serve(tokens());
+    const random = { points: 100, seed: 1, origin: [0, 0, 0], extent: [6, 6, 6] };
+    const { id } = await addInput(url, { random }, by("ann"));
+    expect((await addInput(url, { random })).status).toBe(401);
+    expect((await start(url, id, by("bob"))).status).toBe(400);
+    const accepted = await start(url, id, by("ann"));
+    const location = accepted.headers.get("location");
+    const events = await (await fetch(`${url}${location}/events`, { headers: by("ann") })).text();
+    expect(events).toContain('"state":"done"');
+    const ends = ["", "/result", "/events"];
+    const foreign = await Promise.all(ends.map((end) => fetch(`${url}${location}${end}`, { headers: by("bob") })));
+    expect(foreign.map(({ status }) => status)).toEqual([404, 404, 404]);
+    expect((await fetch(`${url}${location}`, { method: "DELETE", headers: by("bob") })).status).toBe(404);
+    expect((await fetch(`${url}${location}/result`)).status).toBe(401);
+    expect(await (await fetch(`${url}/api/jobs`, { headers: by("bob") })).json()).toEqual({ jobs: [] });
+    expect((await fetch(`${url}${location}/result`, { headers: by("ann") })).status).toBe(200);
+  });
+
+  it.each([
+    ["JOBS_AT_ONCE", "1", "jobs.atOnce"],
+    ["JOBS_POINTS_PER_DAY", "700", "jobs.pointsPerDay"],
+    ["JOBS_POINTS", "300", "jobs.points"],
+    ["JOBS_BYTES_PER_DAY", "1", "jobs.bytesPerDay"],
+  ])("is refused what %s=%s does not admit, by name", async (variable, value, limit) => {
+    const url = await serve({ [variable]: value });
+    const body = new Uint8Array(12 * 400);
+    const post = () =>
+      fetch(`${url}${CALL}`, { method: "POST", headers: { prefer: "respond-async", "content-type": OCTETS }, body });
+    const answers = [await post(), await post(), await post()];
+    const refused = answers.find(({ status }) => status !== 202);
+    expect(await json(refused as Response)).toMatchObject({ code: "LimitExceeded", limit });
+    await service?.close();
+    const inputs = readdirSync(join(folder, "jobs/inputs")).filter((name) => name.endsWith(".json"));
+    expect(inputs.length).toBeLessThan(3);
+  });
+});
