@@ -6,10 +6,10 @@ import { loadConfig } from "../../config.js";
 import { configuredFor } from "../../events/http/events-settings.js";
 import { importFile } from "../../events/import/import-file.js";
 import { ImportError } from "../../events/model/calendar.js";
-import { openConnection, type StoreConnection } from "../../sqlite.js";
 import { listEvents } from "../../events/store/list-events.js";
 import { migrate } from "../../events/store/migrations.js";
 import { fixedClock, systemClock } from "../../events/time/clock.js";
+import { openConnection, type StoreConnection } from "../../sqlite.js";
 import { MisuseError } from "../input/arguments.js";
 import { counted } from "../output/progress.js";
 
