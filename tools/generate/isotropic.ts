@@ -5,6 +5,7 @@ import ops from "ndarray-ops";
 import { makeFolder } from "#src/make-folder.js";
 import { completeFolder, type Manifest } from "#src/storage/catalog/manifest.js";
 import { Hdf5Writer } from "#src/storage/hdf5/writer.js";
+import { Checkpoint } from "./checkpoint.js";
 import { periodicAxes } from "./cube.js";
 import type { Modes, Spectral } from "./modes.js";
 import { NavierStokes } from "./navier-stokes.js";
@@ -45,7 +46,8 @@ const stepsPerFrame = (nodes: number) => Math.ceil((FRAME_STEP * nodes) / (2 * M
 
 /**
  * Runs the simulation and writes velocity, pressure, the force as a mode table, and the history of the energy since the
- * start of the simulation, one value per frame interval.
+ * start of the simulation, one value per frame interval. A run that was killed goes on after its last interval, and
+ * writes the same bytes as one that was not.
  *
  * @param progress called with the fraction done after each frame interval
  * @returns the manifest, the statistics of each stored frame, and the largest retained wavenumber of an axis
@@ -58,14 +60,22 @@ export async function writeIsotropic(
   const steps = stepsPerFrame(nodes);
   const file = `${name}.h5`;
   makeFolder(folder);
-  const writer = await Hdf5Writer.create(join(folder, file));
   const simulation = new NavierStokes(nodes, viscosity, seed);
+  const { spinUp } = options;
+  const states = join(folder, `${name}.checkpoint`);
+  const checkpoint = new Checkpoint(
+    states,
+    { nodes, viscosity, seed, spinUp, frames },
+    stateLength(simulation, options),
+  );
+  const writer = await Hdf5Writer.create(join(folder, file));
   let reports: FrameReport[];
   try {
     writer.attribute("viscosity", viscosity);
     writer.attribute("seed", seed);
-    reports = simulate(simulation, options, steps, writer, progress);
+    reports = simulate(simulation, options, steps, writer, checkpoint, progress);
     writer.close();
+    checkpoint.remove();
   } finally {
     writer.discard();
   }
@@ -93,29 +103,56 @@ export async function writeIsotropic(
   return { manifest: await completeFolder(folder, descriptor, [file]), reports, kmax: simulation.modes.kmax };
 }
 
+/** Number of the interval of the first stored frame, and of all intervals. */
+function intervalsOf({ spinUp, frames }: IsotropicOptions): { readonly first: number; readonly total: number } {
+  const first = Math.ceil(spinUp / FRAME_STEP);
+  return { first, total: first + frames };
+}
+
+/** Numbers of a state: the modes of the velocity, and the energies of all intervals so far. */
+function stateLength({ velocity }: NavierStokes, options: IsotropicOptions): number {
+  return velocity.values.length + intervalsOf(options).total;
+}
+
 /** Runs through the spin-up and the stored frames; time 0 is the first frame after the guards. */
 function simulate(
   simulation: NavierStokes,
   options: IsotropicOptions,
   steps: number,
   writer: Hdf5Writer,
+  checkpoint: Checkpoint,
   progress: (fraction: number) => void,
 ): FrameReport[] {
   const { nodes, frames } = options;
   const writeFrame = frameWriter(nodes, frames, writer);
-  const first = Math.ceil(options.spinUp / FRAME_STEP);
-  const total = first + frames;
+  const { first, total } = intervalsOf(options);
   const table = forceTable(simulation.modes);
   const coefficients: number[] = [];
   const times = new Float64Array(total);
   const energies = new Float64Array(total);
   const reports: FrameReport[] = [];
+  const velocity = simulation.velocity.values;
+  const state = new Float64Array(velocity.length + total);
+  const known = checkpoint.intervals();
+  const last = known.at(-1) ?? -1;
+  const start = Math.min(first, Math.max(last, 0));
   for (let interval = 0; interval < total; interval++) {
     const time = (interval - first - GUARDS.before) * FRAME_STEP;
-    if (interval > 0) for (let i = 0; i < steps; i++) simulation.step(FRAME_STEP / steps);
     times[interval] = time;
-    // The sum over one mode of each pair is half of the sum over all.
-    energies[interval] = simulation.velocity.values.reduce((sum, value) => sum + value * value, 0);
+    if (interval < start) continue;
+    if (known.includes(interval)) {
+      checkpoint.read(interval, state);
+      velocity.set(state.subarray(0, velocity.length));
+      energies.set(state.subarray(velocity.length));
+    } else {
+      if (interval > 0) for (let i = 0; i < steps; i++) simulation.step(FRAME_STEP / steps);
+      // The sum over one mode of each pair is half of the sum over all.
+      energies[interval] = velocity.reduce((sum, value) => sum + value * value, 0);
+      state.set(velocity);
+      state.set(energies, velocity.length);
+      checkpoint.write(interval, state);
+      if (interval <= first) checkpoint.forget(interval - 1);
+    }
     if (interval >= first) {
       writeFrame(interval - first, simulation);
       coefficients.push(...table.coefficients(simulation.velocity, simulation.forcing()));

@@ -2,7 +2,7 @@
  * The shipped turbulence obeys the Navier-Stokes equations, judged from its stored frames; and generating is
  * repeatable.
  */
-import { readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Dataset, File, ready } from "h5wasm/node";
@@ -279,5 +279,25 @@ describe("writeIsotropic", () => {
     expect(fractions).toEqual([...fractions].sort((a, b) => a - b));
     expect(fractions.at(-1)).toBe(1);
     expect(first.reports.map(({ time }) => Math.round(10 * time))).toEqual([-2, 0, 2, 4]);
+  });
+
+  it("goes on where it was killed, with the same bytes", async () => {
+    const small = { nodes: 16, viscosity: 0.1, seed: 7, spinUp: 0.6, frames: 4, name: "small", aliases: [] };
+    const whole = await writeIsotropic({ ...small, folder: join(folder, "whole") }, () => {});
+    // After two intervals of the spin-up, and after two stored frames.
+    for (const intervals of [2, 5]) {
+      const options: IsotropicOptions = { ...small, folder: join(folder, `killed-${intervals}`) };
+      let left = intervals;
+      const kill = () => {
+        if (--left === 0) throw new Error("killed");
+      };
+      await expect(writeIsotropic(options, kill)).rejects.toThrow("killed");
+      await expect(writeIsotropic({ ...options, seed: 8 }, () => {})).rejects.toThrow("a run with other options");
+      const fractions: number[] = [];
+      const { manifest } = await writeIsotropic(options, (fraction) => fractions.push(fraction));
+      expect(manifest).toEqual(whole.manifest);
+      expect(fractions).toHaveLength(intervals === 2 ? 6 : 4);
+      expect(readdirSync(options.folder).toSorted()).toEqual(readdirSync(join(folder, "whole")).toSorted());
+    }
   });
 });
