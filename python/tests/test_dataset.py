@@ -183,3 +183,18 @@ def test_broken_connections_and_busy_services_are_asked_again():
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def test_jobs_answer_the_bits_of_calls(dataset, url):
+    service = fieldprobe.connect(url)
+    points = np.random.default_rng(5).uniform(0, 6, (200, 3)).astype(np.float32)
+    options = {"time": 0.4, "spatialInterpolation": "Lag8", "temporalInterpolation": "PCHIP"}
+    job = service.submit("isotropic32", "GetVelocity", points, **options)
+    assert job.state in ("queued", "running")
+    np.testing.assert_array_equal(service.job(job.id).result(), dataset.call("GetVelocity", points, **options))
+    assert job.id in [one.id for one in service.jobs]
+    with pytest.raises(fieldprobe.ServiceError, match="time"):
+        service.submit("isotropic32", "GetVelocity", points, **{**options, "time": 99})
+    job.look().cancel()
+    with pytest.raises(fieldprobe.ServiceError):
+        service.job(job.id)

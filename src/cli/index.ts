@@ -39,6 +39,11 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
     async () => (await import("./commands/trajectories.js")).trajectoriesCommand(),
   ],
   [
+    "jobs",
+    "list the jobs of a service; show, await, save or cancel one",
+    async () => (await import("./commands/jobs.js")).jobsCommand(),
+  ],
+  [
     "inspect",
     "explain what an HDF5 file holds, how it would be served, and why; several files form a series",
     async () => (await import("./commands/inspect.js")).inspectCommand(),

@@ -5,6 +5,7 @@
 import { ALL_OPERATIONS, type OperationName, operationOf, RECORDS, type RecordName } from "../operations.js";
 import { analysesOf } from "./analyses.js";
 import { ClientError } from "./error.js";
+import { jobsOf } from "./jobs.js";
 import { askTrajectories } from "./paths.js";
 import type {
   Answer,
@@ -23,6 +24,7 @@ import { flatten, floatText, isList, readRecords, readWhole, triples } from "./w
 
 export type * from "./analyses.js";
 export { ClientError, type ClientErrorCode, type ClientErrorDetail } from "./error.js";
+export type { JobDescription, JobMethods, JobOptions, JobRequest } from "./jobs.js";
 export type {
   Answer,
   CallOptions,
@@ -90,7 +92,14 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     runTracks(url, operationOf(name) as TableRow, request, control, options);
   const trajectories = (dataset: string, request: TrajectoriesRequest, control: CallOptions = {}) =>
     askTrajectories(url, dataset, request, control, options);
-  const own = { track, stopAtOpenFaces, atTimes, trajectories, ...analysesOf(url, options.token) };
+  const own = {
+    track,
+    stopAtOpenFaces,
+    atTimes,
+    trajectories,
+    ...analysesOf(url, options.token),
+    ...jobsOf(url, options.token),
+  };
   return { ...Object.fromEntries(methods), ...own } as FieldClient;
 }
 

@@ -1,4 +1,4 @@
-/** Posts JSON to `/api`, and turns refusals into errors of the client. */
+/** Sends requests to `/api`, and turns refusals into errors of the client. */
 import { ClientError, type ClientErrorCode } from "./error.js";
 import { fetchFailure, untilAnswered } from "./retries.js";
 import { endpoint } from "./transport.js";
@@ -31,26 +31,42 @@ export async function postTo(
   token: unknown,
   signal: AbortSignal,
 ): Promise<{ readonly bytes: ArrayBuffer; readonly headers: Headers }> {
-  const base = baseOf(url);
-  const request = {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      accept,
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify(body),
-    signal,
-  };
-  const failed = (error: unknown): never => {
-    if (signal.aborted) throw signal.reason;
-    throw fetchFailure(base, error);
-  };
+  const headers = { "content-type": "application/json", accept };
+  const request = { method: "POST", headers, body: JSON.stringify(body) };
   return untilAnswered(async () => {
-    const response = await fetch(`${base}/api/datasets/${path}`, request).catch(failed);
-    if (!response.ok) throw await refusalOf(response);
-    return { bytes: await response.arrayBuffer().catch(failed), headers: response.headers };
+    const response = await ask(url, `/api/datasets/${path}`, request, token, signal);
+    return { bytes: await response.arrayBuffer().catch(failureOf(url, signal)), headers: response.headers };
   }, signal);
+}
+
+/** A request to a path of the service. */
+export interface PlainRequest {
+  readonly method: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Float32Array<ArrayBuffer>;
+}
+
+/** Sends a request once. @throws ClientError, also of a refusal */
+export async function ask(
+  url: string,
+  path: string,
+  request: PlainRequest,
+  token: unknown,
+  signal: AbortSignal,
+): Promise<Response> {
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const headers = { ...request.headers, ...authorization };
+  const response = await fetch(`${baseOf(url)}${path}`, { ...request, headers, signal }).catch(failureOf(url, signal));
+  if (!response.ok) throw await refusalOf(response);
+  return response;
+}
+
+/** What a failure to send or to read throws. */
+function failureOf(url: string, signal: AbortSignal): (error: unknown) => never {
+  return (error) => {
+    if (signal.aborted) throw signal.reason;
+    throw fetchFailure(baseOf(url), error);
+  };
 }
 
 /** The error of a refusal. One of the body's size names no limit if it comes before the body is read. */

@@ -1,4 +1,5 @@
 /** Derives the types of requests and answers from the operation table, so that they cannot drift from it. */
+
 import type {
   ALL_OPERATIONS,
   Integrator,
@@ -26,6 +27,7 @@ import type {
   StructuresAnswer,
   StructuresRequest,
 } from "./analyses.js";
+import type { JobMethods } from "./jobs.js";
 import type { TrackRecord } from "./tracks.js";
 
 /**
@@ -194,4 +196,4 @@ export type FieldClient = {
   dispersion(dataset: string, request: DispersionRequest, options?: AnalysisOptions): Promise<DispersionAnswer>;
   /** The place in the list of structures of each node's structure, from 1, or 0; x fastest. */
   structureLabels(dataset: string, request: StructuresRequest, options?: AnalysisOptions): Promise<LabelsAnswer>;
-};
+} & JobMethods;

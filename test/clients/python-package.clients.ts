@@ -28,10 +28,11 @@ describe.skipIf(reason !== null)("python/", () => {
     cpSync(PACKAGE, copy, { recursive: true });
     const settings = {
       PORT: "0",
+      EVENTS: "off",
       STATE: join(folder, "state"),
       DATA: fileURLToPath(new URL("../../data", import.meta.url)),
     };
-    service = await startService(loadConfig(settings, {}), pino({ level: "silent" }), true);
+    service = await startService(loadConfig(settings, {}), pino({ level: "silent" }));
   });
   afterAll(() => service.close());
 

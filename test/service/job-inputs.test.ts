@@ -34,9 +34,9 @@ async function serve(settings: Headers = {}): Promise<string> {
   return service.url;
 }
 
-const json = async (answer: Response) => ({
+const json = async (answer: Response): Promise<Record<string, unknown>> => ({
   status: answer.status,
-  ...((await answer.json()) as Record<string, unknown>),
+  ...((await answer.json()) as object),
 });
 
 const addInput = async (url: string, input: object, headers: Headers = {}) =>

@@ -8,6 +8,7 @@ array([-0.13712144,  0.04219034,  0.26850626], dtype=float32)
 
 from .dataset import Dataset
 from .errors import FieldprobeError, ServiceError, ServiceUnreachable
+from .jobs import Job
 from .service import Service, connect
 
-__all__ = ["Dataset", "FieldprobeError", "Service", "ServiceError", "ServiceUnreachable", "connect"]
+__all__ = ["Dataset", "FieldprobeError", "Job", "Service", "ServiceError", "ServiceUnreachable", "connect"]

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any, Dict, Iterator, List, Optional
 from urllib.parse import quote
 
-from .dataset import Dataset
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .dataset import OCTETS, Dataset
+from .jobs import NPY, Job
 from .transport import Transport
 
 
@@ -49,6 +53,36 @@ class Service:
             limit = int(self._listing.get("points", 100_000))
             self._datasets[name] = Dataset(self._transport, path, description, limit)
         return self._datasets[name]
+
+    def submit(
+        self,
+        dataset: str,
+        operation: str,
+        points: Optional[ArrayLike] = None,
+        *,
+        input: Optional[str] = None,
+        **parameters: Any,
+    ) -> Job:
+        """Start a job: an operation at any number of points, which the service runs in idle time.
+
+        Args:
+            points: shape ``(…, 3)``.
+            input: instead of points, the id of an upload or of generated points.
+            parameters: as for :meth:`Dataset.call`; numbers and texts.
+        """
+        path = f"/api/datasets/{quote(dataset, safe='')}/{operation}"
+        body = None if points is None else np.asarray(points, dtype="<f4").reshape(-1, 3).tobytes()
+        query = dict(parameters) if input is None else {**parameters, "input": input}
+        return Job(self._transport, self._transport.submit(path, body, OCTETS, query, NPY).json())
+
+    def job(self, id: str) -> Job:
+        """A job by its id."""
+        return Job(self._transport, self._transport.get(f"/api/jobs/{quote(id, safe='')}").json())
+
+    @property
+    def jobs(self) -> List[Job]:
+        """Your jobs, latest first."""
+        return [Job(self._transport, one) for one in self._transport.get("/api/jobs").json()["jobs"]]
 
     def __repr__(self) -> str:
         return f"<fieldprobe service {self.url}: {', '.join(self.datasets)}>"

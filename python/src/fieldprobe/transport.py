@@ -1,6 +1,6 @@
 """``Transport`` sends requests over kept connections, and repeats those that a broken connection or a busy service cost.
 
-Every request of this package only reads, so repeating one changes nothing.
+Requests only read, so repeating one changes nothing; the ones that start jobs are not repeated.
 """
 
 from __future__ import annotations
@@ -67,6 +67,18 @@ class Transport:
     ) -> Answer:
         return self._ask("POST", path, query, body, {"Accept": accept, "Content-Type": content_type})
 
+    def submit(
+        self, path: str, body: Optional[bytes], content_type: str, query: Optional[Mapping[str, Any]], accept: str
+    ) -> Answer:
+        """Start a job. It is not repeated if the connection breaks: it may have been accepted."""
+        headers = {"Accept": accept, "Prefer": "respond-async"}
+        if body is not None:
+            headers["Content-Type"] = content_type
+        return self._ask("POST", path, query, body, headers, again=False)
+
+    def delete(self, path: str) -> Answer:
+        return self._ask("DELETE", path, None, None, {"Accept": "application/json"})
+
     def _ask(
         self,
         method: str,
@@ -74,6 +86,7 @@ class Transport:
         query: Optional[Mapping[str, Any]],
         body: Optional[bytes],
         headers: Dict[str, str],
+        again: bool = True,
     ) -> Answer:
         target = self._base + path + (f"?{urlencode(query)}" if query else "")
         headers.update(self.authorization)
@@ -83,7 +96,7 @@ class Transport:
                 status, answer = self._exchange(method, target, body, headers)
             except (OSError, http.client.HTTPException) as error:
                 self._close()
-                if last:
+                if last or not again:
                     reason = str(error) or type(error).__name__
                     raise ServiceUnreachable(f"{self.url} could not be reached: {reason}") from error
                 time.sleep(_pause(attempt, None))

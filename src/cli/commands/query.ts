@@ -48,6 +48,12 @@ async function query(operation: OperationName, given: GivenFlags): Promise<void>
   const velocities =
     typeof given.initialVelocity === "string" ? (await readPoints(given.initialVelocity)).points : null;
   const { dataset = null, ...options } = members;
+  if (given.job) {
+    if (typeof given.url !== "string") throw new MisuseError("--job needs --url: a job runs in a service");
+    const job = { operation, members, points, velocities, ...(each && { [each.list]: each.times }) };
+    const token = typeof given.token === "string" ? given.token : undefined;
+    return (await import("./jobs.js")).submitQuery(given.url, token, job, given.csv === true);
+  }
   const progress = progressBar();
   const asked = { operation, members, points, velocities, ...(each && { [each.list]: each.times }) };
   const answer = await evaluate(asked, given, progress.update).finally(progress.stop);
@@ -113,6 +119,7 @@ export function queryCommand(): Command {
   return command
     .option("--csv", "print CSV: x,y,z of the point or the node and the components of the record (default)")
     .option("--json", "print JSON with version, dataset, manifest digest, what is assumed, and options")
+    .option("--job", "with --url: start a job and print its id (see fieldprobe jobs); the result is npy, or --csv")
     .addHelpText("after", `\nOperations and their flags, besides --points:\n${flagTable()}\n\nExample:\n  ${EXAMPLE}`)
     .action(query);
 }

@@ -1,0 +1,72 @@
+"""``Job`` is a call that the service runs in idle time: it outlives connections, and its result is a file."""
+
+from __future__ import annotations
+
+import io
+import time
+from typing import Any, Dict, Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import ServiceError
+from .transport import Transport
+
+NPY = "application/x-npy"
+#: Seconds between two looks at a job, at first and at most.
+_FIRST_LOOK, _LAST_LOOK = 0.1, 5.0
+
+
+class Job:
+    """A job of a service. ``service.submit(...)`` starts one, ``service.job(id)`` finds it again."""
+
+    def __init__(self, transport: Transport, description: Dict[str, Any]) -> None:
+        self._transport = transport
+        #: What the service last said of it: state, progress, cost, result.
+        self.description = description
+
+    @property
+    def id(self) -> str:
+        return str(self.description["id"])
+
+    @property
+    def state(self) -> str:
+        """queued, running, done, failed or cancelled, as of the last look."""
+        return str(self.description["state"])
+
+    def look(self) -> "Job":
+        """Ask the service for its state."""
+        self.description = self._transport.get(f"/api/jobs/{self.id}").json()
+        return self
+
+    def wait(self, timeout: Optional[float] = None) -> "Job":
+        """Wait until the job has ended.
+
+        Raises:
+            TimeoutError: if that takes more than ``timeout`` seconds; the job goes on.
+            ServiceError: if it failed or was cancelled.
+        """
+        until = None if timeout is None else time.monotonic() + timeout
+        pause = _FIRST_LOOK
+        while self.look().state in ("queued", "running"):
+            if until is not None and time.monotonic() + pause > until:
+                raise TimeoutError(f"job {self.id} has not ended after {timeout} s")
+            time.sleep(pause)
+            pause = min(1.5 * pause, _LAST_LOOK)
+        if self.state != "done":
+            problem = self.description.get("problem") or f"the job was {self.state}"
+            raise ServiceError(str(problem), code="JobFailed", status=200)
+        return self
+
+    def result(self) -> NDArray[np.float32]:
+        """The numbers of a job that is done, after waiting for it: shape ``(points, components)``, float32."""
+        self.wait()
+        return np.load(io.BytesIO(self._transport.get(f"/api/jobs/{self.id}/result", accept="*/*").body))
+
+    def cancel(self) -> "Job":
+        """End the job, or forget one that has ended, with its result."""
+        self.description = self._transport.delete(f"/api/jobs/{self.id}").json()
+        return self
+
+    def __repr__(self) -> str:
+        return f"<job {self.id}: {self.state}, {100 * float(self.description['progress']):.0f} %>"

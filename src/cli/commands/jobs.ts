@@ -1,0 +1,83 @@
+/** `fieldprobe jobs` lists the jobs of a service, and shows, awaits, saves or cancels one. */
+import { createWriteStream, renameSync, rmSync } from "node:fs";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { Command } from "commander";
+import { type JobDescription, type JobMethods, jobsOf } from "../../client/jobs.js";
+import { reasonOf } from "../../system-error.js";
+import { MisuseError } from "../input/arguments.js";
+import type { FlagQuery } from "../query/answer.js";
+
+interface JobsFlags {
+  readonly url: string;
+  readonly token?: string;
+  readonly wait?: boolean;
+  readonly out?: string;
+  readonly cancel?: boolean;
+}
+
+/** A job on one line: id, state, part done, call, and why it failed. */
+function lineOf({ id, state, progress, secondsLeft, call, problem, result }: JobDescription): string {
+  const left = secondsLeft === null ? "" : `, ${Math.ceil(secondsLeft)} s left`;
+  const about = problem ?? (result === null ? call : `${result.bytes} bytes, sha256 ${result.sha256}`);
+  return `${id}  ${state.padEnd(9)}  ${String(Math.floor(100 * progress)).padStart(3)} %${left}  ${about}\n`;
+}
+
+async function jobs(id: string | undefined, flags: JobsFlags): Promise<void> {
+  const service = jobsOf(flags.url, flags.token);
+  if (id === undefined) {
+    if (flags.cancel || flags.wait || flags.out !== undefined) throw new MisuseError("name a job by its id");
+    const all = await service.jobs();
+    process.stdout.write(all.length === 0 ? "There are no jobs.\n" : all.map(lineOf).join(""));
+    return;
+  }
+  if (flags.cancel) process.stdout.write(lineOf(await service.cancelJob(id)));
+  else if (flags.out !== undefined) await save(service, id, flags.out);
+  else {
+    const job = await (flags.wait ? service.wait(id) : service.job(id));
+    process.stdout.write(lineOf(job));
+    if (flags.wait && job.state !== "done") process.exitCode = 1;
+  }
+}
+
+/** Saves the result of a job, once it is done, in one step. */
+async function save(service: JobMethods, id: string, path: string): Promise<void> {
+  const { body } = await service.result(id);
+  const partial = `${path}.${process.pid}.partial`;
+  try {
+    await pipeline(Readable.fromWeb(body as import("node:stream/web").ReadableStream), createWriteStream(partial));
+    renameSync(partial, path);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw new Error(`${path} cannot be written: ${reasonOf(error)}`);
+  }
+}
+
+/** Starts a query as a job of a service, and prints its line. */
+export async function submitQuery(
+  url: string,
+  token: string | undefined,
+  asked: FlagQuery,
+  isCsv: boolean,
+): Promise<void> {
+  const { operation, members, points, velocities, times, startTimes } = asked;
+  if (velocities !== null || times !== undefined || startTimes !== undefined)
+    throw new MisuseError("--job takes points without velocities and times of their own");
+  const { dataset, ...rest } = members;
+  if (dataset === undefined) throw new MisuseError("--job needs --dataset");
+  const parameters = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, String(value)]));
+  const accept = isCsv ? { accept: "text/csv" } : {};
+  const call = { dataset: String(dataset), operation: operation as never, parameters, points, ...accept };
+  process.stdout.write(lineOf(await jobsOf(url, token).submit(call)));
+}
+
+export function jobsCommand(): Command {
+  return new Command("jobs")
+    .argument("[id]", "a job; without it, your jobs are listed")
+    .requiredOption("--url <url>", "a running service")
+    .option("--token <token>", "the token to send")
+    .option("--wait", "wait until the job has ended; exit code 1 unless it is done")
+    .option("--out <file>", "wait, and save the result")
+    .option("--cancel", "cancel the job; one that has ended is forgotten, with its result")
+    .action(jobs);
+}

@@ -1,0 +1,80 @@
+/** `fieldprobe query --job` and `fieldprobe jobs` against a service, and the methods of the typed client. */
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { connect } from "../../src/client/index.js";
+import { loadConfig } from "../../src/config.js";
+import { type RunningService, startService } from "../../src/main.js";
+import { scratchFolder } from "../support/scratch.js";
+
+const DATA = fileURLToPath(new URL("../../data", import.meta.url));
+const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
+const folder = scratchFolder();
+let service: RunningService;
+
+beforeAll(async () => {
+  const settings = { PORT: "0", WORKERS: "2", CACHE_BYTES: `${64 * 2 ** 20}`, DATA, STATE: folder, EVENTS: "off" };
+  service = await startService(loadConfig(settings, {}), pino({ level: "warn" }));
+});
+afterAll(() => service.close());
+
+const fieldprobe = (...args: string[]) => promisify(execFile)(process.execPath, [BIN, ...args]);
+
+it("starts a job, lists it, saves its result and forgets it", async () => {
+  const points = join(folder, "points.csv");
+  writeFileSync(points, "1,2,3\n2,2,2\n");
+  const flags = ["--dataset", "isotropic32", "--time", "0.4", "--method", "Lag6", "--temporal", "None"];
+  const { url } = service;
+  const started = await fieldprobe("query", "GetVelocity", ...flags, "--points", points, "--url", url, "--job");
+  const id = started.stdout.split(" ")[0] as string;
+  expect(started.stdout).toMatch(/^[0-9a-f]{24} {2}queued +0 % {2}POST \/api\/datasets\/isotropic32\/GetVelocity/);
+  const saved = join(folder, "result.npy");
+  expect((await fieldprobe("jobs", id, "--url", url, "--out", saved)).stdout).toBe("");
+  const bytes = readFileSync(saved);
+  const client = await connect(url);
+  const request = {
+    dataset: "isotropic32",
+    time: 0.4,
+    spatialInterpolation: "Lag6",
+    temporalInterpolation: "None",
+  } as const;
+  const { values } = await client.GetVelocity({ ...request, points: Float32Array.of(1, 2, 3, 2, 2, 2) });
+  expect(
+    new Float32Array(bytes.buffer.slice(bytes.byteOffset + bytes.length - 24, bytes.byteOffset + bytes.length)),
+  ).toEqual(values);
+  expect((await fieldprobe("jobs", "--url", url)).stdout).toMatch(
+    new RegExp(`^${id} {2}done +100 % {2}152 bytes, sha256 `),
+  );
+  await fieldprobe("jobs", id, "--url", url, "--cancel");
+  expect((await fieldprobe("jobs", "--url", url)).stdout).toBe("There are no jobs.\n");
+  await expect(fieldprobe("jobs", id, "--url", url)).rejects.toMatchObject({
+    code: 1,
+    stderr: "fieldprobe: There is no job of that id.\n",
+  });
+  await expect(fieldprobe("query", "GetVelocity", ...flags, "--points", points, "--job")).rejects.toMatchObject({
+    code: 2,
+  });
+});
+
+it("is a method of the typed client too, which says why a job was refused or failed", async () => {
+  const client = await connect(service.url);
+  const request = { dataset: "isotropic32", operation: "GetVelocity" } as const;
+  const parameters = { time: 0.4, spatialInterpolation: "Lag6", temporalInterpolation: "None" } as const;
+  const points = [
+    [1, 2, 3],
+    [2, 2, 2],
+  ] as const;
+  const { id } = await client.submit({ ...request, parameters, points, accept: "text/csv" });
+  const seen: number[] = [];
+  expect(await client.wait(id, { onProgress: ({ progress }) => void seen.push(progress) })).toMatchObject({
+    state: "done",
+  });
+  expect(seen.at(-1)).toBe(1);
+  expect(await (await client.result(id)).text()).toMatch(/^x,y,z\r\n.*\r\n.*\r\n$/);
+  const wrong = client.submit({ ...request, parameters: { ...parameters, time: 99 }, points });
+  await expect(wrong).rejects.toMatchObject({ code: "OutOfRange", detail: { member: "time" } });
+});
