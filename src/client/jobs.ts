@@ -3,9 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { OperationName } from "../operations.js";
 import { ClientError } from "./error.js";
 import { ask, type PlainRequest } from "./plain-http.js";
-import type { Points } from "./request-types.js";
 import { untilAnswered } from "./retries.js";
-import { flatten } from "./wire-records.js";
 
 /** Milliseconds between two looks at a job, at first and at most. */
 const FIRST_LOOK_MS = 100;
@@ -37,7 +35,7 @@ export interface JobRequest {
   /** The members of the request besides points, by name. */
   readonly parameters: Readonly<Record<string, string | number | readonly number[]>>;
   /** Coordinates, three for each point; or the id of an input. */
-  readonly points?: Points;
+  readonly points?: Float32Array | readonly number[] | readonly (readonly number[])[];
   readonly input?: string;
   /** Media type of the result: `application/x-npy` unless given, `text/csv`, `application/x-hdf5` or octets. */
   readonly accept?: string;
@@ -113,6 +111,6 @@ function addressOf({ dataset, operation, parameters, input }: JobRequest): strin
 function bodyOf({ points, accept = "application/x-npy" }: JobRequest): PlainRequest {
   const headers = { prefer: "respond-async", accept };
   if (points === undefined) return { method: "POST", headers };
-  const flat = Float32Array.from(flatten("points", points));
+  const flat = Float32Array.from(points instanceof Float32Array ? points : (points as readonly number[][]).flat());
   return { method: "POST", headers: { ...headers, "content-type": "application/octet-stream" }, body: flat };
 }

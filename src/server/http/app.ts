@@ -264,7 +264,7 @@ function observeRequests(app: FastifyInstance, accessLog: AccessLog): void {
     const isOwn = sentBefore === undefined;
     const client = request.ip;
     raw.on("close", () => {
-      if (closing && !app.connections.owes(socket)) socket.destroySoon();
+      if (closing && !isOwn && !app.connections.owes(socket)) socket.destroySoon();
       accessLog.add({
         facts,
         outcome: outcomeOf(facts, isOwn ? raw.writableEnded : raw.writableFinished, raw.statusCode),

@@ -27,7 +27,7 @@ export interface RequestEnd {
 export interface Metrics {
   readonly registry: Registry;
   observe(facts: RequestEnd): void;
-  /** Adds the figures of jobs. */
+  /** Sets what reads the figures of jobs. */
   addJobs(read: () => JobFigures): void;
 }
 
@@ -111,18 +111,12 @@ export function createMetrics(engine: Engine, admission: Admission, outgoing: Ou
   storeFigures(engine, registers);
   storeCacheFigures(engine, registers);
   peerFigures(engine, registers);
+  let readJobs = (): JobFigures => ({ queued: 0, running: 0, stalledSeconds: 0 });
+  jobFigures(() => readJobs(), registers);
   return {
     registry,
     addJobs(read) {
-      figure(registers, "jobs", "Jobs that wait or run.", ["state"], () => {
-        const { queued, running } = read();
-        return [
-          [["queued"], queued],
-          [["running"], running],
-        ];
-      });
-      const help = "Seconds since a task of a job ended well; 0 if no job waits or runs.";
-      figure(registers, "jobs_stalled_seconds", help, [], () => [[[], read().stalledSeconds]]);
+      readJobs = read;
     },
     observe(facts) {
       requests.add([facts.interface, facts.operation, facts.outcome], 1);
@@ -133,6 +127,18 @@ export function createMetrics(engine: Engine, admission: Admission, outgoing: Ou
       if (facts.points > 0) pointsByToken.add([facts.token], facts.points);
     },
   };
+}
+
+function jobFigures(read: () => JobFigures, registers: Registry[]): void {
+  figure(registers, "jobs", "Jobs that wait or run.", ["state"], () => {
+    const { queued, running } = read();
+    return [
+      [["queued"], queued],
+      [["running"], running],
+    ];
+  });
+  const help = "Seconds since a task of a job ended well; 0 if no job waits or runs.";
+  figure(registers, "jobs_stalled_seconds", help, [], () => [[[], read().stalledSeconds]]);
 }
 
 /** Figures without labels, each read when they are asked for. */
