@@ -11,6 +11,7 @@ import { controls } from "./panels/controls.js";
 import { CutoutPanel } from "./panels/cutout-panel.js";
 import { ExportPanel } from "./panels/export-panel.js";
 import { factsPanel } from "./panels/facts-panel.js";
+import { JobsPanel } from "./panels/jobs-panel.js";
 import { Palette } from "./panels/palette.js";
 import { PointsPanel } from "./panels/points-panel.js";
 import { ProbePanel } from "./panels/probe-panel.js";
@@ -52,6 +53,7 @@ export class Page {
   readonly #exports: ExportPanel;
   readonly #points: PointsPanel;
   readonly #cutout: CutoutPanel;
+  readonly #jobs: JobsPanel;
   readonly #outage: Outage;
   readonly #palette: Palette;
   #notice: string;
@@ -76,6 +78,7 @@ export class Page {
     this.#statistics = new StatisticsPanel(store, this.#slice, update);
     this.#points = new PointsPanel(store, update);
     this.#cutout = new CutoutPanel(store, update);
+    this.#jobs = new JobsPanel(store, update);
     const figures = {
       slice: this.#slice,
       probe: this.#probe,
@@ -271,7 +274,7 @@ export class Page {
         ${this.#profile.view(this.#lineControls())}
         ${times.count > 1 ? this.#series.view(html`<p class="note">By <b>${state.temporal}</b> between stored times. A click sets the time.</p>`) : nothing}
         ${this.#probe.view()} ${this.#statistics.view()} ${this.#scene.view()} ${this.#points.view(this.#catalogue.version)}
-        ${this.#exports.view()} ${this.#cutout.view()} ${factsPanel(facts)}
+        ${this.#exports.view()} ${this.#cutout.view()} ${this.#jobs.view()} ${factsPanel(facts)}
       </main>
     `;
   }

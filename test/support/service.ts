@@ -5,7 +5,8 @@ import { pino } from "pino";
 import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
 
-const SHIPPED = fileURLToPath(new URL("../../data", import.meta.url));
+/** The data that the package ships. */
+export const SHIPPED_DATA = fileURLToPath(new URL("../../data", import.meta.url));
 
 /**
  * Starts it with two workers.
@@ -21,7 +22,7 @@ export function serveTestData(
     PORT: "0",
     WORKERS: "2",
     CACHE_BYTES: `${256 * 1024 * 1024}`,
-    DATA: [SHIPPED, ...data].join(delimiter),
+    DATA: [SHIPPED_DATA, ...data].join(delimiter),
   };
   return startService(loadConfig({ ...base, ...settings }, {}), pino({ level: "warn" }), true);
 }

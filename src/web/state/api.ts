@@ -82,6 +82,18 @@ export interface Volume extends Samples {
   readonly axes: readonly SampleAxis[];
 }
 
+/** A job of the service. */
+export interface JobEntry {
+  readonly id: string;
+  readonly state: string;
+  readonly call: string;
+  /** From 0 to 1. */
+  readonly progress: number;
+  readonly secondsLeft: number | null;
+  readonly problem: string | null;
+  readonly result: { readonly name: string; readonly bytes: number } | null;
+}
+
 interface Problem {
   readonly code?: string;
   readonly detail?: string;
@@ -230,6 +242,21 @@ export class ApiClient {
   async facts(dataset: string): Promise<DatasetFacts> {
     const response = await this.#send(datasetPath(dataset), {});
     return { ...((await response.json()) as Omit<DatasetFacts, "points">), points: this.#points };
+  }
+
+  /** One's own jobs, latest first. */
+  async jobs(): Promise<readonly JobEntry[]> {
+    return ((await (await this.#send("api/jobs", {})).json()) as { jobs: JobEntry[] }).jobs;
+  }
+
+  /** The file of a job that is done. */
+  async jobResult(id: string): Promise<Blob> {
+    return (await this.#send(`api/jobs/${id}/result`, {})).blob();
+  }
+
+  /** Cancels a job; forgets one that has ended. */
+  async endJob(id: string): Promise<void> {
+    await this.#send(`api/jobs/${id}`, { method: "DELETE" });
   }
 
   /** Asks for the records at the points of a query, as raw float32 both ways. */
