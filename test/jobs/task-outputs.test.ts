@@ -1,0 +1,146 @@
+/** Results from outputs of tasks: what is damaged is computed again, and what cannot be kept fails in one line. */
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { Inputs } from "../../src/jobs/inputs.js";
+import { type Job, type JobCut, UNFINISHED } from "../../src/jobs/job.js";
+import { type JobFolders, newId, taskFile } from "../../src/jobs/job-files.js";
+import { type JobHost, JobRunner } from "../../src/jobs/job-runner.js";
+import { openSqlQueue } from "../../src/jobs/sql-queue.js";
+import { eachScratchFolder } from "../support/scratch.js";
+import { jobWith } from "./check-queue.js";
+
+let folders: JobFolders = { state: "", results: "" };
+eachScratchFolder((made) => {
+  folders = { state: join(made, "jobs"), results: join(made, "results") };
+  mkdirSync(folders.state);
+});
+
+const warnings: string[] = [];
+
+/** A service that answers each point by its x. */
+const host = (changes: Partial<JobHost> = {}): JobHost => ({
+  async send({ body }) {
+    const bytes = body as Buffer;
+    const values = Float32Array.from({ length: bytes.length / 12 }, (_, i) => bytes.readFloatLE(12 * i));
+    const headers = { "fieldprobe-shape": `${values.length},1`, "fieldprobe-manifest": "a", "fieldprobe-version": "1" };
+    const answer = [Buffer.from(values.buffer)];
+    return {
+      status: 200,
+      headers,
+      body: (async function* () {
+        yield* answer;
+      })(),
+    };
+  },
+  npyHead: () => Buffer.alloc(0),
+  log: { warn: (_, message) => void warnings.push(message), error: (_, message) => void warnings.push(message) },
+  ...changes,
+});
+
+/** Runs a job of six points in three tasks to its end. */
+async function runJob(changes: Partial<JobHost> = {}): Promise<Job> {
+  warnings.length = 0;
+  const inputs = new Inputs(join(folders.state, "inputs"));
+  const queue = openSqlQueue(join(folders.state, "jobs.db"));
+  const input = newId();
+  await inputs.add({
+    id: input,
+    owner: null,
+    source: { kind: "grid", counts: [6, 1, 1], origin: [0, 0, 0], spacing: [1, 1, 1] },
+  });
+  const cut: JobCut = {
+    ...{ input, ownInput: true, bytesPerPoint: 12, points: 6, perTask: 2, form: "application/octet-stream", times: 1 },
+  };
+  const id = newId();
+  await queue.add(jobWith(id, 3, { cut }));
+  let over = (): void => undefined;
+  const ended = new Promise<void>((resolve) => {
+    over = resolve;
+  });
+  const runner: JobRunner = new JobRunner(queue, inputs, folders, host(changes), () => {
+    void queue.find(id).then((job) => {
+      if (job !== null && !UNFINISHED.includes(job.state)) over();
+    });
+  });
+  await runner.pump();
+  await ended;
+  const job = (await queue.find(id)) as Job;
+  await runner.stop();
+  await queue.close();
+  return job;
+}
+
+describe("the result of a job", () => {
+  it("has the outputs of its tasks in order, and leaves nothing else behind", async () => {
+    const { state, result } = await runJob();
+    expect(state).toBe("done");
+    const bytes = readFileSync(join(folders.results, result?.name as string));
+    expect([...new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + 24))]).toEqual([
+      0, 1, 2, 3, 4, 5,
+    ]);
+    expect(readdirSync(join(folders.state, "inputs"))).toEqual([]);
+    expect(readdirSync(join(folders.state, "tasks"))).toEqual([]);
+  });
+
+  it("fails in one line if the data changed while the job ran", async () => {
+    let tasks = 0;
+    const honest = host();
+    const send: JobHost["send"] = async (call, signal) => {
+      const answer = await honest.send(call, signal);
+      return { ...answer, headers: { ...answer.headers, "fieldprobe-manifest": tasks++ === 1 ? "b" : "a" } };
+    };
+    expect(await runJob({ send })).toMatchObject({
+      state: "failed",
+      problem: "The dataset, or the service, changed while the job ran.",
+    });
+  });
+
+  it("fails in one line that says that the disk is full", async () => {
+    const send: JobHost["send"] = async () => {
+      throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+    };
+    expect(await runJob({ send })).toMatchObject({ state: "failed", problem: "no space is left on the device" });
+    expect(existsSync(join(folders.state, "tasks"))).toBe(false);
+  });
+
+  it("fails with the text of a refused call", async () => {
+    let asked = 0;
+    const send: JobHost["send"] = async () => {
+      asked++;
+      const body = (async function* () {
+        yield Buffer.from('{"detail": "The service failed."}');
+      })();
+      return { status: 422, headers: {}, body };
+    };
+    expect(await runJob({ send })).toMatchObject({ state: "failed", problem: "The service failed." });
+    expect(asked).toBeLessThanOrEqual(2);
+  });
+});
+
+describe("an output that is damaged", () => {
+  it.each([
+    ["longer", (file: string) => appendFileSync(file, "x")],
+    ["of other bytes", (file: string) => writeFileSync(file, Buffer.alloc(8, 7))],
+    ["gone", (file: string) => rmSync(file)],
+  ])("because its file is %s, is computed again", async (_, damage) => {
+    let send: JobHost["send"] = host().send;
+    const honest = send;
+    let asked = 0;
+    // The first task is damaged once the last of the three has been asked for, before the result is written.
+    send = async (call, signal) => {
+      const answer = await honest(call, signal);
+      if (++asked !== 3) return answer;
+      const [id] = readdirSync(join(folders.state, "tasks"));
+      damage(taskFile(folders, id as string, 0));
+      return answer;
+    };
+    const { state, result } = await runJob({ send });
+    expect([state, asked]).toEqual(["done", 4]);
+    expect(warnings).toEqual(["the output of a task is damaged: it is computed again"]);
+    const bytes = readFileSync(join(folders.results, result?.name as string));
+    expect([...new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + 24))]).toEqual([
+      0, 1, 2, 3, 4, 5,
+    ]);
+  });
+});
