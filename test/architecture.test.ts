@@ -186,7 +186,7 @@ describe("docs/architecture.md", () => {
       "events, or main": events,
       "main of the owner": main,
     };
-    expect(JOURNEYS.map(({ title }) => title)).toHaveLength(8);
+    expect(JOURNEYS.map(({ title }) => title)).toHaveLength(9);
     for (const { title, stops } of JOURNEYS) {
       expect(
         stops.map(([number]) => number),
