@@ -77,7 +77,9 @@ export function tooManyPoints(limit: string, count: number, most: number, tracki
   const fits = limit === "query.particleSteps" ? `: ${most} particles fit with as many steps` : "";
   const why = most === 0 ? `: a single point exceeds ${limit}` : fits;
   const steps = tracking === undefined ? "" : `${why === "" ? ": " : ""}${stepsThatFit(count, tracking, most > 0)}`;
-  return new LimitError(limit, `Request size too large (${count} > ${most})${why}${steps}`);
+  // Jobs divide calls with points; others would meet the limit again.
+  const job = fits === "" || tracking !== undefined ? "" : "; a job may take more (Prefer: respond-async)";
+  return new LimitError(limit, `Request size too large (${count} > ${most})${why}${steps}${job}`);
 }
 
 /** The end of the message: how many steps fit for as many particles, and what was asked. */

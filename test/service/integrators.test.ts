@@ -157,7 +157,7 @@ describe("integrators", () => {
       expect(response.status).toBe(413);
       const { detail, limit } = (await response.json()) as { detail: string; limit: string };
       expect([detail, limit]).toEqual([
-        `Request size too large (${most + 1} > ${most}): ${most} particles fit with as many steps`,
+        `Request size too large (${most + 1} > ${most}): ${most} particles fit with as many steps; a job may take more (Prefer: respond-async)`,
         "query.particleSteps",
       ]);
     }
