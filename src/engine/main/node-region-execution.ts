@@ -104,8 +104,8 @@ export class RegionExecution implements Evaluation {
     this.#life.abort();
   }
 
-  #run<T>(task: Task): Promise<T> {
-    return this.#life.counted(() => this.#life.run<T>(task));
+  #run<T>(task: Task, isRepeatable = true): Promise<T> {
+    return this.#life.counted(() => this.#life.run<T>(task, undefined, () => isRepeatable && !this.#life.over));
   }
 
   /** The peers, if they are to evaluate parts of the region. */
@@ -228,7 +228,8 @@ export class RegionExecution implements Evaluation {
       parallelism: carrier.parallelism,
       space: scratch,
       isOver: () => this.#life.over,
-      run: (task) => this.#run(task),
+      // A task that overwrites what it reads cannot be repeated.
+      run: (task) => this.#run(task, task.stage !== "back"),
       atEnd: (release) => this.#releases.push(release),
     };
   }

@@ -1,8 +1,11 @@
 /** Searches and cutouts in parts: together the parts are the region, in order, and none is large. */
 import { tmpdir } from "node:os";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { derivedPlan } from "../../../src/analysis/derived.js";
+import type { ReductionPlan } from "../../../src/analysis/plan.js";
 import { LIMITS } from "../../../src/config.js";
 import type { NodeRegion } from "../../../src/engine/contract/node-region.js";
+import type { Query } from "../../../src/engine/contract/query.js";
 import type { CutoutTask, JoinTask, SearchTask, Task } from "../../../src/engine/contract/task.js";
 import { BufferPool } from "../../../src/engine/main/buffers.js";
 import type { Carrier } from "../../../src/engine/main/carrier.js";
@@ -33,6 +36,7 @@ function execution(
   run: (task: Task) => unknown,
   limits: Partial<typeof LIMITS> = {},
   sharing: Sharing | null = null,
+  more: Partial<Query> = {},
 ): RegionExecution {
   const carrier = { parallelism: 2, attempts: 2, run: async (task: Task) => run(task) } as unknown as Carrier;
   const setting = {
@@ -47,7 +51,11 @@ function execution(
     failed: () => undefined,
     hold: () => undefined,
   };
-  const checked = { query: { operation: name, threshold: 0 }, operation: operationOf(name), dataset: {} as Dataset };
+  const checked = {
+    query: { operation: name, threshold: 0, ...more },
+    operation: operationOf(name),
+    dataset: {} as Dataset,
+  };
   return new RegionExecution(setting, checked as unknown as CheckedQuery, region, {
     deadlineMs: 10_000,
     ended: () => undefined,
@@ -155,6 +163,25 @@ describe("a part whose thread is lost", () => {
       throw new WorkerError();
     });
     await expect(always.finish()).rejects.toBeInstanceOf(WorkerError);
+  });
+
+  it("is computed again in a transform, except where planes are overwritten", async () => {
+    const names = { fields: { pressure: 1 } } as const;
+    const grid = { nodes: [4, 4, 4], periods: [1, 1, 1] } as const;
+    const derived = derivedPlan(["gradient:pressure"], grid, names, null, "spectral");
+    const plan = { times: [0], reductions: [], extent: [4, 4, 4, 1] } as unknown as ReductionPlan;
+    const stages: string[] = [];
+    const lost = new Set(["derive", "back"]);
+    const query = { reduction: { plan, frames: [0], derived } };
+    const run = (task: Task): null => {
+      if (task.kind !== "transform") return null;
+      stages.push(task.stage);
+      if (lost.delete(task.stage)) throw new WorkerError();
+      return null;
+    };
+    const made = execution("GetAnyCutoutWeb", REGION, run, {}, null, query);
+    await expect(made.finish()).rejects.toBeInstanceOf(WorkerError);
+    expect(stages).toEqual(["forward", "derive", "derive", "back"]);
   });
 
   it("is not computed again when its data are damaged", async () => {
