@@ -46,6 +46,8 @@ export interface JobInput {
 
 /** Bytes of the header of a .npy file that are read. */
 const NPY_HEADER_BYTES = 64 * 1024;
+/** Points that are read or made at a time: a part of a time slice. */
+const STEP_POINTS = 4096;
 /** The longest line of a CSV file. */
 const LINE_LETTERS = 4096;
 
@@ -192,19 +194,32 @@ export class Inputs {
     return size / bytesPerPoint;
   }
 
-  /** The points of a range as octets. */
-  async read({ id, source, npy }: JobInput, from: number, count: number, bytesPerPoint: number): Promise<Buffer> {
-    if (source.kind !== "upload") return bytesOf(generate(source, from, count));
-    const file = await open(this.#path(id, "data"), "r");
+  /** The points of a range as octets, in steps that are made as they are asked for. */
+  async *read(
+    { id, source, npy }: JobInput,
+    from: number,
+    count: number,
+    bytesPerPoint: number,
+  ): AsyncGenerator<Buffer> {
+    const file = source.kind === "upload" ? await open(this.#path(id, "data"), "r") : null;
     try {
-      if (npy === null) return await readAt(file, from * bytesPerPoint, count * bytesPerPoint);
-      const width = 3 * npy.width;
-      const read = npyNumbers(npy, await readAt(file, npy.start + from * width, count * width));
-      return bytesOf(Float32Array.from({ length: 3 * count }, (_, i) => read(i)));
+      for (let at = from; at < from + count; at += STEP_POINTS) {
+        const some = Math.min(STEP_POINTS, from + count - at);
+        if (source.kind !== "upload") yield bytesOf(generate(source, at, some));
+        else if (npy === null) yield await readAt(file as FileHandle, at * bytesPerPoint, some * bytesPerPoint);
+        else yield bytesOf(await readRows(file as FileHandle, npy, at, some));
+      }
     } finally {
-      await file.close();
+      await file?.close();
     }
   }
+}
+
+/** Rows of a .npy file as float32. */
+async function readRows(file: FileHandle, npy: NpyLayout, from: number, count: number): Promise<Float32Array> {
+  const width = 3 * npy.width;
+  const read = npyNumbers(npy, await readAt(file, npy.start + from * width, count * width));
+  return Float32Array.from({ length: 3 * count }, (_, i) => read(i));
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Buffer {

@@ -1,6 +1,7 @@
 /** `JobRunner` runs the tasks of jobs, a few at a time, and writes their results. */
-import { readFile } from "node:fs/promises";
-import { reasonOf } from "../system-error.js";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { describeError, reasonOf } from "../system-error.js";
 import type { Inputs } from "./inputs.js";
 import { type Job, type TaskOutput, UNFINISHED } from "./job.js";
 import { bodyFile, type JobFolders } from "./job-files.js";
@@ -22,7 +23,13 @@ export interface TaskCall {
   readonly url: string;
   readonly accept: string;
   readonly contentType: string | null;
-  readonly body: Buffer | null;
+  readonly body: TaskBody | null;
+}
+
+/** The body of a call, made as it is read. */
+export interface TaskBody {
+  readonly bytes: number;
+  readonly steps: Iterable<Buffer> | AsyncIterable<Buffer>;
 }
 
 /** What the runner uses of the service. */
@@ -144,7 +151,7 @@ export class JobRunner {
   async #fail(job: Job, error: unknown): Promise<void> {
     const problem = reasonOf(error);
     await this.#queue.change(job.id, UNFINISHED, { state: "failed", endedAt: Date.now(), problem });
-    this.#host.log.warn({ job: job.id, problem }, "a job failed");
+    this.#host.log.warn({ job: job.id, reason: describeError(error) }, "a job failed");
     for (const [abort, { id }] of this.#running) if (id === job.id) abort.abort();
     await this.#clear(job);
   }
@@ -158,12 +165,18 @@ export class JobRunner {
   }
 
   /** The body of a task: a range of the points, or the body of the call. */
-  async #bodyOf({ id, call, cut }: Job, number: number): Promise<Buffer | null> {
-    if (cut === null) return call.contentType === null ? null : readFile(bodyFile(this.#folders, id));
+  async #bodyOf({ id, call, cut }: Job, number: number): Promise<TaskBody | null> {
+    if (cut === null) {
+      if (call.contentType === null) return null;
+      const path = bodyFile(this.#folders, id);
+      return { bytes: (await stat(path)).size, steps: createReadStream(path) };
+    }
     const input = await this.#inputs.find(cut.input);
     if (input === null) throw new Error("the input of the job is gone");
     const from = number * cut.perTask;
-    return this.#inputs.read(input, from, Math.min(cut.perTask, cut.points - from), cut.bytesPerPoint);
+    const count = Math.min(cut.perTask, cut.points - from);
+    const steps = this.#inputs.read(input, from, count, cut.bytesPerPoint);
+    return { bytes: count * cut.bytesPerPoint, steps };
   }
 
   async #finish(job: Job): Promise<void> {

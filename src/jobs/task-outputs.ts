@@ -12,7 +12,7 @@ import { type Job, type JobCut, type JobResult, RESULT_FORMS, type TaskOutput } 
 import { type JobFolders, taskFile, tasksFolder, writeWhole } from "./job-files.js";
 
 /** Bytes that are copied at a time. */
-const STEP_BYTES = 1024 * 1024;
+const STEP_BYTES = 256 * 1024;
 
 /** Headers of answers that describe the numbers; all tasks of a job have the same of these. */
 const SAME = ["fieldprobe-version", "fieldprobe-manifest"] as const;

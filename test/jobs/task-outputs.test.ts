@@ -21,7 +21,9 @@ const warnings: string[] = [];
 /** A service that answers each point by its x. */
 const host = (changes: Partial<JobHost> = {}): JobHost => ({
   async send({ body }) {
-    const bytes = body as Buffer;
+    const parts: Buffer[] = [];
+    for await (const part of body?.steps ?? []) parts.push(part);
+    const bytes = Buffer.concat(parts);
     const values = Float32Array.from({ length: bytes.length / 12 }, (_, i) => bytes.readFloatLE(12 * i));
     const headers = { "fieldprobe-shape": `${values.length},1`, "fieldprobe-manifest": "a", "fieldprobe-version": "1" };
     const answer = [Buffer.from(values.buffer)];

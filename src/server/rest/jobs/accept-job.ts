@@ -32,8 +32,6 @@ const MOST_POINTS = 1 << 20;
  * seconds.
  */
 const PART = { cheap: 2, costly: 16 } as const;
-/** Bytes that are handed to a task at a time. */
-const STEP_BYTES = 64 * 1024;
 
 /** Whether a request asks for a job. */
 function asksForJob({ headers: { prefer } }: FastifyRequest): boolean {
@@ -190,7 +188,7 @@ async function cutOf(
  * @throws RefusedCall
  */
 async function tryCall(api: FastifyInstance, service: Service, call: Job["call"]): Promise<number> {
-  const answer = await sendTask(api, service, { ...call, body: Buffer.alloc(0) }, new AbortController().signal);
+  const answer = await sendTask(api, service, { ...call, body: { bytes: 0, steps: [] } }, new AbortController().signal);
   const parts: Buffer[] = [];
   for await (const part of answer.body) parts.push(part);
   if (answer.status === 200) return Number(answer.headers[TASK_POINTS_HEADER] ?? service.config.limits["query.points"]);
@@ -208,9 +206,9 @@ export async function sendTask(
   signal: AbortSignal,
 ): Promise<TaskAnswer> {
   const content = contentType === null ? {} : { "content-type": contentType };
-  const length = body === null ? {} : { "content-length": String(body.length) };
+  const length = body === null ? {} : { "content-length": String(body.bytes) };
   const headers = { [TASK_HEADER]: taskKey, accept, "accept-encoding": "identity", ...content, ...length };
-  const payload = Readable.from(stepsOf(body ?? Buffer.alloc(0)), { autoDestroy: false });
+  const payload = Readable.from(body?.steps ?? [], { autoDestroy: false });
   // The library's own signal also fails the stream of an answer that nobody has yet.
   const abort = (): void => void payload.emit("error", new CancelledError());
   if (signal.aborted) throw new CancelledError();
@@ -218,10 +216,6 @@ export async function sendTask(
   const request = { method: method as "GET" | "POST", url, headers, payload, payloadAsStream: true } as const;
   const answer = await api.inject(request);
   return { status: answer.statusCode, headers: answer.headers, body: answer.stream() };
-}
-
-function* stepsOf(body: Buffer): Generator<Buffer> {
-  for (let from = 0; from < body.length; from += STEP_BYTES) yield body.subarray(from, from + STEP_BYTES);
 }
 
 /** Writes the body of a request to a file. @throws HttpRefusal of a longer one */
