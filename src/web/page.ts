@@ -149,14 +149,15 @@ export class Page {
   /** Requests what the view needs, then draws. */
   #refresh(): void {
     this.#slice.refresh();
-    for (const figure of [this.#probe, this.#profile, this.#series, this.#scene]) figure.refresh();
+    const others = [this.#probe, this.#profile, this.#series, this.#scene, this.#statistics];
+    for (const figure of others) figure.refresh();
     this.#schedule();
   }
 
   /** Requests everything once more, after an outage or with another token. */
   #again(): void {
-    for (const figure of [this.#slice, this.#probe, this.#profile, this.#series, this.#scene.surface])
-      figure.invalidate();
+    const all = [this.#slice, this.#probe, this.#profile, this.#series, this.#scene.surface, this.#statistics];
+    for (const figure of all) figure.invalidate();
     this.#refresh();
   }
 
@@ -201,6 +202,7 @@ export class Page {
       if (this.#entering !== name) return;
       this.#slice.clear();
       this.#scene.clear();
+      this.#statistics.clear();
       for (const figure of [this.#probe, this.#profile, this.#series]) {
         figure.request.clear();
         figure.invalidate();

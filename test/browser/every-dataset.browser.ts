@@ -10,16 +10,7 @@ import { PNG } from "pngjs";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { COLOUR_STEPS, colourTable } from "../../src/colour-map.js";
 import { scratchFolder } from "../support/scratch.js";
-import {
-  type Answer,
-  type Axis,
-  DatasetView,
-  type Facts,
-  finite,
-  KINDS,
-  numberOf,
-  type Triple,
-} from "./dataset-view.js";
+import { type Answer, DatasetView, type Facts, finite, KINDS, numberOf, type Triple } from "./dataset-view.js";
 import { findChromium } from "./find-chromium.js";
 import { expectOverlays } from "./overlays.js";
 import { coloursAt, ticks } from "./pictures.js";
@@ -681,79 +672,111 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       }
     });
 
-    it("states moments, extremes, density and spectra of the plane as its values have them", async () => {
-      await show({ values: kind.flat ? "None" : "Lag4" });
+    /** Shows one of the statistics; returns the call that was made, and what the service answers to it. */
+    async function analysis(
+      show: string,
+    ): Promise<{ body: Record<string, unknown>; answer: { results: unknown; count: number } }> {
+      await page.selectOption("#analysis", show);
+      await settled(page);
+      const [head = "", body = ""] = ((await page.textContent("#analysis-call")) ?? "").split("\n");
+      const response = await fetch(`${stage.service.url}/${head.replace("POST ", "")}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body,
+      });
+      expect([show, response.status]).toEqual([show, 200]);
+      return { body: JSON.parse(body), answer: (await response.json()) as never };
+    }
+
+    it("states moments, distribution, profiles, spectra and structures of the stored nodes by one call each", async () => {
+      await show({ derivatives: kind.flat ? "None" : "None_Fd4" });
       const panel = page.locator("#statistics");
-      if (!(await panel.evaluate((details) => (details as HTMLDetailsElement).open)))
-        await panel.locator("summary").click();
+      const before = watched.requests.length;
+      await panel.locator("summary").first().click();
       await page.waitForSelector('[data-stat="mean"]');
-      const { values, rows, columns } = await slice({ field: "ux" });
-      const numbers = finite(values);
-      const mean = numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
-      const rms = Math.sqrt(numbers.reduce((sum, value) => sum + (value - mean) ** 2, 0) / numbers.length);
+      expect(watched.requests.length - before).toBe(1);
       const stat = async (name: string) => Number.parseFloat((await text(`[data-stat="${name}"]`)).replace("−", "-"));
+      const { answer } = await analysis("distribution");
+      const [moments, histogram, extremes] = answer.results as [
+        { mean: number; variance: number; count: number; missing: number },
+        { counts: number[] },
+        { highest: { value: number; at: Triple }[] },
+      ];
+      const nodes = facts.axes.reduce((product, axis) => product * axis.nodes, 1);
+      expect(moments.count + moments.missing).toBe(nodes);
+      expect(histogram.counts.reduce((sum, count) => sum + count, 0)).toBe(moments.count);
+      expect(moments.missing > 0).toBe(kind.holes);
+      expect(await page.locator('[data-stat="missing"]').count()).toBe(kind.holes ? 1 : 0);
       for (const [name, wanted] of [
-        ["mean", mean],
-        ["rms", rms],
-        ["lowest", Math.min(...numbers)],
-        ["highest", Math.max(...numbers)],
+        ["mean", moments.mean],
+        ["rms", Math.sqrt(moments.variance)],
+        ["highest", (extremes.highest[0] as { value: number }).value],
       ] as const) {
-        expect([name, Math.abs((await stat(name)) - wanted) < 1e-4 * (1 + Math.abs(wanted))]).toEqual([name, true]);
+        expect([name, Math.abs((await stat(name)) - wanted) < 1e-3 * (1e-3 + Math.abs(wanted))]).toEqual([name, true]);
       }
-      expect(await page.locator('[data-stat="missing"]').count()).toBe(numbers.length < values.length ? 1 : 0);
-      const save = async (id: string) => {
-        const [download] = await Promise.all([page.waitForEvent("download"), page.click(id)]);
-        const lines = readFileSync(await download.path(), "utf8")
-          .trimEnd()
-          .split("\r\n")
-          .slice(1);
-        return lines.map((line) => line.split(",").map(Number));
-      };
-      const density = await save("#csv-density");
-      const bin = (density[1]?.[0] as number) - (density[0]?.[0] as number);
-      expect(density.reduce((sum, [, part = 0]) => sum + (Number.isFinite(part) ? part : 0) * bin, 0)).toBeCloseTo(
-        1,
-        3,
-      );
-      for (const [i, name] of (["x", "y"] as const).entries()) {
-        const there = !kind.holes && (facts.axes[i] as Axis).periodic;
-        expect([name, await page.locator(`#spectrum-${name}`).count()]).toEqual([name, there ? 1 : 0]);
-        if (!there) continue;
-        const spectrum = await save(`#csv-spectrum-${name}`);
-        // The spectrum of a single wave is one value, which is drawn as a dot.
-        const drawn = await page.$eval(`#spectrum-${name} canvas`, (element) => {
-          const { width, height } = element as HTMLCanvasElement;
-          const { data } = ((element as HTMLCanvasElement).getContext("2d") as CanvasRenderingContext2D).getImageData(
-            0,
-            0,
-            width,
-            height,
-          );
-          return data.filter((blue, i) => i % 4 === 2 && blue - (data[i - 2] ?? 0) > 80 && (data[i + 1] ?? 0) > 200)
-            .length;
-        });
-        expect([name, drawn > 4]).toEqual([name, true]);
-        const line = (k: number) =>
-          name === "x"
-            ? [...values.subarray(k * columns, (k + 1) * columns)]
-            : Array.from({ length: rows }, (_, j) => values[j * columns + k] as number);
-        const lines = Array.from({ length: name === "x" ? rows : columns }, (_, k) => line(k));
-        const energies = lines.map((list) => {
-          const centre = list.reduce((sum, value) => sum + value, 0) / list.length;
-          return list.reduce((sum, value) => sum + (value - centre) ** 2, 0) / list.length;
-        });
-        const energy = energies.reduce((sum, value) => sum + value, 0) / energies.length;
-        const total = spectrum.reduce((sum, [, part = 0]) => sum + part, 0) * (spectrum[0]?.[0] as number);
-        // At most 64 lines are averaged; a plane of 32 samples a side has no more, but a long one.
-        expect(Math.abs(total / energy - 1)).toBeLessThan(lines.length > 64 ? 0.1 : 1e-4);
-      }
+      expect(await text("#analysis-of")).toContain("all nodes of the volume");
+      await page.selectOption("#analysis-part", "plane");
+      await settled(page);
+      expect(await text("#analysis-of")).toContain("nodes of the plane z =");
+      expect(await stat("count")).toBe(nodes / facts.axes[2].nodes - (kind.holes ? 3 * (facts.axes[0].nodes - 8) : 0));
+      await page.selectOption("#analysis-part", "frame");
+      await settled(page);
+      const [download] = await Promise.all([page.waitForEvent("download"), page.click("#csv-analysis")]);
+      expect(
+        readFileSync(await download.path(), "utf8")
+          .trim()
+          .split("\n").length,
+      ).toBe(1 + histogram.counts.length);
       await page.click("#go-highest");
       await settled(page);
-      const [there] = await ask("GetVelocity", numbersIn("probe"), {
-        spatialInterpolation: kind.flat ? "None" : "Lag4",
-      });
-      expect(there).toBeCloseTo(Math.max(...numbers), 4);
-      await panel.locator("summary").click();
+      const [there] = await ask("GetVelocity", numbersIn("probe"), { spatialInterpolation: "None", time: 0 });
+      expect(there).toBeCloseTo((extremes.highest[0] as { value: number }).value, 5);
+
+      const offered = await options("#analysis");
+      const open = facts.axes.filter((axis) => !axis.periodic).length;
+      expect(offered.includes("energy")).toBe(open < 2);
+      expect(offered.includes("invariants")).toBe(!kind.flat);
+      // The service refuses to transform frames with holes, in one line that the panel shows.
+      const asked = offered.filter((name) => !kind.holes || !["energy", "spectrum"].includes(name));
+      for (const name of asked.filter((name) => name !== "distribution")) {
+        const { body, answer } = await analysis(name);
+        expect([name, await page.locator(".statistics [role=alert]").count()]).toEqual([name, 0]);
+        if (name === "profile") expect(body.over).toEqual(open === 0 || kind.flat ? ["x", "z"] : expect.any(Array));
+        if (name === "invariants") expect(await page.locator("#joint #discriminant").count()).toBe(1);
+        else if (name === "structures")
+          expect(await page.locator("#structures tbody tr").count()).toBe(Math.min(12, answer.count));
+        else expect(await page.locator("#analysis-plot canvas").count()).toBe(1);
+      }
+      if ((await page.locator("#go-structure-0").count()) > 0) await page.click("#go-structure-0");
+      else expect(kind.name).toBe("walled");
+      await settled(page);
+      expect(Number(query("at") ?? middle[2])).toBeCloseTo(numbersIn("probe")[2] as number, 5);
+      await panel.locator("summary").first().click();
+    });
+
+    it("goes to the strongest vortex of the volume by one call, if there are any", async () => {
+      await show(kind.flat ? {} : { field: "Q", derivatives: "None_Fd4" });
+      expect(await page.locator("#strongest-vortex").count()).toBe(kind.flat ? 0 : 1);
+      if (kind.flat) return;
+      const wanted = await (
+        await fetch(`${stage.service.url}/api/datasets/${kind.name}/statistics`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ time: 0, reduce: [{ extremes: "Q", count: 1 }] }),
+        })
+      ).json();
+      const [{ at: place, value }] = wanted.results[0].highest;
+      const before = watched.requests.length;
+      await page.click("#strongest-vortex");
+      await settled(page);
+      const asked = watched.requests.slice(before).map((url) => new URL(url).pathname.split("/").at(-1));
+      expect(asked.filter((name) => name === "statistics")).toEqual(["statistics"]);
+      expect(asked.filter((name) => name === "slice" || name === "batch").length).toBeLessThanOrEqual(4);
+      expect(numbersIn("probe").map(Math.fround)).toEqual(place.map(Math.fround));
+      const g = await ask("GetVelocityGradient", place, { spatialInterpolation: "None_Fd4" });
+      const q = PAIRS.reduce((sum, [i, j]) => sum - (at(g, i, j) * at(g, j, i)) / 2, 0);
+      expect(Math.abs(q - value)).toBeLessThan(1e-4 * (1 + Math.abs(value)));
+      expect(await text("#notice")).toContain("Q is highest at");
     });
 
     /** Saves and copies the picture of a difference: every file and every language names it and its two sides. */

@@ -11,6 +11,8 @@ export interface PlottedCurves {
   readonly yLabel: string;
   /** The mark of the probe or of the time of the view; null for none. */
   readonly mark: number | null;
+  /** Places with names: limits of what is resolved. */
+  readonly limits?: readonly { readonly x: number; readonly name: string }[];
   /** Called with the place of a click. */
   readonly pick?: (x: number) => void;
   /** Whether both axes are logarithmic. */
@@ -163,18 +165,28 @@ export class Plot {
     return plot;
   }
 
+  /** Draws the mark and the named limits as dashed lines across the plot. */
   #mark(plot: uPlot, accent: string): void {
-    const mark = this.#shown?.mark ?? null;
-    if (mark === null) return;
-    const x = plot.valToPos(mark, "x", true);
+    const { mark = null, limits = [], log } = this.#shown ?? {};
     const { ctx, bbox } = plot;
+    const line = (place: number, name: string): void => {
+      const x = plot.valToPos(log === true ? Math.log10(place) : place, "x", true);
+      if (x < bbox.left || x > bbox.left + bbox.width) return;
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+      ctx.fillText(name, x - 4 * devicePixelRatio, bbox.top + 4 * devicePixelRatio);
+    };
     ctx.save();
     ctx.strokeStyle = accent;
+    ctx.fillStyle = accent;
+    ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+    ctx.textAlign = "right";
+    ctx.textBaseline = "top";
     ctx.setLineDash([4, 4]);
-    ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
-    ctx.stroke();
+    if (mark !== null) line(mark, "");
+    for (const { x, name } of limits) line(x, name);
     ctx.restore();
   }
 }

@@ -1,233 +1,413 @@
-/** The statistics panel shows moments, extremes, the density of the values and spectra of the plane that is shown. */
+/**
+ * The statistics panel shows distributions, profiles, conditional means, spectra and structures of the stored nodes,
+ * each by one analysis call at the data, and moves the probe to the strongest vortex.
+ */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
-import { shortText } from "../../float32/format.js";
+import { shortText, withoutNoise } from "../../float32/format.js";
 import { quantityOf, unitOf } from "../../quantities.js";
-import { fileName } from "../figures/figure-file.js";
-import type { ShownPlane } from "../figures/plane-figure.js";
-import { pointOf } from "../figures/plane-samples.js";
-import {
-  type Density,
-  densityOf,
-  inertialLine,
-  momentsOf,
-  type PlaneStatistics,
-  type Spectrum,
-  spectrumOf,
-} from "../figures/plane-statistics.js";
-import { Plot } from "../figures/plot.js";
+import { choose, tellCorrection } from "../figures/inputs.js";
+import { drawJoint, type JointCounts } from "../figures/joint-figure.js";
+import { Plot, type PlottedCurves } from "../figures/plot.js";
 import { saveFile } from "../figures/save-file.js";
 import type { SliceFigure } from "../figures/slice-figure.js";
-import { axisOf } from "../state/facts.js";
-import { isWhole, wholePlane } from "../state/plane-geometry.js";
-import { describePlane, shownName } from "../state/queries.js";
+import { statusBar } from "../figures/status-bar.js";
+import {
+  ANALYSES,
+  type AnalysisCall,
+  type AnalysisChoice,
+  analysesOf,
+  analysisCall,
+  centreInside,
+  distributionOf,
+  hasVortices,
+  type NodePlace,
+  partText,
+  resolvedSpectrum,
+  type ShownAnswer,
+  strongestVortexCall,
+  structuresOf,
+} from "../state/analyses.js";
+import { LatestRequest } from "../state/latest-request.js";
+import { AXES } from "../state/plane-geometry.js";
+import { comparedView } from "../state/queries.js";
+import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
-import { toCsv } from "./table-files.js";
 
-/** Everything computed of one plane. */
-interface Computed {
-  readonly shown: ShownPlane;
-  readonly moments: PlaneStatistics;
-  readonly density: Density;
-  readonly spectra: readonly { readonly axis: string; readonly spectrum: Spectrum }[];
+/** An answer with what asked for it. */
+interface Answered {
+  readonly state: ViewState;
+  readonly choice: AnalysisChoice;
+  readonly asked: AnalysisCall;
+  readonly answer: ShownAnswer;
+  readonly curves: PlottedCurves | null;
 }
 
+/** Structures that are listed; the answer has them all, and the CSV too. */
+const LISTED = 12;
+/** Quantities on which means are conditioned, as far as the dataset has them. */
+const CONDITIONS = ["ux", "uy", "uz", "p", "density", "temperature"];
+
 export class StatisticsPanel {
+  readonly request: LatestRequest<Answered>;
+  readonly #vortex: LatestRequest<ShownAnswer>;
   readonly #store: ViewStore;
   readonly #slice: SliceFigure;
   readonly #render: () => void;
-  readonly #plots = new Map<string, { readonly plot: Plot; element: HTMLElement | null }>();
+  readonly #plot = new Plot();
+  #element: HTMLElement | null = null;
   #open = false;
-  #computed: Computed | null = null;
+  #chosen: Partial<AnalysisChoice> = {};
+  #asked = "";
 
   constructor(store: ViewStore, slice: SliceFigure, render: () => void) {
     this.#store = store;
     this.#slice = slice;
     this.#render = render;
+    this.request = new LatestRequest(render);
+    this.#vortex = new LatestRequest(render);
+  }
+
+  /** Asks for what the open panel shows; while time plays, the last answer stays and says its frame. */
+  refresh(): void {
+    if (!this.#open || this.#slice.player.playing) return;
+    const { api, facts, state } = this.#store;
+    const choice = this.#choice();
+    if (choice === null) return;
+    const asked = analysisCall(state, facts, choice);
+    const key = JSON.stringify([facts.name, asked]);
+    if (key === this.#asked) return;
+    this.#asked = key;
+    void this.request.run(async (signal) => {
+      const answer = await api.analysis(facts.name, asked.call, asked.body, signal);
+      const done = { state, choice, asked, answer };
+      return { ...done, curves: this.#curvesOf(done) };
+    });
+  }
+
+  invalidate(): void {
+    this.#asked = "";
+  }
+
+  /** Forgets every answer, for another dataset. */
+  clear(): void {
+    for (const request of [this.request, this.#vortex]) request.clear();
+    this.#chosen = {};
+    this.invalidate();
+  }
+
+  /** What is shown: what was chosen if the view offers it; null if the view offers nothing. */
+  #choice(): AnalysisChoice | null {
+    const { facts, state } = this.#store;
+    const [first, ...others] = analysesOf(state, facts);
+    if (first === undefined) return null;
+    const { show = first, part = "frame", along, on = this.#conditions()[0] ?? state.field } = this.#chosen;
+    const walls = facts.axes.find(({ periodic, nodes }) => !periodic && nodes > 1);
+    return { show: others.includes(show) ? show : first, part, along: along ?? walls?.name ?? "y", on };
   }
 
   view(): TemplateResult {
+    const { facts } = this.#store;
     return html`
       <section class="panel statistics" aria-labelledby="statistics-title">
-        <h2 id="statistics-title">Statistics of the plane</h2>
+        <h2 id="statistics-title">Statistics of the stored nodes</h2>
+        ${
+          hasVortices(facts)
+            ? html`<p>
+                <button type="button" id="strongest-vortex" @click=${() => this.#findVortex()}>Strongest vortex of the volume</button>
+                ${statusBar("strongest vortex", this.#vortex)}
+              </p>`
+            : nothing
+        }
         <details
           class="data"
           id="statistics"
           ?open=${this.#open}
           @toggle=${(event: Event) => {
             this.#open = (event.target as HTMLDetailsElement).open;
+            this.refresh();
             this.#render();
           }}
         >
-          <summary>Mean, rms, extremes, density of the values, energy spectra</summary>
+          <summary>Moments, distributions, profiles, spectra, structures</summary>
           ${this.#open ? this.#body() : nothing}
         </details>
       </section>
     `;
   }
 
-  /** Draws the charts that the last rendering laid out. */
+  /** Draws the chart that the last rendering laid out. */
   paint(): void {
-    if (!this.#open) return;
-    const computed = this.#compute();
-    if (computed === null) return;
-    const { density, spectra, shown } = computed;
-    const { measure } = quantityOf(shown.state.field);
-    const name = shownName(shown.state);
-    const unit = unitOf(this.#store.facts, measure);
-    this.#draw("density", {
-      x: density.places,
-      curves: [
-        { name: "density", y: density.density },
-        { name: "Gaussian", y: density.gaussian, dashed: true },
-      ],
-      xLabel: unit === "" ? name : `${name} (${unit})`,
-      yLabel: "density",
-      mark: null,
-    });
-    for (const { axis, spectrum } of spectra) {
-      this.#draw(`spectrum-${axis}`, {
-        x: spectrum.wave,
-        curves: [
-          { name: `E along ${axis}`, y: spectrum.energy },
-          { name: "slope −5/3", y: inertialLine(spectrum), dashed: true },
-        ],
-        xLabel: `wave number along ${axis}`,
-        yLabel: "energy",
-        mark: null,
-        log: true,
-      });
-    }
+    const curves = this.request.value?.curves ?? null;
+    if (this.#open && this.#element !== null && curves !== null) this.#plot.draw(this.#element, curves);
   }
 
-  #draw(id: string, curves: Parameters<Plot["draw"]>[1]): void {
-    const chart = this.#plots.get(id);
-    if (chart?.element == null || curves.x.length === 0) return;
-    // The curves of one plane are the same records until another plane is shown.
-    chart.plot.draw(chart.element, this.#kept(id, curves));
-  }
-
-  readonly #last = new Map<string, Parameters<Plot["draw"]>[1]>();
-
-  #kept(id: string, curves: Parameters<Plot["draw"]>[1]): Parameters<Plot["draw"]>[1] {
-    const before = this.#last.get(id);
-    if (before !== undefined && before.x === curves.x && before.xLabel === curves.xLabel) return before;
-    this.#last.set(id, curves);
-    return curves;
-  }
-
-  #compute(): Computed | null {
-    const { shown } = this.#slice;
-    if (shown === null) return null;
-    if (this.#computed?.shown === shown) return this.#computed;
-    const moments = momentsOf(shown.slice.values);
-    const { facts } = this.#store;
-    const { axis, window } = shown.state;
-    const whole = window === null || isWhole(wholePlane(facts, axis), window);
-    const spectra = (["columns", "rows"] as const).flatMap((side) => {
-      const name = shown.slice[side].axis;
-      const spectrum = whole && axisOf(facts, name).periodic ? spectrumOf(shown.slice, side) : null;
-      return spectrum === null ? [] : [{ axis: name, spectrum }];
-    });
-    this.#computed = { shown, moments, density: densityOf(shown.slice, moments), spectra };
-    return this.#computed;
+  #choose(patch: Partial<AnalysisChoice>): void {
+    this.#chosen = { ...this.#chosen, ...patch };
+    this.refresh();
+    this.#render();
   }
 
   #body(): TemplateResult {
-    const computed = this.#compute();
-    if (computed === null) return html`<p>No values yet.</p>`;
-    const { shown, moments, density, spectra } = computed;
-    const unit = unitOf(this.#store.facts, quantityOf(shown.state.field).measure);
-    const item = (id: string, name: string, text: string) =>
-      html`<div><dt>${name}</dt><dd data-stat=${id}>${text}</dd></div>`;
+    const { facts, state } = this.#store;
+    const choice = this.#choice();
+    if (choice === null) return html`<p class="note">A filtered quantity has no values at nodes.</p>`;
+    const { show, part, along, on } = choice;
+    const names = analysesOf(state, facts).map((value) => ({ value, text: ANALYSES[value] }));
+    const parts = [
+      { value: "frame" as const, text: "the whole volume" },
+      { value: "plane" as const, text: "the plane shown" },
+    ];
+    const inPart = show === "distribution" || show === "conditional" || show === "invariants" || show === "structures";
     return html`
-      <p class="note">${describePlane(shown.state)}</p>
-      <dl>
-        ${item("mean", "Mean", `${shortText(moments.mean)} ${unit}`)}
-        ${item("rms", "rms of the deviations", `${shortText(moments.rms)} ${unit}`)}
-        ${item("skewness", "Skewness", shortText(moments.skewness))}
-        ${item("flatness", "Flatness", shortText(moments.flatness))}
-        ${this.#extreme("lowest", "Smallest", shown, moments.lowest, unit)}
-        ${this.#extreme("highest", "Largest", shown, moments.highest, unit)}
-        ${moments.finite < moments.count ? item("missing", "Without data", `${moments.count - moments.finite} of ${moments.count}`) : nothing}
-      </dl>
-      <h3>Density of the values</h3>
-      ${this.#chart("density", "Density of the values, with a Gaussian of the same mean and rms")}
-      ${csvButton("density", () => densityCsv(density), `${fileName(shown)}-density.csv`)}
-      <h3>Energy spectra along the sides</h3>
-      ${spectra.length === 0 ? html`<p class="note">A spectrum needs a whole periodic side without missing values.</p>` : nothing}
-      ${spectra.map(
-        ({ axis, spectrum }) => html`
-          ${this.#chart(`spectrum-${axis}`, `Energy spectrum along ${axis}, with a slope of -5/3`)}
-          ${csvButton(`spectrum-${axis}`, () => spectrumCsv(spectrum), `${fileName(shown)}-spectrum-${axis}.csv`)}
-        `,
-      )}
-      ${csvButton("moments", () => momentsCsv(moments), `${fileName(shown)}-moments.csv`)}
+      <div class="row">
+        ${choose("analysis", "Show", show, names, (value) => this.#choose({ show: value }))}
+        ${inPart ? choose("analysis-part", "Of", part, parts, (value) => this.#choose({ part: value })) : nothing}
+        ${show === "profile" ? choose("analysis-along", "Along", along, AXES, (value) => this.#choose({ along: value })) : nothing}
+        ${show === "conditional" ? choose("analysis-on", "On", on, this.#conditions(), (value) => this.#choose({ on: value })) : nothing}
+      </div>
+      ${comparedView(state) === null ? nothing : html`<p class="note">Of the quantity itself, not of the difference that the picture shows.</p>`}
+      ${statusBar("statistics", this.request)} ${this.request.value === null ? nothing : this.#answerView(this.request.value)}
     `;
   }
 
-  #chart(id: string, label: string): TemplateResult {
-    const chart = this.#plots.get(id) ?? { plot: new Plot(), element: null };
-    this.#plots.set(id, chart);
+  /** Stored quantities that means can be conditioned on. */
+  #conditions(): readonly string[] {
+    const stored = (name: string) => ({ ux: "velocity", uy: "velocity", uz: "velocity", p: "pressure" })[name] ?? name;
+    return CONDITIONS.filter((name) => this.#store.facts.fields.some((field) => field.name === stored(name)));
+  }
+
+  #answerView(answered: Answered): TemplateResult {
+    const { state, choice, asked, answer, curves } = answered;
+    const time = shortText(answer.frames[0]?.time ?? Number.NaN);
+    const weights = answer.weights === "volume" ? ", weighted by volume; histograms count nodes" : "";
+    return html`
+      <p class="note" id="analysis-of">${partText(state, this.#store.facts, choice, time)}${weights}.</p>
+      ${choice.show === "distribution" ? this.#moments(answered) : nothing}
+      ${choice.show === "invariants" ? drawJoint(answer.results?.[0] as JointCounts) : nothing}
+      ${choice.show === "structures" ? this.#structures(answered) : nothing}
+      ${choice.show === "energy" ? scales(answer) : nothing}
+      ${curves === null ? nothing : this.#chart(`${ANALYSES[choice.show]}: ${curves.yLabel}`)}
+      <details class="data">
+        <summary>The call behind it</summary>
+        <pre id="analysis-call">POST api/datasets/${state.dataset}/${asked.call}
+${JSON.stringify(asked.body)}</pre>
+      </details>
+      <p><button type="button" id="csv-analysis" @click=${() => void this.#saveTable(answered)}>CSV</button></p>
+    `;
+  }
+
+  async #saveTable({ state, choice, asked }: Answered): Promise<void> {
+    try {
+      const table = await this.#store.api.analysisTable(state.dataset, asked, new AbortController().signal);
+      saveFile(`${state.dataset}-${choice.show}-${state.field}.csv`, table);
+    } catch (error) {
+      this.request.fail(error);
+    }
+  }
+
+  #chart(label: string): TemplateResult {
     return html`<div
       class="plot"
-      id=${id}
+      id="analysis-plot"
       role="img"
       aria-label=${label}
       ${ref((element) => {
-        chart.element = (element as HTMLElement | undefined) ?? null;
+        this.#element = (element as HTMLElement | undefined) ?? null;
       })}
     ></div>`;
   }
 
-  /** An extreme with its place, which a click makes the probe. */
-  #extreme(id: string, name: string, { slice, state }: ShownPlane, index: number, unit: string): TemplateResult {
-    if (index < 0) return html`<div><dt>${name}</dt><dd>no data</dd></div>`;
-    const row = Math.floor(index / slice.columns.count);
-    const cell = { row, column: index - row * slice.columns.count };
-    const probe = pointOf(slice, state, cell, this.#store.facts);
+  #moments({ state, answer }: Answered): TemplateResult {
+    const { moments, highest, lowest } = distributionOf(answer);
+    const unit = unitOf(this.#store.facts, quantityOf(state.field).measure);
+    const item = (id: string, name: string, text: unknown) =>
+      html`<div><dt>${name}</dt><dd data-stat=${id}>${text}</dd></div>`;
+    const place = (id: string, name: string, extreme: typeof highest) =>
+      extreme === undefined
+        ? nothing
+        : item(id, name, html`${shortText(extreme.value)} ${unit} at ${this.#goTo(id, extreme.at, answer)}`);
     return html`
-      <div>
-        <dt>${name}</dt>
-        <dd data-stat=${id}>
-          ${shortText(slice.values[index])} ${unit} at
-          <button type="button" class="link" id="go-${id}" @click=${() => this.#store.set({ probe })}>
-            (${probe.map(shortText).join(", ")})
-          </button>
-        </dd>
+      <dl>
+        ${item("mean", "Mean", `${shortText(moments.mean)} ${unit}`)}
+        ${item("rms", "rms of the deviations", `${shortText(Math.sqrt(moments.variance))} ${unit}`)}
+        ${item("skewness", "Skewness", shortText(moments.skewness))}
+        ${item("flatness", "Flatness", shortText(moments.flatness))}
+        ${place("lowest", "Smallest", lowest)} ${place("highest", "Largest", highest)}
+        ${item("count", "Nodes", String(moments.count))}
+        ${moments.missing > 0 ? item("missing", "Nodes without data", String(moments.missing)) : nothing}
+      </dl>
+    `;
+  }
+
+  #structures({ state, answer }: Answered): TemplateResult {
+    const of = structuresOf(state, this.#store.facts);
+    const { count = 0, nodes = 0, threshold = 0, structures = [] } = answer;
+    return html`
+      <p>
+        ${count} connected ${count === 1 ? "set" : "sets"} of nodes at which ${quantityOf(of as ViewState["field"]).title}
+        is above ${shortText(threshold)}, twice its root mean square: ${nodes} nodes. ${count > LISTED ? `The largest ${LISTED}:` : nothing}
+      </p>
+      <div class="scroll">
+        <table id="structures">
+          <thead><tr><th>Nodes</th><th>Volume</th><th>Largest ${of}</th><th>Centre</th></tr></thead>
+          <tbody>
+            ${structures.slice(0, LISTED).map((structure, i) => {
+              const largest = structure.properties[of]?.max ?? Number.NaN;
+              return html`<tr>
+                <td>${structure.nodes}</td><td>${shortText(structure.volume)}</td><td>${shortText(largest)}</td>
+                <td>${this.#goTo(`structure-${i}`, structure.centre, answer)}</td>
+              </tr>`;
+            })}
+          </tbody>
+        </table>
       </div>
     `;
   }
+
+  /** A place that a click shows. */
+  #goTo(id: string, at: NodePlace, answer: ShownAnswer): TemplateResult {
+    return html`<button type="button" class="link" id="go-${id}" @click=${() => this.#show(at, answer)}>
+      (${at.map(shortText).join(", ")})
+    </button>`;
+  }
+
+  /** Moves probe, plane and time to a place of an analysed frame. */
+  #show(at: NodePlace, { frames }: ShownAnswer): void {
+    const { facts, state } = this.#store;
+    const probe = centreInside(at, facts);
+    const time = withoutNoise(frames[0]?.time ?? state.time);
+    this.#store.set({ probe, at: probe[AXES.indexOf(state.axis)] ?? state.at, time, window: null });
+  }
+
+  #findVortex(): void {
+    const { api, facts, state } = this.#store;
+    void this.#vortex.run(async (signal) => {
+      const answer = await api.analysis(facts.name, "statistics", strongestVortexCall(state, facts), signal);
+      const [extremes] = answer.results as readonly { readonly highest: readonly { value: number; at: NodePlace }[] }[];
+      const [strongest] = extremes?.highest ?? [];
+      if (strongest === undefined) return answer;
+      this.#show(strongest.at, answer);
+      const place = strongest.at.map(shortText).join(", ");
+      tellCorrection(
+        document.body,
+        `Of all nodes at t = ${shortText(answer.frames[0]?.time ?? state.time)}, Q is highest at (${place}): ${shortText(strongest.value)}.`,
+      );
+      return answer;
+    });
+  }
+
+  /** The curves of an answer; null if it has none. */
+  #curvesOf(done: Omit<Answered, "curves">): PlottedCurves | null {
+    const { show } = done.choice;
+    if (show === "distribution") return this.#densityOf(done);
+    if (show === "profile" || show === "conditional") return this.#meansOf(done);
+    return show === "energy" || show === "spectrum" ? this.#spectrumOf(done) : null;
+  }
+
+  #label(name: string): string {
+    const unit = unitOf(this.#store.facts, quantityOf(name as ViewState["field"]).measure);
+    return unit === "" ? name : `${name} (${unit})`;
+  }
+
+  /** The density of values, and that of a Gaussian of the same mean and rms. */
+  #densityOf({ state, answer }: Omit<Answered, "curves">): PlottedCurves | null {
+    const { moments, histogram } = distributionOf(answer);
+    const { edges, counts } = histogram;
+    const width = (edges[1] ?? 0) - (edges[0] ?? 0);
+    const all = counts.reduce((sum, count) => sum + count, 0);
+    if (!(width > 0) || all === 0) return null;
+    const x = counts.map((_, i) => (edges[i] as number) + width / 2);
+    const rms = Math.sqrt(moments.variance);
+    return {
+      x,
+      curves: [
+        { name: "density", y: counts.map((count) => (count > 0 ? count / (all * width) : Number.NaN)) },
+        {
+          name: "Gaussian",
+          y: x.map((at) => Math.exp(-0.5 * ((at - moments.mean) / rms) ** 2) / (rms * Math.sqrt(2 * Math.PI))),
+          dashed: true,
+        },
+      ],
+      xLabel: this.#label(state.field),
+      yLabel: "probability density",
+      mark: null,
+    };
+  }
+
+  /** A mean along an axis or in bins of a condition, and the same plus and minus the rms of the deviations. */
+  #meansOf({ state, choice, answer }: Omit<Answered, "curves">): PlottedCurves | null {
+    const result = answer.results?.[0] as {
+      readonly mean: readonly (number | null)[];
+      readonly variance: readonly (number | null)[];
+      readonly edges?: readonly number[];
+      readonly coordinates?: Readonly<Record<string, readonly number[]>>;
+    };
+    const { edges } = result;
+    const x =
+      edges === undefined
+        ? (result.coordinates?.[choice.along] ?? [])
+        : edges.slice(1).map((edge, i) => (edge + (edges[i] as number)) / 2);
+    if (x.length < 2) return null;
+    const mean = result.mean.map((value) => value ?? Number.NaN);
+    const rms = result.variance.map((value) => Math.sqrt(value ?? Number.NaN));
+    const profile = choice.show === "profile";
+    return {
+      x,
+      curves: [
+        { name: "mean", y: mean },
+        { name: "mean + rms", y: mean.map((value, i) => value + (rms[i] as number)), dashed: true },
+        { name: "mean − rms", y: mean.map((value, i) => value - (rms[i] as number)), dashed: true },
+      ],
+      xLabel: profile ? choice.along : this.#label(choice.on),
+      yLabel: this.#label(state.field),
+      mark: profile ? (state.probe[AXES.indexOf(choice.along)] ?? null) : null,
+    };
+  }
+
+  #spectrumOf({ state, choice, answer }: Omit<Answered, "curves">): PlottedCurves | null {
+    const { k, E, at } = resolvedSpectrum(answer, (axis) => state.probe[AXES.indexOf(axis)] as number);
+    if (k.length < 2) return null;
+    const { nyquist = 0, scales: known = {}, kind } = answer;
+    const energy = choice.show === "energy";
+    const anchor = Math.min(3, k.length - 1);
+    const slope = k.map((wave) => (E[anchor] as number) * (wave / (k[anchor] as number)) ** (-5 / 3));
+    const shells = kind === "shell" ? "shell" : `ring of the plane ${at}`;
+    const { kolmogorov } = known;
+    return {
+      x: k,
+      curves: [
+        { name: energy ? "E" : `spectrum of ${state.field}`, y: E },
+        ...(energy ? [{ name: "slope −5/3", y: slope, dashed: true }] : []),
+      ],
+      xLabel: `wavenumber k, up to Nyquist ${shortText(nyquist)}`,
+      yLabel: energy ? `energy by ${shells}` : `½⟨${state.field}²⟩ by ${shells}`,
+      mark: null,
+      limits: [
+        { x: nyquist, name: "Nyquist" },
+        { x: (2 / 3) * nyquist, name: "2/3 rule" },
+        ...(kolmogorov === undefined ? [] : [{ x: 0.1 / kolmogorov, name: "dissipation: kη = 0.1" }]),
+      ],
+      log: true,
+    };
+  }
 }
 
-function csvButton(id: string, text: () => string, name: string): TemplateResult {
-  const save = () => saveFile(name, new Blob([text()], { type: "text/csv" }));
-  return html`<p><button type="button" id="csv-${id}" @click=${save}>CSV of the ${id.replace("-", " along ")}</button></p>`;
-}
+/** Names of the scales that come with the energy spectrum. */
+const SCALES: Readonly<Record<string, string>> = {
+  energy: "Kinetic energy",
+  rms: "u′",
+  integral: "Integral length",
+  taylor: "Taylor length",
+  kolmogorov: "Kolmogorov length",
+  dissipation: "Dissipation",
+  Re_lambda: "Re_λ",
+  resolution: "k_max η",
+};
 
-function columnsCsv(columns: readonly string[], rows: readonly (readonly (number | string)[])[]): string {
-  return toCsv({
-    name: "",
-    columns,
-    rows: rows.map((row) => row.map((cell) => (typeof cell === "number" ? Math.fround(cell) : cell))),
-    queries: [],
-  });
-}
-
-function densityCsv({ places, density, gaussian }: Density): string {
-  return columnsCsv(
-    ["value", "density", "gaussian"],
-    places.map((place, i) => [place, density[i], gaussian[i]]),
-  );
-}
-
-function spectrumCsv({ wave, energy }: Spectrum): string {
-  return columnsCsv(
-    ["wavenumber", "energy"],
-    wave.map((k, i) => [k, energy[i]]),
-  );
-}
-
-function momentsCsv({ mean, rms, skewness, flatness, finite, count }: PlaneStatistics): string {
-  return columnsCsv(["statistic", "value"], Object.entries({ mean, rms, skewness, flatness, finite, count }));
+function scales({ scales: known = {} }: ShownAnswer): TemplateResult {
+  const rows = Object.entries(SCALES).filter(([id]) => typeof known[id] === "number");
+  return html`<dl>
+    ${rows.map(([id, name]) => html`<div><dt>${name}</dt><dd data-scale=${id}>${shortText(known[id] as number)}</dd></div>`)}
+  </dl>`;
 }

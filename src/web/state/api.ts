@@ -1,5 +1,6 @@
 /** The API client asks the service's HTTP interface, always relative to the page, so that it works below any path. */
 import { RECORDS } from "../../operations.js";
+import type { AnalysisCall, ShownAnswer } from "./analyses.js";
 import type { Catalogue, DatasetFacts } from "./facts.js";
 import { sidesOf } from "./plane-geometry.js";
 import { operationOf, type PointQuery, type StretchingQuery, type Tracking } from "./point-query.js";
@@ -317,6 +318,30 @@ export class ApiClient {
     // The times of such records count from the start of each path.
     const exits = starts === null ? split.exits : split.exits.map((time, p) => time - starts[p]);
     return { times, particles, ...split, exits };
+  }
+
+  /** Asks for an analysis beside the data: statistics, structures or a spectrum. */
+  async analysis(
+    dataset: string,
+    call: AnalysisCall["call"],
+    body: AnalysisCall["body"],
+    signal: AbortSignal,
+  ): Promise<ShownAnswer> {
+    return (await this.#analysis(dataset, call, body, JSON_TYPE, signal)).json() as Promise<ShownAnswer>;
+  }
+
+  /** Asks for the table of an analysis as CSV. */
+  async analysisTable(dataset: string, { call, table }: AnalysisCall, signal: AbortSignal): Promise<Blob> {
+    return (await this.#analysis(dataset, call, table, "text/csv", signal)).blob();
+  }
+
+  #analysis(dataset: string, call: string, body: object, accept: string, signal: AbortSignal): Promise<Response> {
+    return this.#send(`${datasetPath(dataset)}/${call}`, {
+      method: "POST",
+      headers: { "content-type": JSON_TYPE, accept },
+      body: JSON.stringify(body),
+      signal,
+    });
   }
 
   /** Asks how much the flow stretches what starts on a plane. */

@@ -1,0 +1,54 @@
+/** The joint figure draws the joint distribution of R and Q with the curve that parts real from complex eigenvalues. */
+import { html, svg, type TemplateResult } from "lit-html";
+import type { PlaneWindow } from "../state/plane-geometry.js";
+import { axisMarks, drawMarks } from "./marks.js";
+
+/** A result of the reduction `joint`: rows of counts by bins of the first quantity. */
+export interface JointCounts {
+  readonly edges: readonly [readonly number[], readonly number[]];
+  readonly counts: readonly (readonly number[])[];
+}
+
+const WIDTH = 480;
+const HEIGHT = 360;
+const PLACE = { left: 60, top: 10, width: 410, height: 300 };
+/** Shades of the counts, by their logarithm. */
+const SHADES = 8;
+
+/** Points of 27/4 R^2 + Q^3 = 0, whose Q is never positive: R as a function of Q, both branches from low to high R. */
+export function discriminantCurve(lowest: number, points = 64): readonly (readonly [number, number])[] {
+  const half = Array.from({ length: points + 1 }, (_, i): readonly [number, number] => {
+    const q = (lowest * (points - i)) / points;
+    return [Math.sqrt((4 / 27) * -(q ** 3)), q];
+  });
+  return [...half.map(([r, q]): readonly [number, number] => [-r, q]), ...half.toReversed()];
+}
+
+/** The shade of each count, from 1 for the fewest to the darkest; 0 for none. */
+function shadeOf(count: number, most: number): number {
+  return count === 0 ? 0 : 1 + Math.round(((SHADES - 1) * Math.log(count)) / Math.log(Math.max(2, most)));
+}
+
+/** R to the right, Q up; darker cells have more nodes, by the logarithm. */
+export function drawJoint({ edges: [rs, qs], counts }: JointCounts): TemplateResult {
+  const window: PlaneWindow = [rs[0] ?? 0, rs.at(-1) ?? 1, qs[0] ?? 0, qs.at(-1) ?? 1];
+  const [left, right, bottom, top] = window;
+  const x = (r: number) => PLACE.left + (PLACE.width * (r - left)) / (right - left);
+  const y = (q: number) => PLACE.top + (PLACE.height * (top - q)) / (top - bottom);
+  const most = Math.max(1, ...counts.flat());
+  const paths = Array.from({ length: SHADES + 1 }, () => "");
+  for (const [i, row] of counts.entries()) {
+    for (const [j, count] of row.entries()) {
+      const [x0, x1, y0, y1] = [x(rs[i] ?? 0), x(rs[i + 1] ?? 0), y(qs[j + 1] ?? 0), y(qs[j] ?? 0)];
+      paths[shadeOf(count, most)] +=
+        `M${x0.toFixed(1)} ${y0.toFixed(1)}H${x1.toFixed(1)}V${y1.toFixed(1)}H${x0.toFixed(1)}z`;
+    }
+  }
+  const inside = discriminantCurve(Math.min(0, bottom)).filter(([r]) => r >= left && r <= right);
+  return html`<svg class="joint" id="joint" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img"
+    aria-label="Joint distribution of R and Q over nodes, with the curve 27/4 R² + Q³ = 0">
+    ${paths.slice(1).map((d, i) => svg`<path class="cells" d=${d} fill-opacity=${(i + 1) / SHADES}></path>`)}
+    ${drawMarks(axisMarks(window, PLACE, ["R", "Q"]))}
+    <polyline id="discriminant" points=${inside.map(([r, q]) => `${x(r).toFixed(1)},${y(q).toFixed(1)}`).join(" ")}></polyline>
+  </svg>`;
+}

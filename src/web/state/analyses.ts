@@ -1,0 +1,248 @@
+/** This file writes the analysis calls behind the statistics panel, and types what of their answers is shown. */
+import { quantityOf } from "../../quantities.js";
+import { type AxisFacts, axisOf, type DatasetFacts, endOf, offers } from "./facts.js";
+import { AXES, type AxisName, sidesOf, wholePlane } from "./plane-geometry.js";
+import type { ViewState } from "./view-state.js";
+
+/** What the panel can show, in words. */
+export const ANALYSES = {
+  distribution: "Moments and distribution",
+  profile: "Profile: means over planes",
+  conditional: "Conditional mean",
+  invariants: "Q and R",
+  energy: "Energy spectrum of the velocity",
+  spectrum: "Spectrum of the quantity",
+  structures: "Structures",
+} as const;
+export type ShownAnalysis = keyof typeof ANALYSES;
+
+/** Nodes that are analysed: all of the frame, or those of the plane nearest to the one shown, within its window. */
+export type AnalysedPart = "frame" | "plane";
+
+/** What the panel is asked for in addition to the view. */
+export interface AnalysisChoice {
+  readonly show: ShownAnalysis;
+  readonly part: AnalysedPart;
+  /** The axis of profiles. */
+  readonly along: AxisName;
+  /** The condition of conditional means. */
+  readonly on: string;
+}
+
+export type NodePlace = readonly [number, number, number];
+
+export interface AnalysisCall {
+  readonly call: "statistics" | "structures" | "spectrum";
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The same for a table: with the one reduction that is drawn. */
+  readonly table: Readonly<Record<string, unknown>>;
+}
+
+export interface FieldMoments {
+  readonly mean: number;
+  readonly variance: number;
+  readonly skewness: number;
+  readonly flatness: number;
+  readonly count: number;
+  readonly missing: number;
+}
+
+interface ExtremeNode {
+  readonly value: number;
+  readonly at: NodePlace;
+}
+
+export interface ListedStructure {
+  readonly nodes: number;
+  readonly volume: number;
+  readonly centre: NodePlace;
+  readonly properties: Readonly<Record<string, { readonly mean: number; readonly min: number; readonly max: number }>>;
+}
+
+/** The members of the answers that the page reads; each belongs to one call or reduction. */
+export interface ShownAnswer {
+  readonly weights?: "nodes" | "volume";
+  readonly frames: readonly { readonly frame: number; readonly time: number }[];
+  readonly formulas: Readonly<Record<string, string>>;
+  readonly results?: readonly unknown[];
+  readonly threshold?: number;
+  readonly nodes?: number;
+  readonly count?: number;
+  readonly structures?: readonly ListedStructure[];
+  readonly kind?: "shell" | "plane";
+  readonly k?: readonly number[];
+  readonly E?: readonly number[] | readonly (readonly number[])[];
+  readonly coordinates?: Readonly<Record<string, readonly number[]>>;
+  readonly nyquist?: number;
+  readonly scales?: Readonly<Record<string, number>>;
+}
+
+export interface ValueDistribution {
+  readonly moments: FieldMoments;
+  readonly histogram: { readonly edges: readonly number[]; readonly counts: readonly number[] };
+  readonly highest: ExtremeNode | undefined;
+  readonly lowest: ExtremeNode | undefined;
+}
+
+/** The parts of an answer about a distribution. */
+export function distributionOf({ results = [] }: ShownAnswer): ValueDistribution {
+  const [moments, histogram, extremes] = results as [
+    FieldMoments,
+    ValueDistribution["histogram"],
+    { readonly highest: readonly ExtremeNode[]; readonly lowest: readonly ExtremeNode[] },
+  ];
+  return { moments, histogram, highest: extremes.highest[0], lowest: extremes.lowest[0] };
+}
+
+const BINS = 64;
+/** Bins of the joint distribution along each of its sides. */
+const JOINT_BINS = 48;
+const CONDITIONAL_BINS = 32;
+
+/** The stored time that is nearest to a time. */
+export function storedTime({ times }: DatasetFacts, time: number): number {
+  return times.stored.reduce((best, stored) => (Math.abs(stored - time) < Math.abs(best - time) ? stored : best));
+}
+
+/** The position of the node of an axis that is nearest to a place. */
+export function nodeNear({ coordinates, first, nodes, spacing }: AxisFacts, place: number): number {
+  const places = coordinates ?? Array.from({ length: nodes }, (_, i) => first + i * spacing);
+  return places.reduce((best, node) => (Math.abs(node - place) < Math.abs(best - place) ? node : best));
+}
+
+/** The region of the plane of nodes that is nearest to the plane shown, within its window. */
+function planeRegion(state: ViewState, facts: DatasetFacts): { origin: number[]; extent: number[] } {
+  const [left, right, bottom, top] = state.window ?? wholePlane(facts, state.axis);
+  const [columns] = sidesOf(state.axis);
+  const sides = AXES.map((name): readonly [number, number] => {
+    if (name !== state.axis) return name === columns ? [left, right] : [bottom, top];
+    const axis = axisOf(facts, name);
+    const node = nodeNear(axis, state.at);
+    return [node, node + (axis.periodic ? axis.spacing / 2 : 0)];
+  });
+  return { origin: sides.map(([from]) => from), extent: sides.map(([from, to]) => to - from) };
+}
+
+/** Differences between nodes of the accuracy that the view uses. */
+function differencesOf({ derivatives }: ViewState): string {
+  return /^None_Fd[468]$/.test(derivatives) ? derivatives : "None_Fd4";
+}
+
+/** Whether the velocity gradient is known at nodes. */
+function hasGradient(facts: DatasetFacts): boolean {
+  return offers(facts, "GetVelocityGradient");
+}
+
+/** Axes along which whole frames cannot be transformed. */
+function openAxes({ axes }: DatasetFacts): readonly AxisFacts[] {
+  return axes.filter(({ periodic }) => !periodic);
+}
+
+/** What the panel can show of a view. */
+export function analysesOf(state: ViewState, facts: DatasetFacts): readonly ShownAnalysis[] {
+  const transformed = openAxes(facts).length <= 1;
+  const named = quantityOf(state.field).expression !== null;
+  const possible: Readonly<Record<ShownAnalysis, boolean>> = {
+    distribution: named,
+    profile: named,
+    conditional: named,
+    invariants: hasGradient(facts),
+    energy: transformed && offers(facts, "GetVelocity"),
+    spectrum: transformed && named,
+    structures: hasGradient(facts) || named,
+  };
+  return (Object.keys(ANALYSES) as ShownAnalysis[]).filter((name) => possible[name]);
+}
+
+/** What structures are made of: vorticity if it is known, or else the quantity shown. */
+export function structuresOf(state: ViewState, facts: DatasetFacts): string {
+  return hasGradient(facts) ? "vorticity" : state.field;
+}
+
+/** The call behind what the panel shows. */
+export function analysisCall(state: ViewState, facts: DatasetFacts, choice: AnalysisChoice): AnalysisCall {
+  const { field } = state;
+  const place = { time: storedTime(facts, state.time) };
+  const derivatives = differencesOf(state);
+  const whole = { ...place, derivatives };
+  const inPart = choice.part === "frame" ? whole : { ...whole, region: planeRegion(state, facts) };
+  const statistics = (drawn: object, more: readonly object[] = [], body: object = inPart): AnalysisCall => ({
+    call: "statistics",
+    body: { ...body, reduce: [drawn, ...more] },
+    table: { ...body, reduce: [drawn] },
+  });
+  const spectrum = (of: string): AnalysisCall => {
+    const [open] = openAxes(facts);
+    const body = { ...whole, of, ...(open === undefined ? {} : { kind: "plane", axis: open.name }) };
+    return { call: "spectrum", body, table: body };
+  };
+  const calls: Readonly<Record<ShownAnalysis, () => AnalysisCall>> = {
+    distribution: () => {
+      const histogram = { histogram: field, bins: BINS, range: "auto" };
+      const { body, table } = statistics(histogram);
+      const reduce = [{ moments: field }, histogram, { extremes: field, count: 1 }];
+      return { call: "statistics", body: { ...body, reduce }, table };
+    },
+    profile: () => statistics({ moments: field }, [], { ...whole, over: AXES.filter((axis) => axis !== choice.along) }),
+    conditional: () => statistics({ conditional: field, on: choice.on, bins: CONDITIONAL_BINS, range: "auto" }),
+    invariants: () => statistics({ joint: ["R", "Q"], bins: [JOINT_BINS, JOINT_BINS], range: "auto" }),
+    energy: () => spectrum("u"),
+    spectrum: () => spectrum(field),
+    structures: () => {
+      const body = { ...inPart, of: structuresOf(state, facts), above: { rms: 2 } };
+      return { call: "structures", body, table: body };
+    },
+  };
+  return calls[choice.show]();
+}
+
+/** The call for the node of the strongest vortex of a frame: the one of the highest second invariant Q. */
+export function strongestVortexCall(state: ViewState, facts: DatasetFacts): AnalysisCall["body"] {
+  return {
+    time: storedTime(facts, state.time),
+    derivatives: differencesOf(state),
+    reduce: [{ extremes: "Q", count: 1 }],
+  };
+}
+
+/** Whether a dataset has vortices to look for. */
+export function hasVortices(facts: DatasetFacts): boolean {
+  return hasGradient(facts) && facts.axes.every(({ nodes }) => nodes > 1);
+}
+
+/** The part that was analysed, in words. */
+export function partText(state: ViewState, facts: DatasetFacts, { show, part }: AnalysisChoice, time: string): string {
+  const all = `Frame t = ${time}`;
+  if (part === "frame" || ["profile", "energy", "spectrum"].includes(show)) return `${all}: all nodes of the volume`;
+  const node = nodeNear(axisOf(facts, state.axis), state.at);
+  const cut = state.window === null ? "" : ", the part in the picture";
+  return `${all}: nodes of the plane ${state.axis} = ${Number(node.toPrecision(6))}${cut}`;
+}
+
+/** Wavenumbers up to the last one that the nodes resolve; those beyond are corners of the cube. */
+export function resolvedSpectrum(
+  { k = [], E = [], nyquist = 0, coordinates }: ShownAnswer,
+  place: (axis: AxisName) => number,
+): { readonly k: readonly number[]; readonly E: readonly number[]; readonly at: string } {
+  const [axis, places = []] = (Object.entries(coordinates ?? {})[0] ?? []) as [AxisName?, (readonly number[])?];
+  const wanted = axis === undefined ? 0 : place(axis);
+  const nearest = places.reduce((best, at, i) => {
+    return Math.abs(at - wanted) < Math.abs((places[best] as number) - wanted) ? i : best;
+  }, 0);
+  const row = axis === undefined ? (E as readonly number[]) : ((E as readonly (readonly number[])[])[nearest] ?? []);
+  const kept = k.flatMap((wave, i) => (wave > 0 && wave <= nyquist * (1 + 1e-9) ? [i] : []));
+  return {
+    k: kept.map((i) => k[i] as number),
+    E: kept.map((i) => row[i] as number),
+    at: axis === undefined ? "" : `${axis} = ${Number((places[nearest] as number).toPrecision(6))}`,
+  };
+}
+
+/** A structure's centre inside the data: the circular mean of a periodic axis may be a period off. */
+export function centreInside(centre: NodePlace, facts: DatasetFacts): readonly [number, number, number] {
+  return centre.map((place, i) => {
+    const axis = axisOf(facts, AXES[i] as AxisName);
+    const turns = axis.periodic ? Math.floor((place - axis.first) / axis.length) : 0;
+    return Math.fround(Math.max(axis.first, Math.min(endOf(axis), place - turns * axis.length)));
+  }) as [number, number, number];
+}

@@ -1,0 +1,41 @@
+/** The calls behind the statistics panel, by arithmetic of their own on small records of facts. */
+import { expect, it } from "vitest";
+import { discriminantCurve } from "../../../src/web/figures/joint-figure.js";
+import { centreInside, nodeNear, resolvedSpectrum, storedTime } from "../../../src/web/state/analyses.js";
+import type { AxisFacts, DatasetFacts } from "../../../src/web/state/facts.js";
+
+const axis = (name: AxisFacts["name"], more: Partial<AxisFacts> = {}): AxisFacts => ({
+  ...{ name, nodes: 8, first: 1, last: 4.5, length: 4, spacing: 0.5, periodic: true },
+  ...more,
+});
+const facts = { axes: [axis("x"), axis("y", { periodic: false, length: 3.5 }), axis("z")] } as unknown as DatasetFacts;
+
+it("takes the stored time and the node that are nearest", () => {
+  const times = { stored: [0, 0.2, 0.5] } as unknown as DatasetFacts["times"];
+  expect(storedTime({ ...facts, times }, 0.36)).toBe(0.5);
+  expect(nodeNear(axis("x"), 2.3)).toBe(2.5);
+  expect(nodeNear(axis("y", { coordinates: [-1, -0.9, 0, 0.9, 1] }), -0.93)).toBe(-0.9);
+});
+
+it("shows no wavenumber beyond Nyquist, nor the mean, and of planes those nearest to the probe", () => {
+  const shells = { frames: [], formulas: {}, k: [0, 1, 2, 3, 4], E: [9, 5, 3, 2, 1], nyquist: 3 };
+  expect(resolvedSpectrum(shells, () => 0)).toEqual({ k: [1, 2, 3], E: [5, 3, 2], at: "" });
+  const E = [
+    [0, 1],
+    [0, 2],
+    [0, 4],
+  ];
+  const planes = { frames: [], formulas: {}, k: [0, 1], E, nyquist: 1, coordinates: { y: [-1, 0, 1] } };
+  expect(resolvedSpectrum(planes, (name) => (name === "y" ? 0.8 : -1))).toEqual({ k: [1], E: [4], at: "y = 1" });
+});
+
+it("turns centres back into the period, and leaves those between walls", () => {
+  expect(centreInside([5.5, 2, 0.5], facts)).toEqual([1.5, 2, 4.5]);
+});
+
+it("draws the curve on which the discriminant of the velocity gradient vanishes", () => {
+  const curve = discriminantCurve(-4);
+  for (const [r, q] of curve) expect((27 / 4) * r * r + q ** 3).toBeCloseTo(0, 9);
+  const rs = curve.map(([r]) => r);
+  expect([Math.min(...rs), Math.max(...rs)]).toEqual([-Math.sqrt(256 / 27), Math.sqrt(256 / 27)]);
+});
