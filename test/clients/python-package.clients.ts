@@ -1,6 +1,6 @@
 /** The Python package passes its tests, and a fresh environment with only numpy runs its quick start as printed. */
 import { execFile } from "node:child_process";
-import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -72,14 +72,25 @@ describe.skipIf(reason !== null)("python/", () => {
     "is installed by pip from %s, and runs its quick start as printed",
     async (from) => {
       const environment = join(folder, from.replace(" ", "-"));
-      await run(PYTHON, ["-m", "venv", "--system-site-packages", environment]);
       const python = join(environment, "bin", "python");
-      const pip = (...options: string[]) => run(python, ["-m", "pip", ...options], { cwd: folder });
       const offline = ["--no-index", "--no-deps", "--no-build-isolation"];
-      if (from === "its wheel") {
-        await pip("wheel", ...offline, "--wheel-dir", "wheels", copy);
-        await pip("install", ...offline, join("wheels", readdirSync(join(folder, "wheels"))[0] as string));
-      } else await pip("install", ...offline, copy);
+      if (from === "a clone") {
+        await run(PYTHON, ["-m", "venv", "--system-site-packages", environment]);
+        await run(python, ["-m", "pip", "install", ...offline, copy]);
+      } else {
+        await run(PYTHON, ["-m", "pip", "wheel", ...offline, "--wheel-dir", join(folder, "wheels"), copy]);
+        const [wheel = ""] = readdirSync(join(folder, "wheels"));
+        // A fresh environment with nothing but numpy, that of the system.
+        await run(PYTHON, ["-m", "venv", environment]);
+        const { stdout: numpy } = await run(PYTHON, ["-c", "import numpy; print(numpy.__path__[0])"]);
+        const { stdout: packages } = await run(python, [
+          "-c",
+          "import sysconfig; print(sysconfig.get_path('purelib'))",
+        ]);
+        symlinkSync(numpy.trim(), join(packages.trim(), "numpy"));
+        await run(python, ["-m", "pip", "install", ...offline, join(folder, "wheels", wheel)]);
+        await expect(run(python, ["-c", "import xarray"])).rejects.toThrow("No module named 'xarray'");
+      }
       const readme = readFileSync(join(PACKAGE, "README.md"), "utf8");
       const code = /```python\n(.*?)```/s.exec(readme)?.[1] as string;
       const printed = /```text\n(.*?)```/s.exec(readme)?.[1];
