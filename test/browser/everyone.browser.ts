@@ -194,7 +194,7 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
     await page.waitForSelector("#scene[data-longest-segment]");
     expect(requests.every((address) => address.startsWith(url))).toBe(true);
     await page.click("#call-box summary");
-    expect(await page.textContent("#call")).toContain(`${url}api/datasets/`);
+    expect(await page.textContent("#call")).toContain(`fieldprobe.connect("${url.slice(0, -1)}")`);
     expectClean(watched);
     await page.context().close();
     proxy.closeAllConnections();
