@@ -276,7 +276,7 @@ export class Page {
         ${this.#profile.view(this.#lineControls())}
         ${times.count > 1 ? this.#series.view(html`<p class="note">By <b>${state.temporal}</b> between stored times. A click sets the time.</p>`) : nothing}
         ${this.#probe.view()} ${this.#statistics.view()} ${this.#scene.view()} ${this.#points.view(this.#catalogue.version)}
-        ${this.#exports.view()} ${this.#cutout.view()} ${this.#jobs.view()} ${factsPanel(facts)}
+        ${this.#exports.view()} ${this.#cutout.view()} ${this.#catalogue.jobs ? this.#jobs.view() : nothing} ${factsPanel(facts)}
       </main>
     `;
   }

@@ -77,6 +77,7 @@ function catalogueRoutes(api: FastifyInstance, service: Service): void {
     namespace: config.namespace,
     service: SOAP_PATH.slice(1),
     points: pointsFor(service, tokenOf(request)),
+    jobs: service.jobs,
     datasets: engine.datasets().map(summarize),
   }));
   api.get<Named>(

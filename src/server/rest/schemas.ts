@@ -87,6 +87,7 @@ export const CATALOGUE = Type.Object({
   points: Type.Integer({
     description: "Points allowed in one request, with the token that was sent if any.",
   }),
+  jobs: Type.Boolean({ description: "Whether calls may become jobs." }),
   datasets: Type.Array(SUMMARY),
 });
 

@@ -9,6 +9,8 @@ export interface Catalogue {
   readonly namespace: string;
   readonly service: string;
   readonly points: number;
+  /** Whether calls may become jobs. */
+  readonly jobs: boolean;
   readonly datasets: readonly {
     readonly name: string;
     readonly title: string;
