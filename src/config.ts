@@ -100,6 +100,9 @@ const yes = oneOf("true", "false", "1", "0").transform((text) => text === "true"
 const onOff = oneOf("on", "off").transform((text) => text === "on");
 const text = z.string().min(1, "must not be empty");
 const path = text.transform((name) => resolve(name));
+const localFolder = text
+  .refine((name) => !/^[a-z][a-z0-9+.-]*:\/\//i.test(name), "must be a folder of this machine")
+  .transform((name) => resolve(name));
 const list = z.string().transform((items) =>
   items
     .split(",")
@@ -235,7 +238,7 @@ const SETTINGS = {
     flag: "folder",
     shown: "`.fieldprobe`",
   }),
-  results: setting("RESULTS", path, null, "folder for the results of jobs", {
+  results: setting("RESULTS", localFolder, null, "folder for the results of jobs", {
     shown: "`results` in the state folder",
   }),
   tokens: setting("TOKENS", text, null, "token file, or a folder with `tokens.json`", {
