@@ -11,7 +11,7 @@ import { scanFolders } from "../../storage/catalog/scan-folders.js";
 import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/file/dataset.js";
 import { DESCRIPTOR_NAME } from "../../storage/file/folder-names.js";
 import { type FrameStatistics, frameStatistics } from "../../storage/tools/frame-statistics.js";
-import { outliersIn } from "../../storage/tools/outliers.js";
+import { outliersIn, repeatedFrames } from "../../storage/tools/outliers.js";
 import { hasHdf5Name, isReferences } from "../../storage/zarr/kinds.js";
 import { pathArgument } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
@@ -129,7 +129,11 @@ async function checkValues(dataset: Dataset): Promise<CheckFindings> {
 
 /** Prints the places and frames of a field that are wrong. */
 function printFaults(read: readonly ReadFrame[]): CheckFindings {
-  const known = read.flatMap(({ found }) => (typeof found === "string" ? [] : [found]));
+  const byFrame = new Map(
+    read.flatMap(({ frame, found }) => (typeof found === "string" ? [] : [[frame, found] as const])),
+  );
+  const known = [...byFrame.values()];
+  const repeated = repeatedFrames(byFrame);
   // A block that has one value in all frames is not damage of one frame: it is a body, or fluid at rest.
   const always = (text: string) => known.length > 1 && known.every(({ places }) => places.constant.includes(text));
   let faults = read.length - known.length;
@@ -140,7 +144,12 @@ function printFaults(read: readonly ReadFrame[]): CheckFindings {
       continue;
     }
     const { constant, others } = found.places;
-    const wrong = [...constant.filter((text) => !always(text)), ...others, ...outliersIn(known, known.indexOf(found))];
+    const wrong = [
+      ...constant.filter((text) => !always(text)),
+      ...others,
+      ...(repeated.get(found) ?? []),
+      ...outliersIn(known, known.indexOf(found)),
+    ];
     if (wrong.length > 0) faults++;
     for (const text of wrong) print(`  wrong: frame ${frame} ${field}: ${text}`);
     findings.push(...wrong.map((text) => `frame ${frame} ${field}: ${text}`));

@@ -30,6 +30,8 @@ export interface FramePlaces {
   readonly constant: readonly string[];
   /** Boxes and planes that repeat others, and boxes that hold values that are not finite. */
   readonly others: readonly string[];
+  /** A hash of all values, in which two frames differ if a value does; null if the frame holds one value only. */
+  readonly hash: number | null;
 }
 
 /** Collects the places of one field and frame, brick by brick. */
@@ -46,6 +48,7 @@ export class PlacesOfFrame {
   #cellCount = 0;
   #notFinite: NodeRange | null = null;
   #varies = false;
+  #hash = 0;
   #firstValue = Number.NaN;
 
   constructor(axes: readonly Axis[], components: number) {
@@ -94,10 +97,12 @@ export class PlacesOfFrame {
     this.#cellCount++;
     if (Number.isNaN(this.#firstValue)) this.#firstValue = brick[start];
     this.#varies ||= !same || brick[start] !== this.#firstValue;
+    // 53 bits: of the most cells two that differ have one hash in a run of 2^18 frames.
+    const both = (hash >>> 0) * 2 ** 21 + (other >>> 11);
+    this.#hash = (31 * (this.#hash % 2 ** 47) + both) % 2 ** 53;
     if (!finite) this.#notFinite = this.#notFinite === null ? range : joined(this.#notFinite, range);
     else if (same) this.#constant.push({ ...range, value: brick.subarray(start, start + components).join(", ") });
-    // 53 bits: of the most cells two that differ have one hash in a run of 2^18 frames.
-    else this.#addHash((hash >>> 0) * 2 ** 21 + (other >>> 11), range);
+    else this.#addHash(both, range);
   }
 
   #addHash(hash: number, cell: NodeRange): void {
@@ -133,7 +138,7 @@ export class PlacesOfFrame {
       ...(this.#repeated.length > OWN * this.#cellCount ? [] : this.#repeatedText()),
       ...this.#repeatedPlanes(),
     ];
-    return { constant: listed(constant), others: listed(others) };
+    return { constant: listed(constant), others: listed(others), hash: this.#varies ? this.#hash : null };
   }
 
   /** One line for all cells that repeat others at one distance. */

@@ -1,17 +1,19 @@
-/** Finds frames whose statistics differ from those of the frames around them. */
+/** Finds frames whose statistics differ from those of the frames around them, and frames that repeat others. */
 import type { FrameStatistics } from "./frame-statistics.js";
 
 /** Frames on either side that a frame is compared with. */
 const AROUND = 3;
-/** Factors by which divergence and rms may differ from the median around. */
+/** Factor by which the divergence may differ from the median around. */
 const DIVERGENCE_FACTOR = 4;
-const RMS_FACTOR = 10;
 /** Divergence below which it says nothing: a resolved flow in float32 has some. */
 const LEAST_DIVERGENCE = 0.1;
+/** What rms and mean of a frame may differ by beyond the range of those around: between others, and at an end. */
+const BETWEEN = { rms: 3, mean: 2 };
+const AT_END = { rms: 10, mean: 10 };
 
 /**
- * What is odd about a frame, a line each. Rms and mean must leave the frames before and those after, for flows start
- * and decay; the divergence of a resolved flow does neither.
+ * What is odd about a frame, a line each. Rms and mean must leave the range of the frames around by a factor, more so
+ * at the ends, for flows start from rest and decay; the divergence of a resolved flow does neither.
  */
 export function outliersIn(frames: readonly FrameStatistics[], at: number): string[] {
   const own = frames[at] as FrameStatistics;
@@ -22,17 +24,56 @@ export function outliersIn(frames: readonly FrameStatistics[], at: number): stri
   const divergence = median(around.map((frame) => frame.divergence ?? 0));
   if (own.divergence !== null && own.divergence > Math.max(LEAST_DIVERGENCE, DIVERGENCE_FACTOR * divergence))
     found.push(`divergence ${own.divergence.toPrecision(3)}, ${divergence.toPrecision(3)} in the frames around`);
-  if (sides.some((side) => side.length === 0)) return found;
-  const typical = (of: (frame: FrameStatistics) => number) => sides.map((side) => median(side.map(of)));
-  const rms = typical((frame) => frame.rms);
-  if (rms.every((one) => own.rms > RMS_FACTOR * one) || rms.every((one) => own.rms * RMS_FACTOR < one))
-    found.push(`rms ${own.rms.toPrecision(3)}, ${rms[0]?.toPrecision(3)} in the frames around`);
+  const isEnd = sides.some((side) => side.length === 0);
+  const factor = isEnd ? AT_END : BETWEEN;
+  const rms = rangeOf(around.map((frame) => frame.rms));
+  const growth = rms.most / rms.least;
+  // A flow may start from rest, and come to rest.
+  const isLow = !isEnd && own.rms * factor.rms * growth < rms.least;
+  if (own.rms > factor.rms * growth * rms.most || isLow)
+    found.push(`rms ${own.rms.toPrecision(3)}, ${rangeText(rms)} in the frames around`);
+  const mean = rangeOf(around.map((frame) => frame.mean));
   const spread = median(around.map((frame) => Math.sqrt(Math.max(0, frame.rms ** 2 - frame.mean ** 2))));
-  const apart = typical((frame) => frame.mean).map((mean) => own.mean - mean);
-  const isApart = apart.every((difference) => difference > 2 * spread) || apart.every((one) => one < -2 * spread);
-  if (spread > 0 && isApart)
-    found.push(`mean ${own.mean.toPrecision(3)}, ${(own.mean - (apart[0] ?? 0)).toPrecision(3)} in the frames around`);
+  const slack = factor.mean * growth * (spread + mean.most - mean.least);
+  if (spread > 0 && (own.mean > mean.most + slack || own.mean < mean.least - slack))
+    found.push(`mean ${own.mean.toPrecision(3)}, ${rangeText(mean)} in the frames around`);
   return found;
+}
+
+/** Part of all frames from which on repetition belongs to the flow: it is steady. */
+const STEADY = 0.25;
+
+/** What is wrong with frames that repeat an earlier one, or hold one value although earlier ones vary. */
+export function repeatedFrames(frames: ReadonlyMap<number, FrameStatistics>): Map<FrameStatistics, string[]> {
+  const first = new Map<number, number>();
+  const repeated = new Map<FrameStatistics, string[]>();
+  const constant = new Map<FrameStatistics, string[]>();
+  for (const [at, frame] of frames) {
+    const { hash } = frame.places;
+    const as = hash === null ? undefined : first.get(hash);
+    if (as !== undefined) repeated.set(frame, [`all values repeat those of frame ${as}`]);
+    else if (hash !== null) first.set(hash, at);
+    else if (first.size > 0 && frame.nonFinite === 0) constant.set(frame, [`all values are ${frame.min}`]);
+  }
+  const isSteady = repeated.size > Math.min(frames.size - 2, Math.max(1, STEADY * frames.size));
+  return isSteady ? constant : new Map([...repeated, ...constant]);
+}
+
+interface Range {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** The range of values; of four and more without the outermost, one of which may be odd as well. */
+function rangeOf(values: readonly number[]): Range {
+  const sorted = [...values].sort((a, b) => a - b);
+  const [least, most] = sorted.length < 4 ? [0, -1] : [1, -2];
+  return { least: sorted.at(least) as number, most: sorted.at(most) as number };
+}
+
+function rangeText({ least, most }: Range): string {
+  const [from, to] = [least.toPrecision(3), most.toPrecision(3)];
+  return from === to ? from : `${from} to ${to}`;
 }
 
 function median(values: readonly number[]): number {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Axis, Triple } from "../../../src/storage/file/dataset.js";
 import { PlacesOfFrame } from "../../../src/storage/tools/frame-places.js";
 import type { FrameStatistics } from "../../../src/storage/tools/frame-statistics.js";
-import { outliersIn } from "../../../src/storage/tools/outliers.js";
+import { outliersIn, repeatedFrames } from "../../../src/storage/tools/outliers.js";
 
 const N = 64;
 const EDGE = 32;
@@ -32,8 +32,7 @@ function placesOf(value: Value, components = 1) {
 
 describe("a frame", () => {
   it("has no remarkable places if no node has the value of another", () => {
-    expect(placesOf(own)).toEqual({ constant: [], others: [] });
-    expect(placesOf(own, 3)).toEqual({ constant: [], others: [] });
+    for (const components of [1, 3]) expect(placesOf(own, components)).toMatchObject({ constant: [], others: [] });
   });
 
   it.each([
@@ -67,9 +66,9 @@ describe("a frame", () => {
   });
 
   it("may be constant, constant along an axis, or symmetric by nature", () => {
-    expect(placesOf(() => 3)).toEqual({ constant: [], others: [] });
-    expect(placesOf((x, y) => own(x, y, 0))).toEqual({ constant: [], others: [] });
-    expect(placesOf((x, y, z) => own(x % 32, y, z))).toEqual({ constant: [], others: [] });
+    expect(placesOf(() => 3)).toEqual({ constant: [], others: [], hash: null });
+    expect(placesOf((x, y) => own(x, y, 0))).toMatchObject({ constant: [], others: [] });
+    expect(placesOf((x, y, z) => own(x % 32, y, z))).toMatchObject({ constant: [], others: [] });
   });
 });
 
@@ -83,18 +82,51 @@ describe("frames beside each other", () => {
 
   it.each<[Partial<FrameStatistics>, string]>([
     [{ divergence: 0.388 }, "divergence 0.388, 0.0240 in the frames around"],
-    [{ rms: 11 }, "rms 11.0, 1.00 in the frames around"],
-    [{ rms: 0.09 }, "rms 0.0900, 1.00 in the frames around"],
+    [{ rms: 3.1 }, "rms 3.10, 1.00 in the frames around"],
+    [{ rms: 0.3 }, "rms 0.300, 1.00 in the frames around"],
     [{ mean: -2.5 }, "mean -2.50, 0.00 in the frames around"],
   ])("have one that differs by a factor: %o", (given, text) => expect(among(given)).toEqual([text]));
 
   it("may differ by less", () => {
-    for (const given of [{}, { divergence: 0.09 }, { rms: 9 }, { mean: 1.9 }]) expect(among(given)).toEqual([]);
+    for (const given of [{}, { divergence: 0.09 }, { rms: 2.9 }, { mean: 1.9 }]) expect(among(given)).toEqual([]);
   });
 
-  it("may grow or decay by any factor", () => {
-    const growing = [1, 20, 400, 8000].map((rms) => frame({ rms, mean: rms / 2 }));
-    for (const at of growing.keys()) expect(outliersIn(growing, at)).toEqual([]);
+  it("may grow or decay by any factor, and start from rest", () => {
+    const growing = [0, 1, 20, 400, 8000].map((rms) => frame({ rms, mean: rms / 2 }));
+    for (const frames of [growing, growing.toReversed()])
+      for (const at of frames.keys()) expect(outliersIn(frames, at)).toEqual([]);
+  });
+
+  it.each([0, 4])("have one at an end that differs by more: frame %i", (at) => {
+    const ended = (given: Partial<FrameStatistics>) => {
+      const frames = Array.from({ length: 5 }, (_, frame_) => frame(frame_ === at ? given : {}));
+      return outliersIn(frames, at);
+    };
+    expect(ended({ rms: 9 })).toEqual([]);
+    expect(ended({ rms: 0.01 })).toEqual([]);
+    expect(ended({ rms: 10.5 })).toEqual(["rms 10.5, 1.00 in the frames around"]);
+    expect(ended({ mean: 9 })).toEqual([]);
+    expect(ended({ mean: 50 })).toEqual(["mean 50.0, 0.00 in the frames around"]);
+  });
+
+  /** What is said of frames by the hashes of their values; null: one value. */
+  const saidOf = (...hashes: readonly (number | null)[]) => {
+    const frames = hashes.map((hash) => ({ nonFinite: 0, min: 0, places: { hash } }) as FrameStatistics);
+    const said = repeatedFrames(new Map(frames.map((one, at) => [10 + at, one])));
+    return frames.map((one) => said.get(one)?.join() ?? "");
+  };
+
+  it("repeat none, unless the flow is steady", () => {
+    expect(saidOf(1, 2, 3)).toEqual(["", "", ""]);
+    expect(saidOf(1, 2, 2, 3)).toEqual(["", "", "all values repeat those of frame 11", ""]);
+    expect(saidOf(1, 2, 1)).toEqual(["", "", "all values repeat those of frame 10"]);
+    expect(saidOf(1, 1)).toEqual(["", ""]);
+    expect(saidOf(1, 2, 2, 2)).toEqual(["", "", "", ""]);
+  });
+
+  it("hold one value only before the flow begins", () => {
+    expect(saidOf(null, null, 1, 2, null)).toEqual(["", "", "", "", "all values are 0"]);
+    expect(saidOf(null, null)).toEqual(["", ""]);
   });
 
   it("are not compared if there are fewer than three", () => {
