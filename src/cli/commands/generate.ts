@@ -2,6 +2,7 @@
 import { closeSync, existsSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { type ChannelReport, writeChannel } from "#tools/channel/channel.js";
 import { type CubeKind, type CubeOptions, writeCube } from "#tools/generate/cube.js";
 import { type FrameReport, writeIsotropic } from "#tools/generate/isotropic.js";
 import { spectrumPlot } from "#tools/generate/spectrum-plot.js";
@@ -121,6 +122,56 @@ function flowTable(reports: readonly FrameReport[]): string {
   return lines.join("\n");
 }
 
+interface ChannelFlags {
+  readonly nodes: Triple;
+  readonly lengths: readonly [number, number];
+  readonly reynolds: number;
+  readonly seed: number;
+  readonly spinUp: number;
+  readonly averaged: number;
+  readonly steps: number;
+  readonly out: string;
+  readonly name?: string;
+}
+
+/** Nodes of a channel: powers of two along x and z, for the transforms. */
+function channelNodes(text: string): Triple {
+  const nodes = triple(8)(text);
+  powerOfTwo(String(nodes[0]));
+  powerOfTwo(String(nodes[2]));
+  return nodes;
+}
+
+function lengthPair(text: string): readonly [number, number] {
+  const [x, z, ...rest] = text.split(",").map(positive);
+  if (x === undefined || z === undefined || rest.length > 0)
+    throw new InvalidArgumentError("two numbers, separated by a comma, are needed.");
+  return [x, z];
+}
+
+async function generateChannel(flags: ChannelFlags): Promise<void> {
+  const { out, name, steps: frames, ...physics } = flags;
+  const place = target(out, name ?? `channel${flags.reynolds}`);
+  const progress = progressOf(place.name);
+  const options = { ...physics, frames, ...place };
+  const { manifest, report: averages } = await writeChannel(options, progress.update).finally(progress.stop);
+  process.stdout.write(`${channelTable(averages, flags.reynolds)}\n`);
+  report(place, manifest);
+}
+
+/** Formats averages over planes, both halves and time, in units of the wall. */
+function channelTable({ y, profiles, bulk }: ChannelReport, reynolds: number): string {
+  const cell = (value: number, digits: number) => value.toFixed(digits).padStart(9);
+  const lines = [`bulk velocity ${bulk.toFixed(3)}`, "       y+        U    u_rms    v_rms    w_rms      -uv"];
+  for (let j = 0; 2 * j < y.length; j++) {
+    const mean = (of: Float64Array, sign = 1) => ((of[j] ?? 0) + sign * (of[y.length - 1 - j] ?? 0)) / 2;
+    const rms = [profiles.uu, profiles.vv, profiles.ww].map((of) => cell(Math.sqrt(mean(of)), 3)).join("");
+    const plus = cell(reynolds * (1 + (y[j] ?? 0)), 2);
+    lines.push(`${plus}${cell(mean(profiles.u), 3)}${rms}${cell(-mean(profiles.uv, -1), 3)}`);
+  }
+  return lines.join("\n");
+}
+
 /** Prints where the dataset is, and its files with their checksums. */
 function report(place: { folder: string; name: string }, manifest: Manifest): void {
   const files = Object.entries(manifest.files);
@@ -180,8 +231,23 @@ export function generateCommand(): Command {
     .addHelpText("after", PROGRESS_HELP)
     .exitOverride()
     .action(generateIsotropic);
+  const channel = new Command("channel")
+    .description("turbulent flow between two walls by direct numerical simulation; velocity and pressure")
+    .option("--nodes <nx,ny,nz>", "nodes; those along x and z are powers of two", channelNodes, [32, 65, 32])
+    .option("--lengths <x,z>", "periods along x and z in half heights", lengthPair, [Math.PI, Math.PI / 2])
+    .option("--reynolds <number>", "friction velocity times half height over viscosity", positive, 110)
+    .option("--spin-up <time>", "simulated time before averages begin", positive, 10)
+    .option("--averaged <time>", "simulated time of the averages; the stored frames are its last ones", positive, 16)
+    .option("--steps <n>", "stored frames, 0.025 apart, guards included", wholeNumber(4, 10_000), 20)
+    .requiredOption("--out <folder>", "dataset folder to make", pathArgument)
+    .option("--name <name>", "name of the dataset (default: channel and the Reynolds number)")
+    .addOption(seed(1))
+    .addHelpText("after", PROGRESS_HELP)
+    .exitOverride()
+    .action(generateChannel);
   return new Command("generate")
     .addCommand(isotropic)
+    .addCommand(channel)
     .addCommand(abc)
     .addCommand(taylorGreen)
     .addCommand(mhd)

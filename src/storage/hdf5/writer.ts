@@ -8,8 +8,8 @@ export const FILTERS = ["none", "gzip", "fletcher32"] as const;
 export type Filter = (typeof FILTERS)[number];
 
 /** The element types that are written, as h5wasm spells them. */
-const ELEMENTS = { float32: "<f", float64: "<d", int32: "<i" } as const;
-export type WritableArray = Float32Array | Float64Array | Int32Array;
+const ELEMENTS = { float32: "<f", float64: "<d", int16: "<h", int32: "<i" } as const;
+export type WritableArray = Float32Array | Float64Array | Int16Array | Int32Array;
 
 /** Arguments of `create_dataset` by filter: HDF5's filter number and its parameters. */
 const FILTER_ARGUMENTS: Readonly<Record<Filter, { compression?: number; compression_opts?: number[] }>> = {
@@ -142,17 +142,12 @@ export class Hdf5Writer {
 
   /** Sets an attribute of the file: text, or a number stored as float64. */
   attribute(name: string, value: string | number): void {
-    writing(this.#path, () => {
-      if (typeof value === "string") this.#file.create_attribute(name, value);
-      else this.#file.create_attribute(name, value, [], "<d");
-    });
+    this.#set(this.#file, name, value);
   }
 
-  /** Sets attributes of a dataset: texts. */
-  describe(path: string, attributes: Readonly<Record<string, string>>): void {
-    const dataset = this.#file.get(path) as Dataset;
-    for (const [name, text] of Object.entries(attributes))
-      writing(this.#path, () => dataset.create_attribute(name, text));
+  /** Sets attributes of a dataset: texts, or numbers stored as float64. */
+  describe(path: string, attributes: Readonly<Record<string, string | number>>): void {
+    for (const [name, value] of Object.entries(attributes)) this.#set(this.#file.get(path) as Dataset, name, value);
   }
 
   /** Makes a dataset the scale of a dimension of its name. */
@@ -197,6 +192,13 @@ export class Hdf5Writer {
       // The file is dropped anyway.
     }
     rmSync(`${this.#path}.partial`, { force: true });
+  }
+
+  #set(target: Hdf5File | Dataset, name: string, value: string | number): void {
+    writing(this.#path, () => {
+      if (typeof value === "string") target.create_attribute(name, value);
+      else target.create_attribute(name, value, [], "<d");
+    });
   }
 
   #create(spec: DatasetShape, count: readonly number[], values: WritableArray): Dataset {
