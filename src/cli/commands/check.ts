@@ -13,9 +13,13 @@ import { DESCRIPTOR_NAME } from "../../storage/file/folder-names.js";
 import { type FrameStatistics, frameStatistics } from "../../storage/tools/frame-statistics.js";
 import { outliersIn, repeatedFrames } from "../../storage/tools/outliers.js";
 import { hasHdf5Name, isReferences } from "../../storage/zarr/kinds.js";
+import { STORE_DEFAULTS } from "../../store-settings.js";
 import { pathArgument } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
 import { PROGRESS_HELP, progressOf } from "../output/progress.js";
+
+/** Bytes of a manifest, which has a line for each object of a store. */
+const MANIFEST_BYTES = STORE_DEFAULTS.referencesBytes;
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -53,7 +57,7 @@ function keep(dataset: Dataset, findings: readonly string[]): void {
 async function checkSums({ location, name }: Dataset): Promise<number> {
   // A converted store has a manifest of its objects.
   const folder = location.endsWith(DESCRIPTOR_NAME) ? dirname(location) : location;
-  const found = hasHdf5Name(folder) || isReferences(folder) ? null : readManifest(folder);
+  const found = hasHdf5Name(folder) || isReferences(folder) ? null : readManifest(folder, MANIFEST_BYTES);
   if (found !== null && "problems" in found) {
     for (const problem of found.problems) print(`  ${problem}`);
     return found.problems.length;

@@ -3,7 +3,9 @@
  * path.
  */
 import { z } from "zod";
+import { DataError } from "../../errors.js";
 import { FIELDS } from "../../operations.js";
+import { STORE_BOUNDS } from "../../store-settings.js";
 import {
   AXIS_NAMES,
   claimText,
@@ -14,6 +16,7 @@ import {
   type Subject,
 } from "../file/dataset.js";
 import { STEP_PLACE } from "../file/files.js";
+import { countValues } from "../zarr/documents.js";
 import type { Refused } from "./scan.js";
 
 export const NAME_PATTERN = /^[A-Za-z0-9_.-]{1,64}$/;
@@ -207,9 +210,11 @@ function syntaxProblem(error: unknown, text: string): string {
 export function parseDescriptor(text: string): { descriptor: Descriptor } | Refused {
   let value: unknown;
   try {
+    if (countValues("$", Buffer.from(text)) > STORE_BOUNDS.values)
+      return { problems: [`$ holds more than ${STORE_BOUNDS.values} values`] };
     value = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (error) {
-    return { problems: [`$: ${syntaxProblem(error, text)}`] };
+    return { problems: [error instanceof DataError ? error.message : `$: ${syntaxProblem(error, text)}`] };
   }
   const parsed = descriptorSchema.safeParse(value);
   const problems = parsed.success

@@ -7,8 +7,10 @@ import { createReadStream, existsSync, readFileSync, renameSync, statSync, write
 import { join } from "node:path";
 import { z } from "zod";
 import { isAddress } from "../../addresses.js";
+import { DataError } from "../../errors.js";
 import { DESCRIPTOR_NAME } from "../file/folder-names.js";
-import { addressIn, remoteDigest, remoteSize, remoteText } from "./remote-text.js";
+import { countValues } from "../zarr/documents.js";
+import { addressIn, MAX_TEXT_BYTES, remoteDigest, remoteSize, remoteText } from "./remote-text.js";
 
 export const MANIFEST_NAME = "manifest.json";
 
@@ -22,16 +24,20 @@ const manifestSchema = z.object({
   files: z.record(inside, z.object({ bytes: z.number().int().min(0), sha256: z.string() })),
 });
 
-/** The manifest of a folder and its text; null when there is none. */
-export function readManifest(folder: string): { manifest: Manifest; text: string } | { problems: string[] } | null {
-  const read = isAddress(folder) ? remoteManifest(folder) : localManifest(folder);
+/** The manifest of a folder and its text; null when there is none. @param mostBytes of a file on this machine */
+export function readManifest(
+  folder: string,
+  mostBytes = MAX_TEXT_BYTES,
+): { manifest: Manifest; text: string } | { problems: string[] } | null {
+  const read = isAddress(folder) ? remoteManifest(folder) : localManifest(folder, mostBytes);
   if (read === null || typeof read !== "string") return read;
   const text = read;
   let value: unknown;
   try {
+    countValues(MANIFEST_NAME, Buffer.from(text));
     value = JSON.parse(text);
-  } catch {
-    return { problems: [`${MANIFEST_NAME} is not JSON`] };
+  } catch (error) {
+    return { problems: [error instanceof DataError ? error.message : `${MANIFEST_NAME} is not JSON`] };
   }
   const parsed = manifestSchema.safeParse(value);
   if (!parsed.success) {
@@ -42,11 +48,13 @@ export function readManifest(folder: string): { manifest: Manifest; text: string
   return problems.length > 0 ? { problems } : { manifest: parsed.data, text };
 }
 
-function localManifest(folder: string): string | { problems: string[] } | null {
+function localManifest(folder: string, mostBytes: number): string | { problems: string[] } | null {
   const path = join(folder, MANIFEST_NAME);
   if (!existsSync(path)) return null;
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
-    return { problems: [`${MANIFEST_NAME} is not a regular file`] };
+  const status = statSync(path, { throwIfNoEntry: false });
+  if (status?.isFile() !== true) return { problems: [`${MANIFEST_NAME} is not a regular file`] };
+  if (status.size > mostBytes)
+    return { problems: [`${MANIFEST_NAME} has ${status.size} bytes, more than ${mostBytes}`] };
   return readFileSync(path, "utf8");
 }
 

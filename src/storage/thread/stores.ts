@@ -146,13 +146,24 @@ export class Stores {
 
   /** Opens a store anew; keeps the known one if its version is the same. */
   async #openNow(location: string, known: OpenStore | null): Promise<OpenStore> {
-    const store = storeAt(location, this.#hosts, this.#fetching, this.#sharedFor(location));
+    const store = this.#storeAt(location, known);
     const changedMs = known?.objects.changedMs ?? 0;
     const opening = OpenStore.open(location, store, changedMs, this.#fetching.settings, known?.state);
     // A named store that cannot be opened may be a folder by now: the next look at the address finds out.
     opening.catch((error: unknown) => error instanceof DataError && this.#areStores.delete(location));
     const opened = await opening;
     return known?.state.digest === opened.state.digest && changedMs === 0 ? known : opened;
+  }
+
+  /** Makes the store of a location: a list of references, one behind an address, or a folder. */
+  #storeAt(location: string, known: OpenStore | null): ObjectStore {
+    if (isReferences(location)) {
+      const before = known?.objects instanceof ReferenceStore ? known.objects : null;
+      return new ReferenceStore(location, this.#hosts, this.#fetching, before);
+    }
+    return isAddress(location)
+      ? new RemoteStore(location, this.#fetching, this.#sharedFor(location))
+      : new LocalStore(location, this.#fetching.settings.metadataBytes);
   }
 
   /** Asks for the version of a file anew; keeps the known one if its version is the same. */
@@ -299,12 +310,4 @@ function statusOf(store: string, hosts: ObjectStore["hosts"]): StoreStatus {
 /** The request for the first block of a file, as a reader will make it. */
 function beginningOf(store: string, { newestMs, size }: FileState): RangeRequest {
   return { store, newestMs, position: 0, length: Math.min(FILE_BLOCK_BYTES, size), isBlock: true };
-}
-
-/** Makes the store of a location: a list of references, one behind an address, or a folder. */
-function storeAt(location: string, hosts: Hosts, fetching: Fetching, shared: RemoteObjects | undefined): ObjectStore {
-  if (isReferences(location)) return new ReferenceStore(location, hosts, fetching);
-  return isAddress(location)
-    ? new RemoteStore(location, fetching, shared)
-    : new LocalStore(location, fetching.settings.metadataBytes);
 }

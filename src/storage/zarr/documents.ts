@@ -68,7 +68,7 @@ export function objectOf(value: unknown): Json {
  *
  * @throws DataError if they lie too deep in each other
  */
-function countValues(place: string, bytes: Uint8Array): number {
+export function countValues(place: string, bytes: Uint8Array): number {
   let [values, depth] = [0, 0];
   let inText = false;
   for (let at = 0; at < bytes.length; at++) {

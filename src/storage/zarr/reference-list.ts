@@ -2,13 +2,10 @@
  * Expands a list of references, as kerchunk writes it, within bounds: a few bytes of `gen` and `templates` can
  * expand to any number of references and characters.
  */
-import { parse } from "reference-spec-reader";
 import { DataError } from "../../errors.js";
 import { STORE_BOUNDS } from "../../store-settings.js";
 import { type Json, objectOf } from "./documents.js";
-
-/** References that are expanded at a time, between two looks at what they have become. */
-const AT_A_TIME = 1000;
+import { type Render, templateOf, type Values } from "./templates.js";
 
 /** The version of a target when its list was written, as far as it was known. */
 export interface TargetStamp {
@@ -48,27 +45,15 @@ export type ReferenceValue = readonly [key: string, value: unknown];
 
 /** The references of a list. @param place names it @throws DataError beyond a bound, or if it cannot be expanded */
 export function* referencesOf(place: string, list: Json): Generator<ReferenceValue> {
-  if (!("version" in list)) {
-    yield* counted(place, [Object.entries(list)]);
-    return;
-  }
-  const templates = objectOf(list.templates);
-  for (const template of Object.values(templates)) checkTemplate(place, template);
-  yield* counted(place, expansions(place, list, templates));
-}
-
-/** Counts references and characters. */
-function* counted(place: string, parts: Iterable<readonly ReferenceValue[]>): Generator<ReferenceValue> {
   let [references, length] = [0, 0];
-  for (const part of parts)
-    for (const entry of part) {
-      length += entry[0].length + lengthOf(entry[1]);
-      if (++references > STORE_BOUNDS.references)
-        throw new DataError(`${place} holds more than ${STORE_BOUNDS.references} references`);
-      if (length > STORE_BOUNDS.expandedLength)
-        throw new DataError(`${place} expands to more than ${STORE_BOUNDS.expandedLength} characters`);
-      yield entry;
-    }
+  for (const entry of "version" in list ? expansions(place, list) : Object.entries(list)) {
+    length += entry[0].length + lengthOf(entry[1]);
+    if (++references > STORE_BOUNDS.references)
+      throw new DataError(`${place} holds more than ${STORE_BOUNDS.references} references`);
+    if (length > STORE_BOUNDS.expandedLength)
+      throw new DataError(`${place} expands to more than ${STORE_BOUNDS.expandedLength} characters`);
+    yield entry;
+  }
 }
 
 function lengthOf(value: unknown): number {
@@ -76,66 +61,59 @@ function lengthOf(value: unknown): number {
   return typeof text === "string" ? text.length : 0;
 }
 
-/** The references of a list of version 1, some at a time. */
-function* expansions(place: string, list: Json, templates: Json): Generator<readonly ReferenceValue[]> {
-  const expand = (part: object): readonly ReferenceValue[] => {
-    try {
-      return [...(parse({ version: 1, templates, refs: {}, ...part } as never) as ReadonlyMap<string, unknown>)];
-    } catch (cause) {
-      throw new DataError(`${place} cannot be expanded: ${(cause as Error).message.slice(0, 200)}`, cause);
-    }
-  };
-  const refs = Object.entries(objectOf(list.refs));
-  for (const [, value] of refs)
-    if (Array.isArray(value) && String(value[0]).includes("{{")) checkTemplate(place, value[0]);
-  for (let from = 0; from < refs.length; from += AT_A_TIME)
-    yield expand({ refs: Object.fromEntries(refs.slice(from, from + AT_A_TIME)) });
+/** The references of a list of version 1. */
+function* expansions(place: string, list: Json): Generator<ReferenceValue> {
+  const templates = new Map(
+    Object.entries(objectOf(list.templates)).map(([name, text]) => [name, checkedText(place, text)]),
+  );
+  const read = (text: unknown): Render => templateOf(place, checkedText(place, text), templates);
+  const none: Values = new Map();
+  for (const [key, value] of Object.entries(objectOf(list.refs))) {
+    const isTemplate = Array.isArray(value) && String(value[0]).includes("{{");
+    yield [key, isTemplate ? [read(value[0])(none), ...value.slice(1)] : value];
+  }
   for (const made of Array.isArray(list.gen) ? list.gen : []) {
-    const { dimensions, ...rest } = objectOf(made);
-    for (const text of Object.values(rest)) checkTemplate(place, text);
-    for (const some of combinations(place, objectOf(dimensions)))
-      yield expand({ gen: [{ ...rest, dimensions: some }] });
+    const { dimensions, key, url, offset, length } = objectOf(made);
+    const [keyOf, urlOf] = [read(key), read(url)];
+    const part = offset === undefined || length === undefined ? [] : [read(offset), read(length)];
+    for (const values of combinations(place, objectOf(dimensions)))
+      yield [keyOf(values), [urlOf(values), ...part.map((render) => Number(render(values)))]];
   }
 }
 
 /** @throws DataError for what is no text, or longer than any that a writer needs */
-function checkTemplate(place: string, text: unknown): void {
+function checkedText(place: string, text: unknown): string {
   if (typeof text !== "string") throw new DataError(`${place}: a template is no text`);
   if (text.length > STORE_BOUNDS.templateLength)
     throw new DataError(`${place}: a template has more than ${STORE_BOUNDS.templateLength} characters`);
+  return text;
 }
 
-/** The values of dimensions in small parts: all of the last dimension at a time, some of it if it is long. */
-function* combinations(place: string, dimensions: Json): Generator<Record<string, readonly number[]>> {
-  const names = Object.keys(dimensions);
-  const counts = names.map((name) => countOf(place, dimensions[name]));
-  const total = counts.reduce((product, count) => product * count, 1);
+/** Every combination of the values of dimensions, in one map that is changed in between. */
+function* combinations(place: string, dimensions: Json): Generator<Values> {
+  const axes = Object.entries(dimensions).map(([name, dimension]) => ({ name, ...valuesOf(place, dimension) }));
+  const total = axes.reduce((product, { count }) => product * count, 1);
   if (total > STORE_BOUNDS.references)
     throw new DataError(`${place} generates more than ${STORE_BOUNDS.references} references`);
-  const [first, ...others] = names;
-  if (first === undefined || total === 0) return;
-  const step = Math.max(1, Math.floor((AT_A_TIME * counts[0]) / total));
-  const rest = Object.fromEntries(others.map((name, at) => [name, valuesOf(dimensions[name], 0, counts[at + 1])]));
-  for (let from = 0; from < counts[0]; from += step)
-    yield { [first]: valuesOf(dimensions[first], from, Math.min(from + step, counts[0])), ...rest };
+  const values = new Map<string, string | number>();
+  for (let combination = 0; axes.length > 0 && combination < total; combination++) {
+    let rest = combination;
+    for (const { name, count, at } of axes) {
+      values.set(name, at(rest % count));
+      rest = Math.floor(rest / count);
+    }
+    yield values;
+  }
 }
 
-/** Values of a dimension: a list of them, or a range. */
-function countOf(place: string, dimension: unknown): number {
-  if (Array.isArray(dimension)) return dimension.length;
-  const { start, stop, step } = rangeOf(dimension);
-  const count = Math.max(0, Math.ceil((stop - start) / step));
-  if (!(step > 0) || Number.isNaN(count)) throw new DataError(`${place}: a dimension of "gen" is no range`);
-  return count;
-}
-
-function valuesOf(dimension: unknown, from: number, to: number): readonly number[] {
-  if (Array.isArray(dimension)) return dimension.slice(from, to);
-  const { start, step } = rangeOf(dimension);
-  return Array.from({ length: to - from }, (_, at) => start + step * (from + at));
-}
-
-function rangeOf(dimension: unknown): { start: number; stop: number; step: number } {
+/** The values of a dimension: a list of them, or a range. */
+function valuesOf(place: string, dimension: unknown): { count: number; at: (index: number) => string | number } {
+  const isValue = (value: unknown): value is string | number => typeof value === "string" || Number.isFinite(value);
+  if (Array.isArray(dimension) && dimension.every(isValue))
+    return { count: dimension.length, at: (index) => dimension[index] as string | number };
   const { start = 0, stop, step = 1 } = objectOf(dimension);
-  return { start: Number(start), stop: Number(stop), step: Number(step) };
+  const [first, end, by] = [start, stop, step].map(Number);
+  const count = Math.max(0, Math.ceil((end - first) / by));
+  if (!(by > 0) || Number.isNaN(count)) throw new DataError(`${place}: a dimension of "gen" is no range`);
+  return { count, at: (index) => first + by * index };
 }

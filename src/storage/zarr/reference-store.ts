@@ -14,7 +14,7 @@ import { type Fetching, FrozenObjects } from "../objects/frozen-objects.js";
 import type { Hosts } from "../objects/hosts.js";
 import { splitAddress } from "../objects/remote-bytes.js";
 import type { ObjectPart, RemoteObjects } from "../objects/remote-objects.js";
-import { DocumentReader } from "./documents.js";
+import { DocumentReader, type Documents } from "./documents.js";
 import { readPart } from "./local-store.js";
 import { DOCUMENT_NAMES } from "./metadata.js";
 import type { ObjectStore, OpenedDocuments } from "./object-store.js";
@@ -26,14 +26,25 @@ const MOST_VALUES = 6 * STORE_BOUNDS.references;
 /** Part of a target, or the whole of it. */
 type Reference = readonly [target: string, offset?: number, length?: number];
 
+/** What a list says; it does not change while the list is the same. */
+interface Contents {
+  /** Names the version of the list: what the system tells of a file, or a digest of what a host has sent. */
+  readonly version: string;
+  readonly digest: string;
+  readonly inline: ReadonlyMap<string, Uint8Array>;
+  readonly references: ReadonlyMap<string, Reference>;
+  /** Addresses or paths of all targets. */
+  readonly targets: readonly string[];
+  /** By address or path of a target. */
+  readonly stamps: ReadonlyMap<string, TargetStamp>;
+  readonly documents: Documents;
+}
+
 export class ReferenceStore implements ObjectStore {
   readonly #location: string;
   readonly #hosts: Hosts;
   readonly #fetching: Fetching;
-  readonly #inline = new Map<string, Uint8Array>();
-  readonly #references = new Map<string, Reference>();
-  /** By address or path of a target. */
-  readonly #stamps = new Map<string, TargetStamp>();
+  #contents: Contents | null;
   /** Remote targets by host or bucket. */
   readonly #remote = new Map<string, FrozenObjects>();
   #newestMs = 0;
@@ -42,11 +53,13 @@ export class ReferenceStore implements ObjectStore {
   /**
    * @param location path or address of the list
    * @param hosts    checks the hosts of targets
+   * @param known    the store of the list as it was opened before: a list that is the same is not expanded again
    */
-  constructor(location: string, hosts: Hosts, fetching: Fetching) {
+  constructor(location: string, hosts: Hosts, fetching: Fetching, known: ReferenceStore | null = null) {
     this.#location = location;
     this.#hosts = hosts;
     this.#fetching = fetching;
+    this.#contents = known === null ? null : known.#contents;
   }
 
   get changedMs(): number {
@@ -58,51 +71,62 @@ export class ReferenceStore implements ObjectStore {
   }
 
   async open(changedMs: number): Promise<OpenedDocuments> {
-    const { bytes, newestMs } = await this.#list();
+    const { version, newestMs, bytes } = await this.#list();
     this.#newestMs = Math.max(newestMs, changedMs);
-    const list = new DocumentReader(this.#fetching.settings.referencesBytes, MOST_VALUES).read(this.#location, bytes);
-    const hash = createHash("sha256").update(bytes);
-    for (const [key, value] of referencesOf(this.#location, list)) this.#take(key, value);
-    for (const [target, stamp] of stampsOf(list)) this.#stamps.set(this.#placeOf(target), stamp);
-    await this.#checkTargets((line) => hash.update(line));
+    if (this.#contents?.version !== version) this.#contents = this.#expand(version, await bytes());
+    const { documents, digest, targets } = this.#contents;
+    const hash = createHash("sha256").update(digest);
+    await this.#checkTargets(targets, (line) => hash.update(line));
     for (const objects of this.#remote.values()) objects.newestMs = this.#newestMs;
-    const names: readonly string[] = DOCUMENT_NAMES;
-    const found = [...this.#inline].filter(([key]) => names.includes(key.slice(key.lastIndexOf("/") + 1)));
-    const reader = new DocumentReader(this.#fetching.settings.metadataBytes);
-    const documents = new Map(found.map(([key, text]) => [key, reader.read(`${this.#location}: ${key}`, text)]));
     return { documents, digest: hash.digest("hex"), newestMs: this.#newestMs };
   }
 
-  async #list(): Promise<{ bytes: Uint8Array; newestMs: number }> {
+  /** The version of the list, and a function that reads it. */
+  async #list(): Promise<{ version: string; newestMs: number; bytes: () => Promise<Uint8Array> }> {
     const mostBytes = this.#fetching.settings.referencesBytes;
     if (!isAddress(this.#location)) {
-      const { mtimeMs: newestMs, ctimeMs: latestMs } = statSync(this.#location);
-      const bytes = await readPart(this.#location, null, { newestMs, latestMs, mostBytes });
-      if (bytes === undefined) throw new DataError(`${this.#location} does not exist`);
-      return { bytes, newestMs };
+      const { mtimeMs: newestMs, ctimeMs: latestMs, size, ino } = statSync(this.#location);
+      const bytes = async () => {
+        const found = await readPart(this.#location, null, { newestMs, latestMs, mostBytes });
+        if (found === undefined) throw new DataError(`${this.#location} does not exist`);
+        return found;
+      };
+      return { version: `${size} ${newestMs} ${latestMs} ${ino}`, newestMs, bytes };
     }
     const [folder, name] = splitAddress(this.#location);
     const object = await new FrozenObjects(folder, this.#fetching).current(name, null, mostBytes);
     if (object === null) throw new DataError(`${this.#location} does not exist`);
-    return { bytes: object.bytes, newestMs: object.dateMs };
+    return { version: sha256(object.bytes), newestMs: object.dateMs, bytes: async () => object.bytes };
   }
 
-  #take(key: string, value: unknown): void {
-    if (typeof value === "string") {
-      const isBinary = value.startsWith("base64:");
-      this.#inline.set(key, Buffer.from(isBinary ? value.slice(7) : value, isBinary ? "base64" : "utf8"));
-      return;
-    }
+  #expand(version: string, bytes: Uint8Array): Contents {
+    const list = new DocumentReader(this.#fetching.settings.referencesBytes, MOST_VALUES).read(this.#location, bytes);
+    const inline = new Map<string, Uint8Array>();
+    const references = new Map<string, Reference>();
+    // Many references share a target.
+    const places = new Map<string, string>();
+    for (const [key, value] of referencesOf(this.#location, list))
+      if (typeof value === "string") inline.set(key, inlineOf(value));
+      else references.set(key, this.#referenceOf(key, value, places));
+    const stamps = new Map([...stampsOf(list)].map(([target, stamp]) => [this.#placeOf(target), stamp]));
+    const names: readonly string[] = DOCUMENT_NAMES;
+    const found = [...inline].filter(([key]) => names.includes(key.slice(key.lastIndexOf("/") + 1)));
+    const reader = new DocumentReader(this.#fetching.settings.metadataBytes);
+    const documents = new Map(found.map(([key, text]) => [key, reader.read(`${this.#location}: ${key}`, text)]));
+    const targets = [...new Set(places.values())];
+    return { version, digest: sha256(bytes), inline, references, targets, stamps, documents };
+  }
+
+  #referenceOf(key: string, value: unknown, places: Map<string, string>): Reference {
     const [target, offset, length] = (Array.isArray(value) ? value : []) as [unknown, unknown, unknown];
     const isLength = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
     const isPart = offset === undefined || (isLength(offset) && isLength(length));
     if (typeof target !== "string" || !isPart)
       throw new DataError(`${this.#location}: the reference of ${key} is not a target with an offset and a length`);
-    this.#references.set(key, [
-      this.#placeOf(target),
-      offset as number | undefined,
-      length as number | undefined,
-    ] as Reference);
+    const place = places.get(target) ?? this.#placeOf(target);
+    if (places.size < places.set(target, place).size && places.size > STORE_BOUNDS.targets)
+      throw new DataError(`${this.#location} names more than ${STORE_BOUNDS.targets} files`);
+    return offset === undefined ? [place] : [place, offset as number, length as number];
   }
 
   /** Address or absolute path of a target; a relative one starts from the list. */
@@ -116,10 +140,7 @@ export class ReferenceStore implements ObjectStore {
   /**
    * Local targets must lie in the folder of the list or below, and none may be in a private network that was not named.
    */
-  async #checkTargets(note: (line: string) => void): Promise<void> {
-    const targets = new Set([...this.#references.values()].map(([target]) => target));
-    if (targets.size > STORE_BOUNDS.targets)
-      throw new DataError(`${this.#location} names ${targets.size} files, more than ${STORE_BOUNDS.targets}`);
+  async #checkTargets(targets: readonly string[], note: (line: string) => void): Promise<void> {
     for (const target of targets) {
       if (isAddress(target)) {
         await this.#hosts.check(target);
@@ -131,7 +152,7 @@ export class ReferenceStore implements ObjectStore {
       const status = statSync(target);
       const { size, mtimeMs, ctimeMs } = status;
       if (!status.isFile()) throw new DataError(`${this.#location}: ${target} is no plain file`);
-      const { bytes = size, modifiedMs = mtimeMs } = this.#stamps.get(target) ?? {};
+      const { bytes = size, modifiedMs = mtimeMs } = this.#contents?.stamps.get(target) ?? {};
       if (bytes !== size || modifiedMs !== mtimeMs) throw otherTarget(this.#location, target);
       note(`${inside}\n${size} ${mtimeMs} ${ctimeMs}\n`);
       this.#newestMs = Math.max(this.#newestMs, mtimeMs);
@@ -148,9 +169,9 @@ export class ReferenceStore implements ObjectStore {
   }
 
   async #read(key: string, part: ObjectPart | null, mostBytes: number): Promise<Uint8Array | undefined> {
-    const inline = this.#inline.get(key);
+    const inline = this.#contents?.inline.get(key);
     if (inline !== undefined) return inside(inline, part);
-    const reference = this.#references.get(key);
+    const reference = this.#contents?.references.get(key);
     if (reference === undefined) return undefined;
     const [target, offset, length] = reference;
     const wanted = partOf(part, offset, length);
@@ -170,10 +191,19 @@ export class ReferenceStore implements ObjectStore {
       objects.newestMs = this.#newestMs;
       this.#remote.set(folder, objects);
     }
-    const stamp = this.#stamps.get(target);
+    const stamp = this.#contents?.stamps.get(target);
     if (stamp !== undefined) objects.expected.set(name, { ...stamp, refusal: otherTarget(this.#location, target) });
     return objects.get(name, part, mostBytes);
   }
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** The bytes of an object that the list itself holds. */
+function inlineOf(value: string): Uint8Array {
+  return value.startsWith("base64:") ? Buffer.from(value.slice(7), "base64") : Buffer.from(value, "utf8");
 }
 
 function inside(bytes: Uint8Array, part: ObjectPart | null): Uint8Array {

@@ -1,15 +1,17 @@
 /** Files that would keep a scan for ever or fill its memory are refused in one line, and other datasets are served. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { Module } from "h5wasm/node";
 import { beforeAll, expect, it, vi } from "vitest";
+import { MAX_TEXT_BYTES } from "../../../src/storage/catalog/remote-text.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { describeTree } from "../../../src/storage/tools/survey.js";
+import { STORE_BOUNDS } from "../../../src/store-settings.js";
 import { descriptor, stateGrid, writeDescriptor, writeField, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
 
@@ -62,6 +64,31 @@ it("refuses a pipe or a device as descriptor, manifest or data", async () => {
   expect(refusals(third.folder)).toEqual(["fields.pressure: p.h5: is neither a file nor a folder"]);
   pipe(join(third.bad, "manifest.json"));
   expect(refusals(third.folder)).toEqual(["manifest.json is not a regular file"]);
+});
+
+it("refuses a descriptor and a manifest that are too long, too deep or hold too much, before they are parsed", async () => {
+  const { folder, bad } = await beside();
+  const [path, manifest] = ["dataset.json", "manifest.json"].map((name) => join(bad, name)) as [string, string];
+  const long = 10 * MAX_TEXT_BYTES;
+  const deep = `{"a":${"[".repeat(10 * STORE_BOUNDS.depth)}${"]".repeat(10 * STORE_BOUNDS.depth)}}`;
+  const refused = (text: string, place: string) => {
+    writeFileSync(place, text);
+    const began = performance.now();
+    const told = refusals(folder);
+    expect(performance.now() - began).toBeLessThan(5_000);
+    return told;
+  };
+  expect(refused(deep, path)).toEqual(["$ is more than 32 levels deep"]);
+  expect(refused(`{"a":[${"0,".repeat(1.1 * STORE_BOUNDS.values)}0]}`, path)).toEqual([
+    "$ holds more than 1000000 values",
+  ]);
+  writeFileSync(path, "");
+  truncateSync(path, long);
+  expect(refusals(folder)).toEqual([`it has ${long} bytes, more than any descriptor`]);
+  writeDescriptor(bad, descriptor("bad", { time: { count: 1 }, ...FIELDS }));
+  expect(refused(deep, manifest)).toEqual(["manifest.json is more than 32 levels deep"]);
+  truncateSync(manifest, long);
+  expect(refusals(folder)).toEqual([`manifest.json has ${long} bytes, more than ${MAX_TEXT_BYTES}`]);
 });
 
 it("refuses a number of frames without bound", async () => {
