@@ -1,9 +1,9 @@
 /** The colour bar shows the values of a colour scale with ticks, and sets how its range follows the values. */
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { shortText } from "../../float32/format.js";
-import { SCALINGS, type ViewState } from "../state/view-state.js";
+import { SCALINGS, SHAPES, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
-import type { ColourScale, ValueRange } from "./colour-scale.js";
+import { type ColourScale, positionOn, type ValueRange } from "./colour-scale.js";
 import { choose, startTyping, tellCorrection, typed } from "./inputs.js";
 import { barTicks } from "./marks.js";
 
@@ -12,33 +12,40 @@ const BAR = { left: 4, width: 92 };
 /** Ticks of a bar, about; as many as find room on a phone. */
 const BAR_TICKS = 6;
 
-const NAMES: Readonly<Record<ViewState["scaling"] | "fixed", string>> = {
-  auto: "of all times seen",
+/** Names of the rules of ranges. */
+export const RANGE_RULES: Readonly<Record<ViewState["scaling"] | "fixed", string>> = {
+  auto: "of all times",
   picture: "of this picture",
-  symmetric: "symmetric",
   percentile: "1 % to 99 % of this picture",
-  log: "logarithmic",
   fixed: "fixed",
+};
+
+const SHAPE_NAMES: Readonly<Record<ViewState["shape"], string>> = {
+  linear: "linear",
+  symmetric: "symmetric about 0",
+  log: "logarithmic",
 };
 
 /**
  * The bar alone with its ticks and a name.
  *
  * @param gaps whether some values are missing, which the legend then explains
+ * @param rule the values that the range is taken from, in words
  */
-export function barLegend(scale: ColourScale, name: string, gaps = false): TemplateResult {
+export function barLegend(scale: ColourScale, name: string, gaps = false, rule = ""): TemplateResult {
   const [low, high] = scale.range;
   const { left, width } = BAR;
   return html`
     <div class="colour-bar">
       <svg height="36" role="img" aria-label="Colours of ${name} from ${shortText(low)} to ${shortText(high)}">
         <image href=${scale.picture} x="${left}%" y="1" width="${width}%" height="14" preserveAspectRatio="none"></image>
-        ${beyondMarks(scale)}
+        ${beyondMarks(scale)} ${linearPart(scale)}
         <g class="axes">${low < high ? barTicks(scale, BAR_TICKS).map(({ part, text }) => tick(left + width * part, text)) : nothing}</g>
       </svg>
       <div class="bar-names">
         <p class="note bar-name">${name}</p>
         ${scale.linear > 0 ? html`<p class="note" id="linear-part">linear between ±${shortText(Number(scale.linear.toPrecision(2)))}</p>` : nothing}
+        ${rule === "" ? nothing : html`<p class="note range-rule">range ${rule}</p>`}
         ${gaps ? html`<p class="note gap-legend"><i class="hatched"></i> no data</p>` : nothing}
       </div>
     </div>
@@ -55,6 +62,13 @@ function beyondMarks({ beyond: [below, above] }: ColourScale): TemplateResult {
   `;
 }
 
+/** A frame around the part of a logarithmic bar that is linear. */
+function linearPart(scale: ColourScale): TemplateResult | typeof nothing {
+  if (scale.linear === 0) return nothing;
+  const [from, to] = [-scale.linear, scale.linear].map((value) => BAR.left + BAR.width * positionOn(scale, value));
+  return svg`<rect class="linear-part" x="${from}%" y="0.5" width="${(to as number) - (from as number)}%" height="15"></rect>`;
+}
+
 /** A tick of the bar at a percentage of the width. */
 function tick(at: number, text: string): TemplateResult {
   return svg`
@@ -65,7 +79,7 @@ function tick(at: number, text: string): TemplateResult {
 
 /** The controls of the range of a scale. */
 export function rangeControls([low, high]: ValueRange, store: ViewStore): TemplateResult {
-  const { range: fixed, scaling } = store.state;
+  const { range: fixed, scaling, shape } = store.state;
   const edge = (index: 0 | 1) => (event: Event) => {
     const input = event.target as HTMLInputElement;
     const value = Math.fround(input.value === "" ? Number.NaN : Number(input.value));
@@ -86,7 +100,7 @@ export function rangeControls([low, high]: ValueRange, store: ViewStore): Templa
       "scaling",
       "Range",
       fixed === null ? scaling : "fixed",
-      [...SCALINGS, "fixed" as const].map((value) => ({ value, text: NAMES[value] })),
+      [...SCALINGS, "fixed" as const].map((value) => ({ value, text: RANGE_RULES[value] })),
       (value) => {
         if (value !== "fixed") store.set({ range: null, scaling: value });
         else if (low < high) store.set({ range: [Math.fround(low), Math.fround(high)] });
@@ -94,5 +108,12 @@ export function rangeControls([low, high]: ValueRange, store: ViewStore): Templa
       },
     )}
     ${end("range-low", "from", low, 0)} ${end("range-high", "to", high, 1)}
+    ${choose(
+      "shape",
+      "Scale",
+      shape,
+      SHAPES.map((value) => ({ value, text: SHAPE_NAMES[value] })),
+      (value) => store.set({ shape: value }),
+    )}
   </div>`;
 }

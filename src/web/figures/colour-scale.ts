@@ -32,6 +32,29 @@ export interface ScaledValues {
   readonly high: number;
 }
 
+/** Extremes of values, and the smallest size that a logarithmic scale shows of them; 0 if it is not asked for. */
+export interface HeldRange {
+  readonly low: number;
+  readonly high: number;
+  readonly least: number;
+}
+
+/** The range from the lowest to the highest end of several, with the smallest size of all; 0 to 0 of none. */
+export function joinRanges(ranges: readonly HeldRange[]): HeldRange {
+  if (ranges.length === 0) return { low: 0, high: 0, least: 0 };
+  const sizes = ranges.map(({ least }) => least).filter((least) => least > 0);
+  return {
+    low: Math.min(...ranges.map(({ low }) => low)),
+    high: Math.max(...ranges.map(({ high }) => high)),
+    least: sizes.length === 0 ? 0 : Math.min(...sizes),
+  };
+}
+
+/** The extremes of a picture, with its smallest size if a logarithmic scale asks for it. */
+export function rangeOf({ values, low, high }: ScaledValues, log: boolean): HeldRange {
+  return { low, high, least: log ? smallestSize(values, Math.max(Math.abs(low), Math.abs(high))) : 0 };
+}
+
 /** Decades that a logarithmic scale spans at most: the resolution of float32. */
 const DECADES = 7;
 
@@ -92,37 +115,41 @@ function smallestSize(values: Float32Array, reach: number): number {
 /**
  * The range of a scale: the fixed one, or one that follows the values.
  *
- * @param held    the extremes of all times seen, for ranges that stay while time plays
+ * @param held    the extremes of all times, for ranges that stay while time plays
  * @param samples the values of the picture
  */
 export function rangeFor(
   name: ColourMapName,
-  { range: fixed, scaling }: Pick<ViewState, "range" | "scaling">,
-  held: ValueRange,
+  { range: fixed, scaling, shape }: Pick<ViewState, "range" | "scaling" | "shape">,
+  held: HeldRange,
   samples: ScaledValues,
 ): ValueRange {
   if (fixed !== null) return fixed;
-  if (scaling === "percentile") return percentiles(samples.values);
-  const [low, high] = scaling === "auto" ? held : [samples.low, samples.high];
+  const own = scaling === "auto" ? held : rangeOf(samples, shape === "log");
+  const [low, high] = scaling === "percentile" ? percentiles(samples.values) : [own.low, own.high];
   const reach = Math.max(Math.abs(low), Math.abs(high));
-  if (scaling === "log" && low >= 0 && high > 0) return [smallestSize(samples.values, reach), high];
+  if (shape === "log" && low >= 0 && high > 0) return [Math.max(own.least, low), high];
   // Another map than an automatic one has its middle where the range has it.
-  const symmetric = scaling === "symmetric" || (scaling === "log" && low < 0);
+  const symmetric = shape === "symmetric" || (shape === "log" && low < 0);
   return symmetric || (isDiverging(name) && !(low < 0 && high > 0)) ? [-reach, reach] : [low, high];
 }
 
-/** The scale of values over a range; `colours` are kept from the one before if they are the same. */
+/**
+ * The scale of values over a range; colours are kept from the one before if they are the same.
+ *
+ * @param least the smallest size that a logarithmic scale shows; 0 for a linear scale
+ */
 export function makeScale(
   name: ColourMapName,
   range: ValueRange,
-  isLog: boolean,
+  least: number,
   samples: readonly ScaledValues[],
   before: ColourScale | null = null,
 ): ColourScale {
   const [low, high] = range;
   const reach = Math.max(Math.abs(low), Math.abs(high));
-  const log = isLog && high > low && (low > 0 || low === -high);
-  const linear = log && low < 0 ? Math.max(...samples.map(({ values }) => smallestSize(values, reach))) : 0;
+  const log = least > 0 && high > low && (low > 0 || low === -high);
+  const linear = log && low < 0 ? Math.min(least, reach / 10) : 0;
   const centred = !log && isDiverging(name) && low < 0 && high > 0;
   const same = before?.name === name && !before.centred && !centred;
   const ends = centred ? range.map((value) => 0.5 + value / (2 * reach)) : [0, 1];

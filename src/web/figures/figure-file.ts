@@ -7,6 +7,7 @@ import { barMarks, escapeXml, writeMarks } from "./marks.js";
 import type { PlaneFigure, ShownPlane } from "./plane-figure.js";
 import { coveredBy } from "./plane-samples.js";
 import { saveFile } from "./save-file.js";
+import { blendOf } from "./vectors.js";
 
 const LINE = 18;
 /** Enlargement of the pixels of a PNG over those of the page. */
@@ -29,22 +30,22 @@ export function fileName({ state }: ShownPlane): string {
 }
 
 /** The picture of a plane with its axes, as parts of an SVG document. */
-function planePart(plane: PlaneFigure, { slice }: ShownPlane): string {
+function planePart(plane: PlaneFigure, { slice, state }: ShownPlane): string {
   const { window, place, marks, picture, overlay } = plane;
   const [left, right, bottom, top] = coveredBy(slice);
   const x = (across: number) => place.left + ((across - window[0]) / (window[1] - window[0])) * place.width;
   const y = (up: number) => place.top + ((window[3] - up) / (window[3] - window[2])) * place.height;
   const at = `x="${x(left)}" y="${y(top)}" width="${x(right) - x(left)}" height="${y(bottom) - y(top)}"`;
-  const image = (canvas: HTMLCanvasElement | null, style: string) =>
+  const image = (canvas: HTMLCanvasElement | null, style: string, blend = "normal") =>
     canvas === null
       ? ""
-      : `<image href="${canvas.toDataURL()}" ${at} preserveAspectRatio="none" image-rendering="${style}"/>`;
+      : `<image href="${canvas.toDataURL()}" ${at} preserveAspectRatio="none" image-rendering="${style}" style="mix-blend-mode:${blend}"/>`;
   return [
     `<clipPath id="plane"><rect x="${place.left}" y="${place.top}" width="${place.width}" height="${place.height}"/></clipPath>`,
     `<g clip-path="url(#plane)">`,
     `<rect x="${place.left}" y="${place.top}" width="${place.width}" height="${place.height}" fill="#9a9a9a"/>`,
     image(picture, "pixelated"),
-    image(overlay, "auto"),
+    image(overlay, "auto", blendOf(state.overlay).replace("source-over", "normal")),
     "</g>",
     writeMarks(marks),
   ].join("\n");

@@ -1,5 +1,5 @@
 /** The joint figure draws the joint distribution of R and Q with the curve that parts real from complex eigenvalues. */
-import { html, svg, type TemplateResult } from "lit-html";
+import { html, nothing, svg, type TemplateResult } from "lit-html";
 import type { PlaneWindow } from "../state/plane-geometry.js";
 import { axisMarks, drawMarks } from "./marks.js";
 
@@ -29,8 +29,20 @@ function shadeOf(count: number, most: number): number {
   return count === 0 ? 0 : 1 + Math.round(((SHADES - 1) * Math.log(count)) / Math.log(Math.max(2, most)));
 }
 
-/** R to the right, Q up; darker cells have more nodes, by the logarithm. */
-export function drawJoint({ edges: [rs, qs], counts }: JointCounts): TemplateResult {
+/** Ranges of R and of Q. */
+export type JointPart = readonly [number, number, number, number];
+
+/**
+ * Draws the distribution with R to the right and Q up; darker cells have more nodes, by the logarithm.
+ *
+ * @param part   the part that is marked, or null
+ * @param choose takes a part that is marked by dragging
+ */
+export function drawJoint(
+  { edges: [rs, qs], counts }: JointCounts,
+  part: JointPart | null,
+  choose: (part: JointPart) => void,
+): TemplateResult {
   const window: PlaneWindow = [rs[0] ?? 0, rs.at(-1) ?? 1, qs[0] ?? 0, qs.at(-1) ?? 1];
   const [left, right, bottom, top] = window;
   const x = (r: number) => PLACE.left + (PLACE.width * (r - left)) / (right - left);
@@ -45,10 +57,35 @@ export function drawJoint({ edges: [rs, qs], counts }: JointCounts): TemplateRes
     }
   }
   const inside = discriminantCurve(Math.min(0, bottom)).filter(([r]) => r >= left && r <= right);
-  return html`<svg class="joint" id="joint" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img"
+  const inData = ({ currentTarget, clientX, clientY }: PointerEvent): readonly [number, number] => {
+    const box = (currentTarget as Element).getBoundingClientRect();
+    const [px, py] = [((clientX - box.left) / box.width) * WIDTH, ((clientY - box.top) / box.height) * HEIGHT];
+    return [
+      left + ((px - PLACE.left) / PLACE.width) * (right - left),
+      top - ((py - PLACE.top) / PLACE.height) * (top - bottom),
+    ];
+  };
+  const press = (event: PointerEvent) => {
+    const target = event.currentTarget as Element;
+    const from = inData(event);
+    const release = (later: Event) => {
+      const to = inData(later as PointerEvent);
+      const sides = [0, 1].map((i) => [from[i] as number, to[i] as number].sort((a, b) => a - b));
+      const ends = sides.flat() as unknown as JointPart;
+      if (ends[0] < ends[1] && ends[2] < ends[3]) choose(ends);
+    };
+    target.setPointerCapture(event.pointerId);
+    target.addEventListener("pointerup", release, { once: true });
+  };
+  const marked =
+    part === null
+      ? nothing
+      : svg`<rect class="part" x=${x(part[0])} y=${y(part[3])} width=${x(part[1]) - x(part[0])} height=${y(part[2]) - y(part[3])}></rect>`;
+  return html`<svg class="joint" id="joint" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" @pointerdown=${press}
     aria-label="Joint distribution of R and Q over nodes, with the curve 27/4 R² + Q³ = 0">
     ${paths.slice(1).map((d, i) => svg`<path class="cells" d=${d} fill-opacity=${(i + 1) / SHADES}></path>`)}
     ${drawMarks(axisMarks(window, PLACE, ["R", "Q"]))}
+    ${marked}
     <polyline id="discriminant" points=${inside.map(([r, q]) => `${x(r).toFixed(1)},${y(q).toFixed(1)}`).join(" ")}></polyline>
   </svg>`;
 }

@@ -1,6 +1,6 @@
 /** Marks are the lines and texts of axes and colour bars: drawn on the page and written into exported figures alike. */
 import { svg, type TemplateResult } from "lit-html";
-import type { PlaneWindow, Rectangle } from "../state/plane-geometry.js";
+import { type AxisName, type PlaneWindow, type Rectangle, sidesOf } from "../state/plane-geometry.js";
 import type { ColourScale } from "./colour-scale.js";
 import { positionOn } from "./colour-scale.js";
 import { linearTicks, logTicks, signedLogTicks } from "./ticks.js";
@@ -62,6 +62,31 @@ export function axisMarks(
   };
 }
 
+/** Length of the arms of an axis cross. */
+const ARM = 16;
+
+/**
+ * A small cross below the left end of a picture that tells its axes: to the right, up, and the third one towards the
+ * reader (⊙) or away (⊗).
+ */
+export function axisCross(axis: AxisName, { left, top, height }: Rectangle): Marks {
+  const [across, up] = sidesOf(axis);
+  const [x, y] = [left - 34, top + height + 22];
+  const arrow = (dx: number, dy: number) => [
+    { x1: x, y1: y, x2: x + ARM * dx, y2: y + ARM * dy },
+    { x1: x + ARM * dx - 3 * dx + 3 * dy, y1: y + ARM * dy - 3 * dy + 3 * dx, x2: x + ARM * dx, y2: y + ARM * dy },
+    { x1: x + ARM * dx - 3 * dx - 3 * dy, y1: y + ARM * dy - 3 * dy - 3 * dx, x2: x + ARM * dx, y2: y + ARM * dy },
+  ];
+  return {
+    lines: [...arrow(1, 0), ...arrow(0, -1)],
+    labels: [
+      { x: x + ARM + 6, y: y + 4, text: across, anchor: "middle" },
+      { x, y: y - ARM - 3, text: up, anchor: "middle" },
+      { x: x - 3, y: y + 13, text: `${axis === "y" ? "⊗" : "⊙"}${axis}`, anchor: "middle" },
+    ],
+  };
+}
+
 /** Round values along a colour bar, about `count` of them, each as a part of its length. */
 export function barTicks(
   scale: ColourScale,
@@ -81,8 +106,10 @@ export function barMarks(scale: ColourScale, { left, top, width, height }: Recta
   const [below, above] = scale.beyond;
   const ticks = barTicks(scale, width / ACROSS_GAP).map(({ part, text }) => ({ at: left + part * width, text }));
   const y = top + height;
+  const linear = [-scale.linear, scale.linear].map((value) => left + width * positionOn(scale, value));
+  const framed = scale.linear > 0 ? linear.map((at) => ({ x1: at, y1: top, x2: at, y2: y })) : [];
   return {
-    lines: ticks.map(({ at }) => ({ x1: at, y1: y, x2: at, y2: y + TICK })),
+    lines: [...ticks.map(({ at }) => ({ x1: at, y1: y, x2: at, y2: y + TICK })), ...framed],
     labels: [
       ...ticks.map(({ at, text }) => ({ x: at, y: y + 18, text, anchor: "middle" as const })),
       ...(below ? [{ x: left - 4, y: y - 3, text: "◀", anchor: "end" as const }] : []),

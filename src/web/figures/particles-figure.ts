@@ -2,7 +2,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { shortText } from "../../float32/format.js";
 import { INTEGRATORS } from "../../operations.js";
-import { quantityOf } from "../../quantities.js";
 import type { Trajectories } from "../state/api.js";
 import { type DatasetFacts, flatAxis, offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
@@ -13,7 +12,6 @@ import { quantitiesOf, SEED_SHAPES, TRACKERS, type ViewState } from "../state/vi
 import type { ViewStore } from "../state/view-store.js";
 import { columnTable, DataTable, valueText } from "./data-table.js";
 import { choose, number, rangeInput } from "./inputs.js";
-import { extremesOf } from "./path-segments.js";
 import { type Fitting, statusBar } from "./status-bar.js";
 
 const NAMES: Readonly<Record<ViewState["tracker"], string>> = {
@@ -34,6 +32,8 @@ const TABLE_ROWS = 50;
 /** Paths of particles together with the query behind them. */
 export interface Launched extends Tracking {
   readonly trajectories: Trajectories;
+  /** The quantity along the paths. */
+  readonly quantity: ViewState["along"];
 }
 
 /** The time at which a particle has left the domain, at a record or before; NaN while it is inside. */
@@ -72,7 +72,11 @@ export class ParticlesFigure {
     const { state, facts, api } = this.#store;
     const asked = tracking(state, facts);
     this.#playing = false;
-    await this.request.run(async (signal) => ({ ...asked, trajectories: await api.trajectories(asked, signal) }));
+    await this.request.run(async (signal) => ({
+      ...asked,
+      quantity: state.along,
+      trajectories: await api.trajectories(asked, signal),
+    }));
     const launched = this.request.value;
     if (launched === null || launched.query !== asked.query) return;
     const last = launched.trajectories.times.length - 1;
@@ -173,7 +177,6 @@ export class ParticlesFigure {
         <output id="record-time">t = ${time}</output>
       </div>
       ${starts === null ? nothing : html`<p class="note">Times count from the release of each particle.</p>`}
-      ${colourNote(launched, this.#store.state)}
       ${stops ? html`<p class="note" id="exits">${describeExits(trajectories, record, this.#store.facts)}</p>` : nothing}
       ${this.#table.view("Positions of the particles", () => positionTable(trajectories, record, stops))}
     `;
@@ -200,15 +203,6 @@ export class ParticlesFigure {
       } else this.#tick(last, interval, steps > 0 ? now : since);
     });
   }
-}
-
-/** The range of the quantity that colours the paths, in words. */
-function colourNote({ trajectories: { values } }: Launched, { along }: ViewState): TemplateResult | typeof nothing {
-  if (values === null || along === "none") return nothing;
-  const [low, high] = extremesOf(values);
-  return html`<p class="note" id="path-colours">
-    Colours from dark to bright: ${quantityOf(along).title} from ${shortText(low)} to ${shortText(high)}.
-  </p>`;
 }
 
 /** The places where particles start, and their number. */

@@ -12,17 +12,6 @@ export interface PathSegments {
   readonly longest: number;
 }
 
-/** The least and the largest finite number; 0 and 0 if there is none. */
-export function extremesOf(values: Float32Array): readonly [number, number] {
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const value of values) {
-    if (!Number.isFinite(value)) continue;
-    low = Math.min(low, value);
-    high = Math.max(high, value);
-  }
-  return low > high ? [0, 0] : [low, high];
-}
-
 /** A segment longer than this part of the box crosses a face, or cannot be told from one that does. */
 const LONGEST = 0.5;
 

@@ -2,6 +2,7 @@
 import type { Slice } from "../state/api.js";
 import type { PlaneWindow } from "../state/plane-geometry.js";
 import { type ColourScale, pixelOf } from "./colour-scale.js";
+import { coveredBy, type MarkedNodes, samplesOfPixels } from "./plane-samples.js";
 
 /** Drawings over the picture of a plane. */
 export interface PlaneDrawing {
@@ -12,8 +13,13 @@ export interface PlaneDrawing {
   readonly window: PlaneWindow;
   /** Whether samples without a value are there, to be hatched. */
   readonly gaps: boolean;
+  /** Nodes that are marked, or null. */
+  readonly marked: MarkedNodes | null;
+  /** Periods of the plane across and up, after which the picture comes again; 0 for none. */
+  readonly periods: readonly [number, number];
   /** A picture of the whole canvas laid over the values, or null. */
   readonly overlay: HTMLCanvasElement | null;
+  readonly blend: GlobalCompositeOperation;
   /** The probe and the kept ones. */
   readonly probes: readonly ProbeMark[];
   /** A rectangle that the caller is drawing, in coordinates of the plane, or null. */
@@ -33,18 +39,23 @@ export interface ProbeMark {
 }
 
 /**
- * Paints a plane as a picture of one pixel a value, its first row lowest; values that are no number are transparent.
+ * Paints a plane as a picture of one pixel a value, or of more if nodes are stretched, its first row lowest; values that
+ * are no number are transparent.
  */
-export function paintPlane({ rows, columns, values }: Slice, scale: ColourScale): HTMLCanvasElement {
+export function paintPlane(slice: Slice, scale: ColourScale): HTMLCanvasElement {
+  const { rows, columns, values } = slice;
+  const [left, right, bottom, top] = coveredBy(slice);
+  const across = samplesOfPixels(columns, [left, right]);
+  const up = samplesOfPixels(rows, [bottom, top]);
   const canvas = document.createElement("canvas");
-  canvas.width = columns.count;
-  canvas.height = rows.count;
-  const image = new ImageData(columns.count, rows.count);
+  canvas.width = across.length;
+  canvas.height = up.length;
+  const image = new ImageData(canvas.width, canvas.height);
   const pixels = new Uint32Array(image.data.buffer);
-  for (let row = 0; row < rows.count; row++) {
-    const to = (rows.count - 1 - row) * columns.count;
+  for (const [k, row] of up.entries()) {
+    const to = (up.length - 1 - k) * across.length;
     const from = row * columns.count;
-    for (let column = 0; column < columns.count; column++) pixels[to + column] = pixelOf(scale, values[from + column]);
+    for (let i = 0; i < across.length; i++) pixels[to + i] = pixelOf(scale, values[from + across[i]]);
   }
   canvas.getContext("2d")?.putImageData(image, 0, 0);
   return canvas;
@@ -120,6 +131,34 @@ function drawProbe(context: CanvasRenderingContext2D, x: number, y: number, mark
   context.fillText(text, ...at);
 }
 
+/** The shifts by whole periods, itself last, that bring a part of an axis into the part that is shown. */
+function copies(
+  [low, high]: readonly [number, number],
+  [from, to]: readonly [number, number],
+  period: number,
+): number[] {
+  if (period === 0) return [0];
+  const shifts = [-2, -1, 1, 2, 0].map((turns) => turns * period);
+  return shifts.filter((shift) => shift === 0 || (low + shift < to && high + shift > from));
+}
+
+/** Draws a small ring at each marked node. */
+function drawNodes(
+  context: CanvasRenderingContext2D,
+  places: Float32Array,
+  x: (across: number) => number,
+  y: (up: number) => number,
+): void {
+  const radius = 3 * Math.min(2, window.devicePixelRatio);
+  stroke(context, () => {
+    for (let i = 0; i < places.length; i += 2) {
+      const [across, up] = [x(places[i]), y(places[i + 1])];
+      context.moveTo(across + radius, up);
+      context.arc(across, up, radius, 0, 2 * Math.PI);
+    }
+  }, []);
+}
+
 /** Draws a plane into the canvas at its present size. */
 export function drawPlane(canvas: HTMLCanvasElement, drawing: PlaneDrawing): void {
   const context = canvas.getContext("2d");
@@ -128,15 +167,25 @@ export function drawPlane(canvas: HTMLCanvasElement, drawing: PlaneDrawing): voi
   const [left, right, bottom, top] = shown;
   const x = (across: number) => ((across - left) / (right - left)) * canvas.width;
   const y = (up: number) => ((top - up) / (top - bottom)) * canvas.height;
-  context.imageSmoothingEnabled = false;
   context.clearRect(0, 0, canvas.width, canvas.height);
-  const place = [x(covered[0]), y(covered[3]), x(covered[1]) - x(covered[0]), y(covered[2]) - y(covered[3])] as const;
-  if (drawing.gaps) {
-    context.fillStyle = hatch(context);
-    context.fillRect(...place);
+  const [width, height] = [x(covered[1]) - x(covered[0]), y(covered[2]) - y(covered[3])];
+  for (const across of copies([covered[0], covered[1]], [left, right], drawing.periods[0])) {
+    for (const up of copies([covered[2], covered[3]], [bottom, top], drawing.periods[1])) {
+      const place = [x(covered[0] + across), y(covered[3] + up), width, height] as const;
+      if (drawing.gaps) {
+        context.fillStyle = hatch(context);
+        context.fillRect(...place);
+      }
+      context.imageSmoothingEnabled = false;
+      context.drawImage(picture, ...place);
+      if (overlay === null) continue;
+      context.globalCompositeOperation = drawing.blend;
+      context.imageSmoothingEnabled = true;
+      context.drawImage(overlay, ...place);
+      context.globalCompositeOperation = "source-over";
+    }
   }
-  context.drawImage(picture, ...place);
-  if (overlay !== null) context.drawImage(overlay, ...place);
+  if (drawing.marked !== null) drawNodes(context, drawing.marked.places, x, y);
   for (const probe of probes.toReversed()) drawProbe(context, x(probe.across), y(probe.up), probe);
   if (box !== null) {
     stroke(context, () => context.rect(x(box[0]), y(box[3]), x(box[1]) - x(box[0]), y(box[2]) - y(box[3])), []);

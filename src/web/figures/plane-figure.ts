@@ -7,7 +7,7 @@ import { createRef, ref } from "lit-html/directives/ref.js";
 import { shortText } from "../../float32/format.js";
 import { quantityOf, unitOf } from "../../quantities.js";
 import type { Slice } from "../state/api.js";
-import { axisOf, offers } from "../state/facts.js";
+import { axisOf, type DatasetFacts, offers, periodOf } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import {
   AXES,
@@ -23,15 +23,23 @@ import {
   wholePlane,
   zoomWindow,
 } from "../state/plane-geometry.js";
-import { pinName, planePaths } from "../state/queries.js";
+import { type PlanePaths, pinName, planePaths, slicesOf } from "../state/queries.js";
 import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { type ColourScale, makeScale } from "./colour-scale.js";
-import { axisMarks, drawMarks, type Marks } from "./marks.js";
+import { axisCross, axisMarks, drawMarks, type Marks } from "./marks.js";
 import { drawPlane, paintPlane } from "./plane-canvas.js";
-import { coveredBy, pointOf, type SampleIndex, sampleAt, subtract } from "./plane-samples.js";
+import {
+  coveredBy,
+  type MarkedNodes,
+  markNodes,
+  pointOf,
+  type SampleIndex,
+  sampleAt,
+  subtract,
+} from "./plane-samples.js";
 import { Pointers } from "./pointers.js";
-import { drawOverlay, type PlaneVectors } from "./vectors.js";
+import { blendOf, drawOverlay, fastestIn, type PlaneVectors, speedOfArrow } from "./vectors.js";
 
 /** Enlargement by one press of a button or a key. */
 export const ZOOM_STEP = 1.6;
@@ -53,6 +61,10 @@ export interface ShownPlane {
   readonly slice: Slice;
   readonly state: ViewState;
   readonly vectors: PlaneVectors | null;
+  /** The largest speed of the vectors. */
+  readonly fastest: number;
+  /** The nodes that fulfil the conditions of the view; null if it has none. */
+  readonly marked: MarkedNodes | null;
   /** How much the flow stretches what starts there; drawn over the picture. */
   readonly stretching: Slice | null;
   /** Whether some values are missing. */
@@ -89,17 +101,21 @@ const MOVES: Readonly<Record<string, (step: number, columns: number) => readonly
 /** Puts the slices of a view together: the quantity, what it is compared with, and the velocity in the plane. */
 function assemble(
   state: ViewState,
+  { other, brushed, vectors: drawn }: PlanePaths,
   slices: readonly Slice[],
   stretching: Slice | null,
-  compared: boolean,
-  drawn: boolean,
+  facts: DatasetFacts,
 ): ShownPlane {
-  const slice = compared ? subtract(slices[0], slices[1]) : slices[0];
+  const slice = other === null ? slices[0] : subtract(slices[0], slices[1]);
+  const after = other === null ? 1 : 2;
   const [across, up] = slices.slice(-2);
+  const vectors = drawn === null ? null : { across, up };
   return {
     slice,
     state,
-    vectors: drawn ? { across, up } : null,
+    vectors,
+    fastest: vectors === null ? 0 : fastestIn(vectors),
+    marked: state.brush.length === 0 ? null : markNodes(state, facts, slices.slice(after, after + brushed.length)),
     stretching,
     gaps: slice.values.some((value) => !Number.isFinite(value)),
   };
@@ -107,7 +123,7 @@ function assemble(
 
 /** The colours of the layer of stretching. */
 export function stretchingScale(slice: Slice): ColourScale {
-  return makeScale("inferno", [slice.low, slice.high], false, [slice], null);
+  return makeScale("inferno", [slice.low, slice.high], 0, [slice]);
 }
 
 export class PlaneFigure {
@@ -174,16 +190,16 @@ export class PlaneFigure {
     const { store, view } = this.#owner;
     const state = view();
     const paths = planePaths(state, store.facts);
-    const key = JSON.stringify([paths, state.overlay]);
+    const key = JSON.stringify([paths, state.overlay, state.brush]);
     if (key === this.#asked) return;
     this.#asked = key;
     if (!offers(store.facts, quantityOf(state.field).operation)) {
       this.request.clear();
       return;
     }
-    const all = [paths.main, ...(paths.other === null ? [] : [paths.other]), ...(paths.vectors ?? [])];
+    const all = slicesOf(paths);
     const show = (slices: readonly Slice[], stretching: Slice | null) =>
-      assemble(state, slices, stretching, paths.other !== null, paths.vectors !== null);
+      assemble(state, paths, slices, stretching, store.facts);
     const kept = all.flatMap((path) => store.slices.peek(path) ?? []);
     // What is in the cache is shown at once, in the same turn, so that playing draws each picture once.
     if (kept.length === all.length && paths.stretching === null) this.request.take(show(kept, null));
@@ -287,6 +303,17 @@ export class PlaneFigure {
     return { width: width + left + right, height: height + top + bottom };
   }
 
+  /** The speed of an arrow of some pixels of the page; 0 if no arrows are drawn. */
+  arrowSpeed(pixels: number): number {
+    const shown = this.framed;
+    const overlay = this.overlay;
+    if (shown?.vectors == null || overlay === null || shown.state.overlay !== "arrows") return 0;
+    const [left, right] = coveredBy(shown.slice);
+    const [from, to] = this.#window();
+    const across = (this.place.width * (right - left)) / (to - from);
+    return speedOfArrow(shown.fastest, (pixels * overlay.width) / across);
+  }
+
   /** The place of the picture in the figure. */
   get place(): Rectangle {
     const { left, top, width, height } = fitWindow(this.#window(), this.#viewportSize());
@@ -298,7 +325,8 @@ export class PlaneFigure {
     const { store, view } = this.#owner;
     const unit = unitOf(store.facts, "length");
     const names = sidesOf(view().axis).map((name) => (unit === "" ? name : `${name} (${unit})`)) as [string, string];
-    return axisMarks(this.#window(), this.place, names);
+    const [axes, cross] = [axisMarks(this.#window(), this.place, names), axisCross(view().axis, this.place)];
+    return { lines: [...axes.lines, ...cross.lines], labels: [...axes.labels, ...cross.labels] };
   }
 
   /** The part of the plane that is shown. */
@@ -367,7 +395,7 @@ export class PlaneFigure {
       this.#painted = [shown, scale];
     }
     if (this.#overlaid !== shown) {
-      this.#overlay = shown.vectors === null ? null : drawOverlay(shown.vectors, state.overlay, slice);
+      this.#overlay = shown.vectors === null ? null : drawOverlay(shown.vectors, state.overlay, slice, shown.fastest);
       if (shown.stretching !== null) this.#overlay = paintPlane(shown.stretching, stretchingScale(shown.stretching));
       this.#overlaid = shown;
     }
@@ -378,6 +406,9 @@ export class PlaneFigure {
       window: this.#window(),
       gaps: shown.gaps,
       overlay: this.#overlay,
+      blend: blendOf(state.overlay),
+      marked: shown.marked,
+      periods: sidesOf(state.axis).map((name) => periodOf(axisOf(this.#owner.store.facts, name))) as [number, number],
       probes: [probe, ...pins].map((place, i) => {
         const [across, up] = sidesOf(state.axis).map((name) => place[AXES.indexOf(name)]);
         const name = i === 0 ? "" : pinName(i - 1);

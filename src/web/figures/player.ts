@@ -6,7 +6,7 @@ import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { shortText, withoutNoise } from "../../float32/format.js";
 import { sampleWindow, wholePlane } from "../state/plane-geometry.js";
-import { planePaths } from "../state/queries.js";
+import { planePaths, slicesOf } from "../state/queries.js";
 import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { rangeInput } from "./inputs.js";
@@ -29,6 +29,8 @@ const LONGEST_WAIT_MS = 15_000;
 export interface PlayedViews {
   readonly views: () => readonly ViewState[];
   readonly isCurrent: () => boolean;
+  /** Called when time begins to play. */
+  readonly started: () => void;
 }
 
 export class Player {
@@ -196,6 +198,7 @@ export class Player {
     }
     if (this.#frameAt(1) === null) this.#store.set({ time: withoutNoise(this.#store.facts.times.stored[0]) });
     this.#shownAt = performance.now();
+    this.#played.started();
     this.prefetch();
     this.#render();
     requestAnimationFrame((now) => this.#tick(now));
@@ -203,7 +206,7 @@ export class Player {
 
   #paths(time: number): string[] {
     const paths = this.#played.views().map((view) => planePaths({ ...view, time }, this.#store.facts));
-    return paths.flatMap(({ main, other, vectors }) => [main, ...(other === null ? [] : [other]), ...(vectors ?? [])]);
+    return paths.flatMap(slicesOf);
   }
 
   async #fetch(path: string): Promise<void> {

@@ -15,6 +15,8 @@ export interface PlottedCurves {
   readonly limits?: readonly { readonly x: number; readonly name: string }[];
   /** Called with the place of a click. */
   readonly pick?: (x: number) => void;
+  /** Called with the ends of a part that is marked by dragging. */
+  readonly brush?: (low: number, high: number) => void;
   /** Whether both axes are logarithmic. */
   readonly log?: boolean;
 }
@@ -136,7 +138,7 @@ export class Plot {
         width,
         height: HEIGHT,
         legend: { show: true, live: true },
-        cursor: { drag: { x: false, y: false } },
+        cursor: { drag: { x: shown.brush !== undefined, y: false, setScale: false } },
         scales: { x: { time: false } },
         axes: [
           { ...axis, label: xLabel, size: 30 },
@@ -153,7 +155,7 @@ export class Plot {
             ...(dashed === true ? { dash: [6, 4] } : {}),
           })),
         ],
-        hooks: { draw: [(drawn) => this.#mark(drawn, accent)] },
+        hooks: { draw: [(drawn) => this.#mark(drawn, accent)], setSelect: [(drawn) => this.#brush(drawn)] },
       },
       columns,
       element,
@@ -163,6 +165,14 @@ export class Plot {
       if (left >= 0) this.#shown?.pick?.(plot.posToVal(left, "x"));
     });
     return plot;
+  }
+
+  /** Tells the part of the x axis that was marked. */
+  #brush(plot: uPlot): void {
+    const { left, width } = plot.select;
+    if (width < 2) return;
+    const [low, high] = [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")];
+    this.#shown?.brush?.(low, high);
   }
 
   /** Draws the mark and the named limits as dashed lines across the plot. */

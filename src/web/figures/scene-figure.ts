@@ -8,13 +8,13 @@ import { shortText } from "../../float32/format.js";
 import { type QuantityName, quantityOf, unitOf } from "../../quantities.js";
 import { boxAround, clampBox, type DomainBox, wholeBox } from "../state/domain-box.js";
 import { flatAxis } from "../state/facts.js";
-import { AXES } from "../state/plane-geometry.js";
+import { AXES, extremesOf } from "../state/plane-geometry.js";
 import { comparedView, shownTitle } from "../state/queries.js";
 import { quantitiesOf, type ViewState, VOLUMES } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { fittingVolume, volumeSide } from "../state/volume.js";
 import { barLegend } from "./colour-bar.js";
-import { type ColourScale, makeScale, mapName, pixelOf } from "./colour-scale.js";
+import { type ColourScale, makeScale, pixelOf } from "./colour-scale.js";
 import { choose, number, rangeInput, tellCorrection } from "./inputs.js";
 import type { Launched, ParticlesFigure } from "./particles-figure.js";
 import { coveredBy } from "./plane-samples.js";
@@ -24,8 +24,9 @@ import type { SliceFigure } from "./slice-figure.js";
 import { type Fitting, statusBar } from "./status-bar.js";
 import { describeSurface, IsoSurface, type ShownSurface } from "./surface.js";
 
-/** Maps of the surface if its own quantity would have the map of the planes with another range. */
-const OTHER_MAPS = ["inferno", "PuOr"] as const;
+/** Maps of values of one sign and of both, in the order in which surface and paths take those that are left. */
+const SEQUENTIAL = ["inferno", "plasma", "viridis"] as const;
+const DIVERGING = ["PuOr", "RdBu"] as const;
 
 export class SceneFigure {
   readonly surface: IsoSurface;
@@ -44,6 +45,8 @@ export class SceneFigure {
   #surface: ShownSurface | null = null;
   #tinted: { surface: ShownSurface; planes: ColourScale; scale: ColourScale | null } | null = null;
   #scale: ColourScale | null = null;
+  #pathScale: ColourScale | null = null;
+  #coloured: { launched: Launched; planes: ColourScale; scale: ColourScale | null } | null = null;
   #part: DomainBox | null = null;
   /** The camera that the scene has, as the view knows it. */
   #camera: ViewState["camera"] = null;
@@ -121,10 +124,12 @@ export class SceneFigure {
 
   #draw(scene: BoxScene, canvas: HTMLCanvasElement): void {
     const launched = this.#particles.launched;
-    if (this.#paths !== launched) {
+    const pathScale = launched === null ? null : this.#scaleOf(launched);
+    if (this.#paths !== launched || this.#pathScale !== pathScale) {
       this.#paths = launched;
+      this.#pathScale = pathScale;
       this.#record = -1;
-      scene.setPaths(launched?.trajectories ?? null);
+      scene.setPaths(launched?.trajectories ?? null, pathScale);
       this.#drawn = "";
       if (launched === null) delete canvas.dataset.longestSegment;
       else canvas.dataset.longestSegment = String(scene.longestSegment);
@@ -189,11 +194,34 @@ export class SceneFigure {
    */
   #tintScale(surface: ShownSurface): ColourScale | null {
     const planes = this.#slice.scale;
-    const shown = this.#slice.shown?.state;
-    const field = shown === undefined || comparedView(shown) !== null ? "" : shown.field;
-    if (this.#tinted?.surface !== surface || this.#tinted.planes !== planes)
-      this.#tinted = { surface, planes, scale: tintScale(surface, planes, field) };
+    const { tint } = surface.state;
+    if (this.#tinted?.surface !== surface || this.#tinted.planes !== planes) {
+      const scale = tint === this.#planeField ? planes : otherScale(surface.tints, [planes]);
+      this.#tinted = { surface, planes, scale: tint === "none" || surface.tints.length === 0 ? null : scale };
+    }
     return this.#tinted.scale;
+  }
+
+  /** The quantity of the planes; empty if they show differences. */
+  get #planeField(): string {
+    const shown = this.#slice.shown?.state;
+    return shown === undefined || comparedView(shown) !== null ? "" : shown.field;
+  }
+
+  /** The colours of paths by a quantity along them; null without one. */
+  #scaleOf(launched: Launched): ColourScale | null {
+    const { values } = launched.trajectories;
+    if (values === null) return null;
+    const planes = this.#slice.scale;
+    if (this.#coloured?.launched !== launched || this.#coloured.planes !== planes) {
+      const taken = this.surface.shown === null ? null : this.#tintScale(this.surface.shown);
+      const scale =
+        launched.quantity === this.#planeField
+          ? planes
+          : otherScale(values, taken === null ? [planes] : [planes, taken]);
+      this.#coloured = { launched, planes, scale };
+    }
+    return this.#coloured.scale;
   }
 
   view(): TemplateResult {
@@ -277,10 +305,13 @@ export class SceneFigure {
     const shown = this.#slice.shown;
     const surface = this.surface.shown;
     const tint = surface === null ? null : this.#tintScale(surface);
+    const { launched } = this.#particles;
+    const paths = launched === null ? null : this.#scaleOf(launched);
     const name = (field: QuantityName) => `${quantityOf(field).title} ${this.#unit(field)}`.trim();
     return html`
       ${shown === null ? nothing : barLegend(this.#slice.scale, `Planes: ${shownTitle(shown.state)} ${this.#unit(shown.state.field)}`.trim())}
       ${tint === null || surface === null || surface.state.tint === "none" ? nothing : barLegend(tint, `Surface: ${name(surface.state.tint)}`)}
+      ${paths === null || launched === null || launched.quantity === "none" ? nothing : barLegend(paths, `Particles: ${name(launched.quantity)}`)}
     `;
   }
 
@@ -297,17 +328,14 @@ export class SceneFigure {
     return html`
       <h3>Isosurface</h3>
       <div class="row" id="surface-controls">
-        ${choose("surface", "Of", state.surface, choices("nothing"), (surface) => this.#store.set({ surface }))}
+        ${choose("surface", "Of", state.surface, choices("nothing"), (surface) => this.#store.set({ surface, level: null }))}
         ${
           state.surface === "none"
             ? nothing
             : html`
                 ${choose("tint", "Coloured by", state.tint, choices("one colour"), (tint) => this.#store.set({ tint }))}
                 ${choose("volume", "Samples per side", state.volume, this.#volumes(), (volume) => this.#store.set({ volume }))}
-                <label for="enclosed">
-                  <span>Encloses <b>${state.enclosed} %</b> of the ${state.box === null ? "volume" : "part"}</span>
-                  ${rangeInput("enclosed", state.enclosed, { min: 0.5, max: 60, step: 0.5 }, (enclosed) => this.#store.set({ enclosed }))}
-                </label>
+                ${this.#levelControls()}
                 <span class="note" id="surface-note">
                   ${ms === undefined ? nothing : `${(this.surface.shown?.indices.length ?? 0) / 3} triangles in ${Math.round(ms)} ms`}
                 </span>
@@ -315,6 +343,22 @@ export class SceneFigure {
         }
       </div>
       ${state.surface === "none" ? nothing : this.#boxControls()} ${statusBar("isosurface", this.surface.request, undefined, () => this.#fitting())}
+    `;
+  }
+
+  /** The value of the isosurface: itself, over the root mean square of the quantity, or by the volume that it encloses. */
+  #levelControls(): TemplateResult {
+    const { state } = this.#store;
+    const shown = this.surface.shown;
+    const enclosed = Number((shown?.enclosed ?? state.enclosed).toPrecision(3));
+    const set = (level: number) => this.#store.set({ level: Number(level.toPrecision(6)) });
+    return html`
+      ${shown === null ? nothing : number("level", "Value", Number(shown.level.toPrecision(5)), {}, set)}
+      ${shown === null ? nothing : number("level-rms", "Over its rms", Number((shown.level / shown.rms).toPrecision(4)), {}, (parts) => set(parts * shown.rms))}
+      <label for="enclosed">
+        <span>Encloses <b>${enclosed} %</b> of the ${state.box === null ? "volume" : "part"}</span>
+        ${rangeInput("enclosed", enclosed, { min: 0.5, max: 60, step: 0.5 }, (part) => this.#store.set({ enclosed: part, level: null }))}
+      </label>
     `;
   }
 
@@ -384,19 +428,12 @@ export class SceneFigure {
   }
 }
 
-/** The scale from the least to the greatest value of the second quantity on a surface; null without one. */
-function tintScale({ state: { tint }, tints }: ShownSurface, planes: ColourScale, field: string): ColourScale | null {
-  if (tint === "none" || tints.length === 0) return null;
-  if (tint === field) return planes;
-  let low = Number.POSITIVE_INFINITY;
-  let high = Number.NEGATIVE_INFINITY;
-  for (const value of tints) {
-    if (value < low) low = value;
-    if (value > high) high = value;
-  }
-  const usual = mapName("auto", [low, high]);
-  const name = usual === planes.name ? OTHER_MAPS[usual === "RdBu" ? 1 : 0] : usual;
-  return makeScale(name, [low, high], false, []);
+/** The scale from the least to the greatest of some values, in a map that no other scale has. */
+function otherScale(values: Float32Array, taken: readonly ColourScale[]): ColourScale {
+  const { low, high } = extremesOf(values);
+  const maps = low < 0 && high > 0 ? DIVERGING : SEQUENTIAL;
+  const name = maps.find((map) => taken.every((scale) => scale.name !== map)) ?? maps[0];
+  return makeScale(name, [low, high], 0, []);
 }
 
 /** Red, green and blue of each vertex. */

@@ -34,12 +34,12 @@ import {
   WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
-import { colourStep, colourTable } from "../../colour-map.js";
 import type { Trajectories } from "../state/api.js";
 import type { DomainBox } from "../state/domain-box.js";
 import type { AxisFacts } from "../state/facts.js";
 import type { PlaneWindow } from "../state/plane-geometry.js";
-import { extremesOf, type PathSegments, pathSegments } from "./path-segments.js";
+import { type ColourScale, pixelOf } from "./colour-scale.js";
+import { type PathSegments, pathSegments } from "./path-segments.js";
 import type { SchemeColours } from "./scheme-colours.js";
 import { linearTicks } from "./ticks.js";
 
@@ -176,8 +176,8 @@ export class BoxScene {
     return (value - first - length / 2) * this.#scale;
   }
 
-  /** Draws paths of particles instead of those before; null draws none. */
-  setPaths(trajectories: Trajectories | null): void {
+  /** Draws paths of particles instead of those before, in the colours of a scale if there is one; null draws none. */
+  setPaths(trajectories: Trajectories | null, scale: ColourScale | null = null): void {
     this.#drop(this.#paths);
     this.#drop(this.#heads);
     this.#paths = this.#heads = this.#segments = null;
@@ -190,7 +190,7 @@ export class BoxScene {
     const positions = segments.positions.map((value, i) =>
       Number.isNaN(value) ? OUT_OF_SIGHT : this.#place(value, i % 3),
     );
-    const geometry = () => pathGeometry(positions, trajectories);
+    const geometry = () => pathGeometry(positions, trajectories, scale);
     this.#paths = new LineSegments(geometry(), pathMaterial(times.length));
     this.#paths.geometry.setIndex(new BufferAttribute(segments.pairs, 1));
     this.#heads = new Points(geometry(), pathMaterial(times.length));
@@ -454,9 +454,11 @@ function unitVector(index: number): Vector3 {
  * Positions of all records with a colour for each particle, or by the quantity along the paths, grey once it has left,
  * and the number of each record.
  */
-function pathGeometry(positions: Float32Array, { particles, times, exits, values }: Trajectories): BufferGeometry {
-  const [low, high] = values === null ? [0, 0] : extremesOf(values);
-  const colours = colourTable("plasma");
+function pathGeometry(
+  positions: Float32Array,
+  { particles, times, exits, values }: Trajectories,
+  scale: ColourScale | null,
+): BufferGeometry {
   const count = particles * times.length;
   const tints = new Float32Array(3 * count);
   const record = new Float32Array(count);
@@ -465,11 +467,12 @@ function pathGeometry(positions: Float32Array, { particles, times, exits, values
     const particle = i % particles;
     record[i] = Math.floor(i / particles);
     const left = exits[particle] <= times[record[i]];
-    if (values === null || left) tint.setHSL((particle / particles) * 0.85, left ? 0 : 0.8, 0.55, SRGBColorSpace);
+    if (values === null || scale === null || left)
+      tint.setHSL((particle / particles) * 0.85, left ? 0 : 0.8, 0.55, SRGBColorSpace);
     else {
-      const step = 3 * colourStep((values[particle * times.length + record[i]] - low) / (high - low || 1));
-      const [r, g, b] = colours.subarray(step, step + 3);
-      tint.setRGB(r / 255, g / 255, b / 255, SRGBColorSpace);
+      const pixel = pixelOf(scale, values[particle * times.length + record[i]]);
+      const [r, g, b] = [0, 8, 16].map((shift) => ((pixel >> shift) & 255) / 255);
+      tint.setRGB(r, g, b, SRGBColorSpace);
     }
     tints.set([tint.r, tint.g, tint.b], 3 * i);
   }

@@ -3,9 +3,17 @@ import { html, nothing, render, type TemplateResult } from "lit-html";
 import { createRef, ref } from "lit-html/directives/ref.js";
 import { shortestFloat32, shortText, withoutNoise } from "../../float32/format.js";
 import { quantityOf, unitOf } from "../../quantities.js";
+import { extremesCall, type FieldMoments } from "../state/analyses.js";
 import type { Slice } from "../state/api.js";
-import type { LatestRequest } from "../state/latest-request.js";
-import { AXES, type AxisName, fittingSide, type PlaneWindow, USUAL_SAMPLES } from "../state/plane-geometry.js";
+import { LatestRequest } from "../state/latest-request.js";
+import {
+  AXES,
+  type AxisName,
+  coordinateOf,
+  fittingSide,
+  type PlaneWindow,
+  USUAL_SAMPLES,
+} from "../state/plane-geometry.js";
 import {
   comparedView,
   describeOptions,
@@ -17,21 +25,33 @@ import {
 } from "../state/queries.js";
 import { RESOLUTIONS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
-import { barLegend } from "./colour-bar.js";
-import { type ColourScale, makeScale, mapName, rangeFor, type ValueRange } from "./colour-scale.js";
+import { barLegend, RANGE_RULES } from "./colour-bar.js";
+import {
+  type ColourScale,
+  type HeldRange,
+  joinRanges,
+  makeScale,
+  mapName,
+  rangeFor,
+  rangeOf,
+  type ValueRange,
+} from "./colour-scale.js";
 import { DataTable } from "./data-table.js";
 import { saveFigure } from "./figure-file.js";
 import { PlaneFigure, type ShownPlane, stretchingScale, ZOOM_STEP } from "./plane-figure.js";
-import { coordinateOf } from "./plane-samples.js";
 import { Player } from "./player.js";
 import { sliceTable } from "./slice-table.js";
 import { type Fitting, statusBar } from "./status-bar.js";
+import { linearTicks } from "./ticks.js";
 
 /**
  * Shortest time from one text of the read-out to the next while the pointer moves, in milliseconds: people do not read
  * faster, and new text costs more than all the rest of a move.
  */
 const READOUT_MS = 50;
+
+/** Pixels of the arrow that tells the speed of arrows, at most. */
+const ARROW_LEGEND = 60;
 
 /** Stored times at most whose kept planes the range of all times takes in. */
 const MOST_HELD = 256;
@@ -47,12 +67,6 @@ export function isCurrent(
 /** The colour bar of the layer that shows stretching. */
 function stretchingLegend(slice: Slice | null): TemplateResult | typeof nothing {
   return slice === null ? nothing : barLegend(stretchingScale(slice), "Over it: finite-time Lyapunov exponent, 1/time");
-}
-
-/** The range from the lowest to the highest end of several; 0 to 0 of none. */
-function joinRanges(ranges: readonly ValueRange[]): ValueRange {
-  if (ranges.length === 0) return [0, 0];
-  return [Math.min(...ranges.map(([low]) => low)), Math.max(...ranges.map(([, high]) => high))];
 }
 
 /** The view of a plane across another axis, through the probe. */
@@ -71,18 +85,26 @@ export class SliceFigure {
   #active: PlaneFigure;
   #scale: ColourScale | null = null;
   #scaled: readonly unknown[] = [];
-  #held: { readonly key: string; readonly range: ValueRange } = { key: "", range: [0, 0] };
+  #held: { readonly key: string; readonly range: HeldRange } = { key: "", range: joinRanges([]) };
+  /** The extremes of the planes over all stored times, which are asked for when time plays. */
+  readonly #everyTime: LatestRequest<{ readonly key: string; readonly range: HeldRange }>;
   readonly #readout = createRef<HTMLElement>();
   #readAt = Number.NEGATIVE_INFINITY;
+  #askedFor = "";
   #reading: ReturnType<typeof setTimeout> | null = null;
 
   /** @param othersCurrent whether everything else on the page shows the time of the view */
   constructor(store: ViewStore, othersCurrent: () => boolean, render: () => void) {
     this.#store = store;
     this.#render = render;
+    this.#everyTime = new LatestRequest(render);
     const played = {
       views: () => this.planes.map((plane) => plane.wanted),
-      isCurrent: () => this.planes.every(({ request }) => isCurrent(request, store)) && othersCurrent(),
+      isCurrent: () =>
+        !this.#everyTime.status.running &&
+        this.planes.every(({ request }) => isCurrent(request, store)) &&
+        othersCurrent(),
+      started: () => this.#askEveryTime(),
     };
     this.player = new Player(store, played, render);
     const make = (
@@ -143,11 +165,13 @@ export class SliceFigure {
       this.#active = this.#linked.get(this.#store.state.axis) ?? this.#single;
     }
     for (const plane of this.planes) plane.refresh();
+    if (this.player.playing) this.#askEveryTime();
     this.player.prefetch();
   }
 
   invalidate(): void {
     this.#store.slices.clear();
+    this.#askedFor = "";
     for (const plane of [this.#single, ...this.#linked.values()]) plane.invalidate();
   }
 
@@ -155,6 +179,8 @@ export class SliceFigure {
   clear(): void {
     this.player.stop();
     this.#windows.clear();
+    this.#everyTime.clear();
+    this.#askedFor = "";
     for (const plane of [this.#single, ...this.#linked.values()]) {
       plane.request.clear();
       plane.invalidate();
@@ -170,7 +196,7 @@ export class SliceFigure {
   get scale(): ColourScale {
     const { state } = this.#store;
     const shown = this.planes.flatMap((plane) => plane.request.value ?? []);
-    const key = [state.map, state.scaling, state.range, ...shown];
+    const key = [state.map, state.scaling, state.shape, state.range, this.#everyTime.value, ...shown];
     if (
       this.#scale !== null &&
       key.length === this.#scaled.length &&
@@ -180,25 +206,78 @@ export class SliceFigure {
     }
     const held = this.#hold(shown);
     const slices = shown.map(({ slice }) => slice);
-    const pictures = joinRanges(slices.map(({ low, high }) => [low, high]));
-    const name = mapName(state.map, state.range ?? (state.scaling === "auto" ? held : pictures));
-    const range = state.range ?? joinRanges(slices.map((slice) => rangeFor(name, state, held, slice)));
+    const log = state.shape === "log";
+    const pictures = joinRanges(slices.map((slice) => rangeOf(slice, log)));
+    const own = state.scaling === "auto" ? held : pictures;
+    const name = mapName(state.map, state.range ?? [own.low, own.high]);
+    const ranges = slices.map((slice) => rangeFor(name, state, held, slice));
+    const joined = joinRanges(ranges.map(([low, high]) => ({ low, high, least: 0 })));
+    const range: ValueRange = state.range ?? [joined.low, joined.high];
     this.#scaled = key;
-    this.#scale = makeScale(name, range, state.scaling === "log" && state.range === null, slices, this.#scale);
+    this.#scale = makeScale(name, range, own.least, slices, this.#scale);
     return this.#scale;
   }
 
-  /** The extremes of the planes over all times seen of the same view, and over those that are kept for playing. */
-  #hold(shown: readonly ShownPlane[]): ValueRange {
-    const { facts, slices } = this.#store;
-    const views = shown.map(({ state }) => ({ ...state, time: facts.times.first }));
-    const key = JSON.stringify(views.map((view) => planePaths(view, facts)));
+  /** The key of the range that a view keeps over its times. */
+  #heldKey(views: readonly ViewState[]): string {
+    const { facts } = this.#store;
+    return JSON.stringify(
+      views.map((view) => planePaths({ ...view, time: facts.times.first, overlay: "none" }, facts)),
+    );
+  }
+
+  /** Asks for the extremes of the planes over all stored times, so that the range stays while time plays. */
+  #askEveryTime(): void {
+    const { api, facts, state } = this.#store;
+    const views = this.planes.map((plane) => plane.wanted);
+    const key = this.#heldKey(views);
+    if (state.scaling !== "auto" || state.range !== null || key === this.#askedFor) return;
+    this.#askedFor = key;
+    const calls = views.map((view) => extremesCall(view, facts));
+    if (calls.includes(null)) return;
+    void this.#everyTime.run(async (signal) => {
+      const answers = await Promise.all(
+        calls.map((body) => api.analysis(facts.name, "statistics", body ?? {}, signal)),
+      );
+      const ranges = answers.flatMap(({ results = [] }): HeldRange[] => {
+        const { min, max } = results[0] as FieldMoments;
+        return min === null || max === null ? [] : [{ low: min, high: max, least: 0 }];
+      });
+      return { key, range: joinRanges(ranges) };
+    });
+  }
+
+  /** The values that the range is taken from, in words. */
+  get rule(): string {
+    const { range, scaling } = this.#store.state;
+    if (range !== null) return RANGE_RULES.fixed;
+    const count = this.#store.facts.times.count;
+    if (scaling !== "auto" || count < 2) return RANGE_RULES[count < 2 && scaling === "auto" ? "picture" : scaling];
+    return this.#everyTime.value?.key === this.#held.key ? RANGE_RULES.auto : `${RANGE_RULES.auto} seen`;
+  }
+
+  /**
+   * The extremes of the planes over all times: of the stored nodes if these were asked for; or else over the times seen
+   * of the same view, and over those that are kept for playing.
+   */
+  #hold(shown: readonly ShownPlane[]): HeldRange {
+    const { facts, slices, state } = this.#store;
+    const log = state.shape === "log";
+    const views = shown.map(({ state: own }) => ({ ...own, time: facts.times.first }));
+    const key = this.#heldKey(views);
+    const every = this.#everyTime.value;
+    if (every?.key === key) {
+      const least = log ? joinRanges(shown.map(({ slice }) => rangeOf(slice, true))).least : 0;
+      const known = this.#held.key === key && this.#held.range.least > 0 ? this.#held.range.least : least;
+      this.#held = { key, range: { ...every.range, least: known } };
+      return this.#held.range;
+    }
     const before = this.#held.key === key ? [this.#held.range] : [];
     const kept = views
       .filter((view) => comparedView(view) === null)
       .flatMap((view) => facts.times.stored.slice(0, MOST_HELD).map((time) => ({ ...view, time: withoutNoise(time) })))
       .flatMap((view) => slices.glance(planePaths(view, facts).main) ?? []);
-    const seen = [...kept, ...shown.map(({ slice }) => slice)].map(({ low, high }) => [low, high] as const);
+    const seen = [...kept, ...shown.map(({ slice }) => slice)].map((slice) => rangeOf(slice, log));
     this.#held = { key, range: joinRanges([...before, ...seen]) };
     return this.#held.range;
   }
@@ -218,12 +297,52 @@ export class SliceFigure {
           <output id="slice-readout" aria-live="off" ${ref(this.#readout)}></output>
           ${this.#buttons()}
         </div>
-        ${barLegend(this.scale, unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}`, this.#hasGaps())}
-        ${stretchingLegend(shown?.stretching ?? null)}
-        ${this.player.view()} ${statusBar("slice", this.plane.request, undefined, (most) => this.#fitting(most))}
+        ${barLegend(this.scale, unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}`, this.#hasGaps(), this.rule)}
+        ${stretchingLegend(shown?.stretching ?? null)} ${this.#arrowLegend()}
+        ${this.#markedNote()} ${this.player.view()} ${statusBar("slice", this.plane.request, undefined, (most) => this.#fitting(most))}
         ${this.#table.view("Values of the slice", () => sliceTable(shown?.slice ?? null))}
       </figure>
     `;
+  }
+
+  /** The conditions of the marked nodes, in words. */
+  #markedNote(): TemplateResult | typeof nothing {
+    const { brush } = this.#store.state;
+    const shown = this.planes.flatMap((plane) => plane.request.value?.marked ?? []);
+    if (brush.length === 0 || shown.length === 0) return nothing;
+    const [marked, among] = [
+      shown.reduce((sum, { places }) => sum + places.length / 2, 0),
+      shown.reduce((sum, { among: all }) => sum + all, 0),
+    ];
+    const conditions = brush.map(({ of, low, high }) => `${of} from ${shortText(low)} to ${shortText(high)}`);
+    const where =
+      shown.length > 1 ? "the planes" : `the plane ${this.plane.wanted.axis} = ${shortText(shown[0]?.at ?? 0)}`;
+    return html`<p class="note" id="marked-nodes">
+      ${marked} of ${among} nodes of ${where} have ${conditions.join(" and ")}: marked.
+      <button type="button" class="link" id="clear-brush" @click=${() => this.#store.set({ brush: [] })}>Unmark</button>
+    </p>`;
+  }
+
+  /** An arrow of a round speed with that speed, for each plane. */
+  #arrowLegend(): TemplateResult | typeof nothing {
+    if (this.#store.state.overlay !== "arrows") return nothing;
+    const unit = unitOf(this.#store.facts, "velocity");
+    const legends = this.planes.flatMap((plane) => {
+      const one = plane.arrowSpeed(1);
+      if (one === 0) return [];
+      const speed = linearTicks(0, ARROW_LEGEND * one, 2).at(-1)?.value ?? 0;
+      const length = speed / one;
+      const name = this.planes.length === 1 ? "" : `${plane.wanted.axis}: `;
+      return [
+        html`<p class="note arrow-scale">
+          ${name}<svg width=${length + 2} height="10" aria-hidden="true">
+            <path d="M1 5H${length} M${length - 5} 1L${length} 5L${length - 5} 9"></path>
+          </svg>
+          ${shortText(speed)} ${unit}
+        </p>`,
+      ];
+    });
+    return html`<div class="bar-names">${legends}</div>`;
   }
 
   #planesView(): TemplateResult {

@@ -2,7 +2,7 @@
 import { html, type TemplateResult } from "lit-html";
 import { shortText } from "../../float32/format.js";
 import type { Slice } from "../state/api.js";
-import { coordinateOf } from "./plane-samples.js";
+import { coordinateOf } from "../state/plane-geometry.js";
 
 const TABLE_SIDE = 12;
 

@@ -14,10 +14,12 @@ export interface VolumeMessage {
   readonly tint: Float32Array | null;
 }
 
-/** Asks for the surface that encloses a percentage of the volume: where the values are largest, or smallest. */
+/** Asks for the surface of a value, or for the one that encloses the largest or smallest values. */
 export interface LevelMessage {
   readonly kind: "level";
   readonly id: number;
+  readonly level: number | null;
+  /** Percentage of the volume that is enclosed if no value is given. */
   readonly enclosed: number;
   readonly smallest: boolean;
 }
@@ -26,6 +28,10 @@ export interface LevelMessage {
 export interface SurfaceMessage extends Surface {
   readonly id: number;
   readonly level: number;
+  /** Percentage of the volume that it encloses. */
+  readonly enclosed: number;
+  /** Root mean square of the values. */
+  readonly rms: number;
 }
 
 /** Samples from which the level of a percentage is found; more would not move it visibly. */
@@ -34,6 +40,7 @@ const SORTED = 200_000;
 interface Kept extends BoxSamples {
   readonly tint: Float32Array | null;
   readonly sorted: Float32Array;
+  readonly rms: number;
 }
 
 /** Repeats the first layer of periodic axes behind the last, so that the surface closes. */
@@ -64,7 +71,25 @@ function keep({ counts, origin, spacing, periodic, values, tint }: VolumeMessage
     values: closed(values, counts, periodic),
     tint: tint === null ? null : closed(tint, counts, periodic),
     sorted: sorted.filter(Number.isFinite).sort(),
+    rms: rmsOf(values),
   };
+}
+
+/** The root mean square of the finite values. */
+function rmsOf(values: Float32Array): number {
+  let [sum, count] = [0, 0];
+  for (const value of values) {
+    if (!Number.isFinite(value)) continue;
+    sum += value * value;
+    count++;
+  }
+  return Math.sqrt(sum / count);
+}
+
+/** The part of all values that exceeds a level. */
+function partAbove(sorted: Float32Array, level: number): number {
+  const first = sorted.findIndex((value) => value > level);
+  return first < 0 ? 0 : (sorted.length - first) / sorted.length;
 }
 
 /** The value that a part of all values exceeds. */
@@ -82,9 +107,11 @@ function serve(post: (message: SurfaceMessage) => void): (message: VolumeMessage
     }
     if (kept === null) return;
     const part = message.smallest ? 1 - message.enclosed / 100 : message.enclosed / 100;
-    const level = levelAt(kept.sorted, part);
+    const level = message.level ?? levelAt(kept.sorted, part);
+    const above = 100 * partAbove(kept.sorted, level);
+    const enclosed = message.level === null ? message.enclosed : message.smallest ? 100 - above : above;
     const surface = marchingCubes(kept, level, kept.tint);
-    post({ ...surface, id: message.id, level });
+    post({ ...surface, id: message.id, level, enclosed, rms: kept.rms });
   };
 }
 

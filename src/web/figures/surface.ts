@@ -12,6 +12,9 @@ import workerAddress from "./surface-worker.ts?worker&url";
 export interface ShownSurface {
   readonly state: ViewState;
   readonly level: number;
+  /** Percentage of the volume inside, and the root mean square of the values. */
+  readonly enclosed: number;
+  readonly rms: number;
   /** Time from the arrival of the values, or from the choice of a level, to the surface. */
   readonly ms: number;
   readonly positions: Float32Array;
@@ -157,17 +160,19 @@ export class IsoSurface {
   }
 
   #levelKey(): string {
-    return `${this.#asked} ${this.#store.state.enclosed}`;
+    const { enclosed, level } = this.#store.state;
+    return `${this.#asked} ${level ?? `${enclosed} %`}`;
   }
 
   #ask(): void {
-    const { enclosed, surface } = this.#store.state;
-    const level = this.#levelKey();
-    if (level === this.#level || surface === "none") return;
-    this.#level = level;
+    const { enclosed, level, surface } = this.#store.state;
+    const key = this.#levelKey();
+    if (key === this.#level || surface === "none") return;
+    this.#level = key;
     const message: LevelMessage = {
       kind: "level",
       id: ++this.#asking,
+      level,
       enclosed,
       smallest: SMALLEST.includes(surface),
     };
@@ -178,17 +183,18 @@ export class IsoSurface {
     const volume = this.request.value?.volume;
     if (message.id !== this.#asking || volume === undefined || this.#queried === null) return;
     const ms = performance.now() - this.#since;
-    this.#shown = { ...message, ms, state: { ...this.#queried, enclosed: this.#store.state.enclosed } };
+    this.#shown = { ...message, ms, state: this.#queried };
     this.#render();
   }
 }
 
 /** The surface in words, with its level and unit. */
-export function describeSurface({ state, level }: ShownSurface, unit: string): string {
+export function describeSurface({ state, level, enclosed, rms }: ShownSurface, unit: string): string {
   if (state.surface === "none") return "";
   const { title } = quantityOf(state.surface);
   const sense = SMALLEST.includes(state.surface) ? "below" : "above";
   const value = `${Number(level.toPrecision(4))} ${unit}`.trim();
   const where = state.box === null ? "volume" : "part shown";
-  return `${title} = ${value}, ${state.enclosed} % of the ${where} lie ${sense}`;
+  const part = Number(enclosed.toPrecision(3));
+  return `${title} = ${value} (${Number((level / rms).toPrecision(3))} rms), ${part} % of the ${where} lie ${sense}`;
 }

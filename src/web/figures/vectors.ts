@@ -1,5 +1,6 @@
 /** This file draws the velocity in a plane: streamlines by line integral convolution, or arrows. */
-import type { SampleAxis, Slice } from "../state/api.js";
+import type { Slice } from "../state/api.js";
+import type { SampleAxis } from "../state/plane-geometry.js";
 import type { ViewState } from "../state/view-state.js";
 
 /** The components of the velocity along the columns and the rows of a plane. */
@@ -12,11 +13,36 @@ export interface PlaneVectors {
 const SIDE = 640;
 /** Steps of a streak on either side of a pixel, each one pixel long. */
 const STREAK = 14;
-/** Pixels from one arrow to the next. */
+/** Pixels from one arrow to the next, and the part of them that the longest arrow takes. */
 const ARROW_GAP = 32;
+const ARROW_FILLED = 0.9;
 
-/** Draws the overlay of a plane over the part of it that `slice` covers. */
-export function drawOverlay(vectors: PlaneVectors, kind: ViewState["overlay"], slice: Slice): HTMLCanvasElement {
+/** The largest speed in a plane. */
+export function fastestIn({ across, up }: PlaneVectors): number {
+  return across.values.reduce((most, u, i) => Math.max(most, Math.hypot(u, up.values[i]) || 0), 0);
+}
+
+/** The speed of an arrow whose length is `pixels` of the overlay. */
+export function speedOfArrow(fastest: number, pixels: number): number {
+  return (fastest * pixels) / (ARROW_GAP * ARROW_FILLED);
+}
+
+/** The way in which an overlay is laid over a picture: streaks keep the hue of what is below them. */
+export function blendOf(kind: ViewState["overlay"]): GlobalCompositeOperation {
+  return kind === "streamlines" ? "soft-light" : "source-over";
+}
+
+/**
+ * Draws the overlay of a plane over the part of it that `slice` covers.
+ *
+ * @param fastest the speed of the longest arrows
+ */
+export function drawOverlay(
+  vectors: PlaneVectors,
+  kind: ViewState["overlay"],
+  slice: Slice,
+  fastest: number,
+): HTMLCanvasElement {
   const canvas = document.createElement("canvas");
   const [w, h] = [slice.columns, slice.rows].map((axis) => axis.count * axis.spacing);
   canvas.width = Math.max(1, Math.round(SIDE * Math.min(1, w / h)));
@@ -24,7 +50,7 @@ export function drawOverlay(vectors: PlaneVectors, kind: ViewState["overlay"], s
   const context = canvas.getContext("2d");
   if (context === null) return canvas;
   const field = pixelVectors(vectors, canvas.width, canvas.height);
-  if (kind === "arrows") drawArrows(context, field);
+  if (kind === "arrows") drawArrows(context, field, fastest);
   else context.putImageData(convolve(field), 0, 0);
   return canvas;
 }
@@ -77,7 +103,8 @@ function noise(count: number): Float32Array {
 /**
  * Smears noise along the streamlines: line integral convolution.
  *
- * Source: Cabral and Leedom, SIGGRAPH 1993. The result is light and dark with an opacity that leaves the colours below.
+ * Source: Cabral and Leedom, SIGGRAPH 1993. The result is grey about the middle, which soft light leaves as it is, so
+ * that a picture below keeps its hues, and its brightness on average.
  */
 function convolve({ width, height, across, down }: PixelVectors): ImageData {
   const grain = noise(width * height);
@@ -102,21 +129,23 @@ function convolve({ width, height, across, down }: PixelVectors): ImageData {
           count++;
         }
       }
-      // The mean of n grains scatters by 1 / sqrt(12 n): stretched to the whole range from dark to light.
-      const light = (sum / count - 0.5) * Math.sqrt(12 * count) * 0.5;
+      // The mean of n grains scatters by 1 / sqrt(12 n): stretched to the range from dark to light.
+      const light = (sum / count - 0.5) * Math.sqrt(12 * count);
       const pixel = 4 * (y * width + x);
       const known = Number.isFinite(across[y * width + x]) && Number.isFinite(down[y * width + x]);
-      data[pixel] = data[pixel + 1] = data[pixel + 2] = light > 0 ? 255 : 0;
-      data[pixel + 3] = known ? Math.min(150, Math.abs(light) * 120) : 0;
+      data[pixel] = data[pixel + 1] = data[pixel + 2] = 128 + Math.max(-120, Math.min(120, 75 * light));
+      data[pixel + 3] = known ? 255 : 0;
     }
   }
   return image;
 }
 
 /** Draws arrows whose length grows with the speed, black with a white rim. */
-function drawArrows(context: CanvasRenderingContext2D, { width, height, across, down }: PixelVectors): void {
-  let fastest = 0;
-  for (let i = 0; i < across.length; i++) fastest = Math.max(fastest, Math.hypot(across[i], down[i]) || 0);
+function drawArrows(
+  context: CanvasRenderingContext2D,
+  { width, height, across, down }: PixelVectors,
+  fastest: number,
+): void {
   if (fastest === 0) return;
   context.lineCap = "round";
   for (const [style, thick] of [
@@ -129,7 +158,7 @@ function drawArrows(context: CanvasRenderingContext2D, { width, height, across, 
     for (let y = ARROW_GAP / 2; y < height; y += ARROW_GAP) {
       for (let x = ARROW_GAP / 2; x < width; x += ARROW_GAP) {
         const at = Math.floor(y) * width + Math.floor(x);
-        const [u, v] = [across[at], down[at]].map((value) => (value / fastest) * ARROW_GAP * 0.9);
+        const [u, v] = [across[at], down[at]].map((value) => (value / fastest) * ARROW_GAP * ARROW_FILLED);
         if (!Number.isFinite(u + v)) continue;
         const [x0, y0, x1, y1] = [x - u / 2, y - v / 2, x + u / 2, y + v / 2];
         context.moveTo(x0, y0);

@@ -8,7 +8,6 @@ import { fileName } from "../figures/figure-file.js";
 import { choose } from "../figures/inputs.js";
 import { exitAt, type Launched, type ParticlesFigure } from "../figures/particles-figure.js";
 import type { ShownPlane } from "../figures/plane-figure.js";
-import { coordinateOf } from "../figures/plane-samples.js";
 import { saveFile } from "../figures/save-file.js";
 import type { SliceFigure } from "../figures/slice-figure.js";
 import { curl } from "../recipes/curl.js";
@@ -17,9 +16,9 @@ import { python } from "../recipes/python.js";
 import type { Endpoint, Recipe } from "../recipes/recipe.js";
 import { soapXml } from "../recipes/soap-xml.js";
 import { typescript } from "../recipes/typescript.js";
-import { addressOf } from "../state/api.js";
+import { addressOf, isServicePath } from "../state/api.js";
 import type { Catalogue, DatasetFacts } from "../state/facts.js";
-import { AXES } from "../state/plane-geometry.js";
+import { AXES, coordinateOf } from "../state/plane-geometry.js";
 import {
   comparedView,
   optionText,
@@ -239,7 +238,7 @@ function sliceRecipes({ slice, state }: ShownPlane, facts: DatasetFacts, { scale
   const parts = compared === null ? [state] : [state, compared];
   return parts.map((view, i) => ({
     query: planeQuery(view, slice),
-    get: slicePathOf(view, facts),
+    ...(isServicePath(slicePathOf(view, facts)) ? { get: slicePathOf(view, facts) } : {}),
     ...(compared === null ? { picture: `&map=${scale.name}${range}` } : {}),
     note: compared === null ? noteOf(view) : `${i + 1} of 2, ${shownName(state)} = 1 minus 2: ${noteOf(view)}`,
   }));

@@ -6,7 +6,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { shortText, withoutNoise } from "../../float32/format.js";
 import { quantityOf, unitOf } from "../../quantities.js";
-import { choose, tellCorrection } from "../figures/inputs.js";
+import { choose, number, tellCorrection } from "../figures/inputs.js";
 import { drawJoint, type JointCounts } from "../figures/joint-figure.js";
 import { Plot, type PlottedCurves } from "../figures/plot.js";
 import { saveFile } from "../figures/save-file.js";
@@ -31,7 +31,7 @@ import {
 import { LatestRequest } from "../state/latest-request.js";
 import { AXES } from "../state/plane-geometry.js";
 import { comparedView } from "../state/queries.js";
-import type { ViewState } from "../state/view-state.js";
+import type { NodeCondition, ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 
 /** An answer with what asked for it. */
@@ -171,6 +171,47 @@ export class StatisticsPanel {
     `;
   }
 
+  /** What a part of a chart is a condition on; null if its axis has no nodes. */
+  #brushed({ show, along, on }: AnalysisChoice, state: ViewState): NodeCondition["of"] | null {
+    if (show === "distribution") return state.field;
+    if (show === "profile") return along;
+    return show === "conditional" ? (on as NodeCondition["of"]) : null;
+  }
+
+  #mark(...brush: readonly NodeCondition[]): void {
+    const rounded = (value: number) => Number(value.toPrecision(5));
+    this.#store.set({
+      brush: brush.map(({ of, low, high }) => ({ of, low: rounded(low), high: rounded(high) })),
+    });
+  }
+
+  /** Fields that mark nodes in the picture, for those who do not drag. */
+  #brushControls(choice: AnalysisChoice): TemplateResult | typeof nothing {
+    const of = this.#brushed(choice, this.#store.state);
+    const x = this.request.value?.curves?.x ?? [];
+    if (of === null || x.length === 0) return nothing;
+    const [marked] = this.#store.state.brush.filter((condition) => condition.of === of);
+    const [low, high] = [marked?.low ?? (x[0] as number), marked?.high ?? (x.at(-1) as number)];
+    return html`<div class="row" id="brush">
+      <span class="note">Drag in the chart to mark its nodes in the picture, or</span>
+      ${number("brush-low", `mark ${of} from`, Number(low.toPrecision(5)), {}, (value) => this.#mark({ of, low: value, high }))}
+      ${number("brush-high", "to", Number(high.toPrecision(5)), {}, (value) => this.#mark({ of, low, high: value }))}
+    </div>`;
+  }
+
+  /** The joint distribution, in which dragging marks nodes. */
+  #joint(counts: JointCounts): TemplateResult {
+    const range = (name: "R" | "Q") => this.#store.state.brush.find(({ of }) => of === name);
+    const [r, q] = [range("R"), range("Q")];
+    const part = r === undefined || q === undefined ? null : ([r.low, r.high, q.low, q.high] as const);
+    return html`
+      ${drawJoint(counts, part, ([r0, r1, q0, q1]) =>
+        this.#mark({ of: "R", low: r0, high: r1 }, { of: "Q", low: q0, high: q1 }),
+      )}
+      <p class="note">Drag a rectangle to mark its nodes in the picture.</p>
+    `;
+  }
+
   /** Stored quantities that means can be conditioned on. */
   #conditions(): readonly string[] {
     const stored = (name: string) => ({ ux: "velocity", uy: "velocity", uz: "velocity", p: "pressure" })[name] ?? name;
@@ -184,10 +225,10 @@ export class StatisticsPanel {
     return html`
       <p class="note" id="analysis-of">${partText(state, this.#store.facts, choice, time)}${weights}.</p>
       ${choice.show === "distribution" ? this.#moments(answered) : nothing}
-      ${choice.show === "invariants" ? drawJoint(answer.results?.[0] as JointCounts) : nothing}
+      ${choice.show === "invariants" ? this.#joint(answer.results?.[0] as JointCounts) : nothing}
       ${choice.show === "structures" ? this.#structures(answered) : nothing}
       ${choice.show === "energy" ? scales(answer) : nothing}
-      ${curves === null ? nothing : this.#chart(`${ANALYSES[choice.show]}: ${curves.yLabel}`)}
+      ${curves === null ? nothing : this.#chart(`${ANALYSES[choice.show]}: ${curves.yLabel}`)} ${this.#brushControls(choice)}
       <details class="data">
         <summary>The call behind it</summary>
         <pre id="analysis-call">POST api/datasets/${state.dataset}/${asked.call}
@@ -300,8 +341,11 @@ ${JSON.stringify(asked.body)}</pre>
   /** The curves of an answer; null if it has none. */
   #curvesOf(done: Omit<Answered, "curves">): PlottedCurves | null {
     const { show } = done.choice;
-    if (show === "distribution") return this.#densityOf(done);
-    if (show === "profile" || show === "conditional") return this.#meansOf(done);
+    const of = this.#brushed(done.choice, done.state);
+    const brush = of === null ? {} : { brush: (low: number, high: number) => this.#mark({ of, low, high }) };
+    const brushed = (curves: PlottedCurves | null) => curves && { ...curves, ...brush };
+    if (show === "distribution") return brushed(this.#densityOf(done));
+    if (show === "profile" || show === "conditional") return brushed(this.#meansOf(done));
     return show === "energy" || show === "spectrum" ? this.#spectrumOf(done) : null;
   }
 

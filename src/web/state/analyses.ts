@@ -45,6 +45,8 @@ export interface FieldMoments {
   readonly flatness: number;
   readonly count: number;
   readonly missing: number;
+  readonly min: number | null;
+  readonly max: number | null;
 }
 
 interface ExtremeNode {
@@ -110,21 +112,29 @@ export function nodeNear({ coordinates, first, nodes, spacing }: AxisFacts, plac
   return places.reduce((best, node) => (Math.abs(node - place) < Math.abs(best - place) ? node : best));
 }
 
-/** The region of the plane of nodes that is nearest to the plane shown, within its window. */
-function planeRegion(state: ViewState, facts: DatasetFacts): { origin: number[]; extent: number[] } {
+/** The nodes of an axis on either side of a place; the first and the last of all are the ends. */
+function nodesAround({ coordinates, first, nodes, spacing }: AxisFacts, place: number): readonly [number, number] {
+  const places = coordinates ?? Array.from({ length: nodes }, (_, i) => first + i * spacing);
+  const below = places.findLast((node) => node <= place) ?? first;
+  return [below, places.find((node) => node >= place) ?? below];
+}
+
+/** The region of the plane of nodes that is nearest to the plane shown, within its window; or those on both sides. */
+function planeRegion(state: ViewState, facts: DatasetFacts, both = false): { origin: number[]; extent: number[] } {
   const [left, right, bottom, top] = state.window ?? wholePlane(facts, state.axis);
   const [columns] = sidesOf(state.axis);
   const sides = AXES.map((name): readonly [number, number] => {
     if (name !== state.axis) return name === columns ? [left, right] : [bottom, top];
     const axis = axisOf(facts, name);
     const node = nodeNear(axis, state.at);
-    return [node, node + (axis.periodic ? axis.spacing / 2 : 0)];
+    const [from, to] = both ? nodesAround(axis, state.at) : [node, node];
+    return [from, to + (axis.periodic ? axis.spacing / 2 : 0)];
   });
   return { origin: sides.map(([from]) => from), extent: sides.map(([from, to]) => to - from) };
 }
 
 /** Differences between nodes of the accuracy that the view uses. */
-function differencesOf({ derivatives }: ViewState): string {
+export function differencesOf({ derivatives }: ViewState): ViewState["derivatives"] {
   return /^None_Fd[468]$/.test(derivatives) ? derivatives : "None_Fd4";
 }
 
@@ -194,6 +204,19 @@ export function analysisCall(state: ViewState, facts: DatasetFacts, choice: Anal
     },
   };
   return calls[choice.show]();
+}
+
+/** Nodes of all times at most that are searched for the extremes of a plane. */
+const MOST_SEARCHED = 50_000_000;
+
+/** The call for the extremes of a plane over all stored times; null if its values are none of single nodes. */
+export function extremesCall(state: ViewState, facts: DatasetFacts): AnalysisCall["body"] | null {
+  const { stored } = facts.times;
+  const nodes = facts.axes.reduce((product, axis) => product * (axis.name === state.axis ? 2 : axis.nodes), 1);
+  const known = quantityOf(state.field).expression !== null && state.compare === "none";
+  if (!known || stored.length < 2 || nodes * stored.length > MOST_SEARCHED) return null;
+  const region = planeRegion(state, facts, true);
+  return { times: stored, derivatives: differencesOf(state), region, reduce: [{ moments: state.field }] };
 }
 
 /** The call for the node of the strongest vortex of a frame: the one of the highest second invariant Q. */

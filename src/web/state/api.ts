@@ -1,8 +1,9 @@
 /** The API client asks the service's HTTP interface, always relative to the page, so that it works below any path. */
 import { RECORDS } from "../../operations.js";
+import { type QuantityName, quantityOf } from "../../quantities.js";
 import type { AnalysisCall, ShownAnswer } from "./analyses.js";
 import type { Catalogue, DatasetFacts } from "./facts.js";
-import { sidesOf } from "./plane-geometry.js";
+import { AXES, coordinateOf, extremesOf, type SampleAxis, sidesOf } from "./plane-geometry.js";
 import { operationOf, type PointQuery, type StretchingQuery, type Tracking } from "./point-query.js";
 
 /** A refusal of the service with its public code; status 0 if there was no answer. */
@@ -54,14 +55,6 @@ export interface Trajectories {
   readonly exits: Float32Array;
   /** The quantity at `values[particle * times.length + record]`; null if none was asked. */
   readonly values: Float32Array | null;
-}
-
-/** Equally spaced samples along an axis. */
-export interface SampleAxis {
-  readonly axis: "x" | "y" | "z";
-  readonly count: number;
-  readonly origin: number;
-  readonly spacing: number;
 }
 
 /** Values on equally spaced samples, the last axis fastest, with their finite extremes. */
@@ -123,6 +116,42 @@ function datasetPath(name: string): string {
 /** Path and query string of a slice below the service's root. */
 export function slicePath(dataset: string, query: Readonly<Record<string, string>>): string {
   return `${datasetPath(dataset)}/slice?${new URLSearchParams(query)}`;
+}
+
+/** A plane at stretched nodes, which no slice has: it is asked for as points. */
+export interface NodePlane {
+  readonly query: Omit<PointQuery, "points">;
+  readonly field: QuantityName;
+  readonly axis: SampleAxis["axis"];
+  readonly at: number;
+  readonly columns: SampleAxis;
+  readonly rows: SampleAxis;
+}
+
+/** The beginning of what stands for the path of a plane at stretched nodes. */
+const AT_NODES = "nodes:";
+
+/** The path of a plane at stretched nodes, by which it is kept. */
+export function nodePath(plane: NodePlane): string {
+  return AT_NODES + JSON.stringify(plane);
+}
+
+/** Whether a path is one of the service. */
+export function isServicePath(path: string): boolean {
+  return !path.startsWith(AT_NODES);
+}
+
+/** The points of a plane, row by row. */
+export function planePoints({ axis, at, columns, rows }: Omit<NodePlane, "query" | "field">): Float32Array {
+  const points = new Float32Array(3 * rows.count * columns.count);
+  const [normal, across, up] = [axis, columns.axis, rows.axis].map((name) => AXES.indexOf(name));
+  for (let i = 0; i < points.length / 3; i++) {
+    const row = Math.floor(i / columns.count);
+    points[3 * i + normal] = at;
+    points[3 * i + up] = coordinateOf(rows, row);
+    points[3 * i + across] = coordinateOf(columns, i - row * columns.count);
+  }
+  return points;
 }
 
 /** Path and query string of a volume below the service's root. */
@@ -358,16 +387,25 @@ export class ApiClient {
       const spacing = window.extent[i] / plane.count[i];
       return { axis, count: plane.count[i], origin: window.origin[i] + spacing / 2, spacing };
     });
-    const finite = values.filter(Number.isFinite);
-    const [low, high] = [Math.min, Math.max].map((end) => finite.reduce((a, b) => end(a, b), finite[0] ?? 0));
-    return { rows, columns, values, low, high };
+    return { rows, columns, values, ...extremesOf(values) };
   }
 
   /** Asks for a plane of values by its path, see `slicePath`. */
   async slice(path: string, signal: AbortSignal): Promise<Slice> {
+    if (!isServicePath(path)) return this.#atNodes(JSON.parse(path.slice(AT_NODES.length)) as NodePlane, signal);
     const { axes, ...samples } = await this.#samples(path, signal);
     const [rows, columns] = axes;
     return { rows, columns, ...samples };
+  }
+
+  /** Asks for a plane at stretched nodes. */
+  async #atNodes(plane: NodePlane, signal: AbortSignal): Promise<Slice> {
+    const { columns, rows, field } = plane;
+    const { components, values: records } = await this.records({ ...plane.query, points: planePoints(plane) }, signal);
+    const { of } = quantityOf(field);
+    const count = columns.count * rows.count;
+    const values = Float32Array.from({ length: count }, (_, i) => of(records, i * components.length));
+    return { columns, rows, values, ...extremesOf(values) };
   }
 
   /** Asks for a box of values by its path, see `volumePath`. */

@@ -72,6 +72,11 @@ export function axisOf(facts: DatasetFacts, name: string): AxisFacts {
   return facts.axes.find((axis) => axis.name === name) as AxisFacts;
 }
 
+/** The period of an axis; 0 if it is not periodic. */
+export function periodOf({ periodic, length, nodes }: AxisFacts): number {
+  return periodic && nodes > 1 ? length : 0;
+}
+
 /** The upper end of an axis: the end of its period, or its last node. */
 export function endOf(axis: AxisFacts): number {
   return axis.first + axis.length;

@@ -15,6 +15,31 @@ export interface Rectangle {
   readonly height: number;
 }
 
+/** Samples along an axis: equally spaced, or at the coordinates that are listed. */
+export interface SampleAxis {
+  readonly axis: AxisName;
+  readonly count: number;
+  readonly origin: number;
+  readonly spacing: number;
+  readonly coordinates?: readonly number[];
+}
+
+/** The coordinate of a sample, rounded as the service rounds it. */
+export function coordinateOf({ origin, spacing, coordinates }: SampleAxis, index: number): number {
+  return Math.fround(coordinates?.[index] ?? origin + index * spacing);
+}
+
+/** The least and the largest finite number of some values; 0 and 0 if there is none. */
+export function extremesOf(values: Float32Array): { readonly low: number; readonly high: number } {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const value of values) {
+    if (!Number.isFinite(value)) continue;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return low > high ? { low: 0, high: 0 } : { low, high };
+}
+
 /** Most samples along a side of a picture. */
 const MOST_SAMPLES = 1024;
 
@@ -111,7 +136,22 @@ export function sampleWindow(facts: DatasetFacts, axis: AxisName, window: PlaneW
   return { window, counts: [count(budget * root), count(budget / root)] };
 }
 
-function isStretched(axis: AxisFacts): boolean {
+/** The nodes of an axis inside a part of it, at least the nearest one. */
+export function nodeAxis(axis: AxisFacts, low: number, high: number): SampleAxis {
+  const { name, spacing, coordinates } = axis;
+  if (coordinates === undefined) {
+    const [begin, , count] = nodesWithin(axis, low, high);
+    return { axis: name, count, origin: begin + spacing / 2, spacing };
+  }
+  const middle = (low + high) / 2;
+  const nearest = coordinates.reduce((best, node) => (Math.abs(node - middle) < Math.abs(best - middle) ? node : best));
+  const inside = coordinates.filter((node) => node >= low && node <= high);
+  const places = inside.length === 0 ? [nearest] : inside;
+  return { axis: name, count: places.length, origin: places[0], spacing, coordinates: places };
+}
+
+/** Whether the nodes of an axis are not equally spaced. */
+export function isStretched(axis: AxisFacts): boolean {
   return axis.coordinates !== undefined;
 }
 

@@ -2,11 +2,12 @@
 import { shortestDecimal, shortestFloat32, shortText, withoutNoise } from "../../float32/format.js";
 import { DERIVATIVES, INTERPOLATIONS, type OperationName, type SpatialInterpolation } from "../../operations.js";
 import { type QuantityName, quantityOf } from "../../quantities.js";
-import { type Slice, slicePath } from "./api.js";
+import { differencesOf, nodeNear } from "./analyses.js";
+import { nodePath, planePoints, type Slice, slicePath } from "./api.js";
 import { axisOf, type DatasetFacts, hasOpenFaces, methodsOf, offers } from "./facts.js";
-import { AXES, fittingSide, sampleWindow, sidesOf, wholePlane } from "./plane-geometry.js";
+import { AXES, fittingSide, isStretched, nodeAxis, sampleWindow, sidesOf, wholePlane } from "./plane-geometry.js";
 import { operationOf, type PointQuery, type StretchingQuery, type Tracking } from "./point-query.js";
-import type { ViewState } from "./view-state.js";
+import { isOnAxis, type ViewState } from "./view-state.js";
 
 /** The spatial option in use for a quantity; null for a filtered one. */
 export function methodOf(state: ViewState): SpatialInterpolation | null {
@@ -55,7 +56,14 @@ export function sampleOptions(state: ViewState): Record<string, string> {
 
 /** The slice shown, as a path of the service. */
 export function slicePathOf(state: ViewState, facts: DatasetFacts, nodes: string = state.nodes): string {
-  const { window, counts } = sampleWindow(facts, state.axis, state.window ?? wholePlane(facts, state.axis), nodes);
+  const part = state.window ?? wholePlane(facts, state.axis);
+  const [across, rising] = sidesOf(state.axis).map((name) => axisOf(facts, name));
+  if (nodes === "grid" && (isStretched(across) || isStretched(rising))) {
+    const { points: _none, ...query } = fieldQuery(state, new Float32Array());
+    const [columns, rows] = [nodeAxis(across, part[0], part[1]), nodeAxis(rising, part[2], part[3])];
+    return nodePath({ query, field: state.field, axis: state.axis, at: state.at, columns, rows });
+  }
+  const { window, counts } = sampleWindow(facts, state.axis, part, nodes);
   const [left, right, bottom, top] = window.map(Math.fround);
   return slicePath(state.dataset, {
     ...sampleOptions(state),
@@ -135,8 +143,15 @@ export interface PlanePaths {
   readonly main: string;
   readonly other: string | null;
   readonly vectors: readonly [string, string] | null;
+  /** The quantities of the conditions on nodes, in their order, on the plane of nodes nearest to the one shown. */
+  readonly brushed: readonly string[];
   /** How much the flow stretches what starts there; null if that is not drawn. */
   readonly stretching: StretchingQuery | null;
+}
+
+/** The slices of a plane in the order in which its figure takes them. */
+export function slicesOf({ main, other, brushed, vectors }: PlanePaths): readonly string[] {
+  return [main, ...(other === null ? [] : [other]), ...brushed, ...(vectors ?? [])];
 }
 
 /** Particle steps that the page asks of a flow map, and what a step with its gradient counts as. */
@@ -166,6 +181,12 @@ function stretchingOf(state: ViewState, facts: DatasetFacts): StretchingQuery | 
   };
 }
 
+/** The view of the plane of nodes that is nearest to the one shown. */
+export function nodeView(state: ViewState, facts: DatasetFacts): ViewState {
+  const at = Math.fround(nodeNear(axisOf(facts, state.axis), state.at));
+  return { ...state, at, values: "None", derivatives: differencesOf(state), compare: "none" };
+}
+
 export function planePaths(state: ViewState, facts: DatasetFacts): PlanePaths {
   const other = comparedView(state);
   const drawn = (state.overlay === "streamlines" || state.overlay === "arrows") && offers(facts, "GetVelocity");
@@ -178,24 +199,16 @@ export function planePaths(state: ViewState, facts: DatasetFacts): PlanePaths {
     main: slicePathOf(state, facts),
     other: other === null ? null : slicePathOf(other, facts),
     vectors: drawn ? [component(columns), component(rows)] : null,
+    brushed: state.brush
+      .filter((condition) => !isOnAxis(condition))
+      .map(({ of }) => slicePathOf({ ...nodeView(state, facts), field: of as QuantityName }, facts, "grid")),
     stretching: stretchingOf(state, facts),
   };
 }
 
 /** The same plane as points of an operation, for clients that speak SOAP. */
 export function planeQuery(state: ViewState, slice: Slice): PointQuery {
-  const { rows, columns } = slice;
-  const points = new Float32Array(3 * rows.count * columns.count);
-  const axis = AXES.indexOf(state.axis);
-  const across = AXES.indexOf(columns.axis);
-  const up = AXES.indexOf(rows.axis);
-  for (let i = 0; i < points.length / 3; i++) {
-    const row = Math.floor(i / columns.count);
-    points[3 * i + axis] = state.at;
-    points[3 * i + up] = rows.origin + row * rows.spacing;
-    points[3 * i + across] = columns.origin + (i - row * columns.count) * columns.spacing;
-  }
-  return fieldQuery(state, points);
+  return fieldQuery(state, planePoints({ ...slice, axis: state.axis, at: state.at }));
 }
 
 function fieldQuery(state: ViewState, points: Float32Array, time: number | readonly number[] = state.time): PointQuery {

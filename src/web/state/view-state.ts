@@ -17,8 +17,10 @@ export const LANGUAGES = ["python", "curl", "soap", "matlab", "typescript"] as c
 export const SUBJECTS = ["slice", "probe", "profile", "series", "particles"] as const;
 /** Samples a side of a slice; `auto` lets the page choose, `grid` takes the nodes of the dataset. */
 export const RESOLUTIONS = ["auto", "32", "64", "128", "256", "512", "1024", "grid"] as const;
-/** Rules by which a colour range follows the values: `auto` those of all times seen, the others this picture's. */
-export const SCALINGS = ["auto", "picture", "symmetric", "percentile", "log"] as const;
+/** Rules by which a colour range follows the values: `auto` those of all times, the others this picture's. */
+export const SCALINGS = ["auto", "picture", "percentile"] as const;
+/** The way from values to colours; logarithms of values of both signs are linear about zero. */
+export const SHAPES = ["linear", "symmetric", "log"] as const;
 /** Numbers of planes shown. */
 export const LAYOUTS = ["one", "three"] as const;
 /** Drawings of the velocity over a plane, and how much it stretches what starts there. */
@@ -35,6 +37,18 @@ export const VOLUMES = ["auto", "32", "48", "64", "96", "128"] as const;
 export const TEMPORAL = ["PCHIP", "None"] as const;
 /** Colour themes of the page. */
 export const THEMES = ["auto", "light", "dark"] as const;
+
+/** A condition on nodes: the value of a quantity, or the coordinate along an axis, is in a range. */
+export interface NodeCondition {
+  readonly of: QuantityName | AxisName;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Whether a condition is one on coordinates. */
+export function isOnAxis({ of }: NodeCondition): boolean {
+  return AXES.some((axis) => axis === of);
+}
 
 /** Everything that the page shows; times and coordinates are in the units of the dataset. */
 export interface ViewState {
@@ -57,6 +71,7 @@ export interface ViewState {
   readonly range: readonly [number, number] | null;
   /** The rule by which the range follows the values while it is not fixed. */
   readonly scaling: (typeof SCALINGS)[number];
+  readonly shape: (typeof SHAPES)[number];
   /** Part of the plane that is shown, or null: the whole. */
   readonly window: PlaneWindow | null;
   /** One plane, or three through the probe. */
@@ -100,6 +115,10 @@ export interface ViewState {
   readonly tint: QuantityName | "none";
   /** Percentage of the volume that the isosurface encloses. */
   readonly enclosed: number;
+  /** The value of the isosurface, or null: the one that encloses the percentage. */
+  readonly level: number | null;
+  /** Conditions of the nodes that are marked in the picture; none are if there is none. */
+  readonly brush: readonly NodeCondition[];
   /** The part of the domain in which the isosurface is drawn, or null: all of it. */
   readonly box: DomainBox | null;
   /** Samples a side of the volume behind the isosurface, or `auto`: as many as are usual and admitted. */
@@ -175,6 +194,7 @@ export function initialState(facts: DatasetFacts): ViewState {
     range: null,
     window: null,
     scaling: "auto",
+    shape: "linear",
     layout: "one",
     overlay: "none",
     filter: filterWidth(facts),
@@ -185,6 +205,8 @@ export function initialState(facts: DatasetFacts): ViewState {
     surface: "none",
     tint: "none",
     enclosed: 5,
+    level: null,
+    brush: [],
     box: null,
     volume: "auto",
     probe: [middleOf(facts, "x"), middleOf(facts, "y"), middleOf(facts, "z")],
@@ -289,6 +311,7 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
     return list !== undefined && list[0] < list[1] ? (list as [number, number]) : undefined;
   },
   scaling: oneOf(SCALINGS),
+  shape: oneOf(SHAPES),
   window: (text) => {
     const list = numbers(text, 4);
     if (list === undefined) return undefined;
@@ -306,6 +329,8 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
     flatAxis(facts) === null ? quantitiesOf(facts).find((quantity) => quantity.name === text)?.name : undefined,
   tint: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
   enclosed: (text) => numberIn(text, 0.1, 99),
+  brush: readBrush,
+  level: (text) => numbers(text, 1)?.[0],
   box: (text, facts) => {
     const list = numbers(text, 6);
     return list === undefined ? undefined : (clampBox(list, facts) ?? undefined);
@@ -341,6 +366,14 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   theme: oneOf(THEMES),
 };
 
+/** The members of an address, with those of older links under their present names. */
+function olderMembers(query: URLSearchParams): readonly (readonly [string, string])[] {
+  return [...query].map(([name, text]) => {
+    const moved = name === "scaling" && text !== "linear" && SHAPES.some((shape) => shape === text);
+    return moved ? ["shape", text] : [name, text];
+  });
+}
+
 /** A state read from an address, and the names of its members in the address that have no valid text. */
 export interface ParsedState {
   readonly state: ViewState;
@@ -355,7 +388,7 @@ export function parseState(search: string, facts: DatasetFacts): ParsedState {
   const query = new URLSearchParams(search);
   const found: Record<string, unknown> = {};
   const bad: string[] = [];
-  for (const [name, text] of query) {
+  for (const [name, text] of olderMembers(query)) {
     if (!Object.hasOwn(READERS, name)) continue;
     const value = (READERS[name as keyof typeof READERS] as MemberReader<unknown>)(text, facts);
     if (value === undefined) bad.push(name);
@@ -386,13 +419,29 @@ function insideWindow({ window, axis }: ViewState, facts: DatasetFacts): PlaneWi
  */
 export function carryState(before: ViewState, from: DatasetFacts, facts: DatasetFacts): ViewState {
   const kept = new URLSearchParams(formatState(before, from));
-  for (const name of ["window", "box", "range", "launched", "record", "camera", "otherTime"]) kept.delete(name);
+  for (const name of ["window", "box", "range", "level", "brush", "launched", "record", "camera", "otherTime"])
+    kept.delete(name);
   return parseState(kept.toString(), facts).state;
+}
+
+/** Reads at most two conditions, each a name with the ends of its range. */
+function readBrush(text: string, facts: DatasetFacts): readonly NodeCondition[] | undefined {
+  const parts = text.split(",");
+  if (parts.length % 3 !== 0 || parts.length > 6) return undefined;
+  const names: readonly string[] = [...AXES, ...quantitiesOf(facts).map(({ name }) => name)];
+  const conditions = Array.from({ length: parts.length / 3 }, (_, i) => {
+    const [of = "", ...ends] = parts.slice(3 * i, 3 * i + 3);
+    const range = numbers(ends.join(","), 2);
+    if (!names.includes(of) || range === undefined) return undefined;
+    return { of: of as NodeCondition["of"], low: range[0] as number, high: range[1] as number };
+  });
+  return conditions.includes(undefined) ? undefined : (conditions as NodeCondition[]);
 }
 
 /** Writes a member as text, numbers in the shortest decimal that reads back the same. */
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).join(",");
+  if (typeof value === "object" && value !== null) return Object.values(value).map(textOf).join(",");
   return typeof value === "number" ? shortestDecimal(value) : String(value);
 }
 

@@ -1,6 +1,13 @@
 /** A colour scale shows the range and the sign of the values, linear or logarithmic. */
 import { expect, it } from "vitest";
-import { type ColourScale, mapName, positionOn, rangeFor } from "../../../src/web/figures/colour-scale.js";
+import {
+  type ColourScale,
+  joinRanges,
+  mapName,
+  positionOn,
+  rangeFor,
+  rangeOf,
+} from "../../../src/web/figures/colour-scale.js";
 import { signedLogTicks } from "../../../src/web/figures/ticks.js";
 
 const samples = (list: readonly number[]) => ({
@@ -12,7 +19,10 @@ const scale = (members: Partial<ColourScale>): ColourScale => ({
   ...{ centred: false, beyond: [false, false] },
   ...members,
 });
-const follow = (scaling: "auto" | "picture" | "symmetric" | "log") => ({ range: null, scaling });
+const follow = (scaling: "auto" | "picture", shape: "linear" | "symmetric" | "log" = "linear") => ({
+  ...{ range: null, scaling, shape },
+});
+const held = (low: number, high: number, least = 0) => ({ low, high, least });
 
 it("takes a diverging map only if the values have both signs", () => {
   expect(mapName("auto", [-1, 5])).toBe("RdBu");
@@ -23,18 +33,22 @@ it("takes a diverging map only if the values have both signs", () => {
 
 it("follows all times seen or this picture, and keeps a fixed range", () => {
   const picture = samples([-1, 0, 2]);
-  expect(rangeFor("RdBu", follow("auto"), [-3, 4], picture)).toEqual([-3, 4]);
-  expect(rangeFor("RdBu", follow("picture"), [-3, 4], picture)).toEqual([-1, 2]);
-  expect(rangeFor("RdBu", follow("symmetric"), [-3, 4], picture)).toEqual([-2, 2]);
-  expect(rangeFor("RdBu", { range: [0, 1], scaling: "auto" }, [-3, 4], picture)).toEqual([0, 1]);
+  expect(rangeFor("RdBu", follow("auto"), held(-3, 4), picture)).toEqual([-3, 4]);
+  expect(rangeFor("RdBu", follow("auto", "symmetric"), held(-3, 4), picture)).toEqual([-4, 4]);
+  expect(rangeFor("RdBu", follow("picture"), held(-3, 4), picture)).toEqual([-1, 2]);
+  expect(rangeFor("RdBu", follow("picture", "symmetric"), held(-3, 4), picture)).toEqual([-2, 2]);
+  const fixed = { ...follow("auto", "log"), range: [0, 1] as const };
+  expect(rangeFor("RdBu", fixed, held(-3, 4), picture)).toEqual([0, 1]);
 });
 
 it("spans as many decades as the values have, but for the smallest hundredth", () => {
   const decades = samples(Array.from({ length: 1001 }, (_, i) => 10 ** (-5 + i / 200)));
-  const [low, high] = rangeFor("viridis", follow("log"), [0, 1], decades);
+  const [low, high] = rangeFor("viridis", follow("picture", "log"), held(0, 1), decades);
   expect([low, high]).toEqual([expect.closeTo(10 ** -4.95, 6), 1]);
   expect(positionOn(scale({ range: [1e-4, 1], log: true }), 1e-2)).toBeCloseTo(0.5, 12);
-  expect(rangeFor("RdBu", follow("log"), [0, 1], samples([-2, 0, 1]))).toEqual([-2, 2]);
+  expect(rangeFor("RdBu", follow("picture", "log"), held(0, 1), samples([-2, 0, 1]))).toEqual([-2, 2]);
+  expect(rangeFor("viridis", follow("auto", "log"), held(0, 50, 0.2), decades)).toEqual([0.2, 50]);
+  expect(joinRanges([held(-1, 2, 0.5), rangeOf(samples([0.1, 7]), true)])).toEqual(held(-1, 7, expect.closeTo(0.1)));
 });
 
 it("is symmetric about zero and monotonic for the logarithm of values of both signs", () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { pointOf, subtract } from "../../../src/web/figures/plane-samples.js";
-import type { SampleAxis, Slice } from "../../../src/web/state/api.js";
+import type { Slice } from "../../../src/web/state/api.js";
 import type { DatasetFacts } from "../../../src/web/state/facts.js";
+import type { SampleAxis } from "../../../src/web/state/plane-geometry.js";
 
 const side = (axis: SampleAxis["axis"], count: number, origin: number, spacing: number): SampleAxis => ({
   ...{ axis, count, origin, spacing },
