@@ -53,9 +53,7 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
     expect(requests.find((url) => url.includes("/trajectories?"))).toMatch(
       /integrator=dopri5&columns=xyzt&with=norm%28u%29/,
     );
-    expect(await page.textContent("#path-colours")).toMatch(
-      /Colours from dark to bright: Speed \|u\| from 0\.\d+ to \d/,
-    );
+    expect((await page.textContent(".particles .colour-bar:last-of-type")) ?? "").toMatch(/Particles: Speed \|u\|/);
     expect(await page.textContent("#record-time")).toBe("t = 0.4");
     expect(new URL(page.url()).searchParams.get("release")).toBe("0.4");
     expectClean(watched);
