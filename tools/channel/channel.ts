@@ -15,7 +15,7 @@ const COURANT = 1.1;
 /** About the largest velocity in units of the friction velocity. */
 const FASTEST = 20;
 /** Nodes of a chunk along x, y, z at most. */
-const CHUNK = [32, 33, 32] as const;
+const CHUNK = [32, 25, 32] as const;
 const LARGEST = 32767;
 
 const COMPONENTS = ["u", "v", "w", "p"] as const;
