@@ -1,6 +1,7 @@
 /** `HttpConnections` sends requests to hosts, and keeps connections for a while so that they can be used again. */
+import type { IncomingHttpHeaders } from "node:http";
 import type { LookupFunction } from "node:net";
-import { Agent, type Dispatcher, request } from "undici";
+import { Agent, type Dispatcher } from "undici";
 
 /** Time after which an unused connection is closed; many hosts close theirs after five seconds. */
 const IDLE_MS = 4000;
@@ -12,15 +13,29 @@ export interface HttpRequest {
   readonly body: Uint8Array | null;
 }
 
-/** An answer, once its headers are there; its body must be read or destroyed. */
-export type HttpAnswer = Dispatcher.ResponseData;
+/** The beginning of an answer. */
+export interface HttpHead {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** An answer. */
+export interface HttpAnswer extends HttpHead {
+  /** In shared memory if the host announced its length, so that other threads can have it without a copy. */
+  readonly body: Uint8Array;
+}
+
+/**
+ * Says how many bytes of a body are needed: the connection is closed when more come. What it throws ends the request.
+ */
+export type NeededBytes = (head: HttpHead) => number;
 
 export class HttpConnections {
   readonly #agent: Agent;
 
   /** @param lookup finds the address of a host for a connection, and may refuse it; absent: the system's */
   constructor(lookup?: LookupFunction) {
-    // Time is bounded by the signal of each request, and bytes by those who read.
+    // Time is bounded by the signal of each request, and bytes by those who ask.
     const unbounded = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: -1 };
     const connect = { timeout: 0, ...(lookup === undefined ? {} : { lookup }) };
     this.#agent = new Agent({ ...unbounded, keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS, connect });
@@ -29,16 +44,92 @@ export class HttpConnections {
   /**
    * Sends a request. Redirections are not followed, and bodies come as they were sent.
    *
-   * @throws the reason of the signal, the error of the lookup, or that of the connection
+   * @throws the reason of the signal, the error of the lookup, that of the connection, or what `needed` throws
    */
-  send(address: string, { method, headers, body }: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
-    const dispatcher = this.#agent;
-    return request(address, {
-      method,
-      headers: { "user-agent": "fieldprobe", ...headers },
-      body,
-      signal,
-      dispatcher,
+  send(address: string, request: HttpRequest, signal: AbortSignal, needed: NeededBytes): Promise<HttpAnswer> {
+    const { origin, pathname, search } = new URL(address);
+    const { method, headers, body } = request;
+    return new Promise((resolve, reject) => {
+      const answer = new AnswerReader(signal, needed, resolve, reject);
+      const sent = { "user-agent": "fieldprobe", ...headers };
+      this.#agent.dispatch({ origin, path: pathname + search, method, headers: sent, body }, answer);
     });
+  }
+}
+
+/** Puts the pieces of one answer together, each of them copied once. */
+class AnswerReader implements Dispatcher.DispatchHandler {
+  readonly #signal: AbortSignal;
+  readonly #needed: NeededBytes;
+  readonly #resolve: (answer: HttpAnswer) => void;
+  readonly #reject: (error: unknown) => void;
+  #head: HttpHead = { status: 0, headers: {} };
+  #most = 0;
+  /** The announced body, or null while its pieces are kept. */
+  #body: Uint8Array | null = null;
+  readonly #pieces: Buffer[] = [];
+  #length = 0;
+  #stop: () => void = () => {};
+
+  constructor(
+    signal: AbortSignal,
+    needed: NeededBytes,
+    resolve: (answer: HttpAnswer) => void,
+    reject: (error: unknown) => void,
+  ) {
+    [this.#signal, this.#needed, this.#resolve, this.#reject] = [signal, needed, resolve, reject];
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#stop = () => {
+      this.#reject(this.#signal.reason);
+      controller.abort(this.#signal.reason as Error);
+    };
+    if (this.#signal.aborted) this.#stop();
+    else this.#signal.addEventListener("abort", this.#stop, { once: true });
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return;
+    this.#head = { status, headers };
+    try {
+      this.#most = this.#needed(this.#head);
+    } catch (error) {
+      this.#reject(error);
+      this.#end(controller);
+      return;
+    }
+    const announced = headers["content-length"];
+    if (announced === undefined) return;
+    this.#body = new Uint8Array(new SharedArrayBuffer(Math.min(Number(announced), this.#most)));
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+    const part = piece.length > this.#most - this.#length ? piece.subarray(0, this.#most - this.#length) : piece;
+    if (this.#body === null) this.#pieces.push(part);
+    else this.#body.set(part, this.#length);
+    this.#length += part.length;
+    if (part.length === piece.length) return;
+    this.#done();
+    this.#end(controller);
+  }
+
+  onResponseEnd(): void {
+    this.#done();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#signal.removeEventListener("abort", this.#stop);
+    this.#reject(error);
+  }
+
+  #done(): void {
+    this.#signal.removeEventListener("abort", this.#stop);
+    this.#resolve({ ...this.#head, body: this.#body?.subarray(0, this.#length) ?? Buffer.concat(this.#pieces) });
+  }
+
+  /** Closes the connection: the rest of the answer is not wanted. */
+  #end(controller: Dispatcher.DispatchController): void {
+    controller.abort(new Error("the rest of the answer is not needed"));
   }
 }

@@ -7,7 +7,7 @@ import { brotliDecompress, unzip } from "node:zlib";
 import { BusyError, DataError } from "../../errors.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
 import { type FetchClock, pause, SYSTEM_CLOCK } from "./clock.js";
-import { type HttpAnswer, HttpConnections } from "./http-connections.js";
+import { type HttpAnswer, HttpConnections, type HttpHead, type NeededBytes } from "./http-connections.js";
 import { refusalIn } from "./refusal.js";
 import { Rests } from "./rests.js";
 
@@ -194,16 +194,17 @@ export class RemoteObjects {
     this.counts.requests++;
     const end = new ResponseTimeout(this.#clock, this.#settings.timeoutMs, wanted.change?.body?.length ?? 0);
     try {
-      const answer = await this.#follow(wanted, end.signal);
-      const status = answer.statusCode;
-      const isDone = wanted.change !== undefined && status >= 200 && status < 300;
-      if (status === 200 || status === 206 || isDone) {
-        end.extend(Math.min(Number(answer.headers["content-length"] ?? 0), mostBytes));
-        const object = await objectOf(address, answer, part, mostBytes);
-        this.counts.bytes += object.bytes.length;
-        return object;
-      }
-      return await this.#withoutObject(address, answer, unless);
+      const hasObject = ({ status }: HttpHead) =>
+        status === 200 || status === 206 || (wanted.change !== undefined && status >= 200 && status < 300);
+      const answer = await this.#follow(wanted, end.signal, (head) => {
+        if (!hasObject(head)) return DRAINED_BYTES;
+        end.extend(Math.min(Number(head.headers["content-length"] ?? 0), mostBytes));
+        return neededBytes(address, head, part, mostBytes);
+      });
+      if (!hasObject(answer)) return this.#withoutObject(address, answer, unless);
+      const object = await objectOf(address, answer, part, mostBytes);
+      this.counts.bytes += object.bytes.length;
+      return object;
     } catch (error) {
       throw end.signal.aborted ? end.signal.reason : error;
     } finally {
@@ -213,19 +214,25 @@ export class RemoteObjects {
   }
 
   /** What an answer without an object means. @throws DataError for a refusal, Unanswered if another try may succeed */
-  async #withoutObject(address: string, answer: HttpAnswer, unless: string | null): Promise<null | typeof UNCHANGED> {
-    const status = answer.statusCode;
-    const body = await drain(answer);
+  #withoutObject(
+    address: string,
+    { status, headers, body }: HttpAnswer,
+    unless: string | null,
+  ): null | typeof UNCHANGED {
     if (status === 304 && unless !== null) return UNCHANGED;
-    const { code, words } = refusalIn(body, textOf(answer.headers["x-amz-request-id"]));
+    const { code, words } = refusalIn(body, textOf(headers["x-amz-request-id"]));
     if ((status === 404 || status === 410) && code !== "NoSuchBucket") return null;
     if (status >= 500 || status === 429 || status === 408)
-      throw new Unanswered(`status ${status}${words}`, retryAfter(textOf(answer.headers["retry-after"])));
+      throw new Unanswered(`status ${status}${words}`, retryAfter(textOf(headers["retry-after"])));
     throw new DataError(`${address} is refused by its host: status ${status}${words}`);
   }
 
   /** Sends a request, and follows redirections that stay on the host. */
-  async #follow({ address, part, unless, change }: ObjectRequest, signal: AbortSignal): Promise<HttpAnswer> {
+  async #follow(
+    { address, part, unless, change }: ObjectRequest,
+    signal: AbortSignal,
+    needed: NeededBytes,
+  ): Promise<HttpAnswer> {
     const headers = {
       ...(part === null ? {} : { range: rangeOf(part) }),
       ...(unless === null ? {} : { "if-none-match": unless }),
@@ -237,11 +244,9 @@ export class RemoteObjects {
     for (let hop = 0; hop <= REDIRECTS; hop++) {
       const request = await this.#sign(new Request(at, { method, body, headers }));
       const sent = { method, headers: Object.fromEntries(request.headers), body } as const;
-      const answer = await this.#connections.send(request.url, sent, signal);
-      const status = answer.statusCode;
+      const answer = await this.#connections.send(request.url, sent, signal, needed);
       const location = textOf(answer.headers.location);
-      if (status < 300 || status >= 400 || location === undefined) return answer;
-      await drain(answer);
+      if (answer.status < 300 || answer.status >= 400 || location === undefined) return answer;
       const next = new URL(location, at);
       if (next.origin !== new URL(address).origin)
         throw new DataError(`${address} leads to another host (${next.host}), which is refused`);
@@ -254,19 +259,6 @@ export class RemoteObjects {
 /** The first of the headers of a name. */
 function textOf(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
-}
-
-/** Reads the beginning of an answer without an object, and cuts off the rest. */
-async function drain(answer: HttpAnswer): Promise<Uint8Array> {
-  const buffers: Buffer[] = [];
-  let length = 0;
-  for await (const buffer of answer.body as AsyncIterable<Buffer>) {
-    buffers.push(buffer);
-    length += buffer.length;
-    // The end of the loop closes the connection.
-    if (length > DRAINED_BYTES) break;
-  }
-  return Buffer.concat(buffers);
 }
 
 /** Milliseconds that a host asks to wait for, within a bound; null if it asks for nothing. Source: RFC 9110, 10.2.3. */
@@ -343,24 +335,35 @@ function rangeOf(part: ObjectPart): string {
   return `bytes=${part.offset}-${part.offset + part.length - 1}`;
 }
 
+/**
+ * Bytes of an answer that are waited for: those up to the end of the part if the host sends the whole object since it
+ * serves no ranges, else all.
+ *
+ * @throws DataError if it announces more than the most bytes
+ */
+function neededBytes(address: string, { status, headers }: HttpHead, part: ObjectPart | null, most: number): number {
+  const announced = textOf(headers["content-length"]);
+  const isPlain = announced !== undefined && codingOf(headers) === "identity";
+  if (isPlain && status === 200 && part !== null && "offset" in part) return part.offset + part.length;
+  if (Number(announced ?? 0) > most) throw new DataError(`${address} has ${announced} bytes, more than ${most}`);
+  return most + 1;
+}
+
+function codingOf(headers: HttpHead["headers"]): string {
+  return textOf(headers["content-encoding"])?.toLowerCase() || "identity";
+}
+
 async function objectOf(
   address: string,
   answer: HttpAnswer,
   part: ObjectPart | null,
   mostBytes: number,
 ): Promise<RemoteObject> {
-  const { statusCode: status, headers } = answer;
-  const announced = textOf(headers["content-length"]);
-  const coding = textOf(headers["content-encoding"])?.toLowerCase() || "identity";
-  // A host that serves no ranges sends the whole object: what lies behind the part is not waited for.
-  const isCut = announced !== undefined && status === 200 && coding === "identity" && part !== null && "offset" in part;
-  const needed = isCut ? part.offset + part.length : null;
-  if (Number(announced ?? 0) > mostBytes && !isCut) {
-    answer.body.destroy();
-    throw new DataError(`${address} has ${announced} bytes, more than ${mostBytes}`);
-  }
-  const sent = await bodyOf(address, answer, needed, mostBytes);
-  const whole = coding === "identity" ? sent : await decoded(address, coding, sent, status === 206, mostBytes);
+  const { status, headers, body } = answer;
+  const coding = codingOf(headers);
+  if (body.length > Math.max(mostBytes, Number(headers["content-length"] ?? 0)))
+    throw new DataError(`${address} has more than ${mostBytes} bytes`);
+  const whole = coding === "identity" ? body : await decoded(address, coding, body, status === 206, mostBytes);
   const { bytes, size } = partOf(address, answer, whole, part);
   const date = Date.parse(textOf(headers.date) ?? "");
   const modified = Date.parse(textOf(headers["last-modified"]) ?? "");
@@ -372,25 +375,6 @@ async function objectOf(
     dateMs: Number.isNaN(date) ? Date.now() : date,
     isPart: status === 206,
   };
-}
-
-/** The body of an answer, or as much of its beginning as is needed. @throws DataError for more than the most bytes */
-async function bodyOf(
-  address: string,
-  answer: HttpAnswer,
-  needed: number | null,
-  mostBytes: number,
-): Promise<Uint8Array> {
-  const buffers: Uint8Array[] = [];
-  let length = 0;
-  for await (const buffer of answer.body as AsyncIterable<Buffer>) {
-    length += buffer.length;
-    if (length > mostBytes && needed === null) throw new DataError(`${address} has more than ${mostBytes} bytes`);
-    buffers.push(buffer);
-    // The end of the loop closes the connection.
-    if (needed !== null && length >= needed) break;
-  }
-  return Buffer.concat(buffers);
 }
 
 /**
@@ -420,7 +404,7 @@ async function decoded(
 /** The part that was asked for: hosts that know no ranges send the whole object. */
 function partOf(
   address: string,
-  { statusCode: status, headers }: HttpAnswer,
+  { status, headers }: HttpHead,
   body: Uint8Array,
   part: ObjectPart | null,
 ): { bytes: Uint8Array; size: number | null } {

@@ -107,9 +107,11 @@ export class OpenStore implements OpenVersion {
     if (Kind === undefined)
       throw new DataError(`${this.#location}: ${box.path} holds ${array.dtype}, which are not numbers`);
     this.#checkCount(box, array.chunks);
+    const whole = await wholeChunk(array, box);
+    // Bytes that were only fetched are in shared memory: the threads that read them change nothing but missing values.
+    if (whole instanceof Kind && (whole.buffer as unknown) instanceof SharedArrayBuffer) return whole;
     const total = box.count.reduce((product, length) => product * length, 1);
     const out = new Kind(new SharedArrayBuffer(total * Kind.BYTES_PER_ELEMENT) as unknown as ArrayBuffer);
-    const whole = await wholeChunk(array, box);
     if (whole !== null) {
       out.set(whole as never);
       return out;
@@ -271,5 +273,8 @@ class ReadableStore implements AsyncReadable {
 function noted(bytes: Uint8Array | undefined, read: object | undefined): Uint8Array | undefined {
   if (bytes === undefined) return undefined;
   if (read !== undefined && "found" in read) (read as ChunkRead).found = true;
-  return bytes.byteOffset % ELEMENT_BYTES === 0 ? bytes : new Uint8Array(bytes);
+  if (bytes.byteOffset % ELEMENT_BYTES === 0) return bytes;
+  const aligned = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  aligned.set(bytes);
+  return aligned;
 }

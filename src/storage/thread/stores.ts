@@ -281,16 +281,21 @@ export class Stores {
     const cache = range.isBlock ? this.#blocks : this.#ranges;
     return cache.get(nameOf(range), async () => {
       const { objects } = await this.#files.verified(range.store, range.newestMs);
-      const found = await objects.read(range.position, range.length);
-      const shared = new Uint8Array(new SharedArrayBuffer(found.length));
-      shared.set(found);
-      return shared;
+      return inSharedMemory(await objects.read(range.position, range.length));
     });
   }
 
   async #readBox(box: BoxRequest): Promise<Elements> {
     return (await this.#stores.verified(box.store, box.newestMs)).read(box, this.#chunks);
   }
+}
+
+/** The bytes as they are if other threads can have them, else a copy. */
+function inSharedMemory(bytes: Uint8Array): Uint8Array {
+  if (bytes.buffer instanceof SharedArrayBuffer) return bytes;
+  const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  shared.set(bytes);
+  return shared;
 }
 
 function statusOf(store: string, hosts: ObjectStore["hosts"]): StoreStatus {
