@@ -1,4 +1,5 @@
 /** Simulates forced isotropic turbulence until it is statistically steady and stores frames of it as a dataset. */
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
@@ -23,7 +24,7 @@ const CHUNK = 16;
 const NODES_PER_STEP = 0.1;
 
 export interface IsotropicOptions {
-  /** Nodes along each axis, a power of two. */
+  /** Nodes along each axis: even, 2^a 3^b 5^c. */
   readonly nodes: number;
   readonly viscosity: number;
   readonly seed: number;
@@ -34,6 +35,8 @@ export interface IsotropicOptions {
   readonly name: string;
   readonly aliases: readonly string[];
   readonly folder: string;
+  /** Threads that share the work; as many as the machine has for this process by default. */
+  readonly threads?: number;
 }
 
 /** A stored frame's time and statistics. */
@@ -60,7 +63,7 @@ export async function writeIsotropic(
   const steps = stepsPerFrame(nodes);
   const file = `${name}.h5`;
   makeFolder(folder);
-  const simulation = new NavierStokes(nodes, viscosity, seed);
+  const simulation = new NavierStokes(nodes, viscosity, seed, options.threads ?? availableParallelism());
   const { spinUp } = options;
   const states = join(folder, `${name}.checkpoint`);
   const checkpoint = new Checkpoint(
@@ -78,6 +81,7 @@ export async function writeIsotropic(
     checkpoint.remove();
   } finally {
     writer.discard();
+    await simulation.close();
   }
   const descriptor = {
     schemaVersion: 1,

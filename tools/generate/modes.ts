@@ -1,4 +1,4 @@
-/** Lists the Fourier modes a simulation keeps, and packs two real fields into one complex cube. */
+/** Lists the Fourier modes that a simulation keeps. */
 
 /**
  * Retained wavenumbers of a cube of period 2 pi: |k_i| <= (nodes - 1) / 3 on each axis, without k = 0, and of every
@@ -15,9 +15,6 @@ export interface Modes {
   readonly square: Int32Array;
   /** Shell of the wavenumber: |k| rounded to the nearest whole number. */
   readonly shell: Int32Array;
-  /** Element at which k and -k start in a complex cube. */
-  readonly at: Int32Array;
-  readonly mirror: Int32Array;
 }
 
 /** Lists the modes in ascending order of (kx, ky, kz). */
@@ -30,27 +27,16 @@ export function retainedModes(nodes: number): Modes {
     }
   }
   const count = k.length / 3;
-  const at = new Int32Array(count);
-  const mirror = new Int32Array(count);
-  const square = new Int32Array(count);
-  const wrap = (component: number) => (component + nodes) % nodes;
-  const place = (x: number, y: number, z: number) => 2 * ((wrap(z) * nodes + wrap(y)) * nodes + wrap(x));
-  for (let m = 0; m < count; m++) {
-    const [x, y, z] = k.slice(3 * m, 3 * m + 3) as [number, number, number];
-    at[m] = place(x, y, z);
-    mirror[m] = place(-x, -y, -z);
-    square[m] = x * x + y * y + z * z;
-  }
-  return {
-    nodes,
-    kmax,
-    count,
-    k: Int32Array.from(k),
-    square,
-    shell: square.map((s) => Math.round(Math.sqrt(s))),
-    at,
-    mirror,
-  };
+  const square = Int32Array.from({ length: count }, (_, m) => k[3 * m] ** 2 + k[3 * m + 1] ** 2 + k[3 * m + 2] ** 2);
+  const shell = square.map((s) => Math.round(Math.sqrt(s)));
+  return { nodes, kmax, count, k: Int32Array.from(k), square, shell };
+}
+
+/** The number of the mode k, from 1 on, or of -k, negative, if that is the one that is listed; 0 for k = 0. */
+export function numberOf({ kmax }: Modes, kx: number, ky: number, kz: number): number {
+  // Modes of the whole cube are listed beyond its middle.
+  const side = 2 * kmax + 1;
+  return (kx * side + ky) * side + kz;
 }
 
 /**
@@ -62,49 +48,12 @@ export interface Spectral {
   readonly values: Float64Array;
 }
 
-/** A spectral array of zeros. */
+/** A spectral array of zeros, which threads can share. */
 export function spectral(modes: Modes, fields: number): Spectral {
-  return { fields, values: new Float64Array(2 * fields * modes.count) };
+  return { fields, values: sharedNumbers(2 * fields * modes.count) };
 }
 
-/** Overwrites `cube` with the transform of field `a` + i times field `b`; without `b` the imaginary part is zero. */
-export function pack(modes: Modes, from: Spectral, a: number, b: number | null, cube: Float64Array): void {
-  const { at, mirror, count } = modes;
-  const { values, fields } = from;
-  cube.fill(0);
-  for (let m = 0; m < count; m++) {
-    const base = 2 * fields * m;
-    const ar = values[base + 2 * a];
-    const ai = values[base + 2 * a + 1];
-    const br = b === null ? 0 : values[base + 2 * b];
-    const bi = b === null ? 0 : values[base + 2 * b + 1];
-    const p = at[m];
-    const q = mirror[m];
-    cube[p] = ar - bi;
-    cube[p + 1] = ai + br;
-    cube[q] = ar + bi;
-    cube[q + 1] = br - ai;
-  }
-}
-
-/**
- * Reads from the forward transform of (field `a` + i times field `b`) the coefficients of both; `b` may be left out.
- */
-export function unpack(modes: Modes, cube: Float64Array, into: Spectral, a: number, b: number | null): void {
-  const { at, mirror, count, nodes } = modes;
-  const { values, fields } = into;
-  const half = 0.5 / nodes ** 3;
-  for (let m = 0; m < count; m++) {
-    const base = 2 * fields * m;
-    const pr = cube[at[m]];
-    const pi = cube[at[m] + 1];
-    const qr = cube[mirror[m]];
-    const qi = cube[mirror[m] + 1];
-    values[base + 2 * a] = half * (pr + qr);
-    values[base + 2 * a + 1] = half * (pi - qi);
-    if (b !== null) {
-      values[base + 2 * b] = half * (pi + qi);
-      values[base + 2 * b + 1] = half * (qr - pr);
-    }
-  }
+/** Numbers in memory that threads can share. */
+export function sharedNumbers(length: number): Float64Array {
+  return new Float64Array(new SharedArrayBuffer(8 * length));
 }

@@ -12,20 +12,19 @@ export const SHELL_ENERGY: readonly number[] = [0.3, 0.13];
  * (2 e_s), e_s = sum |u|^2 / 2, D_s = nu sum k^2 |u|^2, T_s = sum Re(u* . N). As a function of the state alone it is
  * smooth in time, so that stored coefficients a few steps apart still resolve the energy budget.
  *
- * @param nonlinear solenoidal part of u x curl u, the same modes as `velocity`
+ * @param nonlinear solenoidal part of -d(u_i u_j)/dx_j, the same modes as `velocity`
  */
-export function forcingRates(modes: Modes, velocity: Spectral, nonlinear: Spectral, nu: number): number[] {
+export function forcingRates(modes: Modes, velocity: Float64Array, nonlinear: Float64Array, nu: number): number[] {
   const energy = SHELL_ENERGY.map(() => 0);
   const loss = SHELL_ENERGY.map(() => 0);
-  for (let m = 0; m < modes.count; m++) {
+  for (const m of forcedModes(modes)) {
     const s = modes.shell[m] - 1;
-    if (s >= SHELL_ENERGY.length) continue;
     let square = 0;
     let transfer = 0;
     for (let e = 6 * m; e < 6 * m + 6; e++) {
-      const u = velocity.values[e];
+      const u = velocity[e];
       square += u * u;
-      transfer += u * nonlinear.values[e];
+      transfer += u * nonlinear[e];
     }
     // Each retained mode stands for itself and its conjugate.
     energy[s] = energy[s] + square;
@@ -35,9 +34,12 @@ export function forcingRates(modes: Modes, velocity: Spectral, nonlinear: Spectr
 }
 
 /** The modes that are forced, by index, in the order of `modes`: one of each pair, 40 of them. */
-export function forcedModes(modes: Modes): number[] {
-  return Array.from({ length: modes.count }, (_, m) => m).filter((m) => modes.shell[m] <= SHELL_ENERGY.length);
+export function forcedModes(modes: Modes): readonly number[] {
+  const known = FORCED.get(modes) ?? [...modes.shell.keys()].filter((m) => modes.shell[m] <= SHELL_ENERGY.length);
+  FORCED.set(modes, known);
+  return known;
 }
+const FORCED = new WeakMap<Modes, readonly number[]>();
 
 /** Rescales the forced shells to their energies exactly; other modes are left. */
 export function rescaleShells(modes: Modes, velocity: Spectral): void {

@@ -7,6 +7,7 @@ import { type CubeKind, type CubeOptions, writeCube } from "#tools/generate/cube
 import { type FrameReport, writeIsotropic } from "#tools/generate/isotropic.js";
 import { spectrumPlot } from "#tools/generate/spectrum-plot.js";
 import { meanSpectrum } from "#tools/generate/turbulence-statistics.js";
+import { isTransformable } from "../../analysis/lengths.js";
 import { NAME_PATTERN } from "../../storage/catalog/descriptor.js";
 import type { Manifest } from "../../storage/catalog/manifest.js";
 import type { Triple } from "../../storage/file/dataset.js";
@@ -21,6 +22,12 @@ function powerOfTwo(text: string): number {
   const value = wholeNumber(8, 256)(text);
   if (Number.isInteger(Math.log2(value))) return value;
   throw new InvalidArgumentError("a power of two from 8 to 256 is needed.");
+}
+
+function simulatedNodes(text: string): number {
+  const value = wholeNumber(8, 512)(text);
+  if (value % 2 === 0 && isTransformable(value)) return value;
+  throw new InvalidArgumentError("an even number 2^a 3^b 5^c from 8 to 512 is needed.");
 }
 
 function positive(text: string): number {
@@ -215,7 +222,7 @@ export function generateCommand(): Command {
     .action((flags: CubeFlags) => generateCube(flags.smooth === true ? "smooth" : "random", flags));
   const isotropic = new Command("isotropic")
     .description("forced isotropic turbulence by direct numerical simulation; velocity, pressure and force")
-    .option("--nodes <n>", "nodes along each axis, a power of two", powerOfTwo, 32)
+    .option("--nodes <n>", "nodes along each axis: even, 2^a 3^b 5^c", simulatedNodes, 32)
     .option(
       "--steps <n>",
       "stored frames, 0.2 apart: one guard, those from t = 0 on, two guards",

@@ -95,21 +95,21 @@ export class PlaneTransforms {
     return new Float64Array(this.#memory.buffer, this.#first + index * this.#planeBytes, 2 * half * rows);
   }
 
-  /** Replaces rows of real numbers by the first halves of their transforms. */
-  forwardAlongRows(plane: number): void {
+  /** Replaces rows of real numbers by the first halves of their transforms, or by their first `kept` modes. */
+  forwardAlongRows(plane: number, kept = (this.#shape.nodes >> 1) + 1): void {
     this.#inBlocks(plane, (rows, bytes, im) => {
       const { nodes } = this.#shape;
       this.#module.takeRows(rows, bytes, nodes, this.#work);
       this.#lanes(0, LINES_BYTES);
-      this.#module.unpackRows(this.#work, nodes, rows, im, bytes);
+      this.#module.unpackRows(this.#work, nodes, kept, rows, im, bytes);
     });
   }
 
-  /** Replaces the first halves of transforms by rows of real numbers. */
-  inverseAlongRows(plane: number): void {
+  /** Replaces the first halves of transforms by rows of real numbers; modes beyond the first `kept` are 0. */
+  inverseAlongRows(plane: number, kept = (this.#shape.nodes >> 1) + 1): void {
     this.#inBlocks(plane, (rows, bytes, im) => {
       const { nodes } = this.#shape;
-      this.#module.packRows(rows, im, bytes, nodes, this.#work);
+      this.#module.packRows(rows, im, bytes, nodes, kept, this.#work);
       this.#lanes(LINES_BYTES, 0);
       this.#module.placeRows(this.#work, nodes, rows, bytes);
     });
@@ -119,15 +119,16 @@ export class PlaneTransforms {
    * Transforms the columns of a plane: `length` rows, `step` rows from one to the next.
    *
    * @param length one of `lengths`
+   * @param lanes  numbers of a row that are transformed: a multiple of LINES, all by default
    */
-  alongColumns(plane: number, length: number, inverse: boolean, first = 0, step = 1): void {
+  alongColumns(plane: number, length: number, inverse: boolean, first = 0, step = 1, lanes = this.#shape.half): void {
     if (length === 1) return;
     const { half } = this.#shape;
     const re = this.#first + plane * this.#planeBytes + 16 * half * first;
     const im = re + 8 * half;
     const [a, b] = inverse ? [im, re] : [re, im];
     const plan = this.#plans.get(length) as number;
-    this.#module.transformRows(plan, a, b, 16 * half * step, half, this.#work, this.#workBytes);
+    this.#module.transformRows(plan, a, b, 16 * half * step, lanes, this.#work, this.#workBytes);
   }
 
   /** Transforms the lanes of the work area. */

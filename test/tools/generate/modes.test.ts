@@ -1,12 +1,8 @@
-/** The kept wavenumbers, and the packing of two real fields in one complex cube. */
+/** The kept wavenumbers and their numbers. */
 import { describe, expect, it } from "vitest";
-import { cubeTransforms } from "../../../tools/generate/fourier.js";
-import { pack, retainedModes, spectral, unpack } from "../../../tools/generate/modes.js";
-import { randomAt, randomStream } from "../../../tools/generate/random.js";
-import { indexOf, transformOf } from "../../support/dft.js";
+import { numberOf, retainedModes } from "../../../tools/generate/modes.js";
 
 const NODES = 8;
-const CELLS = NODES ** 3;
 
 describe("retainedModes", () => {
   it("keeps one of each pair of wavenumbers whose products do not alias back", () => {
@@ -22,29 +18,14 @@ describe("retainedModes", () => {
   });
 });
 
-describe("pack and unpack", () => {
-  it("take two real fields to the nodes and back", () => {
+describe("numberOf", () => {
+  it("finds each mode by its wavenumber, and its mirror", () => {
     const modes = retainedModes(NODES);
-    const from = spectral(modes, 2);
-    from.values.forEach((_, e) => {
-      from.values[e] = randomAt(randomStream(12, 0), e) - 0.5;
-    });
-    const cube = new Float64Array(2 * CELLS);
-    const { forward, inverse } = cubeTransforms(NODES);
-    pack(modes, from, 0, 1, cube);
-    inverse(cube);
-    const fields = [0, 1].map((part) => Float64Array.from({ length: CELLS }, (_, n) => cube[2 * n + part] as number));
-    fields.forEach((field, f) => {
-      const expected = transformOf(NODES, field);
-      for (let m = 0; m < modes.count; m++) {
-        const k = [...modes.k.subarray(3 * m, 3 * m + 3)] as [number, number, number];
-        expect(from.values[4 * m + 2 * f]).toBeCloseTo(expected.re[indexOf(NODES, k)] as number, 13);
-        expect(from.values[4 * m + 2 * f + 1]).toBeCloseTo(expected.im[indexOf(NODES, k)] as number, 13);
-      }
-    });
-    forward(cube);
-    const back = spectral(modes, 2);
-    unpack(modes, cube, back, 0, 1);
-    expect(back.values.every((value, e) => Math.abs(value - (from.values[e] as number)) < 1e-14)).toBe(true);
+    for (let m = 0; m < modes.count; m++) {
+      const [x, y, z] = modes.k.subarray(3 * m, 3 * m + 3) as unknown as [number, number, number];
+      expect(numberOf(modes, x, y, z)).toBe(m + 1);
+      expect(numberOf(modes, -x, -y, -z)).toBe(-m - 1);
+    }
+    expect(numberOf(modes, 0, 0, 0)).toBe(0);
   });
 });

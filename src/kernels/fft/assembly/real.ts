@@ -42,18 +42,18 @@ export function placeRows(from: usize, n: i32, at: usize, rowBytes: usize): void
 
 /**
  * Takes the transforms Z of lanes apart into those of their two lines, U = (Z(k) + Z*(n - k)) / 2 and
- * V = (Z(k) - Z*(n - k)) / 2i, for k = 0 .. n / 2, rounded up to an even count.
+ * V = (Z(k) - Z*(n - k)) / 2i, for the first `kept` k, at most n / 2 + 1, rounded up to an even count.
  *
  * @param im bytes from the real parts of a row of the plane to its imaginary parts
  */
-export function unpackRows(from: usize, n: i32, at: usize, im: usize, rowBytes: usize): void {
+export function unpackRows(from: usize, n: i32, kept: i32, at: usize, im: usize, rowBytes: usize): void {
   const half = f64x2.splat(0.5);
   const row = 2 * LINES_BYTES;
   for (let j: usize = 0; j < <usize>LINES; j += 2) {
     const lane = from + (j << 3);
     const u = at + j * rowBytes;
     const v = u + <usize>LINES * rowBytes;
-    for (let k = 0; k <= n >> 1; k += 2) {
+    for (let k = 0; k < kept; k += 2) {
       const z = lane + <usize>k * row;
       const c = lane + <usize>(k == 0 ? 0 : n - k) * row;
       const d = lane + <usize>(k + 1 > n ? 0 : n - k - 1) * row;
@@ -82,14 +82,19 @@ export function unpackRows(from: usize, n: i32, at: usize, im: usize, rowBytes: 
   }
 }
 
-/** Joins the transforms of two lines to lanes Z = U + i V for k = 0 .. n - 1: the opposite of `unpackRows`. */
-export function packRows(at: usize, im: usize, rowBytes: usize, n: i32, to: usize): void {
+/**
+ * Joins the transforms of two lines to lanes Z = U + i V for k = 0 .. n - 1: the opposite of `unpackRows`.
+ *
+ * @param kept modes of a line from k = 0 on; others are taken as 0 and not read
+ */
+export function packRows(at: usize, im: usize, rowBytes: usize, n: i32, kept: i32, to: usize): void {
   const row = 2 * LINES_BYTES;
+  if (kept <= n >> 1) memory.fill(to + <usize>kept * row, 0, <usize>(n + 1 - 2 * kept) * row);
   for (let j: usize = 0; j < <usize>LINES; j++) {
     const u = at + j * rowBytes;
     const v = u + <usize>LINES * rowBytes;
     const lane = to + (j << 3);
-    for (let k: usize = 0; k <= <usize>(n >> 1); k++) {
+    for (let k: usize = 0; k < <usize>kept; k++) {
       const ur = load<f64>(u + (k << 3));
       const ui = load<f64>(u + im + (k << 3));
       const vr = load<f64>(v + (k << 3));

@@ -1,0 +1,8 @@
+/** A thread that does units of a simulation's stages, until the simulation ends it. */
+import { workerData } from "node:worker_threads";
+import { SimulationStages, type SimulationState } from "./navier-stokes-stages.js";
+import { serve } from "./team.js";
+
+const state = workerData as SimulationState;
+const stages = new SimulationStages(state);
+serve(state.words, (stage, unit) => stages.do(stage, unit));
