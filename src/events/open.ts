@@ -67,9 +67,10 @@ export class EventsModule {
       close: () => undefined,
     };
     app.addHook("onClose", () => this.close());
-    await app.register(
-      eventsPlugin({ store, clock: this.#clock, config: eventsSettings(this.#config), db: events.db }),
-    );
+    const config = eventsSettings(this.#config);
+    // The site of the documents is at /docs.
+    const page = events.prefix === "" ? "/events/docs" : "/docs";
+    await app.register(eventsPlugin({ store, clock: this.#clock, config, db: events.db, page }));
   };
 
   /** Opens the store, unless it is open; resolves when that has worked or failed. */

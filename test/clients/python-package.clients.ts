@@ -43,6 +43,11 @@ describe.skipIf(reason !== null)("python/", () => {
     expect(stdout).not.toMatch(/failed|error/);
   });
 
+  it("has a reference that says what its docstrings say", async () => {
+    const { stdout } = await run(PYTHON, [join(PACKAGE, "reference.py")]);
+    expect(readFileSync(join(PACKAGE, "../docs/python-reference.md"), "utf8")).toBe(stdout);
+  });
+
   it("runs the scripts that the page copies", async () => {
     const places = { points: Float32Array.of(1, 2, 3), dataset: "isotropic32" };
     const options = { spatialInterpolation: "Lag8", temporalInterpolation: "PCHIP" };

@@ -26,6 +26,8 @@ export interface EventsOptions {
   readonly config: EventsSettings;
   /** Store file for a thread that makes the pages that take long; without it they are made on the event loop. */
   readonly db?: string;
+  /** Path of the page about the interface, `/docs` by default. */
+  readonly page?: string;
 }
 
 /** Longest request target, bytes. */
@@ -40,7 +42,10 @@ export function eventsPlugin(options: EventsOptions) {
   };
 }
 
-async function mount(scope: FastifyInstance, { store, clock, config, db }: EventsOptions): Promise<void> {
+async function mount(
+  scope: FastifyInstance,
+  { store, clock, config, db, page = "/docs" }: EventsOptions,
+): Promise<void> {
   // Requests are checked by hand, so that every fault can be reported at once; bodies are finished texts.
   scope.setValidatorCompiler(() => () => true);
   scope.setSerializerCompiler(() => (data) => JSON.stringify(data));
@@ -67,6 +72,7 @@ async function mount(scope: FastifyInstance, { store, clock, config, db }: Event
   const methodsOf = watchRoutes(scope);
   const docs = documentApi(scope, {
     title: "Events",
+    page,
     description: "Read-only collections of events and of the terms they are assigned to, as JSON with links (HAL).",
     scheme: { name: "apiKey", definition: { type: "apiKey", in: "header", name: "X-API-Key" } },
   });
@@ -74,7 +80,7 @@ async function mount(scope: FastifyInstance, { store, clock, config, db }: Event
   const thread = db === undefined ? null : new RenderThread({ db, settings: config, prefix: scope.prefix });
   scope.addHook("onClose", async () => thread?.close());
   addRoutes(scope, openResources(store, clock, config, scope.prefix, thread), docs);
-  refuseOthers(scope, (path) => methodsOf(path.replace(/\/$/, "")).includes("GET"));
+  refuseOthers(scope, page, (path) => methodsOf(path.replace(/\/$/, "")).includes("GET"));
 }
 
 async function limitRate(scope: FastifyInstance, config: EventsSettings): Promise<void> {

@@ -14,14 +14,15 @@ const SUBCOLLECTIONS = new Map<string, readonly string[]>([
   ...NAMES.map((name) => [name, ["events"]] as const),
 ]);
 /** Paths without anything below them. */
-const SINGLE = ["/events.ics", "/openapi.json", "/docs"];
+const SINGLE = ["/events.ics", "/openapi.json"];
 
 /**
  * Registers the catch-alls: 405 or 204 on known paths for other methods than GET and HEAD, 404 on unknown paths.
  *
+ * @param page path of the page about the interface
  * @param isKnown whether there is a route of the interface at a path, prefix included
  */
-export function refuseOthers(scope: FastifyInstance, isKnown: (path: string) => boolean): void {
+export function refuseOthers(scope: FastifyInstance, page: string, isKnown: (path: string) => boolean): void {
   for (const method of METHODS) {
     if (method !== "CONNECT" && !scope.supportedMethods.includes(method)) scope.addHttpMethod(method);
   }
@@ -32,7 +33,7 @@ export function refuseOthers(scope: FastifyInstance, isKnown: (path: string) => 
     return answerMethod(request, reply);
   };
   const roots = [...SUBCOLLECTIONS.keys()].map((name) => `/${name}`);
-  for (const url of [...roots.flatMap((root) => [root, `${root}/*`]), ...SINGLE]) {
+  for (const url of [...roots.flatMap((root) => [root, `${root}/*`]), ...SINGLE, page]) {
     scope.route({ method: others, url, schema: UNDOCUMENTED, onRequest, handler: () => undefined });
   }
   for (const [root, allowed] of SUBCOLLECTIONS) {

@@ -20,6 +20,8 @@ const DOCS_POLICY = [
 export interface ApiHead {
   readonly title: string;
   readonly description: string;
+  /** Path of the human page below the scope. */
+  readonly page: string;
   readonly scheme: { readonly name: string; readonly definition: SecurityScheme };
 }
 
@@ -35,8 +37,8 @@ export interface ApiDocs {
 }
 
 /**
- * Documents the routes that are added to `scope` from now on; `/docs` is the human page of the document. Shared schemas
- * keep their `$id` as the name in the document.
+ * Documents the routes that are added to `scope` from now on; `page` of the head is the path of the human page.
+ * Shared schemas keep their `$id` as the name in the document.
  *
  * The libraries for document and page are loaded on the first request for them, so that the service is ready earlier.
  */
@@ -44,13 +46,13 @@ export function documentApi(scope: FastifyInstance, head: ApiHead): ApiDocs {
   const routes: RouteOptions[] = [];
   let pages: Promise<FastifyInstance> | null = null;
   const made = (): Promise<FastifyInstance> => {
-    pages ??= makePages(routes, scope.getSchemas(), `${scope.prefix}/docs`, head);
+    pages ??= makePages(routes, scope.getSchemas(), `${scope.prefix}${head.page}`, head);
     return pages;
   };
   scope.addHook("onRoute", (route) => {
     if (route.method !== "HEAD" && route.schema?.hide !== true) routes.push(route);
   });
-  for (const url of ["/docs", "/docs/*"]) {
+  for (const url of [head.page, `${head.page}/*`]) {
     scope.get(url, { schema: UNDOCUMENTED }, async (request, reply) => {
       const page = await (await made()).inject({ method: "GET", url: request.url, headers: conditionsOf(request) });
       if (page.statusCode === 404) return reply.callNotFound();

@@ -60,8 +60,12 @@ export async function refuseTheRest(
 ): Promise<void> {
   await app.register(
     async (nowhere) => {
-      nowhere.addHook("onRequest", (request, _reply, done) => done(refusalOf(request.url.split("?", 1)[0])));
-      nowhere.setNotFoundHandler(() => undefined);
+      const refuse = (url: string) => refusalOf(url.split("?", 1)[0] as string);
+      nowhere.addHook("onRequest", (request, _reply, done) => done(refuse(request.url)));
+      // Reached by routes that find nothing: folders of files.
+      nowhere.setNotFoundHandler((request) => {
+        throw refuse(request.url);
+      });
     },
     { prefix },
   );

@@ -1,32 +1,46 @@
-/** `pagePlugin` serves the page at `/`: the files that Vite built, with the content policy they were built for. */
-import { existsSync } from "node:fs";
-import { relative, sep } from "node:path";
+/**
+ * `pagePlugin` serves what was built for browsers, each with the content policy that it was built for: the page at `/`,
+ * and the site of the documents at `/docs`.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import fastifyStatic from "@fastify/static";
+import type { FastifyInstance } from "fastify";
+import type { Config } from "../../config.js";
 import type { Plugin } from "../life/service.js";
 
 /** Allows nothing from elsewhere, only the page's own code, and no markup from strings. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "font-src 'self'",
-  "worker-src 'self'",
-  "img-src 'self' blob: data:",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "object-src 'none'",
-  "require-trusted-types-for 'script'",
-].join("; ");
+const POLICY = {
+  "default-src": "'none'",
+  "script-src": "'self'",
+  "style-src": "'self'",
+  "connect-src": "'self'",
+  "font-src": "'self'",
+  "worker-src": "'self'",
+  "img-src": "'self' blob: data:",
+  "base-uri": "'none'",
+  "form-action": "'self'",
+  "frame-ancestors": "'none'",
+  "object-src": "'none'",
+  "require-trusted-types-for": "'script'",
+};
 
-const HEADERS = {
-  "content-security-policy": POLICY,
-  "referrer-policy": "no-referrer",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-} as const;
+/** The policy of the documents: highlighted code has styles of its own, and its pages are set by `innerHTML`. */
+const SITE_POLICY = { ...POLICY, "style-src": "'self' 'unsafe-inline'", "require-trusted-types-for": undefined };
+
+type PolicyRules = Readonly<Record<string, string | undefined>>;
+
+function headersOf(policy: PolicyRules): Readonly<Record<string, string>> {
+  const rules = Object.entries(policy).filter(([, value]) => value !== undefined);
+  return {
+    "content-security-policy": rules.map(([name, value]) => `${name} ${value}`).join("; "),
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+  };
+}
 
 /** Files under `assets` carry a hash of their content in their names. */
 const FOREVER = "public, max-age=31536000, immutable";
@@ -35,27 +49,55 @@ const FRESH = "no-cache";
 /** The folder where the page is built: the same place seen from the compiled file and from the source. */
 const FOLDER = fileURLToPath(new URL("../../../dist/web", import.meta.url));
 
+/** The folder of the documents: `npm run docs:site` makes it. */
+const SITE = fileURLToPath(new URL("../../../dist/site", import.meta.url));
+
 /** The time for which a file of the page may be kept without asking, by its place in the folder. */
 export function cachingOf(path: string, folder: string = FOLDER): string {
   return relative(folder, path).startsWith(`assets${sep}`) ? FOREVER : FRESH;
 }
 
-/** Adds the page to the service. */
+/** Sends the files of a folder from below a path. */
+async function addFolder(app: FastifyInstance, root: string, policy: PolicyRules, options: object): Promise<void> {
+  const headers = headersOf(policy);
+  await app.register(fastifyStatic, {
+    root,
+    decorateReply: false,
+    cacheControl: false,
+    setHeaders(reply, path) {
+      for (const [name, value] of Object.entries(headers)) reply.header(name, value);
+      reply.header("cache-control", cachingOf(path, root));
+    },
+    ...options,
+  });
+}
+
+/** Adds the page to the service, and the documents if they are built. */
 export const pagePlugin: Plugin = async (app, { config }) => {
   if (!existsSync(FOLDER)) {
     app.log.warn("the page is not built: npm run build makes it");
     return;
   }
-  await app.register(fastifyStatic, {
-    root: FOLDER,
-    decorateReply: false,
-    wildcard: false,
-    cacheControl: false,
-    // The build leaves a compressed copy next to each large file.
-    preCompressed: config.gzip !== "off",
-    setHeaders(reply, path) {
-      for (const [name, value] of Object.entries(HEADERS)) reply.header(name, value);
-      reply.header("cache-control", cachingOf(path));
-    },
-  });
+  // The build leaves a compressed copy next to each large file.
+  await addFolder(app, FOLDER, POLICY, { wildcard: false, preCompressed: config.gzip !== "off" });
+  if (existsSync(SITE)) await app.register(async (scope) => addSite(scope, config));
 };
+
+/** Adds the documents. Their addresses begin with `/docs/`; below the path of `BASE_URL`, that path comes first. */
+export async function addSite(app: FastifyInstance, { baseUrl }: Pick<Config, "baseUrl">, site = SITE): Promise<void> {
+  const scripts = JSON.parse(readFileSync(join(site, "scripts.json"), "utf8")) as readonly string[];
+  const base = baseUrl === null ? "" : new URL(baseUrl).pathname.replace(/\/$/, "");
+  if (base !== "") {
+    app.addHook("onSend", async (_request, reply, payload) => {
+      const text = /html|javascript/.test(`${reply.getHeader("content-type")}`);
+      if (!text || reply.statusCode !== 200 || !(payload instanceof Readable)) return payload;
+      reply.removeHeader("content-length");
+      const chunks: Buffer[] = [];
+      for await (const chunk of payload) chunks.push(Buffer.from(chunk as Uint8Array));
+      return Buffer.concat(chunks).toString().replaceAll('"/docs/', `"${base}/docs/`);
+    });
+  }
+  const allowed = ["'self'", ...scripts.map((digest) => `'${digest}'`)].join(" ");
+  app.get("/docs", (_request, reply) => reply.redirect(`${base}/docs/`));
+  await addFolder(app, site, { ...SITE_POLICY, "script-src": allowed }, { prefix: "/docs/" });
+}

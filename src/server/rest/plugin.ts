@@ -333,6 +333,7 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
   });
   const docs = documentApi(api, {
     title: "fieldprobe",
+    page: "/docs",
     description: "Fields of a stored simulation at points.",
     scheme: { name: "token", definition: { type: "http", scheme: "bearer" } },
   });

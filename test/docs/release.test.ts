@@ -1,0 +1,22 @@
+/** What a release consists of says the same everywhere: versions, and the licences of what it brings. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
+
+it("has one version", () => {
+  const { version } = JSON.parse(read("package.json"));
+  expect(JSON.parse(read("package-lock.json")).version).toBe(version);
+  expect(read("CITATION.cff")).toContain(`\nversion: ${version}\n`);
+  expect(read("python/pyproject.toml")).toContain(`\nversion = "${version}"\n`);
+  expect(read("CHANGELOG.md")).toMatch(new RegExp(`^## (Unreleased|${version.replaceAll(".", "\\.")}\\b)`, "m"));
+});
+
+it("lists the licence of every package that it brings", () => {
+  const page = execFileSync(process.execPath, [join(ROOT, "scripts/licences.mjs")], { encoding: "utf8" });
+  expect(read("docs/licences.md")).toBe(page);
+});
