@@ -153,6 +153,22 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
     },
     asks: /x0 of \/ is 0 and the attribute origin_x of \/ is 1/,
   },
+  { name: "transposed", write: onRoot("transposed", 1), asks: /transposed of \/ is 1/ },
+  { name: "other-order", write: onRoot("storage_order", "x,y,z"), asks: /storage_order of \/ says x y z/ },
+  { name: "other-box", write: onRoot("Lx", 99), asks: /Lx of \/ is 99/ },
+  {
+    name: "conditions",
+    write: onRoot("boundary_conditions", "periodic"),
+    asks: /periodic of \/ says not periodic, and the attribute boundary_conditions of \/ says periodic/,
+  },
+  {
+    name: "unit-of-length",
+    write: complete((file) => {
+      for (const axis of AXES) attribute(file, axis, "units", "cm");
+      for (const path of UVW) attribute(file, path, "units", "m/s");
+    }),
+    asks: /cm along x.* and \/u in m\/s/,
+  },
   { name: "box-limits", write: boxed(() => {}), asks: /nothing states whether the 12 nodes are on these ends/ },
   {
     name: "box-limits-and-steps",

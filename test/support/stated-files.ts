@@ -48,6 +48,32 @@ const CHANGING: readonly Statement[] = [
     value: 0.5,
     levels: above,
   })),
+  ...["prefactor", "divide_by", "conv_fac", "cmToM", "nondimensional_factor"].map((name) => ({
+    ...{ name, value: 0.01, levels: everywhere },
+  })),
+  ...["sign", "coefficient", "multiplied"].map((name) => ({
+    name,
+    value: -1,
+    levels: ["field", "component"] as const,
+  })),
+  ...["detrended", "mean_subtracted", "galilean_frame", "frame_velocity", "Uref"].map((name) => ({
+    ...{ name, value: 1, levels: nearby },
+  })),
+  ...["transposed", "fortran_order", "column_major", "flipped", "reversed_z"].map((name) => ({
+    ...{ name, value: 1, levels: nearby },
+  })),
+  ...["no_data", "undef", "bad_value", "sentinel"].map((name) => ({ name, value: -999, levels: nearby })),
+  { name: "memory_layout", value: "F", levels: nearby },
+  { name: "part", value: "imaginary", levels: ["field", "component"] },
+  { name: "coordinate_system", value: "cylindrical", levels: nearby },
+  { name: "velocity_basis", value: "contravariant", levels: nearby },
+  { name: "grid", value: "Arakawa C", levels: nearby },
+  { name: "mesh", value: "C-grid", levels: nearby },
+  { name: "read_me", value: "written as x, y, z (Fortran)", levels: nearby },
+  { name: "quantity", value: "momentum density", levels: ["field"] },
+  { name: "kind_of_average", value: "density weighted", levels: nearby },
+  { name: "long_name", value: "vorticity", levels: ["field", "component"] },
+  { name: "direction", value: "down", levels: ["field", "component"] },
   { name: "normalized_by", value: "u_tau", levels: nearby },
   { name: "transform", value: "fft", levels: nearby },
   { name: "log_scale", value: "yes", levels: nearby },
@@ -85,12 +111,20 @@ const HARMLESS: readonly Statement[] = [
   { name: "filter_width", value: 2, levels: above },
   { name: "solver", value: "spectral, dealiased", levels: above },
   { name: "git_revision", value: "abc", levels: above },
+  { name: "fortran_compiler", value: "gfortran 12", levels: above },
+  { name: "convergence_tolerance", value: 1e-6, levels: above },
+  { name: "initial_perturbation", value: 0.1, levels: above },
+  { name: "transposed", value: 0, levels: nearby },
+  { name: "grid_type", value: "cartesian", levels: nearby },
+  { name: "drag_coefficient", value: 0.4, levels: above },
+  { name: "convective_scheme", value: "upwind", levels: above },
 ];
 
 /** Things that leave the grid, the components or the frames open, whatever else is said. */
 const OPEN = [
   ...["staggered", "box", "second table", "two origins", "wall", "twice"],
   ...["components", "seam", "elements", "curved", "levels"],
+  ...["order", "origins", "length", "limit", "condition", "unit of length", "times", "coordinates"],
 ] as const;
 
 /** Units of a component, and the speed that each is in m/s; null: nobody knows. */
@@ -217,6 +251,30 @@ function writeValues(file: File, way: StatedWay): void {
   if (way.frames === 1) file.create_attribute("time", 0, [], "<d");
 }
 
+/** Something that contradicts what the rest of the file states of its grid, in other words. */
+function contradict(file: File, way: StatedWay): void {
+  const open = openOf(way);
+  const pick = <T>(all: readonly T[]): T => all[(way.nodes[0] as number) % all.length] as T;
+  const turned = way.order.toReversed().join(pick(["", ",", " "]));
+  if (open === "order") file.create_attribute(pick(["axis_order", "dims", "storage_order", "layout"]), turned);
+  if (open === "origins")
+    file.create_attribute(pick(["origin", "lower", "domain_left_edge"]), Float64Array.of(71, 72, 73));
+  if (open === "length") file.create_attribute(pick(["Lx", "length_x", "x_length"]), 99, [], "<d");
+  if (open === "limit") file.create_attribute(pick(["xmax", "x_max", "xhi"]), 99, [], "<d");
+  if (open === "condition")
+    file.create_attribute(pick(["bc_x", "x_boundary", "bcx", "boundary_conditions", "cyclic_x"]), "periodic");
+  if (open === "unit of length") {
+    for (const axis of AXES) (file.get(axis) as H5Dataset).create_attribute("units", pick(["cm", "mm", "km"]));
+    for (const path of pathsOf(way)) (file.get(path) as H5Dataset).create_attribute("units", "m/s");
+  }
+  if (open === "times")
+    for (const [at, name] of ["time", "t"].entries())
+      file.create_dataset({ name, data: Float64Array.of(0, 1 + at, 4) });
+  if (open === "coordinates")
+    for (const [at, path] of pathsOf(way).entries())
+      (file.get(path) as H5Dataset).create_attribute("coordinates", ["z y xu", "z yv x", "zw y x"][at % 3] as string);
+}
+
 /** A mesh of x that varies along y as well. */
 function curvedMesh(way: StatedWay) {
   const shape = [nodesOf(way, "y"), nodesOf(way, "x")];
@@ -303,6 +361,9 @@ export function isPossible({ statement: said, grid, vector, frames }: StatedWay)
   if (said.kind === "units") return !vector;
   if (said.kind === "open" && said.what === "components") return vector;
   if (said.kind === "open" && said.what === "levels") return frames > 1;
+  if (said.kind === "open" && said.what === "coordinates") return !vector;
+  if (said.kind === "open" && ["length", "limit", "unit of length"].includes(said.what)) return grid !== "steps";
+  if (said.kind === "open" && said.what === "times") return frames === 1;
   if (said.kind === "open") return said.what !== "staggered" || !vector;
   return said.kind !== "changing" || said.level !== "coordinate" || grid !== "steps";
 }
@@ -316,6 +377,7 @@ export async function verdictOf(path: string, way: StatedWay): Promise<Verdict> 
     writeValues(file, way);
     attachScales(file, way);
     writeStatement(file, way);
+    contradict(file, way);
   });
   let dataset: ReturnType<typeof openSource>;
   try {

@@ -26,10 +26,12 @@ const QUESTIONS = {
 
 /** A question that was asked, and its answer. */
 export interface Observation {
-  readonly question: keyof typeof QUESTIONS;
+  readonly question: keyof typeof QUESTIONS | "derived";
   readonly path: string;
-  /** Of the attribute; empty for other questions. */
+  /** Of the attribute, or of what is derived; empty for other questions. */
   readonly name: string;
+  /** Derives the answer from a file. */
+  readonly derive?: (file: StoredFile) => unknown;
   /** For an address the first path that was asked for of the object there. */
   readonly answer: unknown;
   /** Number of times that it was asked. */
@@ -37,8 +39,8 @@ export interface Observation {
 }
 
 /** The answer of another file to an observed question. @throws DataError */
-export function answerOf(file: StoredFile, { question, path, name }: Observation): unknown {
-  return QUESTIONS[question](file, path, name);
+export function answerOf(file: StoredFile, { question, path, name, derive }: Observation): unknown {
+  return question === "derived" ? derive?.(file) : QUESTIONS[question](file, path, name);
 }
 
 /** Whether another file gives all of these answers. @throws DataError */
@@ -155,17 +157,32 @@ export class ObservedFile implements StoredFile {
     this.#file.close();
   }
 
+  derived<T>(path: string, name: string, derive: (file: StoredFile) => T): T {
+    return this.#keep("derived", path, name, () => derive(this.#file), derive);
+  }
+
   #ask<K extends keyof typeof QUESTIONS>(question: K, path: string, name = ""): ReturnType<(typeof QUESTIONS)[K]> {
+    const ask = () => QUESTIONS[question](this.#file, path, name) as ReturnType<(typeof QUESTIONS)[K]>;
+    return this.#keep(question, path, name, ask);
+  }
+
+  #keep<T>(
+    question: Observation["question"],
+    path: string,
+    name: string,
+    ask: () => T,
+    derive?: Observation["derive"],
+  ): T {
     const key = `${question}\n${path}\n${name}`;
     const known = this.#observed.get(key);
     if (known !== undefined) {
       known.times++;
-      return known.answer as ReturnType<(typeof QUESTIONS)[K]>;
+      return known.answer as T;
     }
     try {
-      const answer = QUESTIONS[question](this.#file, path, name);
-      this.#observed.set(key, { question, path, name, answer, times: 1 });
-      return answer as ReturnType<(typeof QUESTIONS)[K]>;
+      const answer = ask();
+      this.#observed.set(key, { question, path, name, answer, times: 1, ...(derive === undefined ? {} : { derive }) });
+      return answer;
     } catch (error) {
       this.isComplete = false;
       throw error;

@@ -35,6 +35,8 @@ export interface StoredFile {
   describe(path: string): Stored;
   /** Attributes: numbers, text, and null for those of other types. */
   attributes(path: string): ReadonlyMap<string, AttributeValue | null>;
+  /** What follows from the file, of which files that are compared with it must agree, whatever else was read for it. */
+  derived?<T>(path: string, name: string, derive: (file: StoredFile) => T): T;
   /** Paths of the coordinate tables that belong to each dimension of a dataset. */
   scales(path: string): string[][];
   /** Label of each dimension of a dataset, or null. */

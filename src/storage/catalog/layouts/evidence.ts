@@ -7,7 +7,7 @@ import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
 import type { AttributeValue } from "../../file/stored.js";
 import { type AxisClues, NO_CLUES, type StatedNumber } from "./grid.js";
 import type { Contents, Statement } from "./layout.js";
-import { type Role, roleNamed, tableNamed } from "./usual-names.js";
+import { areInOrder, type Role, roleNamed, tableNamed } from "./usual-names.js";
 
 /** A table of coordinates or times. */
 export interface CoordinateTable {
@@ -33,14 +33,19 @@ const NO_VARIABLE = /not a netCDF variable/i;
  * these.
  */
 export function groupsAround(contents: Contents, group: string): string[] {
-  const above = [group];
-  while (above[above.length - 1] !== "/") above.push(parentOf(above[above.length - 1]));
-  return above.flatMap((path) => [
+  return groupsAbove(group).flatMap((path) => [
     path,
     ...(contents.group(path) ?? [])
       .filter((name) => GRID_GROUPS.test(name) && contents.group(join(path, name)) !== null)
       .map((name) => join(path, name)),
   ]);
+}
+
+/** A group and those above it, the nearest first. */
+function groupsAbove(group: string): string[] {
+  const above = [group];
+  while (above[above.length - 1] !== "/") above.push(parentOf(above[above.length - 1]));
+  return above;
 }
 
 export function parentOf(path: string): string {
@@ -165,7 +170,8 @@ export interface DimensionLabels {
 }
 
 /** Attributes that name all dimensions of a dataset in order. */
-const ORDERS = /^(axes|axis_?order|axis_?labels|dims?|dimensions|dim_?order|dimension_?order|index_?order)$/i;
+const ORDERS =
+  /^(axes|axis_?(order|labels)|dims?|dimensions|(dim(ension)?|index|storage|memory|data|array)_?order|(memory_?)?layout|order(ing)?)$/i;
 
 /** Labels from dimension scales and `dims[i].label`, else from an attribute of the dataset or its groups. */
 export function labelsOf(contents: Contents, path: string): DimensionLabels {
@@ -190,12 +196,14 @@ export function labelsOf(contents: Contents, path: string): DimensionLabels {
   const [contradiction = null] = contradictions;
   const scaled = { roles, names, tables, order: null, contradiction, where: "the labels and scales of its dimensions" };
   const isScaled = roles.some((role) => role !== null);
-  const own = statedOrder(contents, path);
-  if (isScaled) return { ...scaled, contradiction: contradiction ?? disagreement(own, roles) };
-  const stated = own ?? statedOrder(contents, parentOf(path)) ?? statedOrder(contents, "/");
-  if (stated === null) return { ...scaled, where: "" };
-  const { order, where } = stated;
-  return order.length === shape.length ? { ...scaled, roles: order, where } : { ...scaled, roles, order, where };
+  const places = [path, ...groupsAbove(parentOf(path))];
+  const all = places.flatMap((place) => statedOrders(contents, place));
+  const [first, ...others] = all;
+  if (isScaled) return { ...scaled, contradiction: contradiction ?? disagreement(all, roles) };
+  if (first === undefined) return { ...scaled, where: "" };
+  const { order, where } = first;
+  const stated = { ...scaled, contradiction: disagreement(others, order), where };
+  return order.length === shape.length ? { ...stated, roles: order } : { ...stated, order };
 }
 
 /** An order that a file states in an attribute of a dataset or group. */
@@ -204,27 +212,30 @@ interface StatedOrder {
   readonly where: string;
 }
 
-/** The order of at least all axes that an attribute at a place states, or null. */
-function statedOrder(contents: Contents, place: string): StatedOrder | null {
-  for (const name of contents.attributes(place).keys()) {
+/** The orders of at least all axes that attributes at a place state. */
+function statedOrders(contents: Contents, place: string): StatedOrder[] {
+  return [...contents.attributes(place).keys()].flatMap((name) => {
     const order = ORDERS.test(name) ? orderIn(contents.attribute(place, name)) : null;
-    if (order !== null && AXIS_NAMES.every((axis) => order.includes(axis)))
-      return { order, where: `the attribute ${name} of ${place}` };
-  }
-  return null;
+    if (order === null || !AXIS_NAMES.every((axis) => order.includes(axis))) return [];
+    return [{ order, where: `the attribute ${name} of ${place}` }];
+  });
 }
 
-/** Says that an order is not that of the roles; null if they agree, or there is none. */
-function disagreement(stated: StatedOrder | null, roles: readonly (Role | null)[]): string | null {
-  if (stated === null) return null;
-  const { order, where } = stated;
-  const both = order.filter((role) => roles.includes(role));
-  const named = roles.filter((role) => role !== null && order.includes(role));
-  return both.join() === named.join() ? null : `${where} says ${order.join(" ")}`;
+/** Says which of some orders is not that of the roles; null if all agree. */
+function disagreement(stated: readonly StatedOrder[], roles: readonly (Role | null)[]): string | null {
+  const other = stated.find(({ order }) => {
+    const both = order.filter((role) => roles.includes(role));
+    const named = roles.filter((role) => role !== null && order.includes(role));
+    return both.join() !== named.join();
+  });
+  return other === undefined ? null : `${other.where} says ${other.order.join(" ")}`;
 }
 
 /** Attributes that name the components of a vector. */
-const COMPONENTS = /^(components?(_?(names?|labels?|order))?|(component|vector)_?(names?|labels?|order)|labels?)$/i;
+const COMPONENTS =
+  /^((components?|vector)(_?(names?|labels?|order|components))?|(field|variable|column|channel)_?names?|labels?|columns|channels)$/i;
+/** Those of them that name other things as well, as all do in a group. */
+const LOOSE = /^(labels?|columns|channels|(field|variable|column|channel)_?names?|vector)$/i;
 
 /** Names of the components of a vector, and their place in the file. */
 export interface ComponentNames {
@@ -246,17 +257,18 @@ export function componentNames(contents: Contents, path: string, dimension: numb
     const names = isNumber ? [...contents.numbers(scale)].map(String) : contents.textsIn(scale);
     if (names !== null && new Set(names).size === 3) return { names, where: scale, isLoose: true };
   }
-  for (const name of contents.attributes(path).keys()) {
-    if (!COMPONENTS.test(name)) continue;
-    const value = contents.attribute(path, name);
-    const words = typeof value === "string" ? value.match(/\w+/g) : Array.isArray(value) ? (value as string[]) : null;
-    const [only, second] = words ?? [];
-    // Three letters in one word name three components as well.
-    const texts = only?.length === 3 && second === undefined ? [...only] : (words ?? []);
-    if (texts.length === 3)
-      return { names: texts, where: `the attribute ${name} of ${path}`, isLoose: /^labels?$/i.test(name) };
-  }
-  return null;
+  const stated = [path, ...groupsAbove(parentOf(path))].flatMap((place) =>
+    [...contents.attributes(place).keys()].flatMap((name) => {
+      const value = COMPONENTS.test(name) ? contents.attribute(place, name) : null;
+      const words = typeof value === "string" ? value.match(/\w+/g) : Array.isArray(value) ? (value as string[]) : null;
+      const [only, second] = words ?? [];
+      // Three letters in one word name three components as well.
+      const names = only?.length === 3 && second === undefined ? [...only] : (words ?? []);
+      if (names.length !== 3) return [];
+      return [{ names, where: `the attribute ${name} of ${place}`, isLoose: place !== path || LOOSE.test(name) }];
+    }),
+  );
+  return stated.find(({ names }) => areInOrder(names) === false) ?? stated[0] ?? null;
 }
 
 function attached(contents: Contents, scale: string, role: Role | null, length: number): CoordinateTable | null {
@@ -286,7 +298,17 @@ function placeText({ path, attribute }: Statement): string {
 /** Names of lists of one number an axis. */
 const SPACING_LISTS = ["spacing", "grid_spacing", "gridspacing", "delta", "deltas", "cell_size", "dx"];
 const LENGTH_LISTS = ["length", "lengths", "l", "box_size", "boxsize", "box_length", "domain_size", "domain_length"];
-const PERIODIC_LISTS = ["periodic", "periodicity", "is_periodic", "periodic_axes"];
+const PERIODIC_LISTS = ["periodic", "periodicity", "is_periodic", "periodic_axes", "periodic_dims", "cyclic", "wrap"];
+/** Lists of conditions at the ends, of which only periodic ones are read. */
+const CONDITION_LISTS = [
+  "bc",
+  "bcs",
+  "boundary",
+  "boundaries",
+  "boundary_condition",
+  "boundary_conditions",
+  "topology",
+];
 const ORIGIN_LISTS = ["origin", "domain_left_edge", "lower"];
 
 /**
@@ -328,20 +350,36 @@ export class StatedNumbers {
     });
   }
 
-  /** Two places that state different numbers under some names, for people; null if all agree. */
-  contradiction(names: readonly string[]): string | null {
-    const statements = names.flatMap((name) => this.#statements.get(name) ?? []);
-    if (statements.length < 2) return null;
-    const all = statements.flatMap((statement) => {
-      const found = this.#read(statement);
-      const list = typeof found === "number" ? [found] : found instanceof Float64Array ? [...found] : [];
-      const [value = Number.NaN] = list;
-      return list.length === 1 && Number.isFinite(value) ? [{ value, where: placeText(statement) }] : [];
+  /**
+   * Two places that state different numbers under some names, for people; null if all agree.
+   *
+   * @param lists names of lists of three numbers, each of which may be that of the axis
+   */
+  contradiction(names: readonly string[], lists: readonly string[] = []): string | null {
+    // The only one is not read: files that differ in it are described alike.
+    if ([...names, ...lists].flatMap((name) => this.#statements.get(name) ?? []).length < 2) return null;
+    const [first, ...others] = [...this.#lists(names, 1), ...this.#lists(lists, 3)];
+    if (first === undefined) return null;
+    const isOther = (value: number, known: number) =>
+      Math.abs(value - known) > SLACK * Math.max(Math.abs(value), Math.abs(known));
+    const other = others.find(({ value }) => {
+      if (first.value.length === value.length) return value.some((one, at) => isOther(one, first.value[at]));
+      return value.every((one) => isOther(one, first.value[0]));
     });
-    const [first, ...others] = all;
-    const slack = (value: number) => SLACK * Math.max(Math.abs(value), Math.abs(first.value));
-    const other = others.find(({ value }) => Math.abs(value - first.value) > slack(value));
-    return other === undefined ? null : `${first.where} is ${first.value} and ${other.where} is ${other.value}`;
+    return other === undefined
+      ? null
+      : `${first.where} is ${first.value.join(", ")} and ${other.where} is ${other.value.join(", ")}`;
+  }
+
+  /** Statements of a number of finite numbers. */
+  #lists(names: readonly string[], count: number): StatedNumber<readonly number[]>[] {
+    return names
+      .flatMap((name) => this.#statements.get(name) ?? [])
+      .flatMap((statement) => {
+        const found = this.#read(statement);
+        const value = typeof found === "number" ? [found] : found instanceof Float64Array ? [...found] : [];
+        return value.length === count && value.every(Number.isFinite) ? [{ value, where: placeText(statement) }] : [];
+      });
   }
 
   #read({ path, attribute }: Statement): AttributeValue | null {
@@ -385,19 +423,24 @@ export class StatedNumbers {
     const lowest = [`${axis}min`, `${axis}_min`, `min_${axis}`, `${axis}lo`, `${axis}_lo`];
     const highest = [`${axis}max`, `${axis}_max`, `max_${axis}`, `${axis}hi`, `${axis}_hi`];
     const limits = { lower: this.number(lowest), upper: this.number(highest) };
-    const periodic = this.#periodic(axis, storedOrder);
-    const unordered = {
-      spacing: this.#listOfThree(SPACING_LISTS) ?? this.#listOfThree(LENGTH_LISTS),
-      origin: this.#listOfThree(ORIGIN_LISTS),
-    };
-    const contradictions = [spacings, lengths, [...origins, ...(limits.upper === null ? lowest : [])]].flatMap(
-      (names) => this.contradiction(names) ?? [],
-    );
+    const { said, unread } = this.#periodic(axis, storedOrder);
+    const [periodic = null, ...others] = said;
+    const [spacing, length] = [this.#listOfThree(SPACING_LISTS), this.#listOfThree(LENGTH_LISTS)];
+    const unordered = { spacing: spacing ?? length, length, origin: this.#listOfThree(ORIGIN_LISTS) };
+    const starts = [...origins, ...(limits.upper === null ? lowest : [])];
+    const contradictions = [
+      this.contradiction(spacings, SPACING_LISTS),
+      this.contradiction(lengths, LENGTH_LISTS),
+      this.contradiction(starts, ORIGIN_LISTS),
+    ].filter((text) => text !== null);
+    const other = others.find(({ value }) => value !== periodic?.value);
+    const isSaid = ({ value, where }: StatedNumber<boolean>) => `${where} says ${value ? "periodic" : "not periodic"}`;
+    if (periodic !== null && other !== undefined) contradictions.push(`${isSaid(periodic)}, and ${isSaid(other)}`);
     return {
       ...NO_CLUES,
       ...{ spacing: each(spacings, SPACING_LISTS), length: each(lengths, LENGTH_LISTS) },
       ...{ origin: each(origins, ORIGIN_LISTS), limits, periodic, walls: this.#walls(axis), unordered },
-      contradictions: [...contradictions, ...this.#unlikePeriodic(axis, storedOrder)],
+      contradictions: [...contradictions, ...unread],
     };
   }
 
@@ -431,39 +474,58 @@ export class StatedNumbers {
     return found !== null && /^(open|inflow|outflow|free)$/i.test(word) ? { ...found, value: false } : null;
   }
 
-  /** Says that a list of periodic axes and the condition of one axis differ. */
-  #unlikePeriodic(axis: AxisName, order: readonly AxisName[]): string[] {
-    const [own, all] = [this.#periodic(axis, order, []), this.#periodic(axis, order, PERIODIC_LISTS, [])];
-    if (own === null || all === null || own.value === all.value) return [];
-    const text = ({ value, where }: StatedNumber<boolean>) => `${where} says ${value ? "periodic" : "not periodic"}`;
-    return [`${text(own)}, and ${text(all)}`];
+  /** Statements of whether an axis is periodic, the first of which holds, and texts about it that are not read. */
+  #periodic(axis: AxisName, order: readonly AxisName[]): { said: StatedNumber<boolean>[]; unread: string[] } {
+    const forms = (word: string) => [`${word}_${axis}`, `${axis}_${word}`, `${word}${axis}`, `${axis}${word}`];
+    const own = ["periodic", "is_periodic", "cyclic", "bc", "boundary", "boundary_condition"].flatMap(forms);
+    const places = [AXIS_NAMES.indexOf(axis), order.indexOf(axis)];
+    const said: StatedNumber<boolean>[] = [];
+    const unread: string[] = [];
+    const read = (names: readonly string[], truth: (value: AttributeValue) => boolean | null | undefined) => {
+      for (const statement of names.flatMap((name) => this.#statements.get(name) ?? [])) {
+        const found = this.#read(statement);
+        const where = placeText(statement);
+        const value = found === null ? null : truth(found);
+        if (typeof value === "boolean") said.push({ value, where });
+        else if (value === undefined) unread.push(`${where} is "${found}", which is not understood`);
+      }
+    };
+    read(own, (value) => conditionOf(Array.isArray(value) ? value.join(" ") : value));
+    read(PERIODIC_LISTS, (value) => ofAxis(value, places, axis) ?? conditionOf(value));
+    // Walls may be at the ends of one axis only.
+    const ifTrue = (condition: boolean | null | undefined) => (condition === false ? null : condition);
+    read(CONDITION_LISTS, (value) => ofAxis(value, places, axis) ?? ifTrue(conditionOf(value)));
+    return { said, unread };
   }
+}
 
-  #periodic(
-    axis: AxisName,
-    order: readonly AxisName[],
-    names: readonly string[] = PERIODIC_LISTS,
-    own: readonly string[] = [`periodic_${axis}`, `${axis}_periodic`, `bc_${axis}`, `${axis}_bc`, `boundary_${axis}`],
-  ): StatedNumber<boolean> | null {
-    const number = this.#each(axis, own, names, order);
-    if (number !== null) return { value: number.value !== 0, where: number.where };
-    const text = this.text(own);
-    if (text !== null) {
-      const word = text.value.trim();
-      // A word that is not known states nothing.
-      if (/^(periodic|true|yes)$/i.test(word)) return { value: true, where: text.where };
-      if (
-        /^(no|none|false|wall|walls|no[-_ ]?slip|free[-_ ]?slip|open|inflow|outflow|free|dirichlet|neumann)$/i.test(
-          word,
-        )
-      )
-        return { value: false, where: text.where };
-    }
-    const all = this.text(names);
-    if (all === null) return null;
-    const word = all.value.trim().toLowerCase();
-    if (/^(none|false|no)$/.test(word)) return { value: false, where: all.where };
-    if (/^(all|true|yes)$/.test(word)) return { value: true, where: all.where };
-    return /^[xyz ,;]*$/.test(word) ? { value: word.includes(axis), where: all.where } : null;
-  }
+const PERIODIC = /^(periodic|cyclic|circular|true|yes|all)$/i;
+const NOT_PERIODIC =
+  /^((non|not|a)?[-_ ]periodic|aperiodic|no|none|false|walls?|no[-_ ]?slip|free[-_ ]?slip|open|inflow|outflow|free|dirichlet|neumann)$/i;
+
+/** Whether a number or word says that an axis is periodic; null if it says nothing, undefined if it is not understood. */
+function conditionOf(value: AttributeValue): boolean | null | undefined {
+  if (typeof value === "number") return value !== 0;
+  if (typeof value !== "string") return null;
+  const word = value.trim();
+  if (PERIODIC.test(word)) return true;
+  if (NOT_PERIODIC.test(word)) return false;
+  // Other words state nothing.
+  return /period|cyclic/i.test(word) ? undefined : null;
+}
+
+/**
+ * What a list says of an axis: letters of the periodic ones, or a number or word for each axis.
+ *
+ * @param places of the axis in the orders that the list may have: if they differ, it states nothing
+ */
+function ofAxis(value: AttributeValue, places: readonly number[], axis: AxisName): boolean | null | undefined {
+  if (typeof value === "number") return null;
+  const texts = typeof value === "string" ? [value] : value instanceof Float64Array ? [] : (value as string[]);
+  if (texts.length > 0 && texts.every((text) => /^[xyz ,;]*$/i.test(text)))
+    return texts.join().toLowerCase().includes(axis);
+  const items = value instanceof Float64Array ? [...value] : texts.flatMap((text) => text.trim().split(/[\s,;]+/));
+  if (items.length !== 3) return null;
+  const [first, second] = places.map((place) => conditionOf(items[place] as number | string));
+  return first === second ? first : null;
 }

@@ -22,7 +22,7 @@ import {
 import { type FoundFields, findFields } from "./fields.js";
 import { type AxisClues, axisOf, NO_CLUES, oneNode, type StatedNumber, timesOf } from "./grid.js";
 import { askOrderOfComponents, type Contents, Findings, type Layout } from "./layout.js";
-import { contradictionOf } from "./units.js";
+import { contradictionOf, factorBetween } from "./units.js";
 import { areInOrder, type OtherField, type Role } from "./usual-names.js";
 
 /** One stored dataset whose dimensions have roles. */
@@ -495,7 +495,7 @@ function axesOf(
   tables: TablesOf,
 ): DescriptorInput["axes"] {
   const stored = field.dimensions.filter((role): role is AxisName => (AXIS_NAMES as readonly string[]).includes(role));
-  askUnits(contents, tables, findings);
+  askUnits(contents, field, tables, findings);
   const axes = AXIS_NAMES.map((axis) => {
     const nodes = nodesAlong(field, axis);
     const clues = facts.clues(axis, stored);
@@ -513,9 +513,13 @@ function axesOf(
     const isPlain = table.along === null && !table.isEdges;
     const value = isPlain ? { file: contents.name, path: table.path } : [...tableNodes(contents, table)];
     askDegrees(contents, table, axis, findings);
-    askSpacing(tableNodes(contents, table), where, clues.spacing, contents, axis, findings);
-    const { periodic, walls, contradictions } = clues;
-    askFirst(tableNodes(contents, table), where, clues, contents, axis, findings);
+    askEnds(tableNodes(contents, table), where, clues, contents, axis, findings);
+    const { walls } = clues;
+    const own = new StatedNumbers(contents, [table.path]).clues(axis, stored).periodic;
+    const periodic = clues.periodic ?? own;
+    const isUnlike = own !== null && own.value !== periodic?.value;
+    const unlike = isUnlike ? [`${own.where} and ${periodic?.where} differ on whether ${axis} is periodic`] : [];
+    const contradictions = [...clues.contradictions, ...unlike];
     const found = { ...NO_CLUES, coordinates: { value, where }, periodic, walls, contradictions };
     return [axis, axisOf(axis, nodes, found, contents.answers, findings)];
   });
@@ -546,73 +550,86 @@ function askDegrees(contents: Contents, { path }: CoordinateTable, axis: AxisNam
     );
 }
 
-/** Relative difference allowed between a stated spacing and the steps of coordinates, because it may be rounded. */
-const SPACING_SLACK = 1e-3;
+/** Relative difference allowed between stated numbers of an axis and its coordinates, because they may be rounded. */
+const STATED_SLACK = 1e-3;
 
-/** Asks about a stated spacing that is not a step of the coordinates: one of the two is wrong, or in another unit. */
-function askSpacing(
+/**
+ * Asks about a spacing, an origin, a length and limits that are not those of the coordinates: one of the two is wrong,
+ * or in another unit. Ends of a box may be half a cell off, and a period is a step longer than its nodes. A list whose
+ * order is not known contradicts if none of its numbers fits.
+ */
+function askEnds(
   nodes: Float64Array,
   where: string,
-  stated: StatedNumber | null,
+  { spacing, origin, length, limits, unordered }: AxisClues,
   { answers }: Contents,
   axis: AxisName,
   findings: Findings,
 ): void {
-  if (stated === null || answers.spacing !== undefined || answers.length !== undefined) return;
+  if (answers.spacing !== undefined || answers.length !== undefined) return;
   const steps = Array.from(nodes.subarray(1), (node, index) => Math.abs(node - nodes[index]));
   const [least, most] = [Math.min(...steps), Math.max(...steps)];
-  const spacing = Math.abs(stated.value);
-  if (spacing >= least * (1 - SPACING_SLACK) && spacing <= most * (1 + SPACING_SLACK)) return;
+  const ends = [nodes[0], nodes[nodes.length - 1]];
+  const [first, last] = [Math.min(...ends), Math.max(...ends)];
+  const mean = (last - first) / (nodes.length - 1);
+  const isNear = (value: number, places: readonly number[], slack: number) =>
+    places.some((place) => Math.abs(value - place) <= slack);
   const [from, to] = [least, most].map((step) => Number(step.toPrecision(6)));
-  findings.ask(
-    "spacing",
-    `${where} has steps of ${from === to ? from : `${from} to ${to}`} along ${axis}, and ${stated.where} is ${stated.value}; that the coordinates hold is a guess.`,
-    `--spacing and --origin, or axes.${axis} in a descriptor`,
+  const range = from === to ? `${from}` : `${from} to ${to}`;
+  const ask = (
+    about: "spacing" | "origin",
+    said: string,
+    stated: StatedNumber | StatedNumber<readonly number[]> | null,
+    fits: (value: number) => boolean,
+  ) => {
+    if (stated === null || [stated.value].flat().some((value) => fits(value as number))) return;
+    findings.ask(
+      about,
+      `${where} ${said} along ${axis}, and ${stated.where} is ${[stated.value].flat().join(", ")}; that the coordinates hold is a guess.`,
+      `--spacing and --origin, or axes.${axis} in a descriptor`,
+      axis,
+    );
+  };
+  const isStep = (value: number) =>
+    Math.abs(value) >= least * (1 - STATED_SLACK) && Math.abs(value) <= most * (1 + STATED_SLACK);
+  const isLength = (value: number) =>
+    value >= (last - first) * (1 - STATED_SLACK) && value <= (last - first + most) * (1 + STATED_SLACK);
+  const list = spacing === null && unordered.spacing !== unordered.length ? unordered.spacing : null;
+  ask("spacing", `has steps of ${range}`, spacing ?? list, isStep);
+  ask("spacing", `is ${Number((last - first).toPrecision(6))} long`, length ?? unordered.length, isLength);
+  ask("origin", `ends at ${last}`, limits.upper, (value) => isNear(value, ends, 1.01 * most));
+  if (answers.origin !== undefined) return;
+  const starts = [first, nodes[0]];
+  ask("origin", `begins at ${nodes[0]}`, origin ?? unordered.origin, (value) =>
+    isNear(value, starts, STATED_SLACK * mean),
   );
+  if (origin === null)
+    ask("origin", `begins at ${nodes[0]}`, limits.lower, (value) => isNear(value, starts, 0.51 * mean));
 }
 
 /**
- * Asks about a stated origin that is not at the first node: one of the two is wrong. An end of the box may be half a
- * cell off.
+ * Asks about coordinates in several units, or in another than the length in the unit of the velocity: derivatives
+ * along them could not be combined, and particles would move too far.
  */
-function askFirst(
-  nodes: Float64Array,
-  where: string,
-  { origin, limits }: AxisClues,
-  { answers }: Contents,
-  axis: AxisName,
-  findings: Findings,
-): void {
-  const stated = origin ?? limits.lower;
-  if (stated === null || answers.spacing !== undefined || answers.length !== undefined || answers.origin !== undefined)
-    return;
-  const [first, last] = [Math.min(nodes[0], nodes[nodes.length - 1]), Math.max(nodes[0], nodes[nodes.length - 1])];
-  const slack = (origin === null ? 0.51 : SPACING_SLACK) * ((last - first) / (nodes.length - 1));
-  if (Math.abs(stated.value - first) <= slack || Math.abs(stated.value - nodes[0]) <= slack) return;
-  findings.ask(
-    "origin",
-    `${where} begins at ${nodes[0]} and ${stated.where} is ${stated.value}; that the coordinates hold is a guess.`,
-    `--spacing and --origin, or axes.${axis} in a descriptor`,
-    axis,
-  );
-}
-
-/** Asks about coordinates in several units: derivatives along them could not be combined. */
-function askUnits(contents: Contents, tables: TablesOf, findings: Findings): void {
+function askUnits(contents: Contents, { path: field }: OrientedDataset, tables: TablesOf, findings: Findings): void {
   const { answers } = contents;
-  const said = [...tables].flatMap(([axis, { path }]) => {
-    const units = contents.attributes(path).get("units");
-    return typeof units === "string" && units.trim() !== "" ? [{ axis, units: units.trim() }] : [];
-  });
-  if (
-    !said.some(({ units }) => contradictionOf(said[0]?.units ?? "", units)) ||
-    said.some(({ units }) => DEGREES.test(units))
-  )
-    return;
   if (answers.spacing !== undefined || answers.length !== undefined) return;
+  const unitsAt = (path: string) => contents.texts(path, "units")?.join(" ").trim() ?? "";
+  const said = [...tables]
+    .flatMap(([axis, { path }]) => ({ axis, units: unitsAt(path) }))
+    .filter(({ units }) => units !== "");
+  const [first] = said;
+  if (first === undefined || said.some(({ units }) => DEGREES.test(units))) return;
+  const isMixed = said.some(({ units }) => contradictionOf(first.units, units));
+  const isFar = !isMixed && (factorBetween(`${first.units} s-1`, unitsAt(field)) ?? 1) !== 1;
+  if (!isMixed && !isFar) return;
+  const places = said.map(({ axis, units }) => `${units} along ${axis}`).join(", ");
+  const effect = isMixed
+    ? "; they are served as they are, so that derivatives are in several units"
+    : ` and ${field} in ${unitsAt(field)}; they are served as they are, so that particles move in another unit of length`;
   findings.ask(
     "spacing",
-    `The coordinates are in ${said.map(({ axis, units }) => `${units} along ${axis}`).join(", ")}; they are served as they are, so that derivatives are in several units.`,
+    `The coordinates are in ${places}${effect}.`,
     "--spacing and --origin in the unit of length of the velocity, or axes in a descriptor",
   );
 }
@@ -667,10 +684,19 @@ function askTimes(
   frames: number,
 ): void {
   if (stated === null || stated.value.length !== frames || contents.answers.times !== undefined) return;
-  const other = tables.find(({ role, path, length }) => role === "t" && length !== frames && path !== stated.where);
+  const other = tables.find(
+    ({ role, path, length }) =>
+      role === "t" &&
+      path !== stated.where &&
+      (length !== frames || !agree(contents.numbers(path), Float64Array.from(stated.value))),
+  );
   const places = frames === 1 ? facts.contradiction(TIME_NAMES) : null;
   if (other === undefined && places === null) return;
-  const text = places ?? `${stated.where} has ${frames} and ${other?.path} has ${other?.length} times`;
+  const text =
+    places ??
+    (other?.length === frames
+      ? `${stated.where} and ${other.path} have other times for the ${frames} frames`
+      : `${stated.where} has ${frames} and ${other?.path} has ${other?.length} times`);
   findings.ask(
     "times",
     `${text}; that ${stated.where} holds is a guess.`,

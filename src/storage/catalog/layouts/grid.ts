@@ -32,6 +32,7 @@ export interface AxisClues {
   /** Lists of one number an axis that give this axis none, since it is not known which number is that of which axis. */
   readonly unordered: {
     readonly spacing: StatedNumber<readonly number[]> | null;
+    readonly length: StatedNumber<readonly number[]> | null;
     readonly origin: StatedNumber<readonly number[]> | null;
   };
 }
@@ -48,7 +49,7 @@ export const NO_CLUES: AxisClues = {
   walls: null,
   limits: { lower: null, upper: null },
   contradictions: [],
-  unordered: { spacing: null, origin: null },
+  unordered: { spacing: null, length: null, origin: null },
 };
 
 const USER = "the command line";

@@ -181,6 +181,13 @@ export class Contents {
     return found === null ? new Map() : this.file.attributes(found);
   }
 
+  /** What follows from the attributes of a group or dataset. */
+  derived<T>(path: string, name: string, derive: (attributes: ReadonlyMap<string, AttributeValue | null>) => T): T {
+    const found = this.#find(path, "group") ?? this.#find(path, "dataset");
+    const read = (file: StoredFile) => derive(found === null ? new Map() : file.attributes(found));
+    return this.file.derived?.(found ?? path, name, read) ?? read(this.file);
+  }
+
   /** An attribute as texts, or null. */
   texts(path: string, name: string): readonly string[] | null {
     const value = this.attribute(path, name);

@@ -19,6 +19,8 @@ const FIELD_WORDS: readonly (readonly [field: FieldName, words: RegExp])[] = [
   ["density", /density/i],
   ["magnetic", /magnetic/i],
 ];
+/** Words of quantities that are no fields. */
+const OTHER_WORDS = /vorticity|stream ?function|momentum|flux|gradient|stress|enstrophy|acceleration/i;
 /** Names of coordinates. */
 const AXES: Readonly<Record<AxisName, RegExp>> = {
   x: /longitude|(projection|grid)_x_|^x$/i,
@@ -40,8 +42,8 @@ export function askNames(contents: Contents, field: FieldName, paths: readonly s
       const axis = AXIS_NAMES.find((one) => COMPONENTS[one].test(text));
       const isOtherAxis = paths.length === 3 && axis !== undefined && axis !== AXIS_NAMES[at];
       const named = FIELD_WORDS.filter(([, words]) => words.test(text)).map(([name]) => name);
-      const isOtherField =
-        attribute === "standard_name" && named.length > 0 && !named.includes(field) && field !== "force";
+      const isElse = named.length > 0 || OTHER_WORDS.test(text);
+      const isOtherField = isElse && !named.includes(field) && field !== "force";
       const isDown = /downward/i.test(text);
       if (!isOtherAxis && !isOtherField && !isDown) continue;
       const taken = paths.length === 3 ? `the component along ${AXIS_NAMES[at]} of the ${field}` : `the ${field}`;
@@ -51,6 +53,27 @@ export function askNames(contents: Contents, field: FieldName, paths: readonly s
         ANSWER,
       );
     }
+}
+
+/** Asks about components that count downwards, and about those whose coordinates have other names. */
+export function askPlaces(contents: Contents, field: FieldName, paths: readonly string[], findings: Findings): void {
+  const textAt = (path: string, name: string) => contents.texts(path, name)?.join(" ").trim() ?? "";
+  for (const path of paths)
+    for (const name of ["positive", "direction"])
+      if (/^down(wards?)?$/i.test(textAt(path, name)))
+        findings.ask(
+          "fields",
+          `${path} counts downwards by its attribute ${name}; that it does not is a guess.`,
+          ANSWER,
+        );
+  const other = paths.find((path) => textAt(path, "coordinates") !== textAt(paths[0] ?? path, "coordinates"));
+  if (other === undefined) return;
+  const said = [paths[0] ?? other, other].map((path) => `"${textAt(path, "coordinates")}" of ${path}`);
+  findings.ask(
+    "spacing",
+    `The attribute coordinates is ${said.join(" and ")}; that the components of the ${field} are on the same nodes is a guess.`,
+    "components on common nodes, or a descriptor without this question",
+  );
 }
 
 /** Asks about the names of a table of coordinates, and about heights that count downwards. */

@@ -8,8 +8,10 @@ import type { Subject } from "../../file/dataset.js";
 export interface SuspectRow {
   /** Beginnings of the words of a name: `scal` is the beginning of one word of `time_scale`. */
   readonly stems: readonly string[];
-  /** Words of a name as a whole. */
+  /** Words of a name as a whole; two that follow each other are one as well: `no_data`. */
   readonly words?: readonly string[];
+  /** Beginnings of words that count in attributes of fields and coordinates only: others use them for settings. */
+  readonly ofValues?: readonly string[];
   readonly about: Subject;
   /** What the statement may do, for people: "may ... them". */
   readonly effect: string;
@@ -23,16 +25,30 @@ const NONE = ["", "none", "no", "false", "off", "n/a", "unscaled", "raw"];
 
 export const SUSPECTS: readonly SuspectRow[] = [
   {
-    stems: ["scal", "fact", "multipl", "slope", "gain", "conver", "calibr", "normali"],
-    words: ["norm", "si", "cgs", "mks", "unit"],
+    stems: ["scal", "fact", "multipl", "slope", "gain", "conver", "calibr", "normali", "rescal", "prefac", "nondim"],
+    words: ["norm", "normed", "si", "cgs", "mks", "unit", "convfac", "divideby", "dividedby", "weighted", "favre"],
+    ofValues: ["coef", "mult", "conv", "divi", "denomin", "weight", "sign", "dimensionless"],
     about: "scale",
     effect: "scale",
     neutral: 1,
     plain: [...NONE, "linear", "1", "si", "cgs"],
   },
   {
-    stems: ["offset", "bias", "intercept", "anomal"],
-    words: ["ref", "reference", "datum", "shift", "baseline"],
+    stems: ["offset", "bias", "intercept", "anomal", "detrend", "fluctuat", "perturb", "subtract", "remov", "galile"],
+    words: [
+      "ref",
+      "uref",
+      "vref",
+      "lref",
+      "tref",
+      "pref",
+      "reference",
+      "datum",
+      "shift",
+      "baseline",
+      "framevelocity",
+      "movingframe",
+    ],
     about: "scale",
     effect: "shift",
     neutral: 0,
@@ -41,14 +57,16 @@ export const SUSPECTS: readonly SuspectRow[] = [
   {
     stems: ["transform", "logarithm", "spectral", "fourier"],
     words: ["log", "log10", "exponent"],
+    ofValues: ["encod", "compand", "complex", "imag"],
     about: "scale",
     effect: "transform",
     neutral: 0,
-    plain: [...NONE, "linear", "physical", "identity"],
+    plain: [...NONE, "linear", "physical", "identity", "real", "utf-8", "ascii", "gzip"],
   },
   {
-    stems: ["fill", "missing", "nodata"],
-    words: ["valid"],
+    stems: ["fill", "missing", "undef", "sentinel"],
+    words: ["valid", "badval", "badvalue", "nodata"],
+    ofValues: ["mask"],
     about: "scale",
     effect: "mark some of",
     neutral: null,
@@ -63,12 +81,20 @@ export const SUSPECTS: readonly SuspectRow[] = [
     plain: [...NONE, "node", "nodes", "nodal", "vertex", "vertices", "point", "points", "collocated", "colocated"],
   },
   {
-    stems: ["order"],
+    stems: ["transpos", "fortran", "flip", "mirror", "revers"],
+    words: ["columnmajor", "colmajor", "swapaxes"],
+    about: "order",
+    effect: "reorder",
+    neutral: 0,
+    plain: [...NONE, "c"],
+  },
+  {
+    stems: ["order", "layout"],
     words: ["majority"],
     about: "order",
     effect: "reorder",
     neutral: null,
-    plain: [...NONE, "c", "row", "row-major", "row_major", "rowmajor"],
+    plain: [...NONE, "c", "row", "row-major", "row_major", "rowmajor", "contiguous", "chunked"],
   },
 ];
 
@@ -101,6 +127,11 @@ export const HARMLESS_STATEMENTS: readonly HarmlessRow[] = [
     producer: "solvers: settings of their schemes",
     words: ["cfl", "courant", "safety", "dealias", "dealiasing", "padding", "relaxation", "compression"],
   },
+  {
+    producer: "solvers: how they start and stop",
+    words: ["initial", "amplitude", "noise", "seed", "tolerance", "convergence", "converged", "residual"],
+  },
+  { producer: "compilers", words: ["compiler", "version", "flags"] },
 ];
 
 /** Texts whose wording says that stored numbers are not plain values at plain nodes. */
@@ -110,16 +141,39 @@ export interface WordingRow {
   readonly effect: string;
 }
 
-/** Attributes whose text is read for such wording. */
-export const WORDED = /^(units?|long_?name|description|comments?|notes?|quantity|space|kind|type|remarks?|info)$/i;
+/** Attributes whose text is read for such wording, however long it is. */
+export const WORDED =
+  /^(units?|long_?name|description|comments?|notes?|quantity|space|kind|type|remarks?|info|read_?me)$/i;
+
+/** Attributes whose text tells a story: words in it say nothing of the numbers. */
+export const NARRATIVE =
+  /^(hist|title|source|instit|refer|author|contact|creat|command|cmd|path|file|host|machine|git|rev|commit|version|url|doi|licen|program|software|code|solver|name|case|run|model|method|scheme|project|experiment|date|convention|keyword|nco|cdo|class|summary|abstract|acknowl|schema)/i;
+
+/** Characters up to which a text under any other name is read. */
+export const SHORT = 80;
 
 export const WORDINGS: readonly WordingRow[] = [
   {
     about: "scale",
-    pattern: /multipl(y|ied)|divided? by|scaled? (by|with)|in units of|normali[sz]ed|non-?dimensional|\btimes \d/i,
+    pattern:
+      /multipl(y|ied)|divided? by|scaled? (by|with)|in units of|normali[sz]ed|non-?dimensional|\btimes \d|weighted|\bfavre|\b(wall|plus|viscous|inner) units|\bmomentum( density)?$|mass flux/i,
     effect: "scale",
   },
-  { about: "scale", pattern: /\blog(10|2)?\b|logarithm|\bd[bB]\b|fourier|spectral coeff/i, effect: "transform" },
-  { about: "scale", pattern: /anomal(y|ies)|perturbation|deviation from|minus the mean/i, effect: "shift" },
-  { about: "spacing", pattern: /stagger|(cell|face|edge)[- ]?cent(er|re)/i, effect: "move the places of" },
+  {
+    about: "scale",
+    pattern: /\blog(10|2)?\b|logarithm|\bd[bB]\b|fourier|spectral coeff|\bimaginary\b/i,
+    effect: "transform",
+  },
+  { about: "scale", pattern: /anomal(y|ies)|perturbation|deviation from|minus the mean|fluctuation/i, effect: "shift" },
+  {
+    about: "spacing",
+    pattern: /stagger|arakawa|\b[bcde][- ]grid\b|(cell|face|edge)[- ]?cent(er|re)/i,
+    effect: "move the places of",
+  },
+  {
+    about: "spacing",
+    pattern: /\b(cylindrical|spherical|polar|toroidal|curvilinear|contravariant|covariant)\b(?! harmonic)/i,
+    effect: "turn the axes of",
+  },
+  { about: "order", pattern: /column[- ]major|transposed|fortran[- ](order|layout)|\(fortran\)/i, effect: "reorder" },
 ];

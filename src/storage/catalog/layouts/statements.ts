@@ -8,8 +8,17 @@ import { isPackingName } from "../../file/packing.js";
 import type { AttributeValue } from "../../file/stored.js";
 import { componentNames, join, parentOf } from "./evidence.js";
 import type { Contents, FieldOfPlan, Findings, LayoutPlan } from "./layout.js";
-import { askCoordinateNames, askNames } from "./stated-names.js";
-import { HARMLESS_STATEMENTS, SUSPECTS, type SuspectRow, WORDED, WORDINGS } from "./statement-table.js";
+import { askCoordinateNames, askNames, askPlaces } from "./stated-names.js";
+import {
+  HARMLESS_STATEMENTS,
+  NARRATIVE,
+  SHORT,
+  SUSPECTS,
+  type SuspectRow,
+  WORDED,
+  WORDINGS,
+} from "./statement-table.js";
+import { unitOf } from "./units.js";
 
 /** Numbers of a small dataset that is as good as an attribute. */
 const FEW = 3;
@@ -54,17 +63,22 @@ export function askStatements(contents: Contents, plan: LayoutPlan, findings: Fi
     findings,
   );
   for (const [name, parts] of fields) {
-    askNames(
-      contents,
-      name as FieldName,
-      parts.flatMap(([path]) => path ?? []),
-      findings,
-    );
+    askOfFrames(contents, name as FieldName, parts, findings);
   }
   for (const [axis, path] of places) askCoordinateNames(contents, axis, path, findings);
   for (const [path] of [...fields.values()].flat()) if (path !== undefined) addPacking(contents, path, findings);
   const coordinates = places.map(([axis, path]) => `${axis} ${labelsAt(contents, path)}`);
   return [labelsOfAll(contents, fields, findings), ...coordinates].join("; ");
+}
+
+/** Asks about the names and places of a field, in the first frame that leaves them in doubt. */
+function askOfFrames(contents: Contents, field: FieldName, parts: readonly string[][], findings: Findings): void {
+  const before = findings.questions.length;
+  for (let frame = 0; frame < (parts[0]?.length ?? 0) && findings.questions.length === before; frame++) {
+    const paths = parts.flatMap((frames) => frames[Math.min(frame, frames.length - 1)] ?? []);
+    askNames(contents, field, paths, findings);
+    askPlaces(contents, field, paths, findings);
+  }
 }
 
 /** Paths of the datasets of each field: by component, every frame. */
@@ -96,24 +110,34 @@ export function wordsOf(name: string): string[] {
   return parted.toLowerCase().match(/[a-z]+\d*/g) ?? [];
 }
 
-/** The row of a name that raises a question, or null. */
-export function suspectNamed(name: string): SuspectRow | null {
+/**
+ * The row of a name that raises a question, or null.
+ *
+ * @param ofValues whether it is the name of an attribute of a field or of coordinates
+ */
+export function suspectNamed(name: string, ofValues = false): SuspectRow | null {
   const words = wordsOf(name);
   const small = name.toLowerCase();
   const isHarmless = HARMLESS_STATEMENTS.some(
     (row) => row.names?.includes(small) || row.words?.some((word) => words.includes(word)),
   );
   if (isHarmless) return null;
-  const isOne = (row: SuspectRow) =>
-    words.some(
-      (word) =>
-        row.words?.includes(word) || row.stems.some((stem) => word.startsWith(stem) && !word.startsWith("scalar")),
-    );
-  return SUSPECTS.find(isOne) ?? null;
+  const pairs = words.slice(1).map((word, at) => `${words[at]}${word}`);
+  const isOne = (row: SuspectRow) => {
+    const stems = ofValues ? [...row.stems, ...(row.ofValues ?? [])] : row.stems;
+    const isBegun = (word: string) => stems.some((stem) => word.startsWith(stem) && !word.startsWith("scalar"));
+    return words.some(isBegun) || [...words, ...pairs].some((word) => row.words?.includes(word));
+  };
+  const isToUnit = words.some(
+    (word, at) => word === "to" && [words[at - 1], words[at + 1]].every((unit) => unitOf(unit ?? "?") !== null),
+  );
+  return SUSPECTS.find(isOne) ?? (isToUnit ? (SUSPECTS[0] as SuspectRow) : null);
 }
 
 /** Whether a value says that nothing changes; what is neither number nor text may say anything. */
-function isPlain(value: AttributeValue | null, { neutral, plain }: SuspectRow): boolean {
+function isPlain(name: string, value: AttributeValue | null, { neutral: number, plain }: SuspectRow): boolean {
+  // 1 is a factor, or says that something was done.
+  const neutral = number === 1 && /ed$/i.test(name) ? 0 : number;
   if (typeof value === "string") return plain.includes(value.trim().toLowerCase());
   if (value === null) return false;
   const items = typeof value === "number" ? [value] : [...value];
@@ -130,16 +154,23 @@ function textOf(value: AttributeValue | null): string {
 /** The statements of an object that are not known to change nothing. */
 function suspectsAt(contents: Contents, { path, role }: StatingObject): Suspect[] {
   const found: Suspect[] = [];
+  const unnamed: string[] = [];
   for (const name of contents.attributes(path).keys()) {
     // What packs the values of a dataset is applied as they are read.
     if (role === "values" && isPackingName(name)) continue;
     const value = () => contents.attribute(path, name);
-    const row = isPackingName(name) ? packingRow(name) : suspectNamed(name);
+    const row = isPackingName(name) ? packingRow(name) : suspectNamed(name, role === "values");
     // Orders of accuracy are numbers; orders of dimensions are read from texts that name them.
-    const asks = row !== null && !(row.about === "order" && isOrderRead(value())) && !isPlain(value(), row);
+    const isRead = row?.about === "order" && row.neutral === null && isOrderRead(value());
+    const asks = row !== null && !isRead && !isPlain(name, value(), row);
     if (asks && !isUnitText(name, value())) found.push({ path, name, text: textOf(value()), ...row });
-    else if (row === null && WORDED.test(name)) found.push(...wordedAt(path, name, value()));
+    else if (row === null && !NARRATIVE.test(name)) unnamed.push(name);
   }
+  // Thousands of files differ in texts that say nothing.
+  const worded = contents.derived(path, "wordings", (attributes) =>
+    unnamed.flatMap((name) => wordedAt(path, name, attributes.get(name) ?? null)),
+  );
+  found.push(...worded);
   if (role === "group") found.push(...suspectNumbers(contents, path));
   return found;
 }
@@ -170,7 +201,8 @@ function wordedAt(path: string, name: string, value: AttributeValue | null): Sus
     return /^\s*[-+]?[\d.]+(e[-+]?\d+)?\s*[* ]?\s*[a-z%]/i.test(value) && !/^\s*1\s*$/.test(value)
       ? [{ path, name, text: textOf(value), about: "scale", effect: "scale" }]
       : [];
-  const row = WORDINGS.find(({ pattern }) => pattern.test(value));
+  const row =
+    value.length > SHORT && !WORDED.test(name) ? undefined : WORDINGS.find(({ pattern }) => pattern.test(value));
   return row === undefined ? [] : [{ path, name, text: textOf(value), about: row.about, effect: row.effect }];
 }
 
@@ -185,7 +217,7 @@ function suspectNumbers(contents: Contents, group: string): Suspect[] {
     if (row === null || row.about === "order" || !isNumber || count === 0 || count > FEW) return [];
     if (contents.isUnwritten(path)) return [];
     const value = contents.numbers(path);
-    return isPlain(value, row) ? [] : [{ path: group, name, text: textOf(value), ...row }];
+    return isPlain(name, value, row) ? [] : [{ path: group, name, text: textOf(value), ...row }];
   });
 }
 
