@@ -183,8 +183,21 @@ export interface ConnectedSet {
   readonly wraps: readonly boolean[];
   /** Of each property: volume of the nodes that have it, integral, least and largest value. */
   readonly properties: readonly (readonly number[])[];
-  readonly fragments: readonly number[];
 }
+
+/** All structures of a region, by numbers in the order of their first fragments. */
+export interface RankedStructures {
+  readonly count: number;
+  readonly nodes: number;
+  /** Those with enough nodes, the largest volume first, then the one whose first part came first. */
+  readonly listed: Int32Array;
+  /** The fragments of structure i are `members[starts[i] .. starts[i + 1] - 1]`, ascending. */
+  readonly starts: Int32Array;
+  readonly members: Int32Array;
+}
+
+/** Fragments that a loop treats before it yields. */
+const STEP = 8192;
 
 type KeptPart = Pick<PartFragments, "from" | "shape" | "border" | "borderFragments"> & {
   readonly first: number;
@@ -201,6 +214,8 @@ export class JoinedFragments {
   readonly #extent: Three;
   readonly #neighbours: readonly Three[];
   readonly #rows: Float64Array[] = [];
+  /** The first fragment of each part. */
+  readonly #firsts: number[] = [];
   readonly #kept = new Map<number, KeptPart>();
   #parents = new Int32Array(1024);
   #crossed = new Uint8Array(1024);
@@ -213,7 +228,8 @@ export class JoinedFragments {
   constructor(options: StructureOptions, extent: Three) {
     this.#options = options;
     this.#extent = extent;
-    this.#neighbours = neighboursOf(options.connectivity, false);
+    const distance = ([x, y, z]: Three) => Math.abs(x) + Math.abs(y) + Math.abs(z);
+    this.#neighbours = neighboursOf(options.connectivity, false).toSorted((a, b) => distance(a) - distance(b));
     this.labels = options.labels ? new Int32Array(extent[0] * extent[1] * extent[2]) : null;
   }
 
@@ -223,6 +239,7 @@ export class JoinedFragments {
     const { from, shape, rows, border, borderFragments, missing } = part;
     this.missing += missing;
     this.#rows.push(rows);
+    this.#firsts.push(first);
     this.#grow(first + rows.length / widthOf(this.#options.properties.length));
     this.#edge ??= shape;
     const key = this.#keyAt(from);
@@ -261,8 +278,13 @@ export class JoinedFragments {
   /** The number of the part that holds a node. */
   #keyAt(node: readonly number[]): number {
     const edge = this.#edge as Three;
-    const [nx, ny] = this.#extent;
     const [i, j, k] = node.map((n, a) => Math.floor(n / edge[a]));
+    return this.#keyOf(i, j, k);
+  }
+
+  #keyOf(i: number, j: number, k: number): number {
+    const edge = this.#edge as Three;
+    const [nx, ny] = this.#extent;
     return (k * Math.ceil(ny / edge[1]) + j) * Math.ceil(nx / edge[0]) + i;
   }
 
@@ -281,43 +303,51 @@ export class JoinedFragments {
     return new Set(sides[0].flatMap((x) => sides[1].flatMap((y) => sides[2].map((z) => this.#keyAt([x, y, z])))));
   }
 
+  /** Joins the fragments of a part with those on the other side of its faces, in the parts that are kept. */
   #joinBorder(own: KeptPart): void {
-    const { from, shape, border, borderFragments, first } = own;
-    const target = [0, 0, 0];
+    const { shape, border, borderFragments, first } = own;
+    const [nx, ny, nz] = shape;
+    const [besideX, besideY, besideZ] = [0, 1, 2].map((a) => [-1, 0, 1].map((step) => this.#beside(own, a, step)));
+    // By the sides of z, y and x: 0 before the part, 1 within it, 2 behind it.
+    const parts = besideZ.flatMap((z) => besideY.flatMap((y) => besideX.map((x) => this.#partAt(x, y, z))));
     for (let b = 0; b < border.length; b++) {
-      const row = Math.floor(border[b] / shape[0]);
-      const local = [border[b] % shape[0], row % shape[1], Math.floor(row / shape[1])];
-      for (const offset of this.#neighbours) {
-        let crossed = 0;
-        let isInside = true;
-        for (let a = 0; a < 3; a++) {
-          const index = local[a] + offset[a];
-          if (index < 0 || index >= shape[a]) isInside = false;
-          target[a] = this.#wrap(from[a] + index, a);
-          if (target[a] !== from[a] + index) crossed |= 1 << a;
-        }
-        if (isInside || target.includes(-1)) continue;
-        const other = this.#fragmentAt(target);
+      const x = border[b] % nx;
+      const row = Math.floor(border[b] / nx);
+      const [y, z] = [row % ny, Math.floor(row / ny)];
+      // Parts, as bits, of which the nearest node is marked: the other neighbours in one of them belong to its fragment.
+      let known = 0;
+      for (const [dx, dy, dz] of this.#neighbours) {
+        const i = sideOf(x + dx, nx);
+        const j = sideOf(y + dy, ny);
+        const k = sideOf(z + dz, nz);
+        const side = 9 * k + 3 * j + i;
+        const part = parts[side];
+        if (side === WITHIN || part === undefined || ((known >> side) & 1) === 1) continue;
+        const at =
+          ((k === 1 ? z + dz : besideZ[k].local) * part.shape[1] + (j === 1 ? y + dy : besideY[j].local)) *
+            part.shape[0] +
+          (i === 1 ? x + dx : besideX[i].local);
+        const other = fragmentAt(part, at);
         if (other < 0) continue;
-        this.#crossed[other] |= crossed;
+        if (Math.abs(dx) + Math.abs(dy) + Math.abs(dz) === 1) known |= 1 << side;
+        this.#crossed[other] |= besideX[i].crossed | besideY[j].crossed | besideZ[k].crossed;
         join(this.#parents, first + borderFragments[b], other);
       }
     }
   }
 
-  /** The fragment of a node on the border of a part that is kept, or -1. */
-  #fragmentAt(node: readonly number[]): number {
-    const part = this.#kept.get(this.#keyAt(node));
-    if (part === undefined) return -1;
-    const { from, shape, border, borderFragments } = part;
-    const at = ((node[2] - from[2]) * shape[1] + node[1] - from[1]) * shape[0] + node[0] - from[0];
-    let [low, high] = [0, border.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (border[middle] < at) low = middle + 1;
-      else high = middle;
-    }
-    return border[low] === at ? part.first + borderFragments[low] : -1;
+  /** The part and the index in it of the nodes before, in or behind a part along an axis; part -1: there are none. */
+  #beside({ from, shape }: KeptPart, a: number, step: number): { part: number; local: number; crossed: number } {
+    const index = step < 0 ? from[a] - 1 : step > 0 ? from[a] + shape[a] : from[a];
+    const wrapped = this.#wrap(index, a);
+    const edge = (this.#edge as Three)[a];
+    const part = wrapped < 0 ? -1 : Math.floor(wrapped / edge);
+    return { part, local: wrapped - part * edge, crossed: wrapped === index ? 0 : 1 << a };
+  }
+
+  #partAt(...along: readonly { readonly part: number }[]): KeptPart | undefined {
+    const [i, j, k] = along.map(({ part }) => part);
+    return i < 0 || j < 0 || k < 0 ? undefined : this.#kept.get(this.#keyOf(i, j, k));
   }
 
   #place({ from, shape, labels }: PartFragments, first: number, out: Int32Array): void {
@@ -330,35 +360,55 @@ export class JoinedFragments {
       }
   }
 
-  /** The structures, the largest volume first, then the one whose first part came first. */
-  finish(box: Pick<MarkedBox, "coordinates" | "periods">): readonly ConnectedSet[] {
-    const width = widthOf(this.#options.properties.length);
-    const fragments = this.#rows.flatMap((rows) =>
-      Array.from({ length: rows.length / width }, (_, i) => rows.subarray(i * width, (i + 1) * width)),
-    );
-    const groups = new Map<number, number[]>();
-    for (let fragment = 0; fragment < this.#count; fragment++) {
+  /**
+   * Sums and sorts the structures. There may be as many as fragments, so it yields every millisecond or so.
+   *
+   * @param least fewest nodes of a structure that is listed
+   */
+  *rank(least: number): Generator<undefined, RankedStructures> {
+    const count = this.#count;
+    // The root of a set is its first fragment.
+    const structure = new Int32Array(count);
+    let all = 0;
+    for (let fragment = 0; fragment < count; fragment++) {
+      if (fragment % STEP === 0) yield;
       const root = rootOf(this.#parents, fragment);
-      const group = groups.get(root);
-      if (group === undefined) groups.set(root, [fragment]);
-      else group.push(fragment);
+      structure[fragment] = root === fragment ? all++ : structure[root];
     }
-    return [...groups.values()]
-      .map((group) => this.#structureOf(group, fragments, box))
-      .sort((a, b) => b.volume - a.volume || a.fragments[0] - b.fragments[0]);
+    const width = widthOf(this.#options.properties.length);
+    const [nodes, volumes, starts] = [new Float64Array(all), new Float64Array(all), new Int32Array(all + 1)];
+    let fragment = 0;
+    for (const rows of this.#rows)
+      for (let at = 0; at < rows.length; at += width, fragment++) {
+        if (fragment % STEP === 0) yield;
+        const own = structure[fragment];
+        nodes[own] += rows[at + NODES];
+        volumes[own] += rows[at + VOLUME];
+        starts[own + 1]++;
+      }
+    for (let i = 0; i < all; i++) starts[i + 1] += starts[i];
+    const [members, next] = [new Int32Array(count), starts.slice()];
+    for (fragment = 0; fragment < count; fragment++) {
+      if (fragment % STEP === 0) yield;
+      members[next[structure[fragment]]++] = fragment;
+    }
+    const order = yield* sortedBy(volumes);
+    const listed = order.filter((own) => nodes[own] >= least);
+    return { count: all, nodes: nodes.reduce((sum, n) => sum + n, 0), listed, starts, members };
   }
 
-  #structureOf(
-    group: readonly number[],
-    rows: readonly Float64Array[],
+  /** Describes a structure of the list. */
+  describe(
+    { listed, starts, members }: RankedStructures,
+    place: number,
     { coordinates, periods }: Pick<MarkedBox, "coordinates" | "periods">,
   ): ConnectedSet {
-    const sum = new Float64Array(rows[group[0]]);
-    let crossed = this.#crossed[group[0]];
-    for (const fragment of group.slice(1)) {
-      addRow(rows[fragment], sum);
-      crossed |= this.#crossed[fragment];
-    }
+    const own = listed[place];
+    const rows = Array.from(members.subarray(starts[own], starts[own + 1]), (fragment) => this.#rowOf(fragment));
+    const sum = new Float64Array(rows[0]);
+    for (const row of rows.slice(1)) addRow(row, sum);
+    let crossed = 0;
+    for (let i = starts[own]; i < starts[own + 1]; i++) crossed |= this.#crossed[members[i]];
     const centre = coordinates.map((places, a) => {
       const [first, second] = sum.subarray(CENTRE + 2 * a);
       if (periods[a] === 0) return first / sum[VOLUME];
@@ -368,7 +418,7 @@ export class JoinedFragments {
     const bounds = wraps.map((wrapped, a) =>
       wrapped
         ? arcOf(
-            group.map((fragment) => [rows[fragment][LOW + a], rows[fragment][HIGH + a]]),
+            rows.map((row) => [row[LOW + a], row[HIGH + a]]),
             this.#extent[a],
           )
         : null,
@@ -376,8 +426,57 @@ export class JoinedFragments {
     const side = (at: number, end: 0 | 1) => bounds.map((bound, a) => bound?.[end] ?? sum[at + a]);
     const properties = this.#options.properties.map((_, p) => [...sum.subarray(PROPERTIES + 4 * p).subarray(0, 4)]);
     const [nodes, volume] = sum;
-    return { nodes, volume, centre, low: side(LOW, 0), high: side(HIGH, 1), wraps, properties, fragments: group };
+    return { nodes, volume, centre, low: side(LOW, 0), high: side(HIGH, 1), wraps, properties };
   }
+
+  #rowOf(fragment: number): Float64Array {
+    const width = widthOf(this.#options.properties.length);
+    let [low, high] = [0, this.#firsts.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#firsts[middle] <= fragment) low = middle;
+      else high = middle - 1;
+    }
+    const at = (fragment - this.#firsts[low]) * width;
+    return this.#rows[low].subarray(at, at + width);
+  }
+}
+
+/** The number of the part itself among those around it. */
+const WITHIN = 13;
+
+/** The side of a part on which an index lies: 0 before it, 1 within it, 2 behind it. */
+function sideOf(index: number, n: number): 0 | 1 | 2 {
+  return index < 0 ? 0 : index < n ? 1 : 2;
+}
+
+/** The fragment of a node on the border of a part, or -1. */
+function fragmentAt({ border, borderFragments, first }: KeptPart, at: number): number {
+  let [low, high] = [0, border.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (border[middle] < at) low = middle + 1;
+    else high = middle;
+  }
+  return border[low] === at ? first + borderFragments[low] : -1;
+}
+
+/** The indices of values, the largest value first, then the lowest index; it yields every millisecond or so. */
+function* sortedBy(values: Float64Array): Generator<undefined, Int32Array> {
+  let order = Int32Array.from(values, (_, i) => i);
+  let merged = new Int32Array(order.length);
+  for (let run = 1; run < order.length; run *= 2) {
+    for (let from = 0; from < order.length; from += 2 * run) {
+      const [middle, end] = [Math.min(from + run, order.length), Math.min(from + 2 * run, order.length)];
+      for (let left = from, right = middle, to = from; to < end; to++) {
+        if (to % STEP === 0) yield;
+        const isLeft = left < middle && (right === end || values[order[left]] >= values[order[right]]);
+        merged[to] = isLeft ? order[left++] : order[right++];
+      }
+    }
+    [order, merged] = [merged, order];
+  }
+  return order;
 }
 
 /** Adds a fragment to the sum of those before it. */

@@ -78,7 +78,19 @@ function joinParts(values: Float64Array, one: Case, coordinates: readonly [Float
     const columns = [column, Float64Array.from(nodes, (node) => node)];
     joined.add(fragmentsOf(options, { columns, weights, from, shape, coordinates, periods }));
   }
-  return { structures: joined.finish({ coordinates, periods }), labels: joined.labels as Int32Array };
+  const work = joined.rank(1);
+  let step = work.next();
+  while (!step.done) step = work.next();
+  const { listed, starts, members, ...counts } = step.value;
+  const structures = Array.from(listed, (own, place) => ({
+    ...joined.describe({ listed, starts, members, ...counts }, place, { coordinates, periods }),
+    fragments: [...members.subarray(starts[own], starts[own + 1])],
+  }));
+  expect(counts).toEqual({
+    count: structures.length,
+    nodes: structures.reduce((sum, { nodes }) => sum + nodes, 0),
+  });
+  return { structures, labels: joined.labels as Int32Array };
 }
 
 const CASES: readonly Case[] = [
@@ -146,6 +158,17 @@ describe("structures joined from parts", () => {
     // Weights by number of node: 2 at 7, 1 at 0, 2 at 1.
     expect(structure?.centre[0]).toBeCloseTo(0, 12);
     expect(structure).toMatchObject({ nodes: 3, low: [7, 0, 0], high: [9, 0, 0], wraps: [true, false, false] });
+  });
+
+  it("are ranked in steps, the largest volume first, then by their first nodes", () => {
+    const extent = [250, 100, 4] as const;
+    const one: Case = { extent, edge: [64, 32, 4], wraps: [false, false, false], connectivity: 6, share: 0.2 };
+    const values = Float64Array.from({ length: 100_000 }, random);
+    const coordinates = extent.map((n) => Float64Array.from({ length: n }, (_, i) => i)) as never;
+    const { structures } = joinParts(values, one, coordinates);
+    expect(structures.length).toBeGreaterThan(8192);
+    const order = structures.map(({ volume, fragments }) => [volume, fragments[0] as number] as const);
+    expect(order).toEqual(order.toSorted(([a, i], [b, j]) => b - a || i - j));
   });
 
   it("are refused when they have too many fragments", () => {

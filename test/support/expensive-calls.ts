@@ -1,4 +1,4 @@
-/** The fifty most expensive calls that the limits allow, as requests for a dataset of 64 x 64 x 64 nodes. */
+/** The most expensive calls that the limits allow, as requests for a dataset of 64 x 64 x 64 nodes. */
 import { rawPost } from "./raw-http.js";
 import { envelope, getVelocity, items } from "./soap-service.js";
 
@@ -82,9 +82,10 @@ export function* expensiveCalls(dataset: string): Generator<ExpensiveCall> {
   yield atPoints("GetPosition", `${TRACK}&dt=0.0001&nt=500`, 100_000);
   yield atPoints("GetPosition", `${TRACK}&dt=0.0001&nt=50`, 1_000_000);
   yield atPoints("GetPosition", `${TRACK}&dt=1e-9&nt=50000000`, 1);
-  yield atPoints("GetPosition", `${TRACK}&dt=0.0001&nt=500&integrator=rk4`, 100_000);
+  yield atPoints("GetPosition", `${TRACK}&dt=0.0001&nt=250&integrator=rk4`, 100_000);
   yield atPoints("GetPositionInertialParticle", `${TRACK}&EndTime=0.2&Tp=0.1`, 100_000);
   yield atPoints("GetPositionParticleControl", `${TRACK}&EndTime=0.2`, 100_000);
+  yield atPoints("GetPosition", `${TRACK}&dt=0.0001&nt=160&integrator=dopri5`, 100_000);
   yield atPoints("trajectories", `${TRACK}&dt=0.0001&nt=500&every=10`, 30_000);
 
   for (const [field, method] of [
@@ -116,6 +117,78 @@ export function* expensiveCalls(dataset: string): Generator<ExpensiveCall> {
   const list = { time: Array.from({ length: 12_000 }, (_, i) => (i % 5) / 10), points: points.slice(0, 160) };
   const lists = path("GetVelocity?spatialInterpolation=Lag8&temporalInterpolation=PCHIP");
   yield json("GetVelocity at 12000 times", lists, list, OCTETS);
+  yield* newerCalls(dataset);
+}
+
+/** Analyses of all nodes and of many particles, slices and points in other forms, chunks of the Zarr view, and jobs. */
+function* newerCalls(dataset: string): Generator<ExpensiveCall> {
+  const path = `/api/datasets/${dataset}`;
+  const post = (name: string, rest: string, body: unknown, headers: readonly string[] = []): ExpensiveCall => {
+    const text = Buffer.from(JSON.stringify(body));
+    return { name, bytes: request(rest, ["Content-Type: application/json", ...headers], text) };
+  };
+  const analyse = (kind: string, body: object, headers?: readonly string[]): ExpensiveCall =>
+    post(`${kind} ${JSON.stringify(body)}`, `${path}/${kind}`, body, headers);
+  const frames = [1, 2, 3, 4];
+  yield analyse("spectrum", { frames, with: ["transfer", "flux", "helicity", "cross:w"] });
+  yield analyse("spectrum", { frames, kind: "line", axis: "x" });
+  const filter = { kind: "gaussian", width: 0.8 };
+  yield analyse("statistics", { frames, derivatives: "spectral", filter, reduce: [{ moments: "Pi" }] });
+  yield analyse("statistics", {
+    frames,
+    reduce: [
+      { moments: "tr(S*S*S)" },
+      {
+        joint: ["R", "Q"],
+        bins: [512, 512],
+        range: [
+          [-9, 9],
+          [-9, 9],
+        ],
+      },
+    ],
+  });
+  yield analyse("statistics", { frames, reduce: [{ extremes: "norm(w)", count: 1000, apart: 0.2 }] });
+  const random = { random: 1_000_000, seed: 1, method: "Lag8" };
+  yield analyse("statistics", { time: 0.3, at: random, reduce: [{ moments: "norm(u)" }] });
+  yield analyse("structure-functions", { frames, orders: [2, 3, 4], separations: { nodes: [1, 2, 4, 8, 16, 32] } });
+  yield analyse("structures", { time: 0.3, of: "norm(w)", above: { rms: 0.5 }, properties: ["dissipation", "Q"] });
+  yield analyse("structures", { time: 0.3, of: "norm(w)", above: { rms: 1.5 }, labels: true }, [
+    "Accept: application/x-npy",
+  ]);
+  const plane = { normal: "z", at: 1, count: [200, 200] };
+  const asked = { start: 0.1, end: 0.3, dt: 0.001, plane, quantities: ["map", "gradient", "ftle"] };
+  yield analyse("flow-map", asked, ["Accept: application/octet-stream"]);
+  yield analyse("dispersion", {
+    start: 0.1,
+    end: 0.3,
+    dt: 0.001,
+    every: 10,
+    seeds: { tetrads: 25_000, distance: 0.1 },
+  });
+  const pointsOf = `GetVelocityHessian?spatialInterpolation=Fd4Lag4&${TIME}`;
+  for (const form of ["x-npz", "vnd.apache.parquet", "vnd.apache.arrow.stream"])
+    yield {
+      name: `GetVelocityHessian, 500000 points, ${form}`,
+      bytes: request(
+        `${path}/${pointsOf}`,
+        [`Content-Type: ${OCTETS}`, `Accept: application/${form}`],
+        floats(500_000),
+      ),
+    };
+  const get = (rest: string, accept = "*/*"): ExpensiveCall => ({
+    name: `${rest} ${accept}`,
+    bytes: request(rest, [`Accept: ${accept}`], Buffer.alloc(0)),
+  });
+  yield get(`${path}/slice?field=${encodeURIComponent("dot(w,S*w)")}&time=0.31&axis=z&at=1&nodes=1400`, OCTETS);
+  yield get(`${path}/volume?field=speed&time=0.31&nodes=125`, "application/netcdf");
+  yield get(`/zarr/${dataset}/velocity/2.0.0.0.0`);
+  yield get(`/zarr/${dataset}@zstd/derived/Q/2.0.0.0`);
+  const job = `GetVelocity?spatialInterpolation=Lag8&${TIME}`;
+  yield {
+    name: "jobs of 100000 points",
+    bytes: request(`${path}/${job}`, [`Content-Type: ${OCTETS}`, "Prefer: respond-async"], floats(100_000)),
+  };
 }
 
 const CLOSE = ["Connection: close"];

@@ -38,6 +38,12 @@ export interface Witnessed {
   /** The largest CPU time of a thread of the service during a question, in milliseconds; 0 without `pid`. */
   readonly cpuMedian: number;
   readonly cpuP99: number;
+  /** The same of its main thread. */
+  readonly mainMedian: number;
+  readonly mainP99: number;
+  /** Processors that the service kept busy meanwhile, and the most memory that it held. */
+  readonly load: number;
+  readonly peakMiB: number;
 }
 
 /** Requests, whether answers are read, and whether each is sent again when it is answered. */

@@ -3,9 +3,10 @@
  * nothing else takes its time. Every second question goes by a connection that stays open, the others by new ones.
  *
  * Argument: JSON with `port`, `path`, `question`, `pauseMs`, and `questions` or `ms` as the end; with `pid`, that of
- * the service, on Linux: also the largest CPU time that any one of its threads took while a question waited.
+ * the service, on Linux: also the largest CPU time that any one of its threads took while a question waited, that of its
+ * main thread, and the most memory that it held.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 
 const { port, path, question, pauseMs, questions, ms, pid } = JSON.parse(process.argv[2]);
@@ -43,8 +44,24 @@ function cpuTimes() {
   return spent;
 }
 
+/** Milliseconds of CPU of the service. */
+function total() {
+  return [...cpuTimes().values()].reduce((sum, spent) => sum + spent, 0);
+}
+
+/** The most memory that the service has held since the last call, in MiB; the system then counts anew. */
+function peakMiB() {
+  if (pid === undefined) return 0;
+  const [, kib] = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"));
+  writeFileSync(`/proc/${pid}/clear_refs`, "5");
+  return Math.round(kib / 1024);
+}
+
 const times = [];
 const cpu = [];
+const main = [];
+peakMiB();
+const [spentBefore, wallBefore] = [total(), performance.now()];
 const began = performance.now();
 let expected = null;
 let wrong = 0;
@@ -55,7 +72,9 @@ while (questions === undefined ? performance.now() - began < ms : times.length <
   const since = performance.now();
   const said = await ask(agents[times.length % 2]);
   times.push(performance.now() - since);
-  cpu.push(Math.max(0, ...[...cpuTimes()].map(([thread, spent]) => spent - (before.get(thread) ?? 0))));
+  const spent = [...cpuTimes()].map(([thread, ms]) => [thread, ms - (before.get(thread) ?? 0)]);
+  cpu.push(Math.max(0, ...spent.map(([, ms]) => ms)));
+  main.push(spent.find(([thread]) => thread === String(pid))?.[1] ?? 0);
   if (said.status === 503) refused++;
   expected ??= said.text;
   if ((said.status !== 200 || said.text !== expected) && wrong++ === 0)
@@ -63,8 +82,15 @@ while (questions === undefined ? performance.now() - began < ms : times.length <
   if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
 }
 for (const agent of agents) agent.destroy();
-for (const list of [times, cpu]) list.sort((a, b) => a - b);
+const load = Math.round((100 * (total() - spentBefore)) / (performance.now() - wallBefore)) / 100;
+for (const list of [times, cpu, main]) list.sort((a, b) => a - b);
 const part = (list, of) => Math.round(10 * list[Math.min(list.length - 1, Math.floor(of * list.length))]) / 10;
 const at = (of) => part(times, of);
 const seen = { asked: times.length, wrong, refused, first, median: at(0.5), p99: at(0.99), longest: at(1) };
-process.stdout.write(JSON.stringify({ ...seen, cpuMedian: part(cpu, 0.5), cpuP99: part(cpu, 0.99) }));
+const threads = {
+  cpuMedian: part(cpu, 0.5),
+  cpuP99: part(cpu, 0.99),
+  mainMedian: part(main, 0.5),
+  mainP99: part(main, 0.99),
+};
+process.stdout.write(JSON.stringify({ ...seen, ...threads, load, peakMiB: peakMiB() }));

@@ -142,13 +142,17 @@ export class TimeSlices {
     return this.crowded ? this.#giveWay() : null;
   }
 
-  /** Calls `treat` with consecutive ranges of `0 .. count - 1`, as many as fit in each time slice. */
-  async each(count: number, treat: (from: number, to: number) => void): Promise<void> {
+  /**
+   * Calls `treat` with consecutive ranges of `0 .. count - 1`, as many as fit in each time slice.
+   *
+   * @param step elements that take less than a millisecond
+   */
+  async each(count: number, treat: (from: number, to: number) => void, step = STEP_ELEMENTS): Promise<void> {
     this.begin();
     try {
-      for (let from = 0; from < count; from += STEP_ELEMENTS) {
+      for (let from = 0; from < count; from += step) {
         if (from > 0) await this.pauseAgain();
-        treat(from, Math.min(count, from + STEP_ELEMENTS));
+        treat(from, Math.min(count, from + step));
       }
     } finally {
       this.end();

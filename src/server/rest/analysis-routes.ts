@@ -15,6 +15,7 @@ import type { Service } from "../life/service.js";
 import { type AnalysedNodes, readAnalysis, STATISTICS } from "./analysis-request.js";
 import { assumedOf } from "./describe.js";
 import { DISPERSION, DISPERSION_EXAMPLE, dispersion } from "./dispersion.js";
+import { jsonPassages } from "./json-passages.js";
 import { tellOrigin } from "./origin.js";
 import { evaluatorFor } from "./point-columns.js";
 import { readWhole } from "./query-batch.js";
@@ -26,6 +27,8 @@ import { STRUCTURE_FUNCTIONS, structureFunctions } from "./structure-functions.j
 import { type ArrayAnswer, STRUCTURES, structures } from "./structures.js";
 import { pathsFor } from "./values-along.js";
 import { ANALYSIS_TYPES, tablePassages } from "./write-table.js";
+
+const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Most bytes of a body. */
 const BODY_BYTES = 256 * 1024;
@@ -169,7 +172,8 @@ function serveAnalysis(
     }
     const assumed = dataset.assumed.length === 0 ? {} : { assumed: assumedOf(dataset) };
     const about = { version, operation, dataset: dataset.name, manifest: dataset.digest, ...assumed, options };
-    return reply.send({ ...about, ...answer });
+    await sendPassages(reply, JSON_TYPE, jsonPassages({ ...about, ...answer }), service, life);
+    return reply;
   });
 }
 

@@ -3,9 +3,10 @@ import { type Static, Type } from "@sinclair/typebox";
 import { compileExpression } from "../../analysis/expression.js";
 import type { Moments } from "../../analysis/moments.js";
 import type { AnyReduction, GroupAnswer } from "../../analysis/reductions.js";
-import type { ConnectedSet, JoinedFragments } from "../../analysis/structures.js";
+import type { ConnectedSet, JoinedFragments, RankedStructures } from "../../analysis/structures.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { LimitError } from "../../errors.js";
+import type { TimeSlices } from "../life/event-loop.js";
 import { type AnalysedNodes, PLACES, placesOf, QUANTITY, reductionOf } from "./analysis-request.js";
 import { npyHeader } from "./numpy-files.js";
 import { refuse } from "./parameters.js";
@@ -47,6 +48,8 @@ type Structures = Static<typeof STRUCTURES>;
 
 /** Nodes in a passage of labels. */
 const PASSAGE_NODES = 16_384;
+/** Structures that are described before a look at the clock. */
+const DESCRIBED = 128;
 
 /** Nodes that labels are answered of, for each number that an answer may have: both take about as many bytes. */
 const NODES_PER_NUMBER = 16;
@@ -63,7 +66,7 @@ export interface ArrayAnswer {
 export async function structures(
   asked: Structures,
   dataset: Dataset,
-  { reduce, most }: Means,
+  { reduce, slices, most }: Means,
 ): Promise<GroupAnswer | ArrayAnswer> {
   const places = placesOf(asked, dataset);
   if (places.frames.length !== 1) throw refuse("frames", "Structures are of one frame.");
@@ -84,20 +87,43 @@ export async function structures(
   };
   const query = reductionOf(places, { columns: columns.texts, reductions: [reduction] });
   const joined = (await reduce(query, places)).states(0)[0] as JoinedFragments;
-  const all = joined.finish(places.base);
-  const listed = all.filter((structure) => structure.nodes >= least);
+  const ranked = await inSlices(joined.rank(least), slices);
+  const { listed } = ranked;
   if (joined.labels !== null) {
     const shape = extent.toReversed();
-    return { shape, bytes: 4 * nodes, npy: labelsIn(joined.labels, shape, listed) };
+    return { shape, bytes: 4 * nodes, npy: labelsIn(joined.labels, shape, ranked) };
   }
-  checkList(listed, properties.length, most);
+  checkList(listed.length, properties.length, most);
+  const structures: GroupAnswer[] = [];
+  await slices.each(
+    listed.length,
+    (from, to) => {
+      for (let i = from; i < to; i++)
+        structures.push(describeStructure(joined.describe(ranked, i, places.base), properties, places));
+    },
+    DESCRIBED,
+  );
   return {
     ...{ frames: framesIn(places), formulas: formulasOf(columns.texts), of: text, connectivity, threshold },
-    nodes: all.reduce((sum, structure) => sum + structure.nodes, 0),
+    nodes: ranked.nodes,
     missing: joined.missing,
     count: listed.length,
-    structures: listed.map((structure) => describeStructure(structure, properties, places)),
+    structures,
   };
+}
+
+/** Runs work that yields, in time slices. */
+async function inSlices<T>(work: Iterator<undefined, T>, slices: TimeSlices): Promise<T> {
+  slices.begin();
+  try {
+    for (;;) {
+      const step = work.next();
+      if (step.done) return step.value;
+      await slices.pauseAgain();
+    }
+  } finally {
+    slices.end();
+  }
 }
 
 /** The side and the threshold; a multiple of the rms takes a pass of its own. */
@@ -118,12 +144,12 @@ async function thresholdOf(
   return { side, threshold: value.rms * Math.sqrt((squares.states(0)[0] as Moments).mean) };
 }
 
-function checkList(listed: readonly ConnectedSet[], properties: number, most: number): void {
-  const numbers = listed.length * (14 + 4 * properties);
+function checkList(listed: number, properties: number, most: number): void {
+  const numbers = listed * (14 + 4 * properties);
   if (numbers <= most) return;
   throw new LimitError(
     "analysis.numbers",
-    `The ${listed.length} structures have ${numbers} numbers; at most ${most} are sent. Set "least" to list larger ones.`,
+    `The ${listed} structures have ${numbers} numbers; at most ${most} are sent. Set "least" to list larger ones.`,
   );
 }
 
@@ -149,15 +175,13 @@ function describeStructure(
 function* labelsIn(
   fragments: Int32Array,
   shape: readonly number[],
-  listed: readonly ConnectedSet[],
+  { listed, starts, members }: RankedStructures,
 ): Generator<Buffer, undefined> {
   yield npyHeader(shape, "<i4");
-  const numbers = new Int32Array(
-    1 + listed.reduce((last, { fragments: own }) => Math.max(last, (own.at(-1) ?? 0) + 1), 0),
-  );
-  listed.forEach((structure, i) => {
-    for (const fragment of structure.fragments) numbers[fragment + 1] = i + 1;
-  });
+  const numbers = new Int32Array(1 + members.length);
+  for (const [i, structure] of listed.entries())
+    for (let at = starts[structure] as number; at < (starts[structure + 1] as number); at++)
+      numbers[(members[at] as number) + 1] = i + 1;
   for (let from = 0; from < fragments.length; from += PASSAGE_NODES) {
     const places = fragments.slice(from, from + PASSAGE_NODES).map((fragment) => numbers[fragment] ?? 0);
     yield Buffer.from(places.buffer);
