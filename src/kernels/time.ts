@@ -39,16 +39,17 @@ function interval(time: TimeAxis, k: number): number {
  * of a step; else `t` itself. A snapshot accepts times within 1e-6, or the precision of a float32, of its time.
  */
 export function snapTime(time: TimeAxis, t: number): number {
-  const nearest = nearestTime(time, t);
+  const k = frameBefore(time, t, 0, time.count - 1);
+  const nearest = nearerTime(time, k, t);
   const single = Math.abs(nearest) * SNAP_FLOAT32;
   if (time.count === 1) return Math.abs(t - nearest) <= Math.max(SNAP_SNAPSHOT, single) ? nearest : t;
-  const step = interval(time, frameBefore(time, t, 0, time.count - 1));
+  const step = interval(time, k);
   const reach = Math.max(SNAP_STEPS * step, Math.min(SNAP_MOST * step, single));
   return Math.abs(t - nearest) <= reach ? nearest : t;
 }
 
-function nearestTime(time: TimeAxis, t: number): number {
-  const k = frameBefore(time, t, 0, time.count - 1);
+/** The time of frame k or k + 1 that is nearer to `t`, the later one if they are equally near. */
+function nearerTime(time: TimeAxis, k: number, t: number): number {
   const before = frameTime(time, k);
   const after = time.count === 1 ? before : frameTime(time, k + 1);
   return t - before < after - t ? before : after;
@@ -59,9 +60,10 @@ function nearestTime(time: TimeAxis, t: number): number {
  * itself; null if a step is less than two float32 numbers here, so that they do not tell frames apart.
  */
 export function timeOfFloat32(time: TimeAxis, single: number): number | null {
-  const step = time.count === 1 ? Infinity : interval(time, frameBefore(time, single, 0, time.count - 1));
+  const k = frameBefore(time, single, 0, time.count - 1);
+  const step = time.count === 1 ? Infinity : interval(time, k);
   if (Math.abs(single) * SNAP_FLOAT32 >= 0.5 * step) return null;
-  const nearest = nearestTime(time, single);
+  const nearest = nearerTime(time, k, single);
   return Math.fround(nearest) === single ? nearest : single;
 }
 
@@ -111,8 +113,10 @@ function weighFrames(
     throw new RangeError(`time ${t} is out of range`);
   const at = snaps ? snapped : t;
   const k = frameBefore(time, at, first, last);
-  out.fill(0, to, to + 4);
+  out[to] = 0;
   out[to + 1] = 1;
+  out[to + 2] = 0;
+  out[to + 3] = 0;
   if (at === frameTime(time, k)) return k;
   if (at === frameTime(time, k + 1)) return k + 1;
   const theta = (at - frameTime(time, k)) / interval(time, k);
@@ -134,42 +138,48 @@ export interface FramesOfPoints {
  * Makes what finds the frames and weights of up to `most` times, each as `frameWeights` gives them, by the frames that
  * represent them, the earliest first. The arrays of an answer are overwritten by the next one.
  *
- * @param snaps whether times snap to stored ones
+ * @param snaps   whether times snap to stored ones
+ * @param weights holds the weights of answers: four for each time
  */
 export function framesFinder(
   time: TimeAxis,
   most: number,
   method: "None" | "PCHIP",
   snaps = true,
+  weights: Float64Array = new Float64Array(4 * most),
 ): (times: ArrayLike<number>, count: number) => readonly FramesOfPoints[] {
   const four = new Float64Array(4 * most);
   const keys = new Int32Array(most);
-  const weights = new Float64Array(4 * most);
   const points = new Uint32Array(most);
+  /** Sixteen times the frame k of a point, and a bit for each of its four frames whose weight is not 0. */
+  const keyOf = (k: number, at: number): number =>
+    16 * k +
+    (four[at] === 0 ? 0 : 1) +
+    (four[at + 1] === 0 ? 0 : 2) +
+    (four[at + 2] === 0 ? 0 : 4) +
+    (four[at + 3] === 0 ? 0 : 8);
   return (times, count) => {
-    const sizes = new Map<number, number>();
+    let [least, largest] = [Infinity, -1];
     for (let i = 0; i < count; i++) {
-      const k = weighFrames(time, times[i], method, snaps, four, 4 * i);
-      let key = 16 * k;
-      for (let f = 0; f < 4; f++) if (four[4 * i + f] !== 0) key += 1 << f;
+      const key = keyOf(weighFrames(time, times[i], method, snaps, four, 4 * i), 4 * i);
       keys[i] = key;
-      sizes.set(key, (sizes.get(key) ?? 0) + 1);
+      if (key < least) least = key;
+      if (key > largest) largest = key;
     }
-    let first = 0;
-    return [...sizes]
-      .sort(([a], [b]) => a - b)
-      .map(([key, size]) => {
-        const kept = [0, 1, 2, 3].filter((f) => (key & (1 << f)) !== 0);
-        const own = weights.subarray(4 * first, 4 * first + kept.length * size);
-        const members = points.subarray(first, first + size);
-        for (let i = 0, n = 0; n < size; i++) {
-          if (keys[i] !== key) continue;
-          for (let f = 0; f < kept.length; f++) own[kept.length * n + f] = four[4 * i + kept[f]];
-          members[n++] = i;
-        }
-        first += size;
-        return { frames: kept.map((f) => (key >> 4) - 1 + f), weights: own, points: members };
-      });
+    const ends = new Uint32Array(Math.max(0, largest - least + 1));
+    for (let i = 0; i < count; i++) ends[keys[i] - least]++;
+    for (let key = 1; key < ends.length; key++) ends[key] += ends[key - 1];
+    for (let i = count - 1; i >= 0; i--) points[--ends[keys[i] - least]] = i;
+    const groups: FramesOfPoints[] = [];
+    for (let first = 0, end = 0; first < count; first = end) {
+      const key = keys[points[first]];
+      while (end < count && keys[points[end]] === key) end++;
+      const kept = [0, 1, 2, 3].filter((f) => (key & (1 << f)) !== 0);
+      const own = weights.subarray(4 * first, 4 * first + kept.length * (end - first));
+      for (let n = first, to = 0; n < end; n++) for (const f of kept) own[to++] = four[4 * points[n] + f];
+      groups.push({ frames: kept.map((f) => (key >> 4) - 1 + f), weights: own, points: points.subarray(first, end) });
+    }
+    return groups;
   };
 }
 

@@ -1,7 +1,7 @@
 /** Time: snapping, range, the frames that stand for a time, guards and ends, snapshots, unequal intervals. */
 
 import { describe, expect, it } from "vitest";
-import { frameTime, frameWeights, snapTime, timeInRange, timeOfFloat32 } from "../../src/kernels/time.js";
+import { framesFinder, frameTime, frameWeights, snapTime, timeInRange, timeOfFloat32 } from "../../src/kernels/time.js";
 import type { TimeAxis } from "../../src/kernels/types.js";
 import { fc } from "../support/property.js";
 import { runningSum } from "./fields.js";
@@ -203,6 +203,34 @@ describe("a float32 time", () => {
             k + 1,
             k + 2,
           ]);
+  });
+});
+
+describe("frames of many times", () => {
+  it("are those of each time, in groups with the same frames, the earliest first", () => {
+    const random = fc.sample(fc.double({ min: 0, max: 1, noNaN: true }), 300);
+    for (const time of [uniform(9, 0.25, 1, 1, 2), uniform(4, 1), listed([0, 1, 3, 3.5, 4]), uniform(1, 1, 2)]) {
+      const [low, high] = [frameTime(time, time.guardBefore), frameTime(time, time.count - 1 - time.guardAfter)];
+      const times = random.map((where) => Math.min(high, low + where * (high - low)));
+      times.push(low, high, frameTime(time, Math.min(2, time.count - 1)), low);
+      for (const method of ["None", "PCHIP"] as const) {
+        const find = framesFinder(time, times.length + 5, method);
+        expect(find(times, 0)).toEqual([]);
+        const groups = find(times, times.length);
+        expect(groups.flatMap(({ points }) => [...points]).sort((a, b) => a - b)).toEqual(times.map((_, i) => i));
+        const names = groups.map(({ frames }) => frames.join());
+        expect(new Set(names).size).toBe(names.length);
+        const earliest = groups.map(({ points }) => Math.min(...Array.from(points, (i) => times[i] as number)));
+        expect(earliest).toEqual(earliest.toSorted((a, b) => a - b));
+        for (const { frames, weights, points } of groups) {
+          expect([...points].every((point, i) => i === 0 || point > (points[i - 1] as number))).toBe(true);
+          points.forEach((point, i) => {
+            const own = [...weights.subarray(i * frames.length, (i + 1) * frames.length)];
+            expect({ frames, weights: own }).toEqual(frameWeights(time, times[point] as number, method));
+          });
+        }
+      }
+    }
   });
 });
 

@@ -36,7 +36,8 @@ export function groupsOfTimes(
   }
   const method = query.temporalInterpolation ?? "None";
   try {
-    const find = framesFinder(dataset.time, times.length, method);
+    const weights = new Float64Array(new SharedArrayBuffer(32 * times.length));
+    const find = framesFinder(dataset.time, times.length, method, true, weights);
     return find(times, times.length).flatMap((frames) => groupsOfFrames(query, frames, times));
   } catch (error) {
     checkTimes(dataset, member, times);
@@ -58,21 +59,23 @@ function groupsOfFrames(
   { frames, weights, points }: FramesOfPoints,
   times: Float64Array,
 ): readonly TimedGroup[] {
-  const own = Float64Array.from(points, (point) => times[point] as number);
-  const different = new Set(own).size;
-  if (different <= Math.max(1, points.length / SHARED))
+  const own = new Float64Array(points.length);
+  for (let i = 0; i < own.length; i++) own[i] = times[points[i] as number] as number;
+  if (areShared(own))
     return groupsOfEqual(query, "time", own).map((group) => ({
       query: group.query,
       points: group.points.map((i) => points[i] as number),
     }));
-  const weighed = frames.length === 1 ? {} : { weights: inSharedMemory(weights) };
-  return [{ query: { ...query, time: own[0] as number, ...weighed }, points: points.slice() }];
+  const weighed = frames.length === 1 ? {} : { weights };
+  return [{ query: { ...query, time: own[0] as number, ...weighed }, points }];
 }
 
-function inSharedMemory(values: Float64Array): Float64Array {
-  const shared = new Float64Array(new SharedArrayBuffer(values.byteLength));
-  shared.set(values);
-  return shared;
+/** Whether `SHARED` points share each time, or all of them do. */
+function areShared(times: Float64Array): boolean {
+  const most = Math.max(1, times.length / SHARED);
+  const different = new Set<number>();
+  for (let i = 0; i < times.length && different.size <= most; i++) different.add(times[i] as number);
+  return different.size <= most;
 }
 
 function groupsOfEqual(query: Query, member: "time" | "StartTime", times: Float64Array): readonly TimedGroup[] {

@@ -116,6 +116,8 @@ export class Sampler {
   /** Bricks of files that the cache lacked for the group, and milliseconds in which it was given all that it needs. */
   #lacking = 0;
   #acquireMs = 0;
+  /** Weights of the points of a group that have their own. */
+  #own = new Float64Array(0);
   /** See `recordsOfPoint`. */
   #records = new Float64Array(0);
   #tablesFor: { axes: Axes; bricking: Bricking } | null = null;
@@ -558,7 +560,8 @@ export class Sampler {
     size: number,
   ): void {
     const width = frames.length;
-    const own = new Float64Array(width * size);
+    if (this.#own.length < width * size) this.#own = new Float64Array(width * size);
+    const own = this.#own;
     const order = this.#order.subarray(first, first + size);
     for (let i = 0; i < size; i++) for (let f = 0; f < width; f++) own[width * i + f] = weights[width * order[i] + f];
     if (!this.#inTurn) {

@@ -2,7 +2,7 @@
  * Evaluates combinations of frames in the SIMD module: divides points into packets, and combines the nodes of a packet
  * once for all its points. Points that share too few nodes are each evaluated with its own nodes.
  */
-import type { BrickField, Scheme, Triple } from "../types.js";
+import type { BrickField, Bricking, Scheme, Triple } from "../types.js";
 import { EACH_POINTS, NODES_BYTES, type Reach, type Scratch } from "./scratch.js";
 import type { Module } from "./webassembly.js";
 
@@ -11,6 +11,8 @@ import type { Module } from "./webassembly.js";
  * cubes by which points are sorted; long rows are combined fast, and the nodes at their ends are shared by more points.
  */
 const PACKET_EDGES: Triple = [32, 32, 32];
+/** Bytes of all frames from which on the lines of a point are read ahead: more than a core's part of the caches. */
+const AHEAD_BYTES = 8 * 1024 * 1024;
 /** More nodes for each point than any box has: with this bound a single point makes a packet. */
 const UNBOUNDED = 2 ** 30;
 /** Points with this box have the same first node. */
@@ -70,6 +72,8 @@ export function createCombination(
   };
   const writeFrames = (frames: readonly (readonly BrickField[])[]): void => {
     records.writeScheme(image);
+    const bytes = frames[0].reduce((sum, { bricking, components }) => sum + bytesOf(bricking, components), 0);
+    records.writeAhead(frames.length * bytes > AHEAD_BYTES);
     frames.forEach((fields, f) => {
       if (f === 0) records.writeFields(fields, sizes.length);
       else records.writeFrame(f, fields, sizes.length);
@@ -150,6 +154,11 @@ function longestEdge({ span, sizes }: StencilShape): number {
 /** Whether the stencils of a box of first nodes have room in scratch. */
 function hasRoom({ span, sizes }: StencilShape, edges: Triple): boolean {
   return edges.reduce((bytes, edge) => bytes * (edge + span - 1), 8 * componentsOf(sizes)) <= NODES_BYTES;
+}
+
+/** Bytes of a field in bricks of float32. */
+export function bytesOf({ edge, count }: Bricking, components: number): number {
+  return [0, 1, 2].reduce((bytes, a) => bytes * edge[a] * count[a], 4 * components);
 }
 
 function componentsOf(sizes: readonly number[]): number {

@@ -7,8 +7,8 @@ import type { SchemeRequest } from "../index.js";
 import { nodalTaps } from "../nodal.js";
 import { type PolynomialTable, splinePolynomials } from "../spline-weights.js";
 import { type PointKernel, RESULTS } from "../table.js";
-import type { Axes, BrickField, Bricking, Scheme } from "../types.js";
-import { createCombination, type Evaluate } from "./combination.js";
+import type { Axes, BrickField, Scheme } from "../types.js";
+import { bytesOf, createCombination, type Evaluate } from "./combination.js";
 import { TERM_BYTES } from "./record-sizes.js";
 import { imageOfProducts, imageOfTaps, type Scratch } from "./scratch.js";
 import { DERIVATIVES, products, type SimdQuantity, splineProducts } from "./terms.js";
@@ -31,11 +31,6 @@ const CUBE_RATIO = 1.2;
  * larger for nodal schemes, whose stencils are mostly rows of a single node: these are combined more slowly.
  */
 const PACKET_DENSITY = { tensor: 1.2, nodal: 2 } as const;
-
-/** Bytes of a field in bricks of float32. */
-function bytesOf({ edge, count }: Bricking, components: number): number {
-  return [0, 1, 2].reduce((bytes, a) => bytes * edge[a] * count[a], 4 * components);
-}
 
 /** The number of values that a kernel has for one point. */
 function countComponents({ quantity, sizes }: PointKernel): number {

@@ -57,6 +57,8 @@ export interface Scratch {
   writeFields(fields: readonly BrickField[], count: number): void;
   /** Adds the bricks of a further frame, from 1 on, to the fields. */
   writeFrame(frame: number, fields: readonly BrickField[], count: number): void;
+  /** Says whether the frames exceed the caches. */
+  writeAhead(ahead: boolean): void;
   /** Sets what frames are combined with; `count` 0 adds one frame to the nodes that are there. */
   writeWeights(weights: ArrayLike<number>, count: number, reach: Reach): void;
   /** Sets weights of `width` frames for each of up to `EACH_POINTS` points. */
@@ -70,7 +72,7 @@ export function createScratch(memory: WasmMemory, offset: number): Scratch {
   const bytes = new Uint8Array(memory.buffer, offset + SCHEME, FIELDS - SCHEME);
   const words = new Int32Array(memory.buffer, offset + FIELDS, (FRAMES - FIELDS) / 4);
   const weightsInMemory = new Float64Array(memory.buffer, offset + FRAMES, MOST_FRAMES);
-  const reachInMemory = new Int32Array(memory.buffer, offset + FRAMES + weightsInMemory.byteLength, 6);
+  const reachInMemory = new Int32Array(memory.buffer, offset + FRAMES + weightsInMemory.byteLength, 7);
   const eachInMemory = new Float64Array(memory.buffer, offset + EACH, MOST_FRAMES * EACH_POINTS);
   const writeReach = (count: number, { low, span, whole }: Reach, each: number): void => {
     reachInMemory[0] = count;
@@ -98,6 +100,9 @@ export function createScratch(memory: WasmMemory, offset: number): Scratch {
     },
     writeFrame(frame, fields, count) {
       for (let f = 0; f < count; f++) words[f * FIELD_WORDS + MORE_TABLES + frame - 1] = fields[f].table.byteOffset;
+    },
+    writeAhead(ahead) {
+      reachInMemory[6] = ahead ? 1 : 0;
     },
     writeWeights(weights, count, reach) {
       if (weights.length > MOST_FRAMES) throw new RangeError(`${weights.length} frames are too many to combine`);

@@ -79,11 +79,49 @@ export function addAcross(
   }
 }
 
+/** Reads the lines of the memory that hold a row of up to 96 bytes. */
+// @ts-ignore: decorator
+@inline
+function touch(row: usize, bytes: i32): i32 {
+  const ends = load<u8>(row) | load<u8>(row + bytes - 1);
+  return bytes > 72 ? ends | load<u8>(row + (bytes >> 1)) : ends;
+}
+
+/**
+ * Reads a value of each line of a box in four frames: so close together that the memory fetches many lines at once,
+ * which the long sums between the reads of `addFramesBox` prevent. What is read goes to `work`, so that no compiler
+ * leaves it out.
+ */
+function touchBox(
+  at: usize, d1: usize, d2: usize, d3: usize, rowBytes: i32, planeBytes: i32, bytes: i32, ny: i32, nz: i32, work: usize
+): void {
+  let touched = 0;
+  for (let k = 0; k < nz; k++) {
+    let row = at;
+    for (let j = 0; j < ny; j++) {
+      touched |= touch(row, bytes) | touch(row + d1, bytes) | touch(row + d2, bytes) | touch(row + d3, bytes);
+      row += rowBytes;
+    }
+    at += planeBytes;
+  }
+  store<i32>(work, touched);
+}
+
+/** Does the same for `rows` rows of each frame that are listed in `work`. */
+function touchListed(rows: i32, bytes: i32, work: usize): void {
+  let touched = 0;
+  for (let list = work, end = work + (<usize>rows << 2); list < end; list += 4) {
+    touched |= touch(load<u32>(list), bytes) | touch(load<u32>(list + LIST_BYTES), bytes);
+    touched |= touch(load<u32>(list + 2 * LIST_BYTES), bytes) | touch(load<u32>(list + 3 * LIST_BYTES), bytes);
+  }
+  store<i32>(work + BASES, touched);
+}
+
 /** Does the same as `addAcross` for four frames, which it combines. */
 // @ts-ignore: decorator
 @inline
 function addFramesAcross(
-  field: Field, weights: usize, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, nx: i32, y: i32, ny: i32, z: i32,
+  field: Field, frames: Frames, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, nx: i32, y: i32, ny: i32, z: i32,
   nz: i32, wy: usize, wz: usize, work: usize, sums: usize
 ): void {
   const nodeBytes = field.components << 2;
@@ -103,8 +141,9 @@ function addFramesAcross(
     listRows(field.table1 + entry, start, ny, nz, work + LIST_BYTES, work);
     listRows(field.table2 + entry, start, ny, nz, work + 2 * LIST_BYTES, work);
     listRows(field.table3 + entry, start, ny, nz, work + 3 * LIST_BYTES, work);
+    if (frames.ahead) touchListed(ny * nz, run * nodeBytes, work);
     addFramesListed(
-      run * field.components, weights, work, LIST_BYTES, wy, ny, wz, nz, sums + (<usize>(done * field.components) << 3)
+      run * field.components, changetype<usize>(frames), work, LIST_BYTES, wy, ny, wz, nz, sums + (<usize>(done * field.components) << 3)
     );
     done += run;
     x += run;
@@ -120,7 +159,6 @@ export function addFrames(
   field: Field, frames: Frames, axisX: Axis, axisY: Axis, axisZ: Axis, x: i32, nx: i32, y: i32, ny: i32, z: i32,
   nz: i32, wy: usize, wz: usize, work: usize, sums: usize
 ): void {
-  const weights = changetype<usize>(frames);
   const brickX = brickOf(x, field.reciprocalX);
   const brickY = brickOf(y, field.reciprocalY);
   const brickZ = brickOf(z, field.reciprocalZ);
@@ -131,7 +169,7 @@ export function addFrames(
     i32(localX + nx <= field.edgeX) & i32(localY + ny <= field.edgeY) & i32(localZ + nz <= field.edgeZ) &
     i32(x + nx <= axisX.nodes) & i32(y + ny <= axisY.nodes) & i32(z + nz <= axisZ.nodes);
   if (!inside) {
-    addFramesAcross(field, weights, axisX, axisY, axisZ, x, nx, y, ny, z, nz, wy, wz, work, sums);
+    addFramesAcross(field, frames, axisX, axisY, axisZ, x, nx, y, ny, z, nz, wy, wz, work, sums);
     return;
   }
   const components = field.components;
@@ -144,10 +182,11 @@ export function addFrames(
   const d2 = (load<u32>(field.table2 + entry) << 2) - base;
   const d3 = (load<u32>(field.table3 + entry) << 2) - base;
   const at = base + localX * nodeBytes + localY * rowBytes + localZ * planeBytes;
+  if (frames.ahead) touchBox(at, d1, d2, d3, rowBytes, planeBytes, nx * nodeBytes, ny, nz, work);
   for (let done = 0, part = 0; done < nx; done += part) {
     part = shortPartOf(nx - done, components);
     addFramesBox(
-      part * components, weights, at + done * nodeBytes, d1, d2, d3, rowBytes, planeBytes, wy, ny, wz, nz,
+      part * components, changetype<usize>(frames), at + done * nodeBytes, d1, d2, d3, rowBytes, planeBytes, wy, ny, wz, nz,
       sums + (<usize>(done * components) << 3)
     );
   }

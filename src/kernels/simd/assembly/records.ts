@@ -51,6 +51,8 @@ export class Frames {
   nodes: usize;
   /** Address of four weights for each point, which only `values` reads; 0: all points have those above. */
   each: usize;
+  /** Whether the frames exceed the caches: a point's lines of four frames are read before its nodes are combined. */
+  ahead: i32;
 }
 
 /** Points that follow each other in sorted order: `apart` whose stencils share little, then `together` in one box. */
