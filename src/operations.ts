@@ -51,7 +51,7 @@ export const RECORDS = {
 
 export type RecordName = keyof typeof RECORDS;
 
-/** Fields that a dataset may hold, and the numbers that each has at a node. */
+/** Fields with operations of their own, and the numbers that each has at a node. */
 export const FIELDS = {
   velocity: 3,
   pressure: 1,
@@ -61,7 +61,22 @@ export const FIELDS = {
   density: 1,
   temperature: 1,
 } as const;
-export type FieldName = keyof typeof FIELDS;
+export type KnownField = keyof typeof FIELDS;
+
+/** A field of a dataset: a known one, or any other by the name that the dataset gives it. */
+export type FieldName = string;
+
+/** Names that fields may have. */
+const FIELD_PATTERN = /^[a-z][a-z0-9_]{0,63}$/;
+/** Names that mean something else in expressions and requests. */
+const RESERVED = /^(?:[abdpqrtuwxyz]|u[xyz]|pi|nu|lapu|gradp|vorticity|tau|constructor|(?:grad|lap|bar|products)_.*)$/;
+
+/** Says why a name cannot be that of a field; null if it can. */
+export function whyNoField(name: string): string | null {
+  if (Object.hasOwn(FIELDS, name)) return null;
+  if (!FIELD_PATTERN.test(name)) return "a name has 1 to 64 of the characters a-z 0-9 _ and begins with a letter";
+  return RESERVED.test(name) ? "this name means something else in expressions; give it another" : null;
+}
 
 /** Spatial options of the older interface, in schema order. */
 export const OLDER_INTERPOLATION = [
@@ -265,7 +280,7 @@ export interface Operation {
    * Fields that the kernel reads, in its order; none if the request has a member `field`. A force may be known in
    * closed form instead of being stored.
    */
-  readonly fields: readonly FieldName[];
+  readonly fields: readonly KnownField[];
   /**
    * Spatial options it answers. GetForce takes all for a force in closed form, those of GetVelocity for a stored one.
    */
@@ -274,6 +289,11 @@ export interface Operation {
   readonly addr: boolean;
   /** The reduction of the kernel's results to records; absent: they are the results. */
   readonly reduced?: "invariants";
+  /**
+   * Kernel and record of a scalar field, if the request may name any field and those of the row are of a vector; null if
+   * it takes vectors only.
+   */
+  readonly scalar?: { readonly kernel: string; readonly result: RecordName } | null;
 }
 
 const VELOCITY = ["velocity"] as const;
@@ -293,7 +313,7 @@ const atPoints = <
   name: N,
   result: R,
   kernel: K,
-  fields: readonly FieldName[],
+  fields: readonly KnownField[],
   spatial: S,
 ) => ({
   ...{ name, wire: name, request: INTERPOLATED, result, family: "points" as const, kernel, fields, spatial },
@@ -304,7 +324,7 @@ const filtered = <const N extends string, const R extends RecordName>(
   name: N,
   result: R,
   kernel: string,
-  fields: readonly FieldName[],
+  fields: readonly KnownField[],
 ) => ({
   ...{ name, wire: name, request: FILTERED, result, family: "filter" as const, kernel, fields },
   ...{ spatial: [] as const, addr: true as const },
@@ -328,7 +348,7 @@ const boxed = <const N extends string, const R extends RecordName, const K exten
   ...{ spatial: [] as const, addr: true as const },
 });
 /** A row of the cutouts by corner and widths. */
-const raw = <const N extends string>(name: N, fields: readonly FieldName[]) => ({
+const raw = <const N extends string>(name: N, fields: readonly KnownField[]) => ({
   ...{ name, wire: name, request: RAW, result: "base64" as const, family: "cutout" as const, kernel: "none", fields },
   ...{ spatial: [] as const, addr: true as const },
 });
@@ -464,14 +484,46 @@ export const LATER_OPERATIONS = [
   arrays("GetThreshold_Python", SEARCH_ARRAYS),
 ] as const;
 
+/** A row of a quantity of any field; that of a scalar has another kernel and record. */
+const ofField = <
+  const N extends string,
+  const R extends RecordName,
+  const S extends readonly SpatialInterpolation[],
+  const C extends NonNullable<Operation["scalar"]> | null,
+>(
+  name: N,
+  result: R,
+  kernel: string,
+  spatial: S,
+  scalar: C,
+) => ({
+  ...{ name, wire: name, request: ANY_FIELD, result, family: "points" as const, kernel, fields: [] as const, spatial },
+  ...{ addr: false as const, scalar },
+});
+
+/** Operations that only plain HTTP has, and what is built on it. */
+export const PLAIN_OPERATIONS = [
+  ofField("GetField", "Vector3", "velocity", VALUES, { kernel: "pressure", result: "float" }),
+  ofField("GetFieldGradient", "VelocityGradient", "velocityGradient", GRADIENTS, {
+    kernel: "pressureGradient",
+    result: "Vector3",
+  }),
+  ofField("GetFieldHessian", "VelocityHessian", "velocityHessian", HESSIANS, {
+    kernel: "pressureHessian",
+    result: "PressureHessian",
+  }),
+  ofField("GetFieldLaplacian", "Vector3", "velocityLaplacian", DERIVATIVES, null),
+] as const;
+
 /** All operations that requests may name. */
-export const ALL_OPERATIONS = [...OPERATIONS, ...LATER_OPERATIONS] as const;
+export const ALL_OPERATIONS = [...OPERATIONS, ...LATER_OPERATIONS, ...PLAIN_OPERATIONS] as const;
 
 /** The two interfaces that requests are written for. */
 export type Dialect = "older" | "later";
 
-/** The interface whose WSDL describes an operation; the older one if both do. */
-export function dialectOf(name: OperationName): Dialect {
+/** The interface whose WSDL describes an operation; the older one if both do, null if only plain HTTP has it. */
+export function dialectOf(name: OperationName): Dialect | null {
+  if (PLAIN_OPERATIONS.some((row) => row.name === name)) return null;
   return OPERATIONS.some((row) => row.name === name) ? "older" : "later";
 }
 
@@ -529,7 +581,7 @@ export type OperationRow = Operation & { readonly name: OperationName };
 const ROWS: ReadonlyMap<string, OperationRow> = new Map(ALL_OPERATIONS.map((row) => [row.name, row]));
 
 const WIRE_ROWS = new Map<string, OperationRow[]>();
-for (const row of ALL_OPERATIONS as readonly OperationRow[]) {
+for (const row of [...OPERATIONS, ...LATER_OPERATIONS] as readonly OperationRow[]) {
   const request = EARLIER.get(row.request);
   const forms = request === undefined ? [row] : [row, { ...row, request }];
   WIRE_ROWS.set(row.wire, [...(WIRE_ROWS.get(row.wire) ?? []), ...forms]);
@@ -551,7 +603,7 @@ export function operationOf(name: OperationName): OperationRow {
 }
 
 /** Fields whose names are not what they are called. */
-const TITLES: Partial<Record<FieldName, string>> = { magnetic: "magnetic field", potential: "vector potential" };
+const TITLES: Partial<Record<KnownField, string>> = { magnetic: "magnetic field", potential: "vector potential" };
 
 /** Properties of a dataset that operations ask for. */
 export interface Holdings {

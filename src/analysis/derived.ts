@@ -1,5 +1,5 @@
 /** Fields that transforms make of stored ones: spectral derivatives, filtered fields, and their derivatives. */
-import { FIELDS, type FieldName } from "../operations.js";
+import type { FieldName } from "../operations.js";
 import type { InputKey, InputKind, Names } from "./names.js";
 import { type OfAxes, type TransformPlan, wavenumbersAlong } from "./spectrum.js";
 
@@ -63,7 +63,7 @@ export function derivedPlan(
   for (const key of keys) {
     const [kind, field] = key.split(":") as [InputKind, FieldName | undefined];
     if (field === undefined || kind === "value" || (scheme !== "spectral" && !isFilteredKind(kind))) continue;
-    inputs[key] = componentsOf(kind, field, place);
+    inputs[key] = componentsOf(kind, field, names.fields[field], place);
   }
   if (components.length === 0) return null;
   const transformed = [true, true, true] as const;
@@ -73,9 +73,10 @@ export function derivedPlan(
 function componentsOf(
   kind: InputKind,
   field: FieldName,
+  size: number | undefined,
   place: (text: string, isFiltered: boolean, axes: DerivedComponent["axes"]) => number,
 ): readonly number[] {
-  const parts = FIELDS[field] === 3 ? LETTERS.map((letter) => `${field}.${letter}`) : [field];
+  const parts = size === 3 ? LETTERS.map((letter) => `${field}.${letter}`) : [field];
   const isFiltered = isFilteredKind(kind);
   switch (kind) {
     case "gradient":

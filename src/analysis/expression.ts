@@ -29,7 +29,7 @@ import {
   productOf,
   type UnitPowers,
 } from "./dimensions.js";
-import { formulaOf, INPUTS, type InputKey, type Names, nameList } from "./names.js";
+import { formulaOf, type InputKey, inputNamed, type Names, nameList } from "./names.js";
 
 const MOST_CHARACTERS = 4096;
 const MOST_NODES = 256;
@@ -213,9 +213,9 @@ class ExpressionCompiler {
     const { viscosity, units = {} } = this.#names;
     if (name === "nu" && viscosity !== undefined)
       return { ...this.#literal(viscosity), dimension: dimensionOfViscosity(units) };
-    const input = INPUTS.get(name);
+    const input = inputNamed(name, this.#names);
     if (input === undefined) {
-      const formula = formulaOf(name);
+      const formula = formulaOf(name, this.#names);
       if (formula === undefined) throw this.#unknown(name, column);
       // Errors of a formula are those of its fields, at the column of its name.
       const refuse: Refuse = (message) => this.#refuse(`${name}: ${message}`, column);

@@ -1,5 +1,5 @@
 /** Lists what names mean in expressions: inputs of a dataset, and quantities by their formulas. */
-import { FIELDS, type FieldName } from "../operations.js";
+import { FIELDS, type FieldName, type KnownField } from "../operations.js";
 import { QUANTITIES } from "../quantities.js";
 import type { Shape } from "./array-functions.js";
 
@@ -20,39 +20,56 @@ export interface Names {
   readonly viscosity?: number | undefined;
   /** Units that the dataset states, by what they measure. */
   readonly units?: Readonly<Record<string, string>>;
-  readonly fields: Readonly<Partial<Record<FieldName, unknown>>>;
+  /** Numbers at a node of each field. */
+  readonly fields: Readonly<Record<FieldName, number>>;
   /** Whether a filter is stated, which gives what `bar_` names mean. */
   readonly isFiltered?: boolean;
 }
 
 /** What expressions know of a dataset, as plain data. */
-export function namesFor({ fields, viscosity, units = {} }: Names): Names {
-  const known = Object.keys(fields).map((name) => [name, FIELDS[name as FieldName]] as const);
+export function namesFor({ fields, viscosity, units = {} }: KnownDataset): Names {
+  const known = Object.entries(fields).map(([name, { components }]) => [name, components] as const);
   return { viscosity, units, fields: Object.fromEntries(known) };
+}
+
+/** A dataset as expressions see it. */
+interface KnownDataset extends Pick<Names, "viscosity" | "units"> {
+  readonly fields: Readonly<Record<FieldName, { readonly components: number }>>;
 }
 
 const PREFIXES: Readonly<Record<InputKind, string>> = {
   ...{ value: "", gradient: "grad_", laplacian: "lap_", hessian: "H_" },
   ...{ filtered: "bar_", filteredGradient: "bar_grad_", filteredProducts: "bar_products_" },
 };
-const of = (kind: InputKind, field: FieldName, shape: Shape): readonly [string, Input] => {
-  return [PREFIXES[kind] + field, { key: `${kind}:${field}`, shape }];
+/** Shapes of the inputs of a vector and of a scalar; null if it has no such input. */
+const SHAPES: Readonly<Record<InputKind, readonly [vector: Shape | null, scalar: Shape | null]>> = {
+  value: ["vector", "scalar"],
+  gradient: ["tensor", "vector"],
+  laplacian: ["vector", null],
+  hessian: [null, "tensor"],
+  filtered: ["vector", "scalar"],
+  filteredGradient: ["tensor", "vector"],
+  filteredProducts: ["tensor", null],
 };
-const INPUT_ROWS = (Object.keys(FIELDS) as FieldName[]).flatMap((field) => {
-  const [value, gradient] = FIELDS[field] === 3 ? (["vector", "tensor"] as const) : (["scalar", "vector"] as const);
-  return [
-    ...[of("value", field, value), of("gradient", field, gradient)],
-    FIELDS[field] === 3 ? of("laplacian", field, "vector") : of("hessian", field, "tensor"),
-    ...[of("filtered", field, value), of("filteredGradient", field, gradient)],
-    ...(FIELDS[field] === 3 ? [of("filteredProducts", field, "tensor")] : []),
-  ];
-});
+const COORDINATES = ["x", "y", "z", "t"] as const;
 
-/** Inputs by name. */
-export const INPUTS: ReadonlyMap<string, Input> = new Map<string, Input>([
-  ...INPUT_ROWS,
-  ...(["x", "y", "z", "t"] as const).map((name) => [name, { key: name, shape: "scalar" }] as const),
-]);
+/** The inputs of a field by their names, in the order of messages. */
+function inputsOf(field: FieldName, components: number): [string, Input][] {
+  return (Object.keys(SHAPES) as InputKind[]).flatMap((kind): [string, Input][] => {
+    const shape = SHAPES[kind][components === 3 ? 0 : 1];
+    return shape === null ? [] : [[PREFIXES[kind] + field, { key: `${kind}:${field}`, shape }]];
+  });
+}
+
+/** The input that a name means on a dataset, or on another if its field is a known one; undefined if it means none. */
+export function inputNamed(name: string, { fields }: Pick<Names, "fields">): Input | undefined {
+  const coordinate = COORDINATES.find((one) => one === name);
+  if (coordinate !== undefined) return { key: coordinate, shape: "scalar" };
+  const field = name.replace(/^(?:bar_)?(?:grad_|lap_|H_|products_)?/, "");
+  const known = Object.hasOwn(FIELDS, field) ? FIELDS[field as KnownField] : undefined;
+  const components = Object.hasOwn(fields, field) ? fields[field] : known;
+  return components === undefined ? undefined : inputsOf(field, components).find(([own]) => own === name)?.[1];
+}
 
 /** Names that are expressions of inputs and of each other; they come before the quantities of pictures. */
 const FORMULAS: Readonly<Record<string, string>> = {
@@ -84,19 +101,20 @@ const FORMULAS: Readonly<Record<string, string>> = {
 const FILTERED_NAMES = ["bar_u", "bar_p", "bar_A", "bar_S", "bar_w", "tau", "Pi"];
 
 /** The formula of a name as an expression; undefined for inputs and for unknown names. */
-export function formulaOf(name: string): string | undefined {
+export function formulaOf(name: string, names: Pick<Names, "fields">): string | undefined {
   if (Object.hasOwn(FORMULAS, name)) return FORMULAS[name];
   const component = /^(\w+)_([xyz])$/.exec(name);
-  if (component !== null && INPUTS.get(component[1])?.shape === "vector") return `${component[1]}.${component[2]}`;
+  if (component !== null && inputNamed(component[1], names)?.shape === "vector")
+    return `${component[1]}.${component[2]}`;
   return QUANTITIES.find((row) => row.name === name)?.expression ?? undefined;
 }
 
 /** All names, for messages. */
 export function nameList({ fields, viscosity, isFiltered = false }: Names): readonly string[] {
-  const has = ({ key }: Input): boolean =>
-    (isFiltered || !key.startsWith("filtered")) &&
-    (!key.includes(":") || fields[key.split(":")[1] as FieldName] !== undefined);
-  const inputs = [...INPUTS].filter(([, input]) => has(input)).map(([name]) => name);
+  const inputs = Object.entries(fields)
+    .flatMap(([field, components]) => inputsOf(field, components))
+    .filter(([, { key }]) => isFiltered || !key.startsWith("filtered"))
+    .map(([name]) => name);
   const formulas = Object.keys(FORMULAS).filter((name) => isFiltered || !FILTERED_NAMES.includes(name));
-  return [...formulas, ...inputs, ...(viscosity === undefined ? [] : ["nu"]), "pi"];
+  return [...formulas, ...inputs, ...COORDINATES, ...(viscosity === undefined ? [] : ["nu"]), "pi"];
 }

@@ -2,7 +2,7 @@
  * The typed client has a method for every operation of the table. A method takes any number of points, sends them in
  * parts, and returns the results in one typed array.
  */
-import { ALL_OPERATIONS, type OperationName, operationOf, RECORDS, type RecordName } from "../operations.js";
+import { ALL_OPERATIONS, dialectOf, type OperationName, operationOf, RECORDS, type RecordName } from "../operations.js";
 import { analysesOf } from "./analyses.js";
 import { ClientError } from "./error.js";
 import { jobsOf } from "./jobs.js";
@@ -78,11 +78,13 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   const call = await openTransport(url, options.version ?? "1.1");
   const methods = ALL_OPERATIONS.map((operation) => [
     operation.name,
-    (request: Request, control: CallOptions = {}) =>
-      run(call, operation, request, control, options).catch((error: unknown) => {
+    (request: Request, control: CallOptions = {}) => {
+      if (dialectOf(operation.name) === null) return runTracks(url, operation, request, control, options);
+      return run(call, operation, request, control, options).catch((error: unknown) => {
         if (!isCloseTime(error, operation)) throw error;
         return runTracks(url, operation, request, control, options);
-      }),
+      });
+    },
   ]);
   const track = (name: TrackingName, request: Request, control: CallOptions = {}) =>
     runTracks(url, operationOf(name) as TableRow, request, control, options);

@@ -7,6 +7,7 @@ import type {
   MemberType,
   OperationName,
   RECORDS,
+  RecordName,
   SpatialInterpolation,
   TemporalInterpolation,
   VALUES,
@@ -49,6 +50,10 @@ interface MemberValues {
 /** A row of the operation table, with its own literal types. */
 export type TableRow = (typeof ALL_OPERATIONS)[number];
 type Row<N extends OperationName> = Extract<TableRow, { readonly name: N }>;
+/** Names of the records of an operation: some have another one for scalars. */
+type RecordOf<N extends OperationName> =
+  | Row<N>["result"]
+  | (Row<N> extends { readonly scalar: { readonly result: infer R extends RecordName } } ? R : never);
 type MemberOf<N extends OperationName> = Row<N>["request"][number];
 /** The type of a member; of the spatial options those that the operation answers. */
 type ValueOf<N extends OperationName, M extends Member> = M["type"] extends "SpatialInterpolation"
@@ -65,9 +70,9 @@ export type RequestOf<N extends OperationName> = {
 /** The answer of an operation in the order of its points. */
 export interface Answer<N extends OperationName = OperationName> {
   /** Name of the record that each result is. */
-  readonly record: Row<N>["result"];
+  readonly record: RecordOf<N>;
   /** Names of the numbers of a record. */
-  readonly components: (typeof RECORDS)[Row<N>["result"]];
+  readonly components: (typeof RECORDS)[RecordOf<N>];
   /** 1, but `(8^nlayers - 1) / 7` for the box filters. */
   readonly recordsPerPoint: number;
   /** `points * recordsPerPoint * components.length` numbers. */

@@ -30,7 +30,9 @@ export async function askTracks(
   // The dataset may stop particles too: the width of the records tells whether they have exits.
   const [plain, exits] = integrator === "dopri5" ? (["Steps", "ExitSteps"] as const) : (["Point3", "Exit"] as const);
   const tracked = openFaces === "stop" || !isOf(plain) ? exits : plain;
-  const record = operation.family === "track" ? tracked : operation.result;
+  const { scalar, result } = operation;
+  const ofField = scalar && isOf(scalar.result) ? scalar.result : result;
+  const record = operation.family === "track" ? tracked : ofField;
   if (!isOf(record)) throw new ClientError("Protocol", `${baseOf(url)}: ${body.byteLength} bytes for ${count} records`);
   return { record, values: new Float32Array(body) };
 }

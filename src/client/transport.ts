@@ -80,7 +80,9 @@ export async function openTransport(url: string, version: SoapVersion): Promise<
 
   const send: SoapCall = async (operation, request, signal) => {
     const { wire, name } = operationOf(operation);
-    const port = await portOf(dialectOf(name));
+    const dialect = dialectOf(name);
+    if (dialect === null) throw new Error(`SOAP has no ${name}`);
+    const port = await portOf(dialect);
     return new Promise((resolve, reject) => {
       const done = (error: unknown, answer: unknown) => {
         if (signal.aborted) reject(signal.reason);

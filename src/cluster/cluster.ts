@@ -18,8 +18,7 @@ import { valuesPerPoint } from "../engine/main/plan/by-arrival.js";
 import type { SharedPoints, Sharing, SharingControl } from "../engine/main/sharing.js";
 import { CancelledError, DeadlineError, FieldprobeError, WorkerError } from "../errors.js";
 import { frameWeights } from "../kernels/time.js";
-import { FIELDS } from "../operations.js";
-import type { Bricking, Dataset, FieldSource } from "../storage/file/dataset.js";
+import { type Bricking, componentsOf, type Dataset, type FieldSource } from "../storage/file/dataset.js";
 import { reasonOf } from "../system-error.js";
 import { version } from "../version.js";
 import { Generations } from "./generation.js";
@@ -164,7 +163,7 @@ export class Cluster implements Sharing {
   }
 
   async cutout(checked: CheckedQuery, around: RegionBox, out: Float32Array, control: SharingControl): Promise<void> {
-    const components = FIELDS[(checked.region as NodeRegion).field];
+    const components = componentsOf(checked.dataset as Dataset, (checked.region as NodeRegion).field);
     const take: TakeBox<void> = (box, values) => placeBox(values, box, around, components, out);
     await this.#evaluateBoxes(this.#jobOf(checked, control), around, take);
   }
@@ -292,7 +291,7 @@ export class Cluster implements Sharing {
     const none = { points: [], velocities: [], count: 0, indices: new Uint32Array(0) };
     const parts = boxesOf(job.regions, owners, region, around).map(({ owner, ...box }): OpenPortion<T> => {
       const nodes = box.count[0] * box.count[1] * box.count[2];
-      const size = operation.family === "search" ? null : FIELDS[region.field] * nodes;
+      const size = operation.family === "search" ? null : componentsOf(job.dataset, region.field) * nodes;
       const part = { ...none, owner: list[owner], box, size };
       return { ...part, take: (values) => take(box, values), divide: (given) => this.#evaluateBoxes(given, box, take) };
     });

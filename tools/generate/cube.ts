@@ -3,7 +3,7 @@ import { join } from "node:path";
 import ndarray, { type NdArray } from "ndarray";
 import ops from "ndarray-ops";
 import { makeFolder } from "#src/make-folder.js";
-import { FIELDS, type FieldName } from "#src/operations.js";
+import { FIELDS, type KnownField } from "#src/operations.js";
 import { completeFolder, type Manifest } from "#src/storage/catalog/manifest.js";
 import type { Triple } from "#src/storage/file/dataset.js";
 import { type Filter, Hdf5Writer } from "#src/storage/hdf5/writer.js";
@@ -55,10 +55,10 @@ interface CubeRecipe {
   readonly source: string;
   readonly add: (seed: number) => AddComponent;
   /** Velocity and pressure unless it says so. */
-  readonly fields?: readonly FieldName[];
+  readonly fields?: readonly KnownField[];
 }
 
-function fieldsOf(kind: CubeKind): readonly FieldName[] {
+function fieldsOf(kind: CubeKind): readonly KnownField[] {
   return (CUBES[kind] as CubeRecipe).fields ?? ["velocity", "pressure"];
 }
 

@@ -8,7 +8,7 @@ import { openDataset } from "../../storage/bricks/brick-reader.js";
 import { keepFindings } from "../../storage/catalog/check-record.js";
 import { digestIn, MANIFEST_NAME, readManifest } from "../../storage/catalog/manifest.js";
 import { scanFolders } from "../../storage/catalog/scan-folders.js";
-import { type Dataset, FIELD_NAMES, type FieldName } from "../../storage/file/dataset.js";
+import { type Dataset, type FieldName, fieldNames } from "../../storage/file/dataset.js";
 import { DESCRIPTOR_NAME } from "../../storage/file/folder-names.js";
 import { type FrameStatistics, frameStatistics } from "../../storage/tools/frame-statistics.js";
 import { outliersIn, repeatedFrames } from "../../storage/tools/outliers.js";
@@ -100,7 +100,7 @@ interface ReadFrame {
 
 /** Reads every value, prints a line per field and frame, and then what is wrong. @returns faults and findings */
 async function checkValues(dataset: Dataset): Promise<CheckFindings> {
-  const fields = FIELD_NAMES.filter((field) => dataset.fields[field] !== undefined);
+  const fields = fieldNames(dataset);
   const frames = dataset.time.count;
   const progress = progressOf(`${dataset.name} values`);
   const open = openDataset(dataset);

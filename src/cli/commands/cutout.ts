@@ -1,11 +1,11 @@
 /** `fieldprobe cutout` writes a sub-box of a file or of a running service, for ParaView, NumPy and existing scripts. */
 import { existsSync } from "node:fs";
 import { extname, resolve } from "node:path";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { LIMITS } from "../../config.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { openSource } from "../../storage/catalog/source.js";
-import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../../storage/file/dataset.js";
+import { type Dataset, type FieldName, fieldNames, type Triple } from "../../storage/file/dataset.js";
 import { selectionProblem, writeCutout, xdmfBeside } from "../../storage/tools/cutout.js";
 import { answersOf, withAnswers } from "../input/answer-flags.js";
 import { MisuseError, wholeNumber } from "../input/arguments.js";
@@ -70,7 +70,7 @@ function select(dataset: Dataset, flags: CutoutFlags) {
   );
   const frames = flags.frames ?? { first: 1, last: dataset.time.count };
   return {
-    fields: flags.field ?? FIELD_NAMES.filter((field) => dataset.fields[field] !== undefined),
+    fields: flags.field ?? fieldNames(dataset),
     frames: { first: frames.first - 1, count: frames.last - frames.first + 1 },
     box: {
       first: ranges.map(({ first }) => first - 1) as unknown as Triple,
@@ -106,7 +106,7 @@ export function cutoutCommand(): Command {
     command.option(`--${axis} <first:last>`, `nodes along ${axis}, counted from 1 (default: all)`, range);
   return withAnswers(command)
     .option("--frames <first:last>", "stored frames, counted from 1 (default: all)", range)
-    .addOption(new Option("--field <name...>", "fields (default: all)").choices(FIELD_NAMES))
+    .option("--field <name...>", "fields (default: all)")
     .option("--step <x,y,z>", "strides in nodes, or one number for all (.npy and .raw)", steps)
     .option(
       "--filter-nodes <n>",

@@ -1,9 +1,9 @@
 /** Adds the flags by which the user answers what a file does not say; the commands that read bare files share them. */
 import { type Command, InvalidArgumentError } from "commander";
-import { FIELDS } from "../../operations.js";
+import { FIELDS, type KnownField, whyNoField } from "../../operations.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { OTHERS, type OtherField } from "../../storage/catalog/layouts/usual-names.js";
-import { AXIS_NAMES, type AxisName, FIELD_NAMES } from "../../storage/file/dataset.js";
+import { AXIS_NAMES, type AxisName } from "../../storage/file/dataset.js";
 import { NUMBER, wholeNumber } from "./arguments.js";
 
 const LETTERS = ["t", "z", "y", "x", "c"];
@@ -47,9 +47,13 @@ function dims(text: string, before: Orders | undefined): Orders {
   const [head, tail] = text.split("=");
   if (tail === undefined) return { all: order(text), fields };
   const name = (head as string).trim();
-  if (!(FIELD_NAMES as readonly string[]).includes(name))
-    throw new InvalidArgumentError(`"${name}" is not one of ${FIELD_NAMES.join(", ")}.`);
+  checkFieldName(name);
   return { ...before, fields: fields.set(name, order(tail)) };
+}
+
+function checkFieldName(name: string): void {
+  const why = whyNoField(name);
+  if (why !== null) throw new InvalidArgumentError(`"${name}" cannot be the name of a field: ${why}.`);
 }
 
 /** The axes of the components of a vector in stored order. */
@@ -120,7 +124,7 @@ function paths(text: string): string[] {
 const FIELD_FLAGS = OTHERS.map(({ field }) => ({ field, flag: field === "force" ? "force-field" : field }));
 
 /** The fields in words. */
-const WORDS: Readonly<Record<OtherField["field"], string>> = {
+const WORDS: Readonly<Record<Exclude<KnownField, "velocity" | "pressure">, string>> = {
   magnetic: "magnetic field",
   potential: "vector potential",
   force: "force",
@@ -129,13 +133,24 @@ const WORDS: Readonly<Record<OtherField["field"], string>> = {
 };
 
 /** The paths of a field, as many as it may have. */
-function pathsOf(field: OtherField["field"]): (text: string) => OtherField {
+function pathsOf(field: KnownField): (text: string) => OtherField {
   return (text) => {
     const found = paths(text);
     if (found.length !== 1 && found.length !== FIELDS[field])
       throw new InvalidArgumentError(`${FIELDS[field] === 1 ? "one path is" : "one path or three are"} needed.`);
     return { field, paths: found };
   };
+}
+
+/** Adds a field by its name and the paths of its dataset or its three components: `heatflux=/qx,/qy,/qz`. */
+function namedField(text: string, before: readonly OtherField[] = []): OtherField[] {
+  const [field = "", list, more] = text.split("=").map((part) => part.trim());
+  if (list === undefined || more !== undefined)
+    throw new InvalidArgumentError("a name and a path are needed, as in sgsenergy=/e, or with three of components.");
+  checkFieldName(field);
+  const found = paths(list);
+  if (found.length !== 1 && found.length !== 3) throw new InvalidArgumentError("one path or three are needed.");
+  return [...before, { field, paths: found }];
 }
 
 /** Adds the flags to a command. */
@@ -161,6 +176,7 @@ export function withAnswers(command: Command): Command {
     command.option(`--${flag} <${value}>`, `the dataset of the ${WORDS[field]}${three}`, pathsOf(field));
   }
   return command
+    .option("--named <name=paths>", "any other field, by the dataset or the three components of it", namedField)
     .option("--trajectory <n>", "which one to read, if a file holds several", wholeNumber(0, 1e9))
     .option("--assume", "accept all remaining guesses; the dataset and its answers name them");
 }
@@ -172,6 +188,7 @@ export function answersOf(flags: Answers): Answers {
   const orders = { dims: all, fieldDims, components: flags.components, coordinates: flags.coordinates };
   const said = { ...orders, periodic, walls, length, spacing, origin, times, velocity, pressure, trajectory, assume };
   const given = flags as unknown as Readonly<Record<string, OtherField | undefined>>;
-  const fields = FIELD_FLAGS.flatMap(({ flag }) => given[flag.replace("-f", "F")] ?? []);
+  const named = (flags as { readonly named?: readonly OtherField[] }).named ?? [];
+  const fields = [...FIELD_FLAGS.flatMap(({ flag }) => given[flag.replace("-f", "F")] ?? []), ...named];
   return { ...said, fields: fields.length === 0 ? undefined : fields } as Answers;
 }

@@ -41,7 +41,7 @@ export const FLAGS: Readonly<Record<MemberName, Flag>> = {
     name: "field",
     value: "FIELD",
     about:
-      "field by letter or word: u, b, a, p, d, t, velocity ...; two letters if two are filtered; searches: vorticity, q",
+      "field by letter or name: u, b, a, p, d, t, velocity ...; two letters if two are filtered; searches: vorticity, q",
   },
   filterlength: { name: "filter-length", value: "L", about: "side of the box that is averaged over" },
   nlayers: { name: "layers", value: "K", about: "layers of the octree to return", fallback: "1" },

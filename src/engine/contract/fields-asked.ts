@@ -1,16 +1,19 @@
 /** Finds the fields that a request names by a text, as the public service reads it. */
 import { RequestError } from "../../errors.js";
-import { FIELDS, type FieldName, type Operation } from "../../operations.js";
-import type { Dataset } from "../../storage/file/dataset.js";
+import { FIELDS, type FieldName, type KnownField, type Operation } from "../../operations.js";
+import { componentsOf, type Dataset, fieldNames, fieldOf } from "../../storage/file/dataset.js";
 
-/** Letters and words of each field, in the order in which they are tried. */
-const WORDS: readonly { readonly field: FieldName; readonly letter: string; readonly words: RegExp }[] = [
-  { field: "velocity", letter: "u", words: /[vV]el/ },
-  { field: "magnetic", letter: "b", words: /[mM]ag/ },
-  { field: "potential", letter: "a", words: /[vV]ec|[pP]ot/ },
-  { field: "pressure", letter: "p", words: /[pP]r/ },
-  { field: "density", letter: "d", words: /[dD]ensity/ },
-  { field: "temperature", letter: "t", words: /[tT]h|[tT]em|[pP]hi/ },
+/**
+ * Letters and words of known fields, in the order in which they are tried. Texts begin with a word: "soiltemperature" is
+ * the name of another field than the temperature.
+ */
+const WORDS: readonly { readonly field: KnownField; readonly letter: string; readonly words: RegExp }[] = [
+  { field: "velocity", letter: "u", words: /^[vV]el/ },
+  { field: "magnetic", letter: "b", words: /^[mM]ag/ },
+  { field: "potential", letter: "a", words: /^(?:[vV]ec|[pP]ot)/ },
+  { field: "pressure", letter: "p", words: /^[pP]r/ },
+  { field: "density", letter: "d", words: /^[dD]ensity/ },
+  { field: "temperature", letter: "t", words: /^(?:[tT]h|[tT]em|[pP]hi)/ },
 ];
 
 /**
@@ -19,8 +22,10 @@ const WORDS: readonly { readonly field: FieldName; readonly letter: string; read
  */
 const SEARCHED = /[vV]orticity|^[qQ]$/;
 
-function invalidField(text: string | undefined): RequestError {
-  const names = `u, b, a, p, d, t or a name such as velocity, of a field that the dataset has`;
+function invalidField(text: string | undefined, dataset: Pick<Dataset, "fields">): RequestError {
+  const others = fieldNames(dataset).filter((name) => !Object.hasOwn(FIELDS, name));
+  const own = others.length === 0 ? "" : ` (it has ${others.join(", ")} too)`;
+  const names = `u, b, a, p, d, t or a name such as velocity, of a field that the dataset has${own}`;
   const given = text === undefined ? "none is given" : `not "${text.slice(0, 64)}"`;
   const searched = SEARCHED.test(text ?? "") ? " Only GetThreshold computes vorticity and q." : "";
   return new RequestError("InvalidRequest", `Invalid field specified! It must be ${names}, ${given}.${searched}`, {
@@ -29,14 +34,14 @@ function invalidField(text: string | undefined): RequestError {
 }
 
 /**
- * Finds the field that a text names: its letter, in either case, or a word of it; of several the first that the dataset
- * has.
+ * Finds the field that a text names: its name or its letter, in either case, or a word of it; of several the first that
+ * the dataset has.
  *
  * @throws RequestError (InvalidRequest) when there is none
  */
 export function fieldNamed(text: string | undefined, dataset: Pick<Dataset, "fields">): FieldName {
   const found = text === undefined ? undefined : fieldIn(text, dataset);
-  if (found === undefined) throw invalidField(text);
+  if (found === undefined) throw invalidField(text, dataset);
   return found;
 }
 
@@ -45,15 +50,35 @@ export function isFieldName(text: string, dataset: Pick<Dataset, "fields">): boo
   return fieldIn(text, dataset) !== undefined;
 }
 
-function fieldIn(text: string, { fields }: Pick<Dataset, "fields">): FieldName | undefined {
+function fieldIn(text: string, dataset: Pick<Dataset, "fields">): FieldName | undefined {
+  const own = text.toLowerCase();
+  if (fieldOf(dataset, own) !== undefined) return own;
   const names = ({ letter, words }: (typeof WORDS)[number]): boolean =>
     text.toLowerCase() === letter || words.test(text);
-  return WORDS.find((row) => names(row) && fields[row.field] !== undefined)?.field;
+  return WORDS.find((row) => names(row) && dataset.fields[row.field] !== undefined)?.field;
 }
 
-/** The letter of a field. */
+/** The letter of a field; its name if it has none. */
 export function letterOf(field: FieldName): string {
-  return WORDS.find((row) => row.field === field)?.letter ?? "";
+  return WORDS.find((row) => row.field === field)?.letter ?? field;
+}
+
+/** Fields as a text that `filterFields` reads. */
+export function fieldText(fields: readonly FieldName[]): string {
+  const letters = fields.map(letterOf);
+  return letters.join(letters.every((letter) => letter.length === 1) ? "" : ",");
+}
+
+/**
+ * The row of an operation for the fields that it reads: with a scalar, some have another kernel and record.
+ *
+ * @throws RequestError (InvalidRequest) if it takes vectors only
+ */
+export function rowFor<T extends Operation>(row: T, [field]: readonly FieldName[], dataset: Dataset): T {
+  if (row.scalar === undefined || field === undefined || componentsOf(dataset, field) === 3) return row;
+  if (row.scalar !== null) return { ...row, ...row.scalar };
+  const text = `${row.name} takes vectors, and ${field} is a scalar; GetFieldHessian takes both.`;
+  throw new RequestError("InvalidRequest", text, { member: "field" });
 }
 
 /** Fields that the filters of two fields take, in the words of the public service. */
@@ -65,17 +90,19 @@ const PAIRS: Readonly<Record<string, { readonly sizes: readonly [number, number]
 const SYMMETRIC = 'either with a single field or with two identical vector fields (e.g. "velocity", "uu" or "bb")';
 
 /**
- * Finds the fields that a filter reads. A text of two letters names two fields, any other text one field for both.
+ * Finds the fields that a filter reads. A text of two letters, or of two names with a comma between them, names two
+ * fields, any other text one field for both.
  *
  * @throws RequestError (InvalidRequest) for fields that the filter does not take
  */
 export function filterFields(
-  { name, kernel }: Operation,
+  { name, kernel, scalar }: Operation,
   text: string | undefined,
   dataset: Dataset,
 ): readonly FieldName[] {
-  if (kernel === "mean" || kernel === "gradient") return [fieldNamed(text, dataset)];
-  const letters = text?.length === 2 ? [...text] : [text, text];
+  if (scalar !== undefined || kernel === "mean" || kernel === "gradient") return [fieldNamed(text, dataset)];
+  const isPair = text?.length === 2 && fieldOf(dataset, text.toLowerCase()) === undefined;
+  const letters = isPair ? [...text] : text?.split(",").length === 2 ? text.split(",") : [text, text];
   const [first, second] = letters.map((letter) => fieldNamed(letter, dataset)) as [FieldName, FieldName];
   const refuse = (takes: string): RequestError =>
     new RequestError(
@@ -87,11 +114,12 @@ export function filterFields(
     );
   const pair = PAIRS[name];
   if (pair === undefined) {
-    if (first !== second || FIELDS[first] !== 3) throw refuse(SYMMETRIC);
+    if (first !== second || componentsOf(dataset, first) !== 3) throw refuse(SYMMETRIC);
     return [first];
   }
-  const ordered: readonly [FieldName, FieldName] = FIELDS[first] < FIELDS[second] ? [second, first] : [first, second];
-  const fits = pair.sizes.every((size, i) => FIELDS[ordered[i]] === size);
+  const size = (field: FieldName): number => componentsOf(dataset, field);
+  const ordered: readonly [FieldName, FieldName] = size(first) < size(second) ? [second, first] : [first, second];
+  const fits = pair.sizes.every((components, i) => size(ordered[i] as FieldName) === components);
   if (!fits || (name === "GetBoxFilterSGStensor" && first === second)) throw refuse(pair.refusal);
   return ordered;
 }

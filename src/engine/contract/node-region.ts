@@ -7,8 +7,8 @@ import { formulaOf, namesFor } from "../../analysis/names.js";
 import { excerpt, RequestError } from "../../errors.js";
 import { frameWeights } from "../../kernels/time.js";
 import type { Axes, Triple } from "../../kernels/types.js";
-import { FIELDS, type FieldName, type Operation } from "../../operations.js";
-import type { Dataset } from "../../storage/file/dataset.js";
+import type { FieldName, Operation } from "../../operations.js";
+import { componentsOf, type Dataset, fieldNames, fieldOf } from "../../storage/file/dataset.js";
 import { fieldNamed, isFieldName } from "./fields-asked.js";
 import type { FrameBox, Query, RegionBox } from "./query.js";
 
@@ -146,7 +146,9 @@ function countOf(first: Triple, last: Triple): Triple {
 /** Whether a text is no name of the public service, but an expression, or the name of a quantity of expressions. */
 function isExpression(text: string, dataset: Dataset): boolean {
   if (/[^\w\s,]/.test(text)) return true;
-  return formulaOf(text) !== undefined && !isFieldName(text, dataset) && !/vorticity|q|^Q$/.test(text);
+  return (
+    formulaOf(text, namesFor(dataset)) !== undefined && !isFieldName(text, dataset) && !/vorticity|q|^Q$/.test(text)
+  );
 }
 
 /** Checks an expression: at nodes, its derivatives are differences. @throws RequestError */
@@ -165,7 +167,7 @@ function expressionRegion(
       `Invalid interpolation option specified! For ${excerpt(text)} it is ${takes}.`,
     );
   }
-  return { field: Object.keys(dataset.fields)[0] as FieldName, criterion: { expression: text } };
+  return { field: fieldNames(dataset)[0], criterion: { expression: text } };
 }
 
 /** Reads a search. */
@@ -180,7 +182,14 @@ export function searchRegion(query: Query, operation: Operation, dataset: Datase
     width: 1,
   } as const;
   if (isExpression(text, dataset)) return { ...box, ...expressionRegion(text, method, operation, dataset) };
-  const criterion = text.includes("vorticity") ? "vorticity" : text.includes("q") || text === "Q" ? "q" : "norm";
+  const isOwn = fieldOf(dataset, text.toLowerCase()) !== undefined;
+  const criterion = isOwn
+    ? "norm"
+    : text.includes("vorticity")
+      ? "vorticity"
+      : text.includes("q") || text === "Q"
+        ? "q"
+        : "norm";
   const field = criterion === "norm" ? fieldNamed(query.field, dataset) : fieldNamed("velocity", dataset);
   if ((criterion === "norm") !== (method === "None")) {
     const takes = criterion === "norm" ? "None" : operation.spatial.slice(1).join(", ");
@@ -194,7 +203,7 @@ export function cutoutRegion(query: Query, operation: Operation, dataset: Datase
   if (query.nodes !== undefined) return nodesRegion(query.nodes, dataset);
   const raw = operation.fields.length > 0;
   const region = raw ? rawRegion(query, operation, dataset) : strided(query, dataset);
-  const values = FIELDS[region.field] * region.count.reduce((product, count) => product * count, 1);
+  const values = componentsOf(dataset, region.field) * region.count.reduce((product, count) => product * count, 1);
   if (values > MOST_VALUES) {
     const text =
       "The getCutout query should be less than 64000000 points for vector fields or 192000000 points for scalar fields!";
@@ -207,7 +216,7 @@ export function cutoutRegion(query: Query, operation: Operation, dataset: Datase
 function nodesRegion(nodes: FrameBox, dataset: Dataset): NodeRegion {
   const { field, frame, first, count, stride } = nodes;
   const closed = field === "force" && dataset.forcing.kind !== "none";
-  if (dataset.fields[field] === undefined && !closed) {
+  if (fieldOf(dataset, field) === undefined && !closed) {
     throw new RequestError("Unsupported", `"${dataset.name}" has no ${field}.`, { member: "field" });
   }
   if (!(frame >= 0 && frame < dataset.time.count)) {

@@ -7,11 +7,9 @@ import { findingsOf } from "../../storage/catalog/check-record.js";
 import { BY_CONTENT, completeScan, type FolderScan, type ScanChanges, statesOf } from "../../storage/catalog/scan.js";
 import { seriesHints } from "../../storage/catalog/series-hint.js";
 import { FolderWatch } from "../../storage/catalog/watch.js";
-import { type Dataset, FIELD_NAMES } from "../../storage/file/dataset.js";
+import { type Dataset, MOST_FIELDS } from "../../storage/file/dataset.js";
 import type { Carrier } from "./carrier.js";
 
-/** Numbers reserved in the brick cache for the fields of one version of a dataset. */
-const FIELDS_PER_DATASET = FIELD_NAMES.length;
 /**
  * The numbers of combined bricks lie below this, negative; above it are those of the threads' own. After this many
  * queries they start over, when the cache holds nothing of the first any longer.
@@ -20,6 +18,8 @@ const FIRST_COMBINATION = 2 ** 20;
 /** Open questions of a refused dataset that callers are told. */
 const MOST_TOLD = 4;
 const MOST_COMBINATIONS = 2 ** 26;
+/** Fields that the kernel of a query may have. */
+const FIELDS_PER_QUERY = 8;
 /**
  * The findings in the state folder with which the first scan of a process begins; it leaves its own to the next
  * process.
@@ -146,7 +146,7 @@ export class Catalog {
 
   /** The number of a dataset's first field in the brick cache; each version of a dataset has its own for ever. */
   sourceOf(dataset: Dataset): number {
-    const source = this.#sources.get(dataset) ?? FIELDS_PER_DATASET * this.#nextSource++;
+    const source = this.#sources.get(dataset) ?? MOST_FIELDS * this.#nextSource++;
     this.#sources.set(dataset, source);
     return source;
   }
@@ -154,7 +154,7 @@ export class Catalog {
   /** A number for the combined bricks of a query: unlike those of datasets it is below zero. */
   numberCombination(): number {
     this.#combinations = (this.#combinations + 1) % MOST_COMBINATIONS;
-    return -FIRST_COMBINATION - FIELDS_PER_DATASET * this.#combinations;
+    return -FIRST_COMBINATION - FIELDS_PER_QUERY * this.#combinations;
   }
 
   /** Takes over a scan: datasets that have not changed stay the same objects and keep their cached bricks. */

@@ -16,7 +16,7 @@ import {
 } from "../../operations.js";
 import type { Dataset, FieldName, TimeAxis } from "../../storage/file/dataset.js";
 import { checkAvailable } from "../contract/check-available.js";
-import { filterFields, letterOf } from "../contract/fields-asked.js";
+import { fieldText, filterFields, rowFor } from "../contract/fields-asked.js";
 import { cutoutRegion, type NodeRegion, searchRegion } from "../contract/node-region.js";
 import { countRecords } from "../contract/particle-records.js";
 import type { Evaluation, Query } from "../contract/query.js";
@@ -55,12 +55,12 @@ export function checkQuery(
   find: (name: string) => Dataset | undefined,
   served: readonly Dataset[] = [],
 ): CheckedQuery {
-  const operation = operationOf(asked.operation);
-  const { family } = operation;
+  const row = operationOf(asked.operation);
+  const { family } = row;
   if (family === "echo") {
     return {
       query: asked,
-      operation,
+      operation: row,
       dataset: null,
       fields: [],
       region: null,
@@ -78,17 +78,18 @@ export function checkQuery(
   const dataset = find(asked.dataset);
   if (!dataset) throw unknownDataset(asked.dataset, served);
   const query = asked.singleTimes === true ? inDoubles(asked, dataset) : asked;
-  checkTimes(query, operation, dataset);
-  checkAvailable(operation, dataset);
-  checkMethod(query, operation, dataset);
+  checkTimes(query, row, dataset);
+  checkAvailable(row, dataset);
+  checkMethod(query, row, dataset);
   checkFinite(query);
   const { steps, step, last = step } = family === "track" ? checkSteps(query, dataset) : { steps: 0, step: 0 };
-  const asksField = operation.fields.length === 0 && (family === "box" || family === "points");
-  const fields = asksField ? filterFields(operation, query.field, dataset) : operation.fields;
+  const asksField = row.fields.length === 0 && (family === "box" || family === "points");
+  const fields = asksField ? filterFields(row, query.field, dataset) : row.fields;
+  const operation = rowFor(row, fields, dataset);
   const region = REGIONS[family]?.(query, operation, dataset) ?? null;
   const layered = family === "filter" ? itemsPerPoint(query.nlayers as number) : 1;
   return {
-    query: asksField ? { ...query, field: fields.map(letterOf).join("") } : withOpenFaces(query, family, dataset),
+    query: asksField ? { ...query, field: fieldText(fields) } : withOpenFaces(query, family, dataset),
     operation,
     dataset,
     fields: region === null ? fields : [region.field],

@@ -1,6 +1,6 @@
 /** An execution runs one query: it plans batches as points arrive, runs them on a carrier and returns the result. */
 import { FieldprobeError, LimitError, RequestError, tooManyPoints, WorkerError } from "../../errors.js";
-import { RECORDS } from "../../operations.js";
+import { operationOf, RECORDS } from "../../operations.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { recordOf, recordTimes } from "../contract/particle-records.js";
 import { frameShift, notFiniteError, slabOutsideError } from "../contract/positions.js";
@@ -334,7 +334,7 @@ export class Execution implements Evaluation {
       items: this.points.count * checked.itemsPerPoint,
       itemsPerPoint: checked.itemsPerPoint,
       components: RECORDS[record].length,
-      ...(record === checked.operation.result ? {} : { record }),
+      ...(record === operationOf(checked.query.operation).result ? {} : { record }),
       values: this.#plan?.values ?? echoed,
       ...(times ? { recordTimes: times } : {}),
     };

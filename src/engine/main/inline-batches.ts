@@ -6,6 +6,7 @@
 import { FieldprobeError } from "../../errors.js";
 import { METHODS, type Method, POINT_KERNELS, type PointQuantity } from "../../kernels/table.js";
 import { operationOf } from "../../operations.js";
+import { rowFor } from "../contract/fields-asked.js";
 import type { BatchTask } from "../contract/task.js";
 import type { InlineEvaluator, InlineSetup } from "./inline-evaluator.js";
 
@@ -115,7 +116,7 @@ export class InlineBatches {
 
 /** Whether a batch takes so little that it may hold the event loop. */
 export function isSmall({ query, dataset, fields, count, places, progress }: BatchTask): boolean {
-  const { family, kernel } = operationOf(query.operation);
+  const { family, kernel } = rowFor(operationOf(query.operation), fields, dataset);
   const interpolates = family === "points" || (family === "force" && dataset.forcing.kind === "stored");
   const target = POINT_KERNELS.get(kernel);
   const method = METHODS.get(query.spatialInterpolation ?? "None");

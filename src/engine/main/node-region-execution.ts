@@ -2,8 +2,8 @@
 import { Merged, type PartStates, type ReductionPlan } from "../../analysis/plan.js";
 import { FieldprobeError, LimitError, WorkerError } from "../../errors.js";
 import { type Hits, recordsByValue } from "../../kernels/threshold.js";
-import { FIELDS, RECORDS } from "../../operations.js";
-import type { Dataset, Triple } from "../../storage/file/dataset.js";
+import { RECORDS } from "../../operations.js";
+import { componentsOf, type Dataset, type Triple } from "../../storage/file/dataset.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { firstNumber, type NodeRegion, partOf } from "../contract/node-region.js";
 import type { Evaluation, ReductionQuery, RegionBox, Result, SpectrumQuery } from "../contract/query.js";
@@ -241,7 +241,7 @@ export class RegionExecution implements Evaluation {
   async #cut(): Promise<Result> {
     const region = this.#region;
     const sharing = this.#sharing();
-    const components = FIELDS[region.field];
+    const components = componentsOf(this.#dataset, region.field);
     const row = region.count[0] * components;
     const rows = Math.min(region.count[1], Math.max(1, Math.floor(PART_VALUES / row)));
     const layers = rows < region.count[1] ? 1 : Math.max(1, Math.floor(PART_VALUES / (row * rows)));

@@ -10,6 +10,7 @@ import { firstOutside } from "../../kernels/stencil.js";
 import { type Family, operationOf, RECORDS } from "../../operations.js";
 import type { Dataset } from "../../storage/file/dataset.js";
 import type { AheadMessage, BatchMessage } from "../contract/dataset-copy.js";
+import { rowFor } from "../contract/fields-asked.js";
 import { fillPositions, frameShift, outsideError } from "../contract/positions.js";
 import type { Query } from "../contract/query.js";
 import { framesOf } from "../contract/query-frames.js";
@@ -39,7 +40,7 @@ export function evaluateBatch(
   sampler: Sampler,
   pause: Pause,
 ): Progress | null {
-  const operation = operationOf(task.query.operation);
+  const operation = rowFor(operationOf(task.query.operation), task.fields, open.dataset);
   const stop = (): void => {
     if (Atomics.load(task.cancel, 0) !== 0) throw new CancelledError();
   };
@@ -81,7 +82,10 @@ function samplingOf(task: Omit<AheadMessage | BatchMessage, "dataset">, open: Op
   return {
     ...(weights === undefined ? {} : { weights }),
     axes,
-    scheme: open.scheme(operationOf(query.operation).kernel, query.spatialInterpolation ?? "None"),
+    scheme: open.scheme(
+      rowFor(operationOf(query.operation), fields, open.dataset).kernel,
+      query.spatialInterpolation ?? "None",
+    ),
     sources,
     frames: combined ? ONE_FRAME : frames,
     sorted: places !== null,

@@ -9,7 +9,8 @@ import {
 } from "../../kernels/filter/node-filter.js";
 import { frameWeights } from "../../kernels/time.js";
 import type { Axes, Triple } from "../../kernels/types.js";
-import { FIELDS, RECORDS } from "../../operations.js";
+import { RECORDS } from "../../operations.js";
+import { componentsOf } from "../../storage/file/dataset.js";
 import type { Progress } from "../contract/task.js";
 import type { BatchContext } from "./batch-context.js";
 
@@ -45,7 +46,7 @@ function boxFilter({ task, operation, open, sampler }: BatchContext): NodeFilter
     operation.kernel as FilterQuantity,
     axes,
     filterNodes(filterwidth, step),
-    fields.map((field) => FIELDS[field]),
+    fields.map((field) => componentsOf(open.dataset, field)),
     Math.round(spacing / step),
   );
   for (let i = 0; i < count && task.progress === undefined; i++) {

@@ -16,7 +16,7 @@ import {
 } from "../../kernels/threshold.js";
 import { frameTime } from "../../kernels/time.js";
 import type { BrickReader } from "../../kernels/types.js";
-import { FIELDS, type FieldName } from "../../operations.js";
+import { componentsOf } from "../../storage/file/dataset.js";
 import type { CutoutMessage, SearchMessage } from "../contract/dataset-copy.js";
 import type { NodeRegion } from "../contract/node-region.js";
 import type { Progress } from "../contract/task.js";
@@ -31,8 +31,8 @@ function stopOf(cancel: Int32Array): () => void {
 }
 
 /** The built-in quantity that a search compares. */
-function quantityOf(criterion: "norm" | "vorticity" | "q", field: FieldName, method: string): ThresholdQuantity {
-  if (criterion === "norm") return { kind: "norm", size: FIELDS[field] };
+function quantityOf(criterion: "norm" | "vorticity" | "q", size: 1 | 3, method: string): ThresholdQuantity {
+  if (criterion === "norm") return { kind: "norm", size };
   return { kind: criterion, order: Number(method.slice(-1)) as DifferenceOrder };
 }
 
@@ -60,10 +60,18 @@ export function searchNodes(
     addHits(hits, values, region, threshold);
   } else {
     const reader = sampler.reader(open.source(field));
-    searchOf(open, quantityOf(criterion, field, method)).search(reader, frame, first, count, threshold, hits, () => {
-      stop();
-      return false;
-    });
+    searchOf(open, quantityOf(criterion, componentsOf(open.dataset, field), method)).search(
+      reader,
+      frame,
+      first,
+      count,
+      threshold,
+      hits,
+      () => {
+        stop();
+        return false;
+      },
+    );
   }
   if (hits.unknown > 0) {
     throw new DataError(`${hits.unknown} values in the box are not numbers, so that they cannot be compared.`);
@@ -125,7 +133,7 @@ export function cutNodes(
   const stop = stopOf(task.cancel);
   const from = progress?.done ?? 0;
   const thick = width === 1 ? 1 : Math.max(1, Math.floor(FILTERED_NODES / (count[0] * count[1])));
-  const size = count[0] * count[1] * FIELDS[field];
+  const size = count[0] * count[1] * componentsOf(open.dataset, field);
   const { forcing } = open.dataset;
   const stored = field !== "force" || forcing.kind === "stored";
   const fill = !stored

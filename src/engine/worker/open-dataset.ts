@@ -7,7 +7,14 @@ import { type Accelerator, createScheme } from "../../kernels/index.js";
 import type { Scheme } from "../../kernels/types.js";
 import type { StoredBricks as OpenFiles } from "../../storage/bricks/brick-reader.js";
 import { NOT_CACHED } from "../../storage/bricks/cache.js";
-import { AXIS_NAMES, type Dataset, FIELD_NAMES, type FieldName, isInStore } from "../../storage/file/dataset.js";
+import {
+  AXIS_NAMES,
+  type Dataset,
+  type FieldName,
+  fieldNames,
+  fieldOf,
+  isInStore,
+} from "../../storage/file/dataset.js";
 import type { BrickSource } from "./brick-source.js";
 
 /** Datasets that a thread keeps open; the least recently used one is closed. */
@@ -75,11 +82,11 @@ export class OpenDataset {
   /** The brick source of a field that the dataset has. */
   source(name: FieldName): BrickSource {
     const known = this.#sources.get(name);
-    const field = this.dataset.fields[name];
+    const field = fieldOf(this.dataset, name);
     if (known || !field) return known as BrickSource;
     const files = this.#files;
     const source: BrickSource = {
-      source: this.#source + FIELD_NAMES.indexOf(name),
+      source: this.#source + fieldNames(this.dataset).indexOf(name),
       components: field.components,
       bricking: field.bricking,
       load: (frame, brick, into) => {

@@ -4,7 +4,7 @@ import { excerpt, RequestError } from "../../errors.js";
 import type { Operation } from "../../operations.js";
 import { refuse } from "../rest/parameters.js";
 import { readTexts } from "./query-texts.js";
-import { operationFor, VARIABLES, type Variable } from "./variables.js";
+import { operationFor, type Variable, variablesOf } from "./variables.js";
 
 /** Nodes or frames `first`, `first + stride`, ...; zero-based. */
 export interface StridedRange {
@@ -63,7 +63,7 @@ function range(texts: ReadonlyMap<string, string>, axis: string, length: number,
  * @throws RequestError naming the first parameter that is missing or wrong
  */
 export function readCutoutQuery(texts: ReadonlyMap<string, string>, dataset: Dataset, frames: number): CutoutQuery {
-  const stored = VARIABLES.filter((row) => row.code !== "position" && operationFor(row, "field") !== null);
+  const stored = variablesOf(dataset).filter((row) => row.code !== "position" && operationFor(row, "field") !== null);
   const codes = stored.map((row) => row.code);
   const name = texts.get("function")?.toLowerCase() ?? "";
   const variable = stored[codes.indexOf(name)];

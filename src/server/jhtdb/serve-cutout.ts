@@ -4,10 +4,9 @@
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { checkAvailable } from "../../engine/contract/check-available.js";
-import type { Axis, Dataset } from "../../engine/contract/dataset.js";
+import { type Axis, componentsOf, type Dataset } from "../../engine/contract/dataset.js";
 import type { Evaluation, FrameBox, Result } from "../../engine/contract/query.js";
 import { LimitError, tooManyPoints } from "../../errors.js";
-import { FIELDS } from "../../operations.js";
 import { sendStream } from "../http/send-answer.js";
 import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
@@ -30,7 +29,7 @@ function coordinatesOf(axis: Axis, { first, count, stride }: StridedRange): numb
 function boxesOf({ variable, operation, axes, frames }: CutoutQuery, dataset: Dataset): ReadonlyMap<string, FrameBox> {
   const [x, y, z] = axes;
   const box = {
-    field: operation.fields[0],
+    field: variable.field ?? operation.fields[0],
     first: [x.first, y.first, z.first] as const,
     count: [x.count, y.count, z.count] as const,
     stride: [x.stride, y.stride, z.stride] as const,
@@ -137,7 +136,7 @@ export function serveCutout(service: Service, request: FastifyRequest, reply: Fa
     const { operation } = query;
     request.facts.operation = operation.name;
     checkAvailable(operation, dataset);
-    const components = FIELDS[operation.fields[0]];
+    const components = componentsOf(dataset, query.variable.field ?? operation.fields[0]);
     checkSize(query, components, life, service.config.limits["cutout.values"]);
     const boxes = boxesOf(query, dataset);
     const start = (nodes: FrameBox): Evaluation =>

@@ -23,10 +23,15 @@ function inTimes(query: ValuesQuery, life: RequestLife): ValuesQuery {
 }
 
 /** The parameters of the operation as text, for the code that checks all parameters. */
-function textsOf({ times, track, spatialInterpolation, temporalInterpolation }: ValuesQuery) {
+function textsOf({ times, track, field, spatialInterpolation, temporalInterpolation }: ValuesQuery) {
   const spatial = [spatialInterpolation];
   if (track === null) {
-    return { time: times.map(String), spatialInterpolation: spatial, temporalInterpolation: [temporalInterpolation] };
+    return {
+      ...(field === undefined ? {} : { field: [field] }),
+      time: times.map(String),
+      spatialInterpolation: spatial,
+      temporalInterpolation: [temporalInterpolation],
+    };
   }
   const [start] = times;
   return {
@@ -48,7 +53,10 @@ export function serveValues(service: Service, request: FastifyRequest, reply: Fa
   const caller = { name: "values", token: tokenIn(request.query, "authToken") };
   const steps = async (life: RequestLife): Promise<FastifyReply> => {
     const { limits } = service.config;
-    const query = inTimes(readValuesQuery(request.query, limits["query.points"]), life);
+    const query = inTimes(
+      readValuesQuery(request.query, limits["query.points"], (name) => life.find(name)),
+      life,
+    );
     const { operation, dataset } = query;
     request.facts.operation = operation.name;
     const pending = new PendingQuery(

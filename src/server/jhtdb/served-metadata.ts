@@ -9,8 +9,8 @@ import {
   type Operator,
   operationFor,
   TEMPORAL_METHODS,
-  VARIABLES,
   type Variable,
+  variablesOf,
 } from "./variables.js";
 
 const MIB = 2 ** 20;
@@ -94,6 +94,12 @@ function physicalVariable(dataset: Dataset, variable: Variable, answers: Options
   ];
 }
 
+/** The variables of all datasets, each code once. */
+function everyVariable(datasets: readonly Dataset[]): readonly Variable[] {
+  const all = [undefined, ...datasets].flatMap((dataset) => variablesOf(dataset));
+  return [...new Map(all.map((variable) => [variable.code, variable])).values()];
+}
+
 /**
  * The metadata of the datasets served.
  *
@@ -108,7 +114,7 @@ export function describeForClients(
     name: "fieldprobe",
     description: "The datasets of this service.",
     pickled_metadata_filepath: "none",
-    variables: VARIABLES.map(({ code, name, columns }) => ({
+    variables: everyVariable(datasets).map(({ code, name, columns }) => ({
       code,
       name,
       component_codes: [...columns],
@@ -144,7 +150,7 @@ export function describeForClients(
           ylims: axisLimits(dataset.axes[1]),
           zlims: axisLimits(dataset.axes[2]),
         },
-        physicalVariables: VARIABLES.flatMap((variable) => physicalVariable(dataset, variable, answers)),
+        physicalVariables: variablesOf(dataset).flatMap((variable) => physicalVariable(dataset, variable, answers)),
       })),
     ),
   };

@@ -2,10 +2,10 @@
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { excerpt, LimitError, RequestError } from "../../errors.js";
 import { parseFloat32 } from "../../float32/parse.js";
-import type { Operation, SpatialInterpolation, TemporalInterpolation } from "../../operations.js";
+import type { FieldName, Operation, SpatialInterpolation, TemporalInterpolation } from "../../operations.js";
 import { refuse } from "../rest/parameters.js";
 import { readTexts } from "./query-texts.js";
-import { METHODS, OPERATORS, operationFor, TEMPORAL_METHODS, VARIABLES } from "./variables.js";
+import { METHODS, OPERATORS, operationFor, TEMPORAL_METHODS, variablesOf } from "./variables.js";
 
 /** The number by which clients say that a parameter is not given. */
 const NOT_GIVEN = -999.9;
@@ -14,6 +14,8 @@ const NOT_GIVEN = -999.9;
 export interface ValuesQuery {
   readonly dataset: string;
   readonly operation: Operation;
+  /** The field, if the operation takes any. */
+  readonly field?: FieldName;
   readonly spatialInterpolation: SpatialInterpolation;
   readonly temporalInterpolation: TemporalInterpolation;
   /** Times of a series, or the one of a plain query, or the start of a track; as given, in double precision. */
@@ -80,17 +82,23 @@ function readNumber(given: ReadonlyMap<Parameter, string>, name: Parameter): num
  * Reads the query string of a request for values.
  *
  * @param most times that a series may have
+ * @param find finds the dataset of a name, which tells the variables
  * @throws RequestError naming the first parameter that is unknown, missing or wrong; LimitError for a longer series
  */
-export function readValuesQuery(query: unknown, most: number): ValuesQuery {
+export function readValuesQuery(
+  query: unknown,
+  most: number,
+  find: (name: string) => Dataset | undefined,
+): ValuesQuery {
   const given = readTexts(query, PARAMETERS);
   const named = given.get("function");
   if (named !== undefined && named !== "GetVariable") throw refuse("function", "function must be GetVariable.");
   const dataset = given.get("dataset");
   if (dataset === undefined) throw refuse("dataset", "dataset is missing.");
-  const codes = VARIABLES.map((row) => row.code);
+  const variables = variablesOf(find(dataset));
+  const codes = variables.map((row) => row.code);
   const code = readChoice(given, "var", codes);
-  const variable = VARIABLES[codes.indexOf(code)];
+  const variable = variables[codes.indexOf(code)];
   const operators = OPERATORS.filter((operator) => operationFor(variable, operator) !== null);
   const operator = readChoice(given, "sop", operators) as (typeof OPERATORS)[number];
   const operation = operationFor(variable, operator) as Operation;
@@ -116,6 +124,7 @@ export function readValuesQuery(query: unknown, most: number): ValuesQuery {
   const shared = {
     dataset,
     operation,
+    ...(variable.field === undefined ? {} : { field: variable.field }),
     spatialInterpolation: METHODS.get(method) as SpatialInterpolation,
     temporalInterpolation: TEMPORAL_METHODS[temporal],
   };

@@ -1,7 +1,16 @@
 /**
  * Lists the variables, operators and methods of the REST interface, each with the operation or option that computes it.
  */
-import { findOperation, GRADIENTS, type Operation, type SpatialInterpolation, VALUES } from "../../operations.js";
+import { componentsOf, type Dataset, fieldNames } from "../../engine/contract/dataset.js";
+import {
+  FIELDS,
+  type FieldName,
+  findOperation,
+  GRADIENTS,
+  type Operation,
+  type SpatialInterpolation,
+  VALUES,
+} from "../../operations.js";
 
 /** Spatial operators, in the order of the published metadata. */
 export const OPERATORS = ["field", "gradient", "hessian", "laplacian"] as const;
@@ -16,6 +25,8 @@ export interface Variable {
   readonly name: string;
   readonly columns: readonly string[];
   readonly operations: Partial<Record<Operator, string>>;
+  /** The field that the operations are asked for, if they take any. */
+  readonly field?: FieldName;
 }
 
 const vector = (code: string, name: string, symbol: string, stem: string, hessian = `${stem}Hessian`): Variable => ({
@@ -43,6 +54,19 @@ export const VARIABLES: readonly Variable[] = [
   scalar("density", "d", "GetDensity"),
   scalar("temperature", "t", "GetTemperature"),
 ];
+
+/** The variables of a dataset: those that have operations, and its other fields under their own names. */
+export function variablesOf(dataset: Pick<Dataset, "fields"> | undefined): readonly Variable[] {
+  if (dataset === undefined) return VARIABLES;
+  const others = fieldNames(dataset).filter((name) => !Object.hasOwn(FIELDS, name));
+  return [
+    ...VARIABLES,
+    ...others.map((name) => {
+      const isVector = componentsOf(dataset, name) === 3;
+      return { ...(isVector ? vector(name, name, name, "GetField") : scalar(name, name, "GetField")), field: name };
+    }),
+  ];
+}
 
 /** The row of the operation table for a variable and an operator; null if there is none. */
 export function operationFor(variable: Variable, operator: Operator): Operation | null {

@@ -14,7 +14,7 @@ import { isTransformable, nearestLengths } from "../../analysis/lengths.js";
 import { namesFor } from "../../analysis/names.js";
 import type { ReductionPlan } from "../../analysis/plan.js";
 import type { OfAxes } from "../../analysis/spectrum.js";
-import type { Dataset } from "../../engine/contract/dataset.js";
+import { type Dataset, fieldNames } from "../../engine/contract/dataset.js";
 import type { ReductionQuery } from "../../engine/contract/query.js";
 import { excerpt, RequestError } from "../../errors.js";
 import { withoutNoise } from "../../float32/format.js";
@@ -224,7 +224,7 @@ export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
   const kept = (["x", "y", "z", "t"] as const).map(
     (axis) => !over.includes(axis) && (axis !== "t" || numbers.length > 1),
   ) as unknown as ReductionPlan["kept"];
-  const field = Object.keys(dataset.fields)[0] as FieldName;
+  const field = fieldNames(dataset)[0];
   const { filter = null } = asked;
   const scheme = schemeOf(asked.derivatives);
   return {

@@ -6,7 +6,7 @@
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type Dataset, FIELD_NAMES, type FieldName } from "../../engine/contract/dataset.js";
+import { type Dataset, type FieldName, fieldNames } from "../../engine/contract/dataset.js";
 import type { CutoutThread, Selection } from "../../engine/cutouts/cutout-thread.js";
 import { tooManyPoints } from "../../errors.js";
 import { negotiate } from "../http/negotiate.js";
@@ -47,7 +47,7 @@ function readNumbers(
 }
 
 function readFields(dataset: Dataset, text: string | undefined): readonly FieldName[] {
-  const stored = FIELD_NAMES.filter((name) => dataset.fields[name] !== undefined);
+  const stored = fieldNames(dataset);
   if (text === undefined) return stored;
   return text.split(",").map((name) => {
     const field = stored.find((candidate) => candidate === name);

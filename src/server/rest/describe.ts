@@ -1,6 +1,14 @@
 /** `describe` describes a dataset to callers: grid, times, fields, units, and what each operation accepts on it. */
 
-import { type Axis, claimText, type Dataset, type TimeAxis, type Walls } from "../../engine/contract/dataset.js";
+import {
+  type Axis,
+  claimText,
+  type Dataset,
+  type FieldName,
+  fieldNames,
+  type TimeAxis,
+  type Walls,
+} from "../../engine/contract/dataset.js";
 import { ALL_OPERATIONS, lackOf, type Operation, plainSpatialOf, RECORDS } from "../../operations.js";
 
 /**
@@ -64,6 +72,12 @@ function describeOperation(operation: Operation, dataset: Dataset) {
   };
 }
 
+function describeField(name: FieldName, { fields, units }: Dataset) {
+  const { components = 1, title } = fields[name] ?? {};
+  const unit = units[name];
+  return { name, components, ...(unit === undefined ? {} : { unit }), ...(title === undefined ? {} : { title }) };
+}
+
 /** Accepted guesses about the data, each as a text. */
 export function assumedOf({ assumed }: Dataset): string[] {
   return assumed.map(claimText);
@@ -99,7 +113,7 @@ export function describe(dataset: Dataset) {
       guardBefore: dataset.time.guardBefore,
       guardAfter: dataset.time.guardAfter,
     },
-    fields: Object.entries(dataset.fields).map(([name, field]) => ({ name, components: field.components })),
+    fields: fieldNames(dataset).map((name) => describeField(name, dataset)),
     units: { ...dataset.units },
     forcing: dataset.forcing.kind,
     dnsStep: dataset.dnsStep,

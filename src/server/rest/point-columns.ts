@@ -54,14 +54,14 @@ function operationFor(
   dataset: Dataset,
   { method, derivatives }: PointOptions,
 ): Pick<Query, "operation" | "spatialInterpolation"> {
-  const operation = operationOfInput(key);
+  const { operation, ...of } = operationOfInput(key);
   const isValue = key.startsWith("value:");
   const [member, asked] = isValue ? (["method", method] as const) : (["derivatives", derivatives] as const);
   const accepted = spatialOf(operation, dataset);
   const spatialInterpolation = accepted.find((scheme) => scheme === asked);
   if (spatialInterpolation === undefined)
     throw refuse(member, `${member}: ${operation.name} takes ${accepted.join(", ")}.`);
-  return { operation: operation.name, spatialInterpolation };
+  return { operation: operation.name, ...of, spatialInterpolation };
 }
 
 async function recordsAt(

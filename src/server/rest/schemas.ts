@@ -106,7 +106,14 @@ export const DESCRIPTION = Type.Object({
     guardBefore: Type.Integer(),
     guardAfter: Type.Integer(),
   }),
-  fields: Type.Array(Type.Object({ name: Type.String(), components: Type.Integer() })),
+  fields: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      components: Type.Integer(),
+      unit: Type.Optional(Type.String()),
+      title: Type.Optional(Type.String()),
+    }),
+  ),
   units: Type.Record(Type.String(), Type.String()),
   forcing: Type.String(),
   dnsStep: Type.Union([Type.Number(), Type.Null()]),

@@ -9,12 +9,20 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { compileScalar } from "../../analysis/expression.js";
 import { namesFor } from "../../analysis/names.js";
 import { COLOUR_MAPS } from "../../colour-map.js";
-import { AXIS_NAMES, type Dataset } from "../../engine/contract/dataset.js";
+import { AXIS_NAMES, type Dataset, fieldOf } from "../../engine/contract/dataset.js";
 import type { Query, Result } from "../../engine/contract/query.js";
 import type { CutoutThread, SampledGrid } from "../../engine/cutouts/cutout-thread.js";
 import { tooManyPoints } from "../../errors.js";
 import { shortestFloat32 } from "../../float32/format.js";
-import { GRADIENTS, type Operation, operationOf, RECORDS, TEMPORAL_INTERPOLATION, VALUES } from "../../operations.js";
+import {
+  FIELDS,
+  GRADIENTS,
+  type Operation,
+  operationOf,
+  RECORDS,
+  TEMPORAL_INTERPOLATION,
+  VALUES,
+} from "../../operations.js";
 import { QUANTITIES, type Quantity, unitOf } from "../../quantities.js";
 import { version } from "../../version.js";
 import { negotiate } from "../http/negotiate.js";
@@ -183,8 +191,9 @@ async function sampleExpression(
   return { values: out, range: range.ends };
 }
 
-/** The quantity of a name; undefined for expressions. */
-function knownQuantity(name: string): Quantity | undefined {
+/** The quantity of a name; undefined for expressions, and on a dataset that has a field of this name. */
+function knownQuantity(name: string, dataset?: Dataset): Quantity | undefined {
+  if (dataset !== undefined && fieldOf(dataset, name) !== undefined && !Object.hasOwn(FIELDS, name)) return undefined;
   return QUANTITIES.find((row) => row.name === name);
 }
 
@@ -205,7 +214,7 @@ async function sample(
   const { points, name: limit } = life.limit({ points: config.limits["query.points"], name: "query.points" });
   if (count > points) throw tooManyPoints(limit, count, points);
   const time = readDouble(query.time, "time");
-  const field = knownQuantity(query.field);
+  const field = knownQuantity(query.field, dataset);
   if (field === undefined) return sampleExpression(life, dataset, grid, query, time);
   const options = readOptions(field, query);
   await life.admit(count);
@@ -240,7 +249,7 @@ function describeSamples(reply: FastifyReply, axes: readonly SampleAxis[], range
 
 /** Says where sampled values come from, with the options that a request leaves out. */
 function tellSampled(reply: FastifyReply, dataset: Dataset, query: SliceQuery | VolumeQuery): void {
-  const method = knownQuantity(query.field)?.method;
+  const method = knownQuantity(query.field, dataset)?.method;
   const usual = { ...(method ? { method } : {}), temporalInterpolation: "PCHIP" };
   tellOrigin(reply, dataset, { ...usual, ...query }, [readDouble(query.time, "time")]);
 }

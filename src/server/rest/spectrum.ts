@@ -63,7 +63,7 @@ export async function spectrum(asked: AskedSpectrum, dataset: Dataset, { sum, mo
   const unit = firstWavenumber(plan);
   return {
     frames: framesIn(places),
-    formulas: formulasOf(cross === undefined ? [text] : [text, cross]),
+    formulas: formulasOf(cross === undefined ? [text] : [text, cross], places.base.names),
     ...describeSums(plan, sums, more, unit, dataset.viscosity),
     ...(plan.kind === "plane" ? { coordinates: { [letterOf(plan)]: [...alongAxis(plan, places)] } } : {}),
   };

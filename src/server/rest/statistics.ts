@@ -10,7 +10,7 @@ import {
   type Side,
 } from "../../analysis/extremes.js";
 import type { Moments } from "../../analysis/moments.js";
-import { formulaOf } from "../../analysis/names.js";
+import { formulaOf, type Names } from "../../analysis/names.js";
 import { distanceIn, groupExtent, Merged, placeIn, type ReductionPlan, reducePart } from "../../analysis/plan.js";
 import {
   type AnyReduction,
@@ -144,7 +144,7 @@ export async function statistics(asked: Statistics, dataset: Dataset, means: Mea
   return {
     weights: drawn === null ? weightsOf(places) : "points",
     frames: framesIn(places),
-    formulas: formulasOf(columns.texts),
+    formulas: formulasOf(columns.texts, places.base.names),
     results,
   };
 }
@@ -329,8 +329,8 @@ export function framesIn({
 }
 
 /** What names of an answer mean. */
-export function formulasOf(texts: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(texts.map((text) => [text, formulaOf(text.trim()) ?? text]));
+export function formulasOf(texts: readonly string[], names: Names): Readonly<Record<string, string>> {
+  return Object.fromEntries(texts.map((text) => [text, formulaOf(text.trim(), names) ?? text]));
 }
 
 function weightsOf({ base }: AnalysedNodes): "volume" | "nodes" {

@@ -64,7 +64,7 @@ export async function structureFunctions(
       ...(await along({ asked, separations: separations as never, orders, axis, columns, places }, dataset, means)),
     );
   }
-  return { frames: framesIn(places), formulas: formulasOf([text]), separations: answers };
+  return { frames: framesIn(places), formulas: formulasOf([text], places.base.names), separations: answers };
 }
 
 /** What is computed along one axis. */

@@ -104,7 +104,13 @@ export async function structures(
     DESCRIBED,
   );
   return {
-    ...{ frames: framesIn(places), formulas: formulasOf(columns.texts), of: text, connectivity, threshold },
+    ...{
+      frames: framesIn(places),
+      formulas: formulasOf(columns.texts, places.base.names),
+      of: text,
+      connectivity,
+      threshold,
+    },
     nodes: ranked.nodes,
     missing: joined.missing,
     count: listed.length,

@@ -8,7 +8,14 @@ import type { Dataset } from "../../engine/contract/dataset.js";
 import { joinedValues, type Query, type Result } from "../../engine/contract/query.js";
 import { RequestError, tooManyPoints } from "../../errors.js";
 import { withoutNoise } from "../../float32/format.js";
-import { ALL_OPERATIONS, FIELDS, type FieldName, type OperationRow, RECORDS, spatialOf } from "../../operations.js";
+import {
+  type FieldName,
+  type OperationName,
+  type OperationRow,
+  operationOf,
+  RECORDS,
+  spatialOf,
+} from "../../operations.js";
 import type { RequestLife } from "../life/request-life.js";
 import { answerAtOwnTimes, type TimedPoints } from "./own-times.js";
 import { refuse } from "./parameters.js";
@@ -74,11 +81,12 @@ export async function valuesAlong(
   const answers = new Map<InputKey, { readonly width: number; readonly numbers: Float32Array }>();
   for (const key of new Set(columns.flatMap(({ inputs }) => inputs))) {
     if (!key.includes(":")) continue;
-    const operation = operationOfInput(key);
+    const { operation, ...of } = operationOfInput(key);
     const scheme = schemeOf(operation, key, query, dataset, derivatives);
-    const asked = { operation: operation.name, spatialInterpolation: scheme, temporalInterpolation: "PCHIP" } as const;
-    const answer = await answerAtOwnTimes(life, { dataset: dataset.name, ...asked }, "time", records);
-    answers.set(key, { width: RECORDS[operation.result].length, numbers: answer.values[0] as Float32Array });
+    const asked = { operation: operation.name, ...of, spatialInterpolation: scheme } as const;
+    const given = { dataset: dataset.name, ...asked, temporalInterpolation: "PCHIP" } as const;
+    const answer = await answerAtOwnTimes(life, given, "time", records);
+    answers.set(key, { width: answer.components, numbers: answer.values[0] as Float32Array });
   }
   const { slices } = life;
   const along = columns.map((column) => {
@@ -202,29 +210,20 @@ function recordsOf(
   return { points, times, left };
 }
 
-/** Kernels of inputs of vectors and scalars. */
-const KERNELS: Readonly<Record<PlainKind, readonly [vector: string, scalar: string]>> = {
-  value: ["velocity", "pressure"],
-  gradient: ["velocityGradient", "pressureGradient"],
-  laplacian: ["velocityLaplacian", ""],
-  hessian: ["", "pressureHessian"],
-};
+/** The operation that answers each kind of input of any field. */
+const OPERATIONS_OF = {
+  value: "GetField",
+  gradient: "GetFieldGradient",
+  laplacian: "GetFieldLaplacian",
+  hessian: "GetFieldHessian",
+} as const satisfies Readonly<Record<PlainKind, OperationName>>;
 
-/** The operation that answers an input at points. */
-export function operationOfInput(key: InputKey): OperationRow {
+/** The operation that answers an input at points, for any field but a force, which may not be stored. */
+export function operationOfInput(key: InputKey): { readonly operation: OperationRow; readonly field?: FieldName } {
   const [kind, field] = key.split(":") as [PlainKind, FieldName];
-  const kernel = KERNELS[kind][FIELDS[field] === 3 ? 0 : 1];
-  const rows: readonly OperationRow[] = ALL_OPERATIONS;
-  const found = rows.find(
-    ({ family, fields, kernel: own, reduced }) =>
-      (family === "points" || family === "force") &&
-      own === kernel &&
-      fields.length === 1 &&
-      fields[0] === field &&
-      reduced === undefined,
-  );
-  if (found === undefined) throw new RequestError("Unsupported", `${key} is known at nodes, not at points.`);
-  return found;
+  if (field !== "force") return { operation: operationOf(OPERATIONS_OF[kind]), field };
+  if (kind !== "value") throw new RequestError("Unsupported", `${key} is known at nodes, not at points.`);
+  return { operation: operationOf("GetForce") };
 }
 
 /** The scheme of an input: the one that moves the particles, or that of derivatives. */

@@ -1,6 +1,13 @@
 /** The view of a dataset as a Zarr group: its arrays, their chunks, and what is known of them. */
-import { AXIS_NAMES, type Axis, type Dataset, FIELD_NAMES, type FieldName } from "../../engine/contract/dataset.js";
-import { FIELDS, lackOf, operationOf, type SpatialInterpolation, spatialOf } from "../../operations.js";
+import {
+  AXIS_NAMES,
+  type Axis,
+  type Dataset,
+  type FieldName,
+  fieldNames,
+  type KnownField,
+} from "../../engine/contract/dataset.js";
+import { lackOf, operationOf, type SpatialInterpolation, spatialOf } from "../../operations.js";
 import { type Measure, QUANTITIES, type Quantity, unitOf } from "../../quantities.js";
 import { version } from "../../version.js";
 import { assumedOf, timesOf } from "../rest/describe.js";
@@ -13,7 +20,7 @@ const AT_NODES: readonly SpatialInterpolation[] = ["None", "None_Fd4"];
 const DERIVED = "derived";
 
 /** Measures and titles of fields. */
-const ABOUT_FIELDS: Readonly<Record<FieldName, { readonly measure: Measure; readonly title: string }>> = {
+const ABOUT_FIELDS: Readonly<Record<KnownField, { readonly measure: Measure; readonly title: string }>> = {
   velocity: { measure: "velocity", title: "Velocity" },
   pressure: { measure: "pressure", title: "Pressure" },
   force: { measure: "acceleration", title: "Force" },
@@ -54,7 +61,7 @@ export function viewOf(dataset: Dataset): ZarrView {
 }
 
 function makeView(dataset: Dataset): ZarrView {
-  const stored = FIELD_NAMES.filter((name) => dataset.fields[name] !== undefined);
+  const stored = fieldNames(dataset);
   const edges = chunkEdges(dataset, stored[0] as FieldName);
   const times = timesOf(dataset.time).length;
   const nodes = [...dataset.axes.map((axis) => axis.nodes)].reverse();
@@ -67,9 +74,9 @@ function makeView(dataset: Dataset): ZarrView {
   const coordinates = coordinatesOf(dataset);
   for (const [name, array] of coordinates) arrays.set(name, array);
   for (const field of stored) {
-    const { measure, title } = ABOUT_FIELDS[field];
-    const attributes = { ...about(dataset, title, measure), ...(FIELDS[field] === 3 ? { components: "x y z" } : {}) };
-    arrays.set(field, { ...grid(FIELDS[field] === 3 ? [3] : []), attributes, content: { kind: "field", field } });
+    const isVector = dataset.fields[field]?.components === 3;
+    const attributes = { ...aboutField(dataset, field), ...(isVector ? { components: "x y z" } : {}) };
+    arrays.set(field, { ...grid(isVector ? [3] : []), attributes, content: { kind: "field", field } });
   }
   for (const [name, array] of coordinates) arrays.set(`${DERIVED}/${name}`, array);
   for (const quantity of QUANTITIES) {
@@ -94,7 +101,7 @@ function makeView(dataset: Dataset): ZarrView {
 
 /** Edges of chunks along z, y and x: whole bricks of a field, or the whole axis if it is shorter. */
 function chunkEdges(dataset: Dataset, field: FieldName): readonly number[] {
-  const { edge } = (dataset.fields[field] as NonNullable<Dataset["fields"][FieldName]>).bricking;
+  const { edge } = (dataset.fields[field] as NonNullable<Dataset["fields"][string]>).bricking;
   const edges = dataset.axes.map(({ nodes }, a) => {
     const brick = edge[a as 0 | 1 | 2];
     return Math.min(nodes, brick * Math.max(1, Math.round(CHUNK_NODES / brick)));
@@ -108,6 +115,14 @@ function methodAtNodes({ operation: name, methods }: Quantity, dataset: Dataset)
   if (lackOf(operation, dataset) !== null) return undefined;
   const offered = spatialOf(operation, dataset);
   return AT_NODES.find((method) => methods.includes(method) && offered.includes(method));
+}
+
+/** Long name and unit of a stored field. */
+function aboutField(dataset: Dataset, field: FieldName): Record<string, unknown> {
+  const known = ABOUT_FIELDS[field as KnownField];
+  if (known !== undefined) return about(dataset, known.title, known.measure);
+  const unit = dataset.units[field];
+  return { long_name: dataset.fields[field]?.title ?? field, ...(unit === undefined ? {} : { units: unit }) };
 }
 
 function about(dataset: Dataset, title: string, measure: Measure): Record<string, unknown> {

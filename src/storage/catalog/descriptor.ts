@@ -4,12 +4,13 @@
  */
 import { z } from "zod";
 import { DataError } from "../../errors.js";
-import { FIELDS } from "../../operations.js";
+import { FIELDS, type KnownField, whyNoField } from "../../operations.js";
 import { STORE_BOUNDS } from "../../store-settings.js";
 import {
   AXIS_NAMES,
   claimText,
-  FIELD_NAMES,
+  KNOWN_FIELDS,
+  MOST_FIELDS,
   OPEN_FACES,
   type Question,
   SUBJECTS,
@@ -89,6 +90,8 @@ const storage = {
     .min(3)
     .optional()
     .describe("Lengths in the order of dimensions, if the file declares others for the same contiguous values."),
+  unit: z.string().optional().describe("Unit of its values."),
+  long_name: z.string().optional().describe("What it is, in words."),
 };
 const single = z.strictObject({ ...place, ...storage });
 const component = z.strictObject({
@@ -103,6 +106,22 @@ const component = z.strictObject({
 });
 const separate = z.strictObject({ components: z.tuple([component, component, component]), ...storage });
 const vector = z.union([single, separate]);
+const fields = z
+  .object({
+    velocity: vector.optional(),
+    pressure: single.optional(),
+    force: vector.optional(),
+    magnetic: vector.optional().describe("The magnetic field."),
+    potential: vector.optional().describe("The vector potential of the magnetic field."),
+    density: single.optional(),
+    temperature: single.optional(),
+  })
+  .catchall(vector)
+  .describe(
+    "Fields by name; any other name than these is that of a scalar, or of a vector with dimension c or components.",
+  )
+  .refine((all) => Object.keys(all).length > 0, `must name at least one field, as ${KNOWN_FIELDS.join(", ")}`)
+  .refine((all) => Object.keys(all).length <= MOST_FIELDS, `must name at most ${MOST_FIELDS} fields`);
 
 /** Subjects that change no value: the dataset is served while questions about them are open. */
 const HARMLESS: readonly Subject[] = ["snapshot", "periodicity", "faces"];
@@ -129,17 +148,7 @@ const descriptorSchema = z
     aliases: z.array(name).default([]).describe("Other names that the service answers to."),
     axes: z.strictObject({ x: axis, y: axis, z: axis }),
     time: z.union([uniformTime, snapshotTime, listedTime]),
-    fields: z
-      .strictObject({
-        velocity: vector.optional(),
-        pressure: single.optional(),
-        force: vector.optional(),
-        magnetic: vector.optional().describe("The magnetic field."),
-        potential: vector.optional().describe("The vector potential of the magnetic field."),
-        density: single.optional(),
-        temperature: single.optional(),
-      })
-      .refine((fields) => Object.keys(fields).length > 0, `must name at least one of ${FIELD_NAMES.join(", ")}`),
+    fields,
     forcing: forcing.default({ kind: "none" }),
     dnsStep: z.number().positive().optional().describe("Time step of the simulation behind the data."),
     times: z
@@ -252,14 +261,24 @@ function consistency(descriptor: Descriptor): string[] {
     if (axis.periodic && axis.faces !== undefined)
       problems.push(`$.axes.${axisName}.faces: a periodic axis has no ends`);
   }
-  for (const fieldName of FIELD_NAMES) {
-    const field = descriptor.fields[fieldName];
+  for (const [fieldName, field] of Object.entries(descriptor.fields)) {
+    const path = `$.fields.${fieldName}`;
+    const why = whyNoField(fieldName);
+    if (why !== null) problems.push(`${path}: ${why}`);
+    const stem = /^(.*)_[xyz]$/.exec(fieldName)?.[1] ?? "";
+    if (Object.hasOwn(descriptor.fields, stem)) problems.push(`${path}: this name is that of a component of ${stem}`);
     if (field !== undefined)
-      problems.push(...dimensionProblems(`$.fields.${fieldName}`, field, FIELDS[fieldName] === 3, count));
+      problems.push(...dimensionProblems(path, field, componentsIn(fieldName, field) === 3, count));
   }
   if (descriptor.forcing.kind === "stored" && descriptor.fields.force === undefined)
     problems.push("$.forcing.kind: stored needs the field force");
   return problems;
+}
+
+/** Numbers at a node of a field: those of a known one, and of any other by its storage. */
+export function componentsIn(fieldName: string, field: FieldDescription): 1 | 3 {
+  if (Object.hasOwn(FIELDS, fieldName)) return FIELDS[fieldName as KnownField];
+  return "components" in field || field.dimensions.includes("c") ? 3 : 1;
 }
 
 /** A question in one line, with its answer. */

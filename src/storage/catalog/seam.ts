@@ -7,8 +7,8 @@ import {
   AXIS_NAMES,
   type AxisName,
   type Dataset,
-  FIELD_NAMES,
   type FieldName,
+  fieldNames,
   type Question,
   type Triple,
 } from "../file/dataset.js";
@@ -31,7 +31,7 @@ class Lines {
     this.#dataset = dataset;
     this.#axis = axis;
     this.#open = open;
-    this.#field = FIELD_NAMES.find((name) => dataset.fields[name] !== undefined) as FieldName;
+    this.#field = fieldNames(dataset)[0];
     this.components = dataset.fields[this.#field]?.components ?? 1;
     this.nodes = dataset.axes[axis as 0 | 1 | 2].nodes;
   }

@@ -1,15 +1,14 @@
 /** Verifies descriptions: opens every file, compares every header with the axes, and collects all problems. */
 
 import { DataError } from "../../errors.js";
-import { FIELDS } from "../../operations.js";
 import { chooseBricking } from "../bricks/bricking.js";
 import {
   AXIS_NAMES,
   type Dataset,
-  FIELD_NAMES,
   type FieldName,
   type FieldPart,
   type FieldSource,
+  KNOWN_FIELDS,
   type TimeAxis,
   type Walls,
 } from "../file/dataset.js";
@@ -20,7 +19,14 @@ import type { Stored } from "../file/stored.js";
 import type { StoredFile } from "../file/stored-file.js";
 import { whyNotUndone } from "../hdf5-bytes/filters.js";
 import { type ReadAxis, readAxis } from "./axis.js";
-import { type AxisDescription, type Descriptor, type FieldDescription, frameCount, guessesOf } from "./descriptor.js";
+import {
+  type AxisDescription,
+  componentsIn,
+  type Descriptor,
+  type FieldDescription,
+  frameCount,
+  guessesOf,
+} from "./descriptor.js";
 import type { ObservedFile } from "./observed-file.js";
 import { readForcing } from "./read-forcing.js";
 import { Verification } from "./verification.js";
@@ -53,12 +59,10 @@ export function verify(description: Description, chunkBytes: number): { dataset:
   try {
     const axes = readAxes(descriptor, verification);
     if (axes === null) return { problems: verification.problems };
-    const fields: Partial<Record<FieldName, FieldSource>> = {};
+    const fields: Record<FieldName, FieldSource> = {};
     const frames = frameCount(descriptor);
     const series: FieldSeries[] = [];
-    for (const name of FIELD_NAMES) {
-      const field = descriptor.fields[name];
-      if (field === undefined) continue;
+    for (const [name, field] of inOrder(descriptor)) {
       const source = checkField({ name, field, frames, axes, verification, chunkBytes, series });
       if (source !== null) fields[name] = source;
     }
@@ -80,7 +84,7 @@ export function verify(description: Description, chunkBytes: number): { dataset:
         dnsStep: descriptor.dnsStep ?? null,
         ...(descriptor.viscosity === undefined ? {} : { viscosity: descriptor.viscosity }),
         frameVelocity: descriptor.frameVelocity,
-        units: Object.fromEntries(Object.entries(descriptor.units)) as Record<string, string>,
+        units: unitsOf(descriptor),
         source: descriptor.source,
         location,
         digest,
@@ -93,6 +97,24 @@ export function verify(description: Description, chunkBytes: number): { dataset:
   } finally {
     verification.close();
   }
+}
+
+/** The fields of a descriptor: known ones first, the others by name. */
+function inOrder({ fields }: Descriptor): [FieldName, FieldDescription][] {
+  const place = ([name]: readonly [string, unknown]): number => {
+    const at = (KNOWN_FIELDS as readonly string[]).indexOf(name);
+    return at < 0 ? KNOWN_FIELDS.length : at;
+  };
+  const all = Object.entries(fields).filter((entry): entry is [string, FieldDescription] => entry[1] !== undefined);
+  return all.sort((a, b) => place(a) - place(b) || (a[0] < b[0] ? -1 : 1));
+}
+
+/** The units of a descriptor, and those that its fields state. */
+function unitsOf({ units, fields }: Descriptor): Record<string, string> {
+  const own = Object.entries(fields).flatMap(([name, field]) =>
+    field?.unit === undefined ? [] : [[name, field.unit]],
+  );
+  return Object.fromEntries([...own, ...Object.entries(units)]);
 }
 
 function readAxes(descriptor: Descriptor, verification: Verification) {
@@ -164,7 +186,7 @@ function checkField(check: FieldCheck): FieldSource | null {
   const found = checked.filter((entry) => entry !== null);
   const [first] = found;
   if (first === undefined || found.length < places.length) return null;
-  const components = FIELDS[name];
+  const components = componentsIn(name, field);
   const bricking = chooseBricking(
     triple(axes, ({ axis }) => axis.nodes),
     components,
@@ -172,7 +194,8 @@ function checkField(check: FieldCheck): FieldSource | null {
     first.stored,
     chunkBytes,
   );
-  return { components, bricking, parts: found.map(({ part }) => part) };
+  const title = field.long_name;
+  return { components, ...(title === undefined ? {} : { title }), bricking, parts: found.map(({ part }) => part) };
 }
 
 /** Checks the dataset of a place, of a series that of the first frame. */
@@ -288,7 +311,7 @@ function checkShape(
 /** Elements that a dimension must have. */
 function lengthOf({ name, field, frames, axes }: FieldCheck, dimension: string, isSeries: boolean): number {
   if (dimension === "t") return isSeries ? 1 : frames;
-  if (dimension === "c") return FIELDS[name];
+  if (dimension === "c") return componentsIn(name, field);
   if (dimension === "n") return field.index + 1;
   const axis = "zyx".indexOf(dimension);
   return axes[2 - axis].axis.nodes + 2 * field.ghost[axis] + field.offset[axis];

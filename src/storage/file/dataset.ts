@@ -4,12 +4,15 @@ import type { Axis, Bricking, TimeAxis, Triple, Walls } from "../../kernels/type
 // The grid as kernels see it: types only, the one thing that storage knows of kernels.
 export type { Axis, Bricking, TimeAxis, Triple, Walls };
 
-import { FIELDS, type FieldName } from "../../operations.js";
+import { FIELDS, type FieldName, type KnownField } from "../../operations.js";
 
-export type { FieldName } from "../../operations.js";
+export type { FieldName, KnownField } from "../../operations.js";
 
-/** Names of fields a dataset may hold. */
-export const FIELD_NAMES = Object.keys(FIELDS) as readonly FieldName[];
+/** Names of the fields that have operations of their own. */
+export const KNOWN_FIELDS = Object.keys(FIELDS) as readonly KnownField[];
+
+/** Fields that a dataset may have. */
+export const MOST_FIELDS = 64;
 
 /** Nodes that an axis may have. */
 export const MAX_NODES = 65_536;
@@ -21,6 +24,8 @@ export type AxisName = (typeof AXIS_NAMES)[number];
 /** Storage of a field; only the brick reader interprets it. */
 export interface FieldSource {
   readonly components: 1 | 3;
+  /** What it is, in words of its file or descriptor; absent: its name says it. */
+  readonly title?: string;
   readonly bricking: Bricking;
   /** One entry for a vector stored as a whole, three for separate components. */
   readonly parts: readonly FieldPart[];
@@ -127,7 +132,8 @@ export interface Dataset {
   readonly time: TimeAxis;
   /** Clients of the public REST interface give numbers of frames instead of times; absent: its name decides. */
   readonly countsFrames?: boolean;
-  readonly fields: Partial<Record<FieldName, FieldSource>>;
+  /** By name: known fields first, in the order of their table; use `fieldOf` for names of callers. */
+  readonly fields: Readonly<Record<FieldName, FieldSource>>;
   readonly forcing: Forcing;
   /** Time step of the simulation that made the data; null if unknown. */
   readonly dnsStep: number | null;
@@ -147,6 +153,24 @@ export interface Dataset {
   readonly assumed: readonly Question[];
   /** Open questions that change no value. */
   readonly questions: readonly Question[];
+}
+
+/** What the functions below ask of a dataset. */
+type Holder = Pick<Dataset, "fields">;
+
+/** Names of the fields of a dataset: known ones first. */
+export function fieldNames({ fields }: Holder): readonly FieldName[] {
+  return Object.keys(fields);
+}
+
+/** The source of a field, by any text; undefined if the dataset has no such field. */
+export function fieldOf({ fields }: Holder, name: string): FieldSource | undefined {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+}
+
+/** Numbers at a node of a field that a dataset has, or of a known one that it has not stored. */
+export function componentsOf(dataset: Holder, name: FieldName): 1 | 3 {
+  return fieldOf(dataset, name)?.components ?? FIELDS[name as KnownField];
 }
 
 /** The store that a dataset is read from: the host or bucket of its address, or the path of a store of this machine. */

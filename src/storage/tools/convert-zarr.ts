@@ -8,7 +8,7 @@ import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { DescriptorInput } from "../catalog/descriptor.js";
 import { DESCRIPTOR_ATTRIBUTE, STORE_ITSELF } from "../catalog/layouts/converted-store.js";
 import { MANIFEST_NAME, type Manifest } from "../catalog/manifest.js";
-import { AXIS_NAMES, type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../file/dataset.js";
+import { AXIS_NAMES, type Dataset, type FieldName, fieldNames, type Triple } from "../file/dataset.js";
 import { CONVERSION_NAME } from "../file/folder-names.js";
 import type { ObjectTarget } from "../objects/object-target.js";
 import { type Compression, ShardCodec } from "../zarr/shard.js";
@@ -81,7 +81,7 @@ export async function convertToZarr(
   options: ZarrOptions,
   progress: (fraction: number) => void,
 ): Promise<{ bytesRead: number; files: number; kept: number }> {
-  const fields = FIELD_NAMES.filter((field) => dataset.fields[field] !== undefined);
+  const fields = fieldNames(dataset);
   const cuts = new Map(fields.map((field) => [field, cutOf(dataset, field, options)]));
   await claim(dataset, target, options);
   const total = [...cuts.values()].reduce((sum, cut) => sum + shardsOf(cut).length, 0) * dataset.time.count;

@@ -8,7 +8,7 @@ import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { NodeBox } from "../bricks/stored-box.js";
 import type { DescriptorInput } from "../catalog/descriptor.js";
 import { completeFolder } from "../catalog/manifest.js";
-import { type Dataset, FIELD_NAMES, type FieldName, type Triple } from "../file/dataset.js";
+import { type Dataset, type FieldName, fieldNames, type Triple } from "../file/dataset.js";
 import { placeOf } from "../file/files.js";
 import { CONVERSION_NAME, DESCRIPTOR_NAME } from "../file/folder-names.js";
 import { type Filter, Hdf5Writer } from "../hdf5/writer.js";
@@ -43,7 +43,7 @@ export async function convert(
 ): Promise<{ bytesRead: number; files: number; kept: number }> {
   claimFolder(dataset, options);
   const { folder } = options;
-  const fields = FIELD_NAMES.filter((field) => dataset.fields[field] !== undefined);
+  const fields = fieldNames(dataset);
   const source = openDataset(dataset);
   const total = fields.length * dataset.time.count;
   const files: string[] = [];

@@ -6,7 +6,15 @@ import { DataError } from "../../errors.js";
 import { version } from "../../version.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { NodeBox } from "../bricks/stored-box.js";
-import { AXIS_NAMES, type Axis, claimText, type Dataset, type FieldName } from "../file/dataset.js";
+import {
+  AXIS_NAMES,
+  type Axis,
+  claimText,
+  type Dataset,
+  type FieldName,
+  fieldOf,
+  type KnownField,
+} from "../file/dataset.js";
 import { Hdf5Writer } from "../hdf5/writer.js";
 
 /** The selection to cut: fields, stored frames from 0, nodes from 0. */
@@ -18,7 +26,7 @@ export interface Selection {
 
 /** A field of one frame is written in one range, contiguous as the service does it. */
 const MAX_BYTES = 1024 * 1024 * 1024;
-const NAMES: Readonly<Record<FieldName, string>> = {
+const NAMES: Readonly<Record<KnownField, string>> = {
   velocity: "Velocity",
   pressure: "Pressure",
   force: "Force",
@@ -27,11 +35,12 @@ const NAMES: Readonly<Record<FieldName, string>> = {
   density: "Density",
   temperature: "Temperature",
 };
-const label = (field: FieldName, frame: number) => `${NAMES[field]}_${String(frame + 1).padStart(4, "0")}`;
+const nameOf = (field: FieldName): string => NAMES[field as KnownField] ?? field;
+const label = (field: FieldName, frame: number) => `${nameOf(field)}_${String(frame + 1).padStart(4, "0")}`;
 
 /** Holds a selection against its dataset. @returns what is wrong with it, or null */
 export function selectionProblem(dataset: Dataset, { fields, frames, box }: Selection): string | null {
-  for (const field of fields) if (dataset.fields[field] === undefined) return `${dataset.name} has no ${field}`;
+  for (const field of fields) if (fieldOf(dataset, field) === undefined) return `${dataset.name} has no ${field}`;
   const repeated = fields.find((field, i) => fields.indexOf(field) < i);
   if (repeated !== undefined) return `fields name ${repeated} twice`;
   if (frames.first + frames.count > dataset.time.count)
@@ -142,7 +151,7 @@ function describeXdmf(dataset: Dataset, { fields, frames, box }: Selection, file
     const attributes = fields.map((field) => {
       const components = dataset.fields[field]?.components as number;
       const type = components === 3 ? "Vector" : "Scalar";
-      return `        <Attribute Name="${NAMES[field]}" AttributeType="${type}" Center="Node">${item(`/${label(field, frame)}`, `${size} ${components}`, 4)}</Attribute>`;
+      return `        <Attribute Name="${nameOf(field)}" AttributeType="${type}" Center="Node">${item(`/${label(field, frame)}`, `${size} ${components}`, 4)}</Attribute>`;
     });
     return [
       `      <Grid Name="frame ${frame + 1}" GridType="Uniform">`,

@@ -27,16 +27,29 @@ export function portableDescriptor(
     axes: { x: describeAxis(dataset, 0), y: describeAxis(dataset, 1), z: describeAxis(dataset, 2) },
     openFaces: dataset.openFaces,
     time: describeTime(dataset),
-    fields,
+    fields: withWords(dataset, fields),
     forcing: drive.kind === "modes" ? { kind: "modes", ...forcing } : drive,
     ...(dnsStep === null ? {} : { dnsStep }),
     ...(viscosity === undefined ? {} : { viscosity }),
     frameVelocity: [...dataset.frameVelocity] as [number, number, number],
-    units: { ...dataset.units },
+    units: Object.fromEntries(Object.entries(dataset.units).filter(([name]) => BASES.includes(name))),
     source: dataset.source,
     ...(dataset.assumed.length === 0 ? {} : { assumed: [...dataset.assumed] }),
     ...(dataset.questions.length === 0 ? {} : { questions: [...dataset.questions] }),
   };
+}
+
+/** What the units of a descriptor measure; other units are those of fields. */
+const BASES = ["length", "time", "velocity", "pressure"];
+
+/** The fields of a descriptor with the units and titles that the dataset has for them. */
+function withWords({ fields: sources, units }: Dataset, fields: Fields): Fields {
+  const described = Object.entries(fields).map(([name, field]) => {
+    const unit = BASES.includes(name) ? undefined : units[name];
+    const title = sources[name]?.title;
+    return [name, { ...field, ...(unit && { unit }), ...(title && { long_name: title }) }];
+  });
+  return Object.fromEntries(described) as Fields;
 }
 
 function describeAxis({ axes, walls }: Dataset, at: 0 | 1 | 2): DescriptorInput["axes"]["x"] {

@@ -3,7 +3,7 @@
 import { isRefused, openQuestions, questionText } from "../catalog/descriptor.js";
 import type { Recognised } from "../catalog/layouts/recognise.js";
 import { verify } from "../catalog/verify.js";
-import { type Axis, claimText, type Dataset, FIELD_NAMES, type FieldPart, type FieldSource } from "../file/dataset.js";
+import { type Axis, claimText, type Dataset, type FieldPart, type FieldSource } from "../file/dataset.js";
 import { placeOf } from "../file/files.js";
 import { openFile } from "../open-file.js";
 import { describeStorage } from "./survey.js";
@@ -48,10 +48,7 @@ export function explain(
 
 /** Lines about a verified dataset; opens one file of each field for its header. */
 function describeDataset(dataset: Dataset): string[] {
-  const lines = FIELD_NAMES.flatMap((name) => {
-    const source = dataset.fields[name];
-    return source === undefined ? [] : fieldLines(name, source);
-  });
+  const lines = Object.entries(dataset.fields).flatMap(([name, source]) => fieldLines(name, source));
   for (const [index, axis] of dataset.axes.entries()) lines.push(line("xyz"[index], axisText(axis)));
   lines.push(line("time", timeText(dataset)));
   if (dataset.forcing.kind !== "none") lines.push(line("forcing", dataset.forcing.kind));

@@ -15,6 +15,8 @@ const PLAIN = {
   delta_t: "-999.9",
 };
 
+const read = (query: unknown, most: number) => readValuesQuery(query, most, () => undefined);
+
 /** The times that clients of the public service expect: numpy.arange, and the end where the last step meets it. */
 function clientTimes(start: number, end: number, step: number): number {
   const count = Math.max(0, Math.ceil((end - start) / step));
@@ -24,7 +26,7 @@ function clientTimes(start: number, end: number, step: number): number {
 
 describe("the query string of values", () => {
   it("reads a plain query; -999.9 means not given", () => {
-    const query = readValuesQuery(PLAIN, 100);
+    const query = read(PLAIN, 100);
     expect(query).toMatchObject({
       dataset: "isotropic32",
       spatialInterpolation: "Lag8",
@@ -34,7 +36,7 @@ describe("the query string of values", () => {
     });
     expect(query.operation.name).toBe("GetVelocity");
     const { timepoint_end: _end, delta_t: _step, ...without } = PLAIN;
-    expect(readValuesQuery(without, 100)).toEqual(query);
+    expect(read(without, 100)).toEqual(query);
   });
 
   it.each([
@@ -44,7 +46,7 @@ describe("the query string of values", () => {
     ["fd8noint", "laplacian", "GetVelocityLaplacian", "None_Fd8"],
     ["fd4lag4", "gradient", "GetVelocityGradient", "Fd4Lag4"],
   ])("maps %s and %s", (sint, sop, operation, option) => {
-    const query = readValuesQuery({ ...PLAIN, sint, sop, tint: "pchip" }, 100);
+    const query = read({ ...PLAIN, sint, sop, tint: "pchip" }, 100);
     expect([query.operation.name, query.spatialInterpolation]).toEqual([operation, option]);
     expect(query.temporalInterpolation).toBe("PCHIP");
   });
@@ -55,10 +57,7 @@ describe("the query string of values", () => {
       for (const step of [0.1, 0.02, 0.0002, 0.3, 0.007]) {
         const start = Number((0.05 * (k % 17)).toFixed(4));
         const end = Number((start + k * step).toFixed(6));
-        const { times } = readValuesQuery(
-          { ...PLAIN, t: String(start), timepoint_end: String(end), delta_t: String(step) },
-          1000,
-        );
+        const { times } = read({ ...PLAIN, t: String(start), timepoint_end: String(end), delta_t: String(step) }, 1000);
         if (times.length !== clientTimes(start, end, step)) throw new Error(`${start} ${end} ${step} ${times.length}`);
         expect(times[0]).toBe(start);
         compared++;
@@ -69,8 +68,8 @@ describe("the query string of values", () => {
 
   it("reads the start, end and step of a track", () => {
     const position = { ...PLAIN, var: "position", t: "0.2", sint: "lag6", timepoint_end: "0.4", delta_t: "0.02" };
-    expect(readValuesQuery(position, 100)).toMatchObject({ times: [0.2], track: { end: 0.4, step: 0.02 } });
-    expect(() => readValuesQuery({ ...position, timepoint_end: "-999.9", delta_t: "-999.9" }, 100)).toThrow(
+    expect(read(position, 100)).toMatchObject({ times: [0.2], track: { end: 0.4, step: 0.02 } });
+    expect(() => read({ ...position, timepoint_end: "-999.9", delta_t: "-999.9" }, 100)).toThrow(
       "position needs timepoint_end and delta_t",
     );
   });
@@ -91,7 +90,7 @@ describe("the query string of values", () => {
     [{ c: "" }, 'There is no parameter "c"'],
     [{ dataset: undefined }, "dataset is given more than once"],
   ])("refuses %j", (change, message) => {
-    expect(() => readValuesQuery({ ...PLAIN, ...change }, 100)).toThrow(message);
+    expect(() => read({ ...PLAIN, ...change }, 100)).toThrow(message);
   });
 });
 

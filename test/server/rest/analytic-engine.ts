@@ -1,9 +1,10 @@
 /**
  * An engine without data: closed-form answers that tell points, times and components apart, for tests of the interface.
  */
+import { rowFor } from "../../../src/engine/contract/fields-asked.js";
 import type { Engine, Evaluation, Query, Result, TripleSink } from "../../../src/engine/contract/query.js";
 import { type FieldprobeError, NotFoundError } from "../../../src/errors.js";
-import { OPERATIONS, RECORDS } from "../../../src/operations.js";
+import { ALL_OPERATIONS, type Operation, RECORDS } from "../../../src/operations.js";
 import type { Axis, Dataset } from "../../../src/storage/file/dataset.js";
 
 const axis = (nodes: number, origin: number, length: number, periodic: boolean): Axis => ({
@@ -70,8 +71,9 @@ export interface Log {
 }
 
 function answer(query: Query, points: readonly number[], velocities: readonly number[]): Omit<Result, "release"> {
-  const operation = OPERATIONS.find((row) => row.name === query.operation);
-  if (operation === undefined) throw new Error("no such operation");
+  const row = ALL_OPERATIONS.find(({ name }) => name === query.operation) as Operation | undefined;
+  if (row === undefined) throw new Error("no such operation");
+  const operation = rowFor(row, query.field === undefined ? [] : [query.field], LOPSIDED);
   const components = RECORDS[operation.result].length;
   const perPoint = query.nlayers === undefined ? 1 : (8 ** query.nlayers - 1) / 7;
   const records = query.recordEvery === undefined ? perPoint : 1 + Math.ceil((query.nt ?? 10) / query.recordEvery);

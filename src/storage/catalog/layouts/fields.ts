@@ -1,5 +1,6 @@
 /** Finds the datasets of fields by their names, even if each time has its own group or dataset. */
 import { DataError } from "../../../errors.js";
+import { FIELDS, whyNoField } from "../../../operations.js";
 import type { FieldName } from "../../file/dataset.js";
 import { join, parentOf } from "./evidence.js";
 import type { Contents, Findings } from "./layout.js";
@@ -12,6 +13,8 @@ export interface FoundFields {
   readonly pressure: string | null;
   /** Other fields, each one dataset or three components. */
   readonly others: readonly OtherField[];
+  /** What lies beside them under names that no field usually has. */
+  readonly named: readonly OtherField[];
   /** One text per time if every time has its own group or dataset, ascending; null if it has not. */
   readonly steps: readonly string[] | null;
   /** The path with `{step}` in the place of the first text. */
@@ -92,7 +95,9 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
     askWhich(contents, findings, field, paths, rivals);
   }
   const place = series?.place ?? ((path: string) => path);
-  return { velocity, pressure, others: beside, steps: series?.steps ?? null, place };
+  const used = new Set([...velocity, ...taken, ...beside.flatMap(({ paths }) => paths)]);
+  const named = namedBeside(contents, chosen.holder, used);
+  return { velocity, pressure, others: beside, named, steps: series?.steps ?? null, place };
 }
 
 /** Asks which datasets are a field if there are candidates other than those taken, by whatever path. */
@@ -156,7 +161,7 @@ function unnamedFields(contents: Contents, findings: Findings): FoundFields | nu
       `its shape${others.length === 0 ? "" : `, and ${others.slice(0, 4).join(", ")} might be fields as well`}.`,
     "--velocity PATH (or three paths) and --pressure PATH, or fields in a descriptor",
   );
-  return { velocity, pressure, others: [], steps: null, place: (path) => path };
+  return { velocity, pressure, others: [], named: [], steps: null, place: (path) => path };
 }
 
 /** The first path that there is, or null. */
@@ -189,7 +194,7 @@ function saidFields(contents: Contents): FoundFields {
       `--velocity names ${velocity.length} datasets, not one vector or three components` +
         `${velocity.length === 2 ? `; ${THIRD}` : ""}`,
     );
-  return { velocity, pressure, others: saidOthers(contents), steps: null, place: (path) => path };
+  return { velocity, pressure, others: saidOthers(contents), named: [], steps: null, place: (path) => path };
 }
 
 /** The root and the groups below it, the upper ones first; each once, whatever links lead to it. */
@@ -247,6 +252,29 @@ function othersIn(contents: Contents, { paths }: Holder): OtherField[] {
     const [found] = triples.length > 0 ? vectors : scalars;
     return found === undefined ? [] : [{ field, paths: found }];
   });
+}
+
+/** Usual names of fields, in lower case. */
+const USUAL = new Set([
+  ...[...VECTORS, ...PRESSURES, ...TRIPLES.flat()],
+  ...OTHERS.flatMap(({ whole, triples }) => [...whole, ...triples.flat()]),
+]);
+
+/** Datasets of numbers in a group that have no usual name; three that end in `_x`, `_y` and `_z` are one vector. */
+function namedBeside(contents: Contents, { paths }: Holder, used: ReadonlySet<string>): OtherField[] {
+  const free = [...paths].filter(([name, path]) => {
+    const isNumber = contents.dataset(path)?.element === "float" && rank(contents, path) >= 3;
+    return isNumber && !used.has(path) && !USUAL.has(name) && !contents.isUnwritten(path);
+  });
+  const byName = new Map(free.map(([name, path]) => [name.replaceAll(/\W+/g, "_"), path]));
+  const found = [...byName].flatMap(([name, path]): OtherField[] => {
+    const stem = name.replace(/_[xyz]$/, "");
+    const parts = ["_x", "_y", "_z"].map((end) => byName.get(stem + end));
+    const isVector = stem !== name && !byName.has(stem) && !parts.includes(undefined);
+    if (isVector) return name.endsWith("_x") ? [{ field: stem, paths: parts as string[] }] : [];
+    return [{ field: name, paths: [path] }];
+  });
+  return found.filter(({ field }) => whyNoField(field) === null && !Object.hasOwn(FIELDS, field));
 }
 
 /** The paths of three components, or none. */

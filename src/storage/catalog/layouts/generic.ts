@@ -3,7 +3,7 @@
  * leave open becomes a question.
  */
 import { DataError } from "../../../errors.js";
-import { FIELDS } from "../../../operations.js";
+import { FIELDS, type KnownField } from "../../../operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../../file/dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { agrees, assignments, type Dimension } from "./assign.js";
@@ -22,6 +22,7 @@ import {
 import { type FoundFields, findFields } from "./fields.js";
 import { type AxisClues, axisOf, NO_CLUES, oneNode, type StatedNumber, timesOf } from "./grid.js";
 import { askOrderOfComponents, type Contents, Findings, type Layout } from "./layout.js";
+import { doubtAbout } from "./statements.js";
 import { contradictionOf, factorBetween } from "./units.js";
 import { areInOrder, type OtherField, type Role } from "./usual-names.js";
 
@@ -51,9 +52,9 @@ export const generic: Layout = {
   producer: "generic",
   recognise(contents) {
     const findings = new Findings();
-    const named = findFields(contents, findings);
-    if (named === null) return null;
-    const fields = byTime(contents, named);
+    const all = findFields(contents, findings);
+    if (all === null) return null;
+    const fields = byTime(contents, all);
     const lead = fields.velocity[0] ?? fields.pressure ?? fields.others[0]?.paths[0];
     const groups = groupsAround(contents, parentOf(lead));
     const { shape } = contents.dataset(lead) as { shape: readonly number[] };
@@ -71,16 +72,18 @@ export const generic: Layout = {
     const singles = [...(vector ? [] : velocity.slice(0, 1)), ...(pressure === null ? [] : [pressure])];
     const others = fields.others.map((other) => ({
       field: other.field,
-      datasets: otherOf(shared, other, isVector(other) ? wholes : singles, other.paths[0] === lead),
+      datasets: otherOf(shared, other, isVector(other) ? wholes : singles, other.paths[0] === lead, isVector(other)),
     }));
     const first = velocity[0] ?? pressure ?? others[0]?.datasets?.[0];
     if (fields.steps !== null) requireSameTables(contents, fields, first.path, tables);
     const tablesOf = fixTables(shared, first, findings);
     for (const other of velocity.slice(1)) requireSameGrid(shared, first, other);
+    const grid = first.dimensions.flatMap((role, at) => (role === "c" ? [] : [first.shape[at] as number]));
+    const named = namedOf(shared, fields.named, singles, grid);
     const found = [
-      { field: "velocity" as const, datasets: velocity },
-      { field: "pressure" as const, datasets: pressure === null ? null : [pressure] },
-      ...others,
+      { field: "velocity", datasets: velocity },
+      { field: "pressure", datasets: pressure === null ? null : [pressure] },
+      ...[...others, ...named],
     ].flatMap(({ field, datasets }) => {
       if (datasets === null || datasets.length === 0) return [];
       if (datasets.every((dataset) => dataset === first || isSameGrid(shared, first, dataset)))
@@ -94,7 +97,13 @@ export const generic: Layout = {
         axes: axesOf(shared, first, tablesOf),
         time: timeOf(shared, first, fields, framesOf(first, fields)),
         fields: Object.fromEntries(
-          found.map(({ field, datasets }) => [field, storageOf(contents, fields, datasets)]),
+          found.map(({ field, datasets }) => [
+            field,
+            {
+              ...storageOf(contents, fields, datasets),
+              ...(Object.hasOwn(FIELDS, field) ? {} : wordsOf(contents, datasets[0]?.path as string)),
+            },
+          ]),
         ) as DescriptorInput["fields"],
       },
       findings,
@@ -274,9 +283,36 @@ function pressureOf(
   }
 }
 
-/** Whether a field is a vector in one dataset. */
+/** Whether a known field is a vector in one dataset. */
 function isVector({ field, paths }: OtherField): boolean {
-  return paths.length === 1 && FIELDS[field] === 3;
+  return paths.length === 1 && FIELDS[field as KnownField] === 3;
+}
+
+/** Fields under names of their own: those on the nodes of the others whose order is known, and what is known of them. */
+function namedOf(
+  shared: SharedEvidence,
+  named: readonly OtherField[],
+  like: readonly OrientedDataset[],
+  grid: readonly number[],
+): { readonly field: FieldName; readonly datasets: readonly OrientedDataset[] | null }[] {
+  const { contents, findings } = shared;
+  return named.flatMap(({ field, paths }) => {
+    const shapes = paths.map((path) => contents.dataset(path)?.shape ?? []);
+    const isWhole = shapes.length === 1 && shapes[0]?.length === grid.length + 1 && shapes[0].includes(3);
+    if (!isWhole && shapes.some((shape) => shape.join() !== grid.join())) return [];
+    const doubt = paths.map((path) => doubtAbout(contents, path)).find((text) => text !== null);
+    if (doubt !== undefined) {
+      findings.addWarning(`The ${field} is left out: ${doubt}; fields.${field} in a descriptor serves it.`);
+      return [];
+    }
+    return [{ field, datasets: otherOf(shared, { field, paths }, isWhole ? [] : like, false, isWhole) }];
+  });
+}
+
+/** Unit and title of a field, as its dataset states them. */
+function wordsOf(contents: Contents, path: string): { unit?: string; long_name?: string } {
+  const [unit, title] = ["units", "long_name"].map((name) => contents.texts(path, name)?.join(" ").trim());
+  return { ...(unit ? { unit } : {}), ...(title ? { long_name: title } : {}) };
 }
 
 /**
@@ -289,10 +325,10 @@ function otherOf(
   { field, paths }: OtherField,
   like: readonly OrientedDataset[],
   isFirst: boolean,
+  whole: boolean,
 ): readonly OrientedDataset[] | null {
   const { contents, findings } = shared;
   const own = isFirst ? findings : new Findings();
-  const whole = isVector({ field, paths });
   const datasets: OrientedDataset[] = [];
   try {
     for (const path of paths) {

@@ -4,7 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import { DataError } from "../../../errors.js";
-import { AXIS_NAMES, type AxisName, FIELD_NAMES, type FieldName } from "../../file/dataset.js";
+import { FIELDS, whyNoField } from "../../../operations.js";
+import { AXIS_NAMES, type AxisName, type FieldName, KNOWN_FIELDS } from "../../file/dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { axisOf, NO_CLUES, timesOf } from "./grid.js";
 import { type AxisInput, type Contents, evenLabels, Findings, type Layout, tableAxis } from "./layout.js";
@@ -151,8 +152,9 @@ function labelledFields({ names, fields }: CutoutForm, contents: Contents): Map<
   const found = new Map<FieldName, LabelledField>();
   for (const dataset of contents.datasets("/").sort()) {
     const [, name, label] = names.exec(dataset) ?? [];
-    const field = fields.get((name ?? "").toLowerCase().replaceAll(" ", ""));
-    if (field === undefined) continue;
+    const own = (name ?? "").toLowerCase().replaceAll(" ", "");
+    const field = fields.get(own) ?? own;
+    if (name === undefined || whyNoField(field) !== null) continue;
     const known = found.get(field) ?? { name, labels: [], first: `/${dataset}` };
     known.labels.push(Number(label));
     found.set(field, known);
@@ -162,7 +164,9 @@ function labelledFields({ names, fields }: CutoutForm, contents: Contents): Map<
 
 function recognise(form: CutoutForm, contents: Contents) {
   const found = labelledFields(form, contents);
-  const [first] = FIELD_NAMES.flatMap((field) => found.get(field) ?? []);
+  const known = KNOWN_FIELDS.flatMap((field) => found.get(field) ?? []);
+  const isSaid = contents.attribute("/", "dataset") !== null;
+  const [first] = known.length > 0 || !isSaid ? known : [...found.values()];
   if (!form.isOne(contents, first?.first ?? null) || first === undefined) return null;
   const findings = new Findings();
   const { database, title, why } = form.database(contents);
@@ -171,7 +175,9 @@ function recognise(form: CutoutForm, contents: Contents) {
   if (width > 1) findings.addWarning(`The values are box-filtered: filterWidth is ${width}.`);
   const fields = [...found].flatMap(([field, { name, labels }]) => {
     if (labels.join() === first.labels.join()) {
-      const storage = { dimensions: ["z", "y", "x", "c"], ...evenLabels(labels, name) };
+      // The only component of a field under a name of its own is a dimension of length 1.
+      const isScalar = !Object.hasOwn(FIELDS, field) && contents.dataset(found.get(field)?.first ?? "")?.shape[3] === 1;
+      const storage = { dimensions: ["z", "y", "x", isScalar ? "n" : "c"], ...evenLabels(labels, name) };
       return [[field, { file: contents.name, path: form.path(name), ...storage }]];
     }
     findings.addWarning(`${field} is left out: it has ${form.labels} ${labels.join(", ")}.`);

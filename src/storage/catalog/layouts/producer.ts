@@ -1,6 +1,6 @@
 /** Describes the files of a producer by a row of facts, with functions for details that differ between files. */
 import { DataError } from "../../../errors.js";
-import { FIELDS } from "../../../operations.js";
+import { FIELDS, type KnownField } from "../../../operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../../file/dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import type { Dimension } from "./assign.js";
@@ -133,7 +133,7 @@ function storedFields(row: ProducerRow, contents: Contents, findings: Findings):
   const found = new Map<FieldName, FoundField>();
   for (const [field, text] of typeof row.fields === "function" ? row.fields(contents, findings) : row.fields) {
     const paths = text.split(" ");
-    const isWhole = paths.length === 1 && FIELDS[field] === 3;
+    const isWhole = paths.length === 1 && FIELDS[field as KnownField] === 3;
     const dimensions = order.filter((dimension) => dimension !== "c" || isWhole);
     const stored = paths.map((path) => contents.dataset(path));
     const isFixed = row.runs !== undefined && stored[0]?.shape.length !== dimensions.length;

@@ -1,4 +1,6 @@
 /** Raises a question if an attribute contradicts the component, field or axis that a dataset is taken for. */
+
+import { FIELDS } from "../../../operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../../file/dataset.js";
 import type { Contents, Findings } from "./layout.js";
 
@@ -36,6 +38,8 @@ const ANSWER = "--velocity PATH,PATH,PATH in the order x, y, z and --pressure PA
  * @param paths its dataset, or those of its components along x, y and z
  */
 export function askNames(contents: Contents, field: FieldName, paths: readonly string[], findings: Findings): void {
+  // Whatever they say of a field under a name of its own, it is served as that.
+  if (paths.length === 1 && !Object.hasOwn(FIELDS, field)) return;
   for (const [at, path] of paths.entries())
     for (const attribute of NAMES) {
       const text = contents.texts(path, attribute)?.join(" ") ?? "";

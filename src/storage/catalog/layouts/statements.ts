@@ -81,6 +81,12 @@ function askOfFrames(contents: Contents, field: FieldName, parts: readonly strin
   }
 }
 
+/** Says what an attribute of a dataset may change about its values; null if nothing may. */
+export function doubtAbout(contents: Contents, path: string): string | null {
+  const [suspect] = suspectsAt(contents, { path, role: "values" });
+  return suspect === undefined ? null : `the attribute ${suspect.name} of ${path} is ${suspect.text}`;
+}
+
 /** Paths of the datasets of each field: by component, every frame. */
 function fieldPaths(contents: Contents, { fields, time }: LayoutPlan): Map<string, string[][]> {
   const count = "values" in time ? time.values.length : time.count;

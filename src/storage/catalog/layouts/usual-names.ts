@@ -1,5 +1,5 @@
 /** Recognises the usual names of axes, times, components and fields. */
-import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
+import { AXIS_NAMES, type AxisName, type FieldName, type KnownField } from "../../file/dataset.js";
 
 /** Meaning of a stored dimension: time, an axis, or the components. */
 export type Role = "t" | AxisName | "c";
@@ -81,14 +81,14 @@ export const PRESSURES: readonly string[] = ["p", "pressure", "pres", "press"];
 
 /** Names of a field other than velocity and pressure: of the whole, and of three components. */
 export interface OtherNames {
-  readonly field: "force" | "magnetic" | "potential" | "density" | "temperature";
+  readonly field: Exclude<KnownField, "velocity" | "pressure">;
   readonly whole: readonly string[];
   readonly triples: readonly (readonly string[])[];
 }
 
 /** A field other than velocity and pressure, as one dataset or three components. */
 export interface OtherField {
-  readonly field: OtherNames["field"];
+  readonly field: FieldName;
   readonly paths: readonly string[];
 }
 

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
 import { recognise } from "../../../../src/storage/catalog/layouts/recognise.js";
 import { scanFolders } from "../../../../src/storage/catalog/scan-folders.js";
-import { type Dataset, FIELD_NAMES } from "../../../../src/storage/file/dataset.js";
+import { type Dataset, fieldNames } from "../../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
 import { writeDescriptor, writeHdf5 } from "../../../support/cubes.js";
 import { PRODUCERS, placeProducer, twinDescriptor, writeTwin } from "../../../support/producers.js";
@@ -58,7 +58,7 @@ describe.each(PRODUCERS)("$producer: $name", (entry) => {
 
   it("has the nodes of its twin", () => {
     const [one, other] = [openDataset(bare), openDataset(twin)];
-    for (const field of FIELD_NAMES.filter((name) => bare.fields[name] !== undefined))
+    for (const field of fieldNames(bare))
       for (let frame = 0; frame < bare.time.count; frame++)
         expect(firstDifference(readNodes(bare, one, field, frame), readNodes(twin, other, field, frame))).toBeNull();
     one.close();
