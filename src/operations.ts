@@ -290,8 +290,8 @@ export interface Operation {
   /** The reduction of the kernel's results to records; absent: they are the results. */
   readonly reduced?: "invariants";
   /**
-   * Kernel and record of a scalar field, if the request may name any field and those of the row are of a vector; null if
-   * it takes vectors only.
+   * Kernel and record of a scalar field, if the request may name any field and those of the row are of a vector; null
+   * if it takes vectors only.
    */
   readonly scalar?: { readonly kernel: string; readonly result: RecordName } | null;
 }

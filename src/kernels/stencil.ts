@@ -20,17 +20,19 @@ export function wrap(index: number, nodes: number): number {
   return index > 0 && index < nodes ? index : ((index % nodes) + nodes) % nodes;
 }
 
-/** Coordinate of the first node. */
+/** The start of the domain along an axis: its first node, unless other fields have nodes before it. */
 export function axisStart(axis: Axis): number {
-  return axis.coordinates === null ? axis.origin : axis.coordinates[0];
+  const first = axis.coordinates === null ? axis.origin : axis.coordinates[0];
+  return axis.beyond === undefined ? first : first - axis.beyond[0];
 }
 
-/** Coordinate of the last node. */
-export function axisEnd(axis: Axis): number {
-  return axis.coordinates === null ? axis.origin + (axis.nodes - 1) * axis.spacing : axis.coordinates[axis.nodes - 1];
+/** The end of the domain along an axis: its last node, unless other fields have nodes behind it. */
+export function axisEnd({ nodes, origin, spacing, coordinates, beyond }: Axis): number {
+  const last = coordinates === null ? origin + (nodes - 1) * spacing : coordinates[nodes - 1];
+  return beyond === undefined ? last : last + beyond[1];
 }
 
-/** The period of a periodic axis, the distance from first to last node of another. */
+/** The period of a periodic axis, the length of the domain along another. */
 export function axisLength(axis: Axis): number {
   return axis.periodic ? axis.nodes * axis.spacing : axisEnd(axis) - axisStart(axis);
 }
@@ -61,17 +63,21 @@ export function nodeStencil(nodes: number, node: number, count: number): number 
 /**
  * The stencil of `order` nodes for a coordinate: around its cell (2, 4, 6 or 8 nodes) or its nearest node (1).
  *
- * On axes that are not periodic the coordinate is first limited to the ends, and the stencil slides inward and stays
+ * On axes that are not periodic the coordinate is first limited to the domain, and the stencil slides inward and stays
  * complete. Ties between nodes: the upper one on uniform axes, the lower one on tabulated axes.
  */
 export function place(axis: Axis, order: number, x: number, out: Place): void {
+  const { beyond } = axis;
   if (axis.coordinates !== null) {
-    placeTabulated(axis.coordinates, order, x, out);
+    const y = beyond === undefined ? x : Math.min(Math.max(x, axisStart(axis)), axisEnd(axis));
+    placeTabulated(axis.coordinates, order, y, beyond === undefined, out);
     return;
   }
   const { nodes, periodic } = axis;
   let s = (x - axis.origin) / axis.spacing;
-  if (!periodic) s = Math.min(Math.max(s, 0), nodes - 1);
+  if (!periodic && beyond === undefined) s = Math.min(Math.max(s, 0), nodes - 1);
+  else if (!periodic && beyond !== undefined)
+    s = Math.min(Math.max(s, -beyond[0] / axis.spacing), nodes - 1 + beyond[1] / axis.spacing);
   const centre = order === 1 ? Math.floor(s + 0.5) : Math.floor(s);
   /** Nodes of the stencil below its left central one. */
   const below = order === 1 ? 0 : (order >> 1) - 1;
@@ -86,9 +92,9 @@ export function place(axis: Axis, order: number, x: number, out: Place): void {
 }
 
 /** As `place`, on a table: in the upper half a coordinate on a node belongs to the cell below it. */
-function placeTabulated(coordinates: Float64Array, order: number, x: number, out: Place): void {
+function placeTabulated(coordinates: Float64Array, order: number, x: number, ends: boolean, out: Place): void {
   const nodes = coordinates.length;
-  const y = Math.min(Math.max(x, coordinates[0]), coordinates[nodes - 1]);
+  const y = ends ? Math.min(Math.max(x, coordinates[0]), coordinates[nodes - 1]) : x;
   let cell = searchCell(coordinates, y);
   out.offset = y;
   if (order === 1) {

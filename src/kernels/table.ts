@@ -42,6 +42,7 @@ export const POINT_KERNELS: ReadonlyMap<string, PointKernel> = new Map([
   ["pressureHessian", { quantity: "hessian", sizes: [1] }],
   ["velocityHessian", { quantity: "hessian", sizes: [3] }],
   ["velocityLaplacian", { quantity: "laplacian", sizes: [3] }],
+  ["pressureLaplacian", { quantity: "laplacian", sizes: [1] }],
   ["velocityLaplacianOfGradient", { quantity: "laplacianOfGradient", sizes: [3] }],
   ["pressureLaplacianOfGradient", { quantity: "laplacianOfGradient", sizes: [1] }],
 ] as const);

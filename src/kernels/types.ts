@@ -10,6 +10,11 @@ export interface Axis {
   readonly spacing: number;
   readonly periodic: boolean;
   readonly coordinates: Float64Array | null;
+  /**
+   * Lengths by which the domain begins before the first node and ends behind the last, where other fields have nodes:
+   * the stencils at the ends are evaluated there too. Absent: none.
+   */
+  readonly beyond?: readonly [first: number, last: number];
 }
 
 /** Whether there is a wall at the first and at the last node of an axis; a face without one is open. */

@@ -4,8 +4,8 @@ import { FIELDS, type FieldName, type KnownField, type Operation } from "../../o
 import { componentsOf, type Dataset, fieldNames, fieldOf } from "../../storage/file/dataset.js";
 
 /**
- * Letters and words of known fields, in the order in which they are tried. Texts begin with a word: "soiltemperature" is
- * the name of another field than the temperature.
+ * Letters and words of known fields, in the order in which they are tried. Texts begin with a word: "soiltemperature"
+ * is the name of another field than the temperature.
  */
 const WORDS: readonly { readonly field: KnownField; readonly letter: string; readonly words: RegExp }[] = [
   { field: "velocity", letter: "u", words: /^[vV]el/ },

@@ -7,7 +7,7 @@ import { findingsOf } from "../../storage/catalog/check-record.js";
 import { BY_CONTENT, completeScan, type FolderScan, type ScanChanges, statesOf } from "../../storage/catalog/scan.js";
 import { seriesHints } from "../../storage/catalog/series-hint.js";
 import { FolderWatch } from "../../storage/catalog/watch.js";
-import { type Dataset, MOST_FIELDS } from "../../storage/file/dataset.js";
+import { type Dataset, SOURCES_PER_DATASET } from "../../storage/file/dataset.js";
 import type { Carrier } from "./carrier.js";
 
 /**
@@ -146,7 +146,7 @@ export class Catalog {
 
   /** The number of a dataset's first field in the brick cache; each version of a dataset has its own for ever. */
   sourceOf(dataset: Dataset): number {
-    const source = this.#sources.get(dataset) ?? MOST_FIELDS * this.#nextSource++;
+    const source = this.#sources.get(dataset) ?? SOURCES_PER_DATASET * this.#nextSource++;
     this.#sources.set(dataset, source);
     return source;
   }

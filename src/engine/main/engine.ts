@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import type { Config } from "../../config.js";
 import { BusyError, FieldprobeError } from "../../errors.js";
-import { type Dataset, fieldNames } from "../../storage/file/dataset.js";
+import { type Dataset, fieldNames, partsOfField, sourceNumber } from "../../storage/file/dataset.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
 import { partOf } from "../contract/node-region.js";
 import type {
@@ -193,8 +193,9 @@ class FieldEngine implements Engine {
   held(): readonly HeldBricks[] {
     const held = this.#carrier.held();
     return this.datasets().flatMap((dataset) =>
-      fieldNames(dataset).flatMap((field, i) => {
-        const bricks = held.get(this.#catalog.sourceOf(dataset) + i);
+      fieldNames(dataset).flatMap((field) => {
+        const [part = field] = partsOfField(dataset, field);
+        const bricks = held.get(this.#catalog.sourceOf(dataset) + sourceNumber(dataset, part));
         return bricks === undefined ? [] : [{ dataset, field, bricks }];
       }),
     );

@@ -20,6 +20,7 @@ import { CombinedField } from "./combined-field.js";
 import { evaluateBoxes } from "./node-filters.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { Emit, Pause, Sampler, Sampling } from "./sampler.js";
+import { arePartsSampled, sampleOf } from "./staggered.js";
 import { trackParticles } from "./tracking.js";
 
 /** Points between two checks of the cancel flag if a force is evaluated in closed form. */
@@ -66,6 +67,7 @@ const EVALUATE = {
  */
 export function readAhead(task: AheadMessage, open: OpenDataset, sampler: Sampler, pause: () => boolean): null {
   loadPositions({ task, open, sampler }, task.query.time ?? 0);
+  if (arePartsSampled(open, task.fields)) return null;
   const isOver = (): boolean => Atomics.load(task.cancel, 0) !== 0 || pause();
   sampler.readAhead(samplingOf(task, open), task.count, isOver);
   return null;
@@ -105,10 +107,18 @@ function weightsOf(
 }
 
 /** Interpolates or differentiates fields. */
-function evaluatePoints({ task, operation, open, sampler, stop, pause }: BatchContext): Progress | null {
-  const { count, places, out } = task;
+function evaluatePoints(context: BatchContext): Progress | null {
+  const { task, operation, open, sampler, stop, pause } = context;
+  const { count, places, out, query, fields } = task;
   const scatter = scatterInto(out, RECORDS[operation.result].length, places);
   const finish = operation.reduced === undefined ? scatter : reduced(scatter);
+  if (arePartsSampled(open, fields)) {
+    const frames = framesOf(open.dataset.time, query);
+    const weights = query.weights && weightsOf(query.weights, frames.frames.length, task);
+    const sample = sampleOf(context, fields, operation.kernel, query.spatialInterpolation ?? "None");
+    sample({ frames, ...(weights === undefined ? {} : { weights }) }, count, finish);
+    return null;
+  }
   return progressOf(sampler.sample(samplingOf(task, open), count, finish, stop, task.progress?.done, pause), count);
 }
 

@@ -9,11 +9,12 @@ import type { StoredBricks as OpenFiles } from "../../storage/bricks/brick-reade
 import { NOT_CACHED } from "../../storage/bricks/cache.js";
 import {
   AXIS_NAMES,
+  axesOfField,
   type Dataset,
   type FieldName,
-  fieldNames,
   fieldOf,
   isInStore,
+  sourceNumber,
 } from "../../storage/file/dataset.js";
 import type { BrickSource } from "./brick-source.js";
 
@@ -86,7 +87,7 @@ export class OpenDataset {
     if (known || !field) return known as BrickSource;
     const files = this.#files;
     const source: BrickSource = {
-      source: this.#source + fieldNames(this.dataset).indexOf(name),
+      source: this.#source + sourceNumber(this.dataset, name),
       components: field.components,
       bricking: field.bricking,
       load: (frame, brick, into) => {
@@ -100,17 +101,18 @@ export class OpenDataset {
   }
 
   /**
-   * The scheme of a kernel on this grid, made once.
+   * The scheme of a kernel on this grid, made once, or on that of a part of a field.
    *
    * @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil
    */
-  scheme(kernel: string, method: string): Scheme {
-    const key = `${kernel} ${method}`;
+  scheme(kernel: string, method: string, part?: FieldName): Scheme {
+    const axes = part === undefined ? this.dataset.axes : axesOfField(this.dataset, part);
+    const key = `${kernel} ${method} ${axes === this.dataset.axes ? "" : part}`;
     const known = this.#schemes.get(key);
     if (known) return known;
     const { fd8Legacy, accelerator } = this.#settings;
     try {
-      const made = createScheme(kernel, method, this.dataset.axes, { fd8Legacy }, accelerator);
+      const made = createScheme(kernel, method, axes, { fd8Legacy }, accelerator);
       this.#schemes.set(key, made);
       return made;
     } catch (error) {

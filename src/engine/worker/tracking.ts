@@ -16,7 +16,7 @@ import { fillPositions } from "../contract/positions.js";
 import type { Query } from "../contract/query.js";
 import type { Progress } from "../contract/task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
-import type { Emit, Sampling } from "./sampler.js";
+import { sampleOf } from "./staggered.js";
 
 /** The schemes that move tracers by equal steps. */
 const TRACERS: Readonly<Record<Exclude<Integrator, "dopri5">, typeof advectTracers>> = {
@@ -24,6 +24,7 @@ const TRACERS: Readonly<Record<Exclude<Integrator, "dopri5">, typeof advectTrace
   rk4: advectTracersRk4,
 };
 const STILL: Triple = [0, 0, 0];
+const VELOCITY = ["velocity"] as const;
 /** Default tolerance of adaptive steps, in the smallest spacing of the grid. */
 const TOLERANCE = 1e-6;
 
@@ -129,12 +130,16 @@ function inSharedMemory(values: Float64Array): Float64Array {
 /** The fluid velocity at positions relative to the grid. */
 function velocitySample(context: BatchContext): VelocitySampler {
   const { operation, task } = context;
-  return sampleAtTime(context, sampleOf(context, operation.kernel, task.query.spatialInterpolation ?? "None"), 3);
+  return sampleAtTime(
+    context,
+    sampleOf(context, VELOCITY, operation.kernel, task.query.spatialInterpolation ?? "None"),
+    3,
+  );
 }
 
 /** The gradient of the fluid velocity there. */
 function gradientSample(context: BatchContext, method: string): VelocitySampler {
-  return sampleAtTime(context, sampleOf(context, "velocityGradient", method), 9);
+  return sampleAtTime(context, sampleOf(context, VELOCITY, "velocityGradient", method), 9);
 }
 
 function sampleAtTime(
@@ -167,7 +172,7 @@ function writeFlowMap({ task }: BatchContext, state: Float64Array, exits: Float6
 /** As `velocitySample`, with a time of its own for each position, which does not snap to stored ones. */
 function timedSample(context: BatchContext): TimedSampler {
   const { operation, task } = context;
-  const sample = sampleOf(context, operation.kernel, task.query.spatialInterpolation ?? "None");
+  const sample = sampleOf(context, VELOCITY, operation.kernel, task.query.spatialInterpolation ?? "None");
   const { time } = context.open.dataset;
   const { positions: room } = context.sampler;
   const find = framesFinder(time, task.count, "PCHIP", false);
@@ -181,16 +186,6 @@ function timedSample(context: BatchContext): TimedSampler {
       const sampling = { frames: { frames, weights: first }, ...(same ? {} : { weights }) };
       sample(sampling, points.length, scatterInto(velocities, 3, points));
     }
-  };
-}
-
-/** Samples the velocity, or its gradient, at positions of the sampler. */
-function sampleOf({ open, sampler, stop }: BatchContext, kernel: string, method: string) {
-  const { axes } = open.dataset;
-  const scheme = open.scheme(kernel, method);
-  const sources = [open.source("velocity")];
-  return (at: Pick<Sampling, "frames" | "weights">, count: number, emit: Emit): void => {
-    sampler.sample({ axes, scheme, sources, sorted: false, ...at }, count, emit, stop);
   };
 }
 

@@ -4,7 +4,15 @@
 
 import ndarray from "ndarray";
 import { BusyError, DataError } from "../../errors.js";
-import type { Dataset, FieldName, FieldPart, FieldSource, FileStamp, Triple } from "../file/dataset.js";
+import {
+  type Dataset,
+  type FieldName,
+  type FieldPart,
+  type FieldSource,
+  type FileStamp,
+  fieldOf,
+  type Triple,
+} from "../file/dataset.js";
 import { isSeries, isUnchanged, placeOf, realPath } from "../file/files.js";
 import { isAsStored, isField, type Packing, packingOf, timesFactor } from "../file/packing.js";
 import { ReadBuffer } from "../file/read-buffer.js";
@@ -90,7 +98,7 @@ class BrickFiles implements StoredBricks {
       throw new DataError(`${this.#dataset.name} has no brick ${brick} of ${field}.`);
     if (out.length !== edge[0] * edge[1] * edge[2] * source.components)
       throw new RangeError(`a brick of ${field} has ${edge.join(" x ")} nodes, not ${out.length} values`);
-    const box = brickBox(this.#dataset, source, brick);
+    const box = brickBox(this.#nodesOf(source), source, brick);
     if (box.count.some((length, axis) => length < edge[axis])) out.fill(Number.NaN);
     this.#read(field, source, frame, box, edge, out);
   }
@@ -102,12 +110,13 @@ class BrickFiles implements StoredBricks {
     >();
     for (const [at, { frame, bricks }] of wanted.entries()) {
       const source = this.#source(field, frame);
+      const nodes = this.#nodesOf(source);
       for (const part of source.parts) {
         // A box of values whose real shape is not the declared one is no box of the stored values.
         if (part.declared !== null) continue;
         const { file, opened } = this.#open(part, frame);
         const boxes = bricks.map((brick) => {
-          const box = storedBox(part, isSeries(part) ? 0 : frame, this.#nodes, brickBox(this.#dataset, source, brick));
+          const box = storedBox(part, isSeries(part) ? 0 : frame, nodes, brickBox(nodes, source, brick));
           return { box: { path: opened.path, ...box }, brick, at };
         });
         byFile.set(file, [...(byFile.get(file) ?? []), ...boxes]);
@@ -131,9 +140,10 @@ class BrickFiles implements StoredBricks {
     const source = this.#source(field, frame);
     if (out.length !== box.count[0] * box.count[1] * box.count[2] * source.components)
       throw new RangeError(`${box.count.join(" x ")} nodes of ${field} are not ${out.length} values`);
-    const outside = this.#dataset.axes.some(({ nodes }, axis) => {
-      const [first, length] = [box.first[axis], box.count[axis]];
-      return first < 0 || length < 1 || first + length > nodes;
+    const least = (source.own ?? [source]).map((one) => this.#nodesOf(one));
+    const outside = box.first.some((first, axis) => {
+      const nodes = Math.min(...least.map((lengths) => lengths[axis] as number));
+      return first < 0 || box.count[axis] < 1 || first + box.count[axis] > nodes;
     });
     if (outside) throw new DataError(`${this.#dataset.name} has no nodes ${box.first} to ${box.count} of ${field}.`);
     this.#read(field, source, frame, box, box.count, out);
@@ -162,6 +172,7 @@ class BrickFiles implements StoredBricks {
   ): void {
     const part = source.parts[component];
     const { components } = source;
+    const nodes = this.#nodesOf(source.own?.[component] ?? source);
     const { file, record, opened } = this.#open(part, frame);
     const { path, stored, packing, index } = opened;
     if (this.#readWhole(file, opened, source, part, frame, box, out)) {
@@ -169,17 +180,7 @@ class BrickFiles implements StoredBricks {
       this.bytesRead += out.byteLength;
       return;
     }
-    const found = readBox(
-      file,
-      path,
-      stored,
-      part,
-      isSeries(part) ? 0 : frame,
-      this.#nodes,
-      box,
-      packing,
-      this.#buffer,
-    );
+    const found = readBox(file, path, stored, part, isSeries(part) ? 0 : frame, nodes, box, packing, this.#buffer);
     const gap = index?.unwritten(found) ?? null;
     // Truncated under an open handle, a file reads as zeros: whatever changed it also changed its record.
     if (!isUnchanged(record)) throw changed(record);
@@ -193,14 +194,14 @@ class BrickFiles implements StoredBricks {
   #readWhole(
     file: StoredFile,
     { path, stored, packing }: OpenPart,
-    { parts }: FieldSource,
+    source: FieldSource,
     part: FieldPart,
     frame: number,
     box: NodeBox,
     out: Float32Array,
   ): boolean {
-    if (file.readWholeChunk === undefined || parts.length > 1 || part.declared !== null) return false;
-    const slab = storedBox(part, isSeries(part) ? 0 : frame, this.#nodes, box);
+    if (file.readWholeChunk === undefined || source.parts.length > 1 || part.declared !== null) return false;
+    const slab = storedBox(part, isSeries(part) ? 0 : frame, this.#nodesOf(source), box);
     const values = slab.count.reduce((product, length) => product * length, 1);
     if (values !== out.length || !isAsStored(stored, packing) || !isInBlockOrder(part, slab.count, box)) return false;
     const bytes = new Uint8Array(out.buffer, out.byteOffset, out.byteLength);
@@ -217,8 +218,13 @@ class BrickFiles implements StoredBricks {
       throw new DataError(`${file.path}: ${path} was never written at ${gap.join(", ")}.`);
   }
 
+  /** Nodes along x, y, z of a field. */
+  #nodesOf({ axes }: FieldSource): Triple {
+    return axes === undefined ? this.#nodes : (axes.map(({ nodes }) => nodes) as unknown as Triple);
+  }
+
   #source(field: FieldName, frame: number): FieldSource {
-    const source = this.#dataset.fields[field];
+    const source = fieldOf(this.#dataset, field);
     if (source === undefined) throw new DataError(`${this.#dataset.name} has no ${field}.`);
     if (!Number.isInteger(frame) || frame < 0 || frame >= this.#dataset.time.count)
       throw new DataError(`${this.#dataset.name} has no frame ${frame} of ${field}.`);
@@ -290,10 +296,10 @@ function openPart(file: StoredFile, path: string, part: FieldPart): OpenPart {
 }
 
 /** The nodes of a brick: fewer than its edge along an axis that ends inside it. */
-function brickBox(dataset: Dataset, source: FieldSource, brick: number): NodeBox {
+function brickBox(nodes: Triple, source: FieldSource, brick: number): NodeBox {
   const { edge, count } = source.bricking;
   const at = [brick % count[0], Math.floor(brick / count[0]) % count[1], Math.floor(brick / (count[0] * count[1]))];
   const first = at.map((index, axis) => index * edge[axis]);
-  const left = dataset.axes.map(({ nodes }, axis) => Math.min(edge[axis], nodes - first[axis]));
+  const left = nodes.map((length, axis) => Math.min(edge[axis] as number, length - (first[axis] as number)));
   return { first: first as unknown as Triple, count: left as unknown as Triple };
 }

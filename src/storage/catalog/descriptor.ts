@@ -73,6 +73,12 @@ const listedTime = z.strictObject({
 });
 
 const counts = z.tuple([whole, whole, whole]);
+const nodesAt = z.union([
+  z.number().describe("Offset from the nodes of a uniform axis, in spacings."),
+  z.strictObject({ offset: z.number(), nodes }).describe("The same, with another number of nodes."),
+  z.union([z.array(z.number()).min(1), z.strictObject(place)]).describe("Coordinates: a list, or a dataset of a file."),
+]);
+const at = z.strictObject({ x: nodesAt, y: nodesAt, z: nodesAt }).partial().optional();
 const dimensions = z
   .array(z.enum(["t", "z", "y", "x", "c", "n"]))
   .min(3)
@@ -90,6 +96,7 @@ const storage = {
     .min(3)
     .optional()
     .describe("Lengths in the order of dimensions, if the file declares others for the same contiguous values."),
+  at: at.describe("Its nodes, if they are not those of the axes."),
   unit: z.string().optional().describe("Unit of its values."),
   long_name: z.string().optional().describe("What it is, in words."),
 };
@@ -102,6 +109,7 @@ const component = z.strictObject({
     .refine((factor) => factor !== 0, "must not be 0")
     .optional()
     .describe("Its values are multiplied by this number, as from cm/s to the m/s of the others."),
+  at: at.describe("The nodes of this component, if they are not those of the axes."),
   component: whole.max(2).optional().describe("Its place on the dimension c, if all components are in one dataset."),
 });
 const separate = z.strictObject({ components: z.tuple([component, component, component]), ...storage });
@@ -117,9 +125,10 @@ const fields = z
     temperature: single.optional(),
   })
   .catchall(vector)
-  .describe(
-    "Fields by name; any other name than these is that of a scalar, or of a vector with dimension c or components.",
-  )
+  .meta({
+    description: "Fields by name; any other name is that of a scalar, or of a vector with dimension c or components.",
+    propertyNames: { pattern: "^[a-z][a-z0-9_]{0,63}$" },
+  })
   .refine((all) => Object.keys(all).length > 0, `must name at least one field, as ${KNOWN_FIELDS.join(", ")}`)
   .refine((all) => Object.keys(all).length <= MOST_FIELDS, `must name at most ${MOST_FIELDS} fields`);
 
@@ -182,6 +191,7 @@ export type DescriptorInput = z.input<typeof descriptorSchema>;
 /** A valid descriptor, defaults filled in. */
 export type Descriptor = z.output<typeof descriptorSchema>;
 export type AxisDescription = Descriptor["axes"]["x"];
+export type NodesAt = z.output<typeof nodesAt>;
 export type FieldDescription = NonNullable<Descriptor["fields"]["velocity"]>;
 
 type Issue = z.core.$ZodIssue;

@@ -28,6 +28,7 @@ import {
   guessesOf,
 } from "./descriptor.js";
 import type { ObservedFile } from "./observed-file.js";
+import { axesAt, inOneDomain, triple } from "./own-nodes.js";
 import { readForcing } from "./read-forcing.js";
 import { Verification } from "./verification.js";
 
@@ -63,23 +64,30 @@ export function verify(description: Description, chunkBytes: number): { dataset:
     const frames = frameCount(descriptor);
     const series: FieldSeries[] = [];
     for (const [name, field] of inOrder(descriptor)) {
-      const source = checkField({ name, field, frames, axes, verification, chunkBytes, series });
+      const source = checkField({ name, field, frames, axes, verification, chunkBytes, series, descriptor });
       if (source !== null) fields[name] = source;
     }
     checkFrames(series, frames, verification, chunkBytes);
+    const onGrid = verification.step("fields", () =>
+      inOneDomain(
+        triple(axes, ({ axis }) => axis),
+        fields,
+      ),
+    );
     const forcing = verification.step("forcing", () => readForcing(descriptor, verification));
-    if (verification.problems.length > 0 || forcing === null) return { problems: verification.problems };
+    if (verification.problems.length > 0 || forcing === null || onGrid === null)
+      return { problems: verification.problems };
     return {
       dataset: {
         name: descriptor.name,
         title: descriptor.title,
         aliases: descriptor.aliases,
-        axes: triple(axes, ({ axis }) => axis),
+        axes: onGrid.axes,
         walls: triple(AXIS_NAMES, (name, at) => wallsOf(descriptor.axes[name], axes[at])),
         openFaces: descriptor.openFaces,
         time: timeAxis(descriptor),
         countsFrames: descriptor.times === "frames",
-        fields,
+        fields: onGrid.fields,
         forcing,
         dnsStep: descriptor.dnsStep ?? null,
         ...(descriptor.viscosity === undefined ? {} : { viscosity: descriptor.viscosity }),
@@ -149,6 +157,7 @@ interface FieldCheck {
   readonly field: FieldDescription;
   readonly frames: number;
   readonly axes: readonly ReadAxis[];
+  readonly descriptor: Descriptor;
   readonly verification: Verification;
   readonly chunkBytes: number;
   /** Receives what has one dataset per frame. */
@@ -177,25 +186,41 @@ interface FieldPlace {
 }
 
 function checkField(check: FieldCheck): FieldSource | null {
-  const { name, field, axes, verification, chunkBytes } = check;
+  const { name, field, verification } = check;
   const places = "components" in field ? field.components : [field];
   const checked = places.map((place, index) => {
     const member = places.length === 1 ? `fields.${name}` : `fields.${name}.components[${index}]`;
-    return verification.step(member, () => checkPart(check, member, place));
+    return verification.step(member, () => {
+      const axes = axesAt(check.descriptor, check.axes, { ...field.at, ...place.at }, verification);
+      return { ...checkPart({ ...check, axes }, member, place), axes };
+    });
   });
   const found = checked.filter((entry) => entry !== null);
   const [first] = found;
   if (first === undefined || found.length < places.length) return null;
   const components = componentsIn(name, field);
-  const bricking = chooseBricking(
-    triple(axes, ({ axis }) => axis.nodes),
-    components,
-    first.part,
-    first.stored,
-    chunkBytes,
-  );
+  const source = (entry: typeof first, size: 1 | 3) => ({
+    components: size,
+    bricking: chooseBricking(
+      triple(entry.axes, ({ axis }) => axis.nodes),
+      size,
+      entry.part,
+      entry.stored,
+      check.chunkBytes,
+    ),
+    parts: [entry.part],
+    ...(entry.axes === check.axes ? {} : { axes: triple(entry.axes, ({ axis }) => axis) }),
+  });
+  const whole = source(first, components);
+  const isSplit = found.length === 3 && found.some(({ axes }) => axes !== check.axes);
+  const own = isSplit ? { own: triple(found, (entry) => source(entry, 1)) } : {};
   const title = field.long_name;
-  return { components, ...(title === undefined ? {} : { title }), bricking, parts: found.map(({ part }) => part) };
+  const { axes: _, ...common } = whole;
+  return {
+    ...(isSplit ? common : whole),
+    ...{ ...(title === undefined ? {} : { title }), parts: found.map(({ part }) => part) },
+    ...own,
+  };
 }
 
 /** Checks the dataset of a place, of a series that of the first frame. */
@@ -315,10 +340,6 @@ function lengthOf({ name, field, frames, axes }: FieldCheck, dimension: string, 
   if (dimension === "n") return field.index + 1;
   const axis = "zyx".indexOf(dimension);
   return axes[2 - axis].axis.nodes + 2 * field.ghost[axis] + field.offset[axis];
-}
-
-function triple<T, U>([x, y, z]: readonly T[], of: (entry: T, at: number) => U): readonly [U, U, U] {
-  return [of(x, 0), of(y, 1), of(z, 2)];
 }
 
 /** The packing of a dataset. @throws DataError that names the dataset */

@@ -1,8 +1,8 @@
 /** A dataset is a plain record of its grid, its times and its stored fields; it crosses threads as it is. */
-import type { Axis, Bricking, TimeAxis, Triple, Walls } from "../../kernels/types.js";
+import type { Axes, Axis, Bricking, TimeAxis, Triple, Walls } from "../../kernels/types.js";
 
 // The grid as kernels see it: types only, the one thing that storage knows of kernels.
-export type { Axis, Bricking, TimeAxis, Triple, Walls };
+export type { Axes, Axis, Bricking, TimeAxis, Triple, Walls };
 
 import { FIELDS, type FieldName, type KnownField } from "../../operations.js";
 
@@ -29,7 +29,14 @@ export interface FieldSource {
   readonly bricking: Bricking;
   /** One entry for a vector stored as a whole, three for separate components. */
   readonly parts: readonly FieldPart[];
+  /** Its nodes, if they are not those of the dataset. */
+  readonly axes?: Axes;
+  /** Of a vector whose components have nodes of their own: each as a scalar. */
+  readonly own?: readonly [FieldSource, FieldSource, FieldSource];
 }
+
+/** Numbers reserved for a field and its components, as for the bricks of each. */
+const SOURCES_PER_FIELD = 4;
 
 /** One HDF5 dataset, or a series with one per frame. */
 export interface FieldPart {
@@ -156,20 +163,56 @@ export interface Dataset {
 }
 
 /** What the functions below ask of a dataset. */
-type Holder = Pick<Dataset, "fields">;
+type WithFields = Pick<Dataset, "fields">;
 
 /** Names of the fields of a dataset: known ones first. */
-export function fieldNames({ fields }: Holder): readonly FieldName[] {
+export function fieldNames({ fields }: WithFields): readonly FieldName[] {
   return Object.keys(fields);
 }
 
-/** The source of a field, by any text; undefined if the dataset has no such field. */
-export function fieldOf({ fields }: Holder, name: string): FieldSource | undefined {
-  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+/** Numbers that the fields of a dataset and their components have. */
+export const SOURCES_PER_DATASET = SOURCES_PER_FIELD * MOST_FIELDS;
+
+/**
+ * The source of a field, by any text, or of a component with nodes of its own, as `velocity.x`; undefined if the
+ * dataset has none.
+ */
+export function fieldOf({ fields }: WithFields, name: string): FieldSource | undefined {
+  if (Object.hasOwn(fields, name)) return fields[name];
+  const field = name.slice(0, -2);
+  return Object.hasOwn(fields, field) && name.at(-2) === "."
+    ? fields[field].own?.["xyz".indexOf(name.slice(-1))]
+    : undefined;
+}
+
+/** The number of a field, or of a component with nodes of its own, among those of its dataset. */
+export function sourceNumber({ fields }: WithFields, name: FieldName): number {
+  const names = Object.keys(fields);
+  const at = names.indexOf(name);
+  return at >= 0
+    ? SOURCES_PER_FIELD * at
+    : SOURCES_PER_FIELD * names.indexOf(name.slice(0, -2)) + 1 + "xyz".indexOf(name.slice(-1));
+}
+
+/** The parts of a field that are evaluated alone: itself, or its components if these have nodes of their own. */
+export function partsOfField(dataset: WithFields, name: FieldName): readonly FieldName[] {
+  const isSplit = fieldOf(dataset, name)?.own !== undefined;
+  return isSplit ? AXIS_NAMES.map((axis) => `${name}.${axis}`) : [name];
+}
+
+/** The nodes of a field, or of a component. */
+export function axesOfField(dataset: WithFields & Pick<Dataset, "axes">, name: FieldName): Axes {
+  return fieldOf(dataset, name)?.axes ?? dataset.axes;
+}
+
+/** Whether a field, or a component of it, has other nodes than its dataset. */
+export function isStaggered(dataset: WithFields, name: FieldName): boolean {
+  const source = fieldOf(dataset, name);
+  return source?.axes !== undefined || source?.own !== undefined;
 }
 
 /** Numbers at a node of a field that a dataset has, or of a known one that it has not stored. */
-export function componentsOf(dataset: Holder, name: FieldName): 1 | 3 {
+export function componentsOf(dataset: WithFields, name: FieldName): 1 | 3 {
   return fieldOf(dataset, name)?.components ?? FIELDS[name as KnownField];
 }
 

@@ -1,7 +1,6 @@
 /** Lists the datasets of a file that could be fields and are not served. */
 import { DataError } from "../../errors.js";
-import { FIELDS } from "../../operations.js";
-import { type OtherNames, tableNamed } from "../catalog/layouts/usual-names.js";
+import { tableNamed } from "../catalog/layouts/usual-names.js";
 import type { Dataset } from "../file/dataset.js";
 import { placeOf } from "../file/files.js";
 import type { StoredFile } from "../file/stored-file.js";
@@ -42,14 +41,10 @@ export function unserved(dataset: Dataset): string[] {
 
 /** Tells people how a dataset becomes a field; `isGeneric` if flags name the fields of the file. */
 export function howToServe(isGeneric: boolean): string {
-  const of = (components: number) =>
-    (["magnetic", "potential", "force", "density", "temperature"] as const satisfies readonly OtherNames["field"][])
-      .filter((name) => FIELDS[name] === components)
-      .join(", ");
-  const flags = isGeneric ? "--temperature PATH and the like (fieldprobe inspect --help), or " : "";
+  const flags = isGeneric ? "--named NAME=PATH, --temperature PATH and the like (fieldprobe inspect --help), or " : "";
   return (
-    `To serve one: ${flags}fields in a descriptor, as ${of(3)} (vectors), ${of(1)} (scalars). Other quantities have no ` +
-    "operation, and those that follow from the velocity, such as its vorticity, are computed."
+    `To serve one: ${flags}fields in a descriptor, under any name. Quantities that follow from the velocity, such as its ` +
+    "vorticity, are computed."
   );
 }
 

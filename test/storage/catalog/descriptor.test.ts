@@ -53,7 +53,11 @@ const WRONG: [string, unknown, string | RegExp][] = [
     "$.time.count: must be 1, a snapshot; several frames need origin, step and count, or values",
   ],
   ["step", { ...VALID, time: { step: 0, count: 4 } }, /^\$\.time\.step: /],
-  ["no field", { ...VALID, fields: { pressure: PRESSURE, helicity: PRESSURE } }, "$.fields.helicity: no such member"],
+  [
+    "name of a field",
+    { ...VALID, fields: { pressure: PRESSURE, Helicity: PRESSURE } },
+    "$.fields.Helicity: a name has 1 to 64 of the characters a-z 0-9 _ and begins with a letter",
+  ],
   [
     "dimension",
     { ...VALID, fields: { pressure: { ...PRESSURE, dimensions: ["t", "z", "y", "r"] } } },

@@ -23,14 +23,14 @@ async function explained(name: string, write: (file: File) => void): Promise<str
 it("lists datasets in three dimensions that no field is read from, and the flags", async () => {
   const text = await explained("flow.h5", (file) => {
     stateGrid(file);
-    for (const path of ["/u", "/v", "/w", "/theta", "/stats/omega_z"]) writeField(file, path, GRID);
+    for (const path of ["/u", "/v", "/w", "/stats/theta", "/stats/omega_z"]) writeField(file, path, GRID);
     file.create_dataset({ name: "spectrum", data: new Float32Array(12), shape: [3, 4] });
   });
   expect(text).toContain(
     "\nNot served:\n" +
       "  - /stats/omega_z: float32, 11 x 10 x 12, contiguous\n" +
-      "  - /theta: float32, 11 x 10 x 12, contiguous\n" +
-      "  - To serve one: --temperature PATH and the like (fieldprobe inspect --help), or fields in a descriptor, as ",
+      "  - /stats/theta: float32, 11 x 10 x 12, contiguous\n" +
+      "  - To serve one: --named NAME=PATH, --temperature PATH and the like (fieldprobe inspect --help), or fields in a ",
   );
   expect(text).not.toContain("spectrum");
 });

@@ -6,7 +6,7 @@
  */
 import { METHODS, reachOf } from "../../../kernels/table.js";
 import { BrickCache } from "../../../storage/bricks/cache.js";
-import type { Bricking, FieldSource } from "../../../storage/file/dataset.js";
+import { type Bricking, type FieldSource, isStaggered } from "../../../storage/file/dataset.js";
 import {
   type CombinedSweep,
   chooseCombinedShape,
@@ -60,6 +60,8 @@ function demandOf({ query, operation, dataset, fields: names }: CheckedQuery): D
   if (!dataset || (operation.family !== "points" && operation.family !== "force")) return null;
   // A force in closed form reads no field, though the dataset may store one.
   if (operation.family === "force" && dataset.forcing.kind !== "stored") return null;
+  // Parts on nodes of their own are sampled by arrival.
+  if (names.some((name) => isStaggered(dataset, name))) return null;
   const fields = names.flatMap((name) => dataset.fields[name] ?? []);
   const [main] = fields;
   if (!main) return null;

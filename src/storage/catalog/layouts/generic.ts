@@ -288,7 +288,7 @@ function isVector({ field, paths }: OtherField): boolean {
   return paths.length === 1 && FIELDS[field as KnownField] === 3;
 }
 
-/** Fields under names of their own: those on the nodes of the others whose order is known, and what is known of them. */
+/** Fields under names of their own: those on the nodes of the others whose order is known. */
 function namedOf(
   shared: SharedEvidence,
   named: readonly OtherField[],
