@@ -1,6 +1,6 @@
 /**
- * Fields under names of their own: found by `inspect`, and answered by name over `/api`, the later dialect and the public
- * REST interface, in searches, cutouts, filters and expressions.
+ * Fields under names of their own: found by `inspect`, and answered by name over `/api`, the later dialect and the
+ * public REST interface, in searches, cutouts, filters and expressions.
  */
 import { join } from "node:path";
 import type { Dataset } from "h5wasm/node";

@@ -46,7 +46,7 @@ function boxFilter({ task, operation, open, sampler }: BatchContext): NodeFilter
     operation.kernel as FilterQuantity,
     axes,
     filterNodes(filterwidth, step),
-    fields.map((field) => open.source(field).components as 1 | 3),
+    fields.map((field) => componentsOf(open.dataset, field)),
     Math.round(spacing / step),
   );
   for (let i = 0; i < count && task.progress === undefined; i++) {

@@ -24,7 +24,7 @@ function contextOf(name: OperationName, y: (random: number) => number): BatchCon
   return {
     task: { query, fields: ["velocity"], count: COUNT, first: 40, out },
     operation,
-    open: { dataset: { axes: AXES, time }, source: () => null },
+    open: { dataset: { axes: AXES, time, fields: { velocity: { components: 3 } } }, source: () => null },
     sampler: { positions, reader: () => readerOf(field) },
     stop: () => undefined,
     pause: () => false,
