@@ -11,6 +11,8 @@ const MOST_EDGE = 16_384;
 const LARGE_BYTES = 8 * MIB;
 const FREE_EDGE = 32;
 const FREE_RUN = 64;
+/** A brick of whole planes is not thinner than the longest stencil. */
+const LEAST_PLANES = 8;
 
 type Edges = [number, number, number];
 
@@ -18,7 +20,7 @@ type Edges = [number, number, number];
  * Chooses bricks: whole chunks if the storage is chunked, so that a brick decodes each chunk it touches once; tiny
  * or thin chunks are grouped to 16 nodes an axis. Contiguous storage, and unfiltered chunks above 8 MiB (which the HDF5
  * library reads in part), is cut evenly into at most 32 nodes an axis, 64 on the axis stored fastest; of a file at an
- * address into bricks of up to 8 MiB, with whole rows if possible, which are fetched in few requests and no byte twice.
+ * address into bricks of up to 8 MiB: whole planes, so that a brick is one range of bytes, else whole rows if possible.
  *
  * @param nodes      nodes along x, y, z
  * @param components values a node
@@ -36,7 +38,9 @@ export function chooseBricking(
     chunks !== null && (filters.length > 0 || chunks.reduce((bytes, edge) => bytes * edge, size) <= LARGE_BYTES);
   const edge = wholeChunks
     ? groupedChunks(nodes, components, part, chunks, chunkBytes)
-    : evenCut(nodes, part.dimensions, isAddress(part.file) ? farRun(components) : FREE_RUN);
+    : isAddress(part.file)
+      ? farCut(nodes, components, part.dimensions, chunks === null)
+      : evenCut(nodes, part.dimensions, FREE_RUN);
   while (4 * components * edge[0] * edge[1] * edge[2] > chunkBytes || Math.max(...edge) > MOST_EDGE) {
     const longest = edge.indexOf(Math.max(...edge));
     edge[longest] = Math.ceil(edge[longest] / 2);
@@ -44,9 +48,16 @@ export function chooseBricking(
   return { edge, count: nodes.map((n, axis) => Math.ceil(n / edge[axis])) as Edges };
 }
 
-/** Nodes of a row of a brick of 8 MiB. */
-function farRun(components: number): number {
-  return Math.floor(LARGE_BYTES / (4 * components * FREE_EDGE ** 2));
+/** A cut into bricks of up to 8 MiB: whole planes of the axis stored slowest, or rows if these are too large. */
+function farCut(nodes: Triple, components: number, dimensions: readonly string[], isContiguous: boolean): Edges {
+  const slowest = (AXIS_NAMES as readonly string[]).indexOf(
+    dimensions.find((dimension) => (AXIS_NAMES as readonly string[]).includes(dimension)) as string,
+  );
+  const plane = nodes.reduce((product, n, axis) => (axis === slowest ? product : product * n), 4 * components);
+  const planes = Math.floor(LARGE_BYTES / plane);
+  if (!isContiguous || planes < Math.min(LEAST_PLANES, nodes[slowest]))
+    return evenCut(nodes, dimensions, Math.floor(LARGE_BYTES / (4 * components * FREE_EDGE ** 2)));
+  return nodes.map((n, axis) => (axis === slowest ? Math.ceil(n / Math.ceil(n / planes)) : n)) as Edges;
 }
 
 function evenCut(nodes: Triple, dimensions: readonly string[], run: number): Edges {

@@ -10,10 +10,10 @@ const ZYXC = ["z", "y", "x", "c"];
 function bricks(
   nodes: Triple,
   chunks: number[] | null,
-  { dimensions = ZYXC, filters = ["gzip"], size = 4, chunkBytes = 64 * MIB } = {},
+  { dimensions = ZYXC, filters = ["gzip"], size = 4, chunkBytes = 64 * MIB, file = "/data/flow.h5" } = {},
 ): Triple {
   const components = dimensions.includes("c") ? 3 : 1;
-  const part = { dimensions } as unknown as FieldPart;
+  const part = { dimensions, file } as unknown as FieldPart;
   const stored = { chunks, filters, size } as unknown as Stored;
   const { edge, count } = chooseBricking(nodes, components, part, stored, chunkBytes);
   expect(4 * components * edge[0] * edge[1] * edge[2]).toBeLessThanOrEqual(chunkBytes);
@@ -36,6 +36,15 @@ describe("chooseBricking", () => {
     expect(bricks([256, 256, 256], null, { filters: [] })).toEqual([64, 32, 32]);
     expect(bricks([256, 256, 256], null, { filters: [], dimensions: ["c", "x", "y", "z"] })).toEqual([32, 32, 64]);
     expect(bricks([96, 33, 20], null, { filters: [] })).toEqual([48, 17, 20]);
+  });
+
+  it("cuts contiguous storage at an address into whole planes, each brick one range, or else into whole rows", () => {
+    const far = { filters: [], file: "https://example.org/flow.h5" };
+    expect(bricks([256, 256, 256], null, far)).toEqual([256, 256, 10]);
+    expect(bricks([256, 256, 256], null, { ...far, dimensions: ["t", "x", "y", "z", "c"] })).toEqual([10, 256, 256]);
+    expect(bricks([64, 64, 4], null, far)).toEqual([64, 64, 4]);
+    expect(bricks([512, 512, 512], null, far)).toEqual([512, 32, 32]);
+    expect(bricks([256, 256, 256], [256, 256, 256, 3], far)).toEqual([256, 32, 32]);
   });
 
   it("treats large chunks without a filter as contiguous: they are read in part", () => {
