@@ -11,7 +11,7 @@ import { Cluster } from "../dist/cluster/cluster.js";
 import { type Config, loadConfig } from "../dist/config.js";
 import type { Engine } from "../dist/engine/contract/query.js";
 import { openEngine } from "../dist/engine/main/engine.js";
-import { freeAddresses } from "./free-addresses.js";
+import { startNats } from "./nats-server.js";
 
 const BIN = fileURLToPath(new URL("../bin/fieldprobe.js", import.meta.url));
 const READY_MS = 30_000;
@@ -51,16 +51,15 @@ export interface Service {
 /** Starts so many processes that are asked over HTTP, as a cluster if there are several. */
 export async function startServices(options: ClusterOptions): Promise<{ services: Service[]; stop: () => void }> {
   const { processes } = options;
-  const peers = processes === 1 ? [] : await freeAddresses(processes);
   const children: ChildProcess[] = [];
   const stop = (): void => {
     for (const child of children) child.kill("SIGKILL");
   };
   try {
-    const ports = await Promise.all(
-      (processes === 1 ? [null] : peers).map((own) => serve(options, peers, own, children)),
-    );
-    const services = ports.map((port, i) => ({ port, cpu: () => cpuOf(children[i]?.pid as number) }));
+    const nats = processes === 1 ? null : await startNats(children);
+    const first = children.length;
+    const ports = await Promise.all(Array.from({ length: processes }, () => serve(options, nats, children)));
+    const services = ports.map((port, i) => ({ port, cpu: () => cpuOf(children[first + i]?.pid as number) }));
     await Promise.all(ports.map((port) => seesPeers(port, processes - 1)));
     return { services, stop };
   } catch (error) {
@@ -81,13 +80,8 @@ async function seesPeers(port: number, count: number): Promise<void> {
 }
 
 /** Starts a process on a free port, which is returned, and adds it to `children`. */
-async function serve(
-  options: ClusterOptions,
-  peers: readonly string[],
-  listen: string | null,
-  children: ChildProcess[],
-): Promise<number> {
-  const given = Object.entries({ ...settingsOf(options, peers, listen), PORT: "0", EVENTS: "off" });
+async function serve(options: ClusterOptions, nats: string | null, children: ChildProcess[]): Promise<number> {
+  const given = Object.entries({ ...settingsOf(options, nats), PORT: "0", EVENTS: "off" });
   const env = Object.fromEntries(given.map(([name, value]) => [`FIELDPROBE_${name}`, value]));
   const child = spawn(process.execPath, [BIN, "serve"], {
     env: { ...process.env, ...env },
@@ -101,11 +95,12 @@ async function serve(
 /** Starts the processes and waits until all know each other. */
 export async function openBenchCluster(options: ClusterOptions): Promise<BenchCluster> {
   const { processes } = options;
-  const peers = processes === 1 ? [] : await freeAddresses(processes);
   const children: ChildProcess[] = [];
   try {
-    const ports = await Promise.all(peers.slice(1).map((own) => serve(options, peers, own, children)));
-    const engine = await openMember(loadConfig(settingsOf(options, peers, peers[0] ?? null), {}), peers.length);
+    const nats = processes === 1 ? null : await startNats(children);
+    const others = Array.from({ length: processes - 1 }, () => serve(options, nats, children));
+    const ports = await Promise.all(others);
+    const engine = await openMember(loadConfig(settingsOf(options, nats), {}), processes);
     const metric = async (port: number, name: string): Promise<number> => {
       const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
       return Number(new RegExp(`^fieldprobe_${name} (\\S+)`, "m").exec(text)?.[1]);
@@ -142,8 +137,7 @@ export async function openBenchCluster(options: ClusterOptions): Promise<BenchCl
 
 function settingsOf(
   { threads, cacheBytes, data, settings = {} }: ClusterOptions,
-  peers: readonly string[],
-  listen: string | null,
+  nats: string | null,
 ): Record<string, string> {
   const own = {
     DATA: data,
@@ -152,15 +146,13 @@ function settingsOf(
     LOG_LEVEL: "error",
     ...settings,
   };
-  return listen === null ? own : { ...own, PEERS: peers.join(","), PEER_LISTEN: listen };
+  return nats === null ? own : { ...own, NATS: nats };
 }
 
 async function openMember(config: Config, processes: number): Promise<Engine> {
   const log = pino({ level: "error" });
-  if (processes === 0) return openEngine(config, log);
-  const cluster = new Cluster(config, log);
-  const engine = await openEngine(config, log, undefined, cluster);
-  await cluster.listen();
+  if (processes === 1) return openEngine(config, log);
+  const engine = await openEngine(config, log, undefined, new Cluster(config, log));
   const until = performance.now() + READY_MS;
   while (engine.status().peers.filter(({ usable }) => usable).length < processes - 1) {
     if (performance.now() > until) throw new Error(DEAF);

@@ -353,21 +353,30 @@ const SETTINGS = {
       "requests of one caller per minute on the events interface; 0 is off",
     ),
   },
-  cluster: {
-    peers: setting(
-      "PEERS",
-      list.pipe(z.array(z.string()).min(1, "must name an address")).transform((peers) => peers as readonly string[]),
+  nats: {
+    servers: setting(
+      "NATS",
+      list.pipe(z.array(z.string()).min(1, "must name a server")).transform((servers) => servers as readonly string[]),
       null,
-      "addresses of all processes of the cluster, including this one, separated by commas, or a file with one per line",
-      { flag: "addresses", shown: "none: this process works alone" },
+      "NATS servers through which processes find each other, such as `nats://10.0.0.1:4222`, separated by commas",
+      { flag: "servers", shown: "none: this process works alone" },
     ),
-    listen: setting("PEER_LISTEN", text, null, "address and port where this process listens for peers", {
-      flag: "address",
-      shown: "none: it sends pieces to peers and accepts none",
+    credentials: setting(
+      "NATS_CREDENTIALS",
+      text,
+      null,
+      "credentials file of NATS, or a file with the seed of an NKEY",
+      {
+        flag: "file",
+        shown: "none",
+      },
+    ),
+    ca: setting("NATS_CA", text, null, "file with the authority that signs the NATS servers' certificates", {
+      flag: "file",
+      shown: "that of the system",
     }),
-    cert: setting("PEER_CERT", text, null, "file with the certificate shown to peers", { shown: "none" }),
-    key: setting("PEER_KEY", text, null, "file with the key of that certificate", { shown: "none" }),
-    ca: setting("PEER_CA", text, null, "file with the authority that signs all peers' certificates", { shown: "none" }),
+    cert: setting("NATS_CERT", text, null, "file with the certificate shown to NATS servers", { shown: "none" }),
+    key: setting("NATS_KEY", text, null, "file with the key of that certificate", { shown: "none" }),
   },
 } as const;
 

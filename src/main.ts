@@ -80,17 +80,9 @@ async function loadEvents(config: Config, log: Logger): Promise<EventsModule> {
 
 /** Opens the engine, which shares large queries with the peers of its cluster, if there is one. */
 async function openFields(config: Config, log: Logger): Promise<Engine> {
-  if (config.cluster.peers === null && config.cluster.listen === null) return openEngine(config, log);
+  if (config.nats.servers === null) return openEngine(config, log);
   const { Cluster } = await import("./cluster/cluster.js");
-  const cluster = new Cluster(config, log);
-  const engine = await openEngine(config, log, undefined, cluster);
-  try {
-    await cluster.listen();
-  } catch (error) {
-    await engine.close(0);
-    throw error;
-  }
-  return engine;
+  return openEngine(config, log, undefined, new Cluster(config, log));
 }
 
 function running(
@@ -129,17 +121,16 @@ function running(
 }
 
 /** Warnings at the start of a service: settings that are allowed, but seldom intended. */
-export function remarks({ baseUrl, cluster, data, host, port, tls }: Config, datasets: number): string[] {
+export function remarks({ baseUrl, nats, data, host, port, tls }: Config, datasets: number): string[] {
   const everywhere = host === "0.0.0.0" || host === "::";
-  const { peers, listen, cert, key, ca } = cluster;
-  const alone = peers === null && listen === null;
+  const { servers, credentials, ca, cert, key } = nats;
   return [
     datasets === 0 ? `there is no dataset in ${data.join(", ")}` : "",
     everywhere && baseUrl === null
       ? `the WSDL names ${tls === null ? "http" : "https"}://${host}:${port}, which other machines cannot reach: set FIELDPROBE_BASE_URL`
       : "",
-    alone && (cert ?? key ?? ca) !== null
-      ? "FIELDPROBE_PEER_CERT, _KEY and _CA have no effect: neither FIELDPROBE_PEERS nor FIELDPROBE_PEER_LISTEN is set"
+    servers === null && (credentials ?? ca ?? cert ?? key) !== null
+      ? "FIELDPROBE_NATS_CREDENTIALS, _CA, _CERT and _KEY have no effect: FIELDPROBE_NATS is not set"
       : "",
   ].filter((text) => text !== "");
 }

@@ -1,8 +1,8 @@
 /** Finds what would keep a service from starting, in files and combinations of settings, before anything is started. */
 import { statSync } from "node:fs";
 import { isAddress } from "./addresses.js";
-import { readCluster } from "./cluster/keys.js";
 import { type Config, ConfigError } from "./config.js";
+import { natsOptions } from "./nats.js";
 import { TlsFiles } from "./server/http/tls.js";
 import { checkExposure, readTokenFile, tokenFileAt } from "./server/life/auth.js";
 import { describeError } from "./system-error.js";
@@ -16,7 +16,7 @@ export function startProblems(config: Config): string[] {
     ...problemsOf(() => tokens !== null && readTokenFile(tokenFileAt(tokens))),
     ...data.flatMap((path) => folderProblem("DATA", path)),
     ...(descriptors === null ? [] : folderProblem("DESCRIPTORS", descriptors)),
-    ...problemsOf(() => readCluster(config.cluster)),
+    ...problemsOf(() => natsOptions(config.nats)),
   ];
 }
 

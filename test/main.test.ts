@@ -25,9 +25,11 @@ it("remarks that the WSDL names an address that is no one's", () => {
   expect(remarksOn({ HOST: "192.0.2.1" }, 1)).toEqual([]);
 });
 
-it("remarks that keys of a cluster without peers are of no effect", () => {
-  expect(remarksOn({ PEER_CERT: "/keys/cert" }, 1)).toEqual([expect.stringContaining("FIELDPROBE_PEERS")]);
-  expect(remarksOn({ PEER_CERT: "/keys/cert", PEERS: "127.0.0.1:1" }, 1)).toEqual([]);
+it("remarks that credentials of NATS without servers are of no effect", () => {
+  expect(remarksOn({ NATS_CREDENTIALS: "/keys/creds" }, 1)).toEqual([
+    expect.stringContaining("FIELDPROBE_NATS is not"),
+  ]);
+  expect(remarksOn({ NATS_CREDENTIALS: "/keys/creds", NATS: "127.0.0.1:1" }, 1)).toEqual([]);
 });
 
 it("closes all that it has opened where its port is taken", async () => {

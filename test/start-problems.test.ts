@@ -42,10 +42,10 @@ it("reports bad settings and bad files together, in one line, before anything st
 });
 
 it("reports a public address without tokens beside other problems, and nothing for good settings", () => {
-  const open = startProblems(loadConfig({ HOST: "0.0.0.0", DATA, PEER_LISTEN: "0.0.0.0:9080" }, {}));
+  const open = startProblems(loadConfig({ HOST: "0.0.0.0", DATA, NATS: "a:4222", NATS_CREDENTIALS: "/none" }, {}));
   expect(open).toHaveLength(2);
   expect(open[0]).toContain("FIELDPROBE_TOKENS");
-  expect(open[1]).toContain("FIELDPROBE_PEER_CERT");
+  expect(open[1]).toContain("FIELDPROBE_NATS_CREDENTIALS: /none: no such file");
   expect(startProblems(loadConfig({ DATA }, {}))).toEqual([]);
 });
 

@@ -3,11 +3,13 @@
  * part of a query as one piece, and the answers are merged. A part that its owner does not answer is divided again
  * among the other peers; after two owners this process evaluates it itself.
  */
-import { randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
+import { availableParallelism } from "node:os";
+import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "pino";
 import type { Config } from "../config.js";
-import { digestBuild } from "../engine/contract/build-digest.js";
+import { digestProgram } from "../engine/contract/build-digest.js";
 import { reviveError } from "../engine/contract/errors-as-data.js";
 import { type NodeRegion, placeBox } from "../engine/contract/node-region.js";
 import { frameShift } from "../engine/contract/positions.js";
@@ -18,17 +20,15 @@ import { valuesPerPoint } from "../engine/main/plan/by-arrival.js";
 import type { SharedPoints, Sharing, SharingControl } from "../engine/main/sharing.js";
 import { CancelledError, DeadlineError, FieldprobeError, WorkerError } from "../errors.js";
 import { frameWeights } from "../kernels/time.js";
+import { NatsLink, natsOptions, ROOT } from "../nats.js";
 import { type Bricking, componentsOf, type Dataset, type FieldSource } from "../storage/file/dataset.js";
-import { reasonOf } from "../system-error.js";
 import { version } from "../version.js";
-import { Generations } from "./generation.js";
-import { readCluster } from "./keys.js";
-import { Listener } from "./listener.js";
+import { Exchange } from "./exchange.js";
+import { Members, type Peer, PeerError, type Report } from "./members.js";
 import { boxesOf } from "./owned-boxes.js";
-import { type Peer, PeerError, Peers } from "./peers.js";
-import { OCTETS, type PeerReport, PIECE_HEADER, PIECE_PATH, readFailure, writePiece } from "./piece.js";
+import { Owner, type Piece, type PieceAnswer, pieceSubject } from "./owner.js";
 import { cutPoints, mergeValues, type PointsToCut, type Portion } from "./portions.js";
-import { hashText, ownersOf, type Regions, regionsIn, regionsOf } from "./regions.js";
+import { ownersOf, type Regions, regionsIn, regionsOf } from "./regions.js";
 
 /**
  * The least work for which a query is divided although one process could cache its data: evaluations of a field, or
@@ -38,11 +38,14 @@ const LEAST_WORK = 65_536;
 const LEAST_NODES = 262_144;
 /** Consecutive frames with the same owners, if owners vary with time because there are fewer regions than peers. */
 const SAME_OWNER_FRAMES = 16;
-/** Time without progress of a peer after which its pieces are late. */
-const STUCK_MS = 3_000;
+/** Interval at which a peer with a piece is looked at, and the part of all pieces that may be asked for twice. */
+const LOOK_MS = 500;
+const MOST_LATE = { fraction: 0.05, first: 8 } as const;
+/** Work for each thread of a process below which it can take over what another one does not do. */
+const LOW_LOAD = 1;
 /** Most peers that are asked for a part, one after the other, before this process evaluates it itself. */
 const MOST_ASKED = 2;
-/** Parts of a query that are under way at a time: each has a connection. */
+/** Parts of a query that are under way at a time. */
 const MOST_PARTS = 64;
 /** The reason of signals that end what is left of a query. */
 const OVER = new CancelledError();
@@ -60,21 +63,21 @@ interface Distribution {
 /** A query to divide, and the conditions under which it is evaluated. */
 interface DividedQuery extends Distribution, SharingControl {
   readonly checked: CheckedQuery;
-  /** Peers that have been asked already, and own nothing now. */
-  readonly without: ReadonlySet<Peer>;
+  /** Ids of peers that have been asked already, and own nothing now. */
+  readonly without: ReadonlySet<string>;
 }
 
 /** The owners of the regions of a dataset. */
 interface Owners {
-  readonly list: readonly Peer[];
-  /** By region: the index of its owner in `list`; 255 if no peer is usable. */
+  readonly list: readonly (Peer | null)[];
+  /** By region: the rank of its owner; 255 if no process is usable. */
   readonly owners: Uint8Array;
 }
 
 /** A part of a query, for one owner. */
 interface OpenPortion<T> extends Omit<Portion, "owner"> {
-  /** Undefined if no peer is usable. */
-  readonly owner: Peer | undefined;
+  /** Null if no process is usable. */
+  readonly owner: Peer | null;
   /** Searches and cutouts: the nodes. */
   readonly box: RegionBox | null;
   /** Float32 values of the answer; null for a search, whose answer has any length. */
@@ -91,58 +94,73 @@ type TakeBox<T> = (box: RegionBox, values: readonly Float32Array[]) => T;
 export class Cluster implements Sharing {
   readonly #config: Config;
   readonly #log: Logger;
-  /** The identity of this process, by which it finds itself among the peers, and the digest of its code. */
-  readonly #self = { id: randomUUID(), build: digestBuild() };
-  readonly #generations: Generations;
-  readonly #peers: Peers;
+  readonly #build = digestProgram();
+  readonly #members: Members;
   readonly #buffers = new BufferPool();
   readonly #regions = new WeakMap<Bricking, Regions>();
   /** The owners as last computed, and a key of everything they depend on. */
   readonly #owners = new WeakMap<Regions, Owners & { readonly key: string }>();
-  readonly #counts = { own: 0, asked: 0, refused: 0, late: 0, answered: 0 };
+  readonly #counts = { own: 0, asked: 0, refused: 0, late: 0 };
   #engine: Engine | null = null;
-  #listener: Listener | null = null;
+  #owner: Owner | null = null;
+  #link: NatsLink | null = null;
+  #session: { readonly connection: NatsConnection; readonly exchange: Exchange } | null = null;
 
-  /** @throws ConfigError when its keys or its peers cannot be used */
   constructor(config: Config, log: Logger) {
     this.#config = config;
     this.#log = log;
-    this.#generations = new Generations(this.#self.build, config.fd8Legacy);
-    const { keys, names } = readCluster(config.cluster);
-    this.#peers = new Peers(names, keys, this.#self, log);
+    this.#members = new Members(() => this.#report(), log);
   }
 
+  /** @throws ConfigError when the settings of NATS cannot be used */
   attach(engine: Engine): void {
-    this.#engine = engine;
-    const { listen: address } = this.#config.cluster;
-    if (address === null) return;
-    this.#listener = new Listener({
-      address,
-      keys: readCluster(this.#config.cluster).keys,
-      engine,
-      generations: this.#generations,
-      log: this.#log,
-      status: () => this.#statusOf(engine),
-      answered: () => void this.#counts.answered++,
+    const options = natsOptions(this.#config.nats);
+    const common = JSON.stringify([this.#build, this.#config.fd8Legacy]);
+    const owner = new Owner(engine, this.#config.state, common, this.#log);
+    [this.#engine, this.#owner] = [engine, owner];
+    if (options === null) return;
+    this.#link = new NatsLink(options, this.#log, {
+      up: (connection) => {
+        this.#members.join(connection);
+        const { id } = this.#members.self as Peer;
+        this.#session = { connection, exchange: new Exchange(connection, id) };
+        owner.join(connection, this.#session.exchange, id);
+      },
+      down: () => {
+        this.#session = null;
+        this.#members.leave();
+        owner.leave();
+      },
     });
   }
 
-  /** Listens for pieces of peers, if the settings name an address. @throws the error of the system */
-  async listen(): Promise<void> {
-    await this.#listener?.listen();
-  }
-
-  /** What this process tells its peers about itself. */
-  #statusOf(engine: Engine): Omit<PeerReport, "draining"> {
+  /** What this process tells the others about itself, every second. */
+  #report(): Report {
+    const [engine, owner] = [this.#engine as Engine, this.#owner as Owner];
+    owner.refresh();
     const { workers: threads, running, queued, cacheBytes: used, bytesRead: read, ...status } = engine.status();
     const cache = { bytes: this.#config.cacheBytes, used, read };
-    const progress = status.cacheHits + status.cacheMisses + this.#generations.samples;
-    const datasets = engine.datasets().length;
-    return { ...this.#self, version, threads, running, progress, queued, cache, datasets };
+    const progress = status.cacheHits + status.cacheMisses + owner.samples + owner.answered;
+    const load = { cores: availableParallelism(), threads, running, queued, datasets: engine.datasets().length };
+    const { revision } = owner;
+    return {
+      version,
+      build: this.#build,
+      ...load,
+      progress,
+      cache,
+      revision,
+      ...owner.announced(),
+      pieces: this.#pieces,
+    };
+  }
+
+  get #pieces() {
+    return { ...this.#counts, answered: this.#owner?.answered ?? 0 };
   }
 
   divides(checked: CheckedQuery): boolean {
-    return this.#peers.hasOthers && this.#distributionOf(checked) !== null;
+    return this.#members.others.length > 0 && this.#distributionOf(checked) !== null;
   }
 
   pays(checked: CheckedQuery, count: number): boolean {
@@ -169,7 +187,8 @@ export class Cluster implements Sharing {
   }
 
   status(): ReturnType<Sharing["status"]> {
-    return { peers: this.#peers.states(), pieces: this.#counts };
+    const unverified = this.#owner?.announced().unverified.length ?? 0;
+    return { peers: this.#members.states(), pieces: this.#pieces, unverified };
   }
 
   regions(): RegionCounts {
@@ -179,9 +198,9 @@ export class Cluster implements Sharing {
     for (const dataset of engine.datasets()) {
       const [main] = Object.values(dataset.fields);
       const regions = main === undefined ? null : this.#regionsOf(dataset, main.bricking);
-      if (regions === null || regions.size < this.#peers.list.length) continue;
+      if (regions === null || regions.size < this.#members.ranks.length) continue;
       const { list, owners } = this.#ownersIn({ dataset, regions, time: 0, without: new Set() });
-      const mine = list.findIndex((peer) => this.#peers.isSelf(peer));
+      const mine = list.indexOf(this.#members.self);
       counts.owned += owners.filter((owner) => owner === mine).length;
       const cached = held.flatMap(({ dataset: one, field, bricks }) => {
         const { bricking } = one.fields[field] as FieldSource;
@@ -192,24 +211,14 @@ export class Cluster implements Sharing {
     return counts;
   }
 
-  reload(): void {
-    try {
-      const { keys, names } = readCluster(this.#config.cluster);
-      if (keys !== null) this.#listener?.rekey(keys);
-      this.#peers.rekey(keys);
-      this.#peers.replace(names);
-    } catch (error) {
-      this.#log.error({ reason: reasonOf(error) }, "keys and peers stay as they were");
-    }
-  }
-
   async drain(graceMs: number): Promise<void> {
-    await this.#listener?.drain(graceMs);
+    this.#members.retire("draining");
+    await this.#owner?.drain(graceMs);
   }
 
-  close(): void {
-    this.#listener?.close();
-    this.#peers.close();
+  async close(): Promise<void> {
+    this.#members.close();
+    await this.#link?.close();
   }
 
   /** The regions by which a query may be divided; null if this process should evaluate all of it. */
@@ -224,7 +233,7 @@ export class Cluster implements Sharing {
     const large = 4 * values > this.#config.cacheBytes;
     const regions = this.#regionsOf(dataset, main.bricking);
     // Every process caches a dataset of few regions itself, and copies cutouts of data that it can cache.
-    if (!large && (regions.size < this.#peers.list.length || (region !== null && operation.family === "cutout")))
+    if (!large && (regions.size < this.#members.ranks.length || (region !== null && operation.family === "cutout")))
       return null;
     return { dataset, time: query.time ?? query.StartTime ?? 0, regions, large };
   }
@@ -242,16 +251,26 @@ export class Cluster implements Sharing {
     time,
     without,
   }: Pick<DividedQuery, "regions" | "dataset" | "time" | "without">): Owners {
-    const { list, version } = this.#peers;
+    const { ranks: list, version } = this.#members;
     const [frame = 0] = regions.size < list.length ? frameWeights(dataset.time, time, "None").frames : [0];
     const seed = `${dataset.name} ${Math.floor(frame / SAME_OWNER_FRAMES)}`;
-    const key = [seed, version, ...Array.from(without, (peer) => peer.name)].join(" ");
+    const generation = this.#owner?.of(dataset) ?? "";
+    const key = [seed, version, generation, ...without].join(" ");
     const known = this.#owners.get(regions);
     if (known?.key === key) return known;
-    const peers = list.map((peer) => ({ name: peer.name, usable: this.#peers.isUsable(peer) && !without.has(peer) }));
-    const found = { key, list, owners: ownersOf(regions, peers, hashText(seed) % list.length) };
+    const usable = list.map((member) => {
+      if (member === null || without.has(member.id)) return false;
+      return (
+        this.#isSelf(member) || (this.#members.isUsable(member) && member.generations[dataset.name] === generation)
+      );
+    });
+    const found = { key, list, owners: ownersOf(regions, usable, seed) };
     this.#owners.set(regions, found);
     return found;
+  }
+
+  #isSelf(member: Peer): boolean {
+    return member === this.#members.self;
   }
 
   /** Collects what is needed to divide a query. */
@@ -270,10 +289,15 @@ export class Cluster implements Sharing {
       return buffer;
     };
     const width = valuesPerPoint(checked);
-    const portions = await cutPoints(regions, owners, work, frameShift(dataset.frameVelocity, time), room);
+    const all = await cutPoints(regions, owners, work, frameShift(dataset.frameVelocity, time), room);
+    // Of few points, those of owners with less than half a fair share are not worth a message: they are read here.
+    const isSmall = workOf(checked, work.count) < LEAST_WORK;
+    const isFair = ({ count }: Portion): boolean => !isSmall || 2 * count * all.length >= work.count;
+    const here = list.indexOf(this.#members.self);
+    const portions = all.map((portion) => (isFair(portion) ? portion : { ...portion, owner: here }));
     const parts = portions.map((portion): OpenPortion<unknown> => {
       const { owner, count, indices } = portion;
-      const part = { ...portion, owner: list[owner], box: null, size: width * count };
+      const part = { ...portion, owner: list[owner] ?? null, box: null, size: width * count };
       const take = (values: readonly Float32Array[]): void => mergeValues(values, indices, width, out);
       return { ...part, take, divide: (given) => this.#evaluatePoints(given, portion, out) };
     });
@@ -292,7 +316,7 @@ export class Cluster implements Sharing {
     const parts = boxesOf(job.regions, owners, region, around).map(({ owner, ...box }): OpenPortion<T> => {
       const nodes = box.count[0] * box.count[1] * box.count[2];
       const size = operation.family === "search" ? null : componentsOf(job.dataset, region.field) * nodes;
-      const part = { ...none, owner: list[owner], box, size };
+      const part = { ...none, owner: list[owner] ?? null, box, size };
       return { ...part, take: (values) => take(box, values), divide: (given) => this.#evaluateBoxes(given, box, take) };
     });
     return this.#evaluateAll(job, parts);
@@ -341,48 +365,45 @@ export class Cluster implements Sharing {
    */
   async #evaluatePart<T>(job: DividedQuery, part: OpenPortion<T>): Promise<readonly T[]> {
     const { owner: peer } = part;
-    if (peer === undefined || job.without.size === MOST_ASKED) return [await this.#evaluateHere(job, part)];
-    const isMine = this.#peers.isSelf(peer);
-    // A digest of files that are new here may take a while, so it is made before the peer's time starts. Without one,
-    // because files cannot be read here, no peer can prove that it has the same.
-    const generation = isMine ? null : await this.#generations.of(job.dataset).catch(() => null);
-    const others = { ...job, without: new Set([...job.without, peer]) };
+    if (peer === null || job.without.size === MOST_ASKED) return [await this.#evaluateHere(job, part)];
+    const others = { ...job, without: new Set([...job.without, peer.id]) };
     try {
-      if (generation === null) return [await this.#evaluateHere(job, part)];
-      return await this.#askInTime(others, peer, part, generation);
+      if (this.#isSelf(peer)) return [await this.#evaluateHere(job, part)];
+      return await this.#askInTime(others, peer, part);
     } catch (error) {
       const isHis = error instanceof PeerError;
-      if (job.signal.aborted || !(isHis || (isMine && isOwnFailure(error)))) throw error;
+      if (job.signal.aborted || !(isHis || (this.#isSelf(peer) && isOwnFailure(error)))) throw error;
       if (isHis) this.#counts.refused++;
-      this.#log.debug({ peer: peer.name, reason: (error as Error).message }, "piece evaluated by others");
+      this.#log.debug({ peer: peer.said.name, reason: (error as Error).message }, "piece evaluated by others");
       return await part.divide(others);
     }
   }
 
   /**
-   * Asks a peer for a part, and others too once it is late: it has made no progress for `STUCK_MS`, or half of the time
-   * is over. The first answer counts.
+   * Asks a peer for a part, and others too once it is late: it makes no progress while others have little to do. The
+   * first answer counts.
    *
    * @throws as `#ask` does
    */
-  async #askInTime<T>(job: DividedQuery, peer: Peer, part: OpenPortion<T>, generation: string): Promise<readonly T[]> {
-    const since = performance.now();
-    const half = since + (job.deadline - Date.now()) / 2;
+  async #askInTime<T>(job: DividedQuery, peer: Peer, part: OpenPortion<T>): Promise<readonly T[]> {
+    peer.progressAt = Math.max(peer.progressAt, peer.outstanding === 0 ? performance.now() : 0);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
-      const look = (): void => {
-        const left = Math.min(half, Math.max(since, peer.progressAt) + STUCK_MS) - performance.now();
-        if (left <= 0) resolve(null);
-        else timer = setTimeout(look, left);
-      };
-      look();
+      timer = setInterval(() => this.#isLate(peer) && resolve(null), LOOK_MS);
     });
-    const asked = this.#ask(job, peer, part, generation).then((one) => [one]);
-    const answer = await Promise.race([asked, late]).finally(() => clearTimeout(timer));
+    const asked = this.#ask(job, peer, part).then((one) => [one]);
+    const answer = await Promise.race([asked, late]).finally(() => clearInterval(timer));
     if (answer !== null) return answer;
     this.#counts.late++;
+    this.#members.rest(peer);
     const instead = part.divide(job);
     return Promise.any([asked, instead]).catch(() => instead);
+  }
+
+  #isLate(peer: Peer): boolean {
+    const { late, asked } = this.#counts;
+    if (!peer.isStuck || late >= MOST_LATE.first + MOST_LATE.fraction * asked) return false;
+    return this.#members.ranks.some((member) => member !== null && member !== peer && member.load < LOW_LOAD);
   }
 
   /** Evaluates a part on the threads of this process. */
@@ -418,33 +439,43 @@ export class Cluster implements Sharing {
    *
    * @throws PeerError if another process may succeed, or the error of the query
    */
-  async #ask<T>(job: DividedQuery, peer: Peer, part: OpenPortion<T>, generation: string): Promise<T> {
-    const { checked, dataset, deadline, signal } = job;
+  async #ask<T>(job: DividedQuery, peer: Peer, part: OpenPortion<T>): Promise<T> {
+    const { checked, dataset, deadline } = job;
     const { box, points, velocities, count, indices, size } = part;
-    const query = { ...checked.query, dataset: dataset.name };
+    if (this.#session === null) throw new PeerError("this process has lost NATS");
+    const { connection, exchange } = this.#session;
+    const generation = this.#owner?.of(dataset) ?? "none";
     const deadlineMs = Math.max(1, deadline - Date.now());
-    const piece = writePiece({ generation, query, box, points: count, deadlineMs });
-    const body = [...points, ...velocities].map(({ triples }) => triples);
-    const headers = { "content-type": OCTETS, "content-length": 12 * count * body.length, [PIECE_HEADER]: piece };
-    const bytes = 4 * (size ?? 0);
-    const lent = this.#buffers.take(bytes);
-    const into = size === null ? undefined : new Uint8Array(lent, 0, bytes);
-    const request = { method: "POST", path: PIECE_PATH, headers, body, into, signal } as const;
+    const key = randomBytes(8).toString("hex");
+    const piece: Piece = { key, query: { ...checked.query, dataset: dataset.name }, box, points: count, deadlineMs };
+    const body = [...points, ...velocities].map(
+      ({ triples: { buffer, byteOffset }, count }) => new Uint8Array(buffer, byteOffset, 12 * count),
+    );
+    const signal = AbortSignal.any([job.signal, peer.lost.signal]);
+    const lent: SharedArrayBuffer[] = [];
     this.#counts.asked++;
+    peer.outstanding++;
     try {
-      const { status, type, body: answer } = await this.#peers.ask(peer, request);
-      signal.throwIfAborted();
-      const { buffer, byteOffset, length } = answer;
-      if (status === 200 && type === OCTETS && length === (into?.length ?? length) && length % 4 === 0)
-        return part.take([new Float32Array(buffer, byteOffset, length / 4)]);
-      const failure = readFailure(answer);
-      if (failure === null || status === 200) throw new PeerError(`${peer.name} answers with something else`);
-      const error = reviveError(failure);
-      if (isOwnFailure(error) || error.code === "LimitExceeded") throw new PeerError(`${peer.name}: ${error.message}`);
+      const subject = pieceSubject(generation, peer.id);
+      const answer = await exchange.ask<PieceAnswer>(subject, piece, body, deadlineMs, signal);
+      const { head, bytes } = answer;
+      if (head.failure === null && bytes === (size === null ? bytes : 4 * size)) {
+        const into = this.#buffers.take(bytes);
+        lent.push(into);
+        await exchange.receive(answer, (some, at) => new Uint8Array(into).set(some, at), signal);
+        return part.take([new Float32Array(into, 0, bytes / 4)]);
+      }
+      if (head.failure === null) throw new PeerError(`${peer.said.name} answers with something else`);
+      const error = reviveError(head.failure);
+      if (isOwnFailure(error) || error.code === "LimitExceeded")
+        throw new PeerError(`${peer.said.name}: ${error.message}`);
       throw located(error, indices);
+    } catch (error) {
+      if (signal.aborted && !connection.isClosed()) connection.publish(`${ROOT}.end.${peer.id}`, key);
+      throw error;
     } finally {
-      // A connection whose request has failed is closed, so that nothing arrives in the buffer any more.
-      this.#buffers.give(lent);
+      peer.outstanding--;
+      for (const buffer of lent) this.#buffers.give(buffer);
     }
   }
 }

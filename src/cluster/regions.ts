@@ -96,28 +96,47 @@ function placesOf(count: Triple, size: number): Uint16Array {
 }
 
 /**
- * The owner of each region, as an index into `peers`: each peer has a run of the curve. The regions of a peer that is
- * not usable go to the others, each to the one that a hash of both prefers, so that nothing else moves.
+ * The rank that owns each region. Every rank has a run of the curve, as long as that of others or, of a number of ranks
+ * that is no power of two, half as long again at most. One more rank takes regions from two or three others, so of N
+ * ranks at most 1.5/N of all regions move. The regions of a rank that is not usable go to the others, each to the one
+ * that a hash of both prefers, and so do all regions if they are fewer than the ranks.
  *
- * @param first index of the peer that the curve begins with
+ * @param usable by rank
+ * @param seed   text on which owners depend if there are fewer regions than ranks
+ * @returns 255 if no rank is usable
  */
-export function ownersOf(
-  { size, places }: Regions,
-  peers: readonly { name: string; usable: boolean }[],
-  first: number,
-): Uint8Array {
-  const seeds = peers.map(({ name }) => hashText(name));
+export function ownersOf({ size, places }: Regions, usable: readonly boolean[], seed: string): Uint8Array {
   const owners = new Uint8Array(size);
+  const groups = groupsOf(usable.length);
+  const salt = size < usable.length ? hashText(seed) : 0;
   for (let region = 0; region < size; region++) {
-    const owner = (first + Math.floor((places[region] * peers.length) / size)) % peers.length;
-    owners[region] = peers[owner].usable ? owner : substitute(peers, seeds, region);
+    const along = (places[region] * groups.length) / size;
+    const group = groups[Math.floor(along)];
+    const owner = group[Math.floor((along % 1) * group.length)];
+    owners[region] = size >= usable.length && usable[owner] ? owner : substitute(usable, salt, region);
   }
   return owners;
 }
 
-function substitute(peers: readonly { usable: boolean }[], seeds: readonly number[], region: number): number {
-  const score = (i: number): number => scramble(seeds[i] ^ Math.imul(region + 1, 0x9e37_79b1));
-  const scores = peers.map(({ usable }, i) => (usable ? score(i) : -1));
+/**
+ * The ranks in the order of their runs, in a power of two of groups that share the curve evenly and have two to four
+ * ranks each: a further rank goes into the middle of the smallest group.
+ */
+function groupsOf(ranks: number): number[][] {
+  let groups: number[][] = [[]];
+  for (let rank = 0; rank < ranks; rank++) {
+    if (rank >= 4 * groups.length) groups = groups.flatMap((group) => [group.slice(0, 2), group.slice(2)]);
+    const least = Math.min(...groups.map(({ length }) => length));
+    const group = groups.find(({ length }) => length === least) as number[];
+    group.splice(Math.ceil(group.length / 2), 0, rank);
+  }
+  // Of four ranks each, groups are halves of which each has two.
+  return ranks >= 4 * groups.length ? groups.flatMap((group) => [group.slice(0, 2), group.slice(2)]) : groups;
+}
+
+function substitute(usable: readonly boolean[], salt: number, region: number): number {
+  const score = (rank: number): number => scramble(scramble(rank + 1) ^ salt ^ Math.imul(region + 1, 0x9e37_79b1));
+  const scores = usable.map((isUsable, rank) => (isUsable ? score(rank) : -1));
   const highest = Math.max(...scores);
   return highest < 0 ? -1 : scores.indexOf(highest);
 }

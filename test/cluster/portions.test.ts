@@ -10,11 +10,7 @@ const axis: Axis = { nodes: 128, origin: -3, spacing: 0.5, periodic: true, coord
 const ended: Axis = { nodes: 128, origin: 0, spacing: 1, periodic: false, coordinates: null };
 const table: Axis = { ...ended, coordinates: Float64Array.from({ length: 128 }, (_, i) => i ** 2) };
 const regions = regionsOf([axis, ended, table], { edge: [32, 32, 32], count: [4, 4, 4] });
-const owners = ownersOf(
-  regions,
-  [0, 1, 2].map((i) => ({ name: `p${i}`, usable: true })),
-  0,
-);
+const owners = ownersOf(regions, [true, true, true], "");
 const room = (bytes: number): SharedArrayBuffer => new SharedArrayBuffer(bytes);
 
 /** The owner of a point, found by walking the axes. */

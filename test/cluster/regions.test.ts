@@ -1,6 +1,6 @@
 /** Regions cover a grid once, keep owners' regions together, and move little when a peer goes. */
 import { describe, expect, it } from "vitest";
-import { hashText, ownersOf, regionsIn, regionsOf } from "../../src/cluster/regions.js";
+import { ownersOf, regionsIn, regionsOf } from "../../src/cluster/regions.js";
 import type { Axes, Axis, Bricking } from "../../src/kernels/types.js";
 
 const axis = (nodes: number, periodic = true): Axis => ({ nodes, origin: 0, spacing: 1, periodic, coordinates: null });
@@ -9,8 +9,8 @@ const bricked = (nodes: number, edge: number): Bricking => {
   const count = Math.ceil(nodes / edge);
   return { edge: [edge, edge, edge], count: [count, count, count] };
 };
-const peersOf = (count: number, lost: readonly number[] = []) =>
-  Array.from({ length: count }, (_, i) => ({ name: `10.0.0.${i}:9080`, usable: !lost.includes(i) }));
+const ranks = (count: number, lost: readonly number[] = []) =>
+  Array.from({ length: count }, (_, rank) => !lost.includes(rank));
 
 describe("regions", () => {
   it.each([
@@ -48,7 +48,7 @@ describe("regions", () => {
   it("of one peer are as many as of another, and neighbours", () => {
     const regions = regionsOf(cube(256), bricked(256, 32));
     for (const peers of [2, 4, 8]) {
-      const owners = ownersOf(regions, peersOf(peers), 0);
+      const owners = ownersOf(regions, ranks(peers), "");
       const blocks = new Map<number, Set<number>[]>();
       owners.forEach((owner, region) => {
         const spread = blocks.get(owner) ?? [new Set(), new Set(), new Set()];
@@ -62,15 +62,46 @@ describe("regions", () => {
     }
   });
 
+  it("of any number of processes differ by half at most", () => {
+    const regions = regionsOf(cube(1024), bricked(1024, 64));
+    for (let peers = 1; peers <= 32; peers++) {
+      const counts = new Array<number>(peers).fill(0);
+      for (const owner of ownersOf(regions, ranks(peers), "")) counts[owner] = (counts[owner] as number) + 1;
+      expect(Math.max(...counts) / Math.min(...counts), `${peers} processes`).toBeLessThan(1.53);
+    }
+  });
+
+  it("move by 1.5 / N at most when one joins N", () => {
+    const regions = regionsOf(cube(2048), bricked(2048, 64));
+    for (let peers = 1; peers <= 64; peers++) {
+      const [before, after] = [peers, peers + 1].map((count) => ownersOf(regions, ranks(count), ""));
+      const moved = before?.filter((owner, region) => after?.[region] !== owner).length as number;
+      expect(moved / regions.size, `${peers} and one more`).toBeLessThanOrEqual(1.5 / peers);
+    }
+  });
+
   it("move from a lost peer to others, and nothing else does", () => {
     const regions = regionsOf(cube(1024), bricked(1024, 64));
-    const before = ownersOf(regions, peersOf(7), hashText("set") % 7);
-    const after = ownersOf(regions, peersOf(7, [3]), hashText("set") % 7);
+    const before = ownersOf(regions, ranks(7), "set");
+    const after = ownersOf(regions, ranks(7, [3]), "set");
     const heirs = new Set<number>();
     before.forEach((owner, region) => {
       if (owner === 3) heirs.add(after[region] as number);
       else expect(after[region]).toBe(owner);
     });
     expect([...heirs].sort()).toEqual([0, 1, 2, 4, 5, 6]);
+  });
+
+  it("that are fewer than the processes are spread by their dataset, and little moves", () => {
+    const regions = regionsOf(cube(64), bricked(64, 32));
+    const of = (count: number) => Array.from({ length: 200 }, (_, i) => ownersOf(regions, ranks(count), `set ${i}`)[0]);
+    const [before, after] = [of(8), of(9)];
+    expect(new Set(before).size).toBe(8);
+    expect(before.filter((owner, i) => after[i] !== owner).length).toBeLessThan((1.5 / 8) * 200);
+  });
+
+  it("have no owner if there is no process", () => {
+    const regions = regionsOf(cube(256), bricked(256, 32));
+    for (const usable of [[], [false, false]]) expect(new Set(ownersOf(regions, usable, ""))).toEqual(new Set([255]));
   });
 });

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { readCluster } from "../../src/cluster/keys.js";
 import { loadConfig } from "../../src/config.js";
+import { natsOptions } from "../../src/nats.js";
 
 const DEPLOY = fileURLToPath(new URL("../../deploy", import.meta.url));
 const read = (path: string): string => readFileSync(join(DEPLOY, path), "utf8");
@@ -40,8 +40,6 @@ interface Manifest {
   readonly metadata: { readonly name: string };
   readonly spec?: {
     readonly selector?: Record<string, unknown>;
-    readonly serviceName?: string;
-    readonly replicas?: number;
     readonly ports?: readonly { name: string; port: number; targetPort?: string }[];
     readonly template?: {
       readonly metadata: { readonly labels: Record<string, string> };
@@ -95,8 +93,7 @@ describe("Kubernetes manifests", () => {
     expect(manifests.map(({ kind, metadata, apiVersion }) => `${apiVersion} ${kind} ${metadata.name}`)).toEqual([
       "v1 Namespace fieldprobe",
       "v1 Service fieldprobe",
-      "v1 Service peers",
-      "apps/v1 StatefulSet fieldprobe",
+      "apps/v1 Deployment fieldprobe",
       "networking.k8s.io/v1 NetworkPolicy fieldprobe",
       "policy/v1 PodDisruptionBudget fieldprobe",
     ]);
@@ -110,8 +107,6 @@ describe("Kubernetes manifests", () => {
       expect(target).toBeDefined();
       for (const { name, targetPort } of spec.ports ?? [])
         expect(target?.container.ports?.map((port) => port.name)).toContain(targetPort ?? name);
-      if (spec.serviceName !== undefined)
-        expect(manifests.map(({ metadata }) => metadata.name)).toContain(spec.serviceName);
     }
   });
 
@@ -140,10 +135,9 @@ describe("Kubernetes manifests", () => {
     "$name has settings that the service takes, and time to drain",
     ({ container, terminationGracePeriodSeconds }) => {
       const config = loadConfig({}, settingsOf(container.env.map(({ name, value }) => [name, value ?? ""] as const)));
-      const set = manifests.find(({ kind }) => kind === "StatefulSet")?.spec;
-      const names = Array.from({ length: set?.replicas ?? 0 }, (_, i) => `fieldprobe-${i}.${set?.serviceName}:9080`);
-      expect(config.cluster.peers).toEqual(names);
-      expect(config.cluster.listen).toBe("0.0.0.0:9080");
+      // What deploy/nats/values.yaml gives the chart: three servers behind one name, TLS, and credentials.
+      expect(config.nats.servers).toEqual(["tls://nats.fieldprobe:4222"]);
+      expect(() => natsOptions(config.nats)).toThrow(/NATS_CREDENTIALS: .*no such file/);
       expect(terminationGracePeriodSeconds).toBeGreaterThan(config.limits["shutdown.graceMs"] / 1000 + 5);
     },
   );
@@ -166,11 +160,10 @@ describe("compose.yaml", () => {
   it.each(["one", "two"])("%s has settings that the service takes and files that it mounts", (name) => {
     const { environment, volumes, stop_grace_period } = services[name] as (typeof services)[string];
     const config = loadConfig({}, settingsOf(Object.entries(environment)));
-    expect(config.cluster.peers).toContain(`${name}:9080`);
-    // Without its keys this would be refused before they are read.
-    expect(() => readCluster(config.cluster)).toThrow(/PEER_CERT: .*no such file/);
+    expect(config.nats.servers).toEqual(["tls://nats:4222"]);
+    expect(Object.keys(services)).toContain("nats");
     const mounted = volumes.map((volume) => volume.replace(/:ro$/, "").split(":").at(-1) as string);
-    for (const file of [config.cluster.cert, config.cluster.key, config.cluster.ca, config.tokens, config.data[0]])
+    for (const file of [config.nats.credentials, config.nats.ca, config.tokens, config.data[0]])
       expect(mounted.some((path) => file === path || file?.startsWith(`${path}/`))).toBe(true);
     expect(Number.parseInt(stop_grace_period ?? "", 10)).toBeGreaterThan(config.limits["shutdown.graceMs"] / 1000);
   });
@@ -181,7 +174,7 @@ describe("compose.yaml", () => {
 
   it("has the balancer ask the processes that there are", () => {
     const servers = [...read("haproxy.cfg").matchAll(/^ {4}server (\S+) (\S+):8080$/gm)].map(([, , host]) => host);
-    expect(Object.keys(services)).toEqual(["balancer", ...servers]);
+    expect(Object.keys(services)).toEqual(["nats", "balancer", ...servers]);
   });
 });
 

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { freeAddresses } from "../../bench/free-addresses.js";
 import { checkCommand } from "../../src/cli/commands/check.js";
 import { convertCommand } from "../../src/cli/commands/convert.js";
 import { cutoutCommand } from "../../src/cli/commands/cutout.js";
@@ -17,6 +16,7 @@ import { openEngine } from "../../src/engine/main/engine.js";
 import type { RunningService } from "../../src/main.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
 import { writeHdf5 } from "../support/cubes.js";
+import { NO_NATS, useNatsServers } from "../support/nats.js";
 import { QUESTIONABLE } from "../support/questionable-files.js";
 import { runQuery } from "../support/run-query.js";
 import { scratchFolder } from "../support/scratch.js";
@@ -29,6 +29,7 @@ const POINTS = join(OUT, "points.csv");
 const NONE = { spatialInterpolation: "None", temporalInterpolation: "None" } as const;
 const pathOf = (name: string) => join(SCRATCH, `${name}.h5`);
 
+const startNats = useNatsServers();
 let service: RunningService;
 /** Two processes of a cluster, but for the processes. */
 const engines: Engine[] = [];
@@ -37,12 +38,11 @@ beforeAll(async () => {
   writeFileSync(POINTS, "1,1,1\n");
   for (const { name, write } of QUESTIONABLE) await writeHdf5(pathOf(name), write);
   service = await serveTestData([SCRATCH]);
-  const peers = await freeAddresses(2);
-  for (const PEER_LISTEN of peers) {
-    const config = loadConfig({ DATA: SCRATCH, WORKERS: "1", PEERS: peers.join(","), PEER_LISTEN }, {});
+  const servers = NO_NATS === null ? { NATS: (await startNats()).url } : {};
+  for (let i = 0; i < 2; i++) {
+    const config = loadConfig({ DATA: SCRATCH, WORKERS: "1", ...servers }, {});
     const cluster = new Cluster(config, pino({ level: "silent" }));
     engines.push(await openEngine(config, pino({ level: "silent" }), undefined, cluster));
-    await cluster.listen();
   }
 });
 afterAll(async () => {

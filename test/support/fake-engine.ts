@@ -97,6 +97,7 @@ export class FakeEngine implements Engine {
       cacheMisses: 0,
       cacheBytes: 0,
       peers: [],
+      unverified: null,
       stores: [],
       storeCache: null,
       pieces: null,

@@ -1,14 +1,14 @@
 /** `fieldprobe check` verifies descriptors, files, checksums and values of everything below a folder. */
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { Command } from "commander";
 import { LIMITS, readConfig } from "../../config.js";
 import { DataError } from "../../errors.js";
 import { openDataset } from "../../storage/bricks/brick-reader.js";
-import { keepFindings } from "../../storage/catalog/check-record.js";
+import { keepCheck } from "../../storage/catalog/check-record.js";
 import { digestIn, MANIFEST_NAME, readManifest } from "../../storage/catalog/manifest.js";
 import { scanFolders } from "../../storage/catalog/scan-folders.js";
-import { type Dataset, type FieldName, fieldNames } from "../../storage/file/dataset.js";
+import { type Dataset, type FieldName, type FileStamp, fieldNames } from "../../storage/file/dataset.js";
 import { DESCRIPTOR_NAME } from "../../storage/file/folder-names.js";
 import { type FrameStatistics, frameStatistics } from "../../storage/tools/frame-statistics.js";
 import { outliersIn, repeatedFrames } from "../../storage/tools/outliers.js";
@@ -40,31 +40,37 @@ async function checkDataset(dataset: Dataset): Promise<number> {
   for (const warning of dataset.warnings) print(`  warning: ${warning}`);
   const sums = await checkSums(dataset);
   const { faults, findings } = await checkValues(dataset);
-  keep(dataset, sums === 0 ? findings : ["checksums that differ", ...findings]);
-  return sums + faults;
+  keep(dataset, sums.faults === 0 ? findings : ["checksums that differ", ...findings], sums.manifest);
+  return sums.faults + faults;
 }
 
-/** Keeps the findings for the log of a service; a state folder that cannot be written keeps nothing. */
-function keep(dataset: Dataset, findings: readonly string[]): void {
+/** Keeps the outcome for a service; a state folder that cannot be written keeps nothing. */
+function keep(dataset: Dataset, findings: readonly string[], manifest: string | null): void {
   try {
-    keepFindings(readConfig().config.state, dataset, findings, new Date());
+    keepCheck(readConfig().config.state, dataset, findings, manifest);
   } catch (error) {
     if (!(error instanceof Error && "syscall" in error)) throw error;
   }
 }
 
-/** Compares files with the checksums of their manifest. @returns the number of faults */
-async function checkSums({ location, name }: Dataset): Promise<number> {
+/** The number of faults, and the text of the manifest that all files of the dataset agree with, if there is one. */
+interface ComparedSums {
+  readonly faults: number;
+  readonly manifest: string | null;
+}
+
+/** Compares files with the checksums of their manifest. */
+async function checkSums({ location, name, files }: Dataset): Promise<ComparedSums> {
   // A converted store has a manifest of its objects.
   const folder = location.endsWith(DESCRIPTOR_NAME) ? dirname(location) : location;
   const found = hasHdf5Name(folder) || isReferences(folder) ? null : readManifest(folder, MANIFEST_BYTES);
   if (found !== null && "problems" in found) {
     for (const problem of found.problems) print(`  ${problem}`);
-    return found.problems.length;
+    return { faults: found.problems.length, manifest: null };
   }
   if (found === null) {
     print("  checksums: none, there is no manifest.json (fieldprobe convert writes one)");
-    return 0;
+    return { faults: 0, manifest: null };
   }
   const entries = Object.entries(found.manifest.files);
   const progress = progressOf(`${name} checksums`);
@@ -82,7 +88,11 @@ async function checkSums({ location, name }: Dataset): Promise<number> {
     progress.stop();
   }
   print(`  checksums: ${entries.length - faults} of ${entries.length} files as ${MANIFEST_NAME} says`);
-  return faults;
+  const compared = entries.map(([file]) => join(folder, file));
+  const described = [MANIFEST_NAME, DESCRIPTOR_NAME].map((file) => join(folder, file));
+  const isCompared = ({ path }: FileStamp): boolean =>
+    described.includes(path) || compared.some((file) => file === path || file.startsWith(`${path}/`));
+  return { faults, manifest: faults === 0 && files.every(isCompared) ? found.text : null };
 }
 
 /** The number of faults, and their descriptions. */

@@ -1,57 +1,69 @@
 /** `fieldprobe cluster` asks the processes of a cluster for their state. */
-import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { Command } from "commander";
-import { pino } from "pino";
-import { readCluster } from "../../cluster/keys.js";
-import { Peers } from "../../cluster/peers.js";
-import type { PeerReport } from "../../cluster/piece.js";
-import { digestBuild } from "../../engine/contract/build-digest.js";
-import { reasonOf } from "../../system-error.js";
-import { MisuseError } from "../input/arguments.js";
+import { type Announcement, greet, listenToMembers } from "../../cluster/members.js";
+import { natsOptions, openNats, writeNkey } from "../../nats.js";
+import { MisuseError, pathArgument } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";
 
-const ANSWER_MS = 2_000;
+/** Time in which processes answer. */
+const ANSWER_MS = 1_500;
 const MIB = 1024 * 1024;
+/** Datasets that are named in a line. */
+const NAMED = 5;
 
 export function clusterCommand(): Command {
   const command = new Command("cluster");
   command.addCommand(statusCommand());
+  command
+    .command("key")
+    .description("make an NKEY by which processes prove to NATS servers who they are; print its public part")
+    .argument("<file>", "file for its seed, which only its owner may read", pathArgument)
+    .action((file: string) => void process.stdout.write(`${writeNkey(file)}\n`));
   return command;
 }
 
 function statusCommand(): Command {
   const command = new Command("status").description(
-    "list the processes of a cluster: version, load, cache; fails unless all answer and run the same code",
+    "list the processes of a cluster, and which datasets they share; fails unless they can share all that they have in common",
   );
-  return addSettings(command, ["PEERS", "PEER_CERT", "PEER_KEY", "PEER_CA"]).action(async () => {
-    const config = configOf(command);
-    if (config.cluster.peers === null) throw new MisuseError("cluster status needs --peers");
-    const { keys, names } = readCluster(config.cluster);
-    const self = { id: randomUUID(), build: digestBuild() };
-    const peers = new Peers(names, keys, self, pino({ level: "silent" }));
-    const heard = await Promise.all(
-      peers.list.map(async (peer): Promise<[string, PeerReport | string]> => {
-        const answer = peers.statusOf(peer, AbortSignal.timeout(ANSWER_MS)).catch((error: unknown) => reasonOf(error));
-        return [peer.name, await answer];
-      }),
-    );
-    peers.close();
-    process.stdout.write(statusTable(heard));
-    const builds = new Set(heard.map(([, status]) => (typeof status === "string" ? null : status.build)));
-    if (builds.size > 1 || builds.has(null)) throw new Error("not all processes answer and run the same code");
+  return addSettings(command, ["NATS", "NATS_CREDENTIALS", "NATS_CA", "NATS_CERT", "NATS_KEY"]).action(async () => {
+    const options = natsOptions(configOf(command).nats);
+    if (options === null) throw new MisuseError("cluster status needs --nats");
+    const connection = await openNats(options);
+    const heard = new Map<string, Announcement>();
+    listenToMembers(connection, (said) => {
+      if (said.generations !== null && said.state !== "gone") heard.set(said.id, said);
+      if (said.state === "gone") heard.delete(said.id);
+    });
+    greet(connection);
+    await delay(ANSWER_MS);
+    await connection.close();
+    const processes = [...heard.values()].sort((one, other) => (one.rank ?? 1000) - (other.rank ?? 1000));
+    process.stdout.write(statusTable(processes));
+    const { lines, problems } = comparison(processes);
+    for (const line of [...lines, ...problems]) process.stdout.write(`${line}\n`);
+    if (problems.length > 0) throw new Error(problems[0]);
   });
 }
 
 /** Prints one line per process, with padded columns. */
-export function statusTable(heard: readonly (readonly [string, PeerReport | string])[]): string {
-  const rows = heard.map(([name, status]) => {
-    if (typeof status === "string") return [name, `lost: ${status}`];
-    const { version, build, draining, running, threads, queued, cache, datasets } = status;
+export function statusTable(processes: readonly Announcement[]): string {
+  const rows = processes.map(({ name, rank, state, version, build, running, threads, queued, cache, datasets }) => {
     const used = `${Math.round(cache.used / MIB)}/${Math.round(cache.bytes / MIB)}`;
-    const state = draining ? "draining" : "ready";
-    return [name, state, `${version} ${build.slice(0, 8)}`, `${running}/${threads}`, `${queued}`, used, `${datasets}`];
+    const place = rank === null ? "-" : `${rank}`;
+    return [
+      name,
+      place,
+      state,
+      `${version} ${build.slice(0, 8)}`,
+      `${running}/${threads}`,
+      `${queued}`,
+      used,
+      `${datasets}`,
+    ];
   });
-  const head = ["peer", "state", "version", "busy", "queued", "cache MiB", "datasets"];
+  const head = ["process", "rank", "state", "version", "busy", "queued", "cache MiB", "datasets"];
   const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i]?.length ?? 0)));
   const line = (row: readonly string[]): string =>
     `${row
@@ -59,4 +71,43 @@ export function statusTable(heard: readonly (readonly [string, PeerReport | stri
       .join("  ")
       .trimEnd()}\n`;
   return [head, ...rows].map(line).join("");
+}
+
+function named(names: readonly string[]): string {
+  return names.length > NAMED
+    ? `${names.slice(0, NAMED).join(", ")} and ${names.length - NAMED} more`
+    : names.join(", ");
+}
+
+/** Says who shares what with whom, and what keeps processes from sharing. */
+export function comparison(processes: readonly Announcement[]): { lines: string[]; problems: string[] } {
+  if (processes.length === 0) return { lines: [], problems: ["no process answers"] };
+  const holders = new Map<string, Map<string, string[]>>();
+  for (const { name, generations } of processes)
+    for (const [dataset, generation] of Object.entries(generations ?? {})) {
+      const copies = holders.get(dataset) ?? new Map<string, string[]>();
+      holders.set(dataset, copies.set(generation, [...(copies.get(generation) ?? []), name]));
+    }
+  const shared = new Map<string, string[]>();
+  const problems: string[] = [];
+  for (const [dataset, copies] of holders) {
+    const all = [...copies.values()];
+    for (const names of all.filter(({ length }) => length > 1 || copies.size === 1))
+      shared.set(named(names), [...(shared.get(named(names)) ?? []), dataset]);
+    if (copies.size > 1)
+      problems.push(`${dataset} is not the same everywhere: ${all.map((names) => named(names)).join(" | ")}`);
+  }
+  if (new Set(processes.map(({ build }) => build)).size > 1)
+    problems.unshift("not all processes run the same code with the same libraries");
+  const asked = processes.reduce((sum, { pieces }) => sum + pieces.asked, 0);
+  const refused = processes.reduce((sum, { pieces }) => sum + pieces.refused, 0);
+  if (asked > 0 && refused >= asked) problems.push(`all ${asked} pieces of queries were refused`);
+  const lines = [...shared].map(([names, datasets]) => `shared by ${names}: ${named(datasets)}`);
+  for (const { name, unverified, datasets, generations } of processes) {
+    const missing = datasets - Object.keys(generations ?? {}).length;
+    if (missing > 0) lines.push(`${name} has not compared ${missing} of its datasets yet`);
+    if (unverified && unverified.length > 0)
+      lines.push(`unverified copy on ${name}: ${named(unverified)} (fieldprobe check compares all bytes)`);
+  }
+  return { lines, problems };
 }

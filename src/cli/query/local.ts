@@ -20,7 +20,7 @@ import { claimText } from "../../storage/file/dataset.js";
 import { type DatasetLabels, explain, type FlagQuery, NO_LABELS, type OnProgress, type QueryAnswer } from "./answer.js";
 
 /** Settings of a public service or a cluster, which do not apply to a query of this process. */
-const PUBLIC = /^FIELDPROBE_(HOST|PORT|TOKENS?|ANONYMOUS|TLS|BASE_URL|HTTP|EVENTS|PEERS?)(_|$)/;
+const PUBLIC = /^FIELDPROBE_(HOST|PORT|TOKENS?|ANONYMOUS|TLS|BASE_URL|HTTP|EVENTS|NATS)(_|$)/;
 /** Most points of one evaluation. */
 const PART_POINTS = 100_000;
 /** Fewest points for which a second worker thread is worth its start. */

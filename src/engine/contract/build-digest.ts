@@ -1,8 +1,9 @@
 /**
  * Computes a digest of the code that computes, by which processes and files show whether they come from the same code.
  */
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { version } from "../../version.js";
@@ -14,14 +15,34 @@ export const COMPUTING: readonly string[] = ["kernels", "analysis", "engine", "s
 /** The same, and the bundle that processes run if it is there. */
 const RUNNING = [...COMPUTING, "bundle"];
 
+/** Packages whose code or tables values go through on their way from a file. */
+const LIBRARIES = ["h5wasm", "h5wasm-plugins", "numcodecs", "zarrita", "fflate", "fft.js"];
+const CODE = /\.(c?js|mjs|wasm|so)$/;
+
+/** The digest of all that runs: that of the code, its libraries, and the lock file of a checkout. */
+export function digestProgram(): string {
+  const hash = createHash("sha256").update(digestBuild());
+  const root = join(BUILT, "..");
+  const lock = join(root, "package-lock.json");
+  if (existsSync(lock)) hash.update(readFileSync(lock));
+  const places = createRequire(join(root, "package.json")).resolve.paths("fieldprobe") ?? [];
+  for (const name of LIBRARIES) {
+    const found = places.map((place) => join(place, name)).find((place) => existsSync(place));
+    if (found !== undefined) addFiles(hash, name, found);
+  }
+  return hash.digest("hex");
+}
+
+/** Adds the names and bytes of files of code. */
+function addFiles(hash: Hash, name: string, folder: string): void {
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  for (const one of names.filter((one) => CODE.test(one)).sort())
+    hash.update(`${name}/${one}\n`).update(readFileSync(join(folder, one)));
+}
+
 /** The digest of the code that computes: version, platform and every compiled file that values depend on. */
 export function digestBuild(rooms: readonly string[] = RUNNING, folder: string = BUILT): string {
   const hash = createHash("sha256").update(JSON.stringify([version, process.version, process.arch]));
-  for (const room of rooms) {
-    if (!existsSync(join(folder, room))) continue;
-    const names = readdirSync(join(folder, room), { recursive: true, encoding: "utf8" });
-    for (const name of names.filter((one) => /\.(js|wasm)$/.test(one)).sort())
-      hash.update(`${room}/${name}\n`).update(readFileSync(join(folder, room, name)));
-  }
+  for (const room of rooms) if (existsSync(join(folder, room))) addFiles(hash, room, join(folder, room));
   return hash.digest("hex");
 }

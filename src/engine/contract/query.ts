@@ -217,10 +217,14 @@ export function joinedValues({ values, items, components }: Result): Float32Arra
 
 /** A peer as this process sees it. */
 export interface PeerStatus {
-  /** Its address. */
+  /** Its machine and process. */
   readonly name: string;
-  /** Whether it takes pieces: it answers, is not draining, and runs the same code. */
+  /** Whether it takes pieces: it is heard, is not draining, and runs the same code on some of the same data. */
   readonly usable: boolean;
+  /** Datasets of which it holds the same bytes. */
+  readonly shared: number;
+  /** Datasets that it has too, with other bytes. */
+  readonly differing: number;
   /** Pieces that it has been asked for and has not answered. */
   readonly outstanding: number;
 }
@@ -233,7 +237,7 @@ export interface PieceCounts {
   readonly asked: number;
   /** Of these: given to others because the peer did not answer, or not this. */
   readonly refused: number;
-  /** Of these: given to others too because the answer was late. */
+  /** Of these: given to others too because the peer made no progress. */
   readonly late: number;
   /** Evaluated for peers. */
   readonly answered: number;
@@ -278,6 +282,8 @@ export interface EngineStatus {
   readonly peers: readonly PeerStatus[];
   /** Null without a cluster. */
   readonly pieces: PieceCounts | null;
+  /** Datasets of which not all bytes are known to be those of the peers; null without a cluster. */
+  readonly unverified: number | null;
 }
 
 /** Options of running a query. */

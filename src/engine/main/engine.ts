@@ -182,7 +182,7 @@ class FieldEngine implements Engine {
       cacheBytes: bytesUsed,
       stores: carrier.stores(),
       storeCache: carrier.storeCache(),
-      ...(this.#sharing?.status() ?? { peers: [], pieces: null }),
+      ...(this.#sharing?.status() ?? { peers: [], pieces: null, unverified: null }),
     };
   }
 
@@ -206,7 +206,6 @@ class FieldEngine implements Engine {
   }
 
   reload(): Promise<void> {
-    this.#sharing?.reload();
     return this.#catalog.reload();
   }
 
@@ -215,7 +214,7 @@ class FieldEngine implements Engine {
     this.#catalog.close();
     const [finished] = await Promise.all([this.#running.drain(graceMs), this.#sharing?.drain(graceMs)]);
     for (const { execution } of this.#running) execution.abort();
-    this.#sharing?.close();
+    await this.#sharing?.close();
     await this.#carrier.close();
     return finished;
   }

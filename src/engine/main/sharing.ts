@@ -44,12 +44,10 @@ export interface Sharing {
   search(checked: CheckedQuery, control: SharingControl): Promise<readonly Float32Array[]>;
   /** Copies a box of a cutout into `out`: [z][y][x][component]. */
   cutout(checked: CheckedQuery, box: RegionBox, out: Float32Array, control: SharingControl): Promise<void>;
-  status(): { readonly peers: readonly PeerStatus[]; readonly pieces: PieceCounts };
+  status(): { readonly peers: readonly PeerStatus[]; readonly pieces: PieceCounts; readonly unverified: number };
   regions(): RegionCounts;
-  /** Reads keys and the list of peers again. */
-  reload(): void;
   /** Takes no more pieces of others; resolves once those taken are answered or the time is over. */
   drain(graceMs: number): Promise<void>;
-  /** Ends all connections. */
-  close(): void;
+  /** Leaves the cluster. */
+  close(): Promise<void>;
 }

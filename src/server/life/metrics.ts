@@ -238,6 +238,24 @@ function peerFigures(engine: Engine, registers: Registry[]): void {
   );
   figure(
     registers,
+    "peer_datasets",
+    "Datasets that a peer has too: shared (the same bytes), differing (others, so nothing is shared).",
+    ["peer", "kind"],
+    () =>
+      engine.status().peers.flatMap(({ name, shared, differing }): MetricSample[] => [
+        [[name, "shared"], shared],
+        [[name, "differing"], differing],
+      ]),
+  );
+  figure(
+    registers,
+    "unverified_copies",
+    "Datasets of a cluster of which samples were compared, not all bytes.",
+    [],
+    () => [engine.status().unverified ?? []].flat().map((count): MetricSample => [[], count]),
+  );
+  figure(
+    registers,
     "peer_pieces",
     "Pieces that a peer has been asked for and has not answered.",
     ["peer"],

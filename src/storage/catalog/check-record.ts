@@ -1,6 +1,9 @@
-/** Keeps the last findings of `check` in the state folder, so that a service that serves the dataset can log them. */
+/**
+ * Keeps what the last `check` found, and which checksums it compared, in the state folder of the service that serves
+ * the dataset.
+ */
 import { createHash } from "node:crypto";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "../../make-folder.js";
 import type { Dataset } from "../file/dataset.js";
@@ -14,6 +17,8 @@ interface CheckRecord {
   readonly version: string;
   readonly at: string;
   readonly findings: readonly string[];
+  /** SHA-256 of the manifest with which all bytes of the files agree; null: they were not compared, or differ. */
+  readonly manifest: string | null;
 }
 
 const digestOf = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex");
@@ -22,25 +27,37 @@ function placeOf(state: string, { files }: Dataset): string {
   return join(state, FOLDER, `${digestOf(files.map(({ path }) => path))}.json`);
 }
 
-/** Keeps the findings of a check; without findings there is nothing to keep. @throws the error of the system */
-export function keepFindings(state: string, dataset: Dataset, findings: readonly string[], now: Date): void {
-  const path = placeOf(state, dataset);
-  if (findings.length === 0) {
-    rmSync(path, { force: true });
-    return;
-  }
+/**
+ * Keeps the outcome of a check.
+ *
+ * @param manifest the text of the manifest whose checksums all files have, or null
+ * @throws the error of the system
+ */
+export function keepCheck(state: string, dataset: Dataset, findings: readonly string[], manifest: string | null): void {
+  const sums = manifest === null ? null : createHash("sha256").update(manifest).digest("hex");
   makeFolder(join(state, FOLDER));
-  const record: CheckRecord = { version: digestOf(dataset.files), at: now.toISOString(), findings };
-  writeFileSync(path, JSON.stringify(record));
+  const record: CheckRecord = {
+    version: digestOf(dataset.files),
+    at: new Date().toISOString(),
+    findings,
+    manifest: sums,
+  };
+  writeFileSync(placeOf(state, dataset), JSON.stringify(record));
 }
 
 /** What the last check of these very files found, in one line; null if it found nothing, or there was none. */
 export function findingsOf(state: string, dataset: Dataset): string | null {
   const record = read(placeOf(state, dataset));
-  if (record?.version !== digestOf(dataset.files)) return null;
+  if (record?.version !== digestOf(dataset.files) || record.findings.length === 0) return null;
   const { at, findings } = record;
   const more = findings.length - LISTED;
   return `check found on ${at}: ${findings.slice(0, LISTED).join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
+}
+
+/** SHA-256 of the manifest with which the bytes of these very files agreed; null if no check has shown that. */
+export function verifiedManifestOf(state: string, dataset: Dataset): string | null {
+  const record = read(placeOf(state, dataset));
+  return record?.version === digestOf(dataset.files) ? (record.manifest ?? null) : null;
 }
 
 /** A record; null if there is none that can be read. */

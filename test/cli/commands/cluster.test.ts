@@ -1,55 +1,89 @@
-/** `fieldprobe cluster` as far as it needs no cluster. */
-import { spawnSync } from "node:child_process";
+/** `fieldprobe cluster status`: its table, what it compares, and the servers that it asks. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { statusTable } from "../../../src/cli/commands/cluster.js";
-import type { PeerReport } from "../../../src/cluster/piece.js";
+import { comparison, statusTable } from "../../../src/cli/commands/cluster.js";
+import type { Announcement } from "../../../src/cluster/members.js";
+import { NO_NATS, useNatsServers } from "../../support/nats.js";
 
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
 const fieldprobe = (...args: string[]) =>
   spawnSync(process.execPath, [BIN, ...args], { encoding: "utf8", env: { PATH: process.env.PATH } });
 
 const MIB = 1024 * 1024;
-const status = (more: Partial<PeerReport> = {}): PeerReport => ({
-  ...{ id: "1", version: "0.1.0", build: "0123456789".padEnd(64, "a"), draining: false },
-  ...{
-    threads: 16,
-    running: 12,
-    progress: 9,
-    queued: 3,
-    cache: { bytes: 1000 * MIB, used: 250 * MIB, read: 7 },
-    datasets: 2,
-  },
+const [SAME, OTHER] = ["a".repeat(32), "b".repeat(32)] as const;
+const said = (name: string, more: Partial<Announcement> = {}): Announcement => ({
+  ...{ id: "0".repeat(16), name, since: 1, rank: 0, state: "ready", version: "0.1.0", build: "0123456789abcdef" },
+  ...{ revision: 1, generations: { cube: SAME, flow: SAME }, unverified: [] },
+  ...{ cores: 16, threads: 16, running: 12, queued: 3, datasets: 2, progress: 9 },
+  cache: { bytes: 1000 * MIB, used: 250 * MIB, read: 7 },
+  pieces: { own: 1, asked: 10, refused: 0, late: 0, answered: 10 },
   ...more,
 });
 
 describe("cluster status", () => {
   it("has a line for each process", () => {
-    const lines = statusTable([
-      ["a:9080", status()],
-      ["b:9080", status({ draining: true })],
-      ["c:9080", "connection refused"],
-    ]).split("\n");
+    const lines = statusTable([said("a/1"), said("node-b/22", { state: "draining", rank: null })]).split("\n");
     expect(lines).toEqual([
-      "peer    state                     version         busy   queued  cache MiB  datasets",
-      "a:9080  ready                     0.1.0 01234567  12/16  3       250/1000   2",
-      "b:9080  draining                  0.1.0 01234567  12/16  3       250/1000   2",
-      "c:9080  lost: connection refused",
+      "process    rank  state     version         busy   queued  cache MiB  datasets",
+      "a/1        0     ready     0.1.0 01234567  12/16  3       250/1000   2",
+      "node-b/22  -     draining  0.1.0 01234567  12/16  3       250/1000   2",
       "",
     ]);
   });
 
-  it("needs peers, fails where one does not answer, and wants keys beyond this machine", () => {
+  it("says who shares what with whom, and which copies are unverified", () => {
+    const others = said("b/2", { generations: { cube: SAME }, unverified: ["cube"] });
+    expect(comparison([said("a/1"), others])).toEqual({
+      lines: [
+        "shared by a/1, b/2: cube",
+        "shared by a/1: flow",
+        "b/2 has not compared 1 of its datasets yet",
+        "unverified copy on b/2: cube (fieldprobe check compares all bytes)",
+      ],
+      problems: [],
+    });
+  });
+
+  it("fails for other bytes, other code, pieces that are all refused, and if no process answers", () => {
+    const problemsOf = (...all: Announcement[]) => comparison(all).problems;
+    expect(problemsOf(said("a/1"), said("b/2", { generations: { cube: OTHER, flow: SAME } }))).toEqual([
+      "cube is not the same everywhere: a/1 | b/2",
+    ]);
+    expect(problemsOf(said("a/1"), said("b/2", { build: "other" }))).toEqual([
+      "not all processes run the same code with the same libraries",
+    ]);
+    const pieces = { own: 0, asked: 4, refused: 4, late: 0, answered: 0 };
+    expect(problemsOf(said("a/1", { pieces }), said("b/2", { pieces }))).toEqual([
+      "all 8 pieces of queries were refused",
+    ]);
+    expect(problemsOf()).toEqual(["no process answers"]);
+  });
+
+  it("needs servers that it can reach", () => {
     expect(fieldprobe("cluster", "status")).toMatchObject({
       status: 2,
-      stderr: "fieldprobe: cluster status needs --peers\n",
+      stderr: "fieldprobe: cluster status needs --nats\n",
     });
-    const lost = fieldprobe("cluster", "status", "--peers", "127.0.0.1:1");
-    expect(lost.status).toBe(1);
-    expect(lost.stdout).toMatch(/^127\.0\.0\.1:1 {2}lost: /m);
-    const open = fieldprobe("cluster", "status", "--peers", "10.0.0.1:9080");
-    expect(open.status).toBe(2);
-    expect(open.stderr).toMatch(/10\.0\.0\.1:9080 is not a loopback address.*FIELDPROBE_PEER_CERT/);
-    expect(fieldprobe("cluster", "status", "--peers", "here").stderr).toMatch(/here is neither an address like/);
+    const lost = fieldprobe("cluster", "status", "--nats", "127.0.0.1:1");
+    expect([lost.status, lost.stderr]).toEqual([1, "fieldprobe: NATS (127.0.0.1:1): connection refused\n"]);
+    const wrong = fieldprobe("cluster", "status", "--nats", "http://here");
+    expect([wrong.status, wrong.stderr]).toEqual([
+      2,
+      "fieldprobe: configuration: FIELDPROBE_NATS: here is not an address like nats://10.0.0.1:4222\n",
+    ]);
+  });
+
+  describe.skipIf(NO_NATS)("beside a NATS server", () => {
+    const startNats = useNatsServers();
+
+    it("fails as long as there is no process", { timeout: 30_000 }, async () => {
+      const { url } = await startNats();
+      const child = spawn(process.execPath, [BIN, "cluster", "status", "--nats", url], { stdio: "pipe" });
+      const text = once(child.stdout, "data");
+      expect(await once(child, "exit")).toEqual([1, null]);
+      expect(String(await text)).toContain("process  rank  state");
+    });
   });
 });

@@ -143,7 +143,7 @@ describe("fieldprobe query", () => {
       fieldprobe([...inertial, ...options], "1,2,3\n", {
         FIELDPROBE_QUERY_PARTICLE_STEPS: "1",
         FIELDPROBE_TOKENS: "none",
-        FIELDPROBE_PEERS: "elsewhere:1",
+        FIELDPROBE_NATS: "elsewhere:1",
       }),
     ]);
     expect([with0.code, without.code]).toEqual([0, 0]);

@@ -2,10 +2,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freeAddresses } from "../../../bench/free-addresses.js";
 import type { Engine, Query } from "../../../src/engine/contract/query.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { channelPoints, writeChannel } from "../../support/channel.js";
+import { NO_NATS, useNatsServers } from "../../support/nats.js";
 import { generator } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { answerOf, everyOperation, randomPoints } from "./queries.js";
@@ -14,9 +14,10 @@ import { openAlone, openMember, type Running, type Setup, SHIPPED, startPeer, us
 /** Small caches, so that even one point is asked of the owner of its region. */
 const SMALL = 8;
 
-describe("a cluster answers as one process does", () => {
+describe.skipIf(NO_NATS)("a cluster answers as one process does", () => {
   const folder = scratchFolder();
   const processes: Running[] = [];
+  const startNats = useNatsServers();
   let alone: Engine;
   let member: Engine;
   let setup: Setup;
@@ -29,9 +30,9 @@ describe("a cluster answers as one process does", () => {
     }
     mkdirSync(join(folder, "channel"));
     await writeChannel(join(folder, "channel"));
-    setup = { peers: await freeAddresses(4), data: [folder, SHIPPED], cacheMiB: SMALL };
+    setup = { nats: (await startNats()).url, data: [folder, SHIPPED], cacheMiB: SMALL };
     alone = await openAlone(setup);
-    member = await openMember(setup.peers[0] as string, setup);
+    member = await openMember(setup);
   }, 120_000);
   afterAll(async () => {
     await member?.close(1000);
@@ -49,8 +50,8 @@ describe("a cluster answers as one process does", () => {
       throw new Error(`other bytes: ${found.subarray(0, 100)}, not ${expected.subarray(0, 100)}`);
   };
 
-  it.each([2, 4])("of %i processes: every operation", { timeout: 600_000 }, async (count) => {
-    for (let i = processes.length + 1; i < count; i++) processes.push(await startPeer(setup.peers[i] as string, setup));
+  it.each([2, 4, 8])("of %i processes: every operation", { timeout: 600_000 }, async (count) => {
+    for (let i = processes.length + 1; i < count; i++) processes.push(await startPeer(setup));
     await usable(member, count - 1);
     const asked = member.status().pieces?.asked ?? 0;
     let queries = 0;
@@ -73,10 +74,10 @@ describe("a cluster answers as one process does", () => {
   });
 
   it("divides data that every process can cache when there is much to do", { timeout: 120_000 }, async () => {
-    const large = { ...setup, peers: await freeAddresses(2), cacheMiB: 512 };
-    const other = await startPeer(large.peers[0] as string, large);
+    const large = { ...setup, nats: (await startNats()).url, cacheMiB: 512 };
+    const other = await startPeer(large);
     processes.push(other);
-    const one = await openMember(large.peers[1] as string, large);
+    const one = await openMember(large);
     try {
       await usable(one, 1);
       const query = { operation: "GetVelocity", dataset: "mhd", time: 0.1, spatialInterpolation: "Lag8" } as const;

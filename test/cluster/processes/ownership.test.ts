@@ -2,9 +2,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freeAddresses } from "../../../bench/free-addresses.js";
 import type { Engine, Query } from "../../../src/engine/contract/query.js";
 import { writeCube } from "../../../tools/generate/cube.js";
+import { NO_NATS, useNatsServers } from "../../support/nats.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { answerOf, randomPoints } from "./queries.js";
 import { openMember, type Setup, usable } from "./support.js";
@@ -18,8 +18,9 @@ const QUERY = {
 /** Regions of 64 nodes along the edges of 128: eight, two for each of four processes. */
 const REGIONS = 8;
 
-describe("regions of a dataset larger than one cache", () => {
+describe.skipIf(NO_NATS)("regions of a dataset larger than one cache", () => {
   const folder = scratchFolder();
+  const startNats = useNatsServers();
   const points = randomPoints(40_000, 3);
   let setup: Setup;
   let members: Engine[];
@@ -28,8 +29,8 @@ describe("regions of a dataset larger than one cache", () => {
     mkdirSync(join(folder, "cube"));
     const cube = { kind: "random", nodes: [128, 128, 128], steps: 1, chunk: [16, 16, 16], filter: "none" } as const;
     await writeCube({ ...cube, seed: 5, name: "cube", folder: join(folder, "cube") }, () => {});
-    setup = { peers: await freeAddresses(4), data: [folder], cacheMiB: 14 };
-    members = await Promise.all(setup.peers.map((address) => openMember(address, setup)));
+    setup = { nats: (await startNats()).url, data: [folder], cacheMiB: 14 };
+    members = await Promise.all([0, 1, 2, 3].map(() => openMember(setup)));
     for (const member of members) await usable(member, 3);
   }, 60_000);
   afterAll(async () => {

@@ -2,7 +2,6 @@
 import { copyFileSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freeAddresses } from "../../../bench/free-addresses.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { type Running, startPeer } from "./support.js";
@@ -36,10 +35,9 @@ describe("a process with data on a slow file system", () => {
     await writeCube({ ...cube, seed: 5, name: "cube", folder: join(fast, "cube") }, () => {});
     for (let i = 0; i < FILES; i++) copyFileSync(join(fast, "cube/cube.h5"), join(slow, `other${i}.h5`));
     writeFileSync(join(folder, "slow-calls.mjs"), SLOW_CALLS);
-    const [address] = (await freeAddresses(1)) as [string];
     const options = `${process.env.NODE_OPTIONS ?? ""} --import ${join(folder, "slow-calls.mjs")}`;
-    const setup = { peers: [address], data: [fast, slow], cacheMiB: 64 };
-    running = await startPeer(address, setup, undefined, { NODE_OPTIONS: options });
+    const setup = { data: [fast, slow], cacheMiB: 64 };
+    running = await startPeer(setup, undefined, { NODE_OPTIONS: options });
   }, 120_000);
   afterAll(() => running?.end());
 

@@ -5,7 +5,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freeAddresses } from "../../../bench/free-addresses.js";
 import type { Engine } from "../../../src/engine/contract/query.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
@@ -13,6 +12,7 @@ import { objectTarget } from "../../../src/storage/objects/object-target.js";
 import { convertToZarr } from "../../../src/storage/tools/convert-zarr.js";
 import { STORE_DEFAULTS } from "../../../src/store-settings.js";
 import { writeCube } from "../../../tools/generate/cube.js";
+import { NO_NATS, useNatsServers } from "../../support/nats.js";
 import { useObjectServer } from "../../support/object-server.js";
 import { useS3Bucket } from "../../support/s3-server.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -22,10 +22,11 @@ import { openAlone, openMember, type Running, startPeer, usable } from "./suppor
 const POINTS = randomPoints(20_000, 21);
 
 const folder = scratchFolder();
+const startNats = useNatsServers();
 const server = useObjectServer();
 const bucket = useS3Bucket(join(folder, "s3"));
 
-describe.each([
+describe.skipIf(NO_NATS).each([
   ["a store behind HTTP", () => `${server.url}/cube.zarr`],
   ["a folder in a bucket", () => "s3://cubes/runs"],
 ])("a cluster on %s", (_, address) => {
@@ -67,10 +68,9 @@ describe.each([
   });
 
   it("shares the work, with the bits of one process", { timeout: 60_000 }, async () => {
-    const setup = { peers: await freeAddresses(2), data: [address()], cacheMiB: 2 };
-    const [own, other] = setup.peers as [string, string];
-    peer = await startPeer(other, setup);
-    member = await openMember(own, setup);
+    const setup = { nats: (await startNats()).url, data: [address()], cacheMiB: 2 };
+    peer = await startPeer(setup);
+    member = await openMember(setup);
     await usable(member, 1);
     expect((await answerOf(member, QUERY, POINTS)).equals(expected)).toBe(true);
     expect(member.status().pieces?.refused).toBe(0);

@@ -61,20 +61,16 @@ export async function start(
 
 /** The set-up of the processes of a cluster. */
 export interface Setup {
-  /** Addresses of all of them. */
-  readonly peers: readonly string[];
+  /** Address of their NATS server; absent: a process alone. */
+  readonly nats?: string;
   readonly data?: readonly string[];
   readonly cacheMiB?: number;
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-function settingsOf(
-  listen: string,
-  { peers, data = [], cacheMiB = 128, settings = {} }: Setup,
-): Record<string, string> {
+function settingsOf({ nats, data = [], cacheMiB = 128, settings = {} }: Setup): Record<string, string> {
   return {
-    PEERS: peers.join(","),
-    PEER_LISTEN: listen,
+    ...(nats === undefined ? {} : { NATS: nats }),
     DATA: data.length > 0 ? data.join(delimiter) : SHIPPED,
     WORKERS: "1",
     CACHE_BYTES: String(cacheMiB * 1024 * 1024),
@@ -86,41 +82,37 @@ function settingsOf(
 
 /** A process of a cluster. @param bin another build of the program @param more of its environment */
 export function startPeer(
-  listen: string,
   setup: Setup,
   bin: string = BIN,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Running> {
-  return start([process.execPath, bin, "serve"], /listening on (\S+)/, { ...environment(listen, setup), ...more });
+  return start([process.execPath, bin, "serve"], /listening on (\S+)/, { ...environment(setup), ...more });
 }
 
 /** A process of a cluster that writes to a full disk. */
-export function startWithFullDisk(listen: string, setup: Setup): ChildProcess {
+export function startWithFullDisk(setup: Setup): ChildProcess {
   const full = openSync("/dev/full", "w");
-  const env = { ...process.env, ...environment(listen, setup) };
+  const env = { ...process.env, ...environment(setup) };
   const child = spawn(process.execPath, [BIN, "serve"], { env, stdio: ["ignore", full, full] });
   closeSync(full);
   return child;
 }
 
-function environment(listen: string, setup: Setup): Record<string, string> {
-  const given = Object.entries({ ...settingsOf(listen, setup), PORT: "0" });
+function environment(setup: Setup): Record<string, string> {
+  const given = Object.entries({ ...settingsOf(setup), PORT: "0" });
   return Object.fromEntries(given.map(([name, value]) => [`FIELDPROBE_${name}`, value]));
 }
 
 /** The engine of a member of a cluster in this process. */
-export async function openMember(listen: string, setup: Setup): Promise<Engine> {
-  const config = loadConfig(settingsOf(listen, setup), {});
+export async function openMember(setup: Setup): Promise<Engine> {
+  const config = loadConfig(settingsOf(setup), {});
   const log = pino({ level: "silent" });
-  const cluster = new Cluster(config, log);
-  const engine = await openEngine(config, log, undefined, cluster);
-  await cluster.listen();
-  return engine;
+  return openEngine(config, log, undefined, new Cluster(config, log));
 }
 
-/** Waits until a member has so many usable peers. */
-export async function usable(engine: Engine, count: number): Promise<void> {
-  const found = (): number => engine.status().peers.filter((peer) => peer.usable).length;
+/** Waits until a member has so many usable peers, each of which shares all its datasets. */
+export async function usable(engine: Engine, count: number, shared = engine.datasets().length): Promise<void> {
+  const found = (): number => engine.status().peers.filter((peer) => peer.usable && peer.shared >= shared).length;
   await vi.waitFor(() => expect(found()).toBe(count), { timeout: 20_000, interval: 20 });
 }
 

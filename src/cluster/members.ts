@@ -1,0 +1,340 @@
+/**
+ * `Members` knows the processes of the cluster by what they announce: at their start, every second, and when something
+ * changes. Who has not been heard for three seconds owns nothing.
+ *
+ * Each process takes a rank: the lowest number that no other has. Ranks, not processes, have places among the regions,
+ * so a process that is replaced leaves everything else where it is.
+ */
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import type { NatsConnection } from "@nats-io/transport-node";
+import type { Logger } from "pino";
+import { z } from "zod";
+import type { PeerStatus } from "../engine/contract/query.js";
+import { ROOT } from "../nats.js";
+
+const SUBJECT = `${ROOT}.member`;
+const HELLO = `${ROOT}.hello`;
+const BEAT_MS = 1_000;
+const SILENCE_MS = 3_000;
+/** Time in which others introduce themselves before a process takes a rank, and between two introductions. */
+const MEETING_MS = 300;
+/** Time without progress after which a process with pieces is stuck, and for which it then owns nothing. */
+const STUCK_MS = 3_000;
+const RESTING_MS = 30_000;
+/** Time for which a rank stays empty before the process in the last one takes it. */
+const EMPTY_MS = 60_000;
+/** Most ranks: an owner is stored in a byte. */
+export const MOST_RANKS = 250;
+
+const whole = z.int().min(0);
+const text = z.string().max(256);
+const ANNOUNCEMENT = z.object({
+  /** Identifies a connection of a process; another one after each time it was lost. */
+  id: z.string().regex(/^[0-9a-f]{16}$/),
+  /** Machine and process. */
+  name: text,
+  /** Start of the process, which tells it from others. */
+  since: z.number(),
+  rank: whole.max(MOST_RANKS - 1).nullable(),
+  state: z.enum(["ready", "draining", "gone"]),
+  version: text,
+  /** Digest of what computes. */
+  build: text,
+  /** Changes with `generations`: by dataset the generation; null: as announced before. */
+  revision: whole,
+  generations: z.record(text, z.string().regex(/^[0-9a-f]{32}$/)).nullable(),
+  /** Datasets of which samples were read only. */
+  unverified: z.array(text).nullable(),
+  ...{ cores: whole, threads: whole, running: whole, queued: whole, datasets: whole },
+  /** Grows while the process makes progress. */
+  progress: whole,
+  cache: z.object({ bytes: whole, used: whole, read: whole }),
+  pieces: z.object({ own: whole, asked: whole, refused: whole, late: whole, answered: whole }),
+});
+
+/** What a process says about itself. */
+export type Announcement = z.output<typeof ANNOUNCEMENT>;
+/** The part of it that `Members` does not know by itself. */
+export type Report = Omit<Announcement, "id" | "name" | "since" | "rank" | "state">;
+
+/** Why a process has not answered; another one, or this process, may. */
+export class PeerError extends Error {}
+
+/** A process as this one sees it. */
+export class Peer {
+  said: Announcement;
+  generations: Readonly<Record<string, string>> = {};
+  unverified: readonly string[] = [];
+  /** Pieces that it has been asked for and has not answered. */
+  outstanding = 0;
+  /** Times on the clock of `performance`: of its last announcement and progress, and until it owns nothing. */
+  heardAt = performance.now();
+  progressAt = performance.now();
+  restingUntil = 0;
+  /** Ends what it has been asked for when it is lost. */
+  readonly lost = new AbortController();
+
+  constructor(said: Announcement) {
+    this.said = said;
+  }
+
+  get id(): string {
+    return this.said.id;
+  }
+
+  /** Work for each of its threads. */
+  get load(): number {
+    return (this.said.running + this.said.queued) / Math.max(1, this.said.threads);
+  }
+
+  get isStuck(): boolean {
+    return performance.now() - this.progressAt > STUCK_MS;
+  }
+}
+
+/** Listens to announcements. @param heard is told of each that is well-formed */
+export function listenToMembers(connection: NatsConnection, heard: (said: Announcement) => void): void {
+  connection.subscribe(SUBJECT, {
+    callback: (error, message) => {
+      if (error) return;
+      const value = ((): unknown => {
+        try {
+          return message.json();
+        } catch {
+          return null;
+        }
+      })();
+      const { data } = ANNOUNCEMENT.safeParse(value);
+      if (data) heard(data);
+    },
+  });
+}
+
+/** Asks all processes to introduce themselves. */
+export function greet(connection: NatsConnection): void {
+  connection.publish(HELLO);
+}
+
+/** The processes of a cluster, this one among them. */
+export class Members {
+  /** By rank; null: no process has it, or is known to have it. */
+  ranks: readonly (Peer | null)[] = [];
+  /** Changes whenever owners may change. */
+  version = 0;
+  self: Peer | null = null;
+  readonly #report: () => Report;
+  readonly #log: Logger;
+  readonly #all = new Map<string, Peer>();
+  readonly #name = `${hostname()}/${process.pid}`;
+  readonly #since = Date.now() + Math.random();
+  #beat: NodeJS.Timeout | undefined;
+  #connection: NatsConnection | null = null;
+  #rank: number | null = null;
+  #isRanked = false;
+  #draining = false;
+  #told = -1;
+  #toldAt = 0;
+  #helloAt = 0;
+  #beatAt = performance.now();
+  #emptySince = Number.POSITIVE_INFINITY;
+
+  constructor(report: () => Report, log: Logger) {
+    this.#report = report;
+    this.#log = log;
+  }
+
+  /** Joins over a new connection. */
+  join(connection: NatsConnection): void {
+    this.#connection = connection;
+    this.#beat ??= setInterval(() => this.#tick(), BEAT_MS / 2).unref();
+    this.self = new Peer(this.#announcement(randomBytes(8).toString("hex")));
+    this.#all.set(this.self.id, this.self);
+    listenToMembers(connection, (said) => this.#hear(said));
+    connection.subscribe(HELLO, { callback: () => this.#say() });
+    greet(connection);
+    setTimeout(() => this.#takeRank(), MEETING_MS).unref();
+  }
+
+  /** Forgets all processes when the connection is lost. */
+  leave(): void {
+    this.#connection = null;
+    for (const member of this.#all.values()) member.lost.abort(new PeerError("this process has lost NATS"));
+    this.#all.clear();
+    this.self = null;
+    this.#isRanked = false;
+    this.#arrange();
+  }
+
+  /** Says that this process takes no more pieces, or is gone. */
+  retire(state: "draining" | "gone"): void {
+    this.#draining = true;
+    this.#say(true, state);
+  }
+
+  close(): void {
+    clearInterval(this.#beat);
+    this.retire("gone");
+    this.leave();
+  }
+
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  /** All processes except this one. */
+  get others(): Peer[] {
+    return [...this.#all.values()].filter((member) => member !== this.self);
+  }
+
+  /** Whether a process takes pieces of queries from this one. */
+  isUsable({ said, restingUntil }: Peer): boolean {
+    const same = said.build === this.self?.said.build;
+    return same && said.state === "ready" && said.rank !== null && restingUntil === 0;
+  }
+
+  states(): PeerStatus[] {
+    const own = Object.entries(this.self?.generations ?? {});
+    return this.others.map((member) => {
+      const both = own.filter(([dataset]) => member.generations[dataset] !== undefined);
+      const shared = both.filter(([dataset, generation]) => member.generations[dataset] === generation).length;
+      const usable = shared > 0 && this.isUsable(member);
+      const { said, outstanding } = member;
+      return { name: said.name, usable, shared, differing: both.length - shared, outstanding };
+    });
+  }
+
+  /** Lets a process that is stuck own nothing for a while. */
+  rest(member: Peer): void {
+    member.restingUntil = performance.now() + RESTING_MS;
+    this.#log.warn({ peer: member.said.name }, "peer makes no progress");
+    this.version++;
+  }
+
+  #wake(member: Peer): void {
+    if (member.restingUntil > 0) this.version++;
+    member.restingUntil = 0;
+  }
+
+  #announcement(id: string, state: Announcement["state"] = "ready"): Announcement {
+    const rank = this.#isRanked ? this.#rank : null;
+    return { id, name: this.#name, since: this.#since, rank, ...this.#report(), state };
+  }
+
+  /** Announces this process; generations go along when they have changed or someone has not heard them. */
+  #say(whole = true, state: Announcement["state"] = this.#draining ? "draining" : "ready"): void {
+    const { self } = this;
+    if (self === null || this.#connection === null || this.#connection.isClosed()) return;
+    const said = this.#announcement(self.id, state);
+    this.#told = said.revision;
+    [this.#toldAt, self.heardAt] = [performance.now(), performance.now()];
+    this.#note(self, said);
+    this.#connection.publish(SUBJECT, JSON.stringify(whole ? said : { ...said, generations: null, unverified: null }));
+  }
+
+  /** Announces what has changed, and what is due. */
+  #tick(): void {
+    const now = performance.now();
+    // This process itself did not listen for this long.
+    const asleep = Math.max(0, now - this.#beatAt - BEAT_MS / 2);
+    this.#beatAt = now;
+    for (const member of this.#all.values()) {
+      member.heardAt += asleep;
+      member.progressAt += asleep;
+      if (now > member.restingUntil) this.#wake(member);
+      if (member !== this.self && now - member.heardAt > SILENCE_MS) this.#lose(member, "it is silent");
+    }
+    const changed = this.#report().revision !== this.#told;
+    if (changed || now - this.#toldAt >= BEAT_MS - 100) this.#say(changed);
+    this.#fillRanks(now);
+  }
+
+  #hear(said: Announcement): void {
+    const { self } = this;
+    if (self === null || said.id === self.id) return;
+    const known = this.#all.get(said.id);
+    if (said.state === "gone") {
+      if (known) this.#lose(known, "it has left");
+      return;
+    }
+    const member = known ?? new Peer(said);
+    if (known === undefined) {
+      // A process that has lost its connection comes back under another id.
+      for (const one of this.others) if (one.said.since === said.since) this.#lose(one, "it has joined again");
+      this.#all.set(said.id, member);
+      this.#log.info({ peer: said.name, version: said.version, same: said.build === self.said.build }, "peer heard");
+    }
+    if (said.progress !== member.said.progress) member.progressAt = performance.now();
+    if (said.progress !== member.said.progress) this.#wake(member);
+    member.heardAt = performance.now();
+    const before = member.said;
+    this.#note(member, said, known === undefined);
+    if (said.generations === null && (known === undefined || before.revision !== said.revision)) this.#greet();
+    if (said.rank !== null && said.rank === self.said.rank && isBefore(said, self.said)) this.#takeRank();
+  }
+
+  /** Keeps an announcement. */
+  #note(member: Peer, said: Announcement, isNew = false): void {
+    const before = member.said;
+    member.said = said.generations === null ? { ...said, revision: before.revision } : said;
+    if (said.generations !== null) [member.generations, member.unverified] = [said.generations, said.unverified ?? []];
+    if (isNew || before.revision !== member.said.revision || before.rank !== said.rank || before.state !== said.state)
+      this.#arrange();
+  }
+
+  #greet(): void {
+    if (performance.now() - this.#helloAt < MEETING_MS) return;
+    this.#helloAt = performance.now();
+    if (this.#connection) greet(this.#connection);
+  }
+
+  #lose(member: Peer, reason: string): void {
+    this.#all.delete(member.id);
+    this.#log.warn({ peer: member.said.name, reason }, "peer lost");
+    member.lost.abort(new PeerError(`${member.said.name}: ${reason}`));
+    this.#arrange();
+  }
+
+  /** Finds who has which rank. */
+  #arrange(): void {
+    const ranks: (Peer | null)[] = [];
+    for (const member of this.#all.values()) {
+      const { rank } = member.said;
+      if (rank === null) continue;
+      while (ranks.length <= rank) ranks.push(null);
+      const other = ranks[rank];
+      if (other === null || isBefore(member.said, other.said)) ranks[rank] = member;
+    }
+    this.ranks = ranks;
+    this.version++;
+  }
+
+  /** Takes the lowest free rank, or leaves as many as processes before this one wait for a rank. */
+  #takeRank(): void {
+    const { self } = this;
+    if (self === null) return;
+    const others = this.others.map(({ said }) => said);
+    const taken = new Set(others.map(({ rank }) => rank));
+    const waiting = others.filter((said) => said.rank === null && isBefore(said, self.said)).length;
+    const free = Array.from({ length: MOST_RANKS }, (_, rank) => rank).filter((rank) => !taken.has(rank));
+    const wished = this.#rank !== null && free.includes(this.#rank) ? this.#rank : free[waiting];
+    if (wished === undefined) this.#log.error(`there are ${MOST_RANKS} processes: this one owns nothing`);
+    this.#rank = wished ?? null;
+    this.#isRanked = true;
+    this.#say();
+  }
+
+  /** Moves from the last rank to one that has been empty for a while. */
+  #fillRanks(now: number): void {
+    const empty = this.ranks.indexOf(null);
+    if (empty < 0) this.#emptySince = now;
+    if (empty < 0 || now - this.#emptySince < EMPTY_MS || this.ranks[this.ranks.length - 1] !== this.self) return;
+    this.#rank = empty;
+    this.#say();
+  }
+}
+
+/** Whether one process goes before another one where both want a rank. */
+function isBefore(one: Announcement, other: Announcement): boolean {
+  return one.since < other.since || (one.since === other.since && one.id < other.id);
+}

@@ -1,0 +1,138 @@
+/** Stays connected to the NATS servers of a cluster: while there is none, everything goes on without. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  type ConnectionOptions,
+  connect,
+  credsAuthenticator,
+  type NatsConnection,
+  nkeyAuthenticator,
+  nkeys,
+} from "@nats-io/transport-node";
+import type { Logger } from "pino";
+import { type Config, ConfigError } from "./config.js";
+import { reasonOf } from "./system-error.js";
+
+/** The first word of all subjects, of which a cluster needs no others. */
+export const ROOT = "fieldprobe";
+/** Time between two attempts to connect, and for one. */
+const RETRY_MS = 250;
+const CONNECT_MS = 3_000;
+/** Time that the last messages may take at the end. */
+const FLUSH_MS = 500;
+/** Interval at which a silent server is asked whether it is there; how many answers it may owe. */
+const PING_MS = 1_000;
+const MOST_PINGS = 2;
+
+/** Reads a file of a setting. @throws ConfigError */
+function read(variable: string, path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new ConfigError([`FIELDPROBE_${variable}: ${path}: ${reasonOf(error)}`]);
+  }
+}
+
+/** The address of a server without what it may hold of a password. @throws ConfigError */
+function parseServer(text: string): URL {
+  const whole = /^\w+:\/\//.test(text) ? text : `nats://${text}`;
+  const url = URL.canParse(whole) ? new URL(whole) : null;
+  if (url !== null && ["nats:", "tls:"].includes(url.protocol) && url.hostname !== "") return url;
+  throw new ConfigError([`FIELDPROBE_NATS: ${url?.host || text} is not an address like nats://10.0.0.1:4222`]);
+}
+
+/** Options of connections to NATS; null without servers. @throws ConfigError when settings cannot be used */
+export function natsOptions({ servers, credentials, ca, cert, key }: Config["nats"]): ConnectionOptions | null {
+  if (servers === null) return null;
+  if ((cert === null) !== (key === null))
+    throw new ConfigError(["FIELDPROBE_NATS_CERT and FIELDPROBE_NATS_KEY go together"]);
+  const urls = servers.map(parseServer);
+  const { username, password } = urls.find((url) => url.username !== "") ?? { username: "", password: "" };
+  const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)];
+  const secret = credentials === null ? null : read("NATS_CREDENTIALS", credentials);
+  const isSeed = secret !== null && /^\s*S[A-Z2-7]{57}\s*$/.test(Buffer.from(secret).toString());
+  const seed = (): Uint8Array =>
+    Buffer.from(
+      Buffer.from(secret ?? [])
+        .toString()
+        .trim(),
+    );
+  const pem = (name: string, path: string | null) => path && Buffer.from(read(name, path)).toString();
+  const files = { ca: pem("NATS_CA", ca), cert: pem("NATS_CERT", cert), key: pem("NATS_KEY", key) };
+  const tls = Object.fromEntries(Object.entries(files).filter(([, text]) => text !== null));
+  const isSecure = Object.keys(tls).length > 0 || urls.some(({ protocol }) => protocol === "tls:");
+  return {
+    name: ROOT,
+    servers: urls.map(({ host, port }) => (port === "" ? `${host}:4222` : host)),
+    ...(secret === null ? {} : { authenticator: isSeed ? nkeyAuthenticator(seed()) : credsAuthenticator(secret) }),
+    ...(user === "" ? {} : pass === "" ? { token: user } : { user, pass }),
+    ...(isSecure ? { tls } : {}),
+    ...{ inboxPrefix: `${ROOT}.inbox`, reconnect: false, noAsyncTraces: true },
+    ...{ timeout: CONNECT_MS, pingInterval: PING_MS, maxPingOut: MOST_PINGS },
+  };
+}
+
+/** Makes an NKEY and keeps its seed in a new file. @returns the public part @throws the error of the system */
+export function writeNkey(path: string): string {
+  const key = nkeys.createUser();
+  writeFileSync(path, key.getSeed(), { mode: 0o600, flag: "wx" });
+  return key.getPublicKey();
+}
+
+/** Opens a connection. @throws Error in words */
+export async function openNats(options: ConnectionOptions): Promise<NatsConnection> {
+  try {
+    return await connect(options);
+  } catch (error) {
+    throw new Error(`NATS (${[options.servers].flat().join(", ")}): ${reasonOf(error)}`);
+  }
+}
+
+/** What a link tells of: each connection is a session of its own. */
+interface LinkEvents {
+  up(connection: NatsConnection): void;
+  down(): void;
+}
+
+/** A connection that is opened again whenever it is lost. */
+export class NatsLink {
+  readonly #end = new AbortController();
+  #connection: NatsConnection | null = null;
+
+  constructor(options: ConnectionOptions, log: Logger, events: LinkEvents) {
+    void this.#run(options, log, events);
+  }
+
+  async #run(options: ConnectionOptions, log: Logger, events: LinkEvents): Promise<void> {
+    const { signal } = this.#end;
+    let told: string | null = null;
+    while (!signal.aborted) {
+      try {
+        this.#connection = await openNats(options);
+        if (signal.aborted) break;
+        log.info({ server: this.#connection.getServer() }, "connected to NATS");
+        told = null;
+        events.up(this.#connection);
+        const error = await this.#connection.closed();
+        events.down();
+        if (!signal.aborted) log.warn({ reason: error ? reasonOf(error) : "closed" }, "lost NATS: working alone");
+      } catch (error) {
+        // Said once: strangers and wrong credentials are refused again and again.
+        if (told !== reasonOf(error)) log.warn({ reason: reasonOf(error) }, "no connection to NATS: working alone");
+        told = reasonOf(error);
+      }
+      await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+    await this.#connection?.close();
+  }
+
+  /** Sends what is written, and ends. */
+  async close(): Promise<void> {
+    this.#end.abort();
+    const connection = this.#connection;
+    if (connection === null || connection.isClosed()) return;
+    // A server that has hung acknowledges nothing.
+    await Promise.race([connection.flush(), delay(FLUSH_MS, undefined, { ref: false })]).catch(() => undefined);
+    await connection.close();
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Digests of datasets show whether copies on different machines hold the same values. They cover what describes the
+ * dataset and the bytes of its files: all of them if these are few, else the checksums that `check` has compared, or
+ * else samples.
+ */
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Dataset, FileStamp } from "../file/dataset.js";
+import { digestFile } from "../file/file-digest.js";
+import { verifiedManifestOf } from "./check-record.js";
+import { MANIFEST_NAME } from "./manifest.js";
+
+/** Bytes of the files of a dataset that are read whole; of more, samples are taken. */
+const WHOLE_BYTES = 2 ** 29;
+/** Samples taken of all files of a larger dataset together. */
+const SAMPLES = 16_384;
+
+/** The digest of a dataset: 64 hexadecimal digits. */
+export interface DatasetDigest {
+  readonly digest: string;
+  /** Whether any other byte would have given another digest. */
+  readonly verified: boolean;
+}
+
+/** The digests of datasets, each computed once, when it is first asked for. */
+export class DatasetDigests {
+  /** Samples of files that have been read so far. */
+  samples = 0;
+  readonly #state: string;
+  readonly #known = new WeakMap<Dataset, Promise<DatasetDigest>>();
+  /** Digests of files that have not changed since, by path. */
+  readonly #files = new Map<string, { readonly state: string; readonly digest: Promise<string> }>();
+
+  /** @param state the state folder, where `check` leaves its records */
+  constructor(state: string) {
+    this.#state = state;
+  }
+
+  /** @throws the error of the system when a file cannot be read */
+  of(dataset: Dataset): Promise<DatasetDigest> {
+    const known = this.#known.get(dataset) ?? this.#compute(dataset);
+    // Not cached: a file that could not be read may be readable later.
+    if (!this.#known.has(dataset)) known.catch(() => this.#known.delete(dataset));
+    this.#known.set(dataset, known);
+    return known;
+  }
+
+  async #compute(dataset: Dataset): Promise<DatasetDigest> {
+    // Left out, because paths and times differ from machine to machine.
+    const { files, location, digest: _, fields, ...described } = dataset;
+    const manifest = await readFile(join(dirname(location), MANIFEST_NAME)).catch(() => "");
+    const hash = createHash("sha256").update(JSON.stringify(described)).update(manifest);
+    for (const source of Object.values(fields)) {
+      const parts = source.parts.map(({ file: __, ...part }) => part);
+      hash.update(JSON.stringify({ ...source, parts }));
+    }
+    const isWhole = files.reduce((sum, { bytes }) => sum + bytes, 0) <= WHOLE_BYTES;
+    const isRead = files.every(({ newestMs, version }) => version !== undefined || (isWhole && newestMs === undefined));
+    const sums = isRead ? null : verifiedManifestOf(this.#state, dataset);
+    if (sums !== null) return { digest: hash.update(sums).digest("hex"), verified: true };
+    const samples = isWhole ? Number.POSITIVE_INFINITY : Math.max(2, Math.floor(SAMPLES / files.length));
+    for (const record of files) hash.update(await this.#digestOf(record, samples));
+    return { digest: hash.digest("hex"), verified: isRead };
+  }
+
+  #digestOf(record: FileStamp, samples: number): Promise<string> {
+    const { path, bytes, modifiedMs, inode, changedMs, newestMs, version } = record;
+    const state = [bytes, modifiedMs, inode, changedMs, newestMs, version, samples].join(" ");
+    const known = this.#files.get(path);
+    if (known?.state === state) return known.digest;
+    const digest = digestFile(record, samples, () => {
+      this.samples++;
+    });
+    this.#files.set(path, { state, digest });
+    digest.catch(() => this.#files.delete(path));
+    return digest;
+  }
+}
