@@ -50,24 +50,24 @@ export class HttpConnections {
     const { origin, pathname, search } = new URL(address);
     const { method, headers, body } = request;
     return new Promise((resolve, reject) => {
-      const answer = new AnswerReader(signal, needed, resolve, reject);
+      const answer = new CollectedAnswer(signal, needed, resolve, reject);
       const sent = { "user-agent": "fieldprobe", ...headers };
       this.#agent.dispatch({ origin, path: pathname + search, method, headers: sent, body }, answer);
     });
   }
 }
 
-/** Puts the pieces of one answer together, each of them copied once. */
-class AnswerReader implements Dispatcher.DispatchHandler {
+/** Puts the parts of one answer together, each of them copied once. */
+class CollectedAnswer implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal;
   readonly #needed: NeededBytes;
   readonly #resolve: (answer: HttpAnswer) => void;
   readonly #reject: (error: unknown) => void;
   #head: HttpHead = { status: 0, headers: {} };
   #most = 0;
-  /** The announced body, or null while its pieces are kept. */
+  /** The announced body, or null while its parts are kept. */
   #body: Uint8Array | null = null;
-  readonly #pieces: Buffer[] = [];
+  readonly #parts: Buffer[] = [];
   #length = 0;
   #stop: () => void = () => {};
 
@@ -104,12 +104,13 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     this.#body = new Uint8Array(new SharedArrayBuffer(Math.min(Number(announced), this.#most)));
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
-    const part = piece.length > this.#most - this.#length ? piece.subarray(0, this.#most - this.#length) : piece;
-    if (this.#body === null) this.#pieces.push(part);
-    else this.#body.set(part, this.#length);
-    this.#length += part.length;
-    if (part.length === piece.length) return;
+  onResponseData(controller: Dispatcher.DispatchController, part: Buffer): void {
+    const left = this.#most - this.#length;
+    const wanted = part.length > left ? part.subarray(0, left) : part;
+    if (this.#body === null) this.#parts.push(wanted);
+    else this.#body.set(wanted, this.#length);
+    this.#length += wanted.length;
+    if (part.length <= left) return;
     this.#done();
     this.#end(controller);
   }
@@ -125,7 +126,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
 
   #done(): void {
     this.#signal.removeEventListener("abort", this.#stop);
-    this.#resolve({ ...this.#head, body: this.#body?.subarray(0, this.#length) ?? Buffer.concat(this.#pieces) });
+    this.#resolve({ ...this.#head, body: this.#body?.subarray(0, this.#length) ?? Buffer.concat(this.#parts) });
   }
 
   /** Closes the connection: the rest of the answer is not wanted. */

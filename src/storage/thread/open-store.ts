@@ -16,13 +16,21 @@ import {
 } from "zarrita";
 import { DataError, FieldprobeError } from "../../errors.js";
 import { type MissingChunks, STORE_BOUNDS, type StoreSettings } from "../../store-settings.js";
+import { undoAround } from "../zarr/codecs.js";
 import type { Documents } from "../zarr/documents.js";
 import { sizeOf } from "../zarr/element-size.js";
 import { isReferences } from "../zarr/kinds.js";
-import { DOCUMENT_NAMES, entriesOf, expandConsolidated, readableDocument } from "../zarr/metadata.js";
+import {
+  DOCUMENT_NAMES,
+  entriesOf,
+  expandConsolidated,
+  readableDocument,
+  type ShardFacts,
+  shardFactsOf,
+} from "../zarr/metadata.js";
 import type { ObjectStore } from "../zarr/object-store.js";
 import type { StoreTree } from "../zarr/store-tree.js";
-import type { ChunkCache } from "./chunk-cache.js";
+import { ChunkCache } from "./chunk-cache.js";
 import type { BoxRequest, Elements } from "./protocol.js";
 import type { OpenVersion } from "./versioned.js";
 
@@ -31,6 +39,8 @@ export const ELEMENT_BYTES = 8;
 /** Bytes that encoding may add to a chunk beyond an eighth of it, and bytes of an entry in the index of a shard. */
 const SLACK_BYTES = 64 * 1024;
 const ENTRY_BYTES = 16;
+/** Most bytes of shards that are kept because codecs lie around them: each of their chunks needs all of it. */
+const SHARDS_BYTES = 128 * 1024 * 1024;
 /** Arrays for elements, by the type of the elements. */
 const CONSTRUCTORS = {
   float32: Float32Array,
@@ -107,6 +117,8 @@ export class OpenStore implements OpenVersion {
     if (Kind === undefined)
       throw new DataError(`${this.#location}: ${box.path} holds ${array.dtype}, which are not numbers`);
     this.#checkCount(box, array.chunks);
+    const entry = this.state.entries[box.path];
+    if (entry?.kind === "array" && entry.dataType === "float16") return halves(await get(array, slicesOf(box)));
     const whole = await wholeChunk(array, box);
     // Bytes that were only fetched are in shared memory: the threads that read them change nothing but missing values.
     if (whole instanceof Kind && (whole.buffer as unknown) instanceof SharedArrayBuffer) return whole;
@@ -116,8 +128,7 @@ export class OpenStore implements OpenVersion {
       out.set(whole as never);
       return out;
     }
-    const selection = box.count.map((length, axis) => slice(box.offset[axis], box.offset[axis] + length));
-    const { data, shape, stride } = (await get(array, selection)) as unknown as {
+    const { data, shape, stride } = (await get(array, slicesOf(box))) as unknown as {
       data: Elements;
       shape: number[];
       stride: number[];
@@ -166,6 +177,24 @@ export class OpenStore implements OpenVersion {
       if (at === "" || at === "/") return this.#missing;
     }
   }
+}
+
+function slicesOf({ offset, count }: BoxRequest) {
+  return count.map((length, axis) => slice(offset[axis], offset[axis] + length));
+}
+
+/** Numbers of two bytes from their bits, in C order. Source: IEEE 754-2019, section 3.4. */
+function halves(read: unknown): Float32Array {
+  const { data, shape, stride } = read as { data: Uint16Array; shape: number[]; stride: number[] };
+  const out = new Float32Array(new SharedArrayBuffer(4 * data.length) as unknown as ArrayBuffer);
+  ops.assign(ndarray(out, shape), ndarray(data as unknown as Float32Array<ArrayBuffer>, shape, stride));
+  for (let i = 0; i < out.length; i++) {
+    const [sign, exponent, steps] = [out[i] & 0x8000 ? -1 : 1, (out[i] >> 10) & 31, out[i] & 1023];
+    const special = steps === 0 ? Number.POSITIVE_INFINITY : Number.NaN;
+    const size = exponent === 0 ? steps * 2 ** -24 : (1024 + steps) * 2 ** (exponent - 25);
+    out[i] = sign * (exponent === 31 ? special : size);
+  }
+  return out;
 }
 
 /** The most bytes of an encoded chunk of the arrays that are read. */
@@ -243,12 +272,19 @@ class ReadableStore implements AsyncReadable {
   readonly #objects: ObjectStore;
   readonly #documents: Documents;
   readonly #mostBytes: number;
+  /** By the beginning of its keys: what the library does not know of the shards of an array. */
+  readonly #facts: ReadonlyMap<string, ShardFacts>;
+  readonly #shards = new ChunkCache<Uint8Array>(SHARDS_BYTES, ({ length }) => length);
 
   /** @param mostBytes of an encoded chunk */
   constructor(objects: ObjectStore, documents: Documents, mostBytes: number) {
     this.#objects = objects;
     this.#documents = documents;
     this.#mostBytes = mostBytes;
+    const facts = [...documents].map(([key, document]) => [key, shardFactsOf(document)] as const);
+    this.#facts = new Map(
+      facts.flatMap(([key, found]) => (found === null ? [] : [[`/${key.slice(0, key.lastIndexOf("/") + 1)}`, found]])),
+    );
   }
 
   async get(key: AbsolutePath, read?: object): Promise<Uint8Array | undefined> {
@@ -257,16 +293,39 @@ class ReadableStore implements AsyncReadable {
     return noted(await this.#objects.get(key, this.#mostBytes), read);
   }
 
-  async getRange(key: AbsolutePath, range: RangeQuery, read?: object): Promise<Uint8Array | undefined> {
-    const isIndex = "suffixLength" in range;
+  async getRange(key: AbsolutePath, wanted: RangeQuery, read?: object): Promise<Uint8Array | undefined> {
+    const isIndex = "suffixLength" in wanted;
     const most = isIndex ? ENTRY_BYTES * (STORE_BOUNDS.shardChunks + 1) : this.#mostBytes;
-    return noted(await this.#objects.getRange(key, range, most), isIndex ? undefined : read);
+    const facts = [...this.#facts].find(([beginning]) => key.startsWith(beginning))?.[1];
+    const range = isIndex && facts?.isIndexFirst ? { offset: 0, length: wanted.suffixLength } : wanted;
+    const bytes =
+      facts === undefined || facts.around.length === 0
+        ? await this.#objects.getRange(key, range, most)
+        : partOf(await this.#shard(key, facts), range, key);
+    return noted(bytes, isIndex ? undefined : read);
+  }
+
+  /** A whole shard without the codecs around it; empty if there is none. */
+  #shard(key: AbsolutePath, { around, mostBytes }: ShardFacts): Promise<Uint8Array> {
+    return this.#shards.get(key, async () => {
+      const bytes = await this.#objects.get(key, Math.ceil(1.125 * mostBytes) + SLACK_BYTES);
+      return bytes === undefined ? new Uint8Array(0) : undoAround(around, bytes, mostBytes);
+    });
   }
 
   #document(key: string): Uint8Array | undefined {
     const document = this.#documents.get(key);
     return document && new TextEncoder().encode(JSON.stringify(readableDocument(document)));
   }
+}
+
+/** Part of a shard; undefined if it is empty. @throws Error if it ends before */
+function partOf(shard: Uint8Array, range: RangeQuery, key: string): Uint8Array | undefined {
+  if (shard.length === 0) return undefined;
+  const [offset, length] =
+    "suffixLength" in range ? [shard.length - range.suffixLength, range.suffixLength] : [range.offset, range.length];
+  if (offset < 0 || offset + length > shard.length) throw new DataError(`${key} ends after ${shard.length} bytes`);
+  return shard.subarray(offset, offset + length);
 }
 
 /** Notes that a chunk is there, and copies its bytes if they do not begin at a multiple of 8, as typed arrays need. */

@@ -81,7 +81,8 @@ export class ZarrFile implements StoredFile {
       shape,
       maxShape: shape,
       element: kind === undefined ? (/string|^[<>|][USO]/.test(dataType) ? "string" : "other") : elementOf(kind),
-      size: Number(bits ?? 8) / 8,
+      // Numbers of two bytes are read as float32.
+      size: dataType === "float16" ? 4 : Number(bits ?? 8) / 8,
       signed: kind !== "uint",
       littleEndian: true,
       chunks,

@@ -11,6 +11,16 @@ const READ_BYTES = 4 * 1024 * 1024;
 /** Groups inside of groups that are looked through. */
 const DEPTH = 12;
 
+/** The filters that stores of Zarr know, as numcodecs and imagecodecs name them, by the bytes of an element. */
+const CODECS: ReadonlyMap<string, (size: number) => object> = new Map<string, (size: number) => object>([
+  ["shuffle", (size: number) => ({ id: "shuffle", elementsize: size })],
+  ["fletcher32", () => ({ id: "fletcher32" })],
+  ["gzip", () => ({ id: "zlib", level: 4 })],
+  ["blosc", () => ({ id: "blosc", cname: "lz4", clevel: 5, shuffle: 1, blocksize: 0 })],
+  ["zstd", () => ({ id: "zstd", level: 3 })],
+  ["lzf", () => ({ id: "imagecodecs_lzf", header: false })],
+]);
+
 /** A list of references in the form of kerchunk; other readers pass over `targets`. */
 export interface ReferenceList {
   readonly version: 1;
@@ -65,7 +75,7 @@ function lackOf({ element, filters, virtual, shape }: Stored): string | null {
   if (element !== "float" && element !== "integer") return "it holds no numbers";
   if (virtual) return "it is virtual";
   if (shape.includes(0)) return "it is empty";
-  const other = filters.find((name) => name !== "gzip" && name !== "shuffle");
+  const other = filters.find((name) => !CODECS.has(name));
   return other === undefined ? null : `stores of Zarr do not know the filter ${other}`;
 }
 
@@ -93,6 +103,10 @@ function arrayOf(
     else refs[prefix + key] = [target, place.address, place.bytes];
   }
   const fill = gap === null ? null : fillAt(file, path, stored, gap);
+  const codec = (name: string) => CODECS.get(name)?.(size);
+  const last = filters.at(-1);
+  const compressor = last === "shuffle" || last === "fletcher32" ? undefined : last;
+  const before = compressor === undefined ? filters : filters.slice(0, -1);
   const about = { _ARRAY_DIMENSIONS: dimensionsOf(file, path), ...attributesOf(file, path) };
   return {
     [`${prefix}.zarray`]: JSON.stringify({
@@ -101,8 +115,8 @@ function arrayOf(
       chunks,
       dtype: typeOf(stored),
       order: "C",
-      filters: filters.includes("shuffle") ? [{ id: "shuffle", elementsize: size }] : null,
-      compressor: filters.includes("gzip") ? { id: "zlib", level: 4 } : null,
+      filters: before.length === 0 ? null : before.map(codec),
+      compressor: compressor === undefined ? null : codec(compressor),
       fill_value: fill,
     }),
     [`${prefix}.zattrs`]: JSON.stringify(fill === null ? about : { ...about, missing: "fill" }),

@@ -5,6 +5,7 @@
 import { promisify } from "node:util";
 import { gunzip, unzip, crc32 as zipSum } from "node:zlib";
 import { registry } from "zarrita";
+import { checkFletcher, expandLzf } from "../file/byte-filters.js";
 import { crc32c } from "./crc32c.js";
 import type { Json } from "./documents.js";
 import { sizeOf } from "./element-size.js";
@@ -54,9 +55,36 @@ export function registerCodecs(): void {
   );
   set(["numcodecs.crc32"], () => decoder(() => (bytes) => withoutFirstSum(bytes, zipSum)));
   set(["numcodecs.adler32"], () => decoder(() => (bytes) => withoutFirstSum(bytes, adler32)));
+  set(["numcodecs.fletcher32"], () => decoder(() => checkFletcher));
+  set(["numcodecs.imagecodecs_lzf"], () => decoder((_, encoded) => (bytes) => expandLzf(bytes, mostBytes(encoded))));
+  set(["bz2", "numcodecs.bz2"], async () => {
+    const { default: Bzip2 } = await import("@foxglove/wasm-bz2");
+    const library = await Bzip2.init();
+    return decoder((_, encoded) => (bytes) => library.decompress(bytes, mostBytes(encoded)));
+  });
   set(["numcodecs.shuffle"], () => decoder((configuration) => (bytes) => unshuffle(bytes, configuration)));
   for (const name of ["delta", "quantize", "fixed_scale_offset"])
     set([`numcodecs.${name}`], () => arrayFilter(name) as unknown as CodecClass);
+}
+
+/**
+ * Undoes codecs of bytes that a whole shard went through.
+ *
+ * @param most bytes of the shard before them
+ * @throws Error if one of them cannot undo it
+ */
+export async function undoAround(
+  codecs: readonly { readonly name: string; readonly configuration: Json }[],
+  shard: Bytes,
+  most: number,
+): Promise<Bytes> {
+  let bytes = shard;
+  for (const { name, configuration } of codecs.toReversed()) {
+    const made = (await registry.get(name)?.()) as CodecClass;
+    const codec = made.fromConfig(configuration, { dataType: "uint8", shape: [most] } as never);
+    bytes = (await codec.decode(bytes as never)) as unknown as Bytes;
+  }
+  return bytes;
 }
 
 /** Bytes that the codecs of a chunk may decode to on the way to its elements. */

@@ -10,6 +10,7 @@ export function sizeOf(dataType: string): number {
 
 /** Element types of Zarr 2, without the byte order, and their names in Zarr 3. */
 export const ELEMENT_TYPES: ReadonlyMap<string, string> = new Map([
+  ["f2", "float16"],
   ["f4", "float32"],
   ["f8", "float64"],
   ["i1", "int8"],

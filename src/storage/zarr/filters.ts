@@ -16,8 +16,6 @@ const ARRAYS = {
 type NumberType = keyof typeof ARRAYS;
 type Numbers = InstanceType<(typeof ARRAYS)[NumberType]>;
 
-/** Types as NumPy names them, without the byte order: those of elements, and one that only filters use. */
-const NUMPY: ReadonlyMap<string, string> = new Map([["f2", "float16"], ...ELEMENT_TYPES]);
 const MOST_ELEMENT = 256;
 
 interface TypedChunk {
@@ -89,9 +87,12 @@ function storedType({ dtype, astype }: Json): string {
 /** A type as Zarr 3 names it, from that name or NumPy's, and its byte order if it states one. */
 function typeOf(value: unknown): { readonly type: string; readonly order: string | null } {
   const [, order = "", short] = /^([<>|=]?)([fiu]\d)$/.exec(String(value)) ?? [];
-  const type = short === undefined ? String(value) : (NUMPY.get(short) ?? String(value));
+  const type = short === undefined ? String(value) : (ELEMENT_TYPES.get(short) ?? String(value));
   return { type, order: order === "<" || order === ">" ? order : null };
 }
+
+/** Codecs of the library that compute with elements, which it does not know as float16. */
+const NUMBERS_ONLY = new Set(["bitround", "cast_value", "scale_offset"]);
 
 /** The filters of Zarr 2 and the codecs of Zarr 3 that work on elements, by their names in numcodecs. */
 const ON_ELEMENTS = new Set(["delta", "quantize", "fixedscaleoffset", "fixed_scale_offset", "bitround"]);
@@ -136,6 +137,8 @@ function refusalOf(name: string, configuration: Json, elements: ReturnType<typeo
     const size = configuration.elementsize ?? 4;
     return Number.isInteger(size) && Number(size) >= 1 && Number(size) <= MOST_ELEMENT ? null : `of ${size} bytes`;
   }
+  if (name === "imagecodecs_lzf") return configuration.header === false ? null : "with a header";
+  if (NUMBERS_ONLY.has(name) && elements.type === "float16") return "of float16";
   const location = { crc32: "start", adler32: "start", crc32c: "end" }[name];
   if (location !== undefined)
     return [undefined, null, location].includes(configuration.location as string)

@@ -26,7 +26,10 @@ const THIRD_MEMBERS = [
   "dimension_names",
   "storage_transformers",
 ] as const;
+/** Bytes that the index of a shard and encoding may add for each chunk. */
+const SHARD_ENTRY_BYTES = 16 + 64;
 const KNOWN_MEMBERS: ReadonlySet<string> = new Set(["zarr_format", ...THIRD_MEMBERS]);
+const INDEX_LOCATIONS: readonly unknown[] = [undefined, "end", "start"];
 const KEY_ENCODINGS: readonly unknown[] = [undefined, "default", "v2"];
 
 /**
@@ -157,7 +160,7 @@ function isSameInBoth(second: Json, attributes: Json, third: Json): boolean {
  */
 function thirdArray(path: string, document: Json): StoredArray {
   const outer = codecsOf(document.codecs);
-  const shard = outer.find(({ name }) => name === "sharding_indexed")?.configuration;
+  const shard = outer.find(isSharding)?.configuration;
   const codecs = shard === undefined ? outer : codecsOf(shard.codecs);
   const chunks = shard?.chunk_shape ?? objectOf(objectOf(document.chunk_grid).configuration).chunk_shape;
   const names = codecs.map(({ name }) => name).filter((name) => !PLAIN.has(name));
@@ -179,6 +182,7 @@ function thirdArray(path: string, document: Json): StoredArray {
         codecs.filter(({ name }) => !PLAIN.has(name)),
         String(document.data_type),
       ),
+      ...codecRefusals(shard === undefined ? [] : outer.slice(outer.findIndex(isSharding) + 1), "uint8"),
       ...odd,
     ],
   };
@@ -215,10 +219,37 @@ function ownName(id: string): string {
   return id === "fixedscaleoffset" ? "fixed_scale_offset" : id;
 }
 
-/** The document of an array as the library is to read it. */
+/**
+ * The document of an array as the library is to read it: elements of two bytes stay bits, which it has no type for.
+ */
 export function readableDocument(document: Json): Json {
-  if (!Array.isArray(document.filters)) return document;
-  return { ...document, filters: document.filters.map((filter) => ({ ...filter, id: ownName(String(filter?.id)) })) };
+  const filters = Array.isArray(document.filters)
+    ? { filters: document.filters.map((filter) => ({ ...filter, id: ownName(String(filter?.id)) })) }
+    : {};
+  const [, order = ""] = /^([<>])f2$/.exec(String(document.dtype)) ?? [];
+  const bits =
+    order === "" && document.data_type !== "float16"
+      ? {}
+      : {
+          ...(order === "" ? { data_type: "uint16" } : { dtype: `${order}u2` }),
+          fill_value: halfBits(document.fill_value),
+        };
+  return { ...document, ...filters, ...bits };
+}
+
+/** The bits of a fill value of two bytes. Source: IEEE 754-2019, section 3.4. */
+function halfBits(fill: unknown): number | null {
+  if (typeof fill === "string" && fill.startsWith("0x")) return Number(fill);
+  if (fill === null || fill === undefined) return null;
+  const value = Number(String(fill));
+  if (Number.isNaN(value)) return 0x7e00;
+  const sign = Object.is(Math.sign(value), -0) || value < 0 ? 0x8000 : 0;
+  const size = Math.abs(value);
+  if (size >= 65520) return sign | 0x7c00;
+  const exponent = Math.max(-14, Math.floor(Math.log2(size === 0 ? 1 : size)));
+  const steps = Math.round(size / 2 ** (exponent - 10));
+  // Steps of a normal number count from 1024; what is rounded up to 2048 belongs to the next exponent.
+  return sign | (steps < 1024 ? steps : ((exponent + 14) << 10) + steps);
 }
 
 /**
@@ -237,7 +268,7 @@ function withFill(attributes: Json, dataType: string, fill: unknown): Json {
 function oddities(document: Json, outer: ReturnType<typeof codecsOf>): string[] {
   const grid = objectOf(document.chunk_grid);
   const whole = objectOf(grid.configuration).chunk_shape as readonly number[] | undefined;
-  const shard = outer.find(({ name }) => name === "sharding_indexed")?.configuration;
+  const shard = outer.find(isSharding)?.configuration;
   const inner = shard?.chunk_shape as readonly number[] | undefined;
   const transformers = document.storage_transformers;
   const isInteger = /^u?int/.test(String(document.data_type));
@@ -246,10 +277,10 @@ function oddities(document: Json, outer: ReturnType<typeof codecsOf>): string[] 
     [!KEY_ENCODINGS.includes(objectOf(document.chunk_key_encoding).name), "chunk_key_encoding"],
     [Array.isArray(transformers) && transformers.length > 0, "storage_transformers"],
     [isInteger && typeof document.fill_value !== "number", "fill_value"],
-    [shard !== undefined && outer.length > 1, "codecs around shards"],
+    [isWithinArrays(outer), "codecs of elements around shards"],
     [[outer, codecsOf(shard?.codecs)].some((list) => transposesIn(list) > 1), "several transpositions"],
-    [shard !== undefined && (shard.index_location ?? "end") !== "end", "index_location"],
-    [codecsOf(shard?.codecs).some(({ name }) => name === "sharding_indexed"), "shards in shards"],
+    [shard !== undefined && !INDEX_LOCATIONS.includes(shard.index_location), "index_location"],
+    [codecsOf(shard?.codecs).some(isSharding), "shards in shards"],
     [inner?.some((edge, axis) => (whole?.[axis] ?? 0) % edge !== 0) ?? false, "chunk_shape"],
     [chunksIn(whole, inner) > STORE_BOUNDS.shardChunks, `shards of more than ${STORE_BOUNDS.shardChunks} chunks`],
     ...Object.entries(document)
@@ -257,6 +288,38 @@ function oddities(document: Json, outer: ReturnType<typeof codecsOf>): string[] 
       .map(([name]) => [true, name] as const),
   ];
   return facts.filter(([isOdd]) => isOdd).map(([, words]) => words);
+}
+
+/** Whether shards lie behind codecs of elements. */
+function isWithinArrays(outer: ReturnType<typeof codecsOf>): boolean {
+  return outer.findIndex(isSharding) > 0;
+}
+
+function isSharding({ name }: { readonly name: string }): boolean {
+  return name === "sharding_indexed";
+}
+
+/** What the library does not know of the shards of an array of Zarr 3. */
+export interface ShardFacts {
+  readonly isIndexFirst: boolean;
+  /** The codecs of bytes that whole shards went through, in their order. */
+  readonly around: ReturnType<typeof codecsOf>;
+  /** Most bytes of a shard before them. */
+  readonly mostBytes: number;
+}
+
+/** The facts about shards; null without shards, and if the library knows all about them. */
+export function shardFactsOf(document: Json): ShardFacts | null {
+  const outer = codecsOf(document.codecs);
+  const at = outer.findIndex(isSharding);
+  const shard = outer[at]?.configuration;
+  const isIndexFirst = shard?.index_location === "start";
+  const around = outer.slice(at + 1);
+  if (shard === undefined || (!isIndexFirst && around.length === 0)) return null;
+  const whole = objectOf(objectOf(document.chunk_grid).configuration).chunk_shape as readonly number[];
+  const values = whole.reduce((product, edge) => product * edge, sizeOf(String(document.data_type)));
+  const entries = chunksIn(whole, shard.chunk_shape as readonly number[]) * SHARD_ENTRY_BYTES;
+  return { isIndexFirst, around, mostBytes: Math.ceil(1.125 * values) + entries };
 }
 
 /** Chunks of a shard; 1 without shards. */
