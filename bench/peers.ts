@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createScheme } from "../dist/kernels/index.js";
 import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";
-import { alternate, type Comparison, type Contestant, nanoseconds } from "./alternate.js";
+import { alternate, type Comparison, type Contestant, cpuNanoseconds, nanoseconds } from "./alternate.js";
 import { Arena, brickCube, createBatch, createSorter, cubeAxes, randomPositions, smoothFlow } from "./field.js";
 import { type Peer, startPeer, versionOf } from "./peer-process.js";
 import { type BenchOptions, type Row, readOptions, report } from "./row.js";
@@ -17,6 +17,12 @@ const EDGE = 64;
 /** The distance that any two methods may have at a point, trilinear interpolation included. */
 const TOLERANCE = 0.05;
 const OPTIONS = { fd8Legacy: false };
+
+/** Weights of four frames half a step past the second. */
+const PCHIP = [-0.0625, 0.5625, 0.5625, -0.0625] as const;
+/** Sparse points, 8 for 16^3 nodes of a cube of 64^3, and passes over them that a sample has. */
+const SPARSE_POINTS = 512;
+const SPARSE_PASSES = 16;
 
 const COMPILERS = [
   ["gcc-avx2", ["-O3", "-mavx2"]],
@@ -53,13 +59,16 @@ interface Setting {
   /** Passes of ours over the first `points` sorted points, or over all of them in random order with sort and return. */
   evaluate(method: string, backend: "simd" | "plain", points: number): Passed;
   batch(method: string): Passed;
+  /** `passes` passes over the sorted points in four frames. */
+  combine(method: string, passes: number): Passed;
   /** The answer of the plain kernel at the first point in an order. */
   at(order: "random" | "sorted", method: string): Passed;
 }
 
 function prepare(folder: string, nodes: number, points: number): Setting {
   const bricks = Math.ceil(nodes / EDGE) ** 3;
-  const arena = new Arena(12 * bricks * EDGE ** 3 + 128 * points + SCRATCH_BYTES + 2 ** 20);
+  const fields = nodes === 64 ? PCHIP.length : 1;
+  const arena = new Arena(12 * fields * bricks * EDGE ** 3 + 128 * points + SCRATCH_BYTES + 2 ** 20);
   const accelerator = arena.accelerator();
   const axes = cubeAxes(nodes);
   const field = brickCube(arena, nodes, EDGE, 3);
@@ -74,6 +83,8 @@ function prepare(folder: string, nodes: number, points: number): Setting {
     return path;
   };
   const again = arena.float64(3 * points);
+  // Frames beside the first one, made with the first question about them.
+  const frames = [[field]];
   return {
     nodes,
     points,
@@ -88,6 +99,14 @@ function prepare(folder: string, nodes: number, points: number): Setting {
       const scheme = createScheme("velocity", method, axes, OPTIONS, backend === "simd" ? accelerator : undefined);
       const time = nanoseconds(() => scheme.evaluate([field], sorted, 0, some, out)) / some;
       return { time, first: [...out.subarray(0, 3)] };
+    },
+    combine(method, passes) {
+      while (frames.length < PCHIP.length) frames.push([brickCube(arena, nodes, EDGE, 3)]);
+      const scheme = createScheme("velocity", method, axes, OPTIONS, accelerator);
+      const time = cpuNanoseconds(() => {
+        for (let i = 0; i < passes; i++) scheme.combine(frames, PCHIP, sorted, 0, points, out);
+      });
+      return { time: time / (passes * points), first: [...out.subarray(0, 3)] };
     },
     at(order, method) {
       const scheme = createScheme("velocity", method, axes, OPTIONS);
@@ -248,6 +267,26 @@ async function benchInCache(folder: string, { quick }: BenchOptions): Promise<Ro
   return rows;
 }
 
+/** Sparse points in four frames, beside C in vectors as long as the processor has, and in the 128 bits of WebAssembly. */
+async function benchSparse(folder: string, { quick }: BenchOptions): Promise<Row[]> {
+  const setting = prepare(folder, 64, SPARSE_POINTS);
+  const loops = startLoops(folder, setting);
+  const rows: Row[] = [];
+  for (const method of ["Lag4", "Lag6", "Lag8"]) {
+    const name = method.toLowerCase();
+    const round = new Round(setting, `${name}-pchip-sparse`, "sorted", setting.at("sorted", method).first);
+    round.add("simd", SPARSE_POINTS, async () => setting.combine(method, SPARSE_PASSES));
+    const all = SPARSE_PASSES * SPARSE_POINTS;
+    for (const { backend, peer } of loops) {
+      const form = backend === "gcc-native" ? "frames" : "frames128";
+      round.add(`${backend}-${form}`, SPARSE_POINTS, () => peer.pass(`${name}-${form}`, "sorted", all));
+    }
+    rows.push(...(await round.rows(quick ? 3 : 21, quick)));
+  }
+  await Promise.all(loops.map(({ peer }) => peer.close()));
+  return rows;
+}
+
 /** A cube no cache holds: our batches of random points, sort included, beside C loops whose points come sorted. */
 async function benchBeyondCache(folder: string, { quick }: BenchOptions): Promise<Row[]> {
   const setting = prepare(folder, 256, quick ? 200_000 : 1_000_000);
@@ -273,7 +312,11 @@ async function benchBeyondCache(folder: string, { quick }: BenchOptions): Promis
 const options = readOptions();
 const folder = mkdtempSync(join(tmpdir(), "fieldprobe-peers-"));
 try {
-  const rows = [...(await benchInCache(folder, options)), ...(await benchBeyondCache(folder, options))];
+  const rows = [
+    ...(await benchSparse(folder, options)),
+    ...(await benchInCache(folder, options)),
+    ...(await benchBeyondCache(folder, options)),
+  ];
   report(rows, options);
 } finally {
   rmSync(folder, { recursive: true });
