@@ -3,7 +3,7 @@ import { html, render } from "lit-html";
 import { Page } from "./page.js";
 import { ApiClient } from "./state/api.js";
 import "./style.css";
-import { parseState } from "./state/view-state.js";
+import { isLively, liveState, parseState } from "./state/view-state.js";
 import { ViewStore } from "./state/view-store.js";
 
 async function start(root: HTMLElement): Promise<void> {
@@ -25,7 +25,9 @@ async function start(root: HTMLElement): Promise<void> {
     bad.length === 0
       ? ""
       : `The link asks for something that this service cannot show (${bad.join(", ")}); the page uses the defaults instead.`;
-  new Page(root, catalogue, new ViewStore(api, parsed.state, facts), notice);
+  const alive = location.search === "" && isLively(facts);
+  const page = new Page(root, catalogue, new ViewStore(api, alive ? liveState(facts) : parsed.state, facts), notice);
+  if (alive) page.liven();
 }
 
 /** Starts the page; if the catalogue cannot be loaded, it offers to try again. */

@@ -1,7 +1,8 @@
-/** The page renders head, controls, figures and panels, and keeps them in step with the view store. */
-import { html, nothing, render, type TemplateResult } from "lit-html";
+/** The page renders head, rail, picture, time line and panels, and keeps them in step with the view store. */
+import { html, render, type TemplateResult } from "lit-html";
 import { shortText, withoutNoise } from "../float32/format.js";
 import { CurveFigure } from "./figures/curve-figure.js";
+import { canvasPart, type FigureContent, saveFigure } from "./figures/figure-file.js";
 import { CORRECTED, choose, startTyping, typed } from "./figures/inputs.js";
 import { ParticlesFigure } from "./figures/particles-figure.js";
 import { SceneFigure } from "./figures/scene-figure.js";
@@ -16,12 +17,39 @@ import { Palette } from "./panels/palette.js";
 import { PointsPanel } from "./panels/points-panel.js";
 import { ProbePanel } from "./panels/probe-panel.js";
 import { StatisticsPanel } from "./panels/statistics-panel.js";
+import type { Tour } from "./panels/tour.js";
+import { ViewsPanel } from "./panels/views-panel.js";
 import { axisOf, type Catalogue, endOf } from "./state/facts.js";
 import { Outage } from "./state/outage.js";
 import { AXES } from "./state/plane-geometry.js";
 import { describePlane, profileQueries, seriesQueries } from "./state/queries.js";
-import { CURVES, carryState, parseState, THEMES, type ViewState } from "./state/view-state.js";
+import {
+  CURVES,
+  carryState,
+  hasScene,
+  type PanelName,
+  parseState,
+  THEMES,
+  type ViewState,
+} from "./state/view-state.js";
 import type { ViewStore } from "./state/view-store.js";
+
+/** Names of the panels beside the picture. */
+const PANEL_NAMES: readonly { readonly name: PanelName; readonly text: string }[] = [
+  { name: "probe", text: "Probe" },
+  { name: "profile", text: "Profile" },
+  { name: "series", text: "Series" },
+  { name: "statistics", text: "Statistics" },
+  { name: "particles", text: "3-D, particles" },
+  { name: "export", text: "Export" },
+  { name: "points", text: "Points" },
+  { name: "cutout", text: "Cutout" },
+  { name: "views", text: "Views, notes" },
+  { name: "jobs", text: "Jobs" },
+  { name: "facts", text: "Dataset" },
+];
+/** Pictures a second of the first view. */
+const SLOWLY = 1;
 
 const CURVE_NAMES: Readonly<Record<ViewState["curves"], string>> = {
   one: "one curve",
@@ -56,6 +84,8 @@ export class Page {
   readonly #jobs: JobsPanel;
   readonly #outage: Outage;
   readonly #palette: Palette;
+  readonly #views: ViewsPanel;
+  #tour: Tour | null = null;
   #notice: string;
   #tokenText = "";
   #entering = "";
@@ -69,7 +99,16 @@ export class Page {
     const update = () => this.#schedule();
     this.#palette = new Palette(root);
     this.#outage = new Outage(store.api, () => this.#again(), update);
-    this.#slice = new SliceFigure(store, () => this.#isCurrent(), update);
+    this.#slice = new SliceFigure(
+      store,
+      () => this.#isCurrent(),
+      {
+        paths: () => this.#particles.paths,
+        seeded: () => void this.#particles.launch(true),
+      },
+      (kind) => void saveFigure(kind, this.#picture(), store, catalogue.version),
+      update,
+    );
     this.#probe = new ProbePanel(store, update);
     this.#profile = this.#makeProfile(update);
     this.#series = this.#makeSeries(update);
@@ -79,6 +118,7 @@ export class Page {
     this.#points = new PointsPanel(store, update);
     this.#cutout = new CutoutPanel(store, update);
     this.#jobs = new JobsPanel(store, update);
+    this.#views = new ViewsPanel(store, update);
     const figures = {
       slice: this.#slice,
       probe: this.#probe,
@@ -86,7 +126,11 @@ export class Page {
       series: this.#series,
       particles: this.#particles,
     };
-    this.#exports = new ExportPanel(store, figures, catalogue, update);
+    const filmed = {
+      picture: () => this.#picture(),
+      show: (time: number, signal: AbortSignal) => this.#showTime(time, signal),
+    };
+    this.#exports = new ExportPanel(store, { ...figures, ...filmed }, catalogue, update);
     store.onChange(() => this.#refresh());
     window.addEventListener("resize", update);
     window.addEventListener("popstate", () => void this.#restore());
@@ -140,6 +184,29 @@ export class Page {
     );
   }
 
+  /** Everything in the place of the picture as one figure: the planes, and the 3-D view if it is open. */
+  #picture(): FigureContent | null {
+    const planes = this.#slice.content();
+    const scene = this.#scene.capture();
+    if (planes === null || scene === null) return planes;
+    const { picture, note, bars } = scene;
+    return {
+      ...planes,
+      parts: [...planes.parts, canvasPart(picture, picture.width / 2)],
+      bars: [...planes.bars, ...bars.filter(({ scale }) => planes.bars.every((bar) => bar.scale !== scale))],
+      notes: [...planes.notes, note],
+    };
+  }
+
+  /** Shows a time, and waits until everything shows it. */
+  async #showTime(time: number, signal: AbortSignal): Promise<void> {
+    this.#store.pass(withoutNoise(time));
+    do {
+      await new Promise((drawn) => requestAnimationFrame(drawn));
+      signal.throwIfAborted();
+    } while (!this.#slice.isCurrent);
+  }
+
   /** Whether probe, profile and surface show the time of the view; playing waits for them. */
   #isCurrent(): boolean {
     const requests = [this.#probe.request, this.#profile.request];
@@ -149,8 +216,16 @@ export class Page {
   /** Requests what the view needs, then draws. */
   #refresh(): void {
     this.#slice.refresh();
-    const others = [this.#probe, this.#profile, this.#series, this.#scene, this.#statistics];
-    for (const figure of others) figure.refresh();
+    const panels = { probe: this.#probe, profile: this.#profile, series: this.#series };
+    for (const [name, figure] of Object.entries(panels)) {
+      if (this.#isWanted(name as keyof typeof panels)) figure.refresh();
+      else {
+        figure.request.clear();
+        figure.invalidate();
+      }
+    }
+    this.#statistics.isOpen = this.#store.state.open.includes("statistics");
+    for (const figure of [this.#scene, this.#statistics]) figure.refresh();
     this.#schedule();
   }
 
@@ -169,7 +244,7 @@ export class Page {
       this.#due = false;
       const { state } = this.#store;
       document.documentElement.dataset.theme = state.theme;
-      document.title = `${describePlane(state)} · ${state.dataset} · fieldprobe`;
+      document.title = `${state.named || describePlane(state)} · ${state.dataset} · fieldprobe`;
       this.#outage.watch([this.#slice.plane.request, this.#probe.request, this.#profile.request, this.#series.request]);
       render(this.#view(), this.#root);
       for (const figure of [this.#slice, this.#profile, this.#series, this.#statistics, this.#scene]) figure.paint();
@@ -241,48 +316,116 @@ export class Page {
   #view(): TemplateResult {
     const { facts, state } = this.#store;
     const { times, title, name } = facts;
+    const inScene = hasScene(state);
+    const dark = state.theme;
     return html`
       <header>
-        <div class="what">
-          <h1>fieldprobe</h1>
-          <p class="lead">
-            ${title || name}: ${nodesText(facts)} nodes, ${times.count === 1 ? "one time" : `${times.count} times`}. Look at any slice,
-            line, point or particle path, and export the numbers.
-          </p>
-        </div>
-        <div class="row">
-          <button type="button" id="fold" aria-expanded=${this.#folded ? "false" : "true"} @click=${() => this.#fold()}>
+        <h1>fieldprobe</h1>
+        <p class="lead" title=${title}>
+          ${title || name}: ${nodesText(facts)} nodes, ${times.count === 1 ? "one time" : `${times.count} times`}
+        </p>
+        <div class="row tools">
+          <button type="button" id="fold" aria-expanded=${this.#folded ? "false" : "true"} aria-controls="controls" @click=${() => this.#fold()}>
             ${this.#folded ? "Show controls" : "Hide controls"}
           </button>
+          <button type="button" id="toggle-scene" aria-pressed=${inScene ? "true" : "false"} @click=${() => this.#scene.toggle()}>3-D <kbd>3</kbd></button>
           <button type="button" id="find" aria-haspopup="dialog" @click=${() => this.#palette.find()}>Find… <kbd>/</kbd></button>
-          <button type="button" id="help" aria-haspopup="dialog" aria-label="Keys and gestures" @click=${() => this.#palette.help()}>?</button>
-          <a href="#view-3d" class="jump" @click=${() => this.#openScene()}>3-D view</a>
+          <button type="button" id="tour" aria-haspopup="dialog" @click=${() => void this.#startTour()}>Tour</button>
           <button type="button" id="copy-link" @click=${() => this.#copyLink()}>Copy link</button>
-          <a href="api/docs/">HTTP interface</a>
-          <details class="settings" ?open=${window.matchMedia("(min-width: 48rem)").matches}>
+          <button type="button" id="help" aria-haspopup="dialog" aria-label="Keys and gestures" @click=${() => this.#palette.help()}>?</button>
+          <details class="settings">
             <summary>Settings</summary>
-            <div class="row">
-              ${choose("theme", "Theme", state.theme, THEMES, (theme) => this.#store.set({ theme }))}
-              ${this.#token()}
+            <div class="stack sheet">
+              ${choose("theme", "Theme", dark, THEMES, (theme) => this.#store.set({ theme }))} ${this.#token()}
+              <a href="api/docs/">HTTP interface</a>
             </div>
           </details>
         </div>
       </header>
-      ${this.#outage.view()}
-      <p role="status" id="notice" class=${this.#notice === "" ? "empty-notice" : "notice"}>${this.#notice}</p>
-      <main data-layout=${state.layout}>
-        ${controls(this.#store, this.#catalogue, this.#slice.scale.range, (name) => void this.#enter(name))}
-        ${this.#slice.view()}
-        ${this.#profile.view(this.#lineControls())}
-        ${times.count > 1 ? this.#series.view(html`<p class="note">By <b>${state.temporal}</b> between stored times. A click sets the time.</p>`) : nothing}
-        ${this.#probe.view()} ${this.#statistics.view()} ${this.#scene.view()} ${this.#points.view(this.#catalogue.version)}
-        ${this.#exports.view()} ${this.#cutout.view()} ${this.#catalogue.jobs ? this.#jobs.view() : nothing} ${factsPanel(facts)}
+      <div class="messages">
+        ${this.#outage.view()}
+        <p role="status" id="notice" class=${this.#notice === "" ? "empty-notice" : "notice"}>${this.#notice}</p>
+      </div>
+      <main data-layout=${state.layout} data-scene=${inScene ? "open" : "closed"} data-drawer=${state.open.length > 0 ? "open" : "closed"}>
+        ${controls(this.#store, this.#catalogue, this.#slice.scale.range, (dataset) => void this.#enter(dataset))}
+        <div class="stage">${this.#slice.view()} ${this.#scene.view()}</div>
+        <div class="time-line">${this.#slice.player.view()}</div>
+        ${this.#tabs()}
+        <div class="drawer" id="drawer">${this.#panels().map(({ view }) => view())}</div>
       </main>
     `;
   }
 
+  /** The panels that this dataset and service have. */
+  #known(): readonly (typeof PANEL_NAMES)[number][] {
+    const { facts } = this.#store;
+    const missing = [...(facts.times.count > 1 ? [] : ["series"]), ...(this.#catalogue.jobs ? [] : ["jobs"])];
+    return PANEL_NAMES.filter(({ name }) => !missing.includes(name));
+  }
+
+  /** The panels that are open, in the order of their names. */
+  #panels(): readonly { readonly view: () => unknown }[] {
+    const { facts, state } = this.#store;
+    const views: Readonly<Record<PanelName, () => unknown>> = {
+      probe: () => this.#probe.view(),
+      profile: () => this.#profile.view(this.#lineControls()),
+      series: () =>
+        this.#series.view(
+          html`<p class="note">By <b>${state.temporal}</b> between stored times. A click sets the time.</p>`,
+        ),
+      statistics: () => this.#statistics.view(),
+      particles: () => this.#scene.controls(),
+      points: () => this.#points.view(this.#catalogue.version),
+      export: () => this.#exports.view(),
+      cutout: () => this.#cutout.view(),
+      views: () => this.#views.view(),
+      jobs: () => this.#jobs.view(),
+      facts: () => factsPanel(facts),
+    };
+    return this.#known()
+      .filter(({ name }) => state.open.includes(name))
+      .map(({ name }) => ({ view: views[name] }));
+  }
+
+  /** The buttons that open panels beside the picture. */
+  #tabs(): TemplateResult {
+    const { open } = this.#store.state;
+    const toggle = (name: PanelName) => {
+      const next = open.includes(name) ? open.filter((panel) => panel !== name) : [...open, name];
+      this.#store.set({ open: next });
+      if (!open.includes(name)) requestAnimationFrame(() => this.#reveal(name));
+    };
+    return html`
+      <div class="tabs" role="group" aria-label="Panels">
+        ${this.#known().map(
+          ({ name, text }) => html`<button
+            type="button"
+            id="tab-${name}"
+            aria-pressed=${open.includes(name) ? "true" : "false"}
+            aria-controls="drawer"
+            @click=${() => toggle(name)}
+          >${text}</button>`,
+        )}
+      </div>
+    `;
+  }
+
+  /** Brings a panel that was opened into view. */
+  #reveal(name: PanelName): void {
+    document.querySelector(`#drawer .${name}`)?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Whether a figure is shown, or its numbers are to be saved. */
+  #isWanted(name: "probe" | "profile" | "series"): boolean {
+    const { open, subject } = this.#store.state;
+    return open.includes(name) || (open.includes("export") && subject === name);
+  }
+
   get #folded(): boolean {
-    return document.documentElement.dataset.rail === "folded";
+    return (
+      (document.documentElement.dataset.rail ?? (matchMedia("(min-width: 48rem)").matches ? "open" : "folded")) ===
+      "folded"
+    );
   }
 
   /** Folds the controls away, or shows them again; the picture takes their room. */
@@ -305,10 +448,7 @@ export class Page {
       "/": () => this.#palette.find(),
       "?": () => this.#palette.help(),
       "[": () => this.#fold(),
-      "3": () => {
-        this.#openScene();
-        document.querySelector("#view-3d")?.scrollIntoView();
-      },
+      "3": () => this.#scene.toggle(),
       ...(target === document.body ? { " ": () => this.#slice.player.toggle() } : {}),
     };
     if (!Object.hasOwn(actions, event.key)) return;
@@ -316,8 +456,24 @@ export class Page {
     actions[event.key]();
   }
 
-  #openScene(): void {
-    this.#store.set({ scene: true });
+  async #startTour(): Promise<void> {
+    const { Tour } = await import("./panels/tour.js");
+    this.#tour ??= new Tour(this.#store);
+    this.#tour.start();
+  }
+
+  /** Plays the first view slowly until the page is touched. */
+  liven(): void {
+    const { player } = this.#slice;
+    player.toggle(SLOWLY);
+    const touched = new AbortController();
+    const stop = (event: Event) => {
+      touched.abort();
+      if (!(event.target as Element).closest?.(".player")) player.stop();
+    };
+    for (const name of ["pointerdown", "keydown", "wheel"] as const) {
+      document.addEventListener(name, stop, { signal: touched.signal, capture: true, passive: true });
+    }
   }
 
   #lineControls(): TemplateResult {

@@ -324,8 +324,10 @@ describe.skipIf(reason !== "")(`behaviour${reason}`, () => {
           .reduce((product, count) => product * Number(count), 1);
       const sampled = () => samplesOf(requests.findLast((url) => url.includes("/slice?")) ?? "");
       expect(sampled()).toBeGreaterThan(15_000);
+      await narrow.click(".settings summary");
       await narrow.fill("#token", "small");
       await narrow.press("#token", "Tab");
+      await narrow.click(".settings summary");
       await expect.poll(sampled).toBeLessThanOrEqual(1000);
       expect(sampled()).toBeGreaterThan(800);
       await settled(narrow);
@@ -340,7 +342,7 @@ describe.skipIf(reason !== "")(`behaviour${reason}`, () => {
       await takeWhatFits("slice", /4\d\d\d > 1000.*the limit token\.points.*31 × 31 samples/s);
       await settled(narrow);
       expect(await narrow.inputValue("#nodes")).toBe("auto");
-      await narrow.click("#open-scene");
+      await narrow.click("#toggle-scene");
       await narrow.waitForSelector("#scene[data-planes]");
       if (!kind.flat) {
         await narrow.selectOption("#surface", "speed");

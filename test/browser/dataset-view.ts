@@ -1,7 +1,7 @@
 /** A dataset in the page: its views by their addresses, what it shows, and what the service answers about the same. */
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { readOutOf } from "./pictures.js";
-import { askService, openPage, settled, type useStage, type Watched } from "./stage.js";
+import { askService, openPage, settled, TEST_PANELS, type useStage, type Watched } from "./stage.js";
 
 /** A service and a browser. */
 type Stage = Pick<ReturnType<typeof useStage>, "service" | "browser">;
@@ -111,6 +111,7 @@ export class DatasetView {
       nodes: 32,
       map: "viridis",
       scaling: "picture",
+      open: TEST_PANELS,
       probe: this.corner.join(","),
     };
     const all = Object.entries({ ...usual, ...members });

@@ -162,7 +162,7 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       const title = await text("#slice-title");
       expect(title).toMatch(kind.flat ? /^Velocity x at z = 0, t = 0/ : /^Vorticity magnitude at z = /);
       expect(await page.title()).toContain(`· ${kind.name} · fieldprobe`);
-      const [low, , , top] = await page.$$eval(".jump", ([link]) => {
+      const [low, , , top] = await page.$$eval("#toggle-scene", ([link]) => {
         const { y, bottom } = (link as Element).getBoundingClientRect();
         return [y, 0, 0, bottom];
       });
@@ -611,7 +611,7 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       await expect.poll(() => Math.hypot(...numbersIn("camera"))).toBeLessThanOrEqual(6.001);
       await page.click("#reset-camera");
       await expect.poll(() => query("camera")).toBeNull();
-      expect(await text(".particles .bar-name")).toContain("Planes: Velocity x");
+      expect(await text(".scene .bar-name")).toContain("Planes: Velocity x");
     });
 
     it("draws an isosurface that encloses what it says, or says that a plane has none", async () => {
@@ -631,7 +631,7 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       const values = finite(new Float32Array(await (await fetch(url)).arrayBuffer()));
       expect(Math.abs(values.filter((value) => value > level).length / values.length - 0.2)).toBeLessThan(0.01);
       expect(Number(await page.getAttribute("#scene", "data-triangles"))).toBeGreaterThan(20);
-      expect(await page.$$eval(".particles .bar-name", (all) => all.map((bar) => bar.textContent ?? ""))).toEqual([
+      expect(await page.$$eval(".scene .bar-name", (all) => all.map((bar) => bar.textContent ?? ""))).toEqual([
         expect.stringContaining("Planes: Velocity x"),
         expect.stringContaining("Surface: Pressure"),
       ]);
@@ -690,9 +690,8 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
 
     it("states moments, distribution, profiles, spectra and structures of the stored nodes by one call each", async () => {
       await show({ derivatives: kind.flat ? "None" : "None_Fd4" });
-      const panel = page.locator("#statistics");
       const before = watched.requests.length;
-      await panel.locator("summary").first().click();
+      await page.click("#tab-statistics");
       await page.waitForSelector('[data-stat="mean"]');
       expect(watched.requests.length - before).toBe(1);
       const stat = async (name: string) => Number.parseFloat((await text(`[data-stat="${name}"]`)).replace("−", "-"));
@@ -751,11 +750,12 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       else expect(kind.name).toBe("walled");
       await settled(page);
       expect(Number(query("at") ?? middle[2])).toBeCloseTo(numbersIn("probe")[2] as number, 5);
-      await panel.locator("summary").first().click();
+      await page.click("#tab-statistics");
     });
 
     it("goes to the strongest vortex of the volume by one call, if there are any", async () => {
       await show(kind.flat ? {} : { field: "Q", derivatives: "None_Fd4" });
+      await page.click("#tab-statistics");
       expect(await page.locator("#strongest-vortex").count()).toBe(kind.flat ? 0 : 1);
       if (kind.flat) return;
       const wanted = await (
@@ -937,11 +937,12 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       await page.click("text=Launch");
       await page.waitForSelector("#scene[data-longest-segment]");
       const last = await tableOf("particles");
-      expect(await text("#scene-note")).toMatch(/^Planes at t = 0\. Particles at t = 0\.5\./);
+      expect(await text("#scene-note")).toMatch(/^Planes at t = 0\.5\. Particles at t = 0\.5\./);
       const exits = (await page.locator("#exits").count()) === 0 ? "" : await text("#exits");
-      await page.fill("#record", "0");
+      await page.fill("#time-number", "0");
+      await page.press("#time-number", "Enter");
       await settled(page);
-      expect(await text("#scene-note")).toContain("Particles at t = 0.");
+      expect(await text("#scene-note")).toBe("Planes at t = 0. Particles at t = 0.");
       const seeds = (await tableOf("particles")).map((row) => row.slice(1, 4).map(Number));
       const parameters = {
         StartTime: 0,
@@ -975,9 +976,9 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
         expect(exits).toContain("The data lie on a plane and the velocity leads out of it");
       } else if (exits !== "") expect(exits).toMatch(/^None of the 9 particles has left the domain by t = 0\.5/);
       await page.click("#close-scene");
-      await show({ seeds: "grid", count: 9, steps: 5, dt: 0.1, launched: "true", record: 2 });
+      await show({ seeds: "grid", count: 9, steps: 5, dt: 0.1, launched: "true", time: 0.2 });
       await page.waitForSelector("#scene[data-longest-segment]");
-      expect(await text("#scene-note")).toContain("Particles at t = 0.2.");
+      expect(await text("#scene-note")).toBe("Planes at t = 0.2. Particles at t = 0.2.");
       await page.click("#close-scene");
     });
 

@@ -24,13 +24,17 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
       const longest = Number(await page.getAttribute("#scene", "data-longest-segment"));
       expect(longest).toBeGreaterThan(0);
       expect(longest).toBeLessThanOrEqual(0.5);
-      const last = Number(await page.getAttribute("#record", "max"));
-      expect(await page.inputValue("#record")).toBe(String(last));
-      await page.click("#step-back");
-      expect(await page.inputValue("#record")).toBe(String(last - 1));
-      await page.fill("#record", "5");
-      await page.click("#step-on");
-      expect(new URL(page.url()).searchParams.get("record")).toBe("6");
+      const time = async () => Number(new URL(page.url()).searchParams.get("time") ?? 0);
+      await expect.poll(time).toBeGreaterThan(2.1);
+      const end = await time();
+      await page.click("#time-back");
+      await expect.poll(time).toBeCloseTo(end - 0.02, 5);
+      await page.fill("#time-number", "0.1");
+      await page.press("#time-number", "Enter");
+      await page.click("#time-on");
+      await expect.poll(time).toBeCloseTo(0.12, 5);
+      await settled(page);
+      expect(await page.textContent("#scene-note")).toContain("Planes at t = 0.12. Particles at t = 0.12.");
       await page.click("#particles-table summary");
       await page.waitForSelector("#particles-table tbody tr");
       const rows = await page.$$eval("#particles-table tbody tr", (all) => all.length);
@@ -54,7 +58,7 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
       /integrator=dopri5&columns=xyzt&with=norm%28u%29/,
     );
     expect((await page.textContent(".particles .colour-bar:last-of-type")) ?? "").toMatch(/Particles: Speed \|u\|/);
-    expect(await page.textContent("#record-time")).toBe("t = 0.4");
+    await expect.poll(() => page.textContent("#record-time")).toBe("Particles at t = 0.8");
     expect(new URL(page.url()).searchParams.get("release")).toBe("0.4");
     expectClean(watched);
     await page.context().close();
@@ -79,26 +83,49 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
     await page.context().close();
   });
 
-  it("plays to the end, and slowly for people who asked for less motion", async () => {
+  it("plays the times of the records with everything else, and slowly for people who asked for less motion", async () => {
     for (const reducedMotion of ["no-preference", "reduce"] as const) {
-      const watched = await openPage(stage.browser, `${stage.service.url}/?launched=true&count=4&steps=30&record=0`, {
+      const watched = await openPage(stage.browser, `${stage.service.url}/?launched=true&count=4&steps=3&nodes=32`, {
         reducedMotion,
       });
       const { page } = watched;
       await page.waitForSelector("#scene[data-longest-segment]");
-      const record = async () => Number(await page.inputValue("#record"));
-      expect(await record()).toBe(0);
-      await page.click("#play");
-      await expect.poll(record, { timeout: 10_000 }).toBeGreaterThan(0);
-      if (reducedMotion === "reduce") {
-        expect(await record()).toBe(1);
+      expect(await page.inputValue("#speed")).toBe(reducedMotion === "reduce" ? "1" : "10");
+      expect(await page.textContent("#scene-note")).toContain("Planes at t = 0. Particles at t = 0.");
+      await page.click("#loop");
+      await page.click("#time-play");
+      if (reducedMotion === "reduce")
         expect(await page.$eval("button", (button) => getComputedStyle(button).transitionDuration)).toBe("0s");
-        await page.click("#play");
-      } else await expect.poll(record, { timeout: 20_000 }).toBe(30);
-      expect(await page.textContent("#play")).toBe("Play");
+      const note = () => page.textContent("#scene-note");
+      await expect.poll(note, { timeout: 20_000 }).toContain("Planes at t = 0.06. Particles at t = 0.06.");
+      await expect.poll(() => page.textContent("#time-play")).toContain("Play");
       expectClean(watched);
       await page.context().close();
     }
+  });
+
+  it("starts particles and streamlines where one points", async () => {
+    const watched = await openPage(stage.browser, `${stage.service.url}/?dataset=isotropic32&steps=20&nodes=32`);
+    const { page, requests } = watched;
+    const box = await page.locator("#slice").boundingBox();
+    if (box === null) throw new Error("no slice");
+    const paint = () => page.$eval("#slice", (canvas) => (canvas as HTMLCanvasElement).toDataURL().length);
+    const plain = await paint();
+    await page.selectOption("#click", "lines");
+    await page.mouse.click(box.x + 0.3 * box.width, box.y + 0.3 * box.height);
+    await settled(page);
+    expect(new URL(page.url()).searchParams.get("overlay")).toBe("lines");
+    expect(await paint()).toBeGreaterThan(plain);
+    await page.selectOption("#click", "particles");
+    await page.mouse.click(box.x + 0.6 * box.width, box.y + 0.6 * box.height);
+    await settled(page);
+    expect(requests.filter((url) => url.includes("/trajectories?"))).toHaveLength(1);
+    expect(new URL(page.url()).searchParams.get("places")?.split(",")).toHaveLength(6);
+    expect(await page.locator("#scene").count()).toBe(0);
+    await page.click("#clear-places");
+    expect(new URL(page.url()).searchParams.get("places")).toBeNull();
+    expectClean(watched);
+    await page.context().close();
   });
 
   it("leaves at most one live context after 20 openings", async () => {
@@ -184,7 +211,6 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
     expect(await page.textContent("#no-scene")).toMatch(/cannot draw 3-D/);
     await page.click("#particles-table summary");
     await page.waitForSelector("#particles-table tbody tr");
-    await page.click("#step-back");
     await page.focus("#slice");
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("Enter");

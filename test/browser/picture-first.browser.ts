@@ -1,14 +1,14 @@
 /** The picture has the window, and everything else is one key away. */
 import { describe, expect, it } from "vitest";
 import { findChromium } from "./find-chromium.js";
-import { expectClean, openPage, settled, useStage } from "./stage.js";
+import { expectClean, openBare, settled, useStage } from "./stage.js";
 
 const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
 
 describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
   const stage = useStage();
   const open = (query: string, width: number, height: number) =>
-    openPage(stage.browser, `${stage.service.url}/${query}`, { viewport: { width, height } });
+    openBare(stage.browser, `${stage.service.url}/${query}`, { viewport: { width, height } });
 
   it.each([
     ["isotropic32", 1440, 900, 0.55],

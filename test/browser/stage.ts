@@ -56,8 +56,25 @@ export function useStage(): { readonly service: RunningService; readonly browser
   return stage;
 }
 
-/** A page that reports policy violations, console errors and requests to other origins. */
-export async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Watched> {
+/** The panels that tests open beside the picture: those that ask for no more than a batch. */
+export const TEST_PANELS = "probe,profile,series,particles,export,points,cutout,views,jobs,facts";
+
+/** Opens every group of controls. */
+async function openControls(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    for (const group of document.querySelectorAll<HTMLDetailsElement>("form.controls details")) group.open = true;
+  });
+}
+
+/** A page with panels and controls open. */
+export function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Watched> {
+  const address = new URL(url);
+  if (!address.searchParams.has("open")) address.searchParams.set("open", TEST_PANELS);
+  return openBare(browser, address.href.replaceAll("%2C", ","), options);
+}
+
+/** A page as it is, that reports policy violations, console errors and requests to other origins. */
+export async function openBare(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Watched> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: new URL(url).origin });
   const page = await context.newPage();
@@ -83,6 +100,10 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
   });
   await page.goto(url);
   await settled(page);
+  if (new URL(url).searchParams.has("open")) {
+    if ((options.viewport?.width ?? 1280) < 768) await page.click("#fold");
+    await openControls(page);
+  }
   return { page, faults, requests };
 }
 

@@ -11,7 +11,7 @@ import type { NamedQuery } from "../state/queries.js";
 import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { columnTable, DataTable } from "./data-table.js";
-import { Plot } from "./plot.js";
+import { Plot, type PlottedCurves } from "./plot.js";
 import { statusBar } from "./status-bar.js";
 
 /** The source of a curve figure: its title, its queries and its places. */
@@ -98,21 +98,27 @@ export class CurveFigure {
   }
 
   paint(): void {
-    const shown = this.request.value;
     const element = this.#element.value;
-    if (shown === null || element === undefined) return;
+    const curves = this.plotted;
+    if (curves !== null && element !== undefined) this.#plot.draw(element, curves);
+  }
+
+  /** The curves as the plot has them; null before there are any. */
+  get plotted(): PlottedCurves | null {
+    const shown = this.request.value;
+    if (shown === null) return null;
     const { facts } = this.#store;
     const { state } = shown;
     const quantity = quantityOf(state.field);
     const unit = (text: string) => (text === "" ? "" : ` (${text})`);
-    this.#plot.draw(element, {
+    return {
       x: shown.x,
       curves: shown.curves,
       xLabel: this.source.xName(state) + unit(unitOf(facts, this.source.id === "series" ? "time" : "length")),
       yLabel: quantity.name + unit(unitOf(facts, quantity.measure)),
       mark: this.source.mark(this.#store.state),
       pick: (x) => this.source.pick(state, x),
-    });
+    };
   }
 
   /** Lays out heading, plot and table; all of them speak of the curves that are shown. */

@@ -1,110 +1,205 @@
-/** This file writes the slice as a separate figure, SVG or PNG, with axes, colour bar, caption, digest and link. */
+/**
+ * This file writes what is shown as a separate figure: planes, 3-D view or chart with axes, bars, caption, digest, link
+ * and citation, as SVG, PNG or PDF.
+ */
 import { quantityOf, unitOf } from "../../quantities.js";
-import { describeOptions, describePlane, shownFormula, shownName } from "../state/queries.js";
+import { describeOptions, describePlane, shownFormula, shownName, shownTitle } from "../state/queries.js";
 import type { ViewStore } from "../state/view-store.js";
 import type { ColourScale } from "./colour-scale.js";
 import { barMarks, escapeXml, writeMarks } from "./marks.js";
+import { writePdf } from "./pdf-file.js";
 import type { PlaneFigure, ShownPlane } from "./plane-figure.js";
-import { coveredBy } from "./plane-samples.js";
 import { saveFile } from "./save-file.js";
-import { blendOf } from "./vectors.js";
 
-const LINE = 18;
-/** Enlargement of the pixels of a PNG over those of the page. */
-const SHARPNESS = 2;
+const LINE = 17;
+const MARGIN = 16;
+/** Widest row of pictures, in pixels of the page; more stand below one another. */
+const WIDEST = 1600;
+/** Enlargement of the pixels of a PNG and of a PDF over those of the page. */
+const SHARPNESS = { png: 2, pdf: 3 } as const;
+export const FIGURE_KINDS = ["png", "svg", "pdf"] as const;
+export type FigureKind = (typeof FIGURE_KINDS)[number];
 
-/** A figure to write: the plane that is shown, and the colours of its values. */
-export interface FigureSource {
-  readonly plane: PlaneFigure;
+/** A picture of a figure, as parts of an SVG document. */
+export interface FigurePart {
+  readonly width: number;
+  readonly height: number;
+  readonly svg: string;
+}
+
+/** A colour bar with its name. */
+export interface NamedBar {
   readonly scale: ColourScale;
-  readonly shown: ShownPlane | null;
+  readonly name: string;
+}
+
+/** What a figure holds. */
+export interface FigureContent {
+  readonly name: string;
+  readonly parts: readonly FigurePart[];
+  readonly bars: readonly NamedBar[];
+  readonly title: string;
+  readonly notes: readonly string[];
+}
+
+/** An SVG document with its size. */
+export interface FigureDocument {
+  readonly svg: string;
+  readonly width: number;
+  readonly height: number;
 }
 
 /** The name of a file: dataset, quantity, plane and time. */
 export function fileName({ state }: ShownPlane): string {
   const place = `${state.axis}${Number(state.at.toPrecision(5))}`;
-  return `${state.dataset}-${shownName(state)}-${place}-t${Number(state.time.toPrecision(5))}`.replaceAll(
-    /[^\w.-]/g,
-    "_",
+  return cleanName(`${state.dataset}-${shownName(state)}-${place}-t${Number(state.time.toPrecision(5))}`);
+}
+
+/** A name without characters that file systems refuse. */
+export function cleanName(name: string): string {
+  return name.replaceAll(/[^\w.-]/g, "_");
+}
+
+/** A canvas as a part of a figure. */
+export function canvasPart(canvas: HTMLCanvasElement, width: number): FigurePart {
+  const height = Math.round((width * canvas.height) / canvas.width);
+  return { width, height, svg: `<image href="${canvas.toDataURL()}" width="${width}" height="${height}"/>` };
+}
+
+/** The planes that are shown with their bar; null before there is a picture. */
+export function planesContent(
+  planes: readonly PlaneFigure[],
+  scale: ColourScale,
+  shown: ShownPlane | null,
+  store: ViewStore,
+): FigureContent | null {
+  if (shown === null) return null;
+  const { state } = shown;
+  const unit = unitOf(store.facts, quantityOf(state.field).measure);
+  return {
+    name: fileName(shown),
+    parts: planes.flatMap((plane, i) => plane.figurePart(i) ?? []),
+    bars: [{ scale, name: unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}` }],
+    title: describePlane(state),
+    notes: [`${describeOptions(state)}; ${shownName(state)} = ${shownFormula(state)}`],
+  };
+}
+
+/** A text in lines that fit a width. */
+function wrapped(text: string, width: number, pen: CanvasRenderingContext2D | null): string[] {
+  const lines: string[] = [];
+  let line = "";
+  const fits = (part: string) => (pen?.measureText(part).width ?? 7 * part.length) <= width;
+  for (const word of text.split(/(?<=[\s&?/,;])/)) {
+    if (line !== "" && !fits(line + word)) {
+      lines.push(line);
+      line = "";
+    }
+    line += word;
+  }
+  return [...lines, line].filter((part) => part !== "");
+}
+
+/** The figure as an SVG document. */
+export function figureDocument(
+  { parts, bars, title, notes }: FigureContent,
+  store: ViewStore,
+  version: string,
+): FigureDocument {
+  const { facts } = store;
+  let [x, y, row] = [0, 0, 0];
+  let width = 480;
+  const placed = parts.map((part) => {
+    if (x > 0 && x + part.width > WIDEST) [x, y, row] = [0, y + row, 0];
+    const at = `<g transform="translate(${x} ${y})">${part.svg}</g>`;
+    x += part.width;
+    row = Math.max(row, part.height);
+    width = Math.max(width, x);
+    return at;
+  });
+  let top = y + row + 6;
+  const drawnBars = bars.map(({ scale, name }) => {
+    const bar = { left: 62, top, width: width - 90, height: 14 };
+    top += 52;
+    return [
+      `<image href="${scale.picture}" x="${bar.left}" y="${bar.top}" width="${bar.width}" height="${bar.height}" preserveAspectRatio="none"/>`,
+      writeMarks(barMarks(scale, bar)),
+      `<text x="${bar.left + bar.width / 2}" y="${bar.top + 46}" text-anchor="middle">${escapeXml(name)}</text>`,
+    ].join("\n");
+  });
+  const pen = document.createElement("canvas").getContext("2d");
+  if (pen !== null) pen.font = "12px system-ui, sans-serif";
+  const texts = [
+    ...notes,
+    `${facts.name}: ${facts.title}; digest ${facts.digest.slice(0, 16)}`,
+    ...(facts.source === "" ? [] : [facts.source]),
+    store.link,
+    `Drawn by fieldprobe ${version}; to be cited with the dataset (CITATION.cff).`,
+  ];
+  const lines = [
+    ...wrapped(title, width - 2 * MARGIN, pen).map((text) => ({ text, weight: "bold" })),
+    ...texts.flatMap((text) =>
+      wrapped(text, width - 2 * MARGIN, pen).map((line) => ({ text: line, weight: "normal" })),
+    ),
+  ];
+  const caption = lines.map(
+    ({ text, weight }, i) =>
+      `<text x="${MARGIN}" y="${top + 14 + i * LINE}" font-weight="${weight}" xml:space="preserve">${escapeXml(text)}</text>`,
   );
-}
-
-/** The picture of a plane with its axes, as parts of an SVG document. */
-function planePart(plane: PlaneFigure, { slice, state }: ShownPlane): string {
-  const { window, place, marks, picture, overlay } = plane;
-  const [left, right, bottom, top] = coveredBy(slice);
-  const x = (across: number) => place.left + ((across - window[0]) / (window[1] - window[0])) * place.width;
-  const y = (up: number) => place.top + ((window[3] - up) / (window[3] - window[2])) * place.height;
-  const at = `x="${x(left)}" y="${y(top)}" width="${x(right) - x(left)}" height="${y(bottom) - y(top)}"`;
-  const image = (canvas: HTMLCanvasElement | null, style: string, blend = "normal") =>
-    canvas === null
-      ? ""
-      : `<image href="${canvas.toDataURL()}" ${at} preserveAspectRatio="none" image-rendering="${style}" style="mix-blend-mode:${blend}"/>`;
-  return [
-    `<clipPath id="plane"><rect x="${place.left}" y="${place.top}" width="${place.width}" height="${place.height}"/></clipPath>`,
-    `<g clip-path="url(#plane)">`,
-    `<rect x="${place.left}" y="${place.top}" width="${place.width}" height="${place.height}" fill="#9a9a9a"/>`,
-    image(picture, "pixelated"),
-    image(overlay, "auto", blendOf(state.overlay).replace("source-over", "normal")),
-    "</g>",
-    writeMarks(marks),
-  ].join("\n");
-}
-
-/** The figure as an SVG document; null before there is a picture. */
-function figureSvg(figure: FigureSource, store: ViewStore): string | null {
-  const { plane, scale, shown } = figure;
-  if (shown === null || plane.picture === null) return null;
-  const quantity = quantityOf(shown.state.field);
-  const unit = unitOf(store.facts, quantity.measure);
-  const { width, height } = plane.size;
-  const bar = { left: 62, top: height + 6, width: width - 90, height: 14 };
-  const text = (line: number, content: string, weight = "normal") =>
-    `<text x="16" y="${bar.top + 48 + line * LINE}" font-weight="${weight}">${escapeXml(content)}</text>`;
-  const total = bar.top + 48 + 5 * LINE;
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${total}" viewBox="0 0 ${width} ${total}"`,
+  const height = Math.ceil(top + 14 + lines.length * LINE);
+  const svg = [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`,
     `  font-family="system-ui, sans-serif" font-size="12" color="#222" fill="#222">`,
-    `<rect width="${width}" height="${total}" fill="#fff"/>`,
-    planePart(plane, shown),
-    `<image href="${scale.picture}" x="${bar.left}" y="${bar.top}" width="${bar.width}" height="${bar.height}" preserveAspectRatio="none"/>`,
-    writeMarks(barMarks(scale, bar)),
-    text(0, `${describePlane(shown.state)}${unit === "" ? "" : `, in ${unit}`}`, "bold"),
-    text(1, `${describeOptions(shown.state)}; ${shownName(shown.state)} = ${shownFormula(shown.state)}`),
-    text(2, `${store.facts.name}: ${store.facts.title}; digest ${store.facts.digest.slice(0, 16)}`),
-    text(3, store.link),
+    `<rect width="${width}" height="${height}" fill="#fff"/>`,
+    ...placed,
+    ...drawnBars,
+    ...caption,
     "</svg>",
     "",
   ].join("\n");
+  return { svg, width, height };
 }
 
-/** Draws an SVG document as a PNG. */
-async function rasterise(document_: string, width: number, height: number): Promise<Blob | null> {
-  const url = URL.createObjectURL(new Blob([document_], { type: "image/svg+xml" }));
+/** Draws an SVG document on a canvas at a multiple of its size. */
+export async function rasterise({ svg, width, height }: FigureDocument, times: number): Promise<HTMLCanvasElement> {
+  const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   try {
     const image = new Image(width, height);
     image.src = url;
     await image.decode();
     const canvas = document.createElement("canvas");
-    canvas.width = width * SHARPNESS;
-    canvas.height = height * SHARPNESS;
-    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
-    return await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+    canvas.width = 2 * Math.ceil((width * times) / 2);
+    canvas.height = 2 * Math.ceil((height * times) / 2);
+    canvas.getContext("2d")?.drawImage(image, 0, 0, width * times, height * times);
+    return canvas;
   } finally {
     URL.revokeObjectURL(url);
   }
 }
 
-/** Saves the slice that is shown as a file. */
-export async function saveFigure(kind: "png" | "svg", figure: FigureSource, store: ViewStore): Promise<void> {
-  const shown = figure.shown;
-  const text = figureSvg(figure, store);
-  if (shown === null || text === null) return;
-  if (kind === "svg") {
-    saveFile(`${fileName(shown)}.svg`, new Blob([text], { type: "image/svg+xml" }));
-    return;
+/** A canvas as a PNG file. */
+export function pngOf(canvas: HTMLCanvasElement): Promise<Blob> {
+  return new Promise((resolve, reject) => {
+    canvas.toBlob(
+      (blob) => (blob === null ? reject(new Error("The browser made no PNG.")) : resolve(blob)),
+      "image/png",
+    );
+  });
+}
+
+/** Saves a figure as a file. */
+export async function saveFigure(
+  kind: FigureKind,
+  content: FigureContent | null,
+  store: ViewStore,
+  version: string,
+): Promise<void> {
+  if (content === null) return;
+  const figure = figureDocument(content, store, version);
+  const name = `${content.name}.${kind}`;
+  if (kind === "svg") saveFile(name, new Blob([figure.svg], { type: "image/svg+xml" }));
+  else {
+    const canvas = await rasterise(figure, SHARPNESS[kind]);
+    saveFile(name, kind === "png" ? await pngOf(canvas) : await writePdf(canvas, figure, content.title, store.link));
   }
-  const [, width = "0", height = "0"] = /width="(\d+)" height="(\d+)"/.exec(text) ?? [];
-  const png = await rasterise(text, Number(width), Number(height));
-  if (png !== null) saveFile(`${fileName(shown)}.png`, png);
 }

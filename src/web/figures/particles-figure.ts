@@ -1,6 +1,6 @@
-/** The particles figure launches particles and plays their paths, which the 3-D view draws. */
+/** The particles figure launches particles; planes and 3-D view draw their paths at the time of the view. */
 import { html, nothing, type TemplateResult } from "lit-html";
-import { shortText } from "../../float32/format.js";
+import { shortText, withoutNoise } from "../../float32/format.js";
 import { INTEGRATORS } from "../../operations.js";
 import type { Trajectories } from "../state/api.js";
 import { type DatasetFacts, flatAxis, offers } from "../state/facts.js";
@@ -8,10 +8,11 @@ import { LatestRequest } from "../state/latest-request.js";
 import { AXES } from "../state/plane-geometry.js";
 import type { Tracking } from "../state/point-query.js";
 import { tracking } from "../state/queries.js";
-import { quantitiesOf, SEED_SHAPES, TRACKERS, type ViewState } from "../state/view-state.js";
+import { hasScene, quantitiesOf, SEED_SHAPES, TRACKERS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { columnTable, DataTable, valueText } from "./data-table.js";
-import { choose, number, rangeInput } from "./inputs.js";
+import { choose, number } from "./inputs.js";
+import type { DrawnPaths } from "./plane-figure.js";
 import { type Fitting, statusBar } from "./status-bar.js";
 
 const NAMES: Readonly<Record<ViewState["tracker"], string>> = {
@@ -24,14 +25,13 @@ const INTEGRATOR_NAMES: Readonly<Record<ViewState["integrator"], string>> = {
   rk4: "Runge-Kutta, order 4",
   dopri5: "Dormand-Prince, adaptive",
 };
-/** Records a second: a playing one, and one for people who asked for less motion. */
-const PACE = 15;
-const CALM_PACE = 1;
 const TABLE_ROWS = 50;
 
 /** Paths of particles together with the query behind them. */
 export interface Launched extends Tracking {
   readonly trajectories: Trajectories;
+  /** The paths at common times: those of particles that start later begin later. */
+  readonly drawn: Trajectories;
   /** The quantity along the paths. */
   readonly quantity: ViewState["along"];
 }
@@ -41,19 +41,53 @@ export function exitAt({ times, exits }: Trajectories, particle: number, record:
   return exits[particle] <= times[record] ? exits[particle] : Number.NaN;
 }
 
-/** Owns the request for paths and the player, which moves the record that is shown. */
+/**
+ * The paths of particles that start one after another at times that all share: linear between records, none before the
+ * start of each.
+ */
+export function atCommonTimes(trajectories: Trajectories, starts: Float32Array): Trajectories {
+  const { times, particles, positions, values, exits } = trajectories;
+  const interval = (times[1] ?? 1) - (times[0] ?? 0);
+  const first = starts.reduce((least, start) => Math.min(least, start), Number.POSITIVE_INFINITY);
+  const latest = starts.reduce((most, start) => Math.max(most, start), Number.NEGATIVE_INFINITY);
+  const count = times.length + Math.ceil((latest - first) / interval - 1e-6);
+  const common = Array.from({ length: count }, (_, k) => first + k * interval);
+  const resample = (list: Float32Array, width: number): Float32Array => {
+    const out = new Float32Array(particles * count * width).fill(Number.NaN);
+    for (let p = 0; p < particles; p++) {
+      for (let k = 0; k < count; k++) {
+        const age = (common[k] - starts[p]) / interval;
+        if (age < -1e-6) continue;
+        const at = Math.max(0, Math.min(times.length - 1, age));
+        const [low, part] = [Math.floor(at), at - Math.floor(at)];
+        const high = Math.min(times.length - 1, low + 1);
+        for (let c = 0; c < width; c++) {
+          const value = (record: number) => list[width * (p * times.length + record) + c];
+          out[width * (p * count + k) + c] = part === 0 ? value(low) : value(low) * (1 - part) + value(high) * part;
+        }
+      }
+    }
+    return out;
+  };
+  return {
+    times: common,
+    particles,
+    positions: resample(positions, 3),
+    values: values === null ? null : resample(values, 1),
+    exits: exits.map((exit, p) => exit + starts[p]),
+  };
+}
+
+/** Owns the request for paths. */
 export class ParticlesFigure {
   readonly request: LatestRequest<Launched>;
   readonly #store: ViewStore;
-  readonly #render: () => void;
   readonly #table = new DataTable("particles-table");
-  #playing = false;
 
   constructor(store: ViewStore, render: () => void) {
     this.#store = store;
-    this.#render = render;
     this.request = new LatestRequest(render);
-    if (store.state.launched) void this.launch(store.state.record);
+    if (store.state.launched) void this.#ask();
   }
 
   /** The paths to draw; null if none are launched. */
@@ -61,26 +95,47 @@ export class ParticlesFigure {
     return this.#store.state.launched ? this.request.value : null;
   }
 
-  /** The record that is shown. */
+  /** The record at the time of the view: the last one before it, the first one if there is none. */
   get record(): number {
-    const last = (this.launched?.trajectories.times.length ?? 1) - 1;
-    return Math.min(this.#store.state.record, last);
+    const { time } = this.#store.state;
+    const times = this.launched?.drawn.times ?? [];
+    return Math.max(
+      0,
+      times.findLastIndex((recorded) => withoutNoise(recorded) <= time),
+    );
   }
 
-  /** Requests the paths as set and shows record `record` of them, the last by default. */
-  async launch(record?: number): Promise<void> {
+  /** The paths with the record at the time of the view; null without paths. */
+  get paths(): DrawnPaths | null {
+    const { launched } = this;
+    return launched === null ? null : { drawn: launched.drawn, record: this.record };
+  }
+
+  /**
+   * Requests the paths as set, and shows their end in 3-D.
+   *
+   * @param stay whether view and time stay as they are
+   */
+  async launch(stay = false): Promise<void> {
+    const launched = await this.#ask();
+    if (launched === null) return;
+    const { state, facts } = this.#store;
+    const last = withoutNoise(launched.drawn.times.at(-1) ?? state.time);
+    if (stay) this.#store.set({ launched: true, scene: hasScene(state) });
+    else this.#store.set({ launched: true, scene: null, time: Math.min(last, facts.times.last) });
+  }
+
+  /** Requests the paths as set; null if others were asked for meanwhile. */
+  async #ask(): Promise<Launched | null> {
     const { state, facts, api } = this.#store;
     const asked = tracking(state, facts);
-    this.#playing = false;
-    await this.request.run(async (signal) => ({
-      ...asked,
-      quantity: state.along,
-      trajectories: await api.trajectories(asked, signal),
-    }));
+    await this.request.run(async (signal) => {
+      const trajectories = await api.trajectories(asked, signal);
+      const drawn = asked.starts === null ? trajectories : atCommonTimes(trajectories, asked.starts);
+      return { ...asked, quantity: state.along, trajectories, drawn };
+    });
     const launched = this.request.value;
-    if (launched === null || launched.query !== asked.query) return;
-    const last = launched.trajectories.times.length - 1;
-    this.#store.set({ launched: true, scene: true, record: Math.min(record ?? last, last) });
+    return launched === null || launched.query !== asked.query ? null : launched;
   }
 
   /** Launches the particles again when the page goes back to an earlier view, unless its paths are those shown. */
@@ -90,12 +145,11 @@ export class ParticlesFigure {
     const [asked, before] = [tracking(state, facts), this.request.value].map((view) =>
       JSON.stringify([view?.query, view?.every, view?.stops, view?.integrator, view?.starts, view?.along]),
     );
-    if (asked !== before) void this.launch(state.record);
+    if (asked !== before) void this.#ask();
   }
 
   /** Forgets the paths. */
   close(): void {
-    this.#playing = false;
     this.request.clear();
   }
 
@@ -120,6 +174,7 @@ export class ParticlesFigure {
         }}
       >
         ${seedControls(state, set)}
+        ${number("start", "From time", state.start, { min: facts.times.first, max: facts.times.last }, (start) => set({ start: withoutNoise(start) }))}
         ${choose(
           "tracker",
           "Motion",
@@ -131,14 +186,14 @@ export class ParticlesFigure {
         ${choose("along", "Colour by", state.along, colourChoices(facts), (along) => set({ along }))}
         <button type="submit" class="primary">Launch</button>
       </form>
-      <p class="note">From t = ${shortText(state.time)} with <b>${state.values}</b> in space, PCHIP in time.</p>
+      <p class="note">With <b>${state.values}</b> in space, PCHIP in time. Paths are drawn up to the time of the view.</p>
       ${statusBar(
         "particles",
         this.request,
         () => void this.launch(),
         (most) => this.#fitting(most),
       )}
-      ${launched === null ? nothing : this.#player(launched)}
+      ${launched === null ? nothing : this.#report(launched)}
     `;
   }
 
@@ -158,66 +213,40 @@ export class ParticlesFigure {
     };
   }
 
-  #player(launched: Launched): TemplateResult {
-    const { trajectories, stops, starts } = launched;
-    const { times } = trajectories;
-    const last = times.length - 1;
+  /** The particles at the time of the view, in words and as a table. */
+  #report({ trajectories, drawn, stops, starts }: Launched): TemplateResult {
     const { record } = this;
-    const go = (next: number) => {
-      this.#playing = false;
-      this.#store.set({ record: Math.max(0, Math.min(last, next)) });
-    };
-    const time = shortText(times[record]);
     return html`
-      <div class="row player">
-        <button type="button" id="play" @click=${() => this.#play(last)}>${this.#playing ? "Pause" : "Play"}</button>
-        <button type="button" id="step-back" @click=${() => go(record - 1)} aria-label="One record back">◀</button>
-        <button type="button" id="step-on" @click=${() => go(record + 1)} aria-label="One record on">▶</button>
-        ${rangeInput("record", record, { min: 0, max: last, step: 1 }, go, "Time of the particles", `t = ${time}`)}
-        <output id="record-time">t = ${time}</output>
-      </div>
-      ${starts === null ? nothing : html`<p class="note">Times count from the release of each particle.</p>`}
-      ${stops ? html`<p class="note" id="exits">${describeExits(trajectories, record, this.#store.facts)}</p>` : nothing}
-      ${this.#table.view("Positions of the particles", () => positionTable(trajectories, record, stops))}
+      <p class="row">
+        <output id="record-time">Particles at t = ${shortText(drawn.times[record])}</output>
+        <button type="button" id="forget-particles" @click=${() => this.#forget()}>Remove the particles</button>
+      </p>
+      ${starts === null ? nothing : html`<p class="note">Released one after another from t = ${shortText(starts[0])} on.</p>`}
+      ${stops ? html`<p class="note" id="exits">${describeExits(drawn, record, this.#store.facts)}</p>` : nothing}
+      ${this.#table.view("Positions of the particles", () => positionTable(starts === null ? trajectories : drawn, record, stops))}
     `;
   }
 
-  #play(last: number): void {
-    this.#playing = !this.#playing;
-    if (this.#playing) {
-      if (this.#store.state.record >= last) this.#store.set({ record: 0 });
-      const pace = matchMedia("(prefers-reduced-motion: reduce)").matches ? CALM_PACE : PACE;
-      this.#tick(last, 1000 / pace, performance.now());
-    }
-    this.#render();
-  }
-
-  #tick(last: number, interval: number, since: number): void {
-    requestAnimationFrame((now) => {
-      if (!this.#playing) return;
-      const steps = Math.floor((now - since) / interval);
-      if (steps > 0) this.#store.set({ record: Math.min(last, this.#store.state.record + steps) });
-      if (this.#store.state.record >= last) {
-        this.#playing = false;
-        this.#render();
-      } else this.#tick(last, interval, steps > 0 ? now : since);
-    });
+  #forget(): void {
+    this.close();
+    this.#store.set({ launched: false });
   }
 }
 
 /** The places where particles start, and their number. */
 function seedControls(state: ViewState, set: (patch: Partial<ViewState>) => void): TemplateResult {
-  const [point, line, grid] = SEED_SHAPES;
+  const [point, line, grid, places] = SEED_SHAPES;
   const shapes = [
     { value: point, text: "the probe" },
     { value: line, text: `a line along ${state.line}` },
     { value: grid, text: "a grid on the slice" },
+    { value: places, text: `places pointed at (${state.places.length})` },
   ];
   const limits = { min: 1, max: 1024, step: 1 };
   return html`
     ${choose("seeds", "Start at", state.seeds, shapes, (seeds) => set({ seeds }))}
     ${
-      state.seeds === "point"
+      state.seeds === "point" || state.seeds === "places"
         ? nothing
         : number("count", "Particles", state.count, limits, (count) => set({ count: Math.round(count) }))
     }

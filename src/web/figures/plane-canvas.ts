@@ -2,6 +2,7 @@
 import type { Slice } from "../state/api.js";
 import type { PlaneWindow } from "../state/plane-geometry.js";
 import { type ColourScale, pixelOf } from "./colour-scale.js";
+import type { ContourLines } from "./contour-lines.js";
 import { coveredBy, type MarkedNodes, samplesOfPixels } from "./plane-samples.js";
 
 /** Drawings over the picture of a plane. */
@@ -20,10 +21,23 @@ export interface PlaneDrawing {
   /** A picture of the whole canvas laid over the values, or null. */
   readonly overlay: HTMLCanvasElement | null;
   readonly blend: GlobalCompositeOperation;
+  /** Contours of values, with the text of each. */
+  readonly contours: readonly (ContourLines & { readonly text: string })[];
+  /** Streamlines and paths of particles, each as across and up in pairs; breaks are no numbers. */
+  readonly curves: readonly DrawnCurve[];
   /** The probe and the kept ones. */
   readonly probes: readonly ProbeMark[];
   /** A rectangle that the caller is drawing, in coordinates of the plane, or null. */
   readonly box: PlaneWindow | null;
+}
+
+/** A curve over a plane. */
+export interface DrawnCurve {
+  readonly points: Float32Array;
+  /** Points from which on the curve is pale. */
+  readonly until: number;
+  /** Whether its end has a head: a particle there. */
+  readonly head: boolean;
 }
 
 /** A probe on a plane. */
@@ -57,7 +71,7 @@ export function paintPlane(slice: Slice, scale: ColourScale): HTMLCanvasElement 
     const from = row * columns.count;
     for (let i = 0; i < across.length; i++) pixels[to + i] = pixelOf(scale, values[from + across[i]]);
   }
-  canvas.getContext("2d")?.putImageData(image, 0, 0);
+  penOf(canvas)?.putImageData(image, 0, 0);
   return canvas;
 }
 
@@ -122,17 +136,11 @@ function drawProbe(context: CanvasRenderingContext2D, x: number, y: number, mark
   if (text === "") return;
   context.font = `${11 * unit}px system-ui, sans-serif`;
   const right = x + 12 * unit + context.measureText(text).width < width;
-  context.textAlign = right ? "left" : "right";
-  context.lineWidth = 3 * unit;
-  context.strokeStyle = "rgba(0, 0, 0, 0.75)";
-  context.fillStyle = "#fff";
-  const at = [x + (right ? 11 : -11) * unit, y - 9 * unit] as const;
-  context.strokeText(text, ...at);
-  context.fillText(text, ...at);
+  label(context, text, x + (right ? 11 : -11) * unit, y - 9 * unit, right ? "left" : "right");
 }
 
 /** The shifts by whole periods, itself last, that bring a part of an axis into the part that is shown. */
-function copies(
+export function copies(
   [low, high]: readonly [number, number],
   [from, to]: readonly [number, number],
   period: number,
@@ -140,6 +148,93 @@ function copies(
   if (period === 0) return [0];
   const shifts = [-2, -1, 1, 2, 0].map((turns) => turns * period);
   return shifts.filter((shift) => shift === 0 || (low + shift < to && high + shift > from));
+}
+
+type Scale = (value: number) => number;
+
+/** A text with a dark rim, seen on every colour. */
+function label(context: CanvasRenderingContext2D, text: string, x: number, y: number, align: CanvasTextAlign): void {
+  const unit = Math.min(2, window.devicePixelRatio);
+  context.font = `${11 * unit}px system-ui, sans-serif`;
+  context.textAlign = align;
+  context.lineWidth = 3 * unit;
+  context.strokeStyle = "rgba(0, 0, 0, 0.75)";
+  context.fillStyle = "#fff";
+  context.strokeText(text, x, y);
+  context.fillText(text, x, y);
+}
+
+/** Draws the lines of a level, with its value once inside the picture. */
+function drawContour(
+  context: CanvasRenderingContext2D,
+  { segments, text }: PlaneDrawing["contours"][number],
+  x: Scale,
+  y: Scale,
+): void {
+  stroke(context, () => {
+    for (let i = 0; i < segments.length; i += 4) {
+      context.moveTo(x(segments[i]), y(segments[i + 1]));
+      context.lineTo(x(segments[i + 2]), y(segments[i + 3]));
+    }
+  }, []);
+  const { width, height } = context.canvas;
+  for (let i = 4 * Math.floor(segments.length / 8); i < segments.length; i += 4) {
+    const [px, py] = [x(segments[i]), y(segments[i + 1])];
+    if (px < 0.06 * width || px > 0.94 * width || py < 0.06 * height || py > 0.94 * height) continue;
+    label(context, text, px, py, "center");
+    return;
+  }
+}
+
+/** Points of a curve nearer to the last one than this are left out, in pixels. */
+const NEAR_PIXELS = 3;
+
+/** Draws curves, pale from some point on, and the heads where they end for now. */
+function drawCurves(context: CanvasRenderingContext2D, curves: readonly DrawnCurve[], x: Scale, y: Scale): void {
+  const part = (from: (curve: DrawnCurve) => number, to: (curve: DrawnCurve) => number) => () => {
+    for (const curve of curves) {
+      let open = false;
+      let before: readonly [number, number] = [0, 0];
+      for (let i = from(curve); i < to(curve); i++) {
+        const [across, up] = [x(curve.points[2 * i]), y(curve.points[2 * i + 1])];
+        const known = Number.isFinite(across + up);
+        const last = i === to(curve) - 1;
+        if (known && open && !last && Math.hypot(across - before[0], up - before[1]) < NEAR_PIXELS) continue;
+        if (known && open) context.lineTo(across, up);
+        else if (known) context.moveTo(across, up);
+        before = [across, up];
+        open = known;
+      }
+    }
+  };
+  context.globalAlpha = 0.35;
+  stroke(
+    context,
+    part(
+      ({ until }) => Math.max(0, until - 1),
+      ({ points }) => points.length / 2,
+    ),
+    [],
+  );
+  context.globalAlpha = 1;
+  stroke(
+    context,
+    part(
+      () => 0,
+      ({ until }) => until,
+    ),
+    [],
+  );
+  const radius = 3 * Math.min(2, window.devicePixelRatio);
+  context.fillStyle = "#fff";
+  for (const { points, until, head } of curves) {
+    const [across, up] = [x(points[2 * until - 2]), y(points[2 * until - 1])];
+    if (!head || !Number.isFinite(across + up)) continue;
+    context.beginPath();
+    context.arc(across, up, radius, 0, 2 * Math.PI);
+    context.fill();
+    context.stroke();
+  }
 }
 
 /** Draws a small ring at each marked node. */
@@ -159,11 +254,38 @@ function drawNodes(
   }, []);
 }
 
+/** The pen of a plane's canvas, which stays off the graphics card: long paths are much faster to draw there. */
+export function penOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D | null {
+  return canvas.getContext("2d", { willReadFrequently: true });
+}
+
+/** Draws what lies over the picture: contours, curves, nodes and probes. */
+export function drawLayer(
+  canvas: HTMLCanvasElement,
+  {
+    window: shown,
+    contours,
+    curves,
+    marked,
+    probes,
+  }: Pick<PlaneDrawing, "window" | "contours" | "curves" | "marked" | "probes">,
+): void {
+  const context = penOf(canvas);
+  if (context === null) return;
+  const [left, right, bottom, top] = shown;
+  const x = (across: number) => ((across - left) / (right - left)) * canvas.width;
+  const y = (up: number) => ((top - up) / (top - bottom)) * canvas.height;
+  for (const contour of contours) drawContour(context, contour, x, y);
+  drawCurves(context, curves, x, y);
+  if (marked !== null) drawNodes(context, marked.places, x, y);
+  for (const probe of probes.toReversed()) drawProbe(context, x(probe.across), y(probe.up), probe);
+}
+
 /** Draws a plane into the canvas at its present size. */
 export function drawPlane(canvas: HTMLCanvasElement, drawing: PlaneDrawing): void {
-  const context = canvas.getContext("2d");
+  const context = penOf(canvas);
   if (context === null) return;
-  const { picture, covered, window: shown, overlay, probes, box } = drawing;
+  const { picture, covered, window: shown, overlay, box } = drawing;
   const [left, right, bottom, top] = shown;
   const x = (across: number) => ((across - left) / (right - left)) * canvas.width;
   const y = (up: number) => ((top - up) / (top - bottom)) * canvas.height;
@@ -185,8 +307,7 @@ export function drawPlane(canvas: HTMLCanvasElement, drawing: PlaneDrawing): voi
       context.globalCompositeOperation = "source-over";
     }
   }
-  if (drawing.marked !== null) drawNodes(context, drawing.marked.places, x, y);
-  for (const probe of probes.toReversed()) drawProbe(context, x(probe.across), y(probe.up), probe);
+  drawLayer(canvas, drawing);
   if (box !== null) {
     stroke(context, () => context.rect(x(box[0]), y(box[3]), x(box[1]) - x(box[0]), y(box[2]) - y(box[3])), []);
   }

@@ -6,29 +6,33 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { createRef, ref } from "lit-html/directives/ref.js";
 import { shortText } from "../../float32/format.js";
 import { quantityOf, unitOf } from "../../quantities.js";
-import type { Slice } from "../state/api.js";
+import type { Slice, Trajectories } from "../state/api.js";
 import { axisOf, type DatasetFacts, offers, periodOf } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import {
   AXES,
+  type AxisName,
   clampWindow,
+  copyAfter,
   fitWindow,
   isWhole,
   type PlaneWindow,
   panWindow,
+  periodsOf,
   type Rectangle,
   revealPoint,
   sidesOf,
-  viewportSize,
   wholePlane,
   zoomWindow,
 } from "../state/plane-geometry.js";
 import { type PlanePaths, pinName, planePaths, slicesOf } from "../state/queries.js";
-import type { ViewState } from "../state/view-state.js";
+import { MOST_PLACES, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { type ColourScale, makeScale } from "./colour-scale.js";
-import { axisCross, axisMarks, drawMarks, type Marks } from "./marks.js";
-import { drawPlane, paintPlane } from "./plane-canvas.js";
+import { contourLines } from "./contour-lines.js";
+import type { FigurePart } from "./figure-file.js";
+import { axisCross, axisMarks, drawMarks, type Marks, writeMarks } from "./marks.js";
+import { copies, type DrawnCurve, drawLayer, drawPlane, type PlaneDrawing, paintPlane, penOf } from "./plane-canvas.js";
 import {
   coveredBy,
   type MarkedNodes,
@@ -39,7 +43,7 @@ import {
   subtract,
 } from "./plane-samples.js";
 import { Pointers } from "./pointers.js";
-import { blendOf, drawOverlay, fastestIn, type PlaneVectors, speedOfArrow } from "./vectors.js";
+import { blendOf, drawOverlay, fastestIn, type PlaneVectors, speedOfArrow, streamline } from "./vectors.js";
 
 /** Enlargement by one press of a button or a key. */
 export const ZOOM_STEP = 1.6;
@@ -49,11 +53,6 @@ const MARGIN = { left: 62, right: 14, top: 8, bottom: 42 };
 const NARROW_MARGIN = { left: 46, right: 8, top: 6, bottom: 42 };
 /** Width of a picture below which its margins are narrow. */
 const NARROW = 480;
-
-/** Widths of a window from which the picture fills its height, and the height of all else above and below it then. */
-const WIDE = 768;
-const WIDEST = 1152;
-const AROUND = { wide: 390, widest: 250 };
 
 /** A plane together with the view that asked for it; it is shown until the next one arrives. */
 export interface ShownPlane {
@@ -84,7 +83,20 @@ export interface PlaneOwner {
   /** Reports that the pointer or the keys have moved the cursor of this plane. */
   readonly moved: () => void;
   readonly crossed: boolean;
+  /** The paths of particles to draw, up to a record; null for none. */
+  readonly paths: () => DrawnPaths | null;
+  /** Tells that a place was added where particles start. */
+  readonly seeded: () => void;
 }
+
+/** Paths of particles with the record at the time of the view. */
+export interface DrawnPaths {
+  readonly drawn: Trajectories;
+  readonly record: number;
+}
+
+/** Paths that a plane shows at most. */
+const MOST_PATHS = 400;
 
 /** Rows and columns that a key moves the cursor by, for a step and a plane of so many columns. */
 const MOVES: Readonly<Record<string, (step: number, columns: number) => readonly [number, number]>> = {
@@ -135,12 +147,15 @@ export class PlaneFigure {
   readonly #viewport = createRef<HTMLElement>();
   #canvas: HTMLCanvasElement | null = null;
   readonly #lines = createRef<HTMLElement>();
+  readonly #beyond = createRef<HTMLCanvasElement>();
   #width = 600;
+  #height = 400;
   #picture: HTMLCanvasElement | null = null;
   #overlay: HTMLCanvasElement | null = null;
   #painted: readonly [ShownPlane, ColourScale] | null = null;
   #overlaid: ShownPlane | null = null;
   #asked = "";
+  #lined: { shown: ShownPlane; levels: readonly number[]; lines: PlaneDrawing["contours"] } | null = null;
   /** The same function for every rendering: lit would let the canvas go and hold it again, in the middle of a drag. */
   readonly #holdCanvas = (element: Element | undefined): void => {
     this.#canvas = (element as HTMLCanvasElement | undefined) ?? null;
@@ -154,13 +169,14 @@ export class PlaneFigure {
       moved: (x, y) => this.#move(this.#pointAt(x, y)),
       clicked: (x, y) => {
         this.#move(this.#pointAt(x, y));
-        this.probe();
+        this.#click();
       },
       panned: (dx, dy) => this.#pan(dx, dy),
       boxed: (from, to, done) => this.#drawBox(from, to, done),
       zoomed: (factor, x, y) => this.zoom(factor, this.#pointAt(x, y)),
       reset: () => owner.setWindow(null),
       canPan: () => !this.#isWhole(),
+      crossesSeams: () => periodsOf(owner.store.facts, owner.view().axis).some((period) => period > 0),
     });
   }
 
@@ -253,12 +269,28 @@ export class PlaneFigure {
 
   /** Puts the probe at the cursor. */
   probe(): void {
+    const point = this.#cursorPoint();
+    if (point !== null) this.#owner.store.set({ probe: point });
+  }
+
+  /** The point of the domain under the cursor. */
+  #cursorPoint(): [number, number, number] | null {
     const shown = this.request.value;
     const cell = this.cell;
-    if (shown === null || cell === null) return;
-    const { slice, state } = shown;
-    const { store } = this.#owner;
-    store.set({ probe: pointOf(slice, state, cell, store.facts) });
+    return shown === null || cell === null ? null : pointOf(shown.slice, shown.state, cell, this.#owner.store.facts);
+  }
+
+  /** Does what a click does: moves the probe, or adds a place where something starts. */
+  #click(): void {
+    const { store, seeded } = this.#owner;
+    const { click, places } = store.state;
+    const point = this.#cursorPoint();
+    if (click === "probe") this.probe();
+    else if (point !== null && places.length < MOST_PLACES) {
+      const added = [...places, point];
+      store.set(click === "lines" ? { places: added, overlay: "lines" } : { places: added, seeds: "places" });
+      if (click === "particles") seeded();
+    }
   }
 
   /** Lays out the viewport of the picture with its axes. */
@@ -272,6 +304,7 @@ export class PlaneFigure {
         class="plane-frame"
         ${ref(this.#viewport)}
       >
+        <canvas class="beyond" aria-hidden="true" ${ref(this.#beyond)}></canvas>
         <svg class="axes" width=${width} height=${height} viewBox="0 0 ${width} ${height}" aria-hidden="true">
           ${drawMarks(this.marks)}
         </svg>
@@ -339,10 +372,11 @@ export class PlaneFigure {
     const viewport = this.#viewport.value;
     const canvas = this.#canvas;
     if (viewport === undefined || canvas === null) return;
-    const width = Math.floor(viewport.clientWidth);
-    if (width > 0 && width !== this.#width) {
-      this.#width = width;
-      this.#owner.render();
+    const [width, height] = [Math.floor(viewport.clientWidth), Math.floor(viewport.clientHeight)];
+    if (width > 0 && (width !== this.#width || height !== this.#height)) {
+      [this.#width, this.#height] = [width, height];
+      // In the next frame: should a layout never settle, the page stays responsive.
+      requestAnimationFrame(() => this.#owner.render());
     }
     const { left, top, width: across, height: up } = this.place;
     for (const part of [canvas, this.#lines.value]) {
@@ -352,7 +386,6 @@ export class PlaneFigure {
       part.style.width = `${across}px`;
       part.style.height = `${up}px`;
     }
-    viewport.style.height = `${this.size.height}px`;
     canvas.style.touchAction = this.#isWhole() ? "pan-x pan-y" : "none";
     const unit = Math.min(2, window.devicePixelRatio);
     const [w, h] = [Math.max(1, Math.round(across * unit)), Math.max(1, Math.round(up * unit))];
@@ -385,7 +418,7 @@ export class PlaneFigure {
     const canvas = this.#canvas;
     if (canvas === null) return;
     if (shown === null) {
-      canvas.getContext("2d")?.clearRect(0, 0, canvas.width, canvas.height);
+      penOf(canvas)?.clearRect(0, 0, canvas.width, canvas.height);
       return;
     }
     const { slice, state } = shown;
@@ -395,26 +428,188 @@ export class PlaneFigure {
       this.#painted = [shown, scale];
     }
     if (this.#overlaid !== shown) {
-      this.#overlay = shown.vectors === null ? null : drawOverlay(shown.vectors, state.overlay, slice, shown.fastest);
+      const { overlay } = state;
+      this.#overlay =
+        shown.vectors === null || (overlay !== "streamlines" && overlay !== "arrows")
+          ? null
+          : drawOverlay(shown.vectors, overlay, slice, shown.fastest);
       if (shown.stretching !== null) this.#overlay = paintPlane(shown.stretching, stretchingScale(shown.stretching));
       this.#overlaid = shown;
     }
     const { probe, pins } = this.#owner.store.state;
-    drawPlane(canvas, {
+    const picture = {
       picture: this.#picture,
       covered: coveredBy(slice),
-      window: this.#window(),
       gaps: shown.gaps,
       overlay: this.#overlay,
       blend: blendOf(state.overlay),
-      marked: shown.marked,
-      periods: sidesOf(state.axis).map((name) => periodOf(axisOf(this.#owner.store.facts, name))) as [number, number],
-      probes: [probe, ...pins].map((place, i) => {
-        const [across, up] = sidesOf(state.axis).map((name) => place[AXES.indexOf(name)]);
-        const name = i === 0 ? "" : pinName(i - 1);
-        return { name, across, up, distance: this.#distance(place, state), crossed: i === 0 && this.#owner.crossed };
+      periods: periodsOf(this.#owner.store.facts, state.axis),
+    };
+    this.#drawBeyond(picture);
+    const { crossed } = this.#owner;
+    const kept = [
+      { place: probe, name: "", crossed },
+      ...pins.map((place, k) => ({ place, name: pinName(k), crossed: false })),
+    ];
+    const layer = this.#layer(shown, kept);
+    drawPlane(canvas, { ...picture, ...layer, box: this.#box });
+  }
+
+  /** What lies over the picture: contours, curves, marked nodes, notes and further places. */
+  #layer(
+    shown: ShownPlane,
+    kept: readonly {
+      readonly place: readonly [number, number, number];
+      readonly name: string;
+      readonly crossed: boolean;
+    }[],
+  ): Pick<PlaneDrawing, "window" | "contours" | "curves" | "marked" | "probes"> {
+    const { state, marked } = shown;
+    const { notes } = this.#owner.store.state;
+    const noted = notes.map(({ at, text }) => ({ place: at, name: text, crossed: false }));
+    return {
+      window: this.#window(),
+      marked,
+      contours: this.#contoursOf(shown),
+      curves: [...this.#streamlines(shown), ...this.#paths(state)],
+      probes: [...kept, ...noted].map(({ place, name, crossed }) => {
+        const [across, up] = this.#inWindow(place, state.axis);
+        return { name, across, up, distance: this.#distance(place, state), crossed };
       }),
-      box: this.#box,
+    };
+  }
+
+  /** The plane with its axes as a part of a figure; null before there is a picture. */
+  figurePart(index: number): FigurePart | null {
+    const shown = this.framed;
+    if (shown === null || this.#picture === null) return null;
+    const { window, place, size } = this;
+    const [left, right, bottom, top] = coveredBy(shown.slice);
+    const periods = periodsOf(this.#owner.store.facts, shown.state.axis);
+    const x = (across: number) => place.left + ((across - window[0]) / (window[1] - window[0])) * place.width;
+    const y = (up: number) => place.top + ((window[3] - up) / (window[3] - window[2])) * place.height;
+    const rectangle = `x="${place.left}" y="${place.top}" width="${place.width}" height="${place.height}"`;
+    const image = (canvas: HTMLCanvasElement | null, style: string, blend: string): string => {
+      if (canvas === null) return "";
+      const href = canvas.toDataURL();
+      const across = copies([left, right], [window[0], window[1]], periods[0]);
+      const up = copies([bottom, top], [window[2], window[3]], periods[1]);
+      const places = across.flatMap((dx) => up.map((dy) => [x(left + dx), y(top + dy)] as const));
+      return places
+        .map(
+          ([px, py]) =>
+            `<image href="${href}" x="${px}" y="${py}" width="${x(right) - x(left)}" height="${y(bottom) - y(top)}" preserveAspectRatio="none" image-rendering="${style}" style="mix-blend-mode:${blend}"/>`,
+        )
+        .join("");
+    };
+    const over = Object.assign(document.createElement("canvas"), { width: 2 * place.width, height: 2 * place.height });
+    drawLayer(over, this.#layer(shown, []));
+    return {
+      ...size,
+      svg: [
+        `<clipPath id="plane-${index}"><rect ${rectangle}/></clipPath>`,
+        `<g clip-path="url(#plane-${index})" style="isolation:isolate">`,
+        `<rect ${rectangle} fill="#9a9a9a"/>`,
+        image(this.#picture, "pixelated", "normal"),
+        image(this.overlay, "auto", blendOf(shown.state.overlay).replace("source-over", "normal")),
+        `<image href="${over.toDataURL()}" ${rectangle}/>`,
+        "</g>",
+        writeMarks(this.marks),
+      ].join("\n"),
+    };
+  }
+
+  /** Across and up of a point, moved by whole periods into the window if it can be. */
+  #inWindow(place: readonly [number, number, number], axis: AxisName): readonly [number, number] {
+    const [left, , bottom] = this.#window();
+    const periods = periodsOf(this.#owner.store.facts, axis);
+    const [across, up] = sidesOf(axis).map((side) => place[AXES.indexOf(side)]);
+    return [copyAfter(left, across, periods[0]), copyAfter(bottom, up, periods[1])];
+  }
+
+  /** The contours that the view asks for. */
+  #contoursOf(shown: ShownPlane): PlaneDrawing["contours"] {
+    const { contours } = this.#owner.store.state;
+    if (this.#lined?.shown !== shown || this.#lined.levels !== contours) {
+      const lines = contours.map((level) => ({ ...contourLines(shown.slice, level), text: shortText(level) }));
+      this.#lined = { shown, levels: contours, lines };
+    }
+    return this.#lined.lines;
+  }
+
+  /** The streamlines through the places that were pointed at. */
+  #streamlines({ vectors, state }: ShownPlane): readonly DrawnCurve[] {
+    if (vectors === null || state.overlay !== "lines") return [];
+    return this.#owner.store.state.places.map((place) => {
+      const points = streamline(vectors, this.#inWindow(place, state.axis));
+      return { points, until: points.length / 2, head: false };
+    });
+  }
+
+  /** The paths of particles as seen along the normal, inside the window: pale after the time of the view. */
+  #paths({ axis }: ViewState): readonly DrawnCurve[] {
+    const paths = this.#owner.paths();
+    if (paths === null) return [];
+    const { drawn, record } = paths;
+    const { times, particles, positions } = drawn;
+    const sides = sidesOf(axis).map((name) => axisOf(this.#owner.store.facts, name));
+    const count = times.length;
+    const window = this.#window();
+    return Array.from({ length: Math.min(MOST_PATHS, particles) }, (_, p) => {
+      const points: number[] = [];
+      let until = 0;
+      for (let k = 0; k < count; k++) {
+        const place = sides.map((side, i) => {
+          const value = positions[3 * (p * count + k) + AXES.indexOf(side.name)];
+          return copyAfter(window[2 * i], value, periodOf(side));
+        });
+        const before = points.slice(-2);
+        if (sides.some((side, i) => Math.abs(place[i] - before[i]) > side.length / 2))
+          points.push(Number.NaN, Number.NaN);
+        points.push(...place);
+        if (k <= record) until = points.length / 2;
+      }
+      return { points: Float32Array.from(points), until, head: true };
+    });
+  }
+
+  /** Draws the periods beyond the plane over the rest of the frame, pale, so that the picture has no empty sides. */
+  #drawBeyond(picture: Pick<PlaneDrawing, "picture" | "covered" | "gaps" | "overlay" | "blend" | "periods">): void {
+    const canvas = this.#beyond.value;
+    if (canvas === undefined) return;
+    const { left, top, width, height } = this.place;
+    const margin = this.#margin;
+    const [across, up] = this.#viewportSize();
+    const [from, to, low, high] = this.#window();
+    const [sx, sy] = [(to - from) / width, (high - low) / height];
+    const [dx, dy] = [left - margin.left, top - margin.top];
+    canvas.hidden = picture.periods.every((period, i) => period === 0 || (i === 0 ? dx : dy) < 2);
+    if (canvas.hidden) return;
+    const [wide, tall] = picture.periods.map((period) => period > 0) as [boolean, boolean];
+    const box = [
+      wide ? margin.left : left,
+      tall ? margin.top : top,
+      wide ? across : width,
+      tall ? up : height,
+    ] as const;
+    for (const [name, value] of [
+      ["left", box[0]],
+      ["top", box[1]],
+      ["width", box[2]],
+      ["height", box[3]],
+    ] as const) {
+      canvas.style[name] = `${value}px`;
+    }
+    Object.assign(canvas, { width: box[2], height: box[3] });
+    drawPlane(canvas, {
+      ...picture,
+      window: [
+        from - (left - box[0]) * sx,
+        from + (box[0] + box[2] - left) * sx,
+        high - (box[1] + box[3] - top) * sy,
+        high + (top - box[1]) * sy,
+      ],
+      ...{ marked: null, contours: [], curves: [], probes: [], box: null },
     });
   }
 
@@ -447,14 +642,8 @@ export class PlaneFigure {
   }
 
   #viewportSize(): readonly [number, number] {
-    const { store, view } = this.#owner;
-    const room =
-      window.innerWidth < WIDE
-        ? 0.5 * window.innerHeight
-        : window.innerHeight - AROUND[window.innerWidth < WIDEST ? "wide" : "widest"];
     const { left, right, top, bottom } = this.#margin;
-    const highest = Math.max(120, Math.round(room) - top - bottom);
-    return viewportSize(wholePlane(store.facts, view().axis), Math.max(80, this.#width - left - right), highest);
+    return [Math.max(80, this.#width - left - right), Math.max(60, this.#height - top - bottom)];
   }
 
   #middle(): readonly [number, number] {
@@ -478,7 +667,9 @@ export class PlaneFigure {
     const { store, view, setWindow } = this.#owner;
     const [left, right, bottom, top] = this.#window();
     const whole = wholePlane(store.facts, view().axis);
-    setWindow(panWindow(whole, this.#window(), -dx * (right - left), dy * (top - bottom)));
+    const periods = periodsOf(store.facts, view().axis);
+    const next = panWindow(whole, this.#window(), -dx * (right - left), dy * (top - bottom), periods);
+    setWindow(isWhole(whole, next) ? null : next);
   }
 
   /** Draws the box of a zoom; on its end the box becomes the window. */
@@ -489,7 +680,9 @@ export class PlaneFigure {
     this.#box = done ? null : [left, right, bottom, top];
     if (done && right > left && top > bottom) {
       const { store, view, setWindow } = this.#owner;
-      setWindow(clampWindow(wholePlane(store.facts, view().axis), left, bottom, right - left, top - bottom));
+      const { axis } = view();
+      const periods = periodsOf(store.facts, axis);
+      setWindow(clampWindow(wholePlane(store.facts, axis), left, bottom, right - left, top - bottom, periods));
     } else this.draw();
   }
 
@@ -497,7 +690,7 @@ export class PlaneFigure {
     const shown = this.request.value;
     if (shown === null || event.ctrlKey || event.metaKey || event.altKey) return;
     if (Object.hasOwn(MOVES, event.key)) this.#step(shown.slice, ...MOVES[event.key](event.shiftKey ? 10 : 1, 4096));
-    else if (event.key === "Enter" || event.key === " ") this.probe();
+    else if (event.key === "Enter" || event.key === " ") this.#click();
     else if (event.key === "+" || event.key === "=") this.zoom(ZOOM_STEP, this.#cursor ?? this.#middle());
     else if (event.key === "-") this.zoom(1 / ZOOM_STEP, this.#cursor ?? this.#middle());
     else if (event.key === "0") this.#owner.setWindow(null);

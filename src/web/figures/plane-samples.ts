@@ -1,11 +1,12 @@
 /** This file places the samples of a plane: their coordinates, and the one nearest to a point; it subtracts planes. */
 import { nodeNear } from "../state/analyses.js";
 import type { Slice } from "../state/api.js";
-import { axisOf, type DatasetFacts, endOf } from "../state/facts.js";
+import { axisOf, type DatasetFacts, endOf, periodOf } from "../state/facts.js";
 import {
   AXES,
   type AxisName,
   coordinateOf,
+  copyAfter,
   extremesOf,
   nodeAxis,
   type PlaneWindow,
@@ -107,7 +108,11 @@ export function pointOf(
 ): [number, number, number] {
   const inside = (side: SampleAxis, index: number): number => {
     const span = axisOf(facts, side.axis);
-    return Math.fround(Math.max(span.first, Math.min(endOf(span), coordinateOf(side, index))));
+    const place = coordinateOf(side, index);
+    const period = periodOf(span);
+    if (period > 0 && (place < span.first || place > endOf(span)))
+      return Math.fround(copyAfter(span.first, place, period));
+    return Math.fround(Math.max(span.first, Math.min(endOf(span), place)));
   };
   const point: [number, number, number] = [at, at, at];
   point[AXES.indexOf(columns.axis)] = inside(columns, column);

@@ -27,6 +27,8 @@ const LONGEST_WAIT_MS = 15_000;
 
 /** The planes that the player fetches ahead, and whether everything shows the time of the view. */
 export interface PlayedViews {
+  /** The times that are played in turn. */
+  readonly frames: () => readonly number[];
   readonly views: () => readonly ViewState[];
   readonly isCurrent: () => boolean;
   /** Called when time begins to play. */
@@ -58,6 +60,11 @@ export class Player {
     return this.#playing;
   }
 
+  /** Pictures a second. */
+  get speed(): number {
+    return this.#speed;
+  }
+
   stop(): void {
     if (!this.#playing) return;
     this.#playing = false;
@@ -76,7 +83,7 @@ export class Player {
   /** Fetches the frames that come next, so that they can be shown in time. */
   prefetch(): void {
     if (!this.#playing || this.#retry !== null) return;
-    const wanted = Math.min(MOST_AHEAD, SECONDS_AHEAD * this.#speed, this.#store.facts.times.stored.length - 1);
+    const wanted = Math.min(MOST_AHEAD, SECONDS_AHEAD * this.#speed, this.#played.frames().length - 1);
     for (let ahead = 1; ahead <= Math.max(1, Math.min(wanted, this.#room())); ahead++) {
       const time = this.#frameAt(ahead);
       if (time === null) return;
@@ -157,36 +164,38 @@ export class Player {
     `;
   }
 
-  /** Plays or pauses. */
-  toggle(): void {
-    if (this.#store.facts.times.count > 1) this.#toggle();
+  /** Plays or pauses. @param speed pictures a second, or the speed that is chosen */
+  toggle(speed = this.#speed): void {
+    if (this.#store.facts.times.count < 2) return;
+    this.#speed = speed;
+    this.#toggle();
   }
 
   /** The index of the stored time at or before that of the view. */
   #index(): number {
-    const { stored } = this.#store.facts.times;
+    const frames = this.#played.frames();
     const { time } = this.#store.state;
-    const after = stored.findIndex((value) => withoutNoise(value) > time);
-    return Math.max(0, (after < 0 ? stored.length : after) - 1);
+    const after = frames.findIndex((value) => withoutNoise(value) > time);
+    return Math.max(0, (after < 0 ? frames.length : after) - 1);
   }
 
   /** The stored time some frames on; null beyond the last if the player does not loop. */
   #frameAt(ahead: number): number | null {
-    const { stored } = this.#store.facts.times;
+    const frames = this.#played.frames();
     const index = this.#index() + ahead;
-    if (index >= stored.length && !this.#loop) return null;
-    return withoutNoise(stored[((index % stored.length) + stored.length) % stored.length]);
+    if (index >= frames.length && !this.#loop) return null;
+    return withoutNoise(frames[((index % frames.length) + frames.length) % frames.length]);
   }
 
   #step(frames: 1 | -1): void {
     this.#playing = false;
     this.#recover();
-    const { stored } = this.#store.facts.times;
+    const all = this.#played.frames();
     const { time } = this.#store.state;
     const index = this.#index();
-    const between = withoutNoise(stored[index]) < time;
-    const next = Math.max(0, Math.min(stored.length - 1, index + (frames < 0 && between ? 0 : frames)));
-    this.#store.set({ time: withoutNoise(stored[next]) });
+    const between = withoutNoise(all[index]) < time;
+    const next = Math.max(0, Math.min(all.length - 1, index + (frames < 0 && between ? 0 : frames)));
+    this.#store.set({ time: withoutNoise(all[next]) });
   }
 
   #toggle(): void {
@@ -196,7 +205,7 @@ export class Player {
       this.#store.set({});
       return;
     }
-    if (this.#frameAt(1) === null) this.#store.set({ time: withoutNoise(this.#store.facts.times.stored[0]) });
+    if (this.#frameAt(1) === null) this.#store.set({ time: withoutNoise(this.#played.frames()[0]) });
     this.#shownAt = performance.now();
     this.#played.started();
     this.prefetch();
@@ -246,7 +255,7 @@ export class Player {
     const ready = due && this.#played.isCurrent() && this.#paths(next).every((path) => this.#store.slices.has(path));
     if (ready) {
       this.#shownAt = Math.max(this.#shownAt + 1000 / this.#speed, now - 1000 / this.#speed);
-      this.#store.set({ time: next });
+      this.#store.pass(next);
     }
     requestAnimationFrame((later) => this.#tick(later));
   }

@@ -23,7 +23,7 @@ export interface PlottedCurves {
 
 const HEIGHT = 220;
 /** Colours of curves that are told apart by colour-blind readers too; the first is the accent of the page. */
-const COLOURS = ["#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999"];
+export const CURVE_COLOURS = ["#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999"];
 
 /** Values on a logarithmic axis below this part of the largest one are rounding, and zero has no place there at all. */
 const LOG_DEPTH = 1e-12;
@@ -148,7 +148,7 @@ export class Plot {
           { label: xLabel, ...value },
           ...curves.map(({ name, dashed }, i) => ({
             label: several ? name : yLabel,
-            stroke: i === 0 ? accent : COLOURS[(i - 1) % COLOURS.length],
+            stroke: i === 0 ? accent : CURVE_COLOURS[(i - 1) % CURVE_COLOURS.length],
             width: 2,
             ...value,
             points: { show: hasAlone(columns[i + 1]), size: 5 },

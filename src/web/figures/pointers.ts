@@ -12,6 +12,8 @@ export interface Gestures {
   readonly reset: () => void;
   /** Whether dragging pans, which needs something beyond the edges. */
   readonly canPan: () => boolean;
+  /** Whether the edges are seams, beyond which the picture goes on; a finger scrolls the page there. */
+  readonly crossesSeams: () => boolean;
 }
 
 /** Pixels that a pointer may wander during a click. */
@@ -103,9 +105,13 @@ export class Pointers {
     this.#dragged ||= this.#distance(place, this.#start) > CLICK_SLACK;
     if (!this.#dragged || this.#pinched) return;
     if (this.#boxing) this.#gestures.boxed(this.#start, place, false);
-    else if (this.#gestures.canPan()) this.#gestures.panned(place[0] - this.#last[0], place[1] - this.#last[1]);
+    else if (this.#pans(event)) this.#gestures.panned(place[0] - this.#last[0], place[1] - this.#last[1]);
     else this.#gestures.moved(...place);
     this.#last = place;
+  }
+
+  #pans({ pointerType }: PointerEvent): boolean {
+    return this.#gestures.canPan() || (pointerType !== "touch" && this.#gestures.crossesSeams());
   }
 
   #release(event: PointerEvent): void {

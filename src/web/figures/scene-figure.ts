@@ -10,7 +10,7 @@ import { boxAround, clampBox, type DomainBox, wholeBox } from "../state/domain-b
 import { flatAxis } from "../state/facts.js";
 import { AXES, extremesOf } from "../state/plane-geometry.js";
 import { comparedView, shownTitle } from "../state/queries.js";
-import { quantitiesOf, type ViewState, VOLUMES } from "../state/view-state.js";
+import { hasScene, quantitiesOf, type ViewState, VOLUMES } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { fittingVolume, volumeSide } from "../state/volume.js";
 import { barLegend } from "./colour-bar.js";
@@ -27,6 +27,21 @@ import { describeSurface, IsoSurface, type ShownSurface } from "./surface.js";
 /** Maps of values of one sign and of both, in the order in which surface and paths take those that are left. */
 const SEQUENTIAL = ["inferno", "plasma", "viridis"] as const;
 const DIVERGING = ["PuOr", "RdBu"] as const;
+
+/** A colour scale with the name of what it shows. */
+export interface NamedScale {
+  readonly scale: ColourScale;
+  readonly name: string;
+}
+
+/** The drawings of a volume, in words. */
+const DRAWINGS = [
+  { value: "surface" as const, text: "an isosurface" },
+  { value: "rays" as const, text: "a volume, by rays through it" },
+];
+
+/** Windows that have room for controls beside the view. */
+const ROOMY = "(min-width: 72rem)";
 
 export class SceneFigure {
   readonly surface: IsoSurface;
@@ -46,6 +61,10 @@ export class SceneFigure {
   #tinted: { surface: ShownSurface; planes: ColourScale; scale: ColourScale | null } | null = null;
   #scale: ColourScale | null = null;
   #pathScale: ColourScale | null = null;
+  #rays: IsoSurface["request"]["value"] = null;
+  #rayScale: ColourScale | null = null;
+  #noRays = "";
+  #volumed: { shown: object; planes: ColourScale; scale: ColourScale } | null = null;
   #coloured: { launched: Launched; planes: ColourScale; scale: ColourScale | null } | null = null;
   #part: DomainBox | null = null;
   /** The camera that the scene has, as the view knows it. */
@@ -60,8 +79,7 @@ export class SceneFigure {
   }
 
   get #isOpen(): boolean {
-    const { scene, launched } = this.#store.state;
-    return scene || (launched && this.#particles.launched !== null);
+    return hasScene(this.#store.state);
   }
 
   refresh(): void {
@@ -76,10 +94,11 @@ export class SceneFigure {
     this.surface.close();
   }
 
-  /** Closes the view. */
-  close(): void {
-    this.clear();
-    this.#store.set({ scene: false, launched: false, record: 0 });
+  /** Opens the view, with its controls beside it if there is room, or closes it. */
+  toggle(): void {
+    const { state } = this.#store;
+    const beside = window.matchMedia(ROOMY).matches && !state.open.includes("particles") && !this.#isOpen;
+    this.#store.set({ scene: !this.#isOpen, ...(beside ? { open: [...state.open, "particles"] } : {}) });
   }
 
   #dispose(): void {
@@ -90,6 +109,8 @@ export class SceneFigure {
     this.#record = -1;
     this.#pictures = [];
     this.#surface = null;
+    this.#rays = null;
+    this.#rayScale = null;
     this.#part = null;
     this.#drawn = "";
     this.#opened++;
@@ -112,6 +133,7 @@ export class SceneFigure {
       this.#scene = new BoxScene(canvas, facts.axes, unitOf(facts, "length"));
       this.#camera = state.camera;
       this.#scene.setCamera(state.camera);
+      this.#scene.onPlane = (axis, at) => this.#movePlane(axis, at);
       this.#scene.onCamera = (camera) => {
         this.#camera = camera;
         this.#store.set({ camera });
@@ -129,7 +151,7 @@ export class SceneFigure {
       this.#paths = launched;
       this.#pathScale = pathScale;
       this.#record = -1;
-      scene.setPaths(launched?.trajectories ?? null, pathScale);
+      scene.setPaths(launched?.drawn ?? null, pathScale);
       this.#drawn = "";
       if (launched === null) delete canvas.dataset.longestSegment;
       else canvas.dataset.longestSegment = String(scene.longestSegment);
@@ -170,8 +192,52 @@ export class SceneFigure {
     canvas.dataset.planes = String(placed.length);
   }
 
+  /** Moves the plane across an axis: the only one, or one of three through the probe. */
+  #movePlane(axis: number, at: number): void {
+    const { state } = this.#store;
+    if (state.layout === "one") this.#store.set({ at });
+    else
+      this.#store.set({ probe: state.probe.map((place, i) => (i === axis ? at : place)) as [number, number, number] });
+  }
+
+  /** Draws the volume of the isosurface's quantity by rays, if that was chosen; says so if the card cannot. */
+  #drawRays(scene: BoxScene, canvas: HTMLCanvasElement): boolean {
+    const wanted = this.#store.state.drawing === "rays" ? this.surface.request.value : null;
+    const scale = wanted === null ? null : this.#volumeScale(wanted);
+    if (wanted === this.#rays && scale === this.#rayScale) return wanted !== null && this.#noRays === "";
+    [this.#rays, this.#rayScale] = [wanted, scale];
+    this.#noRays = "";
+    delete canvas.dataset.rays;
+    try {
+      scene.setVolume(wanted?.volume ?? null, scale, wanted?.state.box ?? wholeBox(this.#store.facts));
+      if (wanted !== null) canvas.dataset.rays = String(wanted.volume.values.length);
+    } catch (error) {
+      this.#noRays = `${error instanceof Error ? error.message : String(error)}; its isosurface is drawn instead.`;
+    }
+    return wanted !== null && this.#noRays === "";
+  }
+
+  /** The colours of a volume: those of the planes if they show the same quantity. */
+  #volumeScale(shown: NonNullable<IsoSurface["request"]["value"]>): ColourScale {
+    const planes = this.#slice.scale;
+    if (shown.state.surface === this.#planeField) return planes;
+    if (this.#volumed?.shown !== shown || this.#volumed.planes !== planes)
+      this.#volumed = { shown, planes, scale: otherScale(shown.volume.values, [planes]) };
+    return this.#volumed.scale;
+  }
+
+  /** The picture at twice its resolution, with its bars; null while there is none. */
+  capture(): {
+    readonly picture: HTMLCanvasElement;
+    readonly note: string;
+    readonly bars: readonly NamedScale[];
+  } | null {
+    if (this.#scene === null || !this.#isOpen) return null;
+    return { picture: this.#scene.capture(2), note: this.#note(), bars: this.#bars() };
+  }
+
   #drawSurface(scene: BoxScene, canvas: HTMLCanvasElement): void {
-    const { shown } = this.surface;
+    const shown = this.#drawRays(scene, canvas) ? null : this.surface.shown;
     const part = shown?.state.box ?? null;
     if (part !== this.#part) {
       this.#part = part;
@@ -210,7 +276,7 @@ export class SceneFigure {
 
   /** The colours of paths by a quantity along them; null without one. */
   #scaleOf(launched: Launched): ColourScale | null {
-    const { values } = launched.trajectories;
+    const { values } = launched.drawn;
     if (values === null) return null;
     const planes = this.#slice.scale;
     if (this.#coloured?.launched !== launched || this.#coloured.planes !== planes) {
@@ -224,29 +290,29 @@ export class SceneFigure {
     return this.#coloured.scale;
   }
 
-  view(): TemplateResult {
+  /** The view itself, for the place of the picture; nothing while it is closed. */
+  view(): TemplateResult | typeof nothing {
+    if (!this.#isOpen) return nothing;
     return html`
-      <section class="panel particles" id="view-3d" aria-labelledby="particles-title">
-        <h2 id="particles-title">3-D view</h2>
-        <div class=${this.#isOpen ? "stage" : "stack"}>
-          <div class="stack">${this.#isOpen ? this.#stage() : this.#invitation()}</div>
-          <div class="stack">
-            ${this.#isOpen && this.#failure === "" ? html`${this.#legend()} ${this.#surfaceControls()}` : nothing}
-            ${this.#particles.view()}
-          </div>
-        </div>
+      <section class="scene" id="view-3d" aria-labelledby="scene-title">
+        <h2 id="scene-title">3-D view</h2>
+        ${this.#stage()} ${this.#failure === "" ? this.#legend() : nothing}
       </section>
     `;
   }
 
-  #invitation(): TemplateResult {
+  /** The controls of isosurface and particles, for a panel. */
+  controls(): TemplateResult {
     return html`
-      <div class="row">
-        <button type="button" id="open-scene" class="primary" @click=${() => this.#store.set({ scene: true })}>
-          Open the 3-D view
-        </button>
-        <span class="note">The planes of the slice, isosurfaces and paths of particles in the box of the domain.</span>
-      </div>
+      <section class="panel particles" aria-labelledby="particles-title">
+        <h2 id="particles-title">3-D and particles</h2>
+        ${
+          this.#isOpen
+            ? this.#surfaceControls()
+            : html`<button type="button" id="open-scene" @click=${() => this.toggle()}>Open the 3-D view</button>`
+        }
+        ${this.#particles.view()}
+      </section>
     `;
   }
 
@@ -262,7 +328,7 @@ export class SceneFigure {
           tabindex="0"
           role="application"
           aria-roledescription="3-D view"
-          aria-label="${what} in the box of the domain. Arrow keys turn the view, plus and minus zoom, 0 resets it."
+          aria-label="${what} in the box of the domain. Arrow keys turn the view, plus and minus zoom, 0 resets it; planes are dragged by their round grips."
           ${ref((element) => {
             this.#canvas = (element as HTMLCanvasElement | undefined) ?? null;
           })}
@@ -274,7 +340,7 @@ export class SceneFigure {
       <div class="row">
         <span class="note" id="scene-note">${this.#note()}</span>
         <button type="button" id="reset-camera" @click=${() => this.#scene?.key("0")}>Reset view</button>
-        <button type="button" id="close-scene" @click=${() => this.close()}>Close</button>
+        <button type="button" id="close-scene" @click=${() => this.toggle()}>Back to the plane</button>
       </div>
     `;
   }
@@ -286,9 +352,7 @@ export class SceneFigure {
     const unit = this.surface.shown === null ? "" : this.#unit(this.surface.shown.state.surface);
     return [
       ...(shown === null ? [] : [`Planes at t = ${shortText(shown.state.time)}.`]),
-      ...(launched === null
-        ? []
-        : [`Particles at t = ${shortText(launched.trajectories.times[this.#particles.record])}.`]),
+      ...(launched === null ? [] : [`Particles at t = ${shortText(launched.drawn.times[this.#particles.record])}.`]),
       ...(this.surface.shown === null
         ? []
         : [
@@ -301,18 +365,33 @@ export class SceneFigure {
     return name === "none" ? "" : unitOf(this.#store.facts, quantityOf(name).measure);
   }
 
-  #legend(): TemplateResult | typeof nothing {
+  /** The colour bars of everything that is drawn, with their names. */
+  #bars(): readonly NamedScale[] {
     const shown = this.#slice.shown;
     const surface = this.surface.shown;
-    const tint = surface === null ? null : this.#tintScale(surface);
+    const volume = this.#rays;
+    const tint = surface === null || volume !== null ? null : this.#tintScale(surface);
     const { launched } = this.#particles;
     const paths = launched === null ? null : this.#scaleOf(launched);
-    const name = (field: QuantityName) => `${quantityOf(field).title} ${this.#unit(field)}`.trim();
-    return html`
-      ${shown === null ? nothing : barLegend(this.#slice.scale, `Planes: ${shownTitle(shown.state)} ${this.#unit(shown.state.field)}`.trim())}
-      ${tint === null || surface === null || surface.state.tint === "none" ? nothing : barLegend(tint, `Surface: ${name(surface.state.tint)}`)}
-      ${paths === null || launched === null || launched.quantity === "none" ? nothing : barLegend(paths, `Particles: ${name(launched.quantity)}`)}
-    `;
+    const name = (field: QuantityName | "none") =>
+      field === "none" ? "" : `${quantityOf(field).title} ${this.#unit(field)}`.trim();
+    const all: readonly (NamedScale | null)[] = [
+      shown && {
+        scale: this.#slice.scale,
+        name: `Planes: ${shownTitle(shown.state)} ${this.#unit(shown.state.field)}`.trim(),
+      },
+      surface && tint && { scale: tint, name: `Surface: ${name(surface.state.tint)}` },
+      volume && {
+        scale: this.#volumeScale(volume),
+        name: `Volume: ${name(volume.state.surface)}; extremes are opaque`,
+      },
+      launched && paths && { scale: paths, name: `Particles: ${name(launched.quantity)}` },
+    ];
+    return all.filter((bar) => bar !== null);
+  }
+
+  #legend(): readonly TemplateResult[] {
+    return this.#bars().map(({ scale, name }) => barLegend(scale, name));
   }
 
   #surfaceControls(): TemplateResult {
@@ -326,7 +405,7 @@ export class SceneFigure {
       return html`<p class="note" id="no-surface">An isosurface needs a box of nodes; these data lie on a plane.</p>`;
     }
     return html`
-      <h3>Isosurface</h3>
+      <h3>Isosurface and volume</h3>
       <div class="row" id="surface-controls">
         ${choose("surface", "Of", state.surface, choices("nothing"), (surface) => this.#store.set({ surface, level: null }))}
         ${
@@ -335,7 +414,9 @@ export class SceneFigure {
             : html`
                 ${choose("tint", "Coloured by", state.tint, choices("one colour"), (tint) => this.#store.set({ tint }))}
                 ${choose("volume", "Samples per side", state.volume, this.#volumes(), (volume) => this.#store.set({ volume }))}
-                ${this.#levelControls()}
+                ${choose("drawing", "Drawn as", state.drawing, DRAWINGS, (drawing) => this.#store.set({ drawing }))}
+                ${this.#noRays === "" ? nothing : html`<p class="note" role="status" id="no-rays">${this.#noRays}</p>`}
+                ${state.drawing === "rays" && this.#noRays === "" ? nothing : this.#levelControls()}
                 <span class="note" id="surface-note">
                   ${ms === undefined ? nothing : `${(this.surface.shown?.indices.length ?? 0) / 3} triangles in ${Math.round(ms)} ms`}
                 </span>

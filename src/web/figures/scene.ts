@@ -26,20 +26,23 @@ import {
   Points,
   Scene,
   ShaderMaterial,
+  SphereGeometry,
   Sprite,
   SpriteMaterial,
   SRGBColorSpace,
   TOUCH,
+  Vector2,
   Vector3,
   WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
-import type { Trajectories } from "../state/api.js";
+import type { Trajectories, Volume } from "../state/api.js";
 import type { DomainBox } from "../state/domain-box.js";
 import type { AxisFacts } from "../state/facts.js";
 import type { PlaneWindow } from "../state/plane-geometry.js";
 import { type ColourScale, pixelOf } from "./colour-scale.js";
 import { type PathSegments, pathSegments } from "./path-segments.js";
+import { freeRayVolume, makeRayVolume, type RayVolume } from "./ray-volume.js";
 import type { SchemeColours } from "./scheme-colours.js";
 import { linearTicks } from "./ticks.js";
 
@@ -98,6 +101,10 @@ const PLANE_VIEWS: readonly Position[] = [
 /** Part of the picture that the box fills at first; the rest is room for its labels. */
 const FILLED = 0.8;
 
+/** Radius of a grip, and the distance in pixels from which a pointer takes it. */
+const GRIP_RADIUS = 0.014;
+const GRIP_PIXELS = 16;
+
 /** The place of particles without a position, beyond what the camera sees. */
 const OUT_OF_SIGHT = 1000;
 
@@ -119,6 +126,8 @@ const SHORTEST_WITH_TICKS = 0.15;
 export class BoxScene {
   /** Called when the caller has moved the camera; null if it sees the whole box as at first. */
   onCamera: (camera: Position | null) => void = () => undefined;
+  /** Called while the caller drags a plane, with its axis and its new position. */
+  onPlane: (axis: number, at: number) => void = () => undefined;
   readonly #renderer: WebGLRenderer;
   readonly #scene = new Scene();
   readonly #camera = new PerspectiveCamera(FIELD_OF_VIEW, 1, 0.01, 100);
@@ -132,6 +141,9 @@ export class BoxScene {
   #first = true;
   readonly #box: LineSegments<EdgesGeometry, LineBasicMaterial>;
   readonly #planes: Mesh<PlaneGeometry, MeshBasicMaterial>[] = [];
+  /** Grips by which planes are dragged, one for each plane. */
+  readonly #grips: Mesh<SphereGeometry, MeshBasicMaterial>[] = [];
+  #volume: RayVolume | null = null;
   #part: LineSegments<EdgesGeometry, LineBasicMaterial> | null = null;
   #labels: Group | null = null;
   #surface: Mesh<BufferGeometry, MeshLambertMaterial> | null = null;
@@ -163,6 +175,54 @@ export class BoxScene {
       this.#first = false;
     });
     this.#controls.addEventListener("end", () => this.#tell());
+    canvas.addEventListener("pointerdown", (event) => this.#grip(event, canvas), { capture: true });
+    canvas.addEventListener("pointermove", (event) => {
+      if (event.buttons === 0) canvas.style.cursor = this.#gripAt(event, canvas) < 0 ? "grab" : "move";
+    });
+  }
+
+  /** The number of the grip under a pointer; -1 if there is none. */
+  #gripAt({ clientX, clientY }: PointerEvent, canvas: HTMLCanvasElement): number {
+    const box = canvas.getBoundingClientRect();
+    const away = this.#grips.map((grip) => {
+      const { x, y } = grip.position.clone().project(this.#camera);
+      return Math.hypot(box.left + ((x + 1) / 2) * box.width - clientX, box.top + ((1 - y) / 2) * box.height - clientY);
+    });
+    const nearest = away.indexOf(Math.min(...away));
+    return (away[nearest] ?? GRIP_PIXELS) < GRIP_PIXELS ? nearest : -1;
+  }
+
+  /** Begins to drag a plane if a grip is under the pointer: it follows the pointer along its normal. */
+  #grip(event: PointerEvent, canvas: HTMLCanvasElement): void {
+    const grip = this.#grips[this.#gripAt(event, canvas)];
+    if (grip === undefined) return;
+    event.stopImmediatePropagation();
+    this.#controls.enabled = false;
+    const axis = grip.userData.axis as number;
+    const { height, width } = canvas.getBoundingClientRect();
+    const onScreen = (point: Vector3) => {
+      const { x, y } = point.project(this.#camera);
+      return [(x * width) / 2, (-y * height) / 2] as const;
+    };
+    const from = onScreen(grip.position.clone());
+    const to = onScreen(grip.position.clone().add(unitVector(axis).multiplyScalar(0.1)));
+    const [dx, dy] = [(to[0] - from[0]) / 0.1, (to[1] - from[1]) / 0.1];
+    const began = grip.userData.at as number;
+    const { first, length } = this.#axes[axis];
+    const listening = new AbortController();
+    const { signal } = listening;
+    const move = ({ clientX, clientY }: PointerEvent) => {
+      const along = ((clientX - event.clientX) * dx + (clientY - event.clientY) * dy) / (dx * dx + dy * dy || 1);
+      const at = Math.max(first, Math.min(first + length, began + along / this.#scale));
+      this.onPlane(axis, Math.fround(at));
+    };
+    const end = () => {
+      listening.abort();
+      this.#controls.enabled = true;
+    };
+    canvas.setPointerCapture(event.pointerId);
+    canvas.addEventListener("pointermove", move, { signal });
+    for (const name of ["pointerup", "pointercancel"] as const) canvas.addEventListener(name, end, { signal });
   }
 
   /** Longest drawn segment as a fraction of the box. */
@@ -216,12 +276,31 @@ export class BoxScene {
 
   /** Places pictures of planes in the box; meshes and materials are kept from one time to the next. */
   setPlanes(pictures: readonly PlacedPicture[]): void {
-    while (this.#planes.length > pictures.length) this.#drop(this.#planes.pop() ?? null);
+    while (this.#planes.length > pictures.length) {
+      this.#drop(this.#planes.pop() ?? null);
+      this.#drop(this.#grips.pop() ?? null);
+    }
     for (const [i, placed] of pictures.entries()) {
       this.#planes[i] ??= this.#newPlane();
       this.#layPlane(this.#planes[i], placed);
+      this.#grips[i] ??= this.#newGrip();
+      this.#layGrip(this.#grips[i], placed);
     }
     this.render();
+  }
+
+  #newGrip(): Mesh<SphereGeometry, MeshBasicMaterial> {
+    const grip = new Mesh(new SphereGeometry(GRIP_RADIUS), new MeshBasicMaterial({ color: this.#box.material.color }));
+    this.#scene.add(grip);
+    return grip;
+  }
+
+  /** Puts the grip of a plane at the corner of the box where nothing else is labelled. */
+  #layGrip(grip: Mesh<SphereGeometry, MeshBasicMaterial>, { axis, at }: PlacedPicture): void {
+    grip.position.set(...(this.#sides.map((side) => side / 2) as [number, number, number]));
+    grip.position.setComponent(axis, this.#place(at, axis));
+    grip.visible = this.#axes[axis].nodes > 1;
+    Object.assign(grip.userData, { axis, at });
   }
 
   #newPlane(): Mesh<PlaneGeometry, MeshBasicMaterial> {
@@ -286,6 +365,43 @@ export class BoxScene {
     this.render();
   }
 
+  /** Draws a volume by rays instead of the one before; null draws none. @throws if the card cannot hold it */
+  setVolume(volume: Volume | null, scale: ColourScale | null, box: DomainBox): void {
+    if (this.#volume !== null) freeRayVolume(this.#volume);
+    this.#drop(this.#volume);
+    this.#volume = null;
+    if (volume !== null && scale !== null) {
+      const context = this.#renderer.getContext() as WebGL2RenderingContext;
+      const most = context.getParameter(context.MAX_3D_TEXTURE_SIZE) as number;
+      if (volume.axes.some(({ count }) => count > most))
+        throw new Error(`This graphics card holds ${most} samples a side, fewer than the volume has`);
+      this.#volume = makeRayVolume(volume, scale);
+      const ends = box.map((value, i) => this.#place(value, Math.floor(i / 2)));
+      this.#volume.scale.set(
+        ...([0, 2, 4].map((i) => Math.max(1e-3, ends[i + 1] - ends[i])) as [number, number, number]),
+      );
+      this.#volume.position.fromArray([0, 2, 4].map((i) => (ends[i] + ends[i + 1]) / 2));
+      this.#scene.add(this.#volume);
+    }
+    this.render();
+  }
+
+  /** The picture as it is seen, at a multiple of its resolution. */
+  capture(times: number): HTMLCanvasElement {
+    const size = this.#renderer.getSize(new Vector2());
+    const ratio = this.#renderer.getPixelRatio();
+    this.#renderer.setPixelRatio(times * ratio);
+    this.#renderer.setSize(size.x, size.y, false);
+    this.render();
+    const source = this.#renderer.domElement;
+    const canvas = Object.assign(document.createElement("canvas"), { width: source.width, height: source.height });
+    canvas.getContext("2d")?.drawImage(source, 0, 0);
+    this.#renderer.setPixelRatio(ratio);
+    this.#renderer.setSize(size.x, size.y, false);
+    this.render();
+    return canvas;
+  }
+
   /** Draws the edges of a part of the domain; null draws none. */
   setPart(part: DomainBox | null): void {
     this.#drop(this.#part);
@@ -305,6 +421,7 @@ export class BoxScene {
     this.#scene.background = new Color().setStyle(paper);
     this.#box.material.color.setStyle(ink);
     this.#part?.material.color.setStyle(ink);
+    for (const grip of this.#grips) grip.material.color.setStyle(ink);
     for (const part of [this.#paths, this.#heads]) {
       if (part !== null) part.material.blending = dark ? AdditiveBlending : NormalBlending;
     }
@@ -416,7 +533,18 @@ export class BoxScene {
   /** Frees everything, the context first of all: browsers keep only so many. */
   dispose(): void {
     this.#controls.dispose();
-    for (const part of [...this.#planes, this.#paths, this.#heads, this.#surface, this.#part, this.#labels, this.#box])
+    if (this.#volume !== null) freeRayVolume(this.#volume);
+    for (const part of [
+      ...this.#planes,
+      ...this.#grips,
+      this.#volume,
+      this.#paths,
+      this.#heads,
+      this.#surface,
+      this.#part,
+      this.#labels,
+      this.#box,
+    ])
       this.#drop(part);
     this.#renderer.dispose();
     this.#renderer.forceContextLoss();

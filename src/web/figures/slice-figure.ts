@@ -1,19 +1,14 @@
 /** The slice figure shows one plane, or three planes through the probe, with one colour bar, read-out and player. */
 import { html, nothing, render, type TemplateResult } from "lit-html";
+import { live } from "lit-html/directives/live.js";
 import { createRef, ref } from "lit-html/directives/ref.js";
 import { shortestFloat32, shortText, withoutNoise } from "../../float32/format.js";
 import { quantityOf, unitOf } from "../../quantities.js";
 import { extremesCall, type FieldMoments } from "../state/analyses.js";
 import type { Slice } from "../state/api.js";
+import { axisOf, offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
-import {
-  AXES,
-  type AxisName,
-  coordinateOf,
-  fittingSide,
-  type PlaneWindow,
-  USUAL_SAMPLES,
-} from "../state/plane-geometry.js";
+import { AXES, type AxisName, fittingSide, type PlaneWindow, USUAL_SAMPLES } from "../state/plane-geometry.js";
 import {
   comparedView,
   describeOptions,
@@ -23,7 +18,7 @@ import {
   shownName,
   shownTitle,
 } from "../state/queries.js";
-import { RESOLUTIONS, type ViewState } from "../state/view-state.js";
+import { CLICKS, RESOLUTIONS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { barLegend, RANGE_RULES } from "./colour-bar.js";
 import {
@@ -37,9 +32,10 @@ import {
   type ValueRange,
 } from "./colour-scale.js";
 import { DataTable } from "./data-table.js";
-import { saveFigure } from "./figure-file.js";
-import { PlaneFigure, type ShownPlane, stretchingScale, ZOOM_STEP } from "./plane-figure.js";
-import { Player } from "./player.js";
+import { FIGURE_KINDS, type FigureContent, type FigureKind, planesContent } from "./figure-file.js";
+import { type DrawnPaths, PlaneFigure, type ShownPlane, stretchingScale, ZOOM_STEP } from "./plane-figure.js";
+import { pointOf } from "./plane-samples.js";
+import { type PlayedViews, Player } from "./player.js";
 import { sliceTable } from "./slice-table.js";
 import { type Fitting, statusBar } from "./status-bar.js";
 import { linearTicks } from "./ticks.js";
@@ -77,6 +73,8 @@ function viewAcross(state: ViewState, axis: AxisName, window: PlaneWindow | null
 export class SliceFigure {
   readonly player: Player;
   readonly #store: ViewStore;
+  readonly #save: (kind: FigureKind) => void;
+  readonly #played: PlayedViews;
   readonly #render: () => void;
   readonly #table = new DataTable("slice-table");
   readonly #single: PlaneFigure;
@@ -93,12 +91,24 @@ export class SliceFigure {
   #askedFor = "";
   #reading: ReturnType<typeof setTimeout> | null = null;
 
-  /** @param othersCurrent whether everything else on the page shows the time of the view */
-  constructor(store: ViewStore, othersCurrent: () => boolean, render: () => void) {
+  /**
+   * @param othersCurrent whether everything else on the page shows the time of the view
+   * @param save          saves the picture as a file
+   * @param particles     the paths of particles, whose times then are played, and how others are launched
+   */
+  constructor(
+    store: ViewStore,
+    othersCurrent: () => boolean,
+    particles: { readonly paths: () => DrawnPaths | null; readonly seeded: () => void },
+    save: (kind: FigureKind) => void,
+    render: () => void,
+  ) {
+    this.#save = save;
     this.#store = store;
     this.#render = render;
     this.#everyTime = new LatestRequest(render);
     const played = {
+      frames: () => particles.paths()?.drawn.times ?? store.facts.times.stored,
       views: () => this.planes.map((plane) => plane.wanted),
       isCurrent: () =>
         !this.#everyTime.status.running &&
@@ -106,6 +116,7 @@ export class SliceFigure {
         othersCurrent(),
       started: () => this.#askEveryTime(),
     };
+    this.#played = played;
     this.player = new Player(store, played, render);
     const make = (
       id: string,
@@ -119,6 +130,7 @@ export class SliceFigure {
         view,
         setWindow,
         crossed,
+        ...particles,
         scale: () => this.scale,
         render,
         moved: () => this.#moved(figure),
@@ -143,6 +155,21 @@ export class SliceFigure {
       }),
     );
     this.#active = this.#single;
+  }
+
+  /** Whether everything on the page shows the time of the view. */
+  get isCurrent(): boolean {
+    return this.#played.isCurrent();
+  }
+
+  /** The times that are played. */
+  get frames(): readonly number[] {
+    return this.#played.frames();
+  }
+
+  /** The planes as a figure; null before there is a picture. */
+  content(): FigureContent | null {
+    return planesContent(this.planes, this.scale, this.plane.framed, this.#store);
   }
 
   /** The plane that the controls speak of. */
@@ -290,7 +317,8 @@ export class SliceFigure {
     return html`
       <figure class="slice" aria-labelledby="slice-title">
         <figcaption id="slice-title">
-          <span title=${shownFormula(state)}>${describePlane(state)}</span> <small>${describeOptions(state)}</small>
+          <span title=${shownFormula(state)}>${describePlane(state)}</span>
+          <small>${describeOptions(state)}${this.#sampling(shown)}</small>
         </figcaption>
         ${this.#planesView()}
         <div class="under">
@@ -299,7 +327,7 @@ export class SliceFigure {
         </div>
         ${barLegend(this.scale, unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}`, this.#hasGaps(), this.rule)}
         ${stretchingLegend(shown?.stretching ?? null)} ${this.#arrowLegend()}
-        ${this.#markedNote()} ${this.player.view()} ${statusBar("slice", this.plane.request, undefined, (most) => this.#fitting(most))}
+        ${this.#markedNote()} ${statusBar("slice", this.plane.request, undefined, (most) => this.#fitting(most))}
         ${this.#table.view("Values of the slice", () => sliceTable(shown?.slice ?? null))}
       </figure>
     `;
@@ -351,10 +379,21 @@ export class SliceFigure {
       <div class="linked">
         ${[...this.#linked].map(([axis, plane]) => {
           const at = this.#store.state.probe[AXES.indexOf(axis)];
-          return html`<div><p class="note">${axis} = ${shortText(at)}</p>${plane.view()}</div>`;
+          return html`<div class="linked-plane"><p class="note">${axis} = ${shortText(at)}</p>${plane.view()}</div>`;
         })}
       </div>
     `;
+  }
+
+  /** The samples of the picture, and how they compare with the nodes, in words. */
+  #sampling(shown: ShownPlane | null): string {
+    if (shown === null) return "";
+    const { columns, rows } = shown.slice;
+    if (shown.state.nodes === "grid") return `; at ${columns.count} × ${rows.count} nodes`;
+    const finer = [columns, rows].map(({ axis, spacing }) => axisOf(this.#store.facts, axis).spacing / spacing);
+    const most = Math.max(...finer);
+    const text = most > 1.05 ? `, ${Number(most.toPrecision(2))} times finer than the nodes` : "";
+    return `; ${columns.count} × ${rows.count} samples${text}`;
   }
 
   /** The sampling that the limits of the service admit. */
@@ -374,21 +413,41 @@ export class SliceFigure {
   }
 
   #buttons(): TemplateResult {
-    const save = (kind: "png" | "svg") => void saveFigure(kind, this, this.#store);
     return html`
       <div class="row buttons">
         <button type="button" @click=${() => this.plane.zoom(ZOOM_STEP)} aria-label="Zoom in">+</button>
         <button type="button" @click=${() => this.plane.zoom(1 / ZOOM_STEP)} aria-label="Zoom out">−</button>
         <button type="button" @click=${() => this.#reset()}>Whole plane</button>
-        ${
-          this.plane.isNarrow
-            ? html`<button type="button" id="fill-frame" @click=${() => this.plane.fill()}>Fill the frame</button>`
-            : nothing
-        }
-        <button type="button" @click=${() => this.plane.probe()}>Probe here</button>
-        <button type="button" id="save-png" ?disabled=${this.shown === null} @click=${() => save("png")}>PNG</button>
-        <button type="button" id="save-svg" ?disabled=${this.shown === null} @click=${() => save("svg")}>SVG</button>
+        <button type="button" id="fill-frame" ?disabled=${!this.plane.isNarrow} @click=${() => this.plane.fill()}>Fill the frame</button>
+        ${this.#clickControl()}
+        ${FIGURE_KINDS.map(
+          (kind) =>
+            html`<button type="button" id="save-${kind}" ?disabled=${this.shown === null} @click=${() => this.#save(kind)}>${kind.toUpperCase()}</button>`,
+        )}
       </div>
+    `;
+  }
+
+  /** What a click does, and how the places pointed at are removed again. */
+  #clickControl(): TemplateResult {
+    const { state, facts } = this.#store;
+    const names = { probe: "probes", lines: "starts a streamline", particles: "starts a particle" } as const;
+    const moves = facts.times.count > 1;
+    const choices = CLICKS.filter(
+      (value) => value === "probe" || (offers(facts, "GetVelocity") && (moves || value === "lines")),
+    );
+    return html`
+      <label class="check" for="click">
+        A click
+        <select id="click" @change=${(event: Event) => this.#store.set({ click: (event.target as HTMLSelectElement).value as ViewState["click"] })}>
+          ${choices.map((value) => html`<option value=${value} .selected=${live(value === state.click)}>${names[value]}</option>`)}
+        </select>
+      </label>
+      ${
+        state.places.length === 0
+          ? nothing
+          : html`<button type="button" id="clear-places" @click=${() => this.#store.set({ places: [] })}>Remove ${state.places.length} places</button>`
+      }
     `;
   }
 
@@ -428,15 +487,11 @@ export class SliceFigure {
   }
 
   #values(slice: Slice, state: ViewState, row: number, column: number): TemplateResult {
-    const place: Record<string, number> = {
-      [state.axis]: state.at,
-      [slice.columns.axis]: coordinateOf(slice.columns, column),
-      [slice.rows.axis]: coordinateOf(slice.rows, row),
-    };
+    const place = pointOf(slice, state, { row, column }, this.#store.facts);
     const value = slice.values[row * slice.columns.count + column] ?? Number.NaN;
     const unit = unitOf(this.#store.facts, quantityOf(state.field).measure);
     return html`
-      ${AXES.map((axis) => html`<span>${axis} <b data-axis=${axis}>${shortestFloat32(place[axis])}</b></span> `)}
+      ${AXES.map((axis, i) => html`<span>${axis} <b data-axis=${axis}>${shortestFloat32(place[i] as number)}</b></span> `)}
       <span class="value">
         ${shownName(state)} <b data-value>${Number.isFinite(value) ? shortestFloat32(value) : "no data"}</b>
         ${Number.isFinite(value) ? unit : nothing}

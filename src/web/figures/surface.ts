@@ -2,7 +2,7 @@
 import { type QuantityName, quantityOf } from "../../quantities.js";
 import type { Volume } from "../state/api.js";
 import { LatestRequest } from "../state/latest-request.js";
-import type { ViewState } from "../state/view-state.js";
+import { hasScene, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { joinVolumes, volumeParts } from "../state/volume.js";
 import type { LevelMessage, SurfaceMessage, VolumeMessage } from "./surface-worker.js";
@@ -80,7 +80,7 @@ export class IsoSurface {
   refresh(): void {
     const { state, facts, api } = this.#store;
     const { surface, tint } = state;
-    if (surface === "none" || !(state.scene || state.launched)) {
+    if (surface === "none" || !hasScene(state)) {
       if (this.#shown !== null || this.#asked !== "") this.close();
       return;
     }

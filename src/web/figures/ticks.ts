@@ -14,7 +14,7 @@ export function tickTexts(values: readonly number[]): string[] {
   const [first = 0, last = first] = [values[0], values.at(-1)];
   const largest = Math.max(Math.abs(first), Math.abs(last));
   const step = values.length > 1 ? Math.abs(last - first) / (values.length - 1) : largest;
-  const plain = largest < LARGE && step >= 0.999 / LARGE;
+  const plain = largest === 0 || (largest < LARGE && step >= 0.999 / LARGE);
   const write = tickFormat(first, last, Math.max(1, values.length - 1), plain ? "f" : "~e");
   return values.map((value) => (!plain && Math.abs(value) < step / 2 ? "0" : write(value)));
 }

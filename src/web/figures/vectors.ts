@@ -39,7 +39,7 @@ export function blendOf(kind: ViewState["overlay"]): GlobalCompositeOperation {
  */
 export function drawOverlay(
   vectors: PlaneVectors,
-  kind: ViewState["overlay"],
+  kind: "streamlines" | "arrows",
   slice: Slice,
   fastest: number,
 ): HTMLCanvasElement {
@@ -47,7 +47,7 @@ export function drawOverlay(
   const [w, h] = [slice.columns, slice.rows].map((axis) => axis.count * axis.spacing);
   canvas.width = Math.max(1, Math.round(SIDE * Math.min(1, w / h)));
   canvas.height = Math.max(1, Math.round(SIDE * Math.min(1, h / w)));
-  const context = canvas.getContext("2d");
+  const context = canvas.getContext("2d", { willReadFrequently: true });
   if (context === null) return canvas;
   const field = pixelVectors(vectors, canvas.width, canvas.height);
   if (kind === "arrows") drawArrows(context, field, fastest);
@@ -170,4 +170,51 @@ function drawArrows(
     }
     context.stroke();
   }
+}
+
+/** Steps of a streamline on either side of its start, and their length in samples of the velocity. */
+const LINE_STEPS = 800;
+const LINE_STEP = 0.25;
+
+/**
+ * The streamline through a point of a plane, by the velocity in the plane: Runge-Kutta steps of order 4 of equal length,
+ * on either side until it leaves, stands still or has gone far.
+ *
+ * @returns across and up of its points, in pairs
+ */
+export function streamline(vectors: PlaneVectors, start: readonly [number, number]): Float32Array {
+  const { columns, rows } = vectors.across;
+  const ends = [columns, rows].map(({ origin, spacing, count }) => [origin - spacing / 2, count * spacing] as const);
+  const step = LINE_STEP * Math.min(columns.spacing, rows.spacing);
+  const direction = ([x, y]: readonly [number, number]): readonly [number, number] | null => {
+    const place = [x, y].map((value, i) => (value - ends[i][0]) / ends[i][1]) as [number, number];
+    if (place.some((part) => !(part >= 0 && part <= 1))) return null;
+    const [u, v] = [between(vectors.across, ...place), between(vectors.up, ...place)];
+    const speed = Math.hypot(u, v);
+    return speed > 0 ? [u / speed, v / speed] : null;
+  };
+  const halves = [-1, 1].map((sense) => {
+    const points: number[] = [];
+    let at = start;
+    const go = (slope: readonly [number, number], part: number): readonly [number, number] => [
+      at[0] + sense * step * part * slope[0],
+      at[1] + sense * step * part * slope[1],
+    ];
+    for (let i = 0; i < LINE_STEPS; i++) {
+      const k1 = direction(at);
+      const k2 = k1 && direction(go(k1, 0.5));
+      const k3 = k2 && direction(go(k2, 0.5));
+      const k4 = k3 && direction(go(k3, 1));
+      if (k1 === null || k2 === null || k3 === null || k4 === null) break;
+      const mean = [0, 1].map((c) => (k1[c] + 2 * k2[c] + 2 * k3[c] + k4[c]) / 6) as [number, number];
+      at = go(mean, 1);
+      points.push(...at);
+    }
+    return points;
+  });
+  const [back, on] = halves as [number[], number[]];
+  const reversed = Array.from({ length: back.length / 2 }, (_, i) =>
+    back.slice(back.length - 2 * i - 2, back.length - 2 * i),
+  );
+  return Float32Array.from([...reversed.flat(), ...start, ...on]);
 }

@@ -6,7 +6,9 @@ import { HESSIANS, VALUES } from "../../operations.js";
 import { quantityOf } from "../../quantities.js";
 import { rangeControls } from "../figures/colour-bar.js";
 import type { ValueRange } from "../figures/colour-scale.js";
-import { choose, number, slider } from "../figures/inputs.js";
+import { formulaOf } from "../figures/formula.js";
+import { choose, number, slider, startTyping, tellCorrection, typed } from "../figures/inputs.js";
+import { linearTicks } from "../figures/ticks.js";
 import { axisOf, type Catalogue, type DatasetFacts, endOf, flatAxis, knownMethods, offers } from "../state/facts.js";
 import { AXES, fittingSide, USUAL_SAMPLES } from "../state/plane-geometry.js";
 import { methodOf, optionText, otherMethods } from "../state/queries.js";
@@ -46,14 +48,14 @@ export function controls(
         quantities.map(({ name, title }) => ({ value: name, text: title })),
         (field) => store.set({ field, range: null, ...comparedStill({ ...state, field }, facts) }),
       )}
-      <p class="note formula" title=${quantityOf(state.field).formula}>${quantityOf(state.field).formula}</p>
+      <p class="note formula" title=${quantityOf(state.field).formula}>${formulaOf(quantityOf(state.field).formula)}</p>
       ${methodOf(state) === null ? filterControl(store) : nothing} ${planeControls(store)}
-      <details class="more" ?open=${window.matchMedia("(min-width: 48rem)").matches}>
-        <summary>Interpolation, colours, comparison</summary>
-        <div class="stack">
-          ${methodControls(store)}
+      ${group(
+        "Colours",
+        html`
           ${rangeControls(range, store)}
           ${choose("map", "Colour map", state.map, ["auto", ...COLOUR_MAPS], (map) => store.set({ map }))}
+          ${contourControl(store, range)}
           ${choose(
             "nodes",
             "Samples per side",
@@ -61,10 +63,47 @@ export function controls(
             RESOLUTIONS.map((value) => ({ value, text: samplingText(value, facts) })),
             (nodes) => store.set({ nodes }),
           )}
-          ${overlayControl(store)} ${compareControls(store)}
-        </div>
-      </details>
+        `,
+      )}
+      ${group("Flow over the picture", overlayControl(store))} ${group("Compare", compareControls(store))}
+      ${group("Interpolation", methodControls(store))}
     </form>
+  `;
+}
+
+/** Controls that open on demand. */
+function group(title: string, content: unknown): TemplateResult | typeof nothing {
+  return content === nothing
+    ? nothing
+    : html`<details class="group"><summary>${title}</summary><div class="stack">${content}</div></details>`;
+}
+
+/** Round values of contours, about. */
+const CONTOURS = 8;
+
+/** The values of contours, typed or round ones. */
+function contourControl(store: ViewStore, [low, high]: ValueRange): TemplateResult {
+  const { contours } = store.state;
+  const round = () => linearTicks(low, high, CONTOURS).map(({ value }) => Number(value.toPrecision(6)));
+  const take = (event: Event) => {
+    const input = event.target as HTMLInputElement;
+    const values = input.value
+      .split(/[\s,;]+/)
+      .filter(Boolean)
+      .map(Number);
+    if (values.every(Number.isFinite)) store.set({ contours: values });
+    else tellCorrection(input, "Contours are numbers with commas or blanks between them; the old ones stay.");
+    input.value = store.state.contours.join(", ");
+  };
+  return html`
+    <label for="contours">
+      Contours at
+      <input id="contours" autocomplete="off" placeholder="none" .value=${typed(contours.join(", "))} @input=${startTyping} @change=${take} />
+    </label>
+    <div class="row">
+      <button type="button" id="round-contours" @click=${() => store.set({ contours: round() })}>Round values</button>
+      <button type="button" id="no-contours" ?disabled=${contours.length === 0} @click=${() => store.set({ contours: [] })}>None</button>
+    </div>
   `;
 }
 
@@ -97,7 +136,8 @@ function filterControl(store: ViewStore): TemplateResult {
 function overlayControl(store: ViewStore): TemplateResult | typeof nothing {
   if (!offers(store.facts, "GetVelocity")) return nothing;
   const names = {
-    ...{ none: "none", streamlines: "streamlines (LIC)", arrows: "arrows" },
+    ...{ none: "none", streamlines: "streaks along it (LIC)", lines: "streamlines from places pointed at" },
+    arrows: "arrows",
     ftle: "stretching (FTLE) over the time of the particles",
   } as const;
   const still = store.facts.times.count === 1;
@@ -205,8 +245,6 @@ function methodControls(store: ViewStore): TemplateResult {
   const values = VALUES.filter((method) => known.has(method));
   const derivatives = HESSIANS.filter((method) => known.has(method));
   return html`
-    <fieldset>
-      <legend>Interpolation</legend>
       ${choose("values", "Of values", state.values, values, (value) => store.set({ values: value }))}
       ${
         derivatives.length === 0
@@ -217,6 +255,5 @@ function methodControls(store: ViewStore): TemplateResult {
       }
       ${choose("temporal", "In time", state.temporal, TEMPORAL, (temporal) => store.set({ temporal }))}
       <p id="method" class="method">${state.field}: <b>${optionText(state)}</b></p>
-    </fieldset>
   `;
 }

@@ -3,8 +3,17 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { shortText, withoutNoise } from "../../float32/format.js";
 import { operationOf, RECORDS } from "../../operations.js";
 import { QUANTITIES, quantityOf, unitOf } from "../../quantities.js";
+import { chartPart } from "../figures/chart-part.js";
 import { type CurveFigure, columnNames } from "../figures/curve-figure.js";
-import { fileName } from "../figures/figure-file.js";
+import {
+  FIGURE_KINDS,
+  type FigureContent,
+  type FigureKind,
+  figureDocument,
+  fileName,
+  rasterise,
+  saveFigure,
+} from "../figures/figure-file.js";
 import { choose } from "../figures/inputs.js";
 import { exitAt, type Launched, type ParticlesFigure } from "../figures/particles-figure.js";
 import type { ShownPlane } from "../figures/plane-figure.js";
@@ -31,6 +40,7 @@ import {
 import { LANGUAGES, SUBJECTS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { copyText } from "./clipboard.js";
+import { MOVIE_KINDS, type MovieKind } from "./movie.js";
 import type { ProbePanel, ShownProbe } from "./probe-panel.js";
 import { toCsv, toJson, type ValueTable } from "./table-files.js";
 
@@ -41,6 +51,10 @@ export interface Figures {
   readonly profile: CurveFigure;
   readonly series: CurveFigure;
   readonly particles: ParticlesFigure;
+  /** Everything in the place of the picture. */
+  readonly picture: () => FigureContent | null;
+  /** Shows a time, and resolves when everything shows it. */
+  readonly show: (time: number, signal: AbortSignal) => Promise<void>;
 }
 
 const WRITERS: Readonly<
@@ -61,6 +75,18 @@ const SUBJECT_NAMES: Readonly<Record<ViewState["subject"], string>> = {
   particles: "the particles",
 };
 
+/** Formats in which the service writes numbers, and the figures that it writes in each. */
+interface FileFormat {
+  readonly name: string;
+  readonly ending: string;
+  readonly type: string;
+  readonly only: readonly ViewState["subject"][];
+}
+const FILE_FORMATS: readonly FileFormat[] = [
+  { name: "npy", ending: "npy", type: "application/x-npy", only: ["slice", "probe", "profile", "series"] },
+  { name: "NetCDF (HDF5)", ending: "nc", type: "application/netcdf", only: ["slice"] },
+];
+
 /** Characters shown; all of them are copied. */
 const SHOWN = 6_000;
 
@@ -71,6 +97,7 @@ export class ExportPanel {
   readonly #render: () => void;
   #note = "";
   #open = false;
+  #film: { readonly part: number; readonly abort: AbortController } | null = null;
 
   constructor(store: ViewStore, figures: Figures, catalogue: Catalogue, render: () => void) {
     this.#store = store;
@@ -103,8 +130,13 @@ export class ExportPanel {
           <button type="button" id="copy-call" ?disabled=${!known} @click=${() => this.#copy()}>Copy the query</button>
           <button type="button" id="save-csv" ?disabled=${!known} @click=${() => this.#save("csv")}>CSV</button>
           <button type="button" id="save-json" ?disabled=${!known} @click=${() => this.#save("json")}>JSON</button>
+          ${FILE_FORMATS.filter(({ only }) => only.includes(state.subject)).map(
+            (format) =>
+              html`<button type="button" id="save-${format.ending}" ?disabled=${!known || this.#isDifference()} @click=${() => void this.#saveFile(format)}>${format.name}</button>`,
+          )}
           <span role="status" class="note">${this.#note}</span>
         </div>
+        ${this.#chartButtons()} ${this.#movieControls()}
         <details
           class="data"
           id="call-box"
@@ -118,6 +150,100 @@ export class ExportPanel {
         </details>
       </section>
     `;
+  }
+
+  /** The figure of a chart. */
+  #chartButtons(): TemplateResult | typeof nothing {
+    const { subject } = this.#store.state;
+    if (subject !== "profile" && subject !== "series") return nothing;
+    const figure = this.#figures[subject];
+    const save = (kind: FigureKind) => {
+      const curves = figure.plotted;
+      const shown = figure.request.value;
+      if (curves === null || shown === null) return;
+      const content = {
+        name: this.#table()?.name ?? subject,
+        parts: [chartPart(curves)],
+        bars: [],
+        title: figure.source.title(shown.state),
+        notes: [noteOf(shown.state)],
+      };
+      void saveFigure(kind, content, this.#store, this.#catalogue.version);
+    };
+    return html`<div class="row" role="group" aria-label="The chart as a figure">
+      <span class="note">The chart as</span>
+      ${FIGURE_KINDS.map((kind) => html`<button type="button" id="chart-${kind}" ?disabled=${!this.#isKnown()} @click=${() => save(kind)}>${kind.toUpperCase()}</button>`)}
+    </div>`;
+  }
+
+  /** Buttons that film the picture over the times that are played. */
+  #movieControls(): TemplateResult | typeof nothing {
+    const { slice } = this.#figures;
+    if (slice.frames.length < 2) return nothing;
+    const film = this.#film;
+    if (film !== null) {
+      return html`<p class="slow">
+        <progress id="movie-progress" max="1" value=${film.part} aria-label="The movie is being made"></progress>
+        <button type="button" id="movie-cancel" @click=${() => film.abort.abort(new Error("Cancelled."))}>Cancel the movie</button>
+      </p>`;
+    }
+    const names = { webm: "WebM", zip: "PNG files (zip)" } as const;
+    return html`<div class="row" role="group" aria-label="Movie">
+      <span class="note">A movie of ${slice.frames.length} times as</span>
+      ${MOVIE_KINDS.map((kind) => html`<button type="button" id="movie-${kind}" @click=${() => void this.#makeMovie(kind)}>${names[kind]}</button>`)}
+    </div>`;
+  }
+
+  async #makeMovie(kind: MovieKind): Promise<void> {
+    const { slice, picture, show } = this.#figures;
+    const before = this.#store.state.time;
+    slice.player.stop();
+    const abort = new AbortController();
+    this.#film = { part: 0, abort };
+    this.#note = "";
+    this.#render();
+    const tell = (part: number) => {
+      this.#film = { part, abort };
+      this.#render();
+    };
+    try {
+      const { film } = await import("./movie.js");
+      const capture = async () => {
+        const content = picture();
+        if (content === null) throw new Error("There is no picture to film.");
+        return rasterise(figureDocument(content, this.#store, this.#catalogue.version), 1);
+      };
+      const name = slice.content()?.name ?? this.#store.state.dataset;
+      await film(kind, { name, frames: slice.frames, speed: slice.player.speed, show, capture }, tell, abort.signal);
+    } catch (error) {
+      this.#note = error instanceof Error ? error.message : String(error);
+    }
+    this.#film = null;
+    this.#store.set({ time: before });
+  }
+
+  /** Whether the numbers chosen are a difference, which the service writes no file of. */
+  #isDifference(): boolean {
+    const { shown } = this.#figures.slice;
+    return this.#store.state.subject === "slice" && shown !== null && comparedView(shown.state) !== null;
+  }
+
+  /** Saves the numbers as the service writes them. */
+  async #saveFile({ ending, type }: FileFormat): Promise<void> {
+    const { api, facts } = this.#store;
+    const name = `${this.#table()?.name ?? this.#store.state.dataset}.${ending}`;
+    const { signal } = new AbortController();
+    const { slice } = this.#figures;
+    try {
+      const shown = this.#store.state.subject === "slice" ? slice.shown : null;
+      const path = shown === null ? "" : slicePathOf(shown.state, facts);
+      const query = shown === null ? this.#recipe()?.query : planeQuery(shown.state, shown.slice);
+      if (path !== "" && isServicePath(path)) saveFile(name, await api.sliceFile(path, type, signal));
+      else if (query !== undefined) saveFile(name, await api.recordsFile(query, type, signal));
+    } catch (error) {
+      this.#note = error instanceof Error ? error.message : String(error);
+      this.#render();
+    }
   }
 
   #preview(): TemplateResult {

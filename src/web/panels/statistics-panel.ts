@@ -56,8 +56,9 @@ export class StatisticsPanel {
   readonly #render: () => void;
   readonly #plot = new Plot();
   #element: HTMLElement | null = null;
-  #open = false;
-  #chosen: Partial<AnalysisChoice> = {};
+  /** Whether the panel is open; only then it asks. */
+  isOpen = false;
+  #chosen: Partial<Omit<AnalysisChoice, "show">> = {};
   #asked = "";
 
   constructor(store: ViewStore, slice: SliceFigure, render: () => void) {
@@ -70,7 +71,7 @@ export class StatisticsPanel {
 
   /** Asks for what the open panel shows; while time plays, the last answer stays and says its frame. */
   refresh(): void {
-    if (!this.#open || this.#slice.player.playing) return;
+    if (!this.isOpen || this.#slice.player.playing) return;
     const { api, facts, state } = this.#store;
     const choice = this.#choice();
     if (choice === null) return;
@@ -101,7 +102,8 @@ export class StatisticsPanel {
     const { facts, state } = this.#store;
     const [first, ...others] = analysesOf(state, facts);
     if (first === undefined) return null;
-    const { show = first, part = "frame", along, on = this.#conditions()[0] ?? state.field } = this.#chosen;
+    const show = state.analysis;
+    const { part = "frame", along, on = this.#conditions()[0] ?? state.field } = this.#chosen;
     const walls = facts.axes.find(({ periodic, nodes }) => !periodic && nodes > 1);
     return { show: others.includes(show) ? show : first, part, along: along ?? walls?.name ?? "y", on };
   }
@@ -119,19 +121,7 @@ export class StatisticsPanel {
               </p>`
             : nothing
         }
-        <details
-          class="data"
-          id="statistics"
-          ?open=${this.#open}
-          @toggle=${(event: Event) => {
-            this.#open = (event.target as HTMLDetailsElement).open;
-            this.refresh();
-            this.#render();
-          }}
-        >
-          <summary>Moments, distributions, profiles, spectra, structures</summary>
-          ${this.#open ? this.#body() : nothing}
-        </details>
+        ${this.#body()}
       </section>
     `;
   }
@@ -139,10 +129,10 @@ export class StatisticsPanel {
   /** Draws the chart that the last rendering laid out. */
   paint(): void {
     const curves = this.request.value?.curves ?? null;
-    if (this.#open && this.#element !== null && curves !== null) this.#plot.draw(this.#element, curves);
+    if (this.isOpen && this.#element !== null && curves !== null) this.#plot.draw(this.#element, curves);
   }
 
-  #choose(patch: Partial<AnalysisChoice>): void {
+  #choose(patch: Partial<Omit<AnalysisChoice, "show">>): void {
     this.#chosen = { ...this.#chosen, ...patch };
     this.refresh();
     this.#render();
@@ -161,7 +151,7 @@ export class StatisticsPanel {
     const inPart = show === "distribution" || show === "conditional" || show === "invariants" || show === "structures";
     return html`
       <div class="row">
-        ${choose("analysis", "Show", show, names, (value) => this.#choose({ show: value }))}
+        ${choose("analysis", "Show", show, names, (analysis) => this.#store.set({ analysis }))}
         ${inPart ? choose("analysis-part", "Of", part, parts, (value) => this.#choose({ part: value })) : nothing}
         ${show === "profile" ? choose("analysis-along", "Along", along, AXES, (value) => this.#choose({ along: value })) : nothing}
         ${show === "conditional" ? choose("analysis-on", "On", on, this.#conditions(), (value) => this.#choose({ on: value })) : nothing}

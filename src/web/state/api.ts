@@ -414,6 +414,18 @@ export class ApiClient {
     return { axes: axes.toReversed(), ...samples };
   }
 
+  /** Asks for a slice by its path as a file of another format. */
+  async sliceFile(path: string, accept: string, signal: AbortSignal): Promise<Blob> {
+    return (await this.#send(path, { headers: { accept }, signal })).blob();
+  }
+
+  /** Asks for the records at the points of a query as a file. */
+  async recordsFile(query: PointQuery, accept: string, signal: AbortSignal): Promise<Blob> {
+    const headers = { "content-type": OCTETS, accept };
+    const body = query.points as Float32Array<ArrayBuffer>;
+    return (await this.#send(pathOf(query), { method: "POST", headers, body, signal })).blob();
+  }
+
   /** Asks for the stored nodes of a box as a file, or for the XDMF that describes it. */
   async cutout(
     dataset: string,

@@ -1,5 +1,5 @@
 /** This file computes windows of a plane: which part is shown, how it is sampled, and where it lies on the screen. */
-import { type AxisFacts, axisOf, type DatasetFacts } from "./facts.js";
+import { type AxisFacts, axisOf, type DatasetFacts, periodOf } from "./facts.js";
 
 export type AxisName = "x" | "y" | "z";
 export const AXES: readonly AxisName[] = ["x", "y", "z"];
@@ -76,21 +76,36 @@ export function wholePlane(facts: DatasetFacts, axis: AxisName): PlaneWindow {
   return [...columns, ...rows];
 }
 
-/** The window of a size nearest to a lower left corner that lies inside the plane. */
+/** Periods of a plane across and up; 0 for an axis that has none. */
+export type Periods = readonly [number, number];
+
+/** The periods of the plane across an axis. */
+export function periodsOf(facts: DatasetFacts, axis: AxisName): Periods {
+  const [columns, rows] = sidesOf(axis).map((name) => periodOf(axisOf(facts, name)));
+  return [columns, rows];
+}
+
+/** The copy of a place that is at `from` or less than a period after it; the place itself without a period. */
+export function copyAfter(from: number, place: number, period: number): number {
+  return period === 0 ? place : place + Math.ceil((from - place) / period - 1e-9) * period;
+}
+
+/** The window of a size nearest to a lower left corner that lies inside the plane, or begins there if it is periodic. */
 export function clampWindow(
   whole: PlaneWindow,
   left: number,
   bottom: number,
   width: number,
   height: number,
+  periods: Periods = [0, 0],
 ): PlaneWindow {
-  const side = (from: number, to: number, at: number, length: number) => {
+  const side = (from: number, to: number, at: number, length: number, period: number) => {
     const size = Math.min(length, to - from);
-    const low = Math.max(from, Math.min(to - size, at));
+    const low = period > 0 ? copyAfter(from, at, period) : Math.max(from, Math.min(to - size, at));
     return [low, low + size];
   };
-  const [l, r] = side(whole[0], whole[1], left, width);
-  const [b, t] = side(whole[2], whole[3], bottom, height);
+  const [l, r] = side(whole[0], whole[1], left, width, periods[0]);
+  const [b, t] = side(whole[2], whole[3], bottom, height, periods[1]);
   return [Math.fround(l), Math.fround(r), Math.fround(b), Math.fround(t)];
 }
 
@@ -155,12 +170,6 @@ export function isStretched(axis: AxisFacts): boolean {
   return axis.coordinates !== undefined;
 }
 
-/** The size of the viewport in which a plane is shown: wide enough for the whole plane, no higher than `highest`. */
-export function viewportSize(whole: PlaneWindow, width: number, highest: number): readonly [number, number] {
-  const ratio = (whole[3] - whole[2]) / (whole[1] - whole[0]);
-  return [width, Math.round(Math.min(highest, Math.max(width * ratio, Math.min(highest, 0.3 * width))))];
-}
-
 /** The place of a window in its viewport: as large as fits, in the middle, with equal scales along both axes. */
 export function fitWindow(
   [left, right, bottom, top]: PlaneWindow,
@@ -199,13 +208,20 @@ export function zoomWindow(
   ];
   const width = Math.min(whole[1] - whole[0], viewport[0] / scale);
   const height = Math.min(whole[3] - whole[2], viewport[1] / scale);
-  return clampWindow(whole, point[0] - px / scale - width / 2, point[1] - py / scale - height / 2, width, height);
+  const [left, bottom] = [point[0] - px / scale - width / 2, point[1] - py / scale - height / 2];
+  return clampWindow(whole, left, bottom, width, height, periodsOf(facts, axis));
 }
 
 /** Moves a window by a distance in coordinates of the dataset. */
-export function panWindow(whole: PlaneWindow, window: PlaneWindow, across: number, up: number): PlaneWindow {
+export function panWindow(
+  whole: PlaneWindow,
+  window: PlaneWindow,
+  across: number,
+  up: number,
+  periods: Periods = [0, 0],
+): PlaneWindow {
   const [left, right, bottom, top] = window;
-  return clampWindow(whole, left + across, bottom + up, right - left, top - bottom);
+  return clampWindow(whole, left + across, bottom + up, right - left, top - bottom, periods);
 }
 
 /** Moves a window so that a point is inside. */

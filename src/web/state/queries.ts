@@ -189,7 +189,7 @@ export function nodeView(state: ViewState, facts: DatasetFacts): ViewState {
 
 export function planePaths(state: ViewState, facts: DatasetFacts): PlanePaths {
   const other = comparedView(state);
-  const drawn = (state.overlay === "streamlines" || state.overlay === "arrows") && offers(facts, "GetVelocity");
+  const drawn = state.overlay !== "none" && state.overlay !== "ftle" && offers(facts, "GetVelocity");
   const component = (axis: string) => {
     const nodes = fittingSide(facts, state.nodes === "32" ? 32 : 64);
     return slicePathOf({ ...state, field: `u${axis}` as QuantityName }, facts, String(nodes));
@@ -369,6 +369,8 @@ function seriesQuery(state: ViewState, facts: DatasetFacts): PointQuery {
 /** Places where particles start: at the probe, on the profile's line, or spread over the plane of the slice. */
 function seedPoints(state: ViewState, facts: DatasetFacts): Float32Array {
   if (state.seeds === "point") return Float32Array.from(state.probe);
+  if (state.seeds === "places")
+    return Float32Array.from((state.places.length > 0 ? state.places : [state.probe]).flat());
   if (state.seeds === "line") {
     const axis = AXES.indexOf(state.line);
     const { first, length } = axisOf(facts, state.line);
@@ -400,7 +402,7 @@ export function tracking(state: ViewState, facts: DatasetFacts): Tracking {
   const query = particleQuery(state, facts);
   const count = query.points.length / 3;
   const release = releaseOf(state, facts);
-  const startOf = (i: number) => state.time + (count > 1 ? (release * i) / (count - 1) : 0);
+  const startOf = (i: number) => state.start + (count > 1 ? (release * i) / (count - 1) : 0);
   return {
     ...{ query, every: state.every, stops: hasOpenFaces(facts) },
     integrator: state.tracker === "GetPositionInertialParticle" ? "heun" : state.integrator,
@@ -410,19 +412,19 @@ export function tracking(state: ViewState, facts: DatasetFacts): Tracking {
 }
 
 /** The time over which particles are released: not so long that nothing is left for their ways. */
-function releaseOf({ tracker, release, time }: ViewState, { times }: DatasetFacts): number {
-  return tracker === "GetPosition" ? Math.min(release, (times.last - time) / 2) : 0;
+function releaseOf({ tracker, release, start }: ViewState, { times }: DatasetFacts): number {
+  return tracker === "GetPosition" ? Math.min(release, (times.last - start) / 2) : 0;
 }
 
 /** The query of the chosen operation, with the parameters that its row of the table names. */
 function particleQuery(state: ViewState, facts: DatasetFacts): PointQuery {
   const given: Readonly<Record<string, string | number>> = {
-    StartTime: state.time,
-    EndTime: withoutNoise(Math.min(state.time + state.dt * state.steps, facts.times.last)),
+    StartTime: state.start,
+    EndTime: withoutNoise(Math.min(state.start + state.dt * state.steps, facts.times.last)),
     dt: withoutNoise(state.dt),
     nt: Math.max(
       1,
-      Math.min(state.steps, Math.floor((facts.times.last - state.time - releaseOf(state, facts)) / state.dt + 1e-3)),
+      Math.min(state.steps, Math.floor((facts.times.last - state.start - releaseOf(state, facts)) / state.dt + 1e-3)),
     ),
     Tp: Math.fround(state.tp),
     spatialInterpolation: state.values,

@@ -3,12 +3,13 @@ import { COLOUR_MAPS, type ColourMapName } from "../../colour-map.js";
 import { shortestDecimal, withoutNoise } from "../../float32/format.js";
 import { HESSIANS, INTEGRATORS, type SpatialInterpolation, VALUES } from "../../operations.js";
 import { QUANTITIES, type QuantityName } from "../../quantities.js";
+import { ANALYSES, type ShownAnalysis } from "./analyses.js";
 import { clampBox, type DomainBox } from "./domain-box.js";
 import { axisOf, type DatasetFacts, endOf, flatAxis, knownMethods, methodsOf, offers } from "./facts.js";
-import { AXES, type AxisName, clampWindow, type PlaneWindow, wholePlane } from "./plane-geometry.js";
+import { AXES, type AxisName, clampWindow, type PlaneWindow, periodsOf, wholePlane } from "./plane-geometry.js";
 
-/** Places where particles start: at the probe, along the profile's line, or on a grid in the plane. */
-export const SEED_SHAPES = ["point", "line", "grid"] as const;
+/** Places where particles start: at the probe, along the profile's line, on a grid in the plane, or where one pointed. */
+export const SEED_SHAPES = ["point", "line", "grid", "places"] as const;
 /** Operations that track particles on the page. */
 export const TRACKERS = ["GetPosition", "GetPositionParticleControl", "GetPositionInertialParticle"] as const;
 /** Languages of the call that the page shows. */
@@ -24,19 +25,53 @@ export const SHAPES = ["linear", "symmetric", "log"] as const;
 /** Numbers of planes shown. */
 export const LAYOUTS = ["one", "three"] as const;
 /** Drawings of the velocity over a plane, and how much it stretches what starts there. */
-export const OVERLAYS = ["none", "streamlines", "arrows", "ftle"] as const;
+export const OVERLAYS = ["none", "streamlines", "lines", "arrows", "ftle"] as const;
+/** What a click in a plane does: it moves the probe, or adds a place where streamlines or particles start. */
+export const CLICKS = ["probe", "lines", "particles"] as const;
 /** What a slice is compared with: nothing, another method or another time. */
 export const COMPARISONS = ["none", "method", "time"] as const;
 /** What the curves of a chart differ in; `one` is a single curve. */
 export const CURVES = ["one", "methods", "times", "probes"] as const;
 /** Largest number of probes that are kept in addition to the one that moves. */
 export const MOST_PINS = 5;
+/** Panels that open beside the picture. */
+export const PANELS = [
+  "probe",
+  "profile",
+  "series",
+  "statistics",
+  "particles",
+  "export",
+  "points",
+  "cutout",
+  "views",
+  "jobs",
+  "facts",
+] as const;
+export type PanelName = (typeof PANELS)[number];
+/** Drawings of the volume in the 3-D view. */
+export const VOLUME_DRAWINGS = ["surface", "rays"] as const;
+/** Characters of the name of a view at most. */
+const LONGEST_NAME = 80;
+/** Most places where particles start that are pointed at, and most notes. */
+export const MOST_PLACES = 64;
 /** Samples a side of the volume behind the isosurface. */
 export const VOLUMES = ["auto", "32", "48", "64", "96", "128"] as const;
 /** Temporal options. */
 export const TEMPORAL = ["PCHIP", "None"] as const;
 /** Colour themes of the page. */
 export const THEMES = ["auto", "light", "dark"] as const;
+
+/** A note at a place of the domain. */
+export interface PlacedNote {
+  readonly at: readonly [number, number, number];
+  readonly text: string;
+}
+
+/** Whether the 3-D view is open. */
+export function hasScene({ scene, launched }: Pick<ViewState, "scene" | "launched">): boolean {
+  return scene ?? launched;
+}
 
 /** A condition on nodes: the value of a quantity, or the coordinate along an axis, is in a range. */
 export interface NodeCondition {
@@ -108,8 +143,25 @@ export interface ViewState {
   readonly along: QuantityName | "none";
   /** The parameter `Tp` of the operation, in units of time. */
   readonly tp: number;
-  /** Whether the 3-D view is open. */
-  readonly scene: boolean;
+  /** Places where particles start that were pointed at. */
+  readonly places: readonly (readonly [number, number, number])[];
+  readonly click: (typeof CLICKS)[number];
+  /** Time at which particles start. */
+  readonly start: number;
+  /** Panels that are open beside the picture. */
+  readonly open: readonly PanelName[];
+  /** Values of contours over the picture. */
+  readonly contours: readonly number[];
+  /** The name of the view; empty for none. */
+  readonly named: string;
+  /** What the statistics panel shows. */
+  readonly analysis: ShownAnalysis;
+  /** Notes on the picture. */
+  readonly notes: readonly PlacedNote[];
+  /** Whether the 3-D view is open; null: as long as particles are launched. */
+  readonly scene: boolean | null;
+  /** The drawing of the volume of the isosurface's quantity. */
+  readonly drawing: (typeof VOLUME_DRAWINGS)[number];
   /** Quantity of the isosurface, and the one that colours it. */
   readonly surface: QuantityName | "none";
   readonly tint: QuantityName | "none";
@@ -125,8 +177,6 @@ export interface ViewState {
   readonly volume: (typeof VOLUMES)[number];
   /** Whether particles have been launched: the page asks for their paths again when it opens the link. */
   readonly launched: boolean;
-  /** Index of the recorded positions that the 3-D view shows. */
-  readonly record: number;
   /** Place of the camera relative to the box, in lengths of its longest side, or null: where it sees the whole box. */
   readonly camera: readonly [number, number, number] | null;
   /** The figure whose call is shown, and the language of the call. */
@@ -201,7 +251,16 @@ export function initialState(facts: DatasetFacts): ViewState {
     compare: "none",
     otherMethod: "Lag4",
     otherTime: withoutNoise(times.last),
-    scene: false,
+    places: [],
+    click: "probe",
+    start: withoutNoise(times.first),
+    open: [],
+    contours: [],
+    notes: [],
+    named: "",
+    analysis: "distribution",
+    scene: null,
+    drawing: "surface",
     surface: "none",
     tint: "none",
     enclosed: 5,
@@ -224,12 +283,31 @@ export function initialState(facts: DatasetFacts): ViewState {
     along: "none",
     tp: Number(step.toPrecision(6)),
     launched: false,
-    record: 0,
     camera: null,
     subject: "slice",
     language: "python",
     theme: "auto",
   };
+}
+
+/** Nodes of a dataset at most whose first view plays by itself. */
+const LIVELY_NODES = 2 ** 21;
+
+/** Whether the first view of a dataset plays by itself: if that costs little, and nobody asked for less motion. */
+export function isLively(facts: DatasetFacts): boolean {
+  const nodes = facts.axes.reduce((product, axis) => product * axis.nodes, 1);
+  return (
+    facts.times.count > 1 &&
+    nodes <= LIVELY_NODES &&
+    facts.points >= 512 * 512 &&
+    offers(facts, "GetVelocity") &&
+    !matchMedia("(prefers-reduced-motion: reduce)").matches
+  );
+}
+
+/** The view that plays by itself: finely sampled, with streaks along the flow. */
+export function liveState(facts: DatasetFacts): ViewState {
+  return { ...initialState(facts), nodes: "512", overlay: "streamlines" };
 }
 
 /** Reads one member from its text in the address; returns undefined if the text is no value of it. */
@@ -324,7 +402,19 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   compare: oneOf(COMPARISONS),
   otherMethod: methodOf([...VALUES, ...HESSIANS]),
   otherTime: timeIn,
-  scene: (text) => (text === "true" ? true : undefined),
+  places: readPlaces,
+  click: oneOf(CLICKS),
+  start: timeIn,
+  open: (text) => {
+    const names = text.split(",").map((name) => PANELS.find((panel) => panel === name));
+    return names.includes(undefined) ? undefined : (names as PanelName[]);
+  },
+  contours: (text) => numbers(text, text.split(",").length),
+  notes: readNotes,
+  named: (text) => text.slice(0, LONGEST_NAME),
+  analysis: oneOf(Object.keys(ANALYSES) as ShownAnalysis[]),
+  scene: (text) => (text === "true" ? true : text === "false" ? false : undefined),
+  drawing: oneOf(VOLUME_DRAWINGS),
   surface: (text, facts) =>
     flatAxis(facts) === null ? quantitiesOf(facts).find((quantity) => quantity.name === text)?.name : undefined,
   tint: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
@@ -338,12 +428,8 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   volume: oneOf(VOLUMES),
   probe: place,
   pins: (text, facts) => {
-    const parts = text.split(",");
-    if (parts.length % 3 !== 0 || parts.length > 3 * MOST_PINS) return undefined;
-    const pins = Array.from({ length: parts.length / 3 }, (_, i) =>
-      place(parts.slice(3 * i, 3 * i + 3).join(","), facts),
-    );
-    return pins.includes(undefined) ? undefined : (pins as [number, number, number][]);
+    const pins = readPlaces(text, facts);
+    return (pins?.length ?? 0) > MOST_PINS ? undefined : pins;
   },
   line: oneOf(AXES),
   curves: oneOf(CURVES),
@@ -359,7 +445,6 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
     quantitiesOf(facts).find(({ name, expression }) => name === text && expression !== null)?.name,
   tp: notNegative,
   launched: (text) => (text === "true" ? true : undefined),
-  record: wholeIn(0, 10_000),
   camera: (text) => numbers(text, 3) as [number, number, number] | undefined,
   subject: oneOf(SUBJECTS),
   language: oneOf(LANGUAGES),
@@ -410,7 +495,7 @@ export function parseState(search: string, facts: DatasetFacts): ParsedState {
 function insideWindow({ window, axis }: ViewState, facts: DatasetFacts): PlaneWindow | null {
   if (window === null) return null;
   const [left, right, bottom, top] = window;
-  return clampWindow(wholePlane(facts, axis), left, bottom, right - left, top - bottom);
+  return clampWindow(wholePlane(facts, axis), left, bottom, right - left, top - bottom, periodsOf(facts, axis));
 }
 
 /**
@@ -419,9 +504,47 @@ function insideWindow({ window, axis }: ViewState, facts: DatasetFacts): PlaneWi
  */
 export function carryState(before: ViewState, from: DatasetFacts, facts: DatasetFacts): ViewState {
   const kept = new URLSearchParams(formatState(before, from));
-  for (const name of ["window", "box", "range", "level", "brush", "launched", "record", "camera", "otherTime"])
+  for (const name of [
+    "window",
+    "box",
+    "range",
+    "level",
+    "brush",
+    "launched",
+    "places",
+    "notes",
+    "contours",
+    "named",
+    "camera",
+    "otherTime",
+  ])
     kept.delete(name);
   return parseState(kept.toString(), facts).state;
+}
+
+/** Reads places in a row. */
+function readPlaces(text: string, facts: DatasetFacts): readonly (readonly [number, number, number])[] | undefined {
+  const parts = text.split(",");
+  if (parts.length % 3 !== 0 || parts.length > 3 * MOST_PLACES) return undefined;
+  const places = Array.from({ length: parts.length / 3 }, (_, i) =>
+    place(parts.slice(3 * i, 3 * i + 3).join(","), facts),
+  );
+  return places.includes(undefined) ? undefined : (places as [number, number, number][]);
+}
+
+/** Reads notes, each a place and an encoded text after it. */
+function readNotes(text: string, facts: DatasetFacts): readonly PlacedNote[] | undefined {
+  const notes = text.split(";").map((part) => {
+    const [, where = "", encoded = ""] = /^([^,]*,[^,]*,[^,]*),(.*)$/.exec(part) ?? [];
+    const at = place(where, facts);
+    return at === undefined ? undefined : { at: at as PlacedNote["at"], text: decodeURIComponent(encoded) };
+  });
+  return notes.includes(undefined) || notes.length > MOST_PLACES ? undefined : (notes as PlacedNote[]);
+}
+
+/** Writes notes as `readNotes` reads them. */
+function notesText(notes: readonly PlacedNote[]): string {
+  return notes.map(({ at, text }) => `${textOf(at)},${encodeURIComponent(text)}`).join(";");
 }
 
 /** Reads at most two conditions, each a name with the ends of its range. */
@@ -453,7 +576,12 @@ export function formatState(state: ViewState, facts: DatasetFacts): string {
   for (const name of [...Object.keys(READERS), "at"] as (keyof ViewState)[]) {
     const value = state[name];
     const usual = name === "at" ? at : start[name];
-    const text = name === "time" || name === "otherTime" ? String : textOf;
+    const text =
+      name === "notes"
+        ? (notes: unknown) => notesText(notes as readonly PlacedNote[])
+        : name === "time" || name === "otherTime" || name === "start"
+          ? String
+          : textOf;
     if (value !== null && text(value) !== text(usual)) query.set(name, text(value));
   }
   return query.toString().replaceAll("%2C", ",");

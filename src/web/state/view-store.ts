@@ -41,6 +41,13 @@ export class ViewStore {
     this.#write();
   }
 
+  /** Shows another time while time plays, which begins no entry of the history. */
+  pass(time: number): void {
+    this.#become({ ...this.state, time });
+    this.#changedAt = performance.now();
+    this.#write();
+  }
+
   /** Takes note of the points that one request may hold now. */
   admit(points: number): void {
     this.facts = { ...this.facts, points };

@@ -11,7 +11,6 @@ import {
   revealPoint,
   sampleWindow,
   sidesOf,
-  viewportSize,
   wholePlane,
   zoomWindow,
 } from "../../../src/web/state/plane-geometry.js";
@@ -99,12 +98,6 @@ describe("samples", () => {
 });
 
 describe("on the screen", () => {
-  it("a viewport has the shape of the plane between two heights", () => {
-    expect(viewportSize(WHOLE, 800, 600)).toEqual([800, 240]);
-    expect(viewportSize([0, 1, 0, 4], 800, 600)).toEqual([800, 600]);
-    expect(viewportSize([0, 2, 0, 1], 800, 600)).toEqual([800, 400]);
-  });
-
   it("a window is as large as fits, in the middle", () => {
     expect(fitWindow(WHOLE, [800, 240])).toEqual({ left: 0, top: 20, width: 800, height: 200 });
     expect(fitWindow([0, 1, 0, 1], [800, 240])).toEqual({ left: 280, top: 0, width: 240, height: 240 });

@@ -5,7 +5,7 @@ import { withoutNoise } from "../../../src/float32/format.js";
 import { DERIVATIVES, INTERPOLATIONS } from "../../../src/operations.js";
 import { QUANTITIES } from "../../../src/quantities.js";
 import type { DatasetFacts } from "../../../src/web/state/facts.js";
-import { formatState, initialState, parseState } from "../../../src/web/state/view-state.js";
+import { formatState, initialState, PANELS, parseState } from "../../../src/web/state/view-state.js";
 import { fc } from "../../support/property.js";
 
 const axis = (name: "x" | "y" | "z", first: number, length: number) => ({
@@ -59,7 +59,21 @@ describe("the address", () => {
       probe: fc.tuple(float(0, 1), float(-1, 1), float(10, 40)),
       count: fc.integer({ min: 1, max: 1024 }),
       launched: fc.boolean(),
-      record: fc.integer({ min: 0, max: 500 }),
+      scene: fc.constantFrom(null, true, false),
+      start: float(0, 2).map(withoutNoise),
+      open: fc.uniqueArray(fc.constantFrom(...PANELS), { minLength: 0, maxLength: 4 }),
+      contours: fc.array(float(-5, 5), { maxLength: 4 }),
+      level: fc.option(float(-5, 5)),
+      brush: fc.array(
+        fc.record({ of: fc.constantFrom("Q" as const, "x" as const), low: float(-9, 0), high: float(1, 9) }),
+        {
+          maxLength: 2,
+        },
+      ),
+      places: fc.array(fc.tuple(float(0, 1), float(-1, 1), float(10, 40)), { maxLength: 5 }),
+      notes: fc.array(fc.record({ at: fc.tuple(float(0, 1), float(-1, 1), float(10, 40)), text: fc.string() }), {
+        maxLength: 3,
+      }),
       camera: fc.tuple(float(-3, 3), float(-3, 3), float(-3, 3)),
       theme: fc.constantFrom("auto" as const, "dark" as const),
     });
@@ -70,7 +84,20 @@ describe("the address", () => {
         const parsed = parseState(`?${text}`, FACTS);
         expect(parsed.bad).toEqual([]);
         expect(formatState(parsed.state, FACTS)).toBe(text);
-        for (const name of ["field", "at", "time", "range", "launched", "record", "theme"] as const) {
+        for (const name of [
+          "field",
+          "at",
+          "time",
+          "range",
+          "launched",
+          "scene",
+          "start",
+          "open",
+          "contours",
+          "level",
+          "notes",
+          "theme",
+        ] as const) {
           expect(parsed.state[name]).toEqual(state[name]);
         }
         expect(parsed.state.probe.map(Math.abs)).toEqual(state.probe.map(Math.abs));

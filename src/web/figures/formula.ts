@@ -1,0 +1,45 @@
+/** This file sets formulas in the names of components as mathematics: duxdy as a derivative, ux with its index. */
+import { html, mathml, type TemplateResult } from "lit-html";
+
+/** What a part of a formula is set as. */
+type Part = TemplateResult<3> | string;
+
+const SYMBOLS: Readonly<Record<string, string>> = { w: "ω", b: "B", a: "A" };
+/** Operators and brackets that have their own spacing. */
+const OPERATORS = /^[-+−=·*/|,()∇]$/;
+
+/** A name with its index: ux, wz, tauxy; words stay upright. */
+function nameOf(text: string): Part {
+  const [, stem = "", index = ""] = /^(u|w|b|a|f|τ|S)([xyzij]{1,2})$/.exec(text) ?? [];
+  if (stem !== "") return mathml`<msub><mi>${SYMBOLS[stem] ?? stem}</mi><mi>${index}</mi></msub>`;
+  return text.length > 1 && text !== "det" ? mathml`<mtext>${text}\u00a0</mtext>` : mathml`<mi>${text}</mi>`;
+}
+
+/** A derivative: duxdy, duidxj, dpdx, d2pdxdy, d2uxdxdx. */
+function derivativeOf(text: string): Part | null {
+  const [, order = "", of = "", first = "", index = "", second = ""] =
+    /^d(2?)(.+?)d([xyz])([ij]?)(?:d([xyz]))?$/.exec(text) ?? [];
+  if (of === "") return null;
+  if (index !== "") {
+    const below = mathml`<mi>∂</mi><msub><mi>${first}</mi><mi>${index}</mi></msub>`;
+    return mathml`<mfrac><mrow><mi>∂</mi>${nameOf(of)}</mrow><mrow>${below}</mrow></mfrac>`;
+  }
+  const over = second === "" ? [first] : [first, second];
+  const below =
+    over.length === 2 && first === second
+      ? mathml`<mi>∂</mi><msup><mi>${first}</mi><mn>2</mn></msup>`
+      : over.map((axis) => mathml`<mi>∂</mi><mi>${axis}</mi>`);
+  const sign = order === "" ? mathml`<mi>∂</mi>` : mathml`<msup><mi>∂</mi><mn>2</mn></msup>`;
+  return mathml`<mfrac><mrow>${sign}${nameOf(of)}</mrow><mrow>${below}</mrow></mfrac>`;
+}
+
+/** A formula as MathML. */
+export function formulaOf(formula: string): TemplateResult {
+  const parts = formula.match(/[\p{L}_][\p{L}\d_]*|[\d.]+|[^\s]/gu) ?? [];
+  return html`<math>${parts.map((part): Part => {
+    if (/^[²³⁴]$/.test(part)) return mathml`<mo lspace="0" rspace="0">${part}</mo>`;
+    if (/^[\d.]/.test(part)) return mathml`<mn>${part}</mn>`;
+    if (OPERATORS.test(part)) return mathml`<mo>${part}</mo>`;
+    return derivativeOf(part) ?? nameOf(part);
+  })}</math>`;
+}
