@@ -57,7 +57,8 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
     expect(requests.find((url) => url.includes("/trajectories?"))).toMatch(
       /integrator=dopri5&columns=xyzt&with=norm%28u%29/,
     );
-    expect((await page.textContent(".particles .colour-bar:last-of-type")) ?? "").toMatch(/Particles: Speed \|u\|/);
+    const bars = () => page.$$eval(".scene .bar-name", (all) => all.map((bar) => bar.textContent ?? ""));
+    await expect.poll(bars).toContainEqual(expect.stringMatching(/^Particles: Speed \|u\|/));
     await expect.poll(() => page.textContent("#record-time")).toBe("Particles at t = 0.8");
     expect(new URL(page.url()).searchParams.get("release")).toBe("0.4");
     expectClean(watched);

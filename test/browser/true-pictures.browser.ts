@@ -1,4 +1,4 @@
-/** What pictures claim is so, on four kinds of data: ranges over all times, scales of arrows, nodes, levels and marks. */
+/** What pictures claim is so, on four kinds of data: ranges of all times, scales of arrows, nodes, levels and marks. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { DatasetView, finite, KINDS } from "./dataset-view.js";
 import { findChromium } from "./find-chromium.js";

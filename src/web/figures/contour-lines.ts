@@ -1,4 +1,4 @@
-/** This file finds the lines on which a plane of values has a level: marching squares, with no line where values lack. */
+/** Finds the lines on which a plane of values has a level: marching squares, with no line where values are missing. */
 import type { Slice } from "../state/api.js";
 import { coordinateOf, type SampleAxis } from "../state/plane-geometry.js";
 

@@ -2,13 +2,12 @@
  * This file writes what is shown as a separate figure: planes, 3-D view or chart with axes, bars, caption, digest, link
  * and citation, as SVG, PNG or PDF.
  */
-import { quantityOf, unitOf } from "../../quantities.js";
-import { describeOptions, describePlane, shownFormula, shownName, shownTitle } from "../state/queries.js";
+import { shownName } from "../state/queries.js";
+import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import type { ColourScale } from "./colour-scale.js";
 import { barMarks, escapeXml, writeMarks } from "./marks.js";
 import { writePdf } from "./pdf-file.js";
-import type { PlaneFigure, ShownPlane } from "./plane-figure.js";
 import { saveFile } from "./save-file.js";
 
 const LINE = 17;
@@ -50,7 +49,7 @@ export interface FigureDocument {
 }
 
 /** The name of a file: dataset, quantity, plane and time. */
-export function fileName({ state }: ShownPlane): string {
+export function fileName({ state }: { readonly state: ViewState }): string {
   const place = `${state.axis}${Number(state.at.toPrecision(5))}`;
   return cleanName(`${state.dataset}-${shownName(state)}-${place}-t${Number(state.time.toPrecision(5))}`);
 }
@@ -64,25 +63,6 @@ export function cleanName(name: string): string {
 export function canvasPart(canvas: HTMLCanvasElement, width: number): FigurePart {
   const height = Math.round((width * canvas.height) / canvas.width);
   return { width, height, svg: `<image href="${canvas.toDataURL()}" width="${width}" height="${height}"/>` };
-}
-
-/** The planes that are shown with their bar; null before there is a picture. */
-export function planesContent(
-  planes: readonly PlaneFigure[],
-  scale: ColourScale,
-  shown: ShownPlane | null,
-  store: ViewStore,
-): FigureContent | null {
-  if (shown === null) return null;
-  const { state } = shown;
-  const unit = unitOf(store.facts, quantityOf(state.field).measure);
-  return {
-    name: fileName(shown),
-    parts: planes.flatMap((plane, i) => plane.figurePart(i) ?? []),
-    bars: [{ scale, name: unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}` }],
-    title: describePlane(state),
-    notes: [`${describeOptions(state)}; ${shownName(state)} = ${shownFormula(state)}`],
-  };
 }
 
 /** A text in lines that fit a width. */

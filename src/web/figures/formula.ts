@@ -2,21 +2,24 @@
 import { html, mathml, type TemplateResult } from "lit-html";
 
 /** What a part of a formula is set as. */
-type Part = TemplateResult<3> | string;
+type FormulaPart = TemplateResult<3> | string;
 
 const SYMBOLS: Readonly<Record<string, string>> = { w: "ω", b: "B", a: "A" };
 /** Operators and brackets that have their own spacing. */
 const OPERATORS = /^[-+−=·*/|,()∇]$/;
 
+/** Operators after which a line may break. */
+const BREAKS: readonly string[] = ["=", ",", "+", "−"];
+
 /** A name with its index: ux, wz, tauxy; words stay upright. */
-function nameOf(text: string): Part {
+function nameOf(text: string): FormulaPart {
   const [, stem = "", index = ""] = /^(u|w|b|a|f|τ|S)([xyzij]{1,2})$/.exec(text) ?? [];
   if (stem !== "") return mathml`<msub><mi>${SYMBOLS[stem] ?? stem}</mi><mi>${index}</mi></msub>`;
   return text.length > 1 && text !== "det" ? mathml`<mtext>${text}\u00a0</mtext>` : mathml`<mi>${text}</mi>`;
 }
 
 /** A derivative: duxdy, duidxj, dpdx, d2pdxdy, d2uxdxdx. */
-function derivativeOf(text: string): Part | null {
+function derivativeOf(text: string): FormulaPart | null {
   const [, order = "", of = "", first = "", index = "", second = ""] =
     /^d(2?)(.+?)d([xyz])([ij]?)(?:d([xyz]))?$/.exec(text) ?? [];
   if (of === "") return null;
@@ -33,13 +36,20 @@ function derivativeOf(text: string): Part | null {
   return mathml`<mfrac><mrow>${sign}${nameOf(of)}</mrow><mrow>${below}</mrow></mfrac>`;
 }
 
-/** A formula as MathML. */
+/** A formula as MathML, in pieces between which lines may break. */
 export function formulaOf(formula: string): TemplateResult {
   const parts = formula.match(/[\p{L}_][\p{L}\d_]*|[\d.]+|[^\s]/gu) ?? [];
-  return html`<math>${parts.map((part): Part => {
-    if (/^[²³⁴]$/.test(part)) return mathml`<mo lspace="0" rspace="0">${part}</mo>`;
-    if (/^[\d.]/.test(part)) return mathml`<mn>${part}</mn>`;
-    if (OPERATORS.test(part)) return mathml`<mo>${part}</mo>`;
-    return derivativeOf(part) ?? nameOf(part);
-  })}</math>`;
+  const pieces: string[][] = [[]];
+  for (const part of parts) {
+    pieces.at(-1)?.push(part);
+    if (BREAKS.includes(part)) pieces.push([]);
+  }
+  return html`${pieces.map((piece) => html`<math>${piece.map(partOf)}</math> `)}`;
+}
+
+function partOf(part: string): FormulaPart {
+  if (/^[²³⁴]$/.test(part)) return mathml`<mo lspace="0" rspace="0">${part}</mo>`;
+  if (/^[\d.]/.test(part)) return mathml`<mn>${part}</mn>`;
+  if (OPERATORS.test(part)) return mathml`<mo>${part}</mo>`;
+  return derivativeOf(part) ?? nameOf(part);
 }

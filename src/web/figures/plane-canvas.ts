@@ -53,8 +53,8 @@ export interface ProbeMark {
 }
 
 /**
- * Paints a plane as a picture of one pixel a value, or of more if nodes are stretched, its first row lowest; values that
- * are no number are transparent.
+ * Paints a plane as a picture of one pixel a value, or of more if nodes are stretched, its first row lowest; values
+ * that are no number are transparent.
  */
 export function paintPlane(slice: Slice, scale: ColourScale): HTMLCanvasElement {
   const { rows, columns, values } = slice;

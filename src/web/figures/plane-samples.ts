@@ -40,7 +40,7 @@ function nearestOf(coordinates: readonly number[], at: number): number {
 /** Pixels along an axis of stretched samples. */
 const STRETCHED_PIXELS = 1024;
 
-/** The sample of each pixel along an axis: one pixel for each of equally spaced samples, the nearest of stretched ones. */
+/** The sample of each pixel along an axis: one for each of equally spaced samples, the nearest of stretched ones. */
 export function samplesOfPixels(axis: SampleAxis, [from, to]: readonly [number, number]): readonly number[] {
   const { coordinates, count } = axis;
   if (coordinates === undefined || count === 1) return Array.from({ length: count }, (_, i) => i);

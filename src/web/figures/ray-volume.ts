@@ -1,4 +1,4 @@
-/** The ray volume draws a box of values by rays through it: each step adds the colour of its value, the denser the more. */
+/** The ray volume draws a box of values by rays through it: each step adds the colour of its value. */
 import {
   BackSide,
   BoxGeometry,

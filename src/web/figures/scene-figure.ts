@@ -427,7 +427,7 @@ export class SceneFigure {
     `;
   }
 
-  /** The value of the isosurface: itself, over the root mean square of the quantity, or by the volume that it encloses. */
+  /** The value of the isosurface: itself, over the rms of the quantity, or by the volume that it encloses. */
   #levelControls(): TemplateResult {
     const { state } = this.#store;
     const shown = this.surface.shown;

@@ -32,7 +32,7 @@ import {
   type ValueRange,
 } from "./colour-scale.js";
 import { DataTable } from "./data-table.js";
-import { FIGURE_KINDS, type FigureContent, type FigureKind, planesContent } from "./figure-file.js";
+import { FIGURE_KINDS, type FigureContent, type FigureKind, fileName } from "./figure-file.js";
 import { type DrawnPaths, PlaneFigure, type ShownPlane, stretchingScale, ZOOM_STEP } from "./plane-figure.js";
 import { pointOf } from "./plane-samples.js";
 import { type PlayedViews, Player } from "./player.js";
@@ -169,7 +169,17 @@ export class SliceFigure {
 
   /** The planes as a figure; null before there is a picture. */
   content(): FigureContent | null {
-    return planesContent(this.planes, this.scale, this.plane.framed, this.#store);
+    const shown = this.plane.framed;
+    if (shown === null) return null;
+    const { state } = shown;
+    const unit = unitOf(this.#store.facts, quantityOf(state.field).measure);
+    return {
+      name: fileName(shown),
+      parts: this.planes.flatMap((plane, i) => plane.figurePart(i) ?? []),
+      bars: [{ scale: this.scale, name: unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}` }],
+      title: describePlane(state),
+      notes: [`${describeOptions(state)}; ${shownName(state)} = ${shownFormula(state)}`],
+    };
   }
 
   /** The plane that the controls speak of. */

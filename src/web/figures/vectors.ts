@@ -177,8 +177,8 @@ const LINE_STEPS = 800;
 const LINE_STEP = 0.25;
 
 /**
- * The streamline through a point of a plane, by the velocity in the plane: Runge-Kutta steps of order 4 of equal length,
- * on either side until it leaves, stands still or has gone far.
+ * The streamline through a point of a plane, by the velocity in the plane: equal Runge-Kutta steps of order 4 on either
+ * side until it leaves, stands still or has gone far.
  *
  * @returns across and up of its points, in pairs
  */

@@ -33,7 +33,7 @@ export function controls(
   const { state, facts } = store;
   const quantities = quantitiesOf(facts);
   return html`
-    <form class="controls" aria-label="View" @submit=${(event: Event) => event.preventDefault()}>
+    <form class="controls" id="controls" aria-label="View" @submit=${(event: Event) => event.preventDefault()}>
       ${choose(
         "dataset",
         "Dataset",

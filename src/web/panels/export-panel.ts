@@ -40,7 +40,7 @@ import {
 import { LANGUAGES, SUBJECTS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { copyText } from "./clipboard.js";
-import { MOVIE_KINDS, type MovieKind } from "./movie.js";
+import type { MovieKind } from "./movie.js";
 import type { ProbePanel, ShownProbe } from "./probe-panel.js";
 import { toCsv, toJson, type ValueTable } from "./table-files.js";
 
@@ -190,7 +190,7 @@ export class ExportPanel {
     const names = { webm: "WebM", zip: "PNG files (zip)" } as const;
     return html`<div class="row" role="group" aria-label="Movie">
       <span class="note">A movie of ${slice.frames.length} times as</span>
-      ${MOVIE_KINDS.map((kind) => html`<button type="button" id="movie-${kind}" @click=${() => void this.#makeMovie(kind)}>${names[kind]}</button>`)}
+      ${(["webm", "zip"] as const).map((kind) => html`<button type="button" id="movie-${kind}" @click=${() => void this.#makeMovie(kind)}>${names[kind]}</button>`)}
     </div>`;
   }
 

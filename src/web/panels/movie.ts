@@ -2,8 +2,7 @@
 import { pngOf } from "../figures/figure-file.js";
 import { saveFile } from "../figures/save-file.js";
 
-export const MOVIE_KINDS = ["webm", "zip"] as const;
-export type MovieKind = (typeof MOVIE_KINDS)[number];
+export type MovieKind = "webm" | "zip";
 
 /** What is filmed. */
 export interface FilmedView {

@@ -13,7 +13,7 @@ import { saveFile } from "../figures/save-file.js";
 import type { SliceFigure } from "../figures/slice-figure.js";
 import { statusBar } from "../figures/status-bar.js";
 import {
-  ANALYSES,
+  ANALYSIS_NAMES,
   type AnalysisCall,
   type AnalysisChoice,
   analysesOf,
@@ -143,7 +143,7 @@ export class StatisticsPanel {
     const choice = this.#choice();
     if (choice === null) return html`<p class="note">A filtered quantity has no values at nodes.</p>`;
     const { show, part, along, on } = choice;
-    const names = analysesOf(state, facts).map((value) => ({ value, text: ANALYSES[value] }));
+    const names = analysesOf(state, facts).map((value) => ({ value, text: ANALYSIS_NAMES[value] }));
     const parts = [
       { value: "frame" as const, text: "the whole volume" },
       { value: "plane" as const, text: "the plane shown" },
@@ -218,7 +218,7 @@ export class StatisticsPanel {
       ${choice.show === "invariants" ? this.#joint(answer.results?.[0] as JointCounts) : nothing}
       ${choice.show === "structures" ? this.#structures(answered) : nothing}
       ${choice.show === "energy" ? scales(answer) : nothing}
-      ${curves === null ? nothing : this.#chart(`${ANALYSES[choice.show]}: ${curves.yLabel}`)} ${this.#brushControls(choice)}
+      ${curves === null ? nothing : this.#chart(`${ANALYSIS_NAMES[choice.show]}: ${curves.yLabel}`)} ${this.#brushControls(choice)}
       <details class="data">
         <summary>The call behind it</summary>
         <pre id="analysis-call">POST api/datasets/${state.dataset}/${asked.call}

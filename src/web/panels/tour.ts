@@ -3,7 +3,7 @@ import { html, nothing, render, type TemplateResult } from "lit-html";
 import type { ViewStore } from "../state/view-store.js";
 import { goTo } from "./views-panel.js";
 
-interface Step {
+interface TourStep {
   readonly title: string;
   readonly text: string;
   /** The view, beside the dataset. */
@@ -13,7 +13,7 @@ interface Step {
 /** The flow that the package ships. */
 const FLOW = "isotropic32";
 
-const STEPS: readonly Step[] = [
+const STEPS: readonly TourStep[] = [
   {
     title: "A flow in a box",
     text: "This is a computed flow in a cube whose faces join: what leaves on the right comes in on the left. The streaks follow the velocity in the plane; the colours show how fast the fluid spins there, its vorticity. Press Play to see it move.",
@@ -92,7 +92,7 @@ export class Tour {
     render(step === undefined ? nothing : this.#view(step), this.#box);
   }
 
-  #view({ title, text }: Step): TemplateResult {
+  #view({ title, text }: TourStep): TemplateResult {
     const last = this.#at === STEPS.length - 1;
     return html`
       <h2 id="tour-title">${this.#at + 1} of ${STEPS.length}: ${title}</h2>

@@ -2,10 +2,10 @@
 import { quantityOf } from "../../quantities.js";
 import { type AxisFacts, axisOf, type DatasetFacts, endOf, offers } from "./facts.js";
 import { AXES, type AxisName, sidesOf, wholePlane } from "./plane-geometry.js";
-import type { ViewState } from "./view-state.js";
+import { ANALYSES, type ShownAnalysis, type ViewState } from "./view-state.js";
 
 /** What the panel can show, in words. */
-export const ANALYSES = {
+export const ANALYSIS_NAMES: Readonly<Record<ShownAnalysis, string>> = {
   distribution: "Moments and distribution",
   profile: "Profile: means over planes",
   conditional: "Conditional mean",
@@ -13,8 +13,7 @@ export const ANALYSES = {
   energy: "Energy spectrum of the velocity",
   spectrum: "Spectrum of the quantity",
   structures: "Structures",
-} as const;
-export type ShownAnalysis = keyof typeof ANALYSES;
+};
 
 /** Nodes that are analysed: all of the frame, or those of the plane nearest to the one shown, within its window. */
 export type AnalysedPart = "frame" | "plane";
@@ -161,7 +160,7 @@ export function analysesOf(state: ViewState, facts: DatasetFacts): readonly Show
     spectrum: transformed && named,
     structures: hasGradient(facts) || named,
   };
-  return (Object.keys(ANALYSES) as ShownAnalysis[]).filter((name) => possible[name]);
+  return ANALYSES.filter((name) => possible[name]);
 }
 
 /** What structures are made of: vorticity if it is known, or else the quantity shown. */

@@ -90,7 +90,7 @@ export function copyAfter(from: number, place: number, period: number): number {
   return period === 0 ? place : place + Math.ceil((from - place) / period - 1e-9) * period;
 }
 
-/** The window of a size nearest to a lower left corner that lies inside the plane, or begins there if it is periodic. */
+/** The window of a size that lies inside the plane, nearest to a corner, or begins there if the plane is periodic. */
 export function clampWindow(
   whole: PlaneWindow,
   left: number,

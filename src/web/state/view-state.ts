@@ -3,12 +3,11 @@ import { COLOUR_MAPS, type ColourMapName } from "../../colour-map.js";
 import { shortestDecimal, withoutNoise } from "../../float32/format.js";
 import { HESSIANS, INTEGRATORS, type SpatialInterpolation, VALUES } from "../../operations.js";
 import { QUANTITIES, type QuantityName } from "../../quantities.js";
-import { ANALYSES, type ShownAnalysis } from "./analyses.js";
 import { clampBox, type DomainBox } from "./domain-box.js";
 import { axisOf, type DatasetFacts, endOf, flatAxis, knownMethods, methodsOf, offers } from "./facts.js";
 import { AXES, type AxisName, clampWindow, type PlaneWindow, periodsOf, wholePlane } from "./plane-geometry.js";
 
-/** Places where particles start: at the probe, along the profile's line, on a grid in the plane, or where one pointed. */
+/** Places where particles start: the probe, the profile's line, a grid in the plane, or places pointed at. */
 export const SEED_SHAPES = ["point", "line", "grid", "places"] as const;
 /** Operations that track particles on the page. */
 export const TRACKERS = ["GetPosition", "GetPositionParticleControl", "GetPositionInertialParticle"] as const;
@@ -49,6 +48,17 @@ export const PANELS = [
   "facts",
 ] as const;
 export type PanelName = (typeof PANELS)[number];
+/** What the statistics panel can show. */
+export const ANALYSES = [
+  "distribution",
+  "profile",
+  "conditional",
+  "invariants",
+  "energy",
+  "spectrum",
+  "structures",
+] as const;
+export type ShownAnalysis = (typeof ANALYSES)[number];
 /** Drawings of the volume in the 3-D view. */
 export const VOLUME_DRAWINGS = ["surface", "rays"] as const;
 /** Characters of the name of a view at most. */
@@ -412,7 +422,7 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   contours: (text) => numbers(text, text.split(",").length),
   notes: readNotes,
   named: (text) => text.slice(0, LONGEST_NAME),
-  analysis: oneOf(Object.keys(ANALYSES) as ShownAnalysis[]),
+  analysis: oneOf(ANALYSES),
   scene: (text) => (text === "true" ? true : text === "false" ? false : undefined),
   drawing: oneOf(VOLUME_DRAWINGS),
   surface: (text, facts) =>

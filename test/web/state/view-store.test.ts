@@ -44,18 +44,18 @@ afterEach(() => {
 it("writes the first change at once and the last of many, never more than a hundred in half a minute", () => {
   const store = new ViewStore(new ApiClient(), initialState(FACTS), FACTS);
   const seen: number[] = [];
-  store.onChange((state) => seen.push(state.every));
-  store.set({ every: 1 });
-  expect(written).toEqual(["http://127.0.0.1/page/?dataset=box&every=1"]);
-  for (let every = 2; every <= 1800; every++) {
-    store.set({ every });
+  store.onChange((state) => seen.push(state.release));
+  store.set({ release: 1 });
+  expect(written).toEqual(["http://127.0.0.1/page/?dataset=box&release=1"]);
+  for (let release = 2; release <= 1800; release++) {
+    store.set({ release });
     vi.advanceTimersByTime(1000 / 60);
   }
   expect(seen).toHaveLength(1800);
   expect(written.length).toBeLessThanOrEqual(100);
   expect(written.length).toBeGreaterThan(50);
   vi.runAllTimers();
-  expect(written.at(-1)).toBe("http://127.0.0.1/page/?dataset=box&every=1800");
+  expect(written.at(-1)).toBe("http://127.0.0.1/page/?dataset=box&release=1800");
   const after = written.length;
   vi.advanceTimersByTime(10_000);
   expect(written).toHaveLength(after);
@@ -64,12 +64,12 @@ it("writes the first change at once and the last of many, never more than a hund
 
 it("begins an entry of the history after a pause, and walks back without another", () => {
   const store = new ViewStore(new ApiClient(), initialState(FACTS), FACTS);
-  store.set({ every: 1 });
+  store.set({ release: 1 });
   expect([written.length, pushed.length]).toEqual([1, 0]);
   vi.advanceTimersByTime(1500);
-  store.set({ every: 2 });
-  store.set({ every: 3 });
-  expect(pushed).toEqual(["http://127.0.0.1/page/?dataset=box&every=2"]);
+  store.set({ release: 2 });
+  store.set({ release: 3 });
+  expect(pushed).toEqual(["http://127.0.0.1/page/?dataset=box&release=2"]);
   expect(written).toHaveLength(2);
   vi.advanceTimersByTime(1500);
   store.restore(FACTS, initialState(FACTS));
