@@ -4,8 +4,8 @@ import { builtFile } from "../../built-file.js";
 import { BusyError, DataError } from "../../errors.js";
 import type { Dataset } from "../../storage/file/dataset.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
-import type { Selection } from "../../storage/tools/cutout.js";
 import type { SampledGrid } from "../../storage/tools/grid-file.js";
+import { type Selection, selectionProblem } from "../../storage/tools/selection.js";
 import type { PathRecords } from "../../storage/tools/trajectory-file.js";
 
 export type { PathRecords, SampledGrid, Selection };
@@ -56,9 +56,7 @@ export class CutoutThread {
   }
 
   /** What is wrong with a selection; null if nothing is. */
-  async problem(dataset: Dataset, selection: Selection): Promise<string | null> {
-    // Loads the HDF5 library, which takes a quarter of a second.
-    const { selectionProblem } = await import("../../storage/tools/cutout.js");
+  problem(dataset: Dataset, selection: Selection): string | null {
     return selectionProblem(dataset, selection);
   }
 

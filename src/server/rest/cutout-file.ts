@@ -70,7 +70,7 @@ async function readSelection(thread: CutoutThread, dataset: Dataset, query: Cuto
     frames: { first: firstFrame - 1, count: lastFrame - firstFrame + 1 },
     box: { first: start.map((node) => node - 1) as [number, number, number], count: [x, y, z] },
   };
-  const problem = await thread.problem(dataset, selection);
+  const problem = thread.problem(dataset, selection);
   if (problem !== null) {
     throw refuse(["frames", "fields"].find((member) => problem.startsWith(member)) ?? "end", `${problem}.`);
   }

@@ -16,13 +16,7 @@ import {
   type KnownField,
 } from "../file/dataset.js";
 import { Hdf5Writer } from "../hdf5/writer.js";
-
-/** The selection to cut: fields, stored frames from 0, nodes from 0. */
-export interface Selection {
-  readonly fields: readonly FieldName[];
-  readonly frames: { readonly first: number; readonly count: number };
-  readonly box: NodeBox;
-}
+import type { Selection } from "./selection.js";
 
 /** A field of one frame is written in one range, contiguous as the service does it. */
 const MAX_BYTES = 1024 * 1024 * 1024;
@@ -37,21 +31,6 @@ const NAMES: Readonly<Record<KnownField, string>> = {
 };
 const nameOf = (field: FieldName): string => NAMES[field as KnownField] ?? field;
 const label = (field: FieldName, frame: number) => `${nameOf(field)}_${String(frame + 1).padStart(4, "0")}`;
-
-/** Holds a selection against its dataset. @returns what is wrong with it, or null */
-export function selectionProblem(dataset: Dataset, { fields, frames, box }: Selection): string | null {
-  for (const field of fields) if (fieldOf(dataset, field) === undefined) return `${dataset.name} has no ${field}`;
-  const repeated = fields.find((field, i) => fields.indexOf(field) < i);
-  if (repeated !== undefined) return `fields name ${repeated} twice`;
-  if (frames.first + frames.count > dataset.time.count)
-    return `frames ${frames.first + 1} to ${frames.first + frames.count}: there are ${dataset.time.count}`;
-  for (const [index, axis] of AXIS_NAMES.entries()) {
-    const end = box.first[index] + box.count[index];
-    const { nodes } = dataset.axes[index];
-    if (end > nodes) return `${axis} ${box.first[index] + 1} to ${end}: there are ${nodes} nodes`;
-  }
-  return null;
-}
 
 /** The name of the description that belongs to a cutout. */
 export function xdmfBeside(path: string): string {

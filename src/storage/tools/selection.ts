@@ -1,0 +1,25 @@
+/** Declares what a cutout selects, and holds it against its dataset without loading the HDF5 library. */
+import type { NodeBox } from "../bricks/stored-box.js";
+import { AXIS_NAMES, type Dataset, type FieldName, fieldOf } from "../file/dataset.js";
+
+/** The selection to cut: fields, stored frames from 0, nodes from 0. */
+export interface Selection {
+  readonly fields: readonly FieldName[];
+  readonly frames: { readonly first: number; readonly count: number };
+  readonly box: NodeBox;
+}
+
+/** Holds a selection against its dataset. @returns what is wrong with it, or null */
+export function selectionProblem(dataset: Dataset, { fields, frames, box }: Selection): string | null {
+  for (const field of fields) if (fieldOf(dataset, field) === undefined) return `${dataset.name} has no ${field}`;
+  const repeated = fields.find((field, i) => fields.indexOf(field) < i);
+  if (repeated !== undefined) return `fields name ${repeated} twice`;
+  if (frames.first + frames.count > dataset.time.count)
+    return `frames ${frames.first + 1} to ${frames.first + frames.count}: there are ${dataset.time.count}`;
+  for (const [index, axis] of AXIS_NAMES.entries()) {
+    const end = box.first[index] + box.count[index];
+    const { nodes } = dataset.axes[index];
+    if (end > nodes) return `${axis} ${box.first[index] + 1} to ${end}: there are ${nodes} nodes`;
+  }
+  return null;
+}

@@ -1,0 +1,75 @@
+/** docs/sources.md lists each bound of what is read with its value and its setting, as the source has them. */
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { ALL_SETTINGS } from "../../src/config.js";
+import { MAX_TEXT_BYTES } from "../../src/storage/catalog/remote-text.js";
+import { FOLDER_DEPTH } from "../../src/storage/file/folder-names.js";
+import { STORE_BOUNDS, STORE_DEFAULTS } from "../../src/store-settings.js";
+
+const DOCUMENT = readFileSync(new URL("../../docs/sources.md", import.meta.url), "utf8");
+const SECTION = DOCUMENT.slice(DOCUMENT.indexOf("\n## Bounds\n"), DOCUMENT.indexOf("\n## What has been tested\n"));
+const ROWS = new Map(
+  [...SECTION.matchAll(/^\| ([^|]+) \| ([^|]+) \| ([^|]*) ?\|$/gm)].map(([, bound, value, setting]) => [
+    bound as string,
+    { value: value as string, setting: (setting as string).trim() },
+  ]),
+);
+const MIB = 1024 * 1024;
+const mib = (bytes: number): string => `${bytes / MIB} MiB`;
+/** A number with spaces between thousands, if it has five digits. */
+const plain = (n: number): string => (n < 10_000 ? `${n}` : `${n}`.replace(/\B(?=(\d{3})+$)/g, " "));
+
+const {
+  depth,
+  values,
+  nodes,
+  pathLength,
+  dimensions,
+  shardChunks,
+  readChunks,
+  objects,
+  references,
+  targets,
+  templateLength,
+  expandedLength,
+  pageBytes,
+  listed,
+  ...unlisted
+} = STORE_BOUNDS;
+
+it.each([
+  ["bytes of all metadata documents", mib(STORE_DEFAULTS.metadataBytes), "STORE_METADATA_BYTES"],
+  ["bytes of a list of references", mib(STORE_DEFAULTS.referencesBytes), "STORE_REFERENCES_BYTES"],
+  ["bytes of a decoded chunk; decompression stops there", mib(STORE_DEFAULTS.chunkBytes), "STORE_CHUNK_BYTES"],
+  ["time for an answer", `${STORE_DEFAULTS.timeoutMs / 1000} s`, "STORE_TIMEOUT_MS"],
+  ["nesting of lists and objects in a document, and of groups", plain(depth), null],
+  ["values in all documents", plain(values), null],
+  ["groups and arrays", plain(nodes), null],
+  ["characters of a path", plain(pathLength), null],
+  ["dimensions", plain(dimensions), null],
+  ["chunks of a shard", plain(shardChunks), null],
+  ["chunks that one read touches", plain(readChunks), null],
+  ["objects of a store in a folder", plain(objects), null],
+  ["references of a list, generated ones included", plain(references), null],
+  ["files that a list names", plain(targets), null],
+  [
+    "characters of a template, and of all references expanded",
+    `${plain(templateLength)}, ${plain(expandedLength)}`,
+    null,
+  ],
+  ["bytes of a page that lists objects", mib(pageBytes), null],
+  ["objects that the pages of a folder list", plain(listed), null],
+  ["folders within each other that are looked into", plain(FOLDER_DEPTH), null],
+  ["bytes of a descriptor, and of a manifest that a scan reads", mib(MAX_TEXT_BYTES), null],
+  ["nesting of lists and objects in them", plain(depth), null],
+  ["values in a descriptor", plain(values), null],
+] as const)("%s", (bound, value, setting) => {
+  const row = ROWS.get(bound);
+  expect(row?.value.startsWith(value), `${row?.value} is ${value}`).toBe(true);
+  expect(row?.setting).toBe(setting === null ? "" : `\`FIELDPROBE_${setting}\``);
+  if (setting !== null) expect(ALL_SETTINGS.map(({ variable }) => variable)).toContain(setting);
+});
+
+it("lists every bound of stores", () => {
+  expect(unlisted).toEqual({});
+});
