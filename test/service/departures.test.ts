@@ -21,12 +21,26 @@ const LAG = "spatialInterpolation=Lag8&temporalInterpolation=PCHIP";
 const BOX = "x_start=1&x_end=32&y_start=1&y_end=32&z_start=1&z_end=32";
 const call = { operation: "GetVelocity", dataset: "isotropic32", time: 0.31, ...optionsOf(LAG), points: POINTS };
 
+const JSON_TYPE = "application/json";
+const TRACK = "StartTime=0.1&spatialInterpolation=Lag8&dt=0.001&nt=10";
+const TIMED = Float32Array.from(POINTS.flatMap((point, i) => [...point, (i % 9) / 20]));
+
 function optionsOf(query: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(query));
 }
 
-/** The doors: path, media type and body; a body of null is a GET. */
-const DOORS: readonly (readonly [string, string, string, string | Buffer | null])[] = [
+/** The body of an analysis. */
+const analysis = (name: string, body: object): Door => [
+  name,
+  `${API}/${name.split(" ")[0]}`,
+  JSON_TYPE,
+  JSON.stringify(body),
+];
+
+/** A door: name, path, media type and body, and headers; a body of null is a GET. */
+type Door = readonly [string, string, string, string | Buffer | null, ...string[]];
+
+const DOORS: readonly Door[] = [
   [
     "SOAP",
     PATH,
@@ -68,6 +82,53 @@ const DOORS: readonly (readonly [string, string, string, string | Buffer | null]
     "application/json",
     JSON.stringify({ points: POINTS.slice(0, 100) }),
   ],
+  analysis("statistics", {
+    frames: [1, 2],
+    reduce: [{ moments: "tr(S*S*S)" }, { extremes: "norm(w)", count: 5, apart: 1 }],
+  }),
+  analysis("statistics at points", { time: 0.3, at: { random: 20_000 }, reduce: [{ moments: "norm(u)" }] }),
+  analysis("statistics of filtered fields", {
+    ...{ frames: [1], derivatives: "spectral", filter: { kind: "gaussian", width: 0.8 } },
+    reduce: [{ moments: "Pi" }],
+  }),
+  analysis("spectrum", { frames: [1, 2], with: ["transfer", "helicity"] }),
+  analysis("structure-functions", { frames: [1], orders: [2, 3], separations: { nodes: [1, 2, 4] } }),
+  analysis("structures", { time: 0.3, of: "norm(w)", above: { rms: 1 }, properties: ["dissipation"] }),
+  analysis("structures with labels", { time: 0.3, of: "norm(w)", above: { rms: 1 }, labels: true }),
+  analysis("dispersion", { start: 0.1, end: 0.3, dt: 0.02, every: 2, seeds: { tetrads: 500, distance: 0.1 } }),
+  analysis("flow-map", {
+    ...{ start: 0.1, end: 0.3, dt: 0.02, plane: { normal: "z", at: 1, count: [30, 30] } },
+    quantities: ["map", "gradient", "ftle"],
+  }),
+  ["paths", `${API}/trajectories?${TRACK}&every=2`, JSON_TYPE, JSON.stringify({ points: POINTS })],
+  [
+    "paths as NetCDF",
+    `${API}/trajectories?${TRACK}`,
+    JSON_TYPE,
+    JSON.stringify({ points: POINTS }),
+    "Accept: application/netcdf",
+  ],
+  ...["x-npz", "vnd.apache.parquet", "vnd.apache.arrow.stream", "x-npy"].map(
+    (form): Door => [
+      form,
+      `${API}/GetVelocity?${LAG}&time=0.31`,
+      JSON_TYPE,
+      JSON.stringify({ points: POINTS }),
+      `Accept: application/${form}`,
+    ],
+  ),
+  ["points with times", `${API}/GetVelocity?${LAG}&columns=xyzt`, OCTETS, Buffer.from(TIMED.buffer)],
+  ["a chunk of the Zarr view", "/zarr/isotropic32/velocity/2.0.0.0.0", "", null],
+  ["a compressed chunk", "/zarr/isotropic32@zstd/derived/Q/2.0.0.0", "", null],
+  ["a volume as NetCDF", `${API}/volume?field=speed&time=0.31&nodes=30`, "", null, "Accept: application/netcdf"],
+  [
+    "a job",
+    `${API}/GetVelocity?${LAG}&time=0.31`,
+    JSON_TYPE,
+    JSON.stringify({ points: POINTS }),
+    "Prefer: respond-async",
+  ],
+  ["a job of one task", `${API}/slice?field=ux&time=0.3&axis=z&at=1&nodes=50`, "", null, "Prefer: respond-async"],
   ["a cutout", `${API}/cutout?field=u&T=1&${BOX}`, "", null],
   ["a cutout's file", `${API}/cutout.h5?frames=1,1`, "", null],
   ["a slice", `${API}/slice?field=vorticity&time=0.31&axis=z&at=1&nodes=200`, "", null],
@@ -94,18 +155,19 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-function bytesOf([, path, type, body]: (typeof DOORS)[number]): { head: Buffer; body: Buffer } {
+function bytesOf([, path, type, body, ...headers]: Door): { head: Buffer; body: Buffer } {
   const bytes = Buffer.from(body ?? "");
   const lines = [
     `${body === null ? "GET" : "POST"} ${path} HTTP/1.1`,
     "Host: 127.0.0.1",
     `Authorization: Bearer ${TOKEN}`,
   ];
-  if (body !== null) lines.push(`Content-Type: ${type}`, `Accept: ${OCTETS}, */*`, `Content-Length: ${bytes.length}`);
-  return { head: Buffer.from([...lines, "Connection: close", "", ""].join("\r\n")), body: bytes };
+  if (body !== null) lines.push(`Content-Type: ${type}`, `Content-Length: ${bytes.length}`);
+  if (!headers.some((line) => line.startsWith("Accept:"))) headers.push(`Accept: ${OCTETS}, */*`);
+  return { head: Buffer.from([...lines, ...headers, "Connection: close", "", ""].join("\r\n")), body: bytes };
 }
 
-async function request(door: (typeof DOORS)[number], [, part, until]: (typeof ENDS)[number]): Promise<void> {
+async function request(door: Door, [, part, until]: (typeof ENDS)[number]): Promise<void> {
   const { head, body } = bytesOf(door);
   const socket = connect({ port: Number(new URL(service.url).port), host: "127.0.0.1" });
   socket.on("error", () => undefined);
@@ -132,7 +194,7 @@ async function held(): Promise<readonly string[]> {
 it.each(DOORS)("leaves nothing behind, however it ends: %s", { timeout: 60_000 }, async (...door) => {
   // More at a time than there are slots, so that some leave while they wait for one.
   for (const end of ENDS) {
-    await Promise.all(Array.from({ length: 24 }, () => request(door, end)));
+    await Promise.all(Array.from({ length: 24 }, () => request(door as unknown as Door, end)));
     await expect.poll(held, { timeout: 20_000, message: end[0] }).toEqual([]);
   }
   // Every place of the token is free again.

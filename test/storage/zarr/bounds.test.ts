@@ -14,6 +14,7 @@ import { referencesOf } from "../../../src/storage/zarr/reference-list.js";
 import { STORE_BOUNDS, STORE_DEFAULTS } from "../../../src/store-settings.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { writeZarr } from "../../support/zarr.js";
+import { zstdBomb } from "../../support/zstd-bomb.js";
 import { array, failureOf, SNAPSHOT } from "./numbered-cube.js";
 
 registerCodecs();
@@ -179,17 +180,6 @@ it("scans a folder with the list of 117 bytes that would stand for a million mil
 
 /** What 40 KB of gzip, or 13 KB of Zstandard, decode to. */
 const ZEROS = new Uint8Array(40 * 1024 * 1024);
-/** A frame of Zstandard whose blocks repeat a byte, without and with a length of the content in its header. */
-function zstdBomb(blocks: number, isStated: boolean): Uint8Array {
-  const block = Buffer.alloc(4);
-  block.writeUIntLE((1 << 1) | ((128 * 1024) << 3), 0, 3);
-  const last = Buffer.from(block);
-  last.writeUInt8(last.readUInt8(0) | 1, 0);
-  const size = Buffer.alloc(8);
-  size.writeBigUInt64LE(BigInt(blocks * 128 * 1024));
-  const head = isStated ? Buffer.concat([Buffer.of(0xc0, 0x58), size]) : Buffer.of(0x00, 0x58);
-  return Buffer.concat([Buffer.of(0x28, 0xb5, 0x2f, 0xfd), head, ...Array(blocks - 1).fill(block), last]);
-}
 const header = (length: number, at: number, decoded: number, own?: number) => {
   const bytes = Buffer.alloc(length);
   bytes.writeUInt32LE(decoded, at);
