@@ -6,15 +6,7 @@ import { DataError } from "../../errors.js";
 import { version } from "../../version.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { NodeBox } from "../bricks/stored-box.js";
-import {
-  AXIS_NAMES,
-  type Axis,
-  claimText,
-  type Dataset,
-  type FieldName,
-  fieldOf,
-  type KnownField,
-} from "../file/dataset.js";
+import { AXIS_NAMES, type Axis, claimText, type Dataset, type FieldName, type KnownField } from "../file/dataset.js";
 import { Hdf5Writer } from "../hdf5/writer.js";
 import type { Selection } from "./selection.js";
 
