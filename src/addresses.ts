@@ -1,26 +1,50 @@
 /** Tells addresses of stores from paths, and splits lists of both. */
+import { fileURLToPath } from "node:url";
 
-const ADDRESS = /^(https?|s3):\/\//i;
+const ADDRESS = /^(https?|s3|gs):\/\//i;
 /** Other addresses that people have, which are read by their HTTPS addresses. */
-const FOREIGN = /^(gs|gcs|az|abfss?|ftp|hdfs):\/\//i;
+const FOREIGN = /^(gcs|az|abfss?|ftp|hdfs|icechunk):\/\//i;
 /** An address with its port and path up to the next separator; a colon in the path is written as %3A. */
-const LISTED = /(?:https?|s3|gs|gcs|az|abfss?|ftp|hdfs):\/\/[^/:]+(?::\d+)?(?:\/[^:;]*)?|[^:;]+/gi;
+const LISTED =
+  /file:\/\/[^:;]*|(?:https?|s3|gs|gcs|az|abfss?|ftp|hdfs|icechunk):\/\/[^/:]+(?::\d+)?(?:\/[^:;]*)?|[^:;]+/gi;
 
 /** Whether a place is an address of a store rather than a path. */
 export function isAddress(place: string): boolean {
   return ADDRESS.test(place);
 }
 
+/** Whether an address is that of a bucket. */
+export function isBucket(place: string): boolean {
+  return /^(s3|gs):\/\//i.test(place);
+}
+
+/** What helps with addresses that are not read, by how they begin. */
+const HINTS: readonly (readonly [beginning: RegExp, hint: string])[] = [
+  [/^gcs:/i, "write gs://"],
+  [/^(az|abfss?):/i, "give its address https://ACCOUNT.blob.core.windows.net/CONTAINER/PATH"],
+  [/^icechunk:/i, "copy it to a store of Zarr (xarray: ds.to_zarr)"],
+  [/^/, "give its https:// address"],
+];
+
 /** What to do about an address of a kind that is not read; null for any other place. */
 export function foreignAddress(place: string): string | null {
   if (!FOREIGN.test(place)) return null;
-  const bucket = /^g(?:c)?s:\/\/(.*)/i.exec(place)?.[1];
-  const hint = bucket === undefined ? "" : `, of a public bucket https://storage.googleapis.com/${bucket}`;
-  return `${place}: only https://, http:// and s3:// are read; give its https:// address${hint}`;
+  const [, hint] = HINTS.find(([beginning]) => beginning.test(place)) as (typeof HINTS)[number];
+  return `${place}: only https://, http://, s3:// and gs:// are read; ${hint}`;
+}
+
+/** The path of a `file://` address; any other place as it is. */
+export function withoutFileScheme(place: string): string {
+  if (!/^file:\/\/\//i.test(place)) return place;
+  try {
+    return fileURLToPath(place);
+  } catch {
+    return place;
+  }
 }
 
 /** The folders and addresses of a list, separated as in `PATH`. */
 export function splitPlaces(list: string, delimiter: string): string[] {
   const places = list.includes("://") ? (list.match(LISTED) ?? []) : list.split(delimiter);
-  return places.map((place) => place.trim()).filter((place) => place !== "");
+  return places.map((place) => withoutFileScheme(place.trim())).filter((place) => place !== "");
 }

@@ -134,7 +134,7 @@ const SETTINGS = {
       })
       .transform((places) => places.map((place) => (isAddress(place) ? place : resolve(place))) as readonly string[]),
     defaultData,
-    "folders searched for datasets, and addresses of stores, files and folders (`https://`, `s3://`), separated as in `PATH`",
+    "folders searched for datasets, and addresses of stores, files and folders (`https://`, `s3://`, `gs://`), separated as in `PATH`",
     { flag: "folders", shown: "`./data`, else the included data" },
   ),
   defaultDataset: setting("DEFAULT_DATASET", text, null, "dataset of SOAP requests that name none", {

@@ -11,6 +11,7 @@ describe("places of data", () => {
     ["/data:s3://bucket/runs/a.zarr:http://host/b.zarr", ["/data", "s3://bucket/runs/a.zarr", "http://host/b.zarr"]],
     ["https://host:9000:/data", ["https://host:9000", "/data"]],
     [" /data : ", ["/data"]],
+    ["file:///data/a%20b.zarr:s3://bucket", ["/data/a b.zarr", "s3://bucket"]],
   ])("splits %s", (list, places) => {
     expect(splitPlaces(list, ":")).toEqual(places);
   });
@@ -21,12 +22,15 @@ describe("places of data", () => {
       "gs://bucket/runs/a.zarr",
       "/more",
     ]);
-    expect(foreignAddress("gs://bucket/runs/a.zarr")).toBe(
-      "gs://bucket/runs/a.zarr: only https://, http:// and s3:// are read; give its https:// address, of a public bucket https://storage.googleapis.com/bucket/runs/a.zarr",
+    expect(foreignAddress("gcs://bucket/runs/a.zarr")).toBe(
+      "gcs://bucket/runs/a.zarr: only https://, http://, s3:// and gs:// are read; write gs://",
     );
-    expect(foreignAddress("az://container/a.zarr")).toMatch(/give its https:\/\/ address$/);
-    for (const place of ["/data", "s3://bucket", "https://host"]) expect(foreignAddress(place)).toBeNull();
-    expect(() => loadConfig({ DATA: "/tmp:gs://bucket/a" }, {})).toThrow(/must not name gs:\/\/bucket\/a: only https/);
+    expect(foreignAddress("az://container/a.zarr")).toMatch(/ACCOUNT\.blob\.core\.windows\.net\/CONTAINER\/PATH$/);
+    expect(foreignAddress("icechunk://a")).toMatch(/copy it to a store of Zarr/);
+    expect(foreignAddress("ftp://a/b")).toMatch(/give its https:\/\/ address$/);
+    for (const place of ["/data", "s3://bucket", "gs://bucket", "https://host"])
+      expect(foreignAddress(place)).toBeNull();
+    expect(() => loadConfig({ DATA: "/tmp:az://bucket/a" }, {})).toThrow(/must not name az:\/\/bucket\/a: only https/);
     expect(() => pathArgument("az://c/a.zarr")).toThrow(/only https/);
   });
 

@@ -20,12 +20,16 @@ export function useS3Bucket(directory: string): S3Bucket {
     AWS_ACCESS_KEY_ID: KEYS.accessKeyId,
     AWS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
     AWS_ENDPOINT_URL: "",
+    GS_ACCESS_KEY_ID: KEYS.accessKeyId,
+    GS_SECRET_ACCESS_KEY: KEYS.secretAccessKey,
+    STORAGE_EMULATOR_HOST: "",
   };
   let worker: Worker;
   beforeAll(async () => {
     worker = new Worker(new URL("./s3-server.mjs", import.meta.url), { workerData: { directory, bucket: "cubes" } });
     const [port] = (await once(worker, "message")) as [number];
     environment.AWS_ENDPOINT_URL = `http://127.0.0.1:${port}`;
+    environment.STORAGE_EMULATOR_HOST = environment.AWS_ENDPOINT_URL;
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   });
   afterAll(async () => {

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";
-import { foreignAddress, isAddress } from "../../addresses.js";
+import { foreignAddress, isAddress, withoutFileScheme } from "../../addresses.js";
 import { LIMITS } from "../../config.js";
 import { makeFolder } from "../../make-folder.js";
 import type { DescriptorInput } from "../../storage/catalog/descriptor.js";
@@ -38,7 +38,7 @@ interface InspectFlags extends Answers {
 const print = (lines: readonly string[]) => process.stdout.write(`${lines.join("\n")}\n`);
 
 async function inspect(files: readonly string[], flags: InspectFlags): Promise<void> {
-  const paths = files.map((file) => (isAddress(file) ? file : resolve(file)));
+  const paths = files.map((file) => (isAddress(file) ? file : resolve(withoutFileScheme(file))));
   for (const path of paths) {
     if (isAddress(path)) continue;
     const foreign = foreignAddress(files[paths.indexOf(path)] as string);

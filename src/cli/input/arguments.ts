@@ -1,6 +1,6 @@
 /** Checks arguments of the command line: whole numbers within bounds, and combinations that make no sense. */
 import { InvalidArgumentError } from "commander";
-import { foreignAddress } from "../../addresses.js";
+import { foreignAddress, withoutFileScheme } from "../../addresses.js";
 
 /** A mistake on the command line, reported in one line with exit code 2. */
 export class MisuseError extends Error {}
@@ -25,6 +25,6 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: 
 export function pathArgument(text: string): string {
   const foreign = foreignAddress(text);
   if (foreign !== null) throw new InvalidArgumentError(`${foreign}.`);
-  if (text.trim() !== "") return text;
+  if (text.trim() !== "") return withoutFileScheme(text);
   throw new InvalidArgumentError("a path is needed.");
 }

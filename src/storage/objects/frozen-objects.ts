@@ -2,6 +2,7 @@
  * `FrozenObjects` fetches objects of one host or bucket as they were at one time, and refuses changed ones.
  */
 import { createHash } from "node:crypto";
+import { isBucket } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
 import type { DiskCache } from "./disk-cache.js";
@@ -76,12 +77,12 @@ export class FrozenObjects {
   readonly #disk: DiskCache | null;
 
   /**
-   * @param base   `https://host/path`, `http://host/path` or `s3://bucket/prefix`, which keys are appended to
+   * @param base   `https://host/path`, `http://host/path` or `s3://bucket/prefix` (or `gs://`), which keys are appended to
    * @param shared the objects of its host, if other places share them
    */
   constructor(base: string, { settings, disk, network }: Fetching = PLAIN, shared?: RemoteObjects) {
     this.#disk = disk;
-    if (base.startsWith("s3://")) this.#place = s3Place(base);
+    if (isBucket(base)) this.#place = s3Place(base);
     this.#base = this.#place?.prefix ?? base.replace(/\/+$/, "");
     // The host of a bucket is Amazon's or named by the AWS variables of this process: no address of it is refused.
     const connections = this.#place === null ? network?.others : network?.buckets;

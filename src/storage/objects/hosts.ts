@@ -1,6 +1,8 @@
 /** Checks the hosts of stores: those in private networks must have been named. */
+
 import { lookup as lookUp } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
+import { isBucket } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 
 /** Networks that only the machine or its neighbours reach. Source: IANA special-purpose address registries. */
@@ -60,7 +62,7 @@ export class Hosts {
   /** @throws DataError when the address leads into a private network and its host was not named */
   async check(address: string): Promise<void> {
     const host = hostOf(address);
-    if (this.#named.has(host) || address.startsWith("s3:")) return;
+    if (this.#named.has(host) || isBucket(address)) return;
     const found = isIP(host) === 0 ? await this.#addressesOf(host) : [host];
     if (found.some((ip) => this.#isPrivate(ip)))
       throw new DataError(`${address} is in a private network; name it in FIELDPROBE_DATA to allow its host`);

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { isBucket } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import type { StoreSettings } from "../../store-settings.js";
 import { reasonOf } from "../../system-error.js";
@@ -22,10 +23,11 @@ export interface ObjectTarget {
   remove(key: string): Promise<void>;
 }
 
-/** The target at a path or at `s3://bucket/prefix`. @throws DataError for other addresses */
+/** The target at a path, or below a prefix of a bucket. @throws DataError for other addresses */
 export function objectTarget(location: string, settings: StoreSettings): ObjectTarget {
-  if (location.startsWith("s3://")) return new BucketTarget(location, settings);
-  if (/^\w+:\/\//.test(location)) throw new DataError(`${location}: stores are written to folders and buckets of S3`);
+  if (isBucket(location)) return new BucketTarget(location, settings);
+  if (/^\w+:\/\//.test(location))
+    throw new DataError(`${location}: stores are written to folders and buckets (s3://, gs://)`);
   return new FolderTarget(location);
 }
 

@@ -29,14 +29,35 @@ export interface S3Place {
  * the profile `AWS_PROFILE` (or `default`) of the shared files; without any, requests are not signed.
  */
 export function s3Place(location: string, environment: Environment = process.env): S3Place {
+  return bucketPlace(location, /^gs:/i.test(location) ? googleEnvironment(environment) : environment);
+}
+
+/**
+ * Google Cloud Storage by its interface for clients of S3, with the variables of its own clients: keys of a service
+ * account for interoperability, and the address of an emulator. The files of AWS do not count.
+ *
+ * Source: Google Cloud documentation, "Simple migration from Amazon S3"; GDAL, "/vsigs/".
+ */
+function googleEnvironment(environment: Environment): Environment {
+  return {
+    AWS_ENDPOINT_URL: environment.STORAGE_EMULATOR_HOST ?? "https://storage.googleapis.com",
+    AWS_ACCESS_KEY_ID: environment.GS_ACCESS_KEY_ID,
+    AWS_SECRET_ACCESS_KEY: environment.GS_SECRET_ACCESS_KEY,
+    AWS_REGION: "auto",
+    AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
+    AWS_CONFIG_FILE: "/dev/null",
+  };
+}
+
+function bucketPlace(location: string, environment: Environment): S3Place {
   const { host: bucket, pathname } = new URL(location);
   const path = plainPath(location, pathname);
-  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) throw new DataError(`${location} does not name a bucket`);
+  if (!/^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/.test(bucket)) throw new DataError(`${location} does not name a bucket`);
   const key = path.replace(/^\/+|\/+$/g, "");
   const profile = profileOf(environment);
   const region = environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION ?? profile.region ?? "us-east-1";
   const endpoint = environment.AWS_ENDPOINT_URL_S3 ?? environment.AWS_ENDPOINT_URL ?? profile.endpoint_url;
-  checkEndpoint(endpoint);
+  checkEndpoint(endpoint, /^gs:/i.test(location) ? "STORAGE_EMULATOR_HOST" : "AWS_ENDPOINT_URL");
   const base =
     endpoint === undefined
       ? `https://${bucket}.s3.${region}.amazonaws.com`
@@ -60,11 +81,9 @@ export function plainPath(location: string, path: string): string {
 }
 
 /** @throws DataError for an endpoint that is no address */
-function checkEndpoint(endpoint: string | undefined): void {
+function checkEndpoint(endpoint: string | undefined, variable: string): void {
   if (endpoint !== undefined && !(/^https?:\/\//.test(endpoint) && URL.canParse(endpoint)))
-    throw new DataError(
-      `AWS_ENDPOINT_URL is "${endpoint}", which is no address: write http:// or https:// before the host`,
-    );
+    throw new DataError(`${variable} is "${endpoint}", which is no address: write http:// or https:// before the host`);
 }
 
 /** Signs with the credentials of the moment: those of files are renewed by other programs before they end. */

@@ -44,6 +44,18 @@ describe("the place of a prefix", () => {
     expect(signed.headers.get("authorization")).toMatch(/^AWS4-HMAC-SHA256 Credential=ID\/\d{8}\/us-west-2\/s3\//);
   });
 
+  it("is one of Google for gs://, whose variables do not count for Amazon, nor the other way round", async () => {
+    const keys = { GS_ACCESS_KEY_ID: "GOOG", GS_SECRET_ACCESS_KEY: "KEY", AWS_ENDPOINT_URL: "http://127.0.0.1:1" };
+    const { prefix, sign } = s3Place("gs://cubes/runs/a.zarr", { ...EMPTY, ...keys });
+    expect(prefix).toBe("https://storage.googleapis.com/cubes/runs/a.zarr");
+    const signed = await sign(new Request(prefix));
+    expect(signed.headers.get("authorization")).toMatch(/Credential=GOOG\/\d{8}\/auto\/s3\//);
+    const aws = { AWS_ACCESS_KEY_ID: "ID", AWS_SECRET_ACCESS_KEY: "KEY", AWS_PROFILE: "nope" };
+    const unsigned = await s3Place("gs://cubes/a", { ...EMPTY, ...aws }).sign(new Request(prefix));
+    expect(unsigned.headers.get("authorization")).toBeNull();
+    expect(() => s3Place("gs://cubes/a", { STORAGE_EMULATOR_HOST: "host" })).toThrow(/STORAGE_EMULATOR_HOST is "host"/);
+  });
+
   it.each([
     ["a lone percent sign", "s3://cubes/50%", {}, /50%: a % must begin a character such as %20; write %25/],
     [
@@ -106,6 +118,12 @@ describe("a store in a bucket", () => {
     const { datasets, problems } = scan();
     expect(problems).toEqual([]);
     expect(datasets[0]?.name).toBe("flow");
+    expectNodes(datasets[0] as Dataset, "velocity", 3);
+  });
+
+  it("reads as its nodes by gs:// too, listed as a folder", () => {
+    const { datasets, problems } = scan("gs://cubes/runs");
+    expect(problems).toEqual([]);
     expectNodes(datasets[0] as Dataset, "velocity", 3);
   });
 
