@@ -1,5 +1,6 @@
 /** Lists the chunks of an HDF5 file as references, by which it is read as a Zarr store in place. */
 
+import { STORE_BOUNDS } from "../../store-settings.js";
 import { packingOf } from "../file/packing.js";
 import { ReadBuffer } from "../file/read-buffer.js";
 import type { AttributeValue, Stored } from "../file/stored.js";
@@ -92,7 +93,11 @@ function arrayOf(
   const chunks = stored.chunks ?? rangesOf(shape, size);
   const refs: Record<string, ReferenceList["refs"][string]> = {};
   let gap: readonly number[] | null = null;
-  for (const at of indices(shape.map((length, axis) => Math.ceil(length / chunks[axis])))) {
+  const counts = shape.map((length, axis) => Math.ceil(length / chunks[axis]));
+  const count = counts.reduce((product, along) => product * along, 1);
+  if (count > STORE_BOUNDS.references)
+    return `it has ${count} chunks, and a list names at most ${STORE_BOUNDS.references}`;
+  for (const at of indices(counts)) {
     const first = at.map((index, axis) => index * chunks[axis]);
     const place =
       placement.contiguous === null ? placement.chunk(first) : range(placement.contiguous, shape, chunks, first, size);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import type { Dataset as H5Dataset } from "h5wasm/node";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { openDataset } from "../../../src/storage/bricks/brick-reader.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { openSource } from "../../../src/storage/catalog/source.js";
@@ -12,6 +12,7 @@ import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { ReadBuffer } from "../../../src/storage/file/read-buffer.js";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { Hdf5File } from "../../../src/storage/hdf5-bytes/hdf5-file.js";
 import { Stores } from "../../../src/storage/thread/stores.js";
 import { type ReferenceList, referencesOf } from "../../../src/storage/tools/references.js";
 import { registerCodecs } from "../../../src/storage/zarr/codecs.js";
@@ -212,5 +213,21 @@ describe("references of an HDF5 file", () => {
     const { list, left } = listOf(path, "checked.h5");
     expect(Object.keys(list.refs)).toEqual([".zgroup", ".zattrs"]);
     expect(left).toEqual(["/title is left out: it holds no numbers"]);
+  });
+
+  it("leave out an array of more chunks than a list may name, however few bytes the file has", async () => {
+    const path = await writeHdf5(join(SCRATCH, "declared.h5"), (file) => {
+      writeField(file, "p", { dimensions: ["z", "y", "x"] });
+    });
+    const own = openHdf5(path);
+    const known = own.describe("/p");
+    own.close();
+    const stored = vi.spyOn(Hdf5File.prototype, "describe");
+    stored.mockReturnValue({ ...known, shape: [2 ** 33, 2 ** 28, 1] });
+    const { left } = listOf(path, "a.h5");
+    stored.mockRestore();
+    expect(left).toEqual([
+      expect.stringMatching(/^\/p is left out: it has \d+ chunks, and a list names at most 1000000$/),
+    ]);
   });
 });
