@@ -5,6 +5,7 @@ import { completeFolder, type Manifest } from "#src/storage/catalog/manifest.js"
 import { Hdf5Writer } from "#src/storage/hdf5/writer.js";
 import { Checkpoint } from "../generate/checkpoint.js";
 import { randomAt, randomStream } from "../generate/random.js";
+import { writePacked } from "../packed-component.js";
 import { ChannelFlow, type Profiles } from "./channel-flow.js";
 
 /** Time between stored frames, and how many of them are guards before and after the queryable ones. */
@@ -16,7 +17,6 @@ const COURANT = 1.1;
 const FASTEST = 20;
 /** Nodes of a chunk along x, y, z at most. */
 const CHUNK = [32, 25, 32] as const;
-const LARGEST = 32767;
 
 const COMPONENTS = ["u", "v", "w", "p"] as const;
 const PROFILES = ["u", "uu", "vv", "ww", "uv", "pp"] as const satisfies readonly (keyof Profiles)[];
@@ -246,25 +246,7 @@ function writeFrames(
       flow.state.set(record.state);
       return flow.values(c);
     });
-    const least = Math.min(...all.map((values) => values.reduce((a, b) => Math.min(a, b))));
-    const most = Math.max(...all.map((values) => values.reduce((a, b) => Math.max(a, b))));
-    // Half of the range of u is a whole number of scales, so that zero at the walls stays zero to rounding.
-    const scale = (c === 0 ? (most - least) / 2 : Math.max(most, -least)) / (LARGEST - 1);
-    const offset = c === 0 ? scale * Math.round((least + most) / 2 / scale) : 0;
-    const path = `/${name}`;
-    const write = writer.dataset({
-      path,
-      type: "int16",
-      shape: [frames, ...shape],
-      chunks: [1, ...chunk],
-      filter: "gzip",
-    });
-    for (const [frame, values] of all.entries())
-      write(
-        [frame, 0, 0, 0],
-        [1, ...shape],
-        Int16Array.from(values, (value) => Math.round((value - offset) / scale)),
-      );
-    writer.describe(path, { scale_factor: scale, ...(offset === 0 ? {} : { add_offset: offset }) });
+    // Of u, the middle of the range is an offset, and zero at the walls stays zero to rounding.
+    writePacked(writer, `/${name}`, all, shape, chunk, c === 0);
   }
 }

@@ -6,6 +6,7 @@ import ops from "ndarray-ops";
 import { makeFolder } from "#src/make-folder.js";
 import { completeFolder, type Manifest } from "#src/storage/catalog/manifest.js";
 import { Hdf5Writer } from "#src/storage/hdf5/writer.js";
+import { writePacked } from "../packed-component.js";
 import { Checkpoint } from "./checkpoint.js";
 import { periodicAxes } from "./cube.js";
 import type { Modes, Spectral } from "./modes.js";
@@ -35,6 +36,8 @@ export interface IsotropicOptions {
   readonly name: string;
   readonly aliases: readonly string[];
   readonly folder: string;
+  /** Whether each component is stored as 16-bit integers with a scale, instead of as float32. */
+  readonly packed?: boolean;
   /** Threads that share the work; as many as the machine has for this process by default. */
   readonly threads?: number;
 }
@@ -96,10 +99,7 @@ export async function writeIsotropic(
       guardBefore: GUARDS.before,
       guardAfter: GUARDS.after,
     },
-    fields: {
-      velocity: { file, path: "/velocity", dimensions: ["t", "z", "y", "x", "c"] },
-      pressure: { file, path: "/pressure", dimensions: ["t", "z", "y", "x"] },
-    },
+    ...(options.packed === true ? { fields: packedFields(file), viscosity } : { fields: floatFields(file) }),
     forcing: { kind: "modes", file, path: "/forcing" },
     dnsStep: FRAME_STEP / steps,
     source: `Made by fieldprobe generate isotropic: pseudo-spectral simulation, viscosity ${viscosity}, seed ${seed}.`,
@@ -128,7 +128,7 @@ function simulate(
   progress: (fraction: number) => void,
 ): FrameReport[] {
   const { nodes, frames } = options;
-  const writeFrame = frameWriter(nodes, frames, writer);
+  const { write, end } = options.packed === true ? packedFrames(nodes, writer) : floatFrames(nodes, frames, writer);
   const { first, total } = intervalsOf(options);
   const table = forceTable(simulation.modes);
   const coefficients: number[] = [];
@@ -158,12 +158,13 @@ function simulate(
       if (interval <= first) checkpoint.forget(interval - 1);
     }
     if (interval >= first) {
-      writeFrame(interval - first, simulation);
+      write(interval - first, simulation);
       coefficients.push(...table.coefficients(simulation.velocity, simulation.forcing()));
       reports.push({ time, ...flowStatistics(simulation) });
     }
     progress((interval + 1) / total);
   }
+  end();
   const { wavenumber } = table;
   const modes = wavenumber.length / 3;
   writer.whole("/forcing/wavenumber", "int32", [modes, 3], wavenumber);
@@ -173,12 +174,45 @@ function simulate(
   return reports;
 }
 
-/** Declares the fields and returns what stores a simulation's present state as a frame of them. */
-function frameWriter(
-  nodes: number,
-  frames: number,
-  writer: Hdf5Writer,
-): (frame: number, simulation: NavierStokes) => void {
+const DIMENSIONS = ["t", "z", "y", "x"] as const;
+
+const floatFields = (file: string) => ({
+  velocity: { file, path: "/velocity", dimensions: [...DIMENSIONS, "c"] },
+  pressure: { file, path: "/pressure", dimensions: DIMENSIONS },
+});
+
+const packedFields = (file: string) => ({
+  velocity: { components: COMPONENTS.slice(0, 3).map((c) => ({ file, path: `/${c}` })), dimensions: DIMENSIONS },
+  pressure: { file, path: "/p", dimensions: DIMENSIONS },
+});
+
+/** What stores a simulation's present state as a frame, and ends when all frames are stored. */
+interface FrameWriter {
+  readonly write: (frame: number, simulation: NavierStokes) => void;
+  readonly end: () => void;
+}
+
+/** The components of packed frames; the last one is the pressure. */
+const COMPONENTS = ["u", "v", "w", "p"] as const;
+
+/** Keeps the components of all frames until the range of each is known. */
+function packedFrames(nodes: number, writer: Hdf5Writer): FrameWriter {
+  const kept = COMPONENTS.map((): Float64Array[] => []);
+  const shape = [nodes, nodes, nodes];
+  const chunks = shape.map((n) => Math.min(n, 2 * CHUNK));
+  return {
+    write(_frame, simulation) {
+      for (let c = 0; c < 3; c++) kept[c].push(simulation.physical(simulation.velocity, c).slice());
+      kept[3].push(simulation.physical(simulation.pressure(), 0).slice());
+    },
+    end() {
+      for (const [c, name] of COMPONENTS.entries()) writePacked(writer, `/${name}`, kept[c], shape, chunks, false);
+    },
+  };
+}
+
+/** Declares the fields and stores each frame as it comes. */
+function floatFrames(nodes: number, frames: number, writer: Hdf5Writer): FrameWriter {
   const stored = { type: "float32", filter: "gzip" } as const;
   const shape = [nodes, nodes, nodes];
   const chunk = shape.map((n) => Math.min(n, CHUNK));
@@ -190,7 +224,7 @@ function frameWriter(
   });
   const pressure = writer.dataset({ ...stored, path: "/pressure", shape: [frames, ...shape], chunks: [1, ...chunk] });
   const vector = ndarray(new Float32Array(3 * nodes ** 3), [...shape, 3]);
-  return (frame, simulation) => {
+  const write = (frame: number, simulation: NavierStokes): void => {
     for (let c = 0; c < 3; c++) {
       const component: NdArray = ndarray(simulation.physical(simulation.velocity, c), shape);
       ops.assign(vector.pick(null, null, null, c) as NdArray, component);
@@ -199,6 +233,7 @@ function frameWriter(
     const scalar = Float32Array.from(simulation.physical(simulation.pressure(), 0));
     pressure([frame, 0, 0, 0], [1, ...shape], scalar);
   };
+  return { write, end: () => undefined };
 }
 
 /** The modes of the force as they are stored: kx >= 0, and where kx = 0 both of each pair. */

@@ -97,15 +97,16 @@ interface IsotropicFlags {
   readonly out: string;
   readonly name?: string;
   readonly spectrum?: string;
+  readonly packed?: boolean;
 }
 
 async function generateIsotropic(flags: IsotropicFlags): Promise<void> {
-  const { nodes, viscosity, seed, spinUp, steps: frames } = flags;
+  const { nodes, viscosity, seed, spinUp, steps: frames, packed = false } = flags;
   const place = target(flags.out, flags.name ?? `isotropic${nodes}`);
   if (flags.spectrum !== undefined) checkWritable(flags.spectrum);
   const aliases = flags.name === undefined ? [`iso${nodes}`] : [];
   const progress = progressOf(place.name);
-  const options = { nodes, viscosity, seed, spinUp, frames, aliases, ...place };
+  const options = { nodes, viscosity, seed, spinUp, frames, aliases, packed, ...place };
   const { manifest, reports, kmax } = await writeIsotropic(options, progress.update).finally(progress.stop);
   if (flags.spectrum !== undefined) writeFileSync(flags.spectrum, spectrumPlot(meanSpectrum(reports), kmax));
   process.stdout.write(`${flowTable(reports)}\n`);
@@ -233,6 +234,7 @@ export function generateCommand(): Command {
     .option("--spin-up <time>", "simulated time before the first stored frame", positive, 40)
     .requiredOption("--out <folder>", "dataset folder to make", pathArgument)
     .option("--name <name>", "name of the dataset (default: kind and nodes)")
+    .option("--packed", "store 16-bit integers with a scale for each component instead of float32")
     .option("--spectrum <file>", "draw the mean energy spectrum as SVG", pathArgument)
     .addOption(seed(5))
     .addHelpText("after", PROGRESS_HELP)
