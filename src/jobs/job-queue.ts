@@ -1,4 +1,4 @@
-/** Declares the queue of jobs and their tasks, which survives the process. */
+/** Declares the queue of jobs and their tasks, which survives the process; a cluster shares one. */
 import type { Job, JobState, TaskOutput } from "./job.js";
 
 /** A task that this process runs: number `job.tasks` writes the result. */
@@ -11,6 +11,8 @@ export interface TakenTask {
 
 /** Keeps jobs and hands out their tasks. */
 export interface JobQueue {
+  /** Calls back with each job that another process has changed; a queue of one process has none. */
+  watch?(changed: (id: string) => void): void;
   /** Adds a job with its tasks. */
   add(job: Job): Promise<void>;
   find(id: string): Promise<Job | null>;

@@ -3,10 +3,11 @@ import { EventEmitter } from "node:events";
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Limits } from "../config.js";
+import type { Config } from "../config.js";
 import { DataError, LimitError } from "../errors.js";
 import { reasonOf } from "../system-error.js";
 import { Inputs, type JobInput, type PointSource } from "./inputs.js";
+import { openSharedQueue } from "./jetstream-queue.js";
 import { JOB_STATES, type Job, type JobCall, type JobCut, pointsOf, UNFINISHED } from "./job.js";
 import { bodyFile, isId, type JobFolders, newId } from "./job-files.js";
 import type { JobQueue } from "./job-queue.js";
@@ -17,14 +18,8 @@ const FINAL = JOB_STATES.filter((state) => !UNFINISHED.includes(state));
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The settings of jobs. */
-export interface JobSettings {
-  /** The state folder of the service. */
-  readonly state: string;
-  /** The folder of results; null: in the state folder. */
-  readonly results: string | null;
-  readonly limits: Limits;
-}
+/** The settings of jobs: the state folder, that of results, servers of a cluster, quotas. */
+export type JobSettings = Pick<Config, "state" | "results" | "nats" | "limits">;
 
 /** The parts that exist once the queue is open. */
 interface OpenJobs {
@@ -55,8 +50,18 @@ export class Jobs {
   constructor(settings: JobSettings, host: JobHost) {
     this.#settings = settings;
     this.#host = host;
-    const state = join(settings.state, "jobs");
-    this.folders = { state, results: settings.results ?? join(settings.state, "results") };
+    const results = settings.results ?? join(settings.state, "results");
+    this.folders = { state: join(this.#isShared ? results : settings.state, "jobs"), results };
+  }
+
+  /** Whether all processes of a cluster run the jobs, whose files they find in the folder of results. */
+  get #isShared(): boolean {
+    return this.#settings.nats.servers !== null && this.#settings.results !== null;
+  }
+
+  /** Whether there may be jobs. */
+  get #isUsed(): boolean {
+    return this.#opened !== null || this.#isShared || existsSync(this.#file);
   }
 
   get #file(): string {
@@ -65,7 +70,7 @@ export class Jobs {
 
   /** Continues the jobs of an earlier life; a queue that cannot be opened is a line of the log. */
   resume(): void {
-    if (!existsSync(this.#file)) return;
+    if (!this.#isUsed) return;
     try {
       this.#open();
     } catch (error) {
@@ -78,12 +83,23 @@ export class Jobs {
     if (this.#closed) throw new DataError("The service is shutting down.");
     if (this.#opened !== null) return this.#opened;
     const inputs = new Inputs(join(this.folders.state, "inputs"));
-    const queue = openSqlQueue(this.#file);
+    const queue = this.#isShared ? openSharedQueue(this.#settings.nats) : openSqlQueue(this.#file);
     const runner = new JobRunner(queue, inputs, this.folders, this.#host, (id) => void this.#tell(id));
     this.#opened = { queue, inputs, runner };
+    queue.watch?.((id) => void this.#logged(this.#changedElsewhere(id)));
     this.#upkeep = setInterval(() => void this.#upkeepNow(), HOUR_MS).unref();
     void this.#upkeepNow().then(() => runner.pump());
     return this.#opened;
+  }
+
+  /** Ends the tasks of a job that another process has ended; takes those of others. */
+  async #changedElsewhere(id: string): Promise<void> {
+    if (this.#opened === null) return;
+    const { queue, runner } = this.#opened;
+    const job = (await queue.list()).find((one) => one.id === id);
+    if (job === undefined || !UNFINISHED.includes(job.state)) await runner.cancel(id);
+    else void runner.pump();
+    await this.#tell(id);
   }
 
   /** Tells those who watch a job that it has changed. */
@@ -202,14 +218,14 @@ export class Jobs {
 
   /** The job of an id that belongs to an owner; null if there is none. */
   async find(owner: string | null, id: string): Promise<Job | null> {
-    if (!isId(id) || (this.#opened === null && !existsSync(this.#file))) return null;
+    if (!isId(id) || !this.#isUsed) return null;
     const job = await this.#open().queue.find(id);
     return job !== null && job.owner === owner && !job.removed ? job : null;
   }
 
   /** The jobs of an owner, latest first. */
   async list(owner: string | null): Promise<readonly Job[]> {
-    if (this.#opened === null && !existsSync(this.#file)) return [];
+    if (!this.#isUsed) return [];
     return (await this.#open().queue.list(owner)).filter(({ removed }) => !removed);
   }
 

@@ -25,7 +25,7 @@ export function jobWith(id: string, tasks: number, changes: Partial<Job> = {}): 
   };
 }
 
-/** @param open opens the same queue each time it is called in a test */
+/** @param open opens the same queue each time it is called in a test; another one in each test */
 export function checkQueue(open: () => JobQueue): void {
   const taken = async (queue: JobQueue): Promise<TakenTask> => {
     const task = await queue.take();

@@ -1,0 +1,53 @@
+/** The queue of a cluster passes the suite of all queues, and goes on where another process has stopped. */
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { loadConfig } from "../../src/config.js";
+import { openSharedQueue } from "../../src/jobs/jetstream-queue.js";
+import type { JobQueue } from "../../src/jobs/job-queue.js";
+import { type NatsServer, NO_NATS, startNats } from "../support/nats.js";
+import { eachScratchFolder } from "../support/scratch.js";
+import { checkQueue, jobWith } from "./check-queue.js";
+
+describe.skipIf(NO_NATS)("beside a NATS server with JetStream", () => {
+  let server: NatsServer;
+  let folder = "";
+  eachScratchFolder((made) => {
+    folder = made;
+  });
+  beforeEach(async () => {
+    server = await startNats(["-js", "-sd", join(folder, "nats")]);
+  });
+  afterEach(() => server.end());
+  const open = (): JobQueue => openSharedQueue(loadConfig({ NATS: server.url }, {}).nats);
+
+  checkQueue(open);
+
+  it("shows other processes what has changed, and gives them the tasks of one that stops", async () => {
+    const [one, other] = [open(), open()];
+    const changed = vi.fn();
+    other.watch?.(changed);
+    await one.add(jobWith("a", 2));
+    await vi.waitFor(() => expect(changed).toHaveBeenCalledWith("a"));
+    expect(await one.take()).toMatchObject({ number: 0 });
+    expect(await other.take()).toMatchObject({ number: 1, job: { state: "running" } });
+    expect(await other.take()).toBeNull();
+    await one.close();
+    await vi.waitFor(async () => expect(await other.take()).toMatchObject({ number: 0 }));
+    await other.close();
+  });
+
+  it("keeps jobs and what is done when the server is restarted", async () => {
+    const queue = open();
+    await queue.add(jobWith("a", 2));
+    const first = await queue.take();
+    await queue.done(first as NonNullable<typeof first>, { bytes: 1, crc: 2, ms: 3, headers: {} });
+    const { port } = new URL(server.url);
+    server.child.kill("SIGTERM");
+    await server.end();
+    await vi.waitFor(() => expect(queue.find("a")).rejects.toThrow(/jobs: the queue of the cluster cannot be reached/));
+    server = await startNats(["-p", port, "-js", "-sd", join(folder, "nats")]);
+    expect(await queue.find("a")).toMatchObject({ doneTasks: 1 });
+    expect(await queue.take()).toMatchObject({ number: 1 });
+    await queue.close();
+  });
+});
