@@ -348,7 +348,7 @@ export class Page {
       </div>
       <main data-layout=${state.layout} data-scene=${inScene ? "open" : "closed"} data-drawer=${state.open.length > 0 ? "open" : "closed"}>
         ${controls(this.#store, this.#catalogue, this.#slice.scale.range, (dataset) => void this.#enter(dataset))}
-        <div class="stage">${this.#slice.view()} ${this.#scene.view()}</div>
+        <div class="stage">${this.#slice.view(this.#statistics.vortexButton())} ${this.#scene.view()}</div>
         <div class="time-line">${this.#slice.player.view()}</div>
         ${this.#tabs()}
         <div class="drawer" id="drawer">${this.#panels().map(({ view }) => view())}</div>

@@ -442,7 +442,7 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       });
       await page.fill("#time-number", "0.5");
       await page.press("#time-number", "Enter");
-      await expect.poll(() => held.length).toBeGreaterThanOrEqual(3);
+      await expect.poll(() => held.length).toBeGreaterThanOrEqual(2);
       expect(await said()).toEqual(before);
       expect(await page.getAttribute("#profile", "aria-label")).toContain("t = 0:");
       holds = false;
@@ -693,7 +693,8 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       const before = watched.requests.length;
       await page.click("#tab-statistics");
       await page.waitForSelector('[data-stat="mean"]');
-      expect(watched.requests.length - before).toBe(1);
+      const analyses = watched.requests.slice(before).filter((url) => /\/(statistics|spectrum|structures)$/.test(url));
+      expect(analyses).toHaveLength(1);
       const stat = async (name: string) => Number.parseFloat((await text(`[data-stat="${name}"]`)).replace("−", "-"));
       const { answer } = await analysis("distribution");
       const [moments, histogram, extremes] = answer.results as [
@@ -755,7 +756,6 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
 
     it("goes to the strongest vortex of the volume by one call, if there are any", async () => {
       await show(kind.flat ? {} : { field: "Q", derivatives: "None_Fd4" });
-      await page.click("#tab-statistics");
       expect(await page.locator("#strongest-vortex").count()).toBe(kind.flat ? 0 : 1);
       if (kind.flat) return;
       const wanted = await (
@@ -771,7 +771,7 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       await settled(page);
       const asked = watched.requests.slice(before).map((url) => new URL(url).pathname.split("/").at(-1));
       expect(asked.filter((name) => name === "statistics")).toEqual(["statistics"]);
-      expect(asked.filter((name) => name === "slice" || name === "batch").length).toBeLessThanOrEqual(4);
+      expect(asked.length).toBeLessThanOrEqual(4);
       expect(numbersIn("probe").map(Math.fround)).toEqual(place.map(Math.fround));
       const g = await ask("GetVelocityGradient", place, { spatialInterpolation: "None_Fd4" });
       const q = PAIRS.reduce((sum, [i, j]) => sum - (at(g, i, j) * at(g, j, i)) / 2, 0);
@@ -999,8 +999,8 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       }
       await page.setViewportSize({ width: 390, height: 844 });
       await settled(page);
-      const [picture, form] = [await boxOf("#slice"), await boxOf("form.controls")];
-      expect([picture.y < form.y, picture.y + picture.height < 844]).toEqual([true, true]);
+      const [picture, panels] = [await boxOf("#slice"), await boxOf(".tabs")];
+      expect([picture.y < panels.y, picture.y + picture.height < 844]).toEqual([true, true]);
       const wide = await page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       );

@@ -302,7 +302,7 @@ export function drawPlane(canvas: HTMLCanvasElement, drawing: PlaneDrawing): voi
       context.drawImage(picture, ...place);
       if (overlay === null) continue;
       context.globalCompositeOperation = drawing.blend;
-      context.imageSmoothingEnabled = true;
+      context.imageSmoothingEnabled = drawing.blend === "soft-light";
       context.drawImage(overlay, ...place);
       context.globalCompositeOperation = "source-over";
     }

@@ -304,7 +304,7 @@ export class PlaneFigure {
         class="plane-frame"
         ${ref(this.#viewport)}
       >
-        <canvas class="beyond" aria-hidden="true" ${ref(this.#beyond)}></canvas>
+        <canvas class="surroundings" aria-hidden="true" ${ref(this.#beyond)}></canvas>
         <svg class="axes" width=${width} height=${height} viewBox="0 0 ${width} ${height}" aria-hidden="true">
           ${drawMarks(this.marks)}
         </svg>

@@ -319,7 +319,8 @@ export class SliceFigure {
     return this.#held.range;
   }
 
-  view(): TemplateResult {
+  /** @param more further buttons of the picture */
+  view(more: unknown): TemplateResult {
     const { facts } = this.#store;
     const shown = this.plane.framed;
     const state = shown?.state ?? this.#store.state;
@@ -333,11 +334,13 @@ export class SliceFigure {
         ${this.#planesView()}
         <div class="under">
           <output id="slice-readout" aria-live="off" ${ref(this.#readout)}></output>
-          ${this.#buttons()}
+          ${this.#buttons(more)}
         </div>
         ${barLegend(this.scale, unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}`, this.#hasGaps(), this.rule)}
         ${stretchingLegend(shown?.stretching ?? null)} ${this.#arrowLegend()}
-        ${this.#markedNote()} ${statusBar("slice", this.plane.request, undefined, (most) => this.#fitting(most))}
+        ${this.#markedNote()}
+        <p class="note gestures">Click: probe · Drag: move · Shift and drag: box · Wheel: zoom · Double click: all of it · ?: more</p>
+        ${statusBar("slice", this.plane.request, undefined, (most) => this.#fitting(most))}
         ${this.#table.view("Values of the slice", () => sliceTable(shown?.slice ?? null))}
       </figure>
     `;
@@ -422,14 +425,14 @@ export class SliceFigure {
     return this.planes.some((plane) => plane.request.value?.gaps === true);
   }
 
-  #buttons(): TemplateResult {
+  #buttons(more: unknown): TemplateResult {
     return html`
       <div class="row buttons">
         <button type="button" @click=${() => this.plane.zoom(ZOOM_STEP)} aria-label="Zoom in">+</button>
         <button type="button" @click=${() => this.plane.zoom(1 / ZOOM_STEP)} aria-label="Zoom out">−</button>
         <button type="button" @click=${() => this.#reset()}>Whole plane</button>
         <button type="button" id="fill-frame" ?disabled=${!this.plane.isNarrow} @click=${() => this.plane.fill()}>Fill the frame</button>
-        ${this.#clickControl()}
+        ${this.#clickControl()} ${more}
         ${FIGURE_KINDS.map(
           (kind) =>
             html`<button type="button" id="save-${kind}" ?disabled=${this.shown === null} @click=${() => this.#save(kind)}>${kind.toUpperCase()}</button>`,

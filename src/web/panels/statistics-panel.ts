@@ -109,18 +109,9 @@ export class StatisticsPanel {
   }
 
   view(): TemplateResult {
-    const { facts } = this.#store;
     return html`
       <section class="panel statistics" aria-labelledby="statistics-title">
         <h2 id="statistics-title">Statistics of the stored nodes</h2>
-        ${
-          hasVortices(facts)
-            ? html`<p>
-                <button type="button" id="strongest-vortex" @click=${() => this.#findVortex()}>Strongest vortex of the volume</button>
-                ${statusBar("strongest vortex", this.#vortex)}
-              </p>`
-            : nothing
-        }
         ${this.#body()}
       </section>
     `;
@@ -309,6 +300,15 @@ ${JSON.stringify(asked.body)}</pre>
     const probe = centreInside(at, facts);
     const time = withoutNoise(frames[0]?.time ?? state.time);
     this.#store.set({ probe, at: probe[AXES.indexOf(state.axis)] ?? state.at, time, window: null });
+  }
+
+  /** The button that goes to the strongest vortex; nothing if the data have none. */
+  vortexButton(): TemplateResult | typeof nothing {
+    if (!hasVortices(this.#store.facts)) return nothing;
+    return html`
+      <button type="button" id="strongest-vortex" ?disabled=${this.#vortex.status.running} @click=${() => this.#findVortex()}>Strongest vortex</button>
+      ${statusBar("strongest vortex", this.#vortex)}
+    `;
   }
 
   #findVortex(): void {

@@ -88,6 +88,14 @@ export interface JobEntry {
   readonly result: { readonly name: string; readonly bytes: number } | null;
 }
 
+/** Queries that wait for the end of the turn. */
+interface WaitingBatch {
+  readonly queries: readonly PointQuery[];
+  readonly signal: AbortSignal;
+  readonly resolve: (results: readonly BatchResult[]) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
 interface Problem {
   readonly code?: string;
   readonly detail?: string;
@@ -248,6 +256,8 @@ export class ApiClient {
   /** Kept in memory only: it is gone when the page is closed. */
   #token = "";
   #points = Number.POSITIVE_INFINITY;
+  /** Batches of this turn. */
+  readonly #waiting: WaitingBatch[] = [];
 
   /** Sends a token with every further request; none if the text is empty. */
   useToken(text: string): void {
@@ -298,10 +308,37 @@ export class ApiClient {
     };
   }
 
-  /** Asks several queries, in one request if it may hold all of their points; each has its own result or problem. */
-  async batch(queries: readonly PointQuery[], signal: AbortSignal): Promise<readonly BatchResult[]> {
-    const parts = partsWithin(queries, this.#points);
-    return (await Promise.all(parts.map((part) => this.#batch(part, signal)))).flat();
+  /**
+   * Asks several queries; each has its own result or problem. Those of one turn share a request if it may hold all of
+   * their points, so that a click that moves the probe costs one request, however many charts are open.
+   */
+  batch(queries: readonly PointQuery[], signal: AbortSignal): Promise<readonly BatchResult[]> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.length === 0) queueMicrotask(() => void this.#askWaiting());
+      this.#waiting.push({ queries, signal, resolve, reject });
+      signal.addEventListener("abort", () => reject(signal.reason));
+    });
+  }
+
+  /** Asks what has been collected in this turn; the request goes on as long as somebody waits for it. */
+  async #askWaiting(): Promise<void> {
+    const waiting = this.#waiting.splice(0).filter(({ signal }) => !signal.aborted);
+    const all = new AbortController();
+    for (const { signal } of waiting) {
+      signal.addEventListener("abort", () => {
+        if (waiting.every((one) => one.signal.aborted)) all.abort(signal.reason);
+      });
+    }
+    try {
+      const parts = partsWithin(
+        waiting.flatMap(({ queries }) => queries),
+        this.#points,
+      );
+      const results = (await Promise.all(parts.map((part) => this.#batch(part, all.signal)))).flat();
+      for (const { queries, resolve } of waiting) resolve(results.splice(0, queries.length));
+    } catch (error) {
+      for (const { reject } of waiting) reject(error);
+    }
   }
 
   async #batch(queries: readonly PointQuery[], signal: AbortSignal): Promise<readonly BatchResult[]> {
@@ -474,7 +511,7 @@ export class ApiClient {
 
   #refusal({ status, statusText }: Response, { code, detail, limit }: Problem): ApiError {
     const wanting = code === "AuthenticationFailed" && this.#token === "";
-    const asking = "This service asks for a token: put yours into the field at the top.";
+    const asking = "This service asks for a token: put yours in under Settings.";
     return new ApiError(status, code ?? "Internal", wanting ? asking : (detail ?? statusText), limit ?? null);
   }
 }

@@ -14,7 +14,7 @@ it("asks for a token where none was given, and shows what the service says of a 
   await expect(api.catalogue()).rejects.toMatchObject({
     status: 401,
     code: "AuthenticationFailed",
-    message: "This service asks for a token: put yours into the field at the top.",
+    message: "This service asks for a token: put yours in under Settings.",
   });
   api.useToken("old");
   await expect(api.catalogue()).rejects.toThrow(detail);
@@ -83,6 +83,38 @@ it("asks a batch in parts where one request may not hold all of its points", () 
   expect(sizes(queries, 9)).toEqual([[4, 4], [4], [20], [1]]);
   expect(sizes([query(1, 5), query(1, 5), query(1)], 6)).toEqual([[1], [1, 1]]);
   expect(sizes([query(1)], Number.POSITIVE_INFINITY)).toEqual([[1]]);
+});
+
+it("sends the batches of one turn in one request, which goes on while one of them is waited for", async () => {
+  const api = new ApiClient();
+  vi.stubGlobal("document", { baseURI: "http://127.0.0.1/" });
+  const asked: string[][] = [];
+  let cancelled = false;
+  vi.stubGlobal("fetch", async (_address: string, { body, signal }: { body: string; signal: AbortSignal }) => {
+    const names = (JSON.parse(body) as { queries: { dataset: string }[] }).queries.map(({ dataset }) => dataset);
+    asked.push(names);
+    signal.addEventListener("abort", () => {
+      cancelled = true;
+    });
+    return Response.json({ results: names.map((name) => ({ components: [name], shape: [0], values: [] })) });
+  });
+  const query = (dataset: string) => ({
+    ...{ operation: "GetVelocity" as const, dataset, parameters: {}, points: new Float32Array(3) },
+  });
+  const dropped = new AbortController();
+  const { signal } = new AbortController();
+  const answers = [
+    api.batch([query("a"), query("b")], signal),
+    api.batch([query("c")], dropped.signal),
+    api.batch([query("d")], signal),
+  ];
+  const [first, second, third] = answers.map((answer) => answer.catch(() => "cancelled"));
+  await Promise.resolve();
+  dropped.abort();
+  const nameOf = (list: unknown) => (list as { components: string[] }[]).map(({ components }) => components[0]);
+  expect(nameOf(await first)).toEqual(["a", "b"]);
+  expect(nameOf(await third)).toEqual(["d"]);
+  expect([await second, asked, cancelled]).toEqual(["cancelled", [["a", "b", "c", "d"]], false]);
 });
 
 it("takes the places of particles and the times at which they left out of one record", async () => {

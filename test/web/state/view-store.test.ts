@@ -76,3 +76,15 @@ it("begins an entry of the history after a pause, and walks back without another
   vi.runAllTimers();
   expect([written.length, pushed.length]).toEqual([2, 1]);
 });
+
+it("begins no entry of the history while time plays", () => {
+  const store = new ViewStore(new ApiClient(), initialState(FACTS), FACTS);
+  for (const time of [0.25, 0.5, 0.75]) {
+    vi.advanceTimersByTime(1500);
+    store.pass(time);
+  }
+  vi.advanceTimersByTime(500);
+  store.set({ release: 1 });
+  expect(pushed).toEqual([]);
+  expect(written.at(-1)).toContain("time=0.75");
+});
