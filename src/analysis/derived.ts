@@ -12,7 +12,7 @@ export interface FieldFilter {
 }
 
 /** A component of a derived field: a column whose modes are multiplied by factors. */
-interface DerivedComponent {
+export interface DerivedComponent {
   readonly column: number;
   readonly isFiltered: boolean;
   /** Axes along which it is differentiated, in order. */
@@ -31,8 +31,8 @@ export interface DerivedPlan extends TransformPlan {
 
 export type DerivativeScheme = "spectral" | 4 | 6 | 8;
 
-/** What transforms need to know of a grid. */
-export type TransformGrid = Pick<TransformPlan, "nodes" | "periods">;
+/** What transforms need to know of a grid; a filter is a matrix along axes that are not transformed. */
+export type TransformGrid = Pick<TransformPlan, "nodes" | "periods" | "transformed">;
 
 const AXES = [0, 1, 2] as const;
 const LETTERS = ["x", "y", "z"] as const;
@@ -66,8 +66,7 @@ export function derivedPlan(
     inputs[key] = componentsOf(kind, field, names.fields[field], place);
   }
   if (components.length === 0) return null;
-  const transformed = [true, true, true] as const;
-  return { ...grid, transformed, columns, order: 4, names, components, inputs, filter, scheme };
+  return { ...grid, columns, order: 4, names, components, inputs, filter, scheme };
 }
 
 function componentsOf(
@@ -110,10 +109,10 @@ export class ModeFactors {
     this.#even = along((a) => wavenumbersAlong(plan, a));
     this.#odd = along((a) => this.#even[a].map((k, i) => (2 * i === plan.nodes[a] ? 0 : modified(plan, a, k))));
     this.#filter = along((a) => filterFactors(plan, a, this.#even[a]));
-    this.#amplitudes = new Float64Array((plan.nodes[0] >> 1) + 1);
+    this.#amplitudes = new Float64Array(plan.transformed[0] ? (plan.nodes[0] >> 1) + 1 : plan.nodes[0]);
   }
 
-  /** Overwrites (`toRe`, `toIm`) with row (y, z) of a component, divided by the number of nodes. */
+  /** Overwrites (`toRe`, `toIm`) with row (y, z) of a component, divided by the nodes of the transformed axes. */
   apply(
     component: number,
     y: number,
@@ -126,7 +125,7 @@ export class ModeFactors {
     const { axes } = this.#plan.components[component];
     const f = this.#amplitudesAt(component, y, z);
     // i to the number of derivatives.
-    const turns = axes === "laplacian" ? 2 : axes.length;
+    const turns = axes === "laplacian" ? 2 : axes.filter((axis) => this.#plan.transformed[axis]).length;
     for (let i = 0; i < f.length; i++) {
       toRe[i] = turns === 0 ? f[i] * re[i] : turns === 1 ? -f[i] * im[i] : -f[i] * re[i];
       toIm[i] = turns === 0 ? f[i] * im[i] : turns === 1 ? f[i] * re[i] : -f[i] * im[i];
@@ -134,18 +133,18 @@ export class ModeFactors {
   }
 
   #amplitudesAt(component: number, y: number, z: number): Float64Array {
-    const { components, nodes, filter } = this.#plan;
+    const { components, nodes, filter, transformed } = this.#plan;
     const { axes, isFiltered } = components[component];
     const at = [0, y, z] as const;
     const [kx, ky, kz] = this.#even;
     const power = (a: 0 | 1 | 2, i: number): number => {
-      const count = axes === "laplacian" ? 0 : axes.filter((axis) => axis === a).length;
+      const count = axes === "laplacian" || !transformed[a] ? 0 : axes.filter((axis) => axis === a).length;
       return count === 0 ? 1 : count === 1 ? this.#odd[a][i] : this.#even[a][i] ** 2;
     };
     const filtered = (a: 0 | 1 | 2, i: number): number => (isFiltered ? this.#filter[a][i] : 1);
     const scale = ([1, 2] as const).reduce(
       (product, a) => product * power(a, at[a]) * filtered(a, at[a]),
-      1 / (nodes[0] * nodes[1] * nodes[2]),
+      1 / nodes.reduce((product, n, a) => product * (transformed[a] ? n : 1), 1),
     );
     const rest = ky[y] ** 2 + kz[z] ** 2;
     const cut = isFiltered && filter?.kind === "sharp" ? ((1 + 1e-12) * Math.PI) / filter.width : Infinity;

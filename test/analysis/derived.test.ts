@@ -11,7 +11,7 @@ import { compileExpression } from "../../src/analysis/expression.js";
 import type { InputKey } from "../../src/analysis/names.js";
 
 const NAMES = { fields: { velocity: 3, pressure: 1 }, isFiltered: true } as const;
-const GRID = { nodes: [8, 6, 10], periods: [2 * Math.PI, Math.PI, 5] } as const;
+const GRID = { nodes: [8, 6, 10], periods: [2 * Math.PI, Math.PI, 5], transformed: [true, true, true] } as const;
 const [NX, NY, NZ] = GRID.nodes;
 
 function planOf(keys: readonly InputKey[], filter: FieldFilter | null, scheme: DerivativeScheme = "spectral") {

@@ -52,6 +52,22 @@ export interface SpectrumQuery {
   readonly derived: DerivedPlan | null;
 }
 
+/** Inputs that transforms make of the fields at the time of the query, at points. */
+export interface DerivedQuery {
+  readonly plan: DerivedPlan;
+  /** Three float32 numbers each. */
+  readonly points: Float32Array;
+  /** The spatial option by which they are interpolated. */
+  readonly method: string;
+}
+
+/** A scalar expression that a cutout evaluates at its nodes. */
+export interface QuantityQuery extends Pick<ReductionPlan, "order" | "names"> {
+  readonly expression: string;
+  /** Inputs that transforms make of the frame first. */
+  readonly derived: DerivedPlan | null;
+}
+
 /** The members of a request except its token and its points; members that its operation lacks are absent. */
 export interface Query {
   readonly operation: OperationName;
@@ -105,6 +121,10 @@ export interface Query {
   readonly reduction?: ReductionQuery;
   /** GetAnyCutoutWeb with `nodes` only: a spectrum of whole frames. */
   readonly spectrum?: SpectrumQuery;
+  /** GetAnyCutoutWeb with `nodes` only: derived inputs at points, at `time` by `temporalInterpolation`. */
+  readonly derivedAt?: DerivedQuery;
+  /** GetAnyCutoutWeb only: what is cut out instead of the field. */
+  readonly quantity?: QuantityQuery;
   readonly spatialInterpolation?: SpatialInterpolation;
   readonly temporalInterpolation?: TemporalInterpolation;
   /**
@@ -194,6 +214,8 @@ export interface Result {
   readonly reduced?: Merged;
   /** Of a spectrum: the sums over all frames. */
   readonly sums?: SpectrumSums;
+  /** Of derived inputs at points: the values of each component. */
+  readonly atPoints?: readonly Float64Array[];
   /** Dimensions of a cutout: nodes along z, y, x, and components. */
   readonly shape?: readonly number[];
   /** With `recordEvery`: the time of each record of a particle. */

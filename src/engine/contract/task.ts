@@ -5,11 +5,12 @@ import type { PartBox, ReductionPlan } from "../../analysis/plan.js";
 import type { SpectrumPlan, TransformPlan } from "../../analysis/spectrum.js";
 import type { ErrorCode, ErrorContext } from "../../errors.js";
 import type { Hits } from "../../kernels/threshold.js";
+import type { FrameWeights } from "../../kernels/types.js";
 import type { Bricking, Dataset, FieldName, Triple } from "../../storage/file/dataset.js";
 import type { CompressTask, ReadTask, WriteTask } from "../../text/text-task.js";
 import type { CombinedSweep } from "./combined-bricks.js";
 import type { NodeRegion } from "./node-region.js";
-import type { Query } from "./query.js";
+import type { QuantityQuery, Query } from "./query.js";
 import type { DerivedFields, ScratchPlanes } from "./scratch.js";
 import type { SweepShape } from "./sweep-shape.js";
 
@@ -161,6 +162,9 @@ export interface CutoutTask extends ReadingTask {
   readonly dataset: Dataset;
   readonly source: number;
   readonly region: NodeRegion;
+  /** What is evaluated at the nodes instead of the field, and inputs that transforms have made; absent: nothing. */
+  readonly quantity?: QuantityQuery;
+  readonly derived?: DerivedFields | null;
   readonly out: Float32Array;
   /** Word 0 becomes 1 when the task need not continue. */
   readonly cancel: Int32Array;
@@ -183,13 +187,23 @@ export interface ReduceTask extends ReadingTask {
   readonly cancel: Int32Array;
 }
 
-/** What a transform does: planes along x and y, rows along z that are summed or derived, and derived planes back. */
+/**
+ * What a transform does: planes along x and y, rows along z that are summed or derived, derived planes back, and
+ * derived fields at points.
+ */
 type TransformStage =
   | { readonly stage: "forward"; readonly plan: TransformPlan }
   | { readonly stage: "sum"; readonly plan: SpectrumPlan }
-  | { readonly stage: "derive" | "back"; readonly plan: DerivedPlan };
+  | { readonly stage: "derive" | "back"; readonly plan: DerivedPlan }
+  | {
+      readonly stage: "at";
+      readonly plan: DerivedPlan;
+      /** Those of the task alone. */
+      readonly points: Float32Array;
+      readonly method: string;
+    };
 
-/** Transforms `count` planes or rows of a frame from number `from` on. */
+/** Transforms `count` planes, rows or points of a frame from number `from` on. */
 export type TransformTask = TransformStage & TransformParts;
 
 interface TransformParts extends ReadingTask {
@@ -199,6 +213,8 @@ interface TransformParts extends ReadingTask {
   /** Number of the stored frame, and its time. */
   readonly frame: number;
   readonly time: number;
+  /** The frames whose sum is transformed; absent: `frame`. */
+  readonly blend?: FrameWeights;
   readonly from: number;
   readonly count: number;
   readonly scratch: ScratchPlanes;

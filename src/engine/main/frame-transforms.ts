@@ -3,7 +3,8 @@
 import type { DerivedPlan } from "../../analysis/derived.js";
 import { addSums, emptySums, type SpectrumSums, type TransformPlan } from "../../analysis/spectrum.js";
 import { halfOf } from "../../kernels/fft/plane-transforms.js";
-import type { SpectrumQuery } from "../contract/query.js";
+import type { FrameWeights } from "../../kernels/types.js";
+import type { DerivedQuery, SpectrumQuery } from "../contract/query.js";
 import type { DerivedFields } from "../contract/scratch.js";
 import type { TransformTask } from "../contract/task.js";
 import { inOrder } from "./in-order.js";
@@ -13,6 +14,8 @@ import type { ScratchSpace } from "./scratch-space.js";
 const TASK_BYTES = 8 * 1024 * 1024;
 /** Planes or rows of a task, at most: fewer for large planes. */
 const MOST_PLANES = 8;
+/** Points of a task. */
+const POINTS = 4096;
 
 /** What transforms of a query need of it. */
 export interface TransformRunner {
@@ -63,19 +66,55 @@ export class DerivedFrames {
     this.fields = { plan, scratch };
   }
 
-  /** Replaces the fields by those of a frame. */
-  async make(frame: number, time: number): Promise<void> {
+  /** Replaces the fields by those of a frame, or of a sum of frames. */
+  async make(frame: number, time: number, blend?: FrameWeights): Promise<void> {
     const { plan, scratch } = this.fields;
     const [, ny, nz] = plan.nodes;
     const plane = 8 * planeNumbers(plan);
-    const shared = { plan, scratch, frame, time };
+    const shared = { plan, scratch, frame, time, ...(blend === undefined ? {} : { blend }) };
     await inParts(nz, plane * plan.columns.length, this.#runner, { ...shared, stage: "forward" });
     await inParts(ny, ((plan.columns.length + 1) * plane * nz) / ny, this.#runner, { ...shared, stage: "derive" });
     await inParts(nz, plane * plan.components.length, this.#runner, { ...shared, stage: "back" });
   }
 }
 
-type AnyStage = TransformTask extends infer T ? (T extends TransformTask ? Pick<T, "plan" | "stage"> : never) : never;
+/** Interpolates derived fields at points, a few thousand at a time: a list of values for each component. */
+export async function derivedAt(
+  { plan, points, method }: DerivedQuery,
+  blend: FrameWeights,
+  time: number,
+  runner: TransformRunner,
+): Promise<readonly Float64Array[]> {
+  const { run, isOver, parallelism, task } = runner;
+  const [frame = 0] = blend.frames;
+  const made = new DerivedFrames(plan, runner);
+  await made.make(frame, time, blend);
+  const total = points.length / 3;
+  const out = plan.components.map(() => new Float64Array(total));
+  let placed = 0;
+  const start = (index: number): Promise<Float64Array> => {
+    const from = index * POINTS;
+    const count = Math.min(POINTS, total - from);
+    const own = points.slice(3 * from, 3 * (from + count));
+    const stage = { stage: "at", plan, points: own, method, scratch: made.fields.scratch } as const;
+    return run({ kind: "transform", ...task, ...stage, frame, time, from, count });
+  };
+  await inOrder(Math.ceil(total / POINTS), 2 * parallelism, isOver, start, (values) => {
+    const count = values.length / out.length;
+    out.forEach((column, i) => {
+      column.set(values.subarray(i * count, (i + 1) * count), placed);
+    });
+    placed += count;
+  });
+  return out;
+}
+
+type OfPlanes<T> = T extends { readonly stage: "at" }
+  ? never
+  : T extends TransformTask
+    ? Pick<T, "plan" | "stage">
+    : never;
+type AnyStage = OfPlanes<TransformTask>;
 
 /** Runs the tasks of a stage over `total` planes or rows of `bytes` each. */
 function inParts(

@@ -2,16 +2,18 @@
 import { Merged, type PartStates, type ReductionPlan } from "../../analysis/plan.js";
 import { FieldprobeError, LimitError, WorkerError } from "../../errors.js";
 import { type Hits, recordsByValue } from "../../kernels/threshold.js";
+import { frameTime } from "../../kernels/time.js";
 import { RECORDS } from "../../operations.js";
 import { componentsOf, type Dataset, type Triple } from "../../storage/file/dataset.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { firstNumber, type NodeRegion, partOf } from "../contract/node-region.js";
-import type { Evaluation, ReductionQuery, RegionBox, Result, SpectrumQuery } from "../contract/query.js";
+import type { DerivedQuery, Evaluation, ReductionQuery, RegionBox, Result, SpectrumQuery } from "../contract/query.js";
+import { framesOf } from "../contract/query-frames.js";
 import type { Task } from "../contract/task.js";
 import type { CheckedQuery } from "./check-query.js";
 import { Collector } from "./collector.js";
 import { PART_VALUES } from "./execution.js";
-import { DerivedFrames, sumSpectrum, type TransformRunner } from "./frame-transforms.js";
+import { DerivedFrames, derivedAt, sumSpectrum, type TransformRunner } from "./frame-transforms.js";
 import { inOrder } from "./in-order.js";
 import { type LifeControl, type QueryContext, QueryLife } from "./query-life.js";
 import type { Sharing } from "./sharing.js";
@@ -88,9 +90,11 @@ export class RegionExecution implements Evaluation {
       ? this.#reduce(query.reduction)
       : query.spectrum
         ? this.#spectrum(query.spectrum)
-        : operation.family === "search"
-          ? this.#search()
-          : this.#cut();
+        : query.derivedAt
+          ? this.#derivedAt(query.derivedAt)
+          : operation.family === "search"
+            ? this.#search()
+            : this.#cut();
     try {
       return await Promise.race([result, this.#failed]);
     } catch (error) {
@@ -221,6 +225,13 @@ export class RegionExecution implements Evaluation {
     return this.#life.handOut({ items: 0, itemsPerPoint: 1, components: 1, values: [], sums });
   }
 
+  async #derivedAt(asked: DerivedQuery): Promise<Result> {
+    const { time } = this.#dataset;
+    const { query } = this.#checked;
+    const atPoints = await derivedAt(asked, framesOf(time, query), query.time as number, this.#transforms());
+    return this.#life.handOut({ items: 0, itemsPerPoint: 1, components: 1, values: [], atPoints });
+  }
+
   #transforms(): TransformRunner {
     const { carrier, scratch } = this.#setting;
     return {
@@ -240,8 +251,12 @@ export class RegionExecution implements Evaluation {
    */
   async #cut(): Promise<Result> {
     const region = this.#region;
-    const sharing = this.#sharing();
-    const components = componentsOf(this.#dataset, region.field);
+    const { quantity } = this.#checked.query;
+    const sharing = quantity === undefined ? this.#sharing() : null;
+    const components = quantity === undefined ? componentsOf(this.#dataset, region.field) : 1;
+    const made = quantity?.derived ? new DerivedFrames(quantity.derived, this.#transforms()) : null;
+    await made?.make(region.frame, frameTime(this.#dataset.time, region.frame));
+    const evaluated = quantity === undefined ? {} : { quantity, derived: made?.fields ?? null };
     const row = region.count[0] * components;
     const rows = Math.min(region.count[1], Math.max(1, Math.floor(PART_VALUES / row)));
     const layers = rows < region.count[1] ? 1 : Math.max(1, Math.floor(PART_VALUES / (row * rows)));
@@ -251,7 +266,7 @@ export class RegionExecution implements Evaluation {
       const box = part(index);
       const size = nodesOf(box) * components;
       const out = new Float32Array(this.#setting.buffers.take(4 * size), 0, size);
-      const task = { kind: "cutout", dataset: this.#dataset, source: this.#source } as const;
+      const task = { kind: "cutout", dataset: this.#dataset, source: this.#source, ...evaluated } as const;
       const work = sharing
         ? this.#life.counted(() => sharing.cutout(this.#checked, box, out, this.#life.sharing))
         : this.#run({ ...task, region: partOf(region, box), out, cancel: this.#life.cancel });

@@ -1,9 +1,20 @@
 /** A worker transforms planes of whole frames, and sums or changes their modes. */
-import { ModeFactors } from "../../analysis/derived.js";
+import { type DerivedComponent, type DerivedPlan, ModeFactors } from "../../analysis/derived.js";
 import { SpectrumRows, type SpectrumSums } from "../../analysis/spectrum.js";
 import { CancelledError } from "../../errors.js";
 import { halfOf, type PlaneTransforms } from "../../kernels/fft/plane-transforms.js";
+import type { DifferenceOrder } from "../../kernels/finite-difference.js";
+import { createScheme } from "../../kernels/index.js";
+import {
+  applyLines,
+  differenceLines,
+  gaussianLines,
+  type LineMatrix,
+  productOfLines,
+} from "../../kernels/line-matrix.js";
+import type { Axes } from "../../kernels/types.js";
 import type { TransformMessage } from "../contract/dataset-copy.js";
+import { fillPositions, frameShift, slabOutsideError } from "../contract/positions.js";
 import { readScratch, writeScratch } from "../contract/scratch.js";
 import type { NodeColumns } from "./node-columns.js";
 import type { OpenDataset } from "./open-dataset.js";
@@ -21,7 +32,7 @@ export class FrameTransforms {
   }
 
   /** Runs a task: null, or the sums of its modes. @throws what `NodeColumns.evaluate` throws */
-  run(task: TransformMessage, open: OpenDataset, sampler: Sampler): SpectrumSums | null {
+  run(task: TransformMessage, open: OpenDataset, sampler: Sampler): SpectrumSums | Float64Array | null {
     this.#planes ??= this.#make();
     switch (task.stage) {
       case "forward":
@@ -29,22 +40,24 @@ export class FrameTransforms {
       case "sum":
         return this.#sum(task, this.#planes);
       case "derive":
-        return this.#derive(task, this.#planes);
+        return this.#derive(task, this.#planes, open);
       case "back":
-        return this.#back(task, this.#planes);
+        return this.#back(task, this.#planes, open);
+      case "at":
+        return interpolate(task, open);
     }
   }
 
   /** Evaluates planes of the columns and transforms them along x and y. */
   #forward(task: TransformMessage, planes: PlaneTransforms, open: OpenDataset, sampler: Sampler): null {
-    const { plan, from, count, scratch, time, frame, derived = null, cancel } = task;
+    const { plan, from, count, scratch, time, frame, blend, derived = null, cancel } = task;
     const [nx, ny, nz] = plan.nodes;
     const half = halfOf(nx, plan.transformed[0]);
     const total = plan.columns.length * count;
     planes.prepare({ nodes: nx, lengths: [ny], half, rows: ny, planes: total });
     const rooms = Array.from({ length: total }, (_, i) => planes.plane(i).fill(0));
     const region = { frame, first: [0, 0, from], count: [nx, ny, count] } as const;
-    this.#columns.evaluate({ ...plan, region, time, derived, cancel }, open, sampler, (c, y, z, values) => {
+    this.#columns.evaluate({ ...plan, region, time, blend, derived, cancel }, open, sampler, (c, y, z, values) => {
       const room = rooms[c * count + z];
       for (let row = 0; row * nx < values.length; row++)
         room.set(values.subarray(row * nx, (row + 1) * nx), 2 * half * (y + row));
@@ -80,15 +93,21 @@ export class FrameTransforms {
   }
 
   /** Transforms rows of all planes along z, multiplies them by the factors of each component, and goes back along z. */
-  #derive(task: TransformMessage & { readonly stage: "derive" | "back" }, planes: PlaneTransforms): null {
+  #derive(
+    task: TransformMessage & { readonly stage: "derive" | "back" },
+    planes: PlaneTransforms,
+    { dataset: { axes } }: OpenDataset,
+  ): null {
     const { plan, from, count, scratch, cancel } = task;
     const [, ny, nz] = plan.nodes;
     const half = this.#rowsAlongZ(task, planes, 1);
     const factors = new ModeFactors(plan);
     const length = 2 * half * count;
     const made = planes.plane(plan.columns.length);
-    plan.components.forEach(({ column }, i) => {
+    plan.components.forEach((component, i) => {
       checkWanted(cancel);
+      const { column } = component;
+      const along = matrixAlong(plan, component, axes, 2);
       const modes = planes.plane(column);
       const part = (values: Float64Array, at: number) => values.subarray(at, at + half);
       for (let z = 0; z < nz; z++)
@@ -97,7 +116,9 @@ export class FrameTransforms {
           const [re, im] = [part(modes, at), part(modes, at + half)];
           factors.apply(i, from + y, z, re, im, part(made, at), part(made, at + half));
         }
-      for (let y = 0; y < count; y++) planes.alongColumns(plan.columns.length, nz, true, y, count);
+      if (plan.transformed[2])
+        for (let y = 0; y < count; y++) planes.alongColumns(plan.columns.length, nz, true, y, count);
+      else if (along !== null) applyLines(along, made, 0, length, length);
       const place = (plan.columns.length + i) * nz;
       for (let z = 0; z < nz; z++)
         writeScratch(scratch, 2 * half * ((place + z) * ny + from), made.subarray(z * length, (z + 1) * length));
@@ -109,17 +130,23 @@ export class FrameTransforms {
   #back(
     { plan, from, count, scratch, cancel }: TransformMessage & { readonly stage: "derive" | "back" },
     planes: PlaneTransforms,
+    { dataset: { axes } }: OpenDataset,
   ): null {
     const [nx, ny, nz] = plan.nodes;
-    planes.prepare({ nodes: nx, lengths: [ny], half: halfOf(nx, true), rows: ny, planes: 1 });
+    const { transformed } = plan;
+    const half = halfOf(nx, transformed[0]);
+    planes.prepare({ nodes: nx, lengths: [ny], half, rows: ny, planes: 1 });
     const plane = planes.plane(0);
-    plan.components.forEach((_, i) => {
+    plan.components.forEach((component, i) => {
+      const [alongX, alongY] = [matrixAlong(plan, component, axes, 0), matrixAlong(plan, component, axes, 1)];
       for (let z = from; z < from + count; z++) {
         checkWanted(cancel);
         const at = ((plan.columns.length + i) * nz + z) * plane.length;
         readScratch(scratch, at, plane);
-        planes.alongColumns(0, ny, true);
-        planes.inverseAlongRows(0);
+        if (transformed[1]) planes.alongColumns(0, ny, true);
+        else if (alongY !== null) applyLines(alongY, plane, 0, 2 * half, 2 * half);
+        if (transformed[0]) planes.inverseAlongRows(0);
+        else if (alongX !== null) for (let y = 0; y < ny; y++) applyLines(alongX, plane, 2 * half * y, 1, 1);
         writeScratch(scratch, at, plane);
       }
     });
@@ -141,6 +168,78 @@ export class FrameTransforms {
     });
     return half;
   }
+}
+
+/** The filter and the difference of a component along an axis that is not transformed; null if it has none. */
+function matrixAlong(
+  { transformed, filter, scheme }: DerivedPlan,
+  { axes: along, isFiltered }: DerivedComponent,
+  axes: Axes,
+  a: 0 | 1 | 2,
+): LineMatrix | null {
+  if (transformed[a]) return null;
+  const filtered = isFiltered && filter !== null ? gaussianLines(axes[a], filter.width) : null;
+  if (along === "laplacian" || !along.includes(a)) return filtered;
+  const difference = differenceLines(axes[a], scheme as DifferenceOrder);
+  return filtered === null ? difference : productOfLines(difference, filtered);
+}
+
+/** Planes of a component that are read at a time, if they are in a file. */
+const MOST_PLANES = 16;
+
+/**
+ * Interpolates the components at points: the values of the first component at all points come first.
+ *
+ * @throws RequestError (OutOfRange) for a point outside the domain
+ */
+function interpolate(task: TransformMessage & { readonly stage: "at" }, { dataset }: OpenDataset): Float64Array {
+  const { plan, points, from, count, method, time, scratch, cancel } = task;
+  const { axes } = dataset;
+  const shift = frameShift(dataset.frameVelocity, time);
+  const outside = slabOutsideError(axes, shift, { triples: points, count }, from);
+  if (outside !== null) throw outside;
+  const positions = new Float64Array(3 * count);
+  fillPositions([{ triples: points, count }], positions, shift);
+  // A component is a scalar field whose bricks are its planes.
+  const scheme = createScheme("pressure", method, axes, { fd8Legacy: false });
+  const [nx, ny, nz] = plan.nodes;
+  const row = 2 * halfOf(nx, plan.transformed[0]);
+  const plane = row * ny;
+  const bricking = { edge: [row, ny, 1], count: [1, 1, nz] } as const;
+  const table = new Int32Array(nz);
+  const out = new Float64Array(plan.components.length * count);
+  const marks = new Uint8Array(nz);
+  const list = new Int32Array(nz);
+  let read = new Float64Array(0);
+  plan.components.forEach((_, i) => {
+    const first = (plan.columns.length + i) * nz * plane;
+    const values = out.subarray(i * count, (i + 1) * count);
+    const evaluate = (at: number, many: number): void => {
+      checkWanted(cancel);
+      if (scratch.kind === "memory") {
+        for (let z = 0; z < nz; z++) table[z] = z * plane;
+        const data = scratch.values.subarray(first, first + nz * plane);
+        scheme.evaluate([{ components: 1, bricking, data, table }], positions, at, many, values);
+        return;
+      }
+      const touched = scheme.cover(bricking, positions, at, many, marks.fill(0), list, 0);
+      if (touched > MOST_PLANES && many > 1) {
+        const half = many >> 1;
+        evaluate(at, half);
+        evaluate(at + half, many - half);
+        return;
+      }
+      if (read.length < touched * plane) read = new Float64Array(touched * plane);
+      table.fill(-1);
+      for (let k = 0; k < touched; k++) {
+        table[list[k]] = k * plane;
+        readScratch(scratch, first + list[k] * plane, read.subarray(k * plane, (k + 1) * plane));
+      }
+      scheme.evaluate([{ components: 1, bricking, data: read, table }], positions, at, many, values);
+    };
+    evaluate(0, count);
+  });
+  return out;
 }
 
 function checkWanted(cancel: Int32Array): void {

@@ -11,6 +11,7 @@ import {
   NodeDerivatives,
   type Surroundings,
 } from "../../kernels/node-derivatives.js";
+import type { FrameWeights } from "../../kernels/types.js";
 import type { FieldName } from "../../operations.js";
 import { type DerivedFields, readScratch } from "../contract/scratch.js";
 import type { OpenDataset } from "./open-dataset.js";
@@ -31,6 +32,8 @@ interface CompiledColumns {
 export interface ColumnsAtNodes extends Pick<ReductionPlan, "columns" | "names" | "order"> {
   readonly region: DifferencedNodes & { readonly frame: number };
   readonly time: number;
+  /** The frames whose sum the fields are; absent: that of the region. */
+  readonly blend?: FrameWeights | undefined;
   /** Inputs that transforms have made of the frame; absent: none. */
   readonly derived?: DerivedFields | null;
   /** Word 0 becomes 1 when the values are no longer wanted. */
@@ -53,12 +56,14 @@ export class NodeColumns {
    * @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil, CancelledError
    */
   evaluate(asked: ColumnsAtNodes, open: OpenDataset, sampler: Sampler, place: PlaceRows): void {
-    const { region, time, cancel, order, derived = null } = asked;
+    const { region, time, cancel, order, derived = null, blend } = asked;
     const { columns, keys: all } = this.#compile(asked);
     const keys = derived === null ? all : new Set([...all].filter((key) => derived.plan.inputs[key] === undefined));
     const differs = [...keys].some((key) => key.includes(":") && !key.startsWith("value:"));
     const derivatives = differs ? this.#derivativesOf(open, order) : null;
-    const fields = this.#readFields(keys, region, open, sampler, derivatives);
+    const { frames, weights } = blend ?? { frames: [region.frame], weights: [1] };
+    const read = (frame: number) => this.#readFields(keys, { ...region, frame }, open, sampler, derivatives);
+    const fields = frames.length === 1 ? read(frames[0]) : sumOfFrames(frames, read, weights);
     const inputs = new NodeInputs(fields, derivatives, derived, open, time);
     const [nx, ny, nz] = region.count;
     const rows = Math.max(1, Math.floor(BLOCK_NODES / nx));
@@ -130,6 +135,25 @@ export class NodeColumns {
     };
     return { count, room, computed: new Map(), input: (key, c) => inputs.of(key, c, box, room) };
   }
+}
+
+/** The fields of several frames, each by its weight, summed in float64. */
+function sumOfFrames(
+  frames: readonly number[],
+  read: (frame: number) => ReadonlyMap<FieldName, Surroundings>,
+  weights: readonly number[],
+): ReadonlyMap<FieldName, Surroundings> {
+  const sums = new Map<FieldName, Surroundings & { readonly sum: Float64Array }>();
+  for (const [f, frame] of frames.entries()) {
+    const weight = weights[f];
+    // The next frame overwrites what is read of this one.
+    for (const [name, field] of read(frame)) {
+      const { sum } = sums.get(name) ?? { sum: new Float64Array(field.nodes.length) };
+      for (let i = 0; i < sum.length; i++) sum[i] += weight * field.nodes[i];
+      sums.set(name, { ...field, sum });
+    }
+  }
+  return new Map([...sums].map(([name, { sum, ...field }]) => [name, { ...field, nodes: Float32Array.from(sum) }]));
 }
 
 /** The inputs of expressions at the nodes of a part. */
@@ -209,7 +233,7 @@ function derivedValues(
   out: Float64Array,
 ): Float64Array {
   const [nx, ny, nz] = plan.nodes;
-  const row = 2 * halfOf(nx, true);
+  const row = 2 * halfOf(nx, plan.transformed[0]);
   const plane = (plan.columns.length + component) * nz;
   for (let z = 0, to = 0; z < count[2]; z++)
     for (let y = 0; y < count[1]; y++) {

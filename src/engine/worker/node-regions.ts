@@ -19,6 +19,7 @@ import type { BrickReader } from "../../kernels/types.js";
 import { componentsOf } from "../../storage/file/dataset.js";
 import type { CutoutMessage, SearchMessage } from "../contract/dataset-copy.js";
 import type { NodeRegion } from "../contract/node-region.js";
+import type { QuantityQuery } from "../contract/query.js";
 import type { Progress } from "../contract/task.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { NodeReductions } from "./reduce-nodes.js";
@@ -127,20 +128,25 @@ export function cutNodes(
   open: OpenDataset,
   sampler: Sampler,
   pause: () => boolean,
+  reductions: NodeReductions,
 ): Progress | null {
-  const { region, out, progress } = task;
+  const { region, out, progress, quantity } = task;
   const { count, width, field } = region;
   const stop = stopOf(task.cancel);
   const from = progress?.done ?? 0;
-  const thick = width === 1 ? 1 : Math.max(1, Math.floor(FILTERED_NODES / (count[0] * count[1])));
-  const size = count[0] * count[1] * componentsOf(open.dataset, field);
+  const thick =
+    width === 1 && quantity === undefined ? 1 : Math.max(1, Math.floor(FILTERED_NODES / (count[0] * count[1])));
+  const size = count[0] * count[1] * (quantity === undefined ? componentsOf(open.dataset, field) : 1);
   const { forcing } = open.dataset;
   const stored = field !== "force" || forcing.kind === "stored";
-  const fill = !stored
-    ? forceFiller(open, region)
-    : width === 1
-      ? nodeFiller(open, sampler, region)
-      : meanFiller(open, sampler, region, stop);
+  const fill =
+    quantity !== undefined
+      ? quantityFiller(task, quantity, open, sampler, reductions)
+      : !stored
+        ? forceFiller(open, region)
+        : width === 1
+          ? nodeFiller(open, sampler, region)
+          : meanFiller(open, sampler, region, stop);
   for (let k = from; k < count[2]; k += thick) {
     stop();
     if (k > from && pause()) return { done: k };
@@ -211,6 +217,37 @@ function forceFiller({ dataset }: OpenDataset, { first, count, stride, frame }: 
         out.set(values, to);
       }
     }
+  };
+}
+
+/** Evaluates an expression at the nodes; where a stride skips nodes, at those too. */
+function quantityFiller(
+  { region, derived = null, cancel }: CutoutMessage,
+  { expression, order, names }: QuantityQuery,
+  open: OpenDataset,
+  sampler: Sampler,
+  reductions: NodeReductions,
+): PlaneFiller {
+  const { first, count, stride, frame } = region;
+  const span = (a: 0 | 1 | 2, nodes: number): number => (nodes - 1) * stride[a] + 1;
+  const time = frameTime(open.dataset.time, frame);
+  return (k, planes, out) => {
+    const box = [span(0, count[0]), span(1, count[1]), span(2, planes)] as const;
+    const at = [first[0], first[1], first[2] + k * stride[2]] as const;
+    const asked = {
+      columns: [expression],
+      order,
+      names,
+      region: { frame, first: at, count: box },
+      time,
+      derived,
+      cancel,
+    };
+    const [values] = reductions.evaluate(asked, open, sampler);
+    let to = 0;
+    for (let z = 0; z < box[2]; z += stride[2])
+      for (let y = 0; y < box[1]; y += stride[1])
+        for (let x = 0; x < box[0]; x += stride[0]) out[to++] = values[(z * box[1] + y) * box[0] + x];
   };
 }
 

@@ -144,7 +144,7 @@ function perform(task: TaskMessage): unknown {
     case "transform":
       return leavingStores(task.waited, () => transforms.run(task, datasets.of(task), sampler));
     case "cutout":
-      return leavingStores(task.waited, () => cutNodes(task, datasets.of(task), sampler, startSlice()));
+      return leavingStores(task.waited, () => cutNodes(task, datasets.of(task), sampler, startSlice(), reductions));
     case "batch":
       return leavingStores(task.waited, () => evaluateForSlice(task));
     case "ahead":

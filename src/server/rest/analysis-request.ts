@@ -11,7 +11,7 @@ import {
 } from "../../analysis/derived.js";
 import { compileScalar } from "../../analysis/expression.js";
 import { isTransformable, nearestLengths } from "../../analysis/lengths.js";
-import { namesFor } from "../../analysis/names.js";
+import { type InputKey, type Names, namesFor } from "../../analysis/names.js";
 import type { ReductionPlan } from "../../analysis/plan.js";
 import type { OfAxes } from "../../analysis/spectrum.js";
 import { type Dataset, fieldNames } from "../../engine/contract/dataset.js";
@@ -19,6 +19,7 @@ import type { ReductionQuery } from "../../engine/contract/query.js";
 import { excerpt, RequestError } from "../../errors.js";
 import { withoutNoise } from "../../float32/format.js";
 import type { FieldName } from "../../operations.js";
+import { readDouble } from "../http/read-number.js";
 import { spanOf, timesOf } from "./describe.js";
 import { refuse } from "./parameters.js";
 
@@ -55,7 +56,11 @@ export const PLACES = {
         kind: Type.Union(FILTER_KINDS.map((kind) => Type.Literal(kind))),
         width: Type.Number({ exclusiveMinimum: 0, description: "In the unit of lengths." }),
       },
-      { ...closed, description: "Gives bar_u, bar_p, bar_A, bar_S, bar_w, tau and Pi their meaning; periodic axes." },
+      {
+        ...closed,
+        description:
+          "Gives bar_u, bar_p, bar_A, bar_S, bar_w, tau and Pi their meaning; gaussian on all axes, others on periodic ones.",
+      },
     ),
   ),
 };
@@ -195,15 +200,29 @@ const AT_NODES = ["None_Fd4", "None_Fd6", "None_Fd8"] as const;
 
 /** Frames, names and axes for points, which have no nodes; derivatives there are no differences at nodes. */
 export function pointPlacesOf({ region: _, ...asked }: PlaceMembers, dataset: Dataset): AnalysedNodes {
-  if (asked.filter !== undefined) throw refuse("filter", "filter: filters are of nodes, not of points.");
   return placesOf({ ...asked, derivatives: AT_NODES[0], weights: "nodes" }, dataset);
 }
 
 /** Checks the derivatives at nodes. @throws RequestError */
-function schemeOf(derivatives: string = AT_NODES[0]): DerivativeScheme {
+export function schemeOf(derivatives: string = AT_NODES[0]): DerivativeScheme {
   if (derivatives === "spectral") return derivatives;
   if ((AT_NODES as readonly string[]).includes(derivatives)) return Number(derivatives.slice(-1)) as 4 | 6 | 8;
   throw refuse("derivatives", `derivatives: expected one of ${AT_NODES.join(", ")}, spectral.`);
+}
+
+/** Reads the filter of a query string: its kind and its width. @throws RequestError */
+export function readFilter(text: string | undefined): FieldFilter | undefined {
+  if (text === undefined) return undefined;
+  const [name, length = "", ...more] = text.split(",");
+  const kind = FILTER_KINDS.find((one) => one === name);
+  if (kind === undefined || more.length > 0)
+    throw refuse(
+      "filter",
+      `filter: expected a kind and a width, such as gaussian,0.8; kinds are ${FILTER_KINDS.join(", ")}.`,
+    );
+  const width = readDouble(length, "filter");
+  if (!(width > 0)) throw refuse("filter", "filter: the width must be positive.");
+  return { kind, width };
 }
 
 /** Finds nodes and frames. @throws RequestError */
@@ -271,22 +290,40 @@ export function reductionOf(
 
 /** The plan of inputs that transforms make; null if there are none. @throws RequestError for a grid that has none */
 export function derivedOf(
-  { base: { names }, transforms }: AnalysedNodes,
+  { base: { names }, transforms: { dataset, filter, scheme } }: AnalysedNodes,
   columns: readonly string[],
 ): DerivedPlan | null {
-  const { dataset, filter, scheme } = transforms;
-  const { axes, name } = dataset;
   const keys = new Set(columns.flatMap((text) => compileScalar(text, names).inputs));
+  return derivedFor(keys, dataset, names, filter, scheme);
+}
+
+/** The plan of those of some inputs that transforms make. @throws as `derivedOf` does */
+export function derivedFor(
+  keys: Iterable<InputKey>,
+  dataset: Dataset,
+  names: Names,
+  filter: FieldFilter | null,
+  scheme: DerivativeScheme,
+): DerivedPlan | null {
+  const { axes, name } = dataset;
+  // A Gaussian filter is a matrix along axes that are not periodic.
+  const isAnywhere = scheme !== "spectral" && filter?.kind === "gaussian";
   const grid = {
     nodes: axes.map(({ nodes }) => nodes) as unknown as DerivedPlan["nodes"],
-    periods: axes.map(({ nodes, spacing }) => nodes * spacing) as unknown as DerivedPlan["periods"],
+    periods: axes.map((axis) =>
+      axis.periodic ? axis.nodes * axis.spacing : spanOf(axis).length,
+    ) as unknown as DerivedPlan["periods"],
+    transformed: axes.map(({ periodic }) => periodic || !isAnywhere) as unknown as DerivedPlan["transformed"],
   };
   const plan = derivedPlan(keys, grid, names, filter, scheme);
   if (plan === null) return null;
-  checkTransforms(dataset, [true, true, true], scheme === "spectral" ? "derivatives" : "filter");
+  checkTransforms(dataset, grid.transformed, scheme === "spectral" ? "derivatives" : "filter");
   const longest = Math.min(...grid.periods);
   if (filter !== null && filter.width > longest)
-    throw refuse("filter.width", `filter.width: the shortest period of "${name}" is ${longest}.`);
+    throw refuse(
+      "filter.width",
+      `filter.width: the shortest ${isAnywhere ? "axis" : "period"} of "${name}" is ${longest}.`,
+    );
   return plan;
 }
 

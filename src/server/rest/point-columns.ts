@@ -1,10 +1,13 @@
 /** Evaluates expressions at points, by the operations behind what they read. */
+
+import type { FieldFilter } from "../../analysis/derived.js";
 import type { BlockInputs, Expression } from "../../analysis/expression.js";
-import type { InputKey } from "../../analysis/names.js";
+import { type InputKey, namesFor } from "../../analysis/names.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import { joinedValues, type Query } from "../../engine/contract/query.js";
-import { spatialOf } from "../../operations.js";
+import { type FieldName, spatialOf } from "../../operations.js";
 import type { RequestLife } from "../life/request-life.js";
+import { derivedFor } from "./analysis-request.js";
 import { refuse } from "./parameters.js";
 import { TripleWriter } from "./triple-writer.js";
 import { operationOfInput, symmetric } from "./values-along.js";
@@ -13,7 +16,10 @@ import { operationOfInput, symmetric } from "./values-along.js";
 export interface PointOptions {
   readonly time: number;
   readonly method: string;
+  /** A spatial option of gradients, or `spectral`; of filtered fields, `spectral` or differences. */
   readonly derivatives: string;
+  /** What gives filtered names their meaning; absent: nothing. */
+  readonly filter?: FieldFilter | undefined;
   readonly temporalInterpolation: NonNullable<Query["temporalInterpolation"]>;
 }
 
@@ -33,9 +39,10 @@ interface Records {
 /** Returns what evaluates columns within the life of a request. */
 export function evaluatorFor(life: RequestLife, dataset: Dataset): EvaluateAt {
   return async (columns, points, options) => {
-    const records = new Map<InputKey, Records>();
-    for (const key of new Set(columns.flatMap(({ inputs }) => inputs)))
-      if (key.includes(":")) records.set(key, await recordsAt(life, dataset, key, points, options));
+    const keys = [...new Set(columns.flatMap(({ inputs }) => inputs))].filter((key) => key.includes(":"));
+    const records = new Map<InputKey, ReadAt>(await derivedAt(life, dataset, keys, points, options));
+    for (const key of keys)
+      if (!records.has(key)) records.set(key, readerOf(key, await recordsAt(life, dataset, key, points, options)));
     const count = points.length / 3;
     const out = columns.map(() => new Float64Array(count));
     await life.slices.each(count, (from, to) => {
@@ -46,6 +53,51 @@ export function evaluatorFor(life: RequestLife, dataset: Dataset): EvaluateAt {
     });
     return out;
   };
+}
+
+/** Reads number i of a component of an input. */
+type ReadAt = (i: number, component: number) => number;
+
+function readerOf(key: InputKey, { values, components }: Records): ReadAt {
+  const isSymmetric = key.startsWith("hessian:");
+  return (i, c) => values[i * components + (isSymmetric ? symmetric(c) : c)] as number;
+}
+
+/** The inputs that transforms make of whole frames. @throws RequestError for a grid that has none */
+async function derivedAt(
+  life: RequestLife,
+  dataset: Dataset,
+  keys: readonly InputKey[],
+  points: Float32Array,
+  { time, temporalInterpolation, method, derivatives, filter = undefined }: PointOptions,
+): Promise<readonly (readonly [InputKey, ReadAt])[]> {
+  const order = Number(/Fd([468])/.exec(derivatives)?.[1]) as 4 | 6 | 8;
+  if (keys.some((key) => key.startsWith("filteredGradient:")) && derivatives !== "spectral" && Number.isNaN(order))
+    throw refuse("derivatives", "derivatives: filtered fields take None_Fd4, None_Fd6, None_Fd8 or spectral.");
+  const scheme = derivatives === "spectral" ? "spectral" : order || 4;
+  const plan = derivedFor(keys, dataset, namesFor(dataset), filter ?? null, scheme);
+  if (plan === null) return [];
+  const accepted = spatialOf(operationOfInput("value:pressure"), dataset);
+  if (!accepted.includes(method as never)) throw refuse("method", `method: expected one of ${accepted.join(", ")}.`);
+  const field = Object.keys(dataset.fields)[0] as FieldName;
+  const nodes = {
+    field,
+    frame: dataset.time.guardBefore,
+    first: [0, 0, 0],
+    count: [1, 1, 1],
+    stride: [1, 1, 1],
+  } as const;
+  const asked = { plan, points, method };
+  const query = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, time, temporalInterpolation } as const;
+  const evaluation = life.start({ ...query, derivedAt: asked });
+  await life.enter();
+  const { atPoints = [], release } = await evaluation.finish();
+  life.forget(evaluation);
+  release();
+  return Object.entries(plan.inputs).map(([key, components]) => [
+    key as InputKey,
+    (i, c) => (atPoints[components[c] as number] as Float64Array)[i] as number,
+  ]);
 }
 
 /** The operation behind an input, and the spatial option by which it is asked. */
@@ -89,22 +141,16 @@ async function recordsAt(
 }
 
 function blockOf(
-  records: ReadonlyMap<InputKey, Records>,
+  records: ReadonlyMap<InputKey, ReadAt>,
   points: Float32Array,
   time: number,
   from: number,
   count: number,
 ): BlockInputs {
-  const every = (values: Float32Array, components: number, c: number): Float64Array => {
-    const out = new Float64Array(count);
-    for (let i = 0; i < count; i++) out[i] = values[(from + i) * components + c] as number;
-    return out;
-  };
   const input = (key: InputKey, c: number): Float64Array => {
     if (key === "t") return new Float64Array(count).fill(time);
-    const found = records.get(key);
-    if (found === undefined) return every(points, 3, "xyz".indexOf(key));
-    return every(found.values, found.components, key.startsWith("hessian:") ? symmetric(c) : c);
+    const read = records.get(key) ?? ((i: number) => points[3 * i + "xyz".indexOf(key)] as number);
+    return Float64Array.from({ length: count }, (_, i) => read(from + i, c));
   };
   return { count, computed: new Map(), room: () => new Float64Array(count), input };
 }

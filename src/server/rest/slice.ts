@@ -31,6 +31,7 @@ import { sendPassages } from "../http/send-answer.js";
 import type { TimeSlices } from "../life/event-loop.js";
 import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
+import { readFilter } from "./analysis-request.js";
 import { npyFile, npzFile, numberArray, textArray } from "./numpy-files.js";
 import { isUnchanged, tellOrigin } from "./origin.js";
 import { refuse } from "./parameters.js";
@@ -60,6 +61,10 @@ const SAMPLED = {
   method: optionalText("Spatial option; by default Lag6 for values and Fd4Lag4 for derivatives."),
   filterlength: optionalText("Width of the box filter; only for filtered quantities."),
   temporalInterpolation: Type.Optional(oneOf(TEMPORAL_INTERPOLATION, "Temporal option; PCHIP by default.")),
+  derivatives: optionalText("Derivatives of an expression: spectral, or an option of gradients; Fd4Lag4 by default."),
+  filter: optionalText(
+    "Filter that gives bar_u, tau, Pi, ... their meaning: `gaussian,0.8`, `sharp,0.8` or `tophat,0.8`.",
+  ),
 } as const;
 
 /** Query string of a slice. */
@@ -152,7 +157,10 @@ export async function reduce(field: Quantity, result: Result, slices: TimeSlices
   return { values, range: range.ends };
 }
 
-type SampledQuery = Pick<SliceQuery, "field" | "time" | "method" | "filterlength" | "temporalInterpolation">;
+type SampledQuery = Pick<
+  SliceQuery,
+  "field" | "time" | "method" | "filterlength" | "temporalInterpolation" | "derivatives" | "filter"
+>;
 
 /** Sampled values, with the smallest and the largest one. */
 interface Sampled {
@@ -168,21 +176,30 @@ async function sampleExpression(
   life: RequestLife,
   dataset: Dataset,
   grid: SampleGrid,
-  { field, method, filterlength, temporalInterpolation = "PCHIP" }: SampledQuery,
+  { field, method, filterlength, temporalInterpolation = "PCHIP", ...asked }: SampledQuery,
   time: number,
 ): Promise<Sampled> {
   if (filterlength !== undefined) throw refuse("filterlength", "An expression takes no filterlength.");
   const [values, derivatives] = [VALUES, GRADIENTS].map((known: readonly string[], i) =>
     method !== undefined && known.includes(method) ? method : EXPRESSION_METHODS[i],
   ) as [string, string];
+  if (asked.derivatives !== undefined && derivatives === method)
+    throw refuse("method", `method: ${method} is of derivatives, which derivatives says.`);
+  const filter = readFilter(asked.filter);
   if (method !== undefined && values !== method && derivatives !== method)
     throw refuse("method", `method must be one of ${[...new Set([...VALUES, ...GRADIENTS])].join(", ")}.`);
-  const expression = compileScalar(field, namesFor(dataset), "field");
+  const expression = compileScalar(field, { ...namesFor(dataset), isFiltered: filter !== undefined }, "field");
   await life.admit(pointsOf(grid));
   const points = new Float32Array(3 * pointsOf(grid));
   const sink = { slab: points, commit: () => undefined };
   await writeGrid(grid, new TripleWriter(sink, { points: pointsOf(grid), name: "query.points" }), life.slices);
-  const options = { time, method: values, derivatives, temporalInterpolation };
+  const options = {
+    time,
+    method: values,
+    derivatives: asked.derivatives ?? derivatives,
+    filter,
+    temporalInterpolation,
+  };
   const [column] = await evaluatorFor(life, dataset)([expression], points, options);
   await life.computed([]);
   const range = new Range();
@@ -215,7 +232,8 @@ async function sample(
   if (count > points) throw tooManyPoints(limit, count, points);
   const time = readDouble(query.time, "time");
   const field = knownQuantity(query.field, dataset);
-  if (field === undefined) return sampleExpression(life, dataset, grid, query, time);
+  const isDerived = query.derivatives !== undefined || query.filter !== undefined;
+  if (field === undefined || isDerived) return sampleExpression(life, dataset, grid, query, time);
   const options = readOptions(field, query);
   await life.admit(count);
   const evaluation = life.start({

@@ -81,7 +81,7 @@ function drawPlaces(
   dataset: Dataset,
   { evaluate, slices }: Means,
 ): { readonly places: AnalysedNodes; readonly reduce: Reduce } {
-  const { derivatives = "Fd4Lag4", region, over = ["x", "y", "z", "t"] } = asked;
+  const { derivatives = "Fd4Lag4", filter, region, over = ["x", "y", "z", "t"] } = asked;
   if (!["x", "y", "z"].every((axis) => over.includes(axis as "x")))
     throw refuse("over", "over: random points are averaged over x, y and z.");
   const nodes = pointPlacesOf(asked, dataset);
@@ -99,7 +99,7 @@ function drawPlaces(
     const columns = plan.columns.map((text) => compileScalar(text, plan.names));
     const merged = new Merged(plan);
     for (const [frame, time] of plan.times.entries()) {
-      const options = { time, method, derivatives, temporalInterpolation: "None" } as const;
+      const options = { time, method, derivatives, filter, temporalInterpolation: "None" } as const;
       const values = await evaluate(columns, points, options);
       await slices.each(count, (from, to) => {
         const part = values.map((column) => column.subarray(from, to));

@@ -119,7 +119,8 @@ async function overPairs(
   // The component along the axis comes first, as in pairs along x.
   const ordered = columns.length === 3 ? [columns[axis] as string, ...columns.filter((_, c) => c !== axis)] : columns;
   const compiled = ordered.map((text) => compileScalar(text, places.base.names, "of"));
-  const options = { method, derivatives: asked.derivatives ?? "Fd4Lag4", temporalInterpolation: "None" } as const;
+  const { derivatives = "Fd4Lag4", filter } = asked;
+  const options = { method, derivatives, filter, temporalInterpolation: "None" } as const;
   const sums: Increments[] = [];
   for (const time of places.base.times) {
     const first = await evaluate(compiled, points, { ...options, time });

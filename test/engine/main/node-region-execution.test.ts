@@ -167,7 +167,7 @@ describe("a part whose thread is lost", () => {
 
   it("is computed again in a transform, except where planes are overwritten", async () => {
     const names = { fields: { pressure: 1 } } as const;
-    const grid = { nodes: [4, 4, 4], periods: [1, 1, 1] } as const;
+    const grid = { nodes: [4, 4, 4], periods: [1, 1, 1], transformed: [true, true, true] } as const;
     const derived = derivedPlan(["gradient:pressure"], grid, names, null, "spectral");
     const plan = { times: [0], reductions: [], extent: [4, 4, 4, 1] } as unknown as ReductionPlan;
     const stages: string[] = [];

@@ -19,7 +19,13 @@ function cut(region: object, sliced: boolean): { out: Float32Array; slices: numb
   const open = { dataset: { axes: AXES, forcing: FORCING }, source: () => null };
   const sampler = { reader: () => readerOf(fieldByNode(AXES, 3, rough, [8, 8, 8])) };
   const run = (progress: object | null) =>
-    cutNodes({ ...task, ...(progress ? { progress } : {}) } as never, open as never, sampler as never, () => sliced);
+    cutNodes(
+      { ...task, ...(progress ? { progress } : {}) } as never,
+      open as never,
+      sampler as never,
+      () => sliced,
+      null as never,
+    );
   let slices = 1;
   for (let progress = run(null); progress !== null; progress = run(progress)) slices++;
   return { out, slices };

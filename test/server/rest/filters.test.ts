@@ -101,7 +101,10 @@ describe("bad requests", () => {
     [{ filter: { kind: "box", width: 1 } }, "filter.kind: expected one of gaussian, sharp, tophat"],
     [{ filter: { kind: "sharp", width: 0 } }, "filter.width: "],
     [{ filter: { kind: "sharp", width: 7 }, reduce: [{ moments: "bar_p" }] }, "the shortest period"],
-    [{ filter: { kind: "sharp", width: 1 }, at: { random: 5 } }, "filter: filters are of nodes, not of points."],
+    [
+      { filter: { kind: "sharp", width: 1 }, at: { random: 5 }, derivatives: "M2Q8", reduce: [{ moments: "bar_A" }] },
+      "derivatives: filtered fields take None_Fd4",
+    ],
   ])("%j get one line", async (body, words) => {
     const { detail } = await ask<{ readonly detail: string }>("statistics", { reduce: [{ moments: "p" }], ...body });
     expect(detail).toContain(words);
