@@ -255,7 +255,7 @@ export class RegionExecution implements Evaluation {
     const sharing = quantity === undefined ? this.#sharing() : null;
     const components = quantity === undefined ? componentsOf(this.#dataset, region.field) : 1;
     const made = quantity?.derived ? new DerivedFrames(quantity.derived, this.#transforms()) : null;
-    await made?.make(region.frame, frameTime(this.#dataset.time, region.frame));
+    if (made !== null) await made.make(region.frame, frameTime(this.#dataset.time, region.frame));
     const evaluated = quantity === undefined ? {} : { quantity, derived: made?.fields ?? null };
     const row = region.count[0] * components;
     const rows = Math.min(region.count[1], Math.max(1, Math.floor(PART_VALUES / row)));

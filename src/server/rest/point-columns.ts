@@ -77,9 +77,9 @@ async function derivedAt(
   const scheme = derivatives === "spectral" ? "spectral" : order || 4;
   const plan = derivedFor(keys, dataset, namesFor(dataset), filter ?? null, scheme);
   if (plan === null) return [];
-  const accepted = spatialOf(operationOfInput("value:pressure"), dataset);
-  if (!accepted.includes(method as never)) throw refuse("method", `method: expected one of ${accepted.join(", ")}.`);
   const field = Object.keys(dataset.fields)[0] as FieldName;
+  const accepted = spatialOf(operationOfInput("value:pressure").operation, dataset);
+  if (!accepted.includes(method as never)) throw refuse("method", `method: expected one of ${accepted.join(", ")}.`);
   const nodes = {
     field,
     frame: dataset.time.guardBefore,
@@ -94,7 +94,7 @@ async function derivedAt(
   const { atPoints = [], release } = await evaluation.finish();
   life.forget(evaluation);
   release();
-  return Object.entries(plan.inputs).map(([key, components]) => [
+  return Object.entries(plan.inputs).map(([key, components = []]) => [
     key as InputKey,
     (i, c) => (atPoints[components[c] as number] as Float64Array)[i] as number,
   ]);

@@ -11,6 +11,7 @@ import { AskedColumns, formulasOf, framesIn, type Means } from "./statistics.js"
 
 const LETTERS = ["x", "y", "z"] as const;
 const closed = { additionalProperties: false } as const;
+const TERMS = ["longitudinal", "transverse", "mixed", "R_LL", "R_NN", "scalar", "yaglom"] as const;
 
 export const STRUCTURE_FUNCTIONS = Type.Object(
   {
@@ -38,6 +39,26 @@ export const STRUCTURE_FUNCTIONS = Type.Object(
     axes: Type.Optional(
       Type.Array(Type.Union([Type.Literal("x"), Type.Literal("y"), Type.Literal("z")]), { minItems: 1, maxItems: 3 }),
     ),
+    terms: Type.Optional(
+      Type.Array(Type.Union(TERMS.map((term) => Type.Literal(term))), {
+        minItems: 1,
+        description: "What each separation has beside its pairs; all by default.",
+      }),
+    ),
+    form: Type.Optional(
+      Type.Union([Type.Literal("rows"), Type.Literal("columns")], {
+        default: "rows",
+        description:
+          "A list of separations, or a list of each member by axis, and one number for one that is the same.",
+      }),
+    ),
+    digits: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 17,
+        description: "Significant digits of means; enough for float64 by default.",
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -64,7 +85,41 @@ export async function structureFunctions(
       ...(await along({ asked, separations: separations as never, orders, axis, columns, places }, dataset, means)),
     );
   }
-  return { frames: framesIn(places), formulas: formulasOf([text], places.base.names), separations: answers };
+  const rows = answers.map((one) => askedTerms(asked, one));
+  const about = { frames: framesIn(places), formulas: formulasOf([text], places.base.names) };
+  if (asked.form !== "columns") return { ...about, separations: rows };
+  const byAxis = axes.map((letter) => [letter, columnsIn(rows.filter(({ axis }) => axis === letter))] as const);
+  return { ...about, axes: Object.fromEntries(byAxis) };
+}
+
+/** Leaves out the terms that were not asked, and digits beyond those asked. @throws RequestError if there are none */
+function askedTerms({ terms, digits }: StructureFunctions, answer: GroupAnswer): GroupAnswer {
+  const known: readonly string[] = TERMS.filter((term) => Object.hasOwn(answer, term));
+  const wrong = terms?.find((term) => !known.includes(term));
+  if (wrong !== undefined) throw refuse("terms", `terms: ${wrong} is not of this quantity; ${known.join(", ")} are.`);
+  const short = (value: unknown): unknown => {
+    if (typeof value === "number") return digits === undefined ? value : Number(value.toPrecision(digits));
+    return Object.fromEntries(Object.entries(value as object).map(([order, mean]) => [order, short(mean)]));
+  };
+  const kept = Object.entries(answer).filter(
+    ([name]) => !known.includes(name) || (terms ?? known).includes(name as never),
+  );
+  return Object.fromEntries(kept.map(([name, value]) => [name, known.includes(name) ? short(value) : value]));
+}
+
+/** The members of rows as lists, or as one value if all rows have the same. */
+function columnsIn(rows: readonly GroupAnswer[]): GroupAnswer {
+  const [first = {}] = rows;
+  const column = ([name, value]: readonly [string, unknown]): readonly [string, unknown] => {
+    const list = rows.map((row) => row[name]);
+    if (typeof value === "object" && value !== null) return [name, columnsIn(list as readonly GroupAnswer[])];
+    return [name, name !== "nodes" && name !== "length" && list.every((one) => one === value) ? value : list];
+  };
+  return Object.fromEntries(
+    Object.entries(first)
+      .filter(([name]) => name !== "axis")
+      .map(column),
+  );
 }
 
 /** What is computed along one axis. */

@@ -54,7 +54,7 @@ function execution(
   const checked = {
     query: { operation: name, threshold: 0, ...more },
     operation: operationOf(name),
-    dataset: {} as Dataset,
+    dataset: { fields: {} } as Dataset,
   };
   return new RegionExecution(setting, checked as unknown as CheckedQuery, region, {
     deadlineMs: 10_000,

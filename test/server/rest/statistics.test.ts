@@ -175,6 +175,27 @@ describe("structure functions of isotropic32 at 0.6", () => {
     expect(answer.separations[0]?.pairs).toBe(32768);
   });
 
+  it("answer what was asked in less than two kilobytes: second and third orders at 15 separations along 3 axes", async () => {
+    const nodes = Array.from({ length: 15 }, (_, i) => i + 1);
+    const asked = { time: 0.6, orders: [2, 3], separations: { nodes }, terms: ["longitudinal"] };
+    const text = await (await post("structure-functions", { ...asked, form: "columns", digits: 9 })).text();
+    expect(text.length).toBeLessThan(2000);
+    const { axes } = JSON.parse(text) as {
+      readonly axes: Record<string, { nodes: number[]; pairs: number; longitudinal: Record<number, number[]> }>;
+    };
+    const { separations } = (await (await post("structure-functions", asked)).json()) as Separations;
+    expect(Object.keys(separations[0] ?? {})).toEqual(["axis", "nodes", "length", "pairs", "missing", "longitudinal"]);
+    for (const [a, axis] of ["x", "y", "z"].entries()) {
+      expect(axes[axis]).toMatchObject({ nodes, pairs: 32768 });
+      for (const order of [2, 3] as const) {
+        const rows = separations.slice(15 * a, 15 * (a + 1)).map(({ longitudinal }) => longitudinal[order] as number);
+        expect(axes[axis]?.longitudinal[order]).toEqual(rows.map((value) => Number(value.toPrecision(9))));
+      }
+    }
+    const wrong = await post("structure-functions", { ...asked, terms: ["scalar"] });
+    expect(await wrong.json()).toMatchObject({ member: "terms" });
+  });
+
   it("refuse separations beyond the region", async () => {
     const response = await post("structure-functions", { time: 0.6, separations: { nodes: [32] } });
     expect(await response.json()).toMatchObject({ detail: "separations.nodes: the region has 32 nodes along x." });
