@@ -1,5 +1,5 @@
 /** Points of jobs, uploaded in parts or generated, and what a token may have. */
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
@@ -229,4 +229,21 @@ describe("a token", () => {
     const inputs = readdirSync(join(folder, "jobs/inputs")).filter((name) => name.endsWith(".json"));
     expect(inputs.length).toBeLessThan(3);
   });
+});
+
+it("says that the disk is full, keeps what has come, and goes on once there is room", async () => {
+  const url = await serve();
+  const { id } = await addInput(url, { upload: { form: "octets", bytes: 24 } });
+  const file = join(folder, "jobs", "inputs", `${id}.data`);
+  rmSync(file);
+  symlinkSync("/dev/full", file);
+  const part = { "content-range": "bytes 0-23/24" };
+  expect(await put(url, id, new Uint8Array(24), part)).toMatchObject({
+    status: 503,
+    code: "Busy",
+    detail: "The service has no room left on its disk.",
+  });
+  rmSync(file);
+  writeFileSync(file, "");
+  expect(await put(url, id, new Uint8Array(24), part)).toMatchObject({ status: 200, complete: true, points: 2 });
 });

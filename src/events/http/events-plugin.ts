@@ -77,7 +77,10 @@ async function mount(
     scheme: { name: "apiKey", definition: { type: "apiKey", in: "header", name: "X-API-Key" } },
   });
   for (const schema of SCHEMAS) scope.addSchema(schema);
-  const thread = db === undefined ? null : new RenderThread({ db, settings: config, prefix: scope.prefix });
+  const thread =
+    db === undefined
+      ? null
+      : new RenderThread({ db, settings: config, prefix: scope.prefix }, (line) => scope.log.warn(line));
   scope.addHook("onClose", async () => thread?.close());
   addRoutes(scope, openResources(store, clock, config, scope.prefix, thread), docs);
   refuseOthers(scope, page, (path) => methodsOf(path.replace(/\/$/, "")).includes("GET"));

@@ -45,6 +45,9 @@ const WAITING = 64;
 /** Time after which an idle thread ends. */
 const IDLE_MS = 60_000;
 
+/** The messages of the pool for a thread that has ended in a task. */
+const ENDED = /^(worker exited|Worker terminated|The worker has been terminated)|memory limit/i;
+
 const ENTRY = builtFile(new URL("../worker.js", import.meta.url));
 
 /** Renders one representation at a time; the thread starts with the first. */
@@ -52,7 +55,11 @@ export class RenderThread {
   readonly #pool: Piscina;
   readonly #asked = new Map<string, { readonly interval: Interval; readonly made: Promise<Representation> }>();
 
-  constructor(setup: RenderSetup) {
+  readonly #warn: (line: string) => void;
+
+  /** @param warn told when the thread has ended with a page, which another thread then makes */
+  constructor(setup: RenderSetup, warn: (line: string) => void = () => undefined) {
+    this.#warn = warn;
     this.#pool = new Piscina({
       filename: ENTRY,
       name: "render",
@@ -85,7 +92,11 @@ export class RenderThread {
     if (this.#pool.queueSize >= WAITING) {
       throw new EventsError(503, "unavailable", "Too many pages are being made.", [], { "retry-after": "1" });
     }
-    const outcome: RenderOutcome = await this.#pool.run(task);
+    const outcome: RenderOutcome = await this.#pool.run(task).catch((error: Error) => {
+      if (!ENDED.test(error.message)) throw error;
+      this.#warn(`the thread that makes pages of events has ended (${error.message}); another makes the page again`);
+      return this.#pool.run(task);
+    });
     if ("unavailable" in outcome) throw storeUnavailable(5, outcome.unavailable);
     if ("refusal" in outcome) {
       const { status, code, message, details } = outcome.refusal;

@@ -3,7 +3,8 @@
  * status.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { CancelledError, type ErrorCode, FieldprobeError } from "../../errors.js";
+import { BusyError, CancelledError, type ErrorCode, FieldprobeError } from "../../errors.js";
+import { describeError } from "../../system-error.js";
 import { NotAcceptableError } from "../http/negotiate.js";
 import { type ProblemDetails, problemDetails } from "../http/problem.js";
 import { sendText } from "../http/send-answer.js";
@@ -27,6 +28,9 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   DataError: 500,
   Internal: 500,
 };
+
+/** Seconds after which a caller may try again whether the disk has room. */
+const RETRY_FULL_S = 60;
 
 /** A problem of this interface. */
 export interface Problem extends ProblemDetails {
@@ -127,6 +131,11 @@ export function describeProblem(error: unknown, requestId: string): ProblemAnswe
   };
 }
 
+/** Whether the system had no room for what was to be written. */
+function isFullDisk(error: unknown): boolean {
+  return error instanceof Error && "code" in error && ["ENOSPC", "EDQUOT"].includes(String(error.code));
+}
+
 /** The form in which an interface reports errors to its callers. */
 export interface ProblemForm {
   /** Name of the interface, for log and counters. */
@@ -145,7 +154,10 @@ export function problemHandler({ name, contentType, body }: ProblemForm) {
       reply.raw.destroy();
       return reply;
     }
-    const { problem, headers } = describeProblem(error, id);
+    const full = isFullDisk(error);
+    if (full) log.error({ reqId: id, reason: describeError(error) }, "a request found no room on the disk");
+    const known = full ? new BusyError("The service has no room left on its disk.", RETRY_FULL_S) : error;
+    const { problem, headers } = describeProblem(known, id);
     facts.interface = name;
     facts.outcome = problem.code;
     if (problem.code === "Internal" || problem.code === "DataError")
