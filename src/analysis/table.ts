@@ -169,6 +169,8 @@ export function analysisTable(answer: AnswerMembers): AnalysisTable {
     const y = table.columns.filter((column) => /^(longitudinal|scalar)\./.test(column));
     return { ...table, plot: { x: "length", y, by: "axis", log: true } };
   }
+  if (answer.axes !== undefined && answer.shape === undefined)
+    throw new RequestError("Unsupported", 'A table has rows: leave "form" out, or take JSON.');
   const { times, axes, shape } = answer as Readonly<Record<string, readonly unknown[] | undefined>>;
   if (times !== undefined) return dispersionTable(times, answer);
   if (axes !== undefined && shape !== undefined) return flowMapTable(axes as readonly SeedAxis[], answer);

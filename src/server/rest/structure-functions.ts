@@ -49,14 +49,14 @@ export const STRUCTURE_FUNCTIONS = Type.Object(
       Type.Union([Type.Literal("rows"), Type.Literal("columns")], {
         default: "rows",
         description:
-          "A list of separations, or a list of each member by axis, and one number for one that is the same.",
+          "A list of separations, or lists by member and axis; what all separations or axes share is given once.",
       }),
     ),
     digits: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 17,
-        description: "Significant digits of means; enough for float64 by default.",
+        description: "Significant digits of means and lengths; all by default.",
       }),
     ),
   },
@@ -88,8 +88,13 @@ export async function structureFunctions(
   const rows = answers.map((one) => askedTerms(asked, one));
   const about = { frames: framesIn(places), formulas: formulasOf([text], places.base.names) };
   if (asked.form !== "columns") return { ...about, separations: rows };
-  const byAxis = axes.map((letter) => [letter, columnsIn(rows.filter(({ axis }) => axis === letter))] as const);
-  return { ...about, axes: Object.fromEntries(byAxis) };
+  const byAxis = axes.map((letter) => columnsIn(rows.filter(({ axis }) => axis === letter)));
+  const isShared = (name: string, value: unknown): boolean =>
+    byAxis.every((columns) => JSON.stringify(columns[name]) === JSON.stringify(value));
+  const part = (columns: GroupAnswer, shared: boolean): GroupAnswer =>
+    Object.fromEntries(Object.entries(columns).filter(([name, value]) => isShared(name, value) === shared));
+  const own = axes.map((letter, a) => [letter, part(byAxis[a] as GroupAnswer, false)] as const);
+  return { ...about, ...part(byAxis[0] as GroupAnswer, true), axes: Object.fromEntries(own) };
 }
 
 /** Leaves out the terms that were not asked, and digits beyond those asked. @throws RequestError if there are none */
@@ -104,7 +109,10 @@ function askedTerms({ terms, digits }: StructureFunctions, answer: GroupAnswer):
   const kept = Object.entries(answer).filter(
     ([name]) => !known.includes(name) || (terms ?? known).includes(name as never),
   );
-  return Object.fromEntries(kept.map(([name, value]) => [name, known.includes(name) ? short(value) : value]));
+  const isShort = (name: string): boolean => known.includes(name) || name === "length";
+  return Object.fromEntries(
+    kept.map(([name, value]) => [name, isShort(name) && value !== null ? short(value) : value]),
+  );
 }
 
 /** The members of rows as lists, or as one value if all rows have the same. */

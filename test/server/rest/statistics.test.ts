@@ -178,18 +178,18 @@ describe("structure functions of isotropic32 at 0.6", () => {
   it("answer what was asked in less than two kilobytes: second and third orders at 15 separations along 3 axes", async () => {
     const nodes = Array.from({ length: 15 }, (_, i) => i + 1);
     const asked = { time: 0.6, orders: [2, 3], separations: { nodes }, terms: ["longitudinal"] };
-    const text = await (await post("structure-functions", { ...asked, form: "columns", digits: 9 })).text();
+    const text = await (await post("structure-functions", { ...asked, form: "columns", digits: 8 })).text();
     expect(text.length).toBeLessThan(2000);
-    const { axes } = JSON.parse(text) as {
-      readonly axes: Record<string, { nodes: number[]; pairs: number; longitudinal: Record<number, number[]> }>;
+    const { axes, ...shared } = JSON.parse(text) as {
+      readonly axes: Record<string, { longitudinal: Record<number, number[]> }>;
     };
+    expect(shared).toMatchObject({ nodes, pairs: 32768, missing: 0 });
     const { separations } = (await (await post("structure-functions", asked)).json()) as Separations;
     expect(Object.keys(separations[0] ?? {})).toEqual(["axis", "nodes", "length", "pairs", "missing", "longitudinal"]);
     for (const [a, axis] of ["x", "y", "z"].entries()) {
-      expect(axes[axis]).toMatchObject({ nodes, pairs: 32768 });
       for (const order of [2, 3] as const) {
         const rows = separations.slice(15 * a, 15 * (a + 1)).map(({ longitudinal }) => longitudinal[order] as number);
-        expect(axes[axis]?.longitudinal[order]).toEqual(rows.map((value) => Number(value.toPrecision(9))));
+        expect(axes[axis]?.longitudinal[order]).toEqual(rows.map((value) => Number(value.toPrecision(8))));
       }
     }
     const wrong = await post("structure-functions", { ...asked, terms: ["scalar"] });
