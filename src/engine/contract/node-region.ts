@@ -8,8 +8,16 @@ import { excerpt, RequestError } from "../../errors.js";
 import { frameWeights } from "../../kernels/time.js";
 import type { Axes, Triple } from "../../kernels/types.js";
 import type { FieldName, Operation } from "../../operations.js";
-import { componentsOf, type Dataset, fieldNames, fieldOf } from "../../storage/file/dataset.js";
+import {
+  axesOfField,
+  componentsOf,
+  type Dataset,
+  fieldNames,
+  fieldOf,
+  isStaggered,
+} from "../../storage/file/dataset.js";
 import { fieldNamed, isFieldName } from "./fields-asked.js";
+import { requireNodes, requireNodesOf } from "./own-nodes.js";
 import type { FrameBox, Query, RegionBox } from "./query.js";
 
 /** The quantity that a search compares with its threshold at each node: a built-in one, or an expression. */
@@ -68,10 +76,10 @@ function along(query: Query, name: (axis: "x" | "y" | "z") => keyof Query): Trip
   return [x, y, z];
 }
 
-/** Refuses what does not lie in the grid. */
-function checkInside(dataset: Dataset, first: Triple, last: Triple): void {
+/** Refuses what does not lie in the grid, or among the nodes of a field. */
+function checkInside(dataset: Dataset, first: Triple, last: Triple, axes: Axes = dataset.axes): void {
   for (let a = 0; a < 3; a++) {
-    const { nodes } = dataset.axes[a as 0 | 1 | 2];
+    const { nodes } = axes[a as 0 | 1 | 2];
     if (first[a] >= 0 && last[a] < nodes) continue;
     const name = AXES[a];
     const text = `The nodes ${first[a] + 1} to ${last[a] + 1} along ${name} are not all among the ${nodes} of "${dataset.name}".`;
@@ -159,6 +167,7 @@ function expressionRegion(
   dataset: Dataset,
 ): Pick<NodeRegion, "field" | "criterion"> {
   const { inputs } = compileScalar(text, namesFor(dataset), "field");
+  requireNodesOf(dataset, [text], namesFor(dataset), "A search by an expression");
   const differs = inputs.some((key) => key.includes(":") && !key.startsWith("value:"));
   if (differs === (method === "None")) {
     const takes = differs ? spatial.slice(1).join(", ") : "None";
@@ -195,6 +204,7 @@ export function searchRegion(query: Query, operation: Operation, dataset: Datase
     const takes = criterion === "norm" ? "None" : operation.spatial.slice(1).join(", ");
     throw invalid("spatialInterpolation", `Invalid interpolation option specified! For ${text} it is ${takes}.`);
   }
+  requireNodes(dataset, [field], "A search");
   return { ...box, field, criterion };
 }
 
@@ -203,6 +213,10 @@ export function cutoutRegion(query: Query, operation: Operation, dataset: Datase
   if (query.nodes !== undefined) return nodesRegion(query.nodes, dataset);
   const raw = operation.fields.length > 0;
   const region = raw ? rawRegion(query, operation, dataset) : strided(query, dataset);
+  if (isStaggered(dataset, region.field)) {
+    const last = region.first.map((node, a) => node + (region.count[a] - 1) * region.stride[a]);
+    checkInside(dataset, region.first, last as unknown as Triple, axesOfField(dataset, region.field));
+  }
   const values = componentsOf(dataset, region.field) * region.count.reduce((product, count) => product * count, 1);
   if (values > MOST_VALUES) {
     const text =
@@ -215,6 +229,7 @@ export function cutoutRegion(query: Query, operation: Operation, dataset: Datase
 /** Checks a box of nodes, which may continue for a period over the seam of an axis. */
 function nodesRegion(nodes: FrameBox, dataset: Dataset): NodeRegion {
   const { field, frame, first, count, stride } = nodes;
+  const axes = axesOfField(dataset, field);
   const closed = field === "force" && dataset.forcing.kind !== "none";
   if (fieldOf(dataset, field) === undefined && !closed) {
     throw new RequestError("Unsupported", `"${dataset.name}" has no ${field}.`, { member: "field" });
@@ -222,7 +237,7 @@ function nodesRegion(nodes: FrameBox, dataset: Dataset): NodeRegion {
   if (!(frame >= 0 && frame < dataset.time.count)) {
     throw new RequestError("OutOfRange", `"${dataset.name}" has no frame ${frame}.`, { member: "T" });
   }
-  dataset.axes.forEach((axis, a) => {
+  axes.forEach((axis, a) => {
     const last = first[a] + (count[a] - 1) * stride[a];
     const fits = first[a] >= 0 && count[a] >= 1 && stride[a] >= 1 && last < (axis.periodic ? 2 : 1) * axis.nodes;
     if (fits) return;
@@ -258,6 +273,7 @@ function strided(query: Query, dataset: Dataset): NodeRegion {
   const width = Math.max(1, asked % 2 === 0 ? asked + (asked > 0 ? 1 : 0) : asked);
   checkWidth(dataset.axes, first, last, width);
   const field = fieldNamed(query.field, dataset);
+  if (width > 1) requireNodes(dataset, [field], "A filtered cutout");
   return { field, frame, first, count: [taken(0), taken(1), taken(2)], stride, width, criterion: "norm" };
 }
 

@@ -18,6 +18,7 @@ import type { Dataset, FieldName, TimeAxis } from "../../storage/file/dataset.js
 import { checkAvailable } from "../contract/check-available.js";
 import { fieldText, filterFields, rowFor } from "../contract/fields-asked.js";
 import { cutoutRegion, type NodeRegion, searchRegion } from "../contract/node-region.js";
+import { requireNodes, requireNodesOf } from "../contract/own-nodes.js";
 import { countRecords } from "../contract/particle-records.js";
 import type { Evaluation, Query } from "../contract/query.js";
 
@@ -86,6 +87,7 @@ export function checkQuery(
   const asksField = row.fields.length === 0 && (family === "box" || family === "points");
   const fields = asksField ? filterFields(row, query.field, dataset) : row.fields;
   const operation = rowFor(row, fields, dataset);
+  checkNodes(query, row, fields, dataset);
   const region = REGIONS[family]?.(query, operation, dataset) ?? null;
   const layered = family === "filter" ? itemsPerPoint(query.nlayers as number) : 1;
   return {
@@ -100,6 +102,22 @@ export function checkQuery(
     samples: SAMPLES[family]?.(query, dataset) ?? 1,
     itemsPerPoint: countRecords(query, steps) ?? layered,
   };
+}
+
+/** Kernels of filters that multiply values of several components. */
+const PRODUCTS: readonly string[] = ["covariance", "boxStress"];
+
+/** Refuses what needs values at the nodes of a dataset if fields have nodes of their own. */
+function checkNodes(
+  { reduction, spectrum }: Query,
+  row: Operation,
+  fields: readonly FieldName[],
+  dataset: Dataset,
+): void {
+  if (PRODUCTS.includes(row.kernel)) requireNodes(dataset, fields, `${row.name}, which multiplies components,`);
+  if (row.family === "filter") requireNodes(dataset, fields, row.name);
+  const plan = reduction?.plan ?? spectrum?.plan;
+  if (plan !== undefined) requireNodesOf(dataset, plan.columns, plan.names, "An analysis of nodes");
 }
 
 /** A tracking query that says nothing of open faces does what its dataset says. */

@@ -10,7 +10,7 @@ import {
 import { frameWeights } from "../../kernels/time.js";
 import type { Axes, Triple } from "../../kernels/types.js";
 import { RECORDS } from "../../operations.js";
-import { componentsOf } from "../../storage/file/dataset.js";
+import { axesOfField, componentsOf, type FieldName, partsOfField } from "../../storage/file/dataset.js";
 import type { Progress } from "../contract/task.js";
 import type { BatchContext } from "./batch-context.js";
 
@@ -37,9 +37,9 @@ function groupByTile(axes: Axes, edges: Triple, positions: Float64Array, count: 
 }
 
 /** The filter of a batch; @throws RequestError when the cubes of a point leave the domain. */
-function boxFilter({ task, operation, open, sampler }: BatchContext): NodeFilter {
-  const { query, fields, count, first } = task;
-  const { axes } = open.dataset;
+function boxFilter({ task, operation, open, sampler }: BatchContext, fields: readonly FieldName[]): NodeFilter {
+  const { query, count, first } = task;
+  const axes = axesOfField(open.dataset, fields[0] as FieldName);
   const { filterwidth = 0, spacing = 0 } = query;
   const step = axes[0].spacing;
   const filter = createNodeFilter(
@@ -59,10 +59,24 @@ function boxFilter({ task, operation, open, sampler }: BatchContext): NodeFilter
 
 /** Evaluates means over cubes of nodes around the nearest node, at the nearest frame, and what is computed of them. */
 export function evaluateBoxes(context: BatchContext): Progress | null {
+  const { task, open } = context;
+  const [field = ""] = task.fields;
+  const parts = partsOfField(open.dataset, field);
+  if (parts.length === 1) return evaluateFields(context, task.fields, 0);
+  // Components on nodes of their own are filtered one by one, without time slices.
+  const { progress: _, ...whole } = task;
+  const unsliced = { ...context, task: whole, pause: () => false };
+  for (const [c, part] of parts.entries()) evaluateFields(unsliced, [part], c);
+  return null;
+}
+
+/** Filters fields; the values begin at a component of the records. */
+function evaluateFields(context: BatchContext, fields: readonly FieldName[], component: number): Progress | null {
   const { task, operation, open, sampler, stop, pause } = context;
-  const { query, fields, count, out } = task;
-  const { axes, time } = open.dataset;
-  const filter = boxFilter(context);
+  const { query, count, out } = task;
+  const { time } = open.dataset;
+  const axes = axesOfField(open.dataset, fields[0] as FieldName);
+  const filter = boxFilter(context, fields);
   const { components } = filter;
   const readers = fields.map((field) => sampler.reader(open.source(field)));
   const [frame = 0] = frameWeights(time, query.time as number, "None").frames;
@@ -88,7 +102,8 @@ export function evaluateBoxes(context: BatchContext): Progress | null {
     filter.evaluate(readers, frame, positions, 0, size, values, poll);
     for (let i = 0; i < size; i++) {
       const to = width * indices[from + i];
-      for (let c = 0; c < width; c++) out[to + c] = c < components ? values[components * i + c] : 0;
+      const first = component * components;
+      for (let c = first; c < width; c++) out[to + c] = c - first < components ? values[components * i + c - first] : 0;
     }
     from = end;
   }

@@ -16,7 +16,7 @@ import {
 } from "../../kernels/threshold.js";
 import { frameTime } from "../../kernels/time.js";
 import type { BrickReader } from "../../kernels/types.js";
-import { componentsOf } from "../../storage/file/dataset.js";
+import { axesOfField, componentsOf } from "../../storage/file/dataset.js";
 import type { CutoutMessage, SearchMessage } from "../contract/dataset-copy.js";
 import type { NodeRegion } from "../contract/node-region.js";
 import type { QuantityQuery } from "../contract/query.js";
@@ -160,7 +160,7 @@ export function cutNodes(
 function nodeFiller(open: OpenDataset, sampler: Sampler, region: NodeRegion): PlaneFiller {
   const { first, count, stride, frame, field } = region;
   const reader = sampler.reader(open.source(field));
-  const { axes } = open.dataset;
+  const axes = axesOfField(open.dataset, field);
   const span = (count[0] - 1) * stride[0] + 1;
   const rows = stride[1] === 1 ? count[1] : 1;
   const scratch = stride[0] === 1 ? null : new Float32Array(span * rows * reader.components);

@@ -2,10 +2,13 @@
 
 import {
   type Axis,
+  axesOfField,
   claimText,
   type Dataset,
   type FieldName,
   fieldNames,
+  isStaggered,
+  partsOfField,
   type TimeAxis,
   type Walls,
 } from "../../engine/contract/dataset.js";
@@ -72,10 +75,33 @@ function describeOperation(operation: Operation, dataset: Dataset) {
   };
 }
 
-function describeField(name: FieldName, { fields, units }: Dataset) {
+function describeField(name: FieldName, dataset: Dataset) {
+  const { fields, units } = dataset;
   const { components = 1, title } = fields[name] ?? {};
   const unit = units[name];
-  return { name, components, ...(unit === undefined ? {} : { unit }), ...(title === undefined ? {} : { title }) };
+  const nodes = isStaggered(dataset, name) ? { nodes: nodesOfField(dataset, name) } : {};
+  return {
+    ...{ name, components, ...nodes },
+    ...{ ...(unit === undefined ? {} : { unit }), ...(title === undefined ? {} : { title }) },
+  };
+}
+
+/** The nodes of a field, or of each component, along x, y and z, if they are not those of the dataset. */
+export function nodesOfField(dataset: Dataset, name: FieldName) {
+  return partsOfField(dataset, name).map((part) => ({
+    of: part,
+    axes: axesOfField(dataset, part).map((axis, a) => {
+      const { nodes, spacing, coordinates } = axis;
+      const first = coordinates?.[0] ?? axis.origin;
+      return {
+        name: "xyz"[a],
+        nodes,
+        first,
+        spacing,
+        ...(coordinates === null ? {} : { coordinates: [...coordinates] }),
+      };
+    }),
+  }));
 }
 
 /** Accepted guesses about the data, each as a text. */

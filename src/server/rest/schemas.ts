@@ -112,6 +112,11 @@ export const DESCRIPTION = Type.Object({
       components: Type.Integer(),
       unit: Type.Optional(Type.String()),
       title: Type.Optional(Type.String()),
+      nodes: Type.Optional(
+        Type.Array(Type.Object({ of: Type.String(), axes: Type.Array(Type.Any()) }), {
+          description: "Where the field, or each component, has its nodes, if not those of the axes.",
+        }),
+      ),
     }),
   ),
   units: Type.Record(Type.String(), Type.String()),

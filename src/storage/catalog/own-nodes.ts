@@ -83,7 +83,7 @@ export function inOneDomain(
     });
   const source = (name: string, one: FieldSource): FieldSource => ({
     ...one,
-    ...(one.axes === undefined ? {} : { axes: widened(one.axes, name) }),
+    ...(one.axes === undefined || one.own !== undefined ? {} : { axes: widened(one.axes, name) }),
     ...(one.own === undefined ? {} : { own: triple(one.own, (part) => source(name, part)) }),
   });
   return {

@@ -211,16 +211,22 @@ function checkField(check: FieldCheck): FieldSource | null {
     parts: [entry.part],
     ...(entry.axes === check.axes ? {} : { axes: triple(entry.axes, ({ axis }) => axis) }),
   });
-  const whole = source(first, components);
   const isSplit = found.length === 3 && found.some(({ axes }) => axes !== check.axes);
+  // Boxes of all components together have nodes by their numbers: those that each component has.
+  const least = triple(AXIS_NAMES, (_, a) => found.map(({ axes }) => axes[a] as ReadAxis).reduce(fewer));
+  const whole = source(isSplit ? { ...first, axes: least } : first, components);
   const own = isSplit ? { own: triple(found, (entry) => source(entry, 1)) } : {};
   const title = field.long_name;
-  const { axes: _, ...common } = whole;
   return {
-    ...(isSplit ? common : whole),
+    ...whole,
     ...{ ...(title === undefined ? {} : { title }), parts: found.map(({ part }) => part) },
     ...own,
   };
+}
+
+/** The axis of fewer nodes. */
+function fewer(one: ReadAxis, other: ReadAxis): ReadAxis {
+  return other.axis.nodes < one.axis.nodes ? other : one;
 }
 
 /** Checks the dataset of a place, of a series that of the first frame. */

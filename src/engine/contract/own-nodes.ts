@@ -1,0 +1,21 @@
+/** Refuses fields with nodes of their own where values at the nodes of a dataset are needed. */
+import { compileExpression } from "../../analysis/expression.js";
+import type { Names } from "../../analysis/names.js";
+import { RequestError } from "../../errors.js";
+import { type Dataset, type FieldName, isStaggered } from "../../storage/file/dataset.js";
+
+/** @throws RequestError (Unsupported) that names the first of some fields with nodes of its own */
+export function requireNodes(dataset: Dataset, fields: readonly FieldName[], what: string): void {
+  const field = fields.find((name) => isStaggered(dataset, name));
+  if (field === undefined) return;
+  const text = `${what} needs values at the nodes of "${dataset.name}", and ${field} has nodes of its own: ask at points.`;
+  throw new RequestError("Unsupported", text, { member: "field" });
+}
+
+/** As `requireNodes`, for the fields of expressions. */
+export function requireNodesOf(dataset: Dataset, texts: readonly string[], names: Names, what: string): void {
+  if (!Object.keys(dataset.fields).some((name) => isStaggered(dataset, name))) return;
+  const keys = texts.flatMap((text) => compileExpression(text, names, "of").inputs);
+  const fields = keys.flatMap((key) => key.split(":")[1] ?? []);
+  requireNodes(dataset, fields, what);
+}

@@ -1,0 +1,260 @@
+/**
+ * Fields whose components have nodes of their own, as those of a C-grid, with w at the faces of the cells, and scalars at
+ * other places: orders of interpolation and of derivatives, the wall, particles, cutouts, and what is refused.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { File } from "h5wasm/node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../src/main.js";
+import { writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
+import { generator } from "../support/run-query.js";
+import { scratchFolder } from "../support/scratch.js";
+import { serveTestData } from "../support/service.js";
+
+type Place = Readonly<Record<"x" | "y" | "z", number>>;
+const L = 2 * Math.PI;
+const DEPTH = 2;
+/** Components whose third one vanishes at z = 0 and z = DEPTH, and a scalar. */
+const FIELDS = [
+  ({ x, y, z }: Place) => Math.sin(2 * x) * Math.cos(y) * Math.cos(1.3 * z),
+  ({ x, y, z }: Place) => Math.cos(x + 0.4) * Math.sin(2 * y) * Math.sin(1.1 * z + 0.3),
+  ({ x, y, z }: Place) => Math.sin((Math.PI * z) / DEPTH) * Math.cos(x) * Math.sin(y + 0.2),
+  ({ x, y, z }: Place) => Math.cos(2 * x + 0.1) * Math.sin(y) + Math.cos(1.7 * z),
+] as const;
+
+const WAYS = {
+  /** A C-grid in a periodic box: each component at its faces. */
+  cgrid: { periodic: true, at: [{ x: -0.5 }, { y: -0.5 }, { z: -0.5 }, {}] },
+  /** Levels between walls: w at the faces, with one node more, everything else at the centres. */
+  levels: { periodic: false, at: [{}, {}, { z: { offset: -0.5, nodes: 1 } }, {}] },
+  /** Each field at other places of the cell, by coordinates. */
+  offsets: { periodic: false, at: [{ x: 0.25 }, { x: 0.5, y: 0.5 }, { z: "faces" }, { x: 0.5, y: 0.25, z: "faces" }] },
+} as const;
+type Way = keyof typeof WAYS;
+type At = Readonly<Partial<Record<"x" | "y" | "z", number | { offset: number; nodes: number } | "faces">>>;
+const SIZES = [20, 40] as const;
+const period = (way: Way) => (WAYS[way].periodic ? L : DEPTH);
+/** In the periodic box the fields repeat along z too. */
+const valueIn = (way: Way, c: number) => (place: Place) =>
+  FIELDS[c as 0](WAYS[way].periodic ? { ...place, z: Math.sin(place.z) } : place);
+
+let service: RunningService;
+
+function nodesAlong(way: Way, n: number, axis: "x" | "y" | "z", at: At) {
+  const isEnded = axis === "z" && !WAYS[way].periodic;
+  const step = (axis === "z" ? period(way) : L) / n;
+  const own = at[axis] ?? 0;
+  const offset = typeof own === "number" ? own : -0.5;
+  const nodes = typeof own === "number" ? n : n + 1;
+  return { nodes, first: (isEnded ? 0.5 : 0) * step + offset * step, step };
+}
+
+function writeWay(folder: string, way: Way, n: number): Promise<string> {
+  const { periodic, at } = WAYS[way];
+  const name = `${way}${n}`;
+  const home = join(folder, name);
+  mkdirSync(home);
+  const dimensions = ["t", "z", "y", "x"] as const;
+  const write = (file: File): void => {
+    for (const [c, one] of at.entries()) {
+      const [x, y, z] = [nodesAlong(way, n, "x", one), nodesAlong(way, n, "y", one), nodesAlong(way, n, "z", one)];
+      const along = ({ first, step }: typeof x, i: number) => first + i * step;
+      writeField(file, `/f${c}`, {
+        ...{ dimensions, lengths: { x: x.nodes, y: y.nodes, z: z.nodes, t: 2 }, type: "<d" },
+        value: (i) => valueIn(way, c)({ x: along(x, i.x), y: along(y, i.y), z: along(z, i.z) }),
+      });
+    }
+    const { nodes, first, step } = nodesAlong(way, n, "z", { z: "faces" });
+    const faces = Float64Array.from({ length: nodes }, (_, i) => first + i * step);
+    file.create_dataset({ name: "zw", data: faces, shape: [nodes] });
+  };
+  const described = (one: At) =>
+    Object.fromEntries(
+      Object.entries(one).map(([axis, own]) => {
+        if (own === "faces") return [axis, { file: "f.h5", path: "/zw" }];
+        return [axis, typeof own === "number" ? own : { ...own, nodes: n + 1 }];
+      }),
+    );
+  const place = (c: number) => ({ file: "f.h5", path: `/f${c}`, at: described(at[c] as At) });
+  const uniform = { nodes: n, origin: 0, spacing: L / n, periodic: true };
+  const depth = nodesAlong(way, n, "z", {});
+  writeDescriptor(home, {
+    ...{ schemaVersion: 1, name, time: { values: [0, 1] } },
+    axes: {
+      ...{ x: uniform, y: uniform },
+      z: periodic ? uniform : { nodes: n, origin: depth.first, spacing: depth.step, faces: "wall" },
+    },
+    fields: {
+      velocity: { components: [place(0), place(1), place(2)], dimensions: ["t", "z", "y", "x"] },
+      theta: { ...place(3), dimensions: ["t", "z", "y", "x"] },
+    },
+  });
+  return writeHdf5(join(home, "f.h5"), write);
+}
+
+beforeAll(async () => {
+  const folder = scratchFolder();
+  for (const way of Object.keys(WAYS) as Way[]) for (const n of SIZES) await writeWay(folder, way, n);
+  service = await serveTestData([folder]);
+});
+afterAll(() => service.close());
+
+async function ask(dataset: string, operation: string, members: object): Promise<number[][]> {
+  const response = await fetch(`${service.url}/api/datasets/${dataset}/${operation}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ time: 0, temporalInterpolation: "None", ...members }),
+  });
+  const body = (await response.json()) as { values: number[][]; detail: string };
+  if (body.values === undefined) throw new Error(body.detail);
+  return body.values;
+}
+
+const random = generator(7);
+/** Points anywhere in the domain, also between a wall and the first node of a component. */
+const pointsOf = (way: Way): number[][] =>
+  Array.from({ length: 300 }, () => [L * random(), L * random(), period(way) * random()].map((x) => Math.fround(x)));
+
+const at = ([x = 0, y = 0, z = 0]: readonly number[]): Place => ({ x, y, z });
+/** Derivatives of the exact fields by central differences, whose error is below 1e-9. */
+function slope(value: (place: Place) => number, place: Place, axis: "x" | "y" | "z"): number {
+  const h = 1e-3;
+  const along = (k: number) => value({ ...place, [axis]: place[axis] + k * h });
+  return (8 * (along(1) - along(-1)) - (along(2) - along(-2))) / (12 * h);
+}
+
+/** The largest error of each number of a record. */
+function errorsOf(values: readonly number[][], exact: readonly number[][]): number[] {
+  return (exact[0] ?? []).map((_, c) =>
+    Math.max(...values.map((row, i) => Math.abs((row[c] ?? NaN) - (exact[i]?.[c] ?? NaN)))),
+  );
+}
+
+describe.each(Object.keys(WAYS) as Way[])("%s", (way) => {
+  const points = pointsOf(way);
+
+  it.each([
+    ["Lag4", 4],
+    ["Lag6", 6],
+    ["Lag8", 8],
+  ] as const)("interpolates by %s with order %d in every component", async (method, order) => {
+    const [coarse, fine] = await Promise.all(
+      SIZES.map(async (n) => {
+        const velocity = await ask(`${way}${n}`, "GetVelocity", { spatialInterpolation: method, points });
+        const theta = await ask(`${way}${n}`, "GetField", { spatialInterpolation: method, points, field: "theta" });
+        const exact = points.map((point) => [0, 1, 2, 3].map((c) => valueIn(way, c)(at(point))));
+        return errorsOf(
+          velocity.map((row, i) => [...row, ...(theta[i] as number[])]),
+          exact,
+        );
+      }),
+    );
+    // Float32 values carry an error of their own.
+    for (const [c, error] of (fine as number[]).entries())
+      if (error > 2e-6)
+        expect(Math.log2((coarse?.[c] as number) / error), `component ${c}`).toBeGreaterThan(order - 0.6);
+      else expect(error).toBeLessThan(2e-6);
+  });
+
+  it("differentiates with order 4 in every component", async () => {
+    const errors = await Promise.all(
+      SIZES.map(async (n) => {
+        const rows = await ask(`${way}${n}`, "GetVelocityGradient", { spatialInterpolation: "Fd4Lag4", points });
+        const exact = points.map((point) =>
+          [0, 1, 2].flatMap((c) => (["x", "y", "z"] as const).map((axis) => slope(valueIn(way, c), at(point), axis))),
+        );
+        return errorsOf(rows, exact);
+      }),
+    );
+    const [coarse, fine] = errors as [number[], number[]];
+    // At walls the differences are one-sided, of three nodes of an interpolation of four.
+    const least = WAYS[way].periodic ? 3.5 : 2.6;
+    for (const [k, error] of fine.entries())
+      expect(Math.log2((coarse[k] as number) / error), `derivative ${k}`).toBeGreaterThan(least);
+  });
+
+  it("moves particles as the exact velocity does", async () => {
+    const starts = points.slice(0, 20).map(([x, y]) => [x, y, period(way) / 2]);
+    const moved = await ask(`${way}40`, "GetPosition?integrator=rk4", {
+      ...{ time: undefined, temporalInterpolation: undefined, StartTime: 0, dt: 0.1, nt: 5 },
+      ...{ spatialInterpolation: "Lag6", points: starts },
+    });
+    const speed = (place: Place) => [0, 1, 2].map((c) => valueIn(way, c)(place));
+    for (const [i, start] of starts.entries()) {
+      let place: readonly number[] = start.map((x) => Math.fround(x ?? 0));
+      const ahead = (from: readonly number[], k: readonly number[], h: number) =>
+        from.map((x, c) => x + h * (k[c] as number));
+      for (let step = 0; step < 50; step++) {
+        const h = 0.01;
+        const k1 = speed(at(place));
+        const k2 = speed(at(ahead(place, k1, h / 2)));
+        const k3 = speed(at(ahead(place, k2, h / 2)));
+        const k4 = speed(at(ahead(place, k3, h)));
+        place = place.map(
+          (x, c) =>
+            x + (h / 6) * ((k1[c] as number) + 2 * (k2[c] as number) + 2 * (k3[c] as number) + (k4[c] as number)),
+        );
+      }
+      for (const [c, x] of place.entries()) expect(Math.abs((moved[i]?.[c] as number) - x)).toBeLessThan(2e-4);
+    }
+  });
+});
+
+describe("a staggered dataset", () => {
+  it("has w = 0 at both walls, and every other component there too", async () => {
+    const walls = [0, DEPTH].map((z) => [1.1, 2.2, z]);
+    for (const method of ["Lag4", "Lag6", "Lag8", "M2Q8"]) {
+      const values = await ask("levels40", "GetVelocity", { spatialInterpolation: method, points: walls });
+      for (const [i, [u = NaN, , w = NaN]] of values.entries()) {
+        expect(Math.abs(w)).toBeLessThan(1e-7);
+        expect(u).toBeCloseTo(FIELDS[0](at(walls[i] as number[])), 3);
+      }
+    }
+    await expect(
+      ask("levels40", "GetVelocity", { spatialInterpolation: "Lag4", points: [[0, 0, -0.01]] }),
+    ).rejects.toThrow("smaller than the smallest");
+  });
+
+  it("describes the nodes of each component, and answers one by itself", async () => {
+    const { fields } = (await (await fetch(`${service.url}/api/datasets/levels40`)).json()) as never as {
+      fields: { nodes: { of: string; axes: { nodes: number; first: number }[] }[] }[];
+    };
+    const [velocity] = fields;
+    expect(velocity?.nodes.map(({ of }) => of)).toEqual(["velocity.x", "velocity.y", "velocity.z"]);
+    expect(velocity?.nodes[2]?.axes[2]).toMatchObject({ nodes: 41, first: 0 });
+    const points = [[1.1, 2.2, 0.7]];
+    const [[w]] = (await ask("levels40", "GetField", {
+      field: "velocity.z",
+      spatialInterpolation: "Lag8",
+      points,
+    })) as [[number]];
+    expect(w).toBe((await ask("levels40", "GetVelocity", { spatialInterpolation: "Lag8", points }))[0]?.[2]);
+  });
+
+  it("gives cutouts of each component at its own nodes", async () => {
+    const box = "x_start=2&x_end=2&y_start=3&y_end=3&z_start=1&z_end=2";
+    const answer = await fetch(`${service.url}/api/datasets/levels20/cutout?field=u&T=1&${box}`);
+    const floats = [...new Float32Array(await answer.arrayBuffer())];
+    const [x, y] = [L / 20, (2 * L) / 20];
+    const z = (k: number, c: number) => (DEPTH / 20) * (k + (c === 2 ? 0 : 0.5));
+    for (const k of [0, 1])
+      for (const c of [0, 1, 2]) expect(floats[3 * k + c]).toBeCloseTo(FIELDS[c as 0]({ x, y, z: z(k, c) }), 6);
+    expect(JSON.parse(answer.headers.get("fieldprobe-nodes") ?? "null")[2]).toMatchObject({ of: "velocity.z" });
+  });
+
+  it("refuses what needs all components at one node, by name", async () => {
+    const text = await (
+      await fetch(`${service.url}/api/datasets/levels20/statistics`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ time: 0, reduce: [{ moments: "ux" }] }),
+      })
+    ).text();
+    expect(text).toContain("velocity has nodes of its own: ask at points");
+    const filter = { field: "u", filterwidth: 0.5, points: [[1, 1, 1]], temporalInterpolation: undefined };
+    await expect(ask("cgrid20", "GetBoxFilterSGSsymtensor", filter)).rejects.toThrow("velocity has nodes of its own");
+    const [mean] = await ask("cgrid20", "GetBoxFilter", { ...filter, filterwidth: 0 });
+    expect(mean).toHaveLength(3);
+  });
+});
