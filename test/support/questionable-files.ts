@@ -77,7 +77,7 @@ function boxed(more: (file: File) => void) {
 }
 
 /** Components on nodes of their own along their own axis: both kinds of nodes have one number. */
-function staggered(names: readonly [centre: string, own: string], withTables: boolean) {
+export function staggered(names: readonly [centre: string, own: string], withTables: boolean) {
   return (file: File): void => {
     writeComponents(file);
     for (const axis of AXES) {
@@ -177,9 +177,6 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
     }),
     asks: /nothing states whether the 12 nodes are on these ends/,
   },
-  { name: "staggered-xh", write: staggered(["x", "xh"], true), asks: /is on other nodes than/ },
-  { name: "staggered-XG", write: staggered(["XC", "XG"], true), asks: /is on other nodes than/ },
-  { name: "staggered-x_g", write: staggered(["x_c", "x_g"], true), asks: /is on other nodes than/ },
   { name: "repeated-ends", write: repeatedEnds, asks: /the end of the period is stored as well/ },
   {
     name: "periodic-and-wall",

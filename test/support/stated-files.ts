@@ -180,7 +180,8 @@ export function isComplete({ statement: said }: StatedWay): boolean {
     const isOne = said.units.every(([unit]) => unit === said.units[0][0]);
     return isOne || said.units.every(([, speed]) => speed !== null);
   }
-  return said.kind === "none" || said.kind === "harmless";
+  const isPlaced = said.kind === "open" && said.what === "staggered";
+  return said.kind === "none" || said.kind === "harmless" || isPlaced;
 }
 
 /** By component: what the stored numbers are multiplied by, to be in the unit of the first. */

@@ -18,7 +18,7 @@ import type { Dataset, FieldName, TimeAxis } from "../../storage/file/dataset.js
 import { checkAvailable } from "../contract/check-available.js";
 import { fieldText, filterFields, rowFor } from "../contract/fields-asked.js";
 import { cutoutRegion, type NodeRegion, searchRegion } from "../contract/node-region.js";
-import { requireNodes, requireNodesOf } from "../contract/own-nodes.js";
+import { requireNodes, requireNodesOf } from "../contract/require-nodes.js";
 import { countRecords } from "../contract/particle-records.js";
 import type { Evaluation, Query } from "../contract/query.js";
 

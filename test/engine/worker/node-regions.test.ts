@@ -16,7 +16,8 @@ const REGION = { frame: 0, first: [15, 3, 14], count: [6, 5, 7], stride: [3, 2, 
 function cut(region: object, sliced: boolean): { out: Float32Array; slices: number } {
   const out = new Float32Array(3 * 6 * 5 * 7);
   const task = { region: { ...REGION, ...region }, out, cancel: new Int32Array(1) };
-  const open = { dataset: { axes: AXES, forcing: FORCING, fields: {} }, source: () => null };
+  const fields = { velocity: { components: 3 }, pressure: { components: 1 } };
+  const open = { dataset: { axes: AXES, forcing: FORCING, fields }, source: () => null };
   const sampler = { reader: () => readerOf(fieldByNode(AXES, 3, rough, [8, 8, 8])) };
   const run = (progress: object | null) =>
     cutNodes(

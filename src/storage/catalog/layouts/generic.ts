@@ -74,10 +74,13 @@ export const generic: Layout = {
       field: other.field,
       datasets: otherOf(shared, other, isVector(other) ? wholes : singles, other.paths[0] === lead, isVector(other)),
     }));
-    const first = velocity[0] ?? pressure ?? others[0]?.datasets?.[0];
+    const isStaggered = velocity.slice(1).some((other) => !isSameGrid(shared, velocity[0] as OrientedDataset, other));
+    const scalars = [...(pressure === null ? [] : [pressure]), ...others.flatMap(({ datasets }) => datasets ?? [])];
+    const first = isStaggered ? mostlyOf([...velocity, ...scalars]) : (velocity[0] ?? (scalars[0] as OrientedDataset));
     if (fields.steps !== null) requireSameTables(contents, fields, first.path, tables);
     const tablesOf = fixTables(shared, first, findings);
-    for (const other of velocity.slice(1)) requireSameGrid(shared, first, other);
+    const nodesAt = new Map<string, NodesOfField>();
+    for (const other of isStaggered ? velocity : []) nodesAt.set(other.path, requireNodes(shared, first, other));
     const grid = first.dimensions.flatMap((role, at) => (role === "c" ? [] : [first.shape[at] as number]));
     const named = namedOf(shared, fields.named, singles, grid);
     const found = [
@@ -86,11 +89,18 @@ export const generic: Layout = {
       ...[...others, ...named],
     ].flatMap(({ field, datasets }) => {
       if (datasets === null || datasets.length === 0) return [];
-      if (datasets.every((dataset) => dataset === first || isSameGrid(shared, first, dataset)))
+      if (field === "velocity" && isStaggered) return [{ field, datasets }];
+      const at = datasets.map((dataset) => (dataset === first ? {} : ownNodes(shared, first, dataset)));
+      if (at.every((nodes) => nodes !== null)) {
+        for (const [i, { path }] of datasets.entries()) nodesAt.set(path, at[i] ?? {});
         return [{ field, datasets }];
+      }
       findings.addWarning(`${datasets[0]?.path} is left out: its axes are not those of ${first.path}.`);
       return [];
     });
+    for (const [path, at] of nodesAt)
+      for (const [axis, own] of Object.entries(at))
+        findings.addReason(`${path}: nodes of its own along ${axis}, ${"path" in own ? own.path : "by a mesh"}.`);
     return {
       plan: {
         title: contents.name,
@@ -100,7 +110,7 @@ export const generic: Layout = {
           found.map(({ field, datasets }) => [
             field,
             {
-              ...storageOf(contents, fields, datasets),
+              ...storageOf(contents, fields, datasets, nodesAt),
               ...(Object.hasOwn(FIELDS, field) ? {} : wordsOf(contents, datasets[0]?.path as string)),
             },
           ]),
@@ -110,6 +120,23 @@ export const generic: Layout = {
     };
   },
 };
+
+/** The first of some datasets, but with the nodes along each axis that most of them have. */
+function mostlyOf(datasets: readonly OrientedDataset[]): OrientedDataset {
+  const [first] = datasets as readonly [OrientedDataset];
+  const nodesOf = ({ dimensions, labels, shape }: OrientedDataset, role: Dimension) => {
+    const at = dimensions.indexOf(role);
+    const table = labels.tables[at] ?? null;
+    return { length: shape[at] as number, table, name: labels.names[at] ?? null, key: `${table?.path} ${shape[at]}` };
+  };
+  const chosen = first.dimensions.map((role) => {
+    const all = datasets.map((dataset) => nodesOf(dataset, role));
+    const timesOfKey = (key: string) => all.filter((one) => one.key === key).length;
+    return all.reduce((best, one) => (timesOfKey(one.key) > timesOfKey(best.key) ? one : best));
+  });
+  const labels = { ...first.labels, tables: chosen.map(({ table }) => table), names: chosen.map(({ name }) => name) };
+  return { ...first, shape: chosen.map(({ length }) => length), labels };
+}
 
 /** Assigns roles to the dimensions of a dataset by everything that the file states about it. */
 function orderOf(
@@ -299,7 +326,9 @@ function namedOf(
   return named.flatMap(({ field, paths }) => {
     const shapes = paths.map((path) => contents.dataset(path)?.shape ?? []);
     const isWhole = shapes.length === 1 && shapes[0]?.length === grid.length + 1 && shapes[0].includes(3);
-    if (!isWhole && shapes.some((shape) => shape.join() !== grid.join())) return [];
+    const isNamed = (path: string) => labelsOf(contents, path).tables.every((table) => table !== null);
+    const isOff = (shape: readonly number[], i: number) => shape.join() !== grid.join() && !isNamed(paths[i] as string);
+    if (!isWhole && shapes.some(isOff)) return [];
     const doubt = paths.map((path) => doubtAbout(contents, path)).find((text) => text !== null);
     if (doubt !== undefined) {
       findings.addWarning(`The ${field} is left out: ${doubt}; fields.${field} in a descriptor serves it.`);
@@ -505,12 +534,51 @@ function areNamedApart(a: string | null | undefined, b: string | null | undefine
   return a != null && b != null && a.toLowerCase() !== b.toLowerCase();
 }
 
-function requireSameGrid(shared: SharedEvidence, first: OrientedDataset, other: OrientedDataset): void {
-  if (!isSameGrid(shared, first, other))
-    throw new DataError(
-      `${other.path} (${other.shape.join(" x ")}) is on other nodes than ${first.path} (${first.shape.join(" x ")}): ` +
-        "components of a staggered grid must be interpolated to common nodes first",
-    );
+/** Nodes of a field along axes where they are not those of the dataset, as a descriptor says them. */
+type NodesOfField = Readonly<
+  Partial<Record<AxisName, readonly number[] | { readonly file: string; readonly path: string }>>
+>;
+
+/** Cells by which nodes of a staggered field may end before or behind those of the others. */
+const MOST_APART = 1.5;
+
+/**
+ * The nodes of a field along the axes where they are not those of another one, by the tables that its own dimensions
+ * name; null if these are not there, or have nodes elsewhere.
+ */
+function ownNodes(shared: SharedEvidence, first: OrientedDataset, other: OrientedDataset): NodesOfField | null {
+  const { contents } = shared;
+  if (isSameGrid(shared, first, other)) return {};
+  if (framesIn(first) !== framesIn(other) || contents.answers.spacing !== undefined) return null;
+  const found = AXIS_NAMES.map((axis) => {
+    const [named, own] = [first, other].map(({ dimensions, labels }) => {
+      const table = labels.tables[dimensions.indexOf(axis)];
+      return table?.role === axis ? { ...table, isEdges: false } : null;
+    });
+    const [reference] = named === null ? tableFor(shared, first, axis) : [named];
+    if (own === null || own === undefined || reference === undefined || reference === null)
+      return own === reference && nodesAlong(first, axis) === nodesAlong(other, axis) ? [axis, undefined] : null;
+    const [theirs, its] = [tableNodes(contents, reference), tableNodes(contents, own)];
+    if (agree(theirs, its)) return [axis, undefined];
+    const isNear = [0, -1].every((at) => {
+      const [end, beside] = [theirs.at(at) ?? 0, theirs.at(at === 0 ? 1 : -2) ?? 0];
+      return Math.abs(end - (its.at(at) ?? Number.NaN)) <= MOST_APART * Math.abs(end - beside);
+    });
+    if (!isNear) return null;
+    return [axis, own.along === null ? { file: contents.name, path: own.path } : [...its]];
+  });
+  if (found.includes(null)) return null;
+  return Object.fromEntries((found as [AxisName, unknown][]).filter(([, own]) => own !== undefined)) as NodesOfField;
+}
+
+/** The nodes of a component of the velocity. @throws DataError if it is on other nodes, and nothing says on which */
+function requireNodes(shared: SharedEvidence, first: OrientedDataset, other: OrientedDataset): NodesOfField {
+  const nodes = ownNodes(shared, first, other);
+  if (nodes !== null) return nodes;
+  throw new DataError(
+    `${other.path} (${other.shape.join(" x ")}) is on other nodes than ${first.path} (${first.shape.join(" x ")}), and no ` +
+      "coordinates of its dimensions say where: attach them as dimension scales, or say fields.velocity.components[].at in a descriptor",
+  );
 }
 
 function framesIn({ shape, dimensions }: OrientedDataset): number {
@@ -789,8 +857,16 @@ function byTime(contents: Contents, fields: FoundFields): FoundFields {
 }
 
 /** The datasets of a field: one, or one for each component. */
-function storageOf(contents: Contents, { steps, place }: FoundFields, datasets: readonly OrientedDataset[]): object {
-  const at = ({ path }: OrientedDataset) => ({ file: contents.name, path: place(path) });
+function storageOf(
+  contents: Contents,
+  { steps, place }: FoundFields,
+  datasets: readonly OrientedDataset[],
+  nodesAt: ReadonlyMap<string, NodesOfField>,
+): object {
+  const at = ({ path }: OrientedDataset) => {
+    const nodes = nodesAt.get(path) ?? {};
+    return { file: contents.name, path: place(path), ...(Object.keys(nodes).length === 0 ? {} : { at: nodes }) };
+  };
   const series = steps === null ? {} : { steps: [...steps] };
   const [first, ...others] = datasets as readonly [OrientedDataset, ...OrientedDataset[]];
   const dimensions = [...first.dimensions];

@@ -178,7 +178,8 @@ function recognise(form: CutoutForm, contents: Contents) {
       // The only component of a field under a name of its own is a dimension of length 1.
       const isScalar = !Object.hasOwn(FIELDS, field) && contents.dataset(found.get(field)?.first ?? "")?.shape[3] === 1;
       const storage = { dimensions: ["z", "y", "x", isScalar ? "n" : "c"], ...evenLabels(labels, name) };
-      return [[field, { file: contents.name, path: form.path(name), ...storage }]];
+      const place = { file: contents.name, path: form.path(name) };
+      return [[field, field === "velocity" ? withOwnNodes(contents, place, storage) : { ...place, ...storage }]];
     }
     findings.addWarning(`${field} is left out: it has ${form.labels} ${labels.join(", ")}.`);
     return [];
@@ -198,6 +199,16 @@ function recognise(form: CutoutForm, contents: Contents) {
     },
     findings,
   };
+}
+
+/** A velocity whose components along some axes are at tables of their own, as `zcoor_w` beside `zcoor_uv`. */
+function withOwnNodes(contents: Contents, place: { readonly file: string; readonly path: string }, storage: object) {
+  const apart = AXIS_NAMES.map((axis) => {
+    const isApart = [`/${axis}coor_uv`, `/${axis}coor_w`].every((path) => contents.dataset(path) !== null);
+    return isApart ? { at: { [axis]: { file: contents.name, path: `/${axis}coor_w` } } } : {};
+  });
+  if (apart.every((own) => Object.keys(own).length === 0)) return { ...place, ...storage };
+  return { components: apart.map((own, component) => ({ ...place, component, ...own })), ...storage };
 }
 
 /** Facts about a database that hold for all of its cutouts. */
@@ -251,11 +262,7 @@ function tabulated(
   const [shared, own] = [`/${axis}coor_uv`, `/${axis}coor_w`];
   const path = table ?? (contents.dataset(shared) === null ? null : shared);
   if (path === shared && contents.dataset(own) !== null)
-    findings.ask(
-      "spacing",
-      `w is on the nodes of ${own}, the other components on those of ${shared}; ${shared} for all is a guess.`,
-      `axes.${axis} in a descriptor, of w interpolated to ${shared}`,
-    );
+    findings.addReason(`${axis}: ${shared}; the component of the velocity along ${axis} is at ${own}.`);
   const clues = {
     ...NO_CLUES,
     coordinates: path === null ? null : { value: { file: contents.name, path }, where: path },

@@ -63,7 +63,7 @@ export function askStatements(contents: Contents, plan: LayoutPlan, findings: Fi
     findings,
   );
   for (const [name, parts] of fields) {
-    askOfFrames(contents, name as FieldName, parts, findings);
+    askOfFrames(contents, name as FieldName, parts, hasOwnNodes(plan.fields[name]), findings);
   }
   for (const [axis, path] of places) askCoordinateNames(contents, axis, path, findings);
   for (const [path] of [...fields.values()].flat()) if (path !== undefined) addPacking(contents, path, findings);
@@ -71,13 +71,24 @@ export function askStatements(contents: Contents, plan: LayoutPlan, findings: Fi
   return [labelsOfAll(contents, fields, findings), ...coordinates].join("; ");
 }
 
+/** Whether components of a field are described at nodes of their own. */
+function hasOwnNodes(field: FieldOfPlan | undefined): boolean {
+  return field !== undefined && "components" in field && field.components.some(({ at }) => at !== undefined);
+}
+
 /** Asks about the names and places of a field, in the first frame that leaves them in doubt. */
-function askOfFrames(contents: Contents, field: FieldName, parts: readonly string[][], findings: Findings): void {
+function askOfFrames(
+  contents: Contents,
+  field: FieldName,
+  parts: readonly string[][],
+  isApart: boolean,
+  findings: Findings,
+): void {
   const before = findings.questions.length;
   for (let frame = 0; frame < (parts[0]?.length ?? 0) && findings.questions.length === before; frame++) {
     const paths = parts.flatMap((frames) => frames[Math.min(frame, frames.length - 1)] ?? []);
     askNames(contents, field, paths, findings);
-    askPlaces(contents, field, paths, findings);
+    if (!isApart) askPlaces(contents, field, paths, findings);
   }
 }
 

@@ -11,7 +11,7 @@ export interface TableName {
 }
 
 const CENTRE =
-  "c|v|coor|coords?|coordinates?|axis|grid|cent(?:er|re)s?|cell|cen|mid|m|h|q|g|r|s|t|psi|nodes?|points?|pts|pos|val(?:ue)?s|vec|dim|hash_\\w+|[123]?v|u|w|uv|p|rho";
+  "c|v|coor|coords?|coordinates?|axis|grid|cent(?:er|re)s?|cell|cen|mid|m|h|q|g|r|s|t|psi|nodes?|points?|pts|pos|val(?:ue)?s|vec|dim|hash_\\w+|[123]?v|u|w|uv|p|rho|3d|l";
 const EDGES = "edges?|faces?|bounds?|bnds|corners?|interfaces?|stag|f|b|e|[123]?f";
 const ALIASES: Readonly<Record<AxisName, string>> = {
   x: "lon|longitude|lons",
