@@ -18,9 +18,9 @@ import type { Dataset, FieldName, TimeAxis } from "../../storage/file/dataset.js
 import { checkAvailable } from "../contract/check-available.js";
 import { fieldText, filterFields, rowFor } from "../contract/fields-asked.js";
 import { cutoutRegion, type NodeRegion, searchRegion } from "../contract/node-region.js";
-import { requireNodes, requireNodesOf } from "../contract/require-nodes.js";
 import { countRecords } from "../contract/particle-records.js";
 import type { Evaluation, Query } from "../contract/query.js";
+import { requireNodes, requireNodesOf } from "../contract/require-nodes.js";
 
 /** A checked query: its dataset and the work per point. */
 export interface CheckedQuery {
@@ -109,15 +109,16 @@ const PRODUCTS: readonly string[] = ["covariance", "boxStress"];
 
 /** Refuses what needs values at the nodes of a dataset if fields have nodes of their own. */
 function checkNodes(
-  { reduction, spectrum }: Query,
+  { reduction, spectrum, derivedAt, quantity }: Query,
   row: Operation,
   fields: readonly FieldName[],
   dataset: Dataset,
 ): void {
   if (PRODUCTS.includes(row.kernel)) requireNodes(dataset, fields, `${row.name}, which multiplies components,`);
   if (row.family === "filter") requireNodes(dataset, fields, row.name);
-  const plan = reduction?.plan ?? spectrum?.plan;
+  const plan = reduction?.plan ?? spectrum?.plan ?? derivedAt?.plan;
   if (plan !== undefined) requireNodesOf(dataset, plan.columns, plan.names, "An analysis of nodes");
+  if (quantity !== undefined) requireNodesOf(dataset, [quantity.expression], quantity.names, "A cutout of a quantity");
 }
 
 /** A tracking query that says nothing of open faces does what its dataset says. */

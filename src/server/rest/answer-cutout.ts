@@ -113,7 +113,8 @@ export function answerCutout(
     tellOrigin(reply, dataset, request.query as Record<string, string>);
     reply.header("fieldprobe-shape", shape.join(","));
     const field = fieldNamed(query.field, dataset);
-    if (isStaggered(dataset, field)) reply.header("fieldprobe-nodes", JSON.stringify(nodesOfField(dataset, field)));
+    if (asked.quantity === undefined && isStaggered(dataset, field))
+      reply.header("fieldprobe-nodes", JSON.stringify(nodesOfField(dataset, field)));
     const head = form === "application/x-npy" ? npyHeader(shape) : undefined;
     await sendStream(reply, form, bytesOf(result.stream as AsyncIterable<Float32Array>, head), service, life);
     return reply;
