@@ -21,6 +21,7 @@ import {
   centreInside,
   distributionOf,
   hasVortices,
+  incrementAxis,
   type NodePlace,
   partText,
   resolvedSpectrum,
@@ -144,7 +145,7 @@ export class StatisticsPanel {
       <div class="row">
         ${choose("analysis", "Show", show, names, (analysis) => this.#store.set({ analysis }))}
         ${inPart ? choose("analysis-part", "Of", part, parts, (value) => this.#choose({ part: value })) : nothing}
-        ${show === "profile" ? choose("analysis-along", "Along", along, AXES, (value) => this.#choose({ along: value })) : nothing}
+        ${show === "profile" || show === "increments" ? choose("analysis-along", "Along", along, AXES, (value) => this.#choose({ along: value })) : nothing}
         ${show === "conditional" ? choose("analysis-on", "On", on, this.#conditions(), (value) => this.#choose({ on: value })) : nothing}
       </div>
       ${comparedView(state) === null ? nothing : html`<p class="note">Of the quantity itself, not of the difference that the picture shows.</p>`}
@@ -336,6 +337,7 @@ ${JSON.stringify(asked.body)}</pre>
     const brushed = (curves: PlottedCurves | null) => curves && { ...curves, ...brush };
     if (show === "distribution") return brushed(this.#densityOf(done));
     if (show === "profile" || show === "conditional") return brushed(this.#meansOf(done));
+    if (show === "increments") return this.#incrementsOf(done);
     return show === "energy" || show === "spectrum" ? this.#spectrumOf(done) : null;
   }
 
@@ -396,6 +398,29 @@ ${JSON.stringify(asked.body)}</pre>
       xLabel: profile ? choice.along : this.#label(choice.on),
       yLabel: this.#label(state.field),
       mark: profile ? (state.probe[AXES.indexOf(choice.along)] ?? null) : null,
+    };
+  }
+
+  /** Second-order structure functions over the separation, and the slope of the inertial range. */
+  #incrementsOf({ choice, answer }: Omit<Answered, "curves">): PlottedCurves | null {
+    const { separations = [] } = answer;
+    if (separations.length < 2) return null;
+    const x = separations.map(({ length }) => length);
+    const order = (of: "longitudinal" | "transverse") => separations.map((row) => row[of]["2"] ?? Number.NaN);
+    const along = order("longitudinal");
+    const anchor = Math.floor(x.length / 2);
+    const slope = x.map((r) => (along[anchor] as number) * (r / (x[anchor] as number)) ** (2 / 3));
+    return {
+      x,
+      curves: [
+        { name: "longitudinal", y: along },
+        { name: "transverse", y: order("transverse") },
+        { name: "slope 2/3", y: slope, dashed: true },
+      ],
+      xLabel: `separation along ${incrementAxis(this.#store.facts, choice.along).name}`,
+      yLabel: "mean square of increments",
+      mark: null,
+      log: true,
     };
   }
 

@@ -12,6 +12,7 @@ export const ANALYSIS_NAMES: Readonly<Record<ShownAnalysis, string>> = {
   invariants: "Q and R",
   energy: "Energy spectrum of the velocity",
   spectrum: "Spectrum of the quantity",
+  increments: "Structure functions of the velocity",
   structures: "Structures",
 };
 
@@ -31,7 +32,7 @@ export interface AnalysisChoice {
 export type NodePlace = readonly [number, number, number];
 
 export interface AnalysisCall {
-  readonly call: "statistics" | "structures" | "spectrum";
+  readonly call: "statistics" | "structures" | "spectrum" | "structure-functions";
   readonly body: Readonly<Record<string, unknown>>;
   /** The same for a table: with the one reduction that is drawn. */
   readonly table: Readonly<Record<string, unknown>>;
@@ -70,6 +71,11 @@ export interface ShownAnswer {
   readonly nodes?: number;
   readonly count?: number;
   readonly structures?: readonly ListedStructure[];
+  readonly separations?: readonly {
+    readonly length: number;
+    readonly longitudinal: Readonly<Record<string, number>>;
+    readonly transverse: Readonly<Record<string, number>>;
+  }[];
   readonly kind?: "shell" | "plane";
   readonly k?: readonly number[];
   readonly E?: readonly number[] | readonly (readonly number[])[];
@@ -147,6 +153,23 @@ function openAxes({ axes }: DatasetFacts): readonly AxisFacts[] {
   return axes.filter(({ periodic }) => !periodic);
 }
 
+/** Separations in nodes, up to half of an axis, about equally far apart in their logarithm. */
+function separationsOf({ nodes }: AxisFacts): readonly number[] {
+  const powers = Array.from({ length: 12 }, (_, i) => 2 ** i);
+  return powers.flatMap((n) => (n === 1 ? [1] : [n, (3 * n) / 2])).filter((n) => n <= nodes / 2);
+}
+
+/** Whether an axis has increments over several lengths: those of nodes of a stretched axis have none. */
+function hasSeparations(axis: AxisFacts): boolean {
+  return axis.coordinates === undefined && separationsOf(axis).length > 2;
+}
+
+/** The axis of increments: the one of profiles, or the first that has them. */
+export function incrementAxis(facts: DatasetFacts, along: AxisName): AxisFacts {
+  const asked = axisOf(facts, along);
+  return hasSeparations(asked) ? asked : (facts.axes.find(hasSeparations) ?? asked);
+}
+
 /** What the panel can show of a view. */
 export function analysesOf(state: ViewState, facts: DatasetFacts): readonly ShownAnalysis[] {
   const transformed = openAxes(facts).length <= 1;
@@ -158,6 +181,7 @@ export function analysesOf(state: ViewState, facts: DatasetFacts): readonly Show
     invariants: hasGradient(facts),
     energy: transformed && offers(facts, "GetVelocity"),
     spectrum: transformed && named,
+    increments: offers(facts, "GetVelocity") && facts.axes.some(hasSeparations),
     structures: hasGradient(facts) || named,
   };
   return ANALYSES.filter((name) => possible[name]);
@@ -197,6 +221,12 @@ export function analysisCall(state: ViewState, facts: DatasetFacts, choice: Anal
     invariants: () => statistics({ joint: ["R", "Q"], bins: [JOINT_BINS, JOINT_BINS], range: "auto" }),
     energy: () => spectrum("u"),
     spectrum: () => spectrum(field),
+    increments: () => {
+      const axis = incrementAxis(facts, choice.along);
+      const separations = { nodes: separationsOf(axis) };
+      const body = { ...place, orders: [2, 3], separations, axes: [axis.name], terms: ["longitudinal", "transverse"] };
+      return { call: "structure-functions", body, table: body };
+    },
     structures: () => {
       const body = { ...inPart, of: structuresOf(state, facts), above: { rms: 2 } };
       return { call: "structures", body, table: body };
@@ -235,7 +265,8 @@ export function hasVortices(facts: DatasetFacts): boolean {
 /** The part that was analysed, in words. */
 export function partText(state: ViewState, facts: DatasetFacts, { show, part }: AnalysisChoice, time: string): string {
   const all = `Frame t = ${time}`;
-  if (part === "frame" || ["profile", "energy", "spectrum"].includes(show)) return `${all}: all nodes of the volume`;
+  if (part === "frame" || ["profile", "energy", "spectrum", "increments"].includes(show))
+    return `${all}: all nodes of the volume`;
   const node = nodeNear(axisOf(facts, state.axis), state.at);
   const cut = state.window === null ? "" : ", the part in the picture";
   return `${all}: nodes of the plane ${state.axis} = ${Number(node.toPrecision(6))}${cut}`;

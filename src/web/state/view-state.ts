@@ -56,6 +56,7 @@ export const ANALYSES = [
   "invariants",
   "energy",
   "spectrum",
+  "increments",
   "structures",
 ] as const;
 export type ShownAnalysis = (typeof ANALYSES)[number];

@@ -1,7 +1,13 @@
 /** The calls behind the statistics panel, by arithmetic of their own on small records of facts. */
 import { expect, it } from "vitest";
 import { discriminantCurve } from "../../../src/web/figures/joint-figure.js";
-import { centreInside, nodeNear, resolvedSpectrum, storedTime } from "../../../src/web/state/analyses.js";
+import {
+  centreInside,
+  incrementAxis,
+  nodeNear,
+  resolvedSpectrum,
+  storedTime,
+} from "../../../src/web/state/analyses.js";
 import type { AxisFacts, DatasetFacts } from "../../../src/web/state/facts.js";
 
 const axis = (name: AxisFacts["name"], more: Partial<AxisFacts> = {}): AxisFacts => ({
@@ -38,4 +44,12 @@ it("draws the curve on which the discriminant of the velocity gradient vanishes"
   for (const [r, q] of curve) expect((27 / 4) * r * r + q ** 3).toBeCloseTo(0, 9);
   const rs = curve.map(([r]) => r);
   expect([Math.min(...rs), Math.max(...rs)]).toEqual([-Math.sqrt(256 / 27), Math.sqrt(256 / 27)]);
+});
+
+it("takes increments along an axis whose nodes are equally far apart", () => {
+  const stretched = axis("y", { coordinates: [0, 1, 3, 6, 10, 15, 21, 28] });
+  const some = { axes: [axis("x", { nodes: 4 }), stretched, axis("z")] } as unknown as DatasetFacts;
+  expect(incrementAxis(some, "z").name).toBe("z");
+  expect(incrementAxis(some, "y").name).toBe("z");
+  expect(incrementAxis(some, "x").name).toBe("z");
 });
