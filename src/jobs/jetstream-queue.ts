@@ -24,13 +24,13 @@ const NANOS = 1e6;
 const MOST_SENT = 256;
 
 /** A job as it is kept: with the numbers of its tasks that are done, a bit each. */
-interface Kept {
+interface KeptJob {
   readonly job: Job;
   readonly done: string;
 }
 
 /** A task as a message. */
-interface TaskMessage {
+interface SentTask {
   readonly number: number;
   readonly attempts: number;
 }
@@ -39,7 +39,7 @@ interface TaskMessage {
 interface OpenQueue {
   readonly connection: NatsConnection;
   readonly jobs: KV;
-  publish(id: string, task: TaskMessage, once: string): Promise<unknown>;
+  publish(id: string, task: SentTask, once: string): Promise<unknown>;
   addConsumer(id: string): Promise<unknown>;
   end(id: string): Promise<void>;
   pending(id: string): Promise<number>;
@@ -59,7 +59,7 @@ class JetStreamQueue implements JobQueue {
   readonly #options: ConnectionOptions;
   #opened: Promise<OpenQueue> | null = null;
   /** The jobs as last heard, by id. */
-  readonly #heard = new Map<string, Kept>();
+  readonly #heard = new Map<string, KeptJob>();
   /** The messages of the tasks that this process has. */
   readonly #taken = new Map<string, Msg>();
   readonly #signs: NodeJS.Timeout;
@@ -139,7 +139,7 @@ class JetStreamQueue implements JobQueue {
         if ((await jobs.status()).values === 0) resolve();
         for await (const { key, operation, value, delta } of entries) {
           const id = key.slice("job.".length);
-          if (operation === "PUT") this.#heard.set(id, JSON.parse(Buffer.from(value).toString()) as Kept);
+          if (operation === "PUT") this.#heard.set(id, JSON.parse(Buffer.from(value).toString()) as KeptJob);
           else this.#heard.delete(id);
           if (delta === 0) resolve();
           this.#watcher(id);
@@ -161,7 +161,7 @@ class JetStreamQueue implements JobQueue {
   }
 
   /** Publishes the tasks that are not done, or the one that writes the result. */
-  async #publishMissing(open: OpenQueue, { job, done }: Kept, once: string): Promise<void> {
+  async #publishMissing(open: OpenQueue, { job, done }: KeptJob, once: string): Promise<void> {
     const bits = Buffer.from(done, "base64");
     const all = Array.from({ length: job.tasks }, (_, number) => number).filter((number) => !isSet(bits, number));
     const missing = all.length === 0 ? [job.tasks] : all;
@@ -173,14 +173,14 @@ class JetStreamQueue implements JobQueue {
       );
   }
 
-  async #read({ jobs }: OpenQueue, id: string): Promise<{ readonly value: Kept; readonly revision: number } | null> {
+  async #read({ jobs }: OpenQueue, id: string): Promise<{ readonly value: KeptJob; readonly revision: number } | null> {
     const entry = await jobs.get(jobKey(id));
     if (entry === null || entry.operation !== "PUT") return null;
-    return { value: entry.json<Kept>(), revision: entry.revision };
+    return { value: entry.json<KeptJob>(), revision: entry.revision };
   }
 
   /** Changes what is kept of a job until no other process was faster; null if `change` wants nothing changed. */
-  async #update(open: OpenQueue, id: string, change: (kept: Kept) => Kept | null): Promise<Kept | null> {
+  async #update(open: OpenQueue, id: string, change: (kept: KeptJob) => KeptJob | null): Promise<KeptJob | null> {
     for (;;) {
       const found = await this.#read(open, id);
       const changed = found === null ? null : change(found.value);
@@ -197,7 +197,7 @@ class JetStreamQueue implements JobQueue {
 
   async add(job: Job): Promise<void> {
     const open = await this.#open();
-    const kept: Kept = { job, done: Buffer.alloc(Math.ceil(job.tasks / 8)).toString("base64") };
+    const kept: KeptJob = { job, done: Buffer.alloc(Math.ceil(job.tasks / 8)).toString("base64") };
     await open.addConsumer(job.id);
     await open.jobs.create(jobKey(job.id), JSON.stringify(kept));
     this.#heard.set(job.id, kept);
@@ -230,7 +230,7 @@ class JetStreamQueue implements JobQueue {
     for (const { id } of jobs.sort((one, other) => one.spentMs - other.spentMs || one.createdAt - other.createdAt)) {
       const message = await next(open.connection, id);
       if (message === null) continue;
-      const { number, attempts } = message.json<TaskMessage>();
+      const { number, attempts } = message.json<SentTask>();
       const changed = await this.#update(open, id, ({ job, done }) =>
         UNFINISHED.includes(job.state)
           ? { job: { ...job, state: "running", startedAt: job.startedAt ?? Date.now() }, done }
