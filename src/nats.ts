@@ -1,6 +1,7 @@
 /** Stays connected to the NATS servers of a cluster: while there is none, everything goes on without. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { checkServerIdentity as checkIdentity, type PeerCertificate } from "node:tls";
 import {
   type ConnectionOptions,
   connect,
@@ -8,6 +9,7 @@ import {
   type NatsConnection,
   nkeyAuthenticator,
   nkeys,
+  type TlsOptions,
 } from "@nats-io/transport-node";
 import type { Logger } from "pino";
 import { type Config, ConfigError } from "./config.js";
@@ -60,13 +62,19 @@ export function natsOptions({ servers, credentials, ca, cert, key }: Config["nat
   const pem = (name: string, path: string | null) => path && Buffer.from(read(name, path)).toString();
   const files = { ca: pem("NATS_CA", ca), cert: pem("NATS_CERT", cert), key: pem("NATS_KEY", key) };
   const tls = Object.fromEntries(Object.entries(files).filter(([, text]) => text !== null));
+  const hosts = urls.map(({ hostname }) => hostname.replace(/^\[(.*)\]$/, "$1"));
+  // The client tells TLS no name of a server that has an address only.
+  const checkServerIdentity = (_: string, shown: PeerCertificate): Error | undefined => {
+    const problems = hosts.map((host) => checkIdentity(host, shown));
+    return problems.includes(undefined) ? undefined : problems[0];
+  };
   const isSecure = Object.keys(tls).length > 0 || urls.some(({ protocol }) => protocol === "tls:");
   return {
     name: ROOT,
     servers: urls.map(({ host, port }) => (port === "" ? `${host}:4222` : host)),
     ...(secret === null ? {} : { authenticator: isSeed ? nkeyAuthenticator(seed()) : credsAuthenticator(secret) }),
     ...(user === "" ? {} : pass === "" ? { token: user } : { user, pass }),
-    ...(isSecure ? { tls } : {}),
+    ...(isSecure ? { tls: { ...tls, checkServerIdentity } as TlsOptions } : {}),
     ...{ inboxPrefix: `${ROOT}.inbox`, reconnect: false, noAsyncTraces: true },
     ...{ timeout: CONNECT_MS, pingInterval: PING_MS, maxPingOut: MOST_PINGS },
   };
