@@ -35,7 +35,7 @@ async function firstPicture(browser: Browser, url: string): Promise<{ ms: number
   });
   await client.send("Network.enable");
   const started = performance.now();
-  await page.goto(url, { waitUntil: "commit" });
+  await page.goto(`${url}/?dataset=isotropic32`, { waitUntil: "commit" });
   await page.waitForSelector("#slice-readout [data-value]");
   const ms = performance.now() - started;
   await page.close();
@@ -113,9 +113,21 @@ async function pointerMove(browser: Browser, url: string, nodes: number, moves: 
   return (after - before) / moves;
 }
 
+/** Processor time of the page's main thread in a second in which nothing happens. */
+async function idle(browser: Browser, url: string, seconds: number): Promise<number> {
+  const page = await openView(browser, url, "dataset=isotropic32");
+  const client = await page.context().newCDPSession(page);
+  await client.send("Performance.enable", { timeDomain: "threadTicks" });
+  const before = await cpuOf(client);
+  await page.waitForTimeout(1000 * seconds);
+  const after = await cpuOf(client);
+  await page.close();
+  return (after - before) / seconds;
+}
+
 /** Time from the arrival of the volume to the isosurface, as the page states it. */
 async function isosurface(browser: Browser, url: string, volume: number): Promise<number> {
-  const page = await openView(browser, url, `scene=true&surface=Q&volume=${volume}`);
+  const page = await openView(browser, url, `scene=true&open=particles&surface=Q&volume=${volume}`);
   await page.waitForSelector("#scene[data-triangles]", { timeout: 120_000 });
   const note = (await page.textContent("#surface-note")) ?? "";
   await page.close();
@@ -139,7 +151,7 @@ async function measure(): Promise<void> {
     await firstPicture(browser, service.url);
     await add("first picture", "ms", rounds, {}, async () => (await firstPicture(browser, service.url)).ms);
     await add("first picture", "bytes", 1, {}, async () => (await firstPicture(browser, service.url)).bytes);
-    for (const nodes of [128, 256]) {
+    for (const nodes of [128, 256, 512]) {
       const params = { nodes };
       await add("play", "pictures/s", options.quick ? 1 : 3, params, () =>
         playedPictures(browser, service.url, nodes, 3),
@@ -149,6 +161,7 @@ async function measure(): Promise<void> {
       );
       await add("pointer move", "ms", rounds, params, () => pointerMove(browser, service.url, nodes, 60));
     }
+    await add("idle", "ms/s", rounds, {}, () => idle(browser, service.url, 2));
     for (const volume of [64, 128]) {
       await add("isosurface", "ms", options.quick ? 1 : 3, { volume }, () => isosurface(browser, service.url, volume));
     }

@@ -9,25 +9,25 @@ const args = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swifts
 
 const FLOW = "axis=z&at=2.2&time=0.9&probe=2.6015625,3.6,2.2&theme=";
 const PATHS =
-  "field=speed&axis=z&at=3.1415927&time=0&seeds=grid&count=225&dt=0.02&steps=110&launched=true&record=110&theme=";
+  "field=speed&axis=z&at=3.1415927&time=2.2&seeds=grid&count=225&dt=0.02&steps=110&launched=true&along=speed&open=particles&theme=";
+const WIDE = { width: 1440, height: 900 };
 const SHOTS = [
-  { name: "explore", query: `${FLOW}light`, width: 1280, height: 860 },
-  { name: "planes", query: `${FLOW}light&layout=three&overlay=streamlines`, width: 1280, height: 860 },
+  { name: "explore", query: `${FLOW}light&overlay=streamlines&nodes=512`, ...WIDE },
+  { name: "planes", query: `${FLOW}light&layout=three&overlay=streamlines&scene=true`, ...WIDE },
   {
     name: "isosurface",
-    query: `${FLOW}light&layout=three&scene=true&surface=Q&tint=speed&enclosed=4&volume=96`,
-    width: 1280,
-    height: 980,
-    element: ".particles",
+    query: `${FLOW}light&scene=true&surface=Q&tint=speed&enclosed=4&volume=96&open=particles`,
+    ...WIDE,
   },
-  { name: "probe", query: `${FLOW}light`, width: 1280, height: 860, element: ".probe" },
-  { name: "particles", query: `${PATHS}dark`, width: 1280, height: 860, element: ".particles" },
-  { name: "narrow", query: `${FLOW}dark`, width: 360, height: 1300, at: "figure.slice" },
+  { name: "probe", query: `${FLOW}light&contours=2,4,6&open=probe,profile`, ...WIDE },
+  { name: "statistics", query: `${FLOW}light&field=wz&map=RdBu&brush=wz,3,9&open=statistics`, ...WIDE },
+  { name: "particles", query: `${PATHS}dark`, ...WIDE },
+  { name: "narrow", query: `${FLOW}dark&overlay=streamlines`, width: 390, height: 844 },
 ];
 
 mkdirSync(folder, { recursive: true });
 const browser = await chromium.launch({ executablePath, args });
-for (const { name, query, width, height, element, at } of SHOTS) {
+for (const { name, query, width, height } of SHOTS) {
   const page = await browser.newPage({ viewport: { width, height } });
   await page.goto(`${base}/?${query}`);
   await page.waitForSelector("#slice-readout [data-value]");
@@ -35,14 +35,9 @@ for (const { name, query, width, height, element, at } of SHOTS) {
   if (query.includes("surface=")) await page.waitForSelector("#scene[data-triangles]");
   await page.waitForLoadState("networkidle");
   const path = `${folder}${name}.png`;
-  if (at !== undefined) await page.locator(at).evaluate((target) => target.scrollIntoView());
-  if (element !== undefined) {
-    // Panels off the screen are laid out when they come near it.
-    await page.locator(element).scrollIntoViewIfNeeded();
-    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
-  }
-  if (element === undefined) await page.screenshot({ path });
-  else await page.locator(element).screenshot({ path });
+  if (query.includes("open=statistics")) await page.waitForSelector("#analysis-plot canvas");
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  await page.screenshot({ path });
   await page.close();
 }
 await browser.close();

@@ -351,7 +351,7 @@ export class Page {
         <div class="stage">${this.#slice.view(this.#statistics.vortexButton())} ${this.#scene.view()}</div>
         <div class="time-line">${this.#slice.player.view()}</div>
         ${this.#tabs()}
-        <div class="drawer" id="drawer">${this.#panels().map(({ view }) => view())}</div>
+        <div class="drawer" id="drawer">${this.#panels().map(({ name, view }) => html`<div id="panel-${name}">${view()}</div>`)}</div>
       </main>
     `;
   }
@@ -364,7 +364,7 @@ export class Page {
   }
 
   /** The panels that are open, in the order of their names. */
-  #panels(): readonly { readonly view: () => unknown }[] {
+  #panels(): readonly { readonly name: PanelName; readonly view: () => unknown }[] {
     const { facts, state } = this.#store;
     const views: Readonly<Record<PanelName, () => unknown>> = {
       probe: () => this.#probe.view(),
@@ -384,7 +384,7 @@ export class Page {
     };
     return this.#known()
       .filter(({ name }) => state.open.includes(name))
-      .map(({ name }) => ({ view: views[name] }));
+      .map(({ name }) => ({ name, view: views[name] }));
   }
 
   /** The buttons that open panels beside the picture. */
@@ -412,7 +412,7 @@ export class Page {
 
   /** Brings a panel that was opened into view. */
   #reveal(name: PanelName): void {
-    document.querySelector(`#drawer .${name}`)?.scrollIntoView({ block: "nearest" });
+    document.querySelector(`#panel-${name}`)?.scrollIntoView({ block: "start" });
   }
 
   /** Whether a figure is shown, or its numbers are to be saved. */
@@ -423,7 +423,7 @@ export class Page {
 
   get #folded(): boolean {
     return (
-      (document.documentElement.dataset.rail ?? (matchMedia("(min-width: 48rem)").matches ? "open" : "folded")) ===
+      (document.documentElement.dataset.rail ?? (matchMedia("(min-width: 60rem)").matches ? "open" : "folded")) ===
       "folded"
     );
   }

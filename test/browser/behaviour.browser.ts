@@ -405,6 +405,7 @@ describe.skipIf(reason !== "")(`behaviour${reason}`, () => {
 
     it("leaves alone what is being typed while answers arrive", async () => {
       await view.show({ range: "-1,2" });
+      await page.click(".settings summary");
       for (const id of ["#time-number", "#probe-x", "#range-low", "#token"]) {
         const before = await page.inputValue(id);
         await page.fill(id, "0.375");
@@ -415,6 +416,7 @@ describe.skipIf(reason !== "")(`behaviour${reason}`, () => {
         await page.fill(id, before);
         await page.press(id, "Tab");
       }
+      await page.click(".settings summary");
       await page.fill("#time-number", "0.375");
       await page.press("#time-number", "Enter");
       await settled(page);

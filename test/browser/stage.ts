@@ -101,7 +101,7 @@ export async function openBare(browser: Browser, url: string, options: BrowserCo
   await page.goto(url);
   await settled(page);
   if (new URL(url).searchParams.has("open")) {
-    if ((options.viewport?.width ?? 1280) < 768) await page.click("#fold");
+    if ((options.viewport?.width ?? 1280) < 960) await page.click("#fold");
     await openControls(page);
   }
   return { page, faults, requests };

@@ -24,7 +24,7 @@ describe.skipIf(reason !== "")(`take away${reason}`, () => {
     const { page } = watched;
     await page.waitForSelector('#scene[data-planes="3"]');
     const scene = await page.locator("#scene").boundingBox();
-    const svg = (await save(page, "#save-svg")).bytes.toString("utf8");
+    const svg = (await save(page, "#figure-svg")).bytes.toString("utf8");
     expect(svg.match(/<clipPath id="plane-\d"/g)).toHaveLength(3);
     for (const part of ["Vorticity magnitude", "CITATION.cff", "dataset=isotropic32", "digest"])
       expect(svg).toContain(part);
@@ -36,9 +36,9 @@ describe.skipIf(reason !== "")(`take away${reason}`, () => {
     expect(Math.max(...texts)).toBeLessThan(260);
     const [, width = "0"] = /width="(\d+)"/.exec(svg) ?? [];
     expect(
-      Math.abs(PNG.sync.read((await save(page, "#save-png")).bytes).width - 2 * Number(width)),
+      Math.abs(PNG.sync.read((await save(page, "#figure-png")).bytes).width - 2 * Number(width)),
     ).toBeLessThanOrEqual(2);
-    const pdf = (await save(page, "#save-pdf")).bytes;
+    const pdf = (await save(page, "#figure-pdf")).bytes;
     expect(pdf.subarray(0, 8).toString()).toBe("%PDF-1.4");
     expect(pdf.toString("latin1")).toMatch(
       /\/MediaBox \[0 0 [\d.]+ [\d.]+\][\s\S]*\/URI \(http[^)]*dataset=isotropic32[\s\S]*%%EOF\n$/,
@@ -52,7 +52,7 @@ describe.skipIf(reason !== "")(`take away${reason}`, () => {
   it("saves charts, and numbers as the service writes them", async () => {
     const watched = await open("subject=profile");
     const { page } = watched;
-    const chart = (await save(page, "#chart-svg")).bytes.toString("utf8");
+    const chart = (await save(page, "#figure-svg")).bytes.toString("utf8");
     for (const part of ["Line profile of vorticity", "<path d=", ">x<"]) expect(chart).toContain(part);
     expect((await save(page, "#save-npy")).bytes.subarray(1, 6).toString()).toBe("NUMPY");
     await page.selectOption("#subject", "slice");
@@ -74,7 +74,7 @@ describe.skipIf(reason !== "")(`take away${reason}`, () => {
     const pictures = Object.values(zip).map((bytes) => PNG.sync.read(Buffer.from(bytes)));
     expect(new Set(pictures.map(({ data }) => data.toString("base64"))).size).toBe(pictures.length);
     expect([...(await save(page, "#movie-webm")).bytes.subarray(0, 4)]).toEqual([0x1a, 0x45, 0xdf, 0xa3]);
-    expect(new URL(page.url()).searchParams.get("time")).toBe("0.4");
+    await expect.poll(() => new URL(page.url()).searchParams.get("time")).toBe("0.4");
     await page.click("#movie-zip");
     await page.click("#movie-cancel");
     await expect.poll(() => page.locator("#movie-zip").count()).toBe(1);

@@ -179,14 +179,14 @@ export class Plot {
   #mark(plot: uPlot, accent: string): void {
     const { mark = null, limits = [], log } = this.#shown ?? {};
     const { ctx, bbox } = plot;
-    const line = (place: number, name: string): void => {
+    const line = (place: number, name: string, row = 0): void => {
       const x = plot.valToPos(log === true ? Math.log10(place) : place, "x", true);
       if (x < bbox.left || x > bbox.left + bbox.width) return;
       ctx.beginPath();
       ctx.moveTo(x, bbox.top);
       ctx.lineTo(x, bbox.top + bbox.height);
       ctx.stroke();
-      ctx.fillText(name, x - 4 * devicePixelRatio, bbox.top + 4 * devicePixelRatio);
+      ctx.fillText(name, x - 4 * devicePixelRatio, bbox.top + (4 + 14 * row) * devicePixelRatio);
     };
     ctx.save();
     ctx.strokeStyle = accent;
@@ -196,7 +196,7 @@ export class Plot {
     ctx.textBaseline = "top";
     ctx.setLineDash([4, 4]);
     if (mark !== null) line(mark, "");
-    for (const { x, name } of limits) line(x, name);
+    for (const [i, { x, name }] of limits.entries()) line(x, name, i);
     ctx.restore();
   }
 }

@@ -136,7 +136,7 @@ export class ExportPanel {
           )}
           <span role="status" class="note">${this.#note}</span>
         </div>
-        ${this.#chartButtons()} ${this.#movieControls()}
+        ${this.#figureButtons()} ${this.#movieControls()}
         <details
           class="data"
           id="call-box"
@@ -152,28 +152,34 @@ export class ExportPanel {
     `;
   }
 
-  /** The figure of a chart. */
-  #chartButtons(): TemplateResult | typeof nothing {
+  /** Buttons that save the picture, or a chart, as a figure. */
+  #figureButtons(): TemplateResult | typeof nothing {
     const { subject } = this.#store.state;
-    if (subject !== "profile" && subject !== "series") return nothing;
-    const figure = this.#figures[subject];
+    if (subject === "probe" || subject === "particles") return nothing;
     const save = (kind: FigureKind) => {
-      const curves = figure.plotted;
-      const shown = figure.request.value;
-      if (curves === null || shown === null) return;
-      const content = {
-        name: this.#table()?.name ?? subject,
-        parts: [chartPart(curves)],
-        bars: [],
-        title: figure.source.title(shown.state),
-        notes: [noteOf(shown.state)],
-      };
+      const content = subject === "slice" ? this.#figures.picture() : this.#chartContent(subject);
       void saveFigure(kind, content, this.#store, this.#catalogue.version);
     };
-    return html`<div class="row" role="group" aria-label="The chart as a figure">
-      <span class="note">The chart as</span>
-      ${FIGURE_KINDS.map((kind) => html`<button type="button" id="chart-${kind}" ?disabled=${!this.#isKnown()} @click=${() => save(kind)}>${kind.toUpperCase()}</button>`)}
+    const what = subject === "slice" ? "The picture as" : "The chart as";
+    return html`<div class="row" role="group" aria-label=${what}>
+      <span class="note">${what}</span>
+      ${FIGURE_KINDS.map((kind) => html`<button type="button" id="figure-${kind}" ?disabled=${!this.#isKnown()} @click=${() => save(kind)}>${kind.toUpperCase()}</button>`)}
     </div>`;
+  }
+
+  /** A chart as a figure; null before there are curves. */
+  #chartContent(subject: "profile" | "series"): FigureContent | null {
+    const figure = this.#figures[subject];
+    const curves = figure.plotted;
+    const shown = figure.request.value;
+    if (curves === null || shown === null) return null;
+    return {
+      name: this.#table()?.name ?? subject,
+      parts: [chartPart(curves)],
+      bars: [],
+      title: figure.source.title(shown.state),
+      notes: [noteOf(shown.state)],
+    };
   }
 
   /** Buttons that film the picture over the times that are played. */
