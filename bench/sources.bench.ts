@@ -4,6 +4,7 @@
  */
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { Agent, get } from "node:http";
 import { availableParallelism, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -27,8 +28,14 @@ const CACHE_BYTES = 1024 ** 3;
 const CHUNK = 32;
 /** Points of the query that starts the threads. */
 const WARM_POINTS = 20_000;
-const LATENCY_MS = 20;
-const BYTES_PER_SECOND = 100e6;
+/** A line of 20 ms and 1 Gbit/s, and the machine's own. */
+const LINES = [
+  { name: "far", latencyMs: 20, bytesPerSecond: 125e6 },
+  { name: "loopback", latencyMs: 0, bytesPerSecond: Number.POSITIVE_INFINITY },
+] as const;
+/** Connections of a plain download, and bytes of each of its requests. */
+const CONNECTIONS = 16;
+const PART_BYTES = 3 * 1024 * 1024;
 
 /** First queries behind the line: what they read, and whether a cache on disk keeps or has it. */
 const FIRST = {
@@ -41,45 +48,79 @@ const FIRST = {
 type First = keyof typeof FIRST;
 
 /**
- * Rows `sources`: milliseconds of the same query of random points, Lag8 at one frame, behind a line of 20 ms and 100
- * MB/s: the first query of a new engine in each way of `FIRST`, also over the time that the line alone takes for the
- * bytes touched; and `warm`, from the cache of bricks, over the same query of the local file, the order of the two
- * changing from round to round.
+ * Rows `sources`: milliseconds of the same query of random points, Lag8 at one frame, behind each of `LINES`: the first
+ * query of a new engine in each way of `FIRST`, also over a plain download of the bytes touched over 16 connections, in
+ * turns; and `warm`, from the cache of bricks, over the same query of the local file.
  */
 export async function benchSources({ quick }: BenchOptions): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const line of LINES) rows.push(...(await benchLine(line, quick)));
+  return rows;
+}
+
+async function benchLine({ name: line, latencyMs, bytesPerSecond }: (typeof LINES)[number], quick: boolean) {
   const nodes = quick ? 128 : 256;
   const points = quick ? 20_000 : 100_000;
   const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
-  const slow: SlowServer = { folder, latencyMs: LATENCY_MS, bytesPerSecond: BYTES_PER_SECOND };
+  const slow: SlowServer = { folder, latencyMs, bytesPerSecond };
   const server = new Worker(new URL("./slow-server-worker.js", import.meta.url), { workerData: slow });
   const [port] = (await once(server, "message")) as [number];
   try {
-    const named = await writeCubes(folder, `http://127.0.0.1:${port}`, nodes);
+    const address = `http://127.0.0.1:${port}`;
+    const named = await writeCubes(folder, address, nodes);
     const positions = pointsIn(randomNumbers(7), points, 0, PERIOD);
     const data = [join(folder, "near"), join(folder, "far"), join(folder, "file"), ...named].join(delimiter);
-    const samples = await measure(data, positions, quick ? 2 : 5, join(folder, "cache"));
-    const lineMs = (1000 * touchedBytes(nodes, CHUNK, 8, positions)) / BYTES_PER_SECOND;
-    const params = { nodes, points, chunk: CHUNK, workers: availableParallelism(), latencyMs: LATENCY_MS, lineMs };
+    const touched = touchedBytes(nodes, CHUNK, 8, positions);
+    const download = () => plainDownload(`${address}/near/near.h5`, touched);
+    const samples = await measure(data, positions, quick ? 2 : 5, join(folder, "cache"), download);
+    const params = { nodes, points, chunk: CHUNK, workers: availableParallelism(), latencyMs, touched };
     const row = { bench: "sources", params } as const;
     const times = (name: keyof typeof samples) => samples[name].map(({ milliseconds }) => milliseconds);
-    const overLine = (name: keyof typeof samples): Row =>
-      ratioRow(
-        { ...row, case: `${name} over the line alone`, unit: "ratio" },
-        times(name),
-        times(name).map(() => lineMs),
-      );
     const inMs = (name: keyof typeof samples): Row => {
-      return { ...row, case: name, backend: "fieldprobe", unit: "ms", ...summarise(times(name)) };
+      return { ...row, case: `${name} (${line})`, backend: "fieldprobe", unit: "ms", ...summarise(times(name)) };
     };
+    const over = (name: keyof typeof samples, under: keyof typeof samples, words: string): Row =>
+      ratioRow({ ...row, case: `${name} over ${words} (${line})`, unit: "ratio" }, times(name), times(under));
     return [
-      ...(Object.keys(FIRST) as First[]).flatMap((name) => [inMs(name), overLine(name)]),
+      ...(Object.keys(FIRST) as First[]).flatMap((name) => [inMs(name), over(name, "download", "a plain download")]),
+      inMs("download"),
       inMs("warm"),
-      ratioRow({ ...row, case: "warm over local", unit: "ratio" }, times("warm"), times("local")),
+      over("warm", "local", "local"),
     ];
   } finally {
     await server.terminate();
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Downloads the beginning of a file by ranges over some connections at a time, and drops what comes. */
+async function plainDownload(address: string, bytes: number): Promise<Asked> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const cpu = process.cpuUsage();
+  const start = performance.now();
+  let at = 0;
+  let received = 0;
+  const part = (first: number, last: number) =>
+    new Promise<void>((resolve, reject) => {
+      get(address, { agent, headers: { range: `bytes=${first}-${last}` } }, (answer) => {
+        answer.on("data", (some: Buffer) => {
+          received += some.length;
+        });
+        answer.on("end", resolve).on("error", reject);
+      }).on("error", reject);
+    });
+  const connection = async () => {
+    while (at < bytes) {
+      const first = at;
+      at = Math.min(bytes, first + PART_BYTES);
+      await part(first, at - 1);
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, connection));
+  agent.destroy();
+  if (received !== bytes) throw new Error(`${received} of ${bytes} bytes came`);
+  const { user, system } = process.cpuUsage(cpu);
+  return { milliseconds: performance.now() - start, cpuMilliseconds: (user + system) / 1000, bytesRead: received };
 }
 
 /**
@@ -124,7 +165,13 @@ async function writeCubes(folder: string, address: string, nodes: number): Promi
  * of a service have; that of the references then answers the second queries. The order of the first queries turns from
  * round to round.
  */
-async function measure(data: string, positions: Float32Array, rounds: number, cache: string) {
+async function measure(
+  data: string,
+  positions: Float32Array,
+  rounds: number,
+  cache: string,
+  download: () => Promise<Asked>,
+) {
   const check = checkAbc(positions, 0, 1e-3);
   const queryOf = (dataset: string): Query => ({
     operation: "GetVelocity",
@@ -134,10 +181,9 @@ async function measure(data: string, positions: Float32Array, rounds: number, ca
     temporalInterpolation: "None",
   });
   const names = Object.keys(FIRST) as First[];
-  const samples = Object.fromEntries([...names, "warm", "local"].map((name) => [name, []])) as unknown as Record<
-    First | "warm" | "local",
-    Asked[]
-  >;
+  const samples = Object.fromEntries(
+    [...names, "warm", "local", "download"].map((name) => [name, []]),
+  ) as unknown as Record<First | "warm" | "local" | "download", Asked[]>;
   const workers = availableParallelism();
   const fill = await openOn(data, workers, CACHE_BYTES, { CACHE_DIR: join(cache, "full") });
   await ask(fill, queryOf("file"), positions);
@@ -147,6 +193,7 @@ async function measure(data: string, positions: Float32Array, rounds: number, ca
     ["local", "near"],
   ] as const;
   for (let round = 0; round < rounds; round++) {
+    samples.download.push(await download());
     for (const [at] of names.entries()) {
       const name = names[(at + round) % names.length] as First;
       const { dataset, cache: kept } = FIRST[name];

@@ -159,7 +159,7 @@ function lengthPair(text: string): readonly [number, number] {
 
 async function generateChannel(flags: ChannelFlags): Promise<void> {
   const { out, name, steps: frames, ...physics } = flags;
-  const place = target(out, name ?? `channel${flags.reynolds}`);
+  const place = target(out, name ?? "turbulent-channel");
   const progress = progressOf(place.name);
   const options = { ...physics, frames, ...place };
   const { manifest, report: averages } = await writeChannel(options, progress.update).finally(progress.stop);
@@ -249,7 +249,7 @@ export function generateCommand(): Command {
     .option("--averaged <time>", "simulated time of the averages; the stored frames are its last ones", positive, 10)
     .option("--steps <n>", "stored frames, 0.025 apart, guards included", wholeNumber(4, 10_000), 20)
     .requiredOption("--out <folder>", "dataset folder to make", pathArgument)
-    .option("--name <name>", "name of the dataset (default: channel and the Reynolds number)")
+    .option("--name <name>", "name of the dataset (default: turbulent-channel)")
     .addOption(seed(1))
     .addHelpText("after", PROGRESS_HELP)
     .exitOverride()

@@ -57,7 +57,7 @@ export async function listFolder(
     const { contents, prefixes, isEncoded, next } = pageOf(bucket, answer.bytes);
     const decode = (text: string) => (isEncoded ? plainPath(bucket, text.replaceAll("+", " ")) : text);
     for (const entry of contents) {
-      const name = decode(entry.get("Key") ?? "").slice(start.length);
+      const name = alone(decode(entry.get("Key") ?? "").slice(start.length));
       if (name !== "") found.objects.push({ name, version: stampOf(entry) });
     }
     found.folders.push(...prefixes.map((prefix) => decode(prefix).slice(start.length, -1)));
@@ -66,6 +66,11 @@ export async function listFolder(
     token = next;
   }
   throw new DataError(`${bucket}/${prefix} holds more than ${STORE_BOUNDS.listed} objects`);
+}
+
+/** A text that does not keep the page in memory, of which the engine has it as a part. */
+function alone(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 /** @throws DataError when it is no list */
@@ -106,5 +111,5 @@ function stampOf(entry: ReadonlyMap<string, string>): Stamp | null {
   ];
   if (etag === undefined || !Number.isSafeInteger(size) || Number.isNaN(modifiedMs)) return null;
   // Objects are sent with their times in whole seconds.
-  return { etag, size, modifiedMs: Math.floor(modifiedMs / 1000) * 1000 };
+  return { etag: alone(etag), size, modifiedMs: Math.floor(modifiedMs / 1000) * 1000 };
 }

@@ -108,8 +108,10 @@ async function writeFrame(
   try {
     const write = writer.dataset({ path: `/${field}`, type: "float32", shape, chunks, filter });
     const boxes = planBoxes(nodes, edge, width);
+    const lengths = boxes.map(({ count }) => width * count[0] * count[1] * count[2]);
+    const room = new Float32Array(Math.max(...lengths));
     for (const [index, box] of boxes.entries()) {
-      const values = new Float32Array(width * box.count[0] * box.count[1] * box.count[2]);
+      const values = room.subarray(0, lengths[index]);
       source.readNodes(field, frame, box, values);
       const start = [...box.first.toReversed(), ...components.map(() => 0)];
       write(start, [...box.count.toReversed(), ...components], values);
