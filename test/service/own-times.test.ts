@@ -54,6 +54,33 @@ describe("points with times of their own", () => {
     expect(options).toEqual({ ...ask, pairing: "each" });
   });
 
+  it("have each frame read once by a cache with room for five", async () => {
+    const small = await serveTestData([], { CACHE_BYTES: `${5 * 12 * 32 ** 3}` });
+    try {
+      const spread = scatter(2000);
+      const many = Array.from({ length: 2000 }, (_, i) => [...spread.subarray(3 * i, 3 * i + 3)]);
+      const own = many.map((_, i) => 0.405 + 0.001 * (i % 1000));
+      const response = await fetch(`${small.url}/api/datasets/isotropic32/GetVelocity`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ times: own, pairing: "each", ...fields, points: many }),
+      });
+      const { values } = (await response.json()) as Answer;
+      const apart = [7, 912, 1999];
+      for (const i of apart) {
+        const alone = await post("GetVelocity", { time: own[i], ...fields, points: [many[i]] });
+        expect(values[i]).toEqual(alone.values[0]);
+      }
+      const text = await (await fetch(`${small.url}/metrics`)).text();
+      // Times from 0.4 to 1.41 need the nine frames from 0.2 to 1.8; few points need the last one.
+      const read = Number(/^fieldprobe_read_bytes_total ([0-9.e+]+)$/m.exec(text)?.[1]);
+      expect(read).toBeGreaterThan(8 * 12 * 32 ** 3);
+      expect(read).toBeLessThanOrEqual(9 * 12 * 32 ** 3);
+    } finally {
+      await small.close();
+    }
+  });
+
   it("are read from octets with four columns, and answered as octets", async () => {
     const body = new Float32Array(4 * count);
     for (const [i, point] of points.entries()) body.set([...point, times[i] as number], 4 * i);

@@ -7,8 +7,11 @@ import { type Operation, operationOf } from "../../operations.js";
 import type { RequestLife } from "../life/request-life.js";
 import { refuse } from "./parameters.js";
 
-/** Groups that are in the engine at once. */
-const CONCURRENT = 4;
+/**
+ * Groups that are in the engine at once. Those between stored frames are one after another: each needs three of the
+ * four frames of the one before, which are read once if the cache has room for five.
+ */
+const CONCURRENT = { apart: 4, betweenFrames: 1 } as const;
 
 /** The member of an operation that a list with one number for each point may replace. */
 export interface OwnTimes {
@@ -95,7 +98,9 @@ export async function answerAtOwnTimes(
       life.slices.end();
     }
   };
-  const ended = await Promise.allSettled(Array.from({ length: CONCURRENT }, work));
+  const between = groups.some((group) => group.query.weights !== undefined);
+  const length = between ? CONCURRENT.betweenFrames : CONCURRENT.apart;
+  const ended = await Promise.allSettled(Array.from({ length }, work));
   for (const one of ended) if (one.status === "rejected") throw one.reason;
   return scattered.result();
 }
