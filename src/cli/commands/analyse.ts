@@ -15,7 +15,7 @@ const ARRAYS = new Map([
   ["structures", { labels: true }],
   ["flow-map", {}],
 ]);
-const ENDINGS = [".json", ".csv", ".npy"] as const;
+const ENDINGS = [".json", ".csv", ".npy", ".nc"] as const;
 
 interface AnalyseFlags extends ServiceFlags {
   readonly json?: string;
@@ -66,13 +66,14 @@ async function analyse(kind: string, dataset: string, flags: AnalyseFlags): Prom
   const isArray = ending === ".npy";
   if (isArray && !ARRAYS.has(kind))
     throw new MisuseError(".npy holds the labels of structures or a quantity of a flow map, and nothing else");
-  if (isArray && flags.plot !== undefined) throw new MisuseError("--plot does not go with .npy");
+  const isFile = isArray || ending === ".nc";
+  if (isFile && flags.plot !== undefined) throw new MisuseError(`--plot does not go with ${ending}`);
   const body = { ...bodyOf(flags), ...(isArray ? ARRAYS.get(kind) : {}) };
   const path = `${encodeURIComponent(dataset)}/${kind}`;
-  const accept = isArray ? "application/x-npy" : "application/json";
+  const accept = isArray ? "application/x-npy" : isFile ? "application/netcdf" : "application/json";
   const ask = (url: string) => postTo(url, path, body, accept, flags.token, new AbortController().signal);
   const bytes = Buffer.from((await withService(flags, ask)).bytes);
-  if (isArray) return writeFileSync(flags.out as string, bytes);
+  if (isFile) return writeFileSync(flags.out as string, bytes);
   const answer = JSON.parse(bytes.toString("utf8"));
   const text = ending === ".csv" ? tableText(analysisTable(answer)) : `${JSON.stringify(answer, null, 2)}\n`;
   if (flags.plot !== undefined) writeWhole(flags.plot, analysisPlot(analysisTable(answer), `${kind} of ${dataset}`));
@@ -102,7 +103,7 @@ export function analyseCommand(): Command {
     .option("--with <list>", "spectrum: what comes beside the energy, as transfer,flux")
     .option(
       "--out <file>",
-      "write .json, .csv, or the labels of structures or a flow map as .npy, instead of printing JSON",
+      "write .json, .csv, .nc, or the labels of structures or a flow map as .npy, instead of printing JSON",
     )
     .option("--plot <file>", "draw the curves of the answer as SVG")
     .option("--url <url>", "a running service; without it this process answers by itself")

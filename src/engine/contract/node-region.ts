@@ -17,8 +17,8 @@ import {
   isStaggered,
 } from "../../storage/file/dataset.js";
 import { fieldNamed, isFieldName } from "./fields-asked.js";
-import { requireNodes, requireNodesOf } from "./require-nodes.js";
 import type { FrameBox, Query, RegionBox } from "./query.js";
+import { requireNodes, requireNodesOf } from "./require-nodes.js";
 
 /** The quantity that a search compares with its threshold at each node: a built-in one, or an expression. */
 export type Criterion = "vorticity" | "q" | "norm" | { readonly expression: string };

@@ -6,9 +6,10 @@ import type { Dataset } from "../../storage/file/dataset.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
 import type { SampledGrid } from "../../storage/tools/grid-file.js";
 import { type Selection, selectionProblem } from "../../storage/tools/selection.js";
+import type { NumberTable, TableColumn } from "../../storage/tools/table-file.js";
 import type { PathRecords } from "../../storage/tools/trajectory-file.js";
 
-export type { PathRecords, SampledGrid, Selection };
+export type { NumberTable, PathRecords, SampledGrid, Selection, TableColumn };
 
 /** Paths of particles, and when each starts if they differ. */
 export interface RecordedPaths {
@@ -18,11 +19,12 @@ export interface RecordedPaths {
   readonly of: string;
 }
 
-/** One file to write: stored nodes of a dataset, a quantity that has been sampled, or paths of particles. */
+/** One file to write: stored nodes of a dataset, a quantity that has been sampled, paths of particles, or a table. */
 export type FileToWrite = { readonly path: string } & (
   | { readonly dataset: Dataset; readonly selection: Selection }
   | { readonly grid: SampledGrid }
   | { readonly recorded: RecordedPaths }
+  | { readonly table: NumberTable }
 );
 
 /**
@@ -86,6 +88,15 @@ export class CutoutThread {
    */
   async writePaths(recorded: RecordedPaths, path: string): Promise<void> {
     await this.#run({ recorded, path });
+  }
+
+  /**
+   * Writes a table as NetCDF.
+   *
+   * @throws BusyError if too many files wait, DataError if the file cannot be written
+   */
+  async writeTable(table: NumberTable, path: string): Promise<void> {
+    await this.#run({ table, path });
   }
 
   async #run(task: FileToWrite): Promise<void> {

@@ -5,6 +5,7 @@ import { BusyError, DataError } from "../../errors.js";
 import { shareStoresOf } from "../../storage/thread/store-connection.js";
 import { writeCutout } from "../../storage/tools/cutout.js";
 import { writeGridFile } from "../../storage/tools/grid-file.js";
+import { writeTableFile } from "../../storage/tools/table-file.js";
 import { writeTrajectoryFile } from "../../storage/tools/trajectory-file.js";
 import type { CutoutOutcome, FileToWrite } from "./cutout-thread.js";
 
@@ -14,6 +15,7 @@ shareStoresOf(parentPort);
 export async function write(task: FileToWrite): Promise<CutoutOutcome> {
   try {
     if ("grid" in task) await writeGridFile(task.path, task.grid);
+    else if ("table" in task) await writeTableFile(task.path, task.table);
     else if ("recorded" in task) {
       const { paths, starts, of } = task.recorded;
       await writeTrajectoryFile(task.path, paths, starts, of);

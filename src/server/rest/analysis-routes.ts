@@ -1,4 +1,5 @@
 /** Adds the calls of `/api` that analyse a dataset beside its data, and answer with what is made of its values. */
+import { join } from "node:path";
 import { type TObject, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Merged } from "../../analysis/plan.js";
@@ -7,6 +8,7 @@ import type { SpectrumSums } from "../../analysis/spectrum.js";
 import { analysisTable } from "../../analysis/table.js";
 import type { Dataset } from "../../engine/contract/dataset.js";
 import type { Query, Result } from "../../engine/contract/query.js";
+import type { CutoutThread } from "../../engine/cutouts/cutout-thread.js";
 import { version } from "../../version.js";
 import { negotiate } from "../http/negotiate.js";
 import { addVary, sendPassages } from "../http/send-answer.js";
@@ -20,13 +22,14 @@ import { tellOrigin } from "./origin.js";
 import { evaluatorFor } from "./point-columns.js";
 import { readWhole } from "./query-batch.js";
 import { FAILURES } from "./schemas.js";
+import { sendWritten } from "./send-written.js";
 import { compute } from "./serve-operation.js";
 import { SPECTRUM, spectrum } from "./spectrum.js";
 import { type Means, statistics } from "./statistics.js";
 import { STRUCTURE_FUNCTIONS, structureFunctions } from "./structure-functions.js";
 import { type ArrayAnswer, STRUCTURES, structures } from "./structures.js";
 import { pathsFor } from "./values-along.js";
-import { ANALYSIS_TYPES, tablePassages } from "./write-table.js";
+import { ANALYSIS_TYPES, numberTable, tablePassages } from "./write-table.js";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -102,7 +105,7 @@ export const ANALYSES: readonly Analysis[] = [
 ];
 
 /** Adds the routes. */
-export function analysisRoutes(api: FastifyInstance, service: Service): void {
+export function analysisRoutes(api: FastifyInstance, service: Service, thread: CutoutThread): void {
   for (const analysis of ANALYSES) {
     const { name, summary, description, body, example } = analysis;
     api.post<{ Params: { name: string } }>(
@@ -121,13 +124,14 @@ export function analysisRoutes(api: FastifyInstance, service: Service): void {
         validatorCompiler: () => () => true,
         serializerCompiler: () => (answer) => JSON.stringify(answer),
       },
-      (request, reply) => serveAnalysis(service, analysis, request.params.name, request, reply),
+      (request, reply) => serveAnalysis(service, thread, analysis, request.params.name, request, reply),
     );
   }
 }
 
 function serveAnalysis(
   service: Service,
+  thread: CutoutThread,
   { name: operation, body: schema, run }: Analysis,
   name: string,
   request: FastifyRequest,
@@ -167,7 +171,15 @@ function serveAnalysis(
     await life.computed([]);
     if (type !== "application/json") {
       tellOrigin(reply, dataset, options as Readonly<Record<string, unknown>>);
-      await sendPassages(reply, type, tablePassages(analysisTable(answer), type), service, life);
+      const table = analysisTable(answer);
+      if (type === "application/netcdf") {
+        const about = { title: `${operation} of ${dataset.name}`, fieldprobe_version: version };
+        const origin = { fieldprobe_manifest: dataset.digest, fieldprobe_options: JSON.stringify(options) };
+        const numbers = numberTable(table, { ...about, ...origin });
+        reply.type(type);
+        return sendWritten(life, reply, "table.nc", (folder) => thread.writeTable(numbers, join(folder, "table.nc")));
+      }
+      await sendPassages(reply, type, tablePassages(table, type), service, life);
       return reply;
     }
     const assumed = dataset.assumed.length === 0 ? {} : { assumed: assumedOf(dataset) };

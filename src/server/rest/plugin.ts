@@ -351,7 +351,7 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
   cutoutRoute(api, service);
   cutoutFileRoutes(api, service, thread);
   batchRoute(api, service);
-  analysisRoutes(api, service);
+  analysisRoutes(api, service, thread);
   flowMapRoute(api, service);
   jobRoutes(api, service);
 }

@@ -1,10 +1,11 @@
-/** Writes the table of an analysis as CSV or as a NumPy file of named columns. */
+/** Writes the table of an analysis as CSV, as a NumPy file of named columns, or as the columns of a NetCDF file. */
 import { type AnalysisTable, tableLines } from "../../analysis/table.js";
+import type { NumberTable, TableColumn } from "../../engine/cutouts/cutout-thread.js";
 import { RequestError } from "../../errors.js";
 import { npyHeader } from "./numpy-files.js";
 
 /** Forms of an analysis, the default first; all but JSON are tables. */
-export const ANALYSIS_TYPES = ["application/json", "text/csv", "application/x-npy"] as const;
+export const ANALYSIS_TYPES = ["application/json", "text/csv", "application/x-npy", "application/netcdf"] as const;
 
 /** Rows of a passage. */
 const PASSAGE_ROWS = 512;
@@ -56,4 +57,41 @@ function npyPassages({ columns, rows }: AnalysisTable): Generator<Buffer> {
       yield passage;
     }
   })();
+}
+
+/** The numbers of a table for a NetCDF file: along the column of its plot if that ascends, else along numbers of rows. */
+export function numberTable({ columns, rows, plot }: AnalysisTable, about: NumberTable["about"]): NumberTable {
+  const all = columns.map((name, c) =>
+    numberColumn(
+      name,
+      rows.map((row) => row[c]),
+    ),
+  );
+  const ordered = all[columns.indexOf(plot?.x ?? "")];
+  const ascends = ordered?.values.every((value, i) => i === 0 || value > Number(ordered.values[i - 1])) === true;
+  const numbers = {
+    name: "row",
+    values: Float64Array.from(rows.keys()),
+    attributes: { long_name: "number of the row" },
+  };
+  const along = ascends && ordered !== undefined ? ordered : numbers;
+  return { along, columns: all.filter((column) => column !== along), about };
+}
+
+/** A column; texts are numbers of what `flag_meanings` lists, from 0 on. */
+function numberColumn(name: string, values: readonly unknown[]): TableColumn {
+  const texts = [...new Set(values.filter((value): value is string => typeof value === "string" && value !== ""))];
+  const number = (value: unknown): number =>
+    typeof value === "string" && value !== ""
+      ? texts.indexOf(value)
+      : value === "" || value === null
+        ? Number.NaN
+        : Number(value);
+  const meanings =
+    texts.length === 0 ? {} : { flag_meanings: texts.map((text) => text.replaceAll(" ", "_")).join(" ") };
+  return {
+    name: name.replaceAll("/", "_"),
+    values: Float64Array.from(values, number),
+    attributes: { long_name: name, ...meanings },
+  };
 }

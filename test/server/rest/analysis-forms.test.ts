@@ -1,6 +1,10 @@
 /** Analyses as CSV and as NumPy files have the numbers of their JSON. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Dataset, File, ready } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../src/main.js";
+import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";
 
 let service: RunningService;
@@ -44,7 +48,36 @@ async function columnsOf(response: Response): Promise<Map<string, (number | stri
 const PROFILE = { time: 0.6, over: ["x", "z"], reduce: [{ moments: "u.x" }] };
 const SEPARATIONS = { time: 0.6, orders: [2, 3], separations: { nodes: [1, 2, 4] } };
 
+/** Reads a NetCDF file by the HDF5 library. */
+async function variablesOf(response: Response): Promise<File> {
+  const path = join(scratchFolder(), "table.nc");
+  writeFileSync(path, Buffer.from(await response.arrayBuffer()));
+  await ready;
+  return new File(path, "r");
+}
+
 describe("forms of analyses", () => {
+  it("have the profile and separations of JSON as NetCDF, along their axis and by number", async () => {
+    const { results } = (await (await post("statistics", PROFILE)).json()) as { results: [Record<string, number[]>] };
+    const answer = await post("statistics", PROFILE, "application/netcdf");
+    expect(answer.headers.get("content-type")).toBe("application/netcdf");
+    const profile = await variablesOf(answer);
+    const read = (file: File, name: string) => [...((file.get(name) as Dataset).value as Float64Array)];
+    expect(read(profile, "skewness")).toEqual(results[0].skewness);
+    expect((profile.get("skewness") as Dataset).get_attached_scales(0)).toEqual(["/y"]);
+    expect(profile.get_attribute("Conventions", true)).toBe("CF-1.11");
+    profile.close();
+    const { separations } = (await (await post("structure-functions", SEPARATIONS)).json()) as {
+      separations: { axis: string; longitudinal: Record<2, number> }[];
+    };
+    const table = await variablesOf(await post("structure-functions", SEPARATIONS, "application/netcdf"));
+    expect(read(table, "longitudinal.2")).toEqual(separations.map(({ longitudinal }) => longitudinal[2]));
+    expect(read(table, "axis")).toEqual(separations.map(({ axis }) => "xyz".indexOf(axis)));
+    expect((table.get("axis") as Dataset).get_attribute("flag_meanings", true)).toBe("x y z");
+    expect((table.get("axis") as Dataset).get_attached_scales(0)).toEqual(["/row"]);
+    table.close();
+  });
+
   it("have the profile of JSON as CSV, with where it comes from", async () => {
     const { results } = (await (await post("statistics", PROFILE)).json()) as { results: [Record<string, number[]>] };
     const csv = await post("statistics", PROFILE, "text/csv");
