@@ -9,6 +9,7 @@ import { pino } from "pino";
 import { loadConfig } from "../dist/config.js";
 import { type RunningService, startService } from "../dist/main.js";
 import { writeCube } from "../dist/tools/generate/cube.js";
+import { NavierStokes } from "../dist/tools/generate/navier-stokes.js";
 import { ask, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";
 import { type BenchOptions, type Row, ratioRow, summarise } from "./row.js";
@@ -37,6 +38,7 @@ export async function benchAnalysis({ quick }: BenchOptions): Promise<Row[]> {
     await makeCube(folder, "bricks", nodes, 32);
     // Three layers of bricks and a little more.
     rows.push(await withService(folder, nodes === 256 ? 96 : 24, (service) => readsOf(service, nodes)));
+    rows.push(...(await stepsOf(quick ? 10 : 40)));
     return rows;
   } finally {
     rmSync(folder, { recursive: true });
@@ -146,7 +148,8 @@ async function besideCalls(service: RunningService, rounds: number): Promise<Row
   let bytes = 0;
   const calls = 30;
   for (let round = 0; round <= rounds; round++) {
-    const one = await timed(service, "structure-functions", "small", { orders: [2, 3], separations });
+    const asked = { orders: [2, 3], separations, terms: ["longitudinal"], form: "columns", digits: 8 };
+    const one = await timed(service, "structure-functions", "small", asked);
     let cpu = 0;
     for (let call = 0; call < calls; call++)
       cpu += (await ask(service.engine, { ...query, temporalInterpolation: "None" }, points)).cpuMilliseconds / 1000;
@@ -178,4 +181,34 @@ async function readsOf(service: RunningService, nodes: number): Promise<Row> {
     params,
     ...summarise([ratio]),
   };
+}
+
+/** A step of the simulation of `generate isotropic`: CPU with one thread, and seconds with one and two in turns. */
+async function stepsOf(steps: number): Promise<Row[]> {
+  const teams = [1, 2].map((threads) => ({ threads, simulation: new NavierStokes(64, 0.0105, 5, threads) }));
+  const rounds = teams.map(() => ({ ms: [] as number[], cpu: [] as number[] }));
+  for (let round = 0; round < 4; round++)
+    for (const [i, { simulation }] of teams.entries()) {
+      const [since, cpu] = [performance.now(), process.cpuUsage()];
+      for (let step = 0; step < steps; step++) simulation.step(0.01);
+      const { user, system } = process.cpuUsage(cpu);
+      // The first round warms both.
+      if (round === 0) continue;
+      rounds[i]?.ms.push((performance.now() - since) / steps);
+      rounds[i]?.cpu.push((user + system) / 1000 / steps);
+    }
+  for (const { simulation } of teams) await simulation.close();
+  return teams.flatMap(({ threads }, i) => {
+    const row = {
+      bench: "analysis",
+      case: "simulation step",
+      backend: "generate",
+      params: { nodes: 64, threads },
+    } as const;
+    const { ms, cpu } = rounds[i] as (typeof rounds)[number];
+    return [
+      { ...row, unit: "CPU ms", ...summarise(cpu) },
+      { ...row, unit: "ms", ...summarise(ms) },
+    ];
+  });
 }

@@ -314,7 +314,7 @@ export class JoinedFragments {
       const x = border[b] % nx;
       const row = Math.floor(border[b] / nx);
       const [y, z] = [row % ny, Math.floor(row / ny)];
-      // Parts, as bits, of which the nearest node is marked: the other neighbours in one of them belong to its fragment.
+      // Parts, as bits, whose nearest node is marked: the other neighbours in one of them belong to its fragment.
       let known = 0;
       for (const [dx, dy, dz] of this.#neighbours) {
         const i = sideOf(x + dx, nx);

@@ -59,7 +59,7 @@ function npyPassages({ columns, rows }: AnalysisTable): Generator<Buffer> {
   })();
 }
 
-/** The numbers of a table for a NetCDF file: along the column of its plot if that ascends, else along numbers of rows. */
+/** The numbers of a table for a NetCDF file: along the column of its plot if that ascends, else by row. */
 export function numberTable({ columns, rows, plot }: AnalysisTable, about: NumberTable["about"]): NumberTable {
   const all = columns.map((name, c) =>
     numberColumn(

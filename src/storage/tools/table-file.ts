@@ -1,4 +1,4 @@
-/** Writes a table as NetCDF-4: a variable for each column, along the column that orders the rows or along their numbers. */
+/** Writes a table as NetCDF-4: a variable for each column, along the one that orders the rows or their numbers. */
 import { Hdf5Writer } from "../hdf5/writer.js";
 
 /** A column of numbers. */
