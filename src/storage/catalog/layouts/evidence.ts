@@ -22,7 +22,7 @@ export interface CoordinateTable {
 
 /** Groups that hold the grid next to the fields. */
 const GRID_GROUPS =
-  /^(grids?|nodes?|points?|cells?|cent(er|re)s?|vert(ex|ices)|mesh(es)?|coord(s|inates)?|scales?|dim(s|ensions)?|geom(etry)?|ax[ei]s|domain|info|param(s|eters)?|config|settings|header|attributes)$/i;
+  /^(grids?|nodes?|points?|cells?|cent(er|re)s?|vert(ex|ices)|mesh(es)?|coord(s|inates)?|scales?|dim(s|ensions)?|geom(etry)?|ax[ei]s|domain|info|param(s|eters)?|config|settings|header|attributes|meta(data)?)$/i;
 /** Numbers of a small dataset that is as good as an attribute. */
 const FEW = 3;
 /** A scale that netCDF-4 writes for a dimension without a variable. */

@@ -43,6 +43,8 @@ interface SharedEvidence {
 }
 
 const DEGREES = /degree/i;
+/** Attributes of a file that name the unit of its times. */
+const TIME_UNITS = ["time_units", "time_unit", "units_time", "unit_time"];
 /** Units of time that velocities are not stated in, so that times in them need a question. */
 const FOREIGN_TIMES = /^\s*([mun]s\b|msec|(milli|micro|nano)sec|min|hour|hr|day|week|month|year|yr|h\b|d\b)/i;
 /** Most orders that a question lists. */
@@ -774,7 +776,7 @@ function timeOf(
     attached?.role === "t" ? attached : tables.find(({ role, length }) => role === "t" && length === frames);
   const number = table === undefined ? facts.numbers(TIME_NAMES) : null;
   const used = table ?? (number === null ? tables.find(({ role }) => role === "t") : undefined);
-  const stated = used === undefined ? number : timesIn(contents, used, findings);
+  const stated = used === undefined ? number : timesIn(shared, used);
   askTimes(shared, stated, frames);
   const isOnly = frames === 1 && stated?.value.length === 1 && answers.times === undefined;
   findings.timeFrom = isOnly ? (stated.statement ?? null) : null;
@@ -808,18 +810,19 @@ function askTimes(
   );
 }
 
-function tableOfTimes(
-  { contents, tables, findings }: SharedEvidence,
-  frames: number,
-): StatedNumber<readonly number[]> | null {
-  const table = tables.find(({ role, length }) => role === "t" && length === frames);
-  return table === undefined ? null : timesIn(contents, table, findings);
+function tableOfTimes(shared: SharedEvidence, frames: number): StatedNumber<readonly number[]> | null {
+  const table = shared.tables.find(({ role, length }) => role === "t" && length === frames);
+  return table === undefined ? null : timesIn(shared, table);
 }
 
 /** The numbers of a table of times, with a question if their unit is not that of the velocity. */
-function timesIn(contents: Contents, { path }: CoordinateTable, findings: Findings): StatedNumber<readonly number[]> {
-  const units = contents.attributes(path).get("units");
-  if (typeof units === "string" && FOREIGN_TIMES.test(units) && contents.answers.times === undefined)
+function timesIn(
+  { contents, facts, findings }: SharedEvidence,
+  { path }: CoordinateTable,
+): StatedNumber<readonly number[]> {
+  const units = contents.texts(path, "units")?.join(" ") ?? facts.text(TIME_UNITS)?.value ?? "";
+  findings.timeTable = path;
+  if (FOREIGN_TIMES.test(units) && contents.answers.times === undefined)
     findings.ask(
       "times",
       `${path} counts in "${units}", which is served as it is: particles need times in the unit of the velocity.`,

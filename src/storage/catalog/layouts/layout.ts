@@ -29,6 +29,8 @@ export class Findings {
   readonly conversions: Question[] = [];
   /** The place of the one number that is the time of the only frame, if it has no other effect. */
   timeFrom: Statement | null = null;
+  /** The table of the times, whose statements count as those of coordinates do; null if there is none. */
+  timeTable: string | null = null;
 
   addReason(reason: string): void {
     this.reasons.push(reason);

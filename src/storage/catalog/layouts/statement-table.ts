@@ -81,6 +81,13 @@ export const SUSPECTS: readonly SuspectRow[] = [
     plain: [...NONE, "node", "nodes", "nodal", "vertex", "vertices", "point", "points", "collocated", "colocated"],
   },
   {
+    stems: ["ghost", "nghost", "halo"],
+    about: "spacing",
+    effect: "be stripped from the ends of",
+    neutral: 0,
+    plain: NONE,
+  },
+  {
     stems: ["transpos", "fortran", "flip", "mirror", "revers"],
     words: ["columnmajor", "colmajor", "swapaxes"],
     about: "order",

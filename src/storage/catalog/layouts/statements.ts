@@ -6,7 +6,7 @@ import { AXIS_NAMES, type AxisName, type FieldName } from "../../file/dataset.js
 import { placeOf } from "../../file/files.js";
 import { isPackingName } from "../../file/packing.js";
 import type { AttributeValue } from "../../file/stored.js";
-import { componentNames, join, parentOf } from "./evidence.js";
+import { componentNames, groupsAround, join, parentOf } from "./evidence.js";
 import type { Contents, FieldOfPlan, Findings, LayoutPlan } from "./layout.js";
 import { askCoordinateNames, askNames, askPlaces } from "./stated-names.js";
 import {
@@ -49,11 +49,10 @@ export function askStatements(contents: Contents, plan: LayoutPlan, findings: Fi
   const fields = fieldPaths(contents, plan);
   const values = [...fields.values()].flat(2);
   const places = coordinatePaths(plan);
-  const tables = places.map(([, path]) => path);
+  const tables = [...places.map(([, path]) => path), ...(findings.timeTable === null ? [] : [findings.timeTable])];
   const groups = new Set<string>();
-  for (const path of [...values, ...tables])
-    for (let group = parentOf(path); groups.size < groups.add(group).size && group !== "/"; ) group = parentOf(group);
-  groups.add("/");
+  for (const home of new Set([...values, ...tables].map(parentOf)))
+    for (const group of groupsAround(contents, home)) groups.add(group);
   const holders: StatingObject[] = [
     ...[...values, ...tables].map((path) => ({ path, role: "values" as const })),
     ...[...groups].map((path) => ({ path, role: "group" as const })),
@@ -211,13 +210,15 @@ function packingRow(name: string): SuspectRow {
   return SUSPECTS.find(({ stems }) => stems.includes(stem)) as SuspectRow;
 }
 
+/** A number before a unit, multiples of pi, and places that are counted. */
+const SCALED_UNIT =
+  /^\s*[-+]?[\d.]+(e[-+]?\d+)?\s*[* ]?\s*[a-z%]|\bpi\b|π|^\s*(index|indices|(grid[- ]?)?(cells?|points?|nodes?)|pixels?|voxels?)\s*$/i;
+
 /** Wording in a text that says that numbers are no plain values. */
 function wordedAt(path: string, name: string, value: AttributeValue | null): Suspect[] {
   if (typeof value !== "string") return [];
   if (/^units?$/i.test(name))
-    return /^\s*[-+]?[\d.]+(e[-+]?\d+)?\s*[* ]?\s*[a-z%]/i.test(value) && !/^\s*1\s*$/.test(value)
-      ? [{ path, name, text: textOf(value), about: "scale", effect: "scale" }]
-      : [];
+    return SCALED_UNIT.test(value) ? [{ path, name, text: textOf(value), about: "scale", effect: "scale" }] : [];
   const row =
     value.length > SHORT && !WORDED.test(name) ? undefined : WORDINGS.find(({ pattern }) => pattern.test(value));
   return row === undefined ? [] : [{ path, name, text: textOf(value), about: row.about, effect: row.effect }];

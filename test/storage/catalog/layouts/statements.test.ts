@@ -1,12 +1,12 @@
 /** Statements that may change values are applied, known to be harmless, or asked about. */
 import { join } from "node:path";
-import type { File } from "h5wasm/node";
+import type { File, Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { suspectNamed, wordsOf } from "../../../../src/storage/catalog/layouts/statements.js";
 import { contradictionOf, factorBetween, unitOf } from "../../../../src/storage/catalog/layouts/units.js";
 import { openSource } from "../../../../src/storage/catalog/source.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
-import { writeHdf5 } from "../../../support/cubes.js";
+import { NODES, writeField, writeHdf5 } from "../../../support/cubes.js";
 import { QUESTIONABLE, writeComponents, writeTables } from "../../../support/questionable-files.js";
 import { scratchFolder } from "../../../support/scratch.js";
 
@@ -35,6 +35,41 @@ describe("a questionable file", () => {
     const { assumed, questions } = await open(`assumed-${name}`, entry.write, true);
     expect(questions).toEqual([]);
     expect(assumed.map(({ question }) => question).join("\n")).toMatch(entry.asks);
+  });
+});
+
+describe("a statement", () => {
+  /** A file of three frames with a table of times. */
+  const inTime = (file: File) => {
+    for (const [c, name] of ["u", "v", "w"].entries())
+      writeField(file, `/${name}`, { dimensions: ["t", "z", "y", "x"], value: ({ x }) => c + x });
+    for (const axis of ["x", "y", "z"] as const)
+      file.create_dataset({ name: axis, data: Float64Array.from({ length: NODES[axis] }, (_, i) => i / 4) });
+    file.create_dataset({ name: "time", data: Float64Array.of(0, 1, 2) });
+    file.create_attribute("axes", "tzyx");
+    file.create_attribute("periodic", "none");
+  };
+  const at = (path: string, name: string, value: string | number) => (file: File) => {
+    inTime(file);
+    (path === "/" ? file : (file.get(path) as H5Dataset)).create_attribute(name, value);
+  };
+
+  it.each<[string, (file: File) => void, RegExp]>([
+    ["of the table of times", at("time", "factor", 100), /factor of \/time is 100/],
+    ["of the unit of the times", at("/", "time_units", "ms"), /\/time counts in "ms"/],
+    ["of ghost layers", at("/", "ghost_layers", 2), /ghost_layers of \/ is 2/],
+    ["of multiples of pi", at("x", "units", "2 pi"), /units of \/x is "2 pi"/],
+    ["of counted places", at("x", "units", "grid points"), /units of \/x is "grid points"/],
+    [
+      "in a group of settings",
+      (file) => {
+        inTime(file);
+        file.create_group("params").create_attribute("velocity_scale", 100);
+      },
+      /velocity_scale of \/params is 100/,
+    ],
+  ])("%s is asked about", async (name, write, asks) => {
+    await expect(open(name.replaceAll(" ", "-"), write)).rejects.toThrow(asks);
   });
 });
 
