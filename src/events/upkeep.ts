@@ -1,7 +1,8 @@
 /** Maintains the store: its schema, the sample on the first start, and today's horizon. */
-import { Piscina } from "piscina";
+
 import { builtFile } from "../built-file.js";
 import { DataError } from "../errors.js";
+import { OneThread } from "../one-thread.js";
 import { isStoreFailure, openConnection } from "../sqlite.js";
 import { importFile } from "./import/import-file.js";
 import { type Extension, extendHorizon } from "./store/instances.js";
@@ -55,13 +56,13 @@ const ENTRY = builtFile(new URL("./worker.js", import.meta.url));
  * @throws DataError with the reason, fit for the operator
  */
 export async function maintainInThread(task: UpkeepTask): Promise<Upkeep> {
-  const pool = new Piscina({ filename: ENTRY, name: "maintain", minThreads: 1, maxThreads: 1 });
+  const thread = new OneThread({ filename: ENTRY, name: "maintain", makes: "the upkeep of events" });
   try {
-    return await pool.run(task);
+    return await thread.run<Upkeep>(task);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new DataError(`events: ${reason.replace(/^events: /, "")}`);
   } finally {
-    await pool.destroy();
+    await thread.close();
   }
 }

@@ -215,7 +215,7 @@ describe("workers", { timeout: 60_000 }, () => {
     expect(await program.stop("SIGTERM")).toBe(0);
   });
 
-  it("the thread that writes cutouts dies with one file, and the next is written", async () => {
+  it("a cutout whose thread dies is written by another", async () => {
     const trigger = join(folder, "cutouts-die");
     const dies = `
       import fs from "node:fs";
@@ -231,13 +231,9 @@ describe("workers", { timeout: 60_000 }, () => {
     const cutout = () => fetch(`${program.url}/api/datasets/isotropic32/cutout.h5?frames=1,1`);
     const whole = Buffer.from(await (await cutout()).arrayBuffer());
     writeFileSync(trigger, "");
-    const failed = await cutout();
-    expect(await exists(trigger)).toBe(false);
-    expect(failed.status).toBe(500);
-    expect(await failed.json()).toMatchObject({
-      code: "Internal",
-      detail: "The service failed to answer this request.",
-    });
+    const again = await cutout();
+    expect([again.status, await exists(trigger)]).toEqual([200, false]);
+    expect(Buffer.from(await again.arrayBuffer()).length).toBe(whole.length);
     expect(Buffer.from(await (await cutout()).arrayBuffer()).length).toBe(whole.length);
     expect(await program.stop("SIGTERM")).toBe(0);
   });

@@ -1,7 +1,7 @@
 /** `CutoutThread` writes HDF5 files in a worker thread, so that no other request waits for them. */
-import { Piscina } from "piscina";
 import { builtFile } from "../../built-file.js";
 import { BusyError, DataError } from "../../errors.js";
+import { OneThread } from "../../one-thread.js";
 import type { Dataset } from "../../storage/file/dataset.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
 import type { SampledGrid } from "../../storage/tools/grid-file.js";
@@ -35,26 +35,17 @@ export type CutoutOutcome = { readonly unreadable: string } | { readonly busy: s
 
 /** Files that may wait. */
 const WAITING = 64;
-/** Time after which an idle thread ends. */
-const IDLE_MS = 60_000;
 
 const ENTRY = builtFile(new URL("./cutout-worker.js", import.meta.url));
 
 /** Writes one file at a time; the thread starts with the first. */
 export class CutoutThread {
-  readonly #pool = new Piscina({
-    filename: ENTRY,
-    name: "write",
-    minThreads: 0,
-    maxThreads: 1,
-    idleTimeout: IDLE_MS,
-    maxQueue: WAITING,
-  });
+  readonly #thread = new OneThread({ filename: ENTRY, name: "write", maxQueue: WAITING, makes: "files" });
   readonly #writing = new Set<Promise<CutoutOutcome>>();
 
   /** @param connectStores connects the thread to the one that reads stores */
   constructor(connectStores: (connection: StorePort) => void) {
-    this.#pool.on("message", connectStores);
+    this.#thread.onMessage(connectStores);
   }
 
   /** What is wrong with a selection; null if nothing is. */
@@ -100,8 +91,8 @@ export class CutoutThread {
   }
 
   async #run(task: FileToWrite): Promise<void> {
-    if (this.#pool.queueSize >= WAITING) throw new BusyError("Too many cutouts are being written.");
-    const written = this.#pool.run(task) as Promise<CutoutOutcome>;
+    if (this.#thread.waiting >= WAITING) throw new BusyError("Too many cutouts are being written.");
+    const written = this.#thread.run<CutoutOutcome>(task);
     this.#writing.add(written);
     const failure = await written.finally(() => this.#writing.delete(written));
     if (failure === null) return;
@@ -111,6 +102,6 @@ export class CutoutThread {
   /** Ends the thread once everything asked for is written. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#writing]);
-    await this.#pool.destroy();
+    await this.#thread.close();
   }
 }

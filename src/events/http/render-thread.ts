@@ -1,6 +1,6 @@
 /** Hands long representations to a worker thread, so that they hold up no other request. */
-import { Piscina } from "piscina";
 import { builtFile } from "../../built-file.js";
+import { OneThread } from "../../one-thread.js";
 import type { Interval } from "../store/store.js";
 import { EventsError, type EventsErrorCode, type EventsErrorDetail, storeUnavailable } from "./events-error.js";
 import type { EventsSettings } from "./events-settings.js";
@@ -42,33 +42,18 @@ export type RenderOutcome =
 
 /** Tasks that may wait. */
 const WAITING = 64;
-/** Time after which an idle thread ends. */
-const IDLE_MS = 60_000;
-
-/** The messages of the pool for a thread that has ended in a task. */
-const ENDED = /^(worker exited|Worker terminated|The worker has been terminated)|memory limit/i;
 
 const ENTRY = builtFile(new URL("../worker.js", import.meta.url));
 
 /** Renders one representation at a time; the thread starts with the first. */
 export class RenderThread {
-  readonly #pool: Piscina;
+  readonly #thread: OneThread;
   readonly #asked = new Map<string, { readonly interval: Interval; readonly made: Promise<Representation> }>();
 
-  readonly #warn: (line: string) => void;
-
   /** @param warn told when the thread has ended with a page, which another thread then makes */
-  constructor(setup: RenderSetup, warn: (line: string) => void = () => undefined) {
-    this.#warn = warn;
-    this.#pool = new Piscina({
-      filename: ENTRY,
-      name: "render",
-      workerData: setup,
-      minThreads: 0,
-      maxThreads: 1,
-      idleTimeout: IDLE_MS,
-      maxQueue: WAITING,
-    });
+  constructor(setup: RenderSetup, warn?: (line: string) => void) {
+    const options = { filename: ENTRY, name: "render", workerData: setup, maxQueue: WAITING };
+    this.#thread = new OneThread({ ...options, makes: "pages of events" }, warn);
   }
 
   /**
@@ -89,14 +74,10 @@ export class RenderThread {
   }
 
   async #run(task: RenderTask): Promise<Representation> {
-    if (this.#pool.queueSize >= WAITING) {
+    if (this.#thread.waiting >= WAITING) {
       throw new EventsError(503, "unavailable", "Too many pages are being made.", [], { "retry-after": "1" });
     }
-    const outcome: RenderOutcome = await this.#pool.run(task).catch((error: Error) => {
-      if (!ENDED.test(error.message)) throw error;
-      this.#warn(`the thread that makes pages of events has ended (${error.message}); another makes the page again`);
-      return this.#pool.run(task);
-    });
+    const outcome = await this.#thread.run<RenderOutcome>(task);
     if ("unavailable" in outcome) throw storeUnavailable(5, outcome.unavailable);
     if ("refusal" in outcome) {
       const { status, code, message, details } = outcome.refusal;
@@ -109,6 +90,6 @@ export class RenderThread {
   /** Ends the thread once all requested pages are made: native code of its store must not be cut off. */
   async close(): Promise<void> {
     await Promise.allSettled([...this.#asked.values()].map(({ made }) => made));
-    await this.#pool.destroy();
+    await this.#thread.close();
   }
 }

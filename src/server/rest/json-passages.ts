@@ -7,8 +7,8 @@ const TOGETHER = 1024;
 /** The passages of `JSON.stringify(value)`. @param value plain data */
 export function* jsonPassages(value: unknown): Generator<Buffer, undefined> {
   let text = "";
-  for (const piece of piecesOf(value)) {
-    text += piece;
+  for (const part of partsOf(value)) {
+    text += part;
     if (text.length < PASSAGE_CHARACTERS) continue;
     yield Buffer.from(text);
     text = "";
@@ -16,29 +16,29 @@ export function* jsonPassages(value: unknown): Generator<Buffer, undefined> {
   yield Buffer.from(text);
 }
 
-function* piecesOf(value: unknown): Generator<string> {
+function* partsOf(value: unknown): Generator<string> {
   if (typeof value !== "object" || value === null) yield JSON.stringify(value) ?? "null";
-  else if (Array.isArray(value)) yield* piecesOfList(value);
+  else if (Array.isArray(value)) yield* partsOfList(value);
   else {
     let mark = "{";
     for (const [name, member] of Object.entries(value)) {
       if (member === undefined) continue;
       yield `${mark}${JSON.stringify(name)}:`;
-      yield* piecesOf(member);
+      yield* partsOf(member);
       mark = ",";
     }
     yield mark === "{" ? "{}" : "}";
   }
 }
 
-function* piecesOfList(list: readonly unknown[]): Generator<string> {
+function* partsOfList(list: readonly unknown[]): Generator<string> {
   yield "[";
   const isFlat = list.every((one) => typeof one !== "object" || one === null);
   const step = isFlat ? TOGETHER : 1;
   for (let from = 0; from < list.length; from += step) {
     if (from > 0) yield ",";
     if (isFlat) yield JSON.stringify(list.slice(from, from + step)).slice(1, -1);
-    else yield* piecesOf(list[from]);
+    else yield* partsOf(list[from]);
   }
   yield "]";
 }
