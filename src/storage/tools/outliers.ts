@@ -59,19 +59,19 @@ export function repeatedFrames(frames: ReadonlyMap<number, FrameStatistics>): Ma
   return isSteady ? constant : new Map([...repeated, ...constant]);
 }
 
-interface Range {
+interface RangeOfFrames {
   readonly least: number;
   readonly most: number;
 }
 
 /** The range of values; of four and more without the outermost, one of which may be odd as well. */
-function rangeOf(values: readonly number[]): Range {
+function rangeOf(values: readonly number[]): RangeOfFrames {
   const sorted = [...values].sort((a, b) => a - b);
   const [least, most] = sorted.length < 4 ? [0, -1] : [1, -2];
   return { least: sorted.at(least) as number, most: sorted.at(most) as number };
 }
 
-function rangeText({ least, most }: Range): string {
+function rangeText({ least, most }: RangeOfFrames): string {
   const [from, to] = [least.toPrecision(3), most.toPrecision(3)];
   return from === to ? from : `${from} to ${to}`;
 }

@@ -503,7 +503,7 @@ const PERIODIC = /^(periodic|cyclic|circular|true|yes|all)$/i;
 const NOT_PERIODIC =
   /^((non|not|a)?[-_ ]periodic|aperiodic|no|none|false|walls?|no[-_ ]?slip|free[-_ ]?slip|open|inflow|outflow|free|dirichlet|neumann)$/i;
 
-/** Whether a number or word says that an axis is periodic; null if it says nothing, undefined if it is not understood. */
+/** Whether a number or word says that an axis is periodic: null if it says nothing, undefined if it is not clear. */
 function conditionOf(value: AttributeValue): boolean | null | undefined {
   if (typeof value === "number") return value !== 0;
   if (typeof value !== "string") return null;

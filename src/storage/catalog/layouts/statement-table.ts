@@ -154,7 +154,7 @@ export const WORDED =
 
 /** Attributes whose text tells a story: words in it say nothing of the numbers. */
 export const NARRATIVE =
-  /^(hist|title|source|instit|refer|author|contact|creat|command|cmd|path|file|host|machine|git|rev|commit|version|url|doi|licen|program|software|code|solver|name|case|run|model|method|scheme|project|experiment|date|convention|keyword|nco|cdo|class|summary|abstract|acknowl|schema)/i;
+  /^(hist|title|source|instit|refer|author|contact|creat|command|cmd|path|file|host|machine|git|rev|commit|version|url|doi|licen|program|software|code|solver|name|case|run|method|scheme|project|experiment|date|convention|keyword|nco|cdo|class|summary|abstract|acknowl|schema)/i;
 
 /** Characters up to which a text under any other name is read. */
 export const SHORT = 80;
