@@ -339,9 +339,11 @@ export class SliceFigure {
         ${barLegend(this.scale, unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}`, this.#hasGaps(), this.rule)}
         ${stretchingLegend(shown?.stretching ?? null)} ${this.#arrowLegend()}
         ${this.#markedNote()}
-        <p class="note gestures">Click: probe · Drag: move · Shift and drag: box · Wheel: zoom · Double click: all of it · ?: more</p>
         ${statusBar("slice", this.plane.request, undefined, (most) => this.#fitting(most))}
-        ${this.#table.view("Values of the slice", () => sliceTable(shown?.slice ?? null))}
+        <div class="foot">
+  ${this.#table.view("Values of the slice", () => sliceTable(shown?.slice ?? null))}
+        <p class="note gestures">Click: probe · Drag: move · Shift and drag: box · Wheel: zoom · Double click: all of it · ?: more</p>
+        </div>
       </figure>
     `;
   }
@@ -444,18 +446,15 @@ export class SliceFigure {
   /** What a click does, and how the places pointed at are removed again. */
   #clickControl(): TemplateResult {
     const { state, facts } = this.#store;
-    const names = { probe: "probes", lines: "starts a streamline", particles: "starts a particle" } as const;
+    const names = { probe: "click: probe", lines: "click: a streamline", particles: "click: a particle" } as const;
     const moves = facts.times.count > 1;
     const choices = CLICKS.filter(
       (value) => value === "probe" || (offers(facts, "GetVelocity") && (moves || value === "lines")),
     );
     return html`
-      <label class="check" for="click">
-        A click
-        <select id="click" @change=${(event: Event) => this.#store.set({ click: (event.target as HTMLSelectElement).value as ViewState["click"] })}>
+      <select id="click" aria-label="What a click does" @change=${(event: Event) => this.#store.set({ click: (event.target as HTMLSelectElement).value as ViewState["click"] })}>
           ${choices.map((value) => html`<option value=${value} .selected=${live(value === state.click)}>${names[value]}</option>`)}
         </select>
-      </label>
       ${
         state.places.length === 0
           ? nothing

@@ -39,16 +39,19 @@ function controlsOf(root: HTMLElement): NamedControl[] {
 
 /** The text of a label without that of the control inside of it. */
 function ownText(label: HTMLElement | null): string {
-  const texts = [...(label?.childNodes ?? [])].filter((node) => !(node instanceof HTMLSelectElement));
+  const texts = [...(label?.childNodes ?? [])].filter(
+    (node) => !(node instanceof HTMLSelectElement) && !(node instanceof Comment),
+  );
   return texts.map((node) => node.textContent ?? "").join(" ");
 }
 
-/** The controls whose name has every word of a text, those that begin with it first. */
+/** The controls whose name has every word of a text: those that begin with it first, groups after their controls. */
 function matching(controls: readonly NamedControl[], text: string): NamedControl[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const found = controls.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
-  const starts = ({ name }: NamedControl) => Number(!name.toLowerCase().startsWith(words[0] ?? ""));
-  return found.sort((a, b) => starts(a) - starts(b)).slice(0, MOST);
+  const rank = ({ name, element }: NamedControl) =>
+    Number(!name.toLowerCase().startsWith(words[0] ?? "")) + (element.matches("summary") ? 0.5 : 0);
+  return found.sort((a, b) => rank(a) - rank(b)).slice(0, MOST);
 }
 
 export class Palette {
