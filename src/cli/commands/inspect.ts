@@ -4,6 +4,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 import { Command } from "commander";
 import { foreignAddress, isAddress, withoutFileScheme } from "../../addresses.js";
 import { LIMITS } from "../../config.js";
+import { DataError } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
 import type { DescriptorInput } from "../../storage/catalog/descriptor.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
@@ -11,6 +12,7 @@ import { type Recognised, recognise } from "../../storage/catalog/layouts/recogn
 import { measured } from "../../storage/catalog/raised-questions.js";
 import { nameOf } from "../../storage/catalog/scan-folders.js";
 import { recogniseSeries } from "../../storage/catalog/series.js";
+import { placesAt } from "../../storage/catalog/source.js";
 import { unclaimedWarning } from "../../storage/catalog/unclaimed.js";
 import { realPath } from "../../storage/file/files.js";
 import { DESCRIPTOR_NAME, isStore } from "../../storage/file/folder-names.js";
@@ -56,6 +58,7 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
   const [first] = paths as [string];
   const name = nameOf(first);
   const single = paths.length === 1;
+  if (single && isAddress(first) && (await inspectAll(first, flags))) return;
   const real = single && !isAddress(first) ? realpathSync(first) : first;
   const home = isAddress(first) ? "." : dirname(real);
   if (flags.references !== undefined) {
@@ -78,6 +81,24 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
   }
   if (flags.write !== undefined) writeDescriptor(found, home, resolve(flags.write));
   if (flags.descriptors !== undefined) writeApart(found, home, resolve(flags.descriptors));
+}
+
+/** Inspects all datasets of a folder at an address; false if it is one dataset itself. */
+async function inspectAll(address: string, flags: InspectFlags): Promise<boolean> {
+  const places = placesAt(address);
+  if (places.length < 2) return false;
+  if ([flags.write, flags.descriptors, flags.references].some((target) => target !== undefined))
+    throw new MisuseError(`${address} holds ${places.length} datasets; name one, e.g. ${places[0]}`);
+  for (const place of places) {
+    const isDescribed = basename(place) === DESCRIPTOR_NAME;
+    if (isDescribed) print([`${place}: a descriptor; fieldprobe check ${address} looks at its dataset`]);
+    else
+      await inspect([place], flags).catch((error: unknown) => {
+        if (!(error instanceof DataError)) throw error;
+        tellRefusal(error.message);
+      });
+  }
+  return true;
 }
 
 /** Says why the command ends with exit code 1 although it succeeded. */

@@ -372,8 +372,17 @@ export function describeFolder(location: string, version: string): Description |
 
 /** Derives the name of a dataset from the name of its file, folder or address. */
 export function nameOf(location: string): string {
-  const path = isAddress(location) ? decodeURI(new URL(location).pathname).replace(/\/+$/, "") : location;
+  const path = isAddress(location) ? pathOf(location).replace(/\/+$/, "") : location;
   return basename(path).replace(/(\.(refs|kerchunk)\.json|\.[^.]*)$/i, "");
+}
+
+/** The path of an address. @throws DataError for a percent sign that begins no character */
+function pathOf(address: string): string {
+  try {
+    return decodeURI(new URL(address).pathname);
+  } catch (cause) {
+    throw new DataError(`${address}: a % must begin a character such as %20; write %25 for the sign itself`, cause);
+  }
 }
 
 /** What the examinations of the bare files of a scan have in common. */

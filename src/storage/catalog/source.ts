@@ -38,6 +38,16 @@ export function openSource(path: string, chunkBytes: number, answers: Answers = 
   return admitted(path, description, chunkBytes);
 }
 
+/** The stores, files and descriptors at an address or below it; the address itself if nothing is found. */
+export function placesAt(address: string): readonly string[] {
+  const states = new StoreStates([address.replace(/\/+$/, "")]);
+  try {
+    return states.placesAt(address.replace(/\/+$/, ""), new Map());
+  } finally {
+    states.close();
+  }
+}
+
 function admitted(path: string, description: Description | Refused, chunkBytes: number): Dataset {
   const outcome = "problems" in description ? description : admit(description, chunkBytes);
   if ("problems" in outcome) throw new DataError(`${path}: ${outcome.problems.join(`\n${path}: `)}`);

@@ -110,6 +110,23 @@ describe("commands on a bucket", () => {
     expect(failed.stdout).toMatch(/^flow \(s3:\/\/cubes\/bad\/flow\.h5\)$/m);
   });
 
+  it("show all datasets of a prefix, and what keeps one from being read", async () => {
+    const failed = (await run(["inspect", "s3://cubes/bad"]).catch((error: unknown) => error)) as {
+      stdout: string;
+      stderr: string;
+    };
+    expect(failed.stdout).toMatch(/^flow\.h5: generic, dataset name flow$/m);
+    expect(failed.stderr).toMatch(/^fieldprobe: .*cut\.h5.* \(exit code 1\)$/m);
+    const written = (await run(["inspect", "s3://cubes/bad", "--write", "x"]).catch((error: unknown) => error)) as {
+      stderr: string;
+    };
+    expect(written.stderr).toContain("s3://cubes/bad holds 2 datasets; name one, e.g. s3://cubes/bad/cut.h5");
+    const malformed = (await run(["inspect", "s3://cubes/50%"]).catch((error: unknown) => error)) as { stderr: string };
+    expect(malformed.stderr).toBe(
+      "fieldprobe: s3://cubes/50%: a % must begin a character such as %20; write %25 for the sign itself\n",
+    );
+  });
+
   it("cut a box out of a file, in a bucket and on a web server, byte by byte that of the local file", async () => {
     const cutOut = async (source: string) => {
       expect(await run(["cutout", source, cut, "--x", "2:7", "--z", "3:9", "--force"])).toMatch(
