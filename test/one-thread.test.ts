@@ -1,4 +1,4 @@
-/** A thread that ends in any state loses no task: another does it; what goes wrong three times is an error of the task. */
+/** A thread that ends in any state loses no task: another does it, unless the task loses three threads. */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";

@@ -3,8 +3,8 @@
  * nothing else takes its time. Every second question goes by a connection that stays open, the others by new ones.
  *
  * Argument: JSON with `port`, `path`, `question`, `pauseMs`, and `questions` or `ms` as the end; with `pid`, that of
- * the service, on Linux: also the largest CPU time that any one of its threads took while a question waited, that of its
- * main thread, and the most memory that it held.
+ * the service, on Linux: also the largest CPU time that any one of its threads took while a question waited, that of
+ * its main thread, and the most memory that it held.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";

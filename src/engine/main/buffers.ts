@@ -1,6 +1,5 @@
 /** `BufferPool` keeps shared buffers for reuse: fresh shared memory costs far more than the work done in it. */
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import { collectGarbage } from "../../collect-garbage.js";
 
 const GRAIN = 4096;
 /** Bytes kept for later use: the need of a sweep over a million points. */
@@ -10,13 +9,6 @@ const KEPT_BYTES = 64 * 1024 * 1024;
  * memory: by itself it would leave hundreds of megabytes for minutes.
  */
 const DROPPED_BYTES = 64 * 1024 * 1024;
-
-/** Collects garbage soon, which takes some milliseconds of this thread. */
-function collectGarbage(): void {
-  setFlagsFromString("--expose-gc");
-  const collect: (options: object) => unknown = runInNewContext("gc");
-  collect({ type: "major", execution: "async" });
-}
 
 /** Keeps shared buffers by size; a buffer still holds its previous contents. */
 export class BufferPool {

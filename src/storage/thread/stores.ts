@@ -2,6 +2,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { isAddress } from "../../addresses.js";
+import { collectGarbage } from "../../collect-garbage.js";
 import { DataError } from "../../errors.js";
 import { type Fetching, FrozenObjects } from "../objects/frozen-objects.js";
 import { Hosts } from "../objects/hosts.js";
@@ -188,8 +189,9 @@ export class Stores {
 
   /** Closes stores and files that are not among these locations and have not been used for a while. */
   keep(locations: ReadonlySet<string>): void {
-    this.#stores.keep(locations);
-    this.#files.keep(locations);
+    const closed = [this.#stores, this.#files].map((versions) => versions.keep(locations));
+    // Little else happens in this thread that would collect what was read of them.
+    if (closed.includes(true)) collectGarbage();
   }
 
   /** The counts of fetches over HTTP: for each named address, and for each store or file that shares none of these. */

@@ -81,14 +81,20 @@ export class Versioned<T extends OpenVersion> {
       .map(([location, { state }]) => `${location} ${state.digest} ${state.newestMs}`);
   }
 
-  /** Closes versions that are not at one of these locations and have not been used for a while. */
-  keep(locations: ReadonlySet<string>): void {
+  /**
+   * Closes versions that are not at one of these locations and have not been used for a while.
+   *
+   * @returns whether there were any
+   */
+  keep(locations: ReadonlySet<string>): boolean {
+    const open = this.#open.size;
     const before = this.#clock() - UNUSED_MS;
     for (const [location, usedAt] of this.#used) {
       if (locations.has(location) || usedAt > before || this.#looks.has(location)) continue;
       // Idle connections end by themselves.
       for (const members of [this.#used, this.#open, this.#scans]) members.delete(location);
     }
+    return this.#open.size < open;
   }
 
   /** The hosts of each open version. */

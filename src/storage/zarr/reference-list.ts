@@ -5,7 +5,7 @@
 import { DataError } from "../../errors.js";
 import { STORE_BOUNDS } from "../../store-settings.js";
 import { type Json, objectOf } from "./documents.js";
-import { type Render, templateOf, type Values } from "./templates.js";
+import { type Render, type TemplateValues, templateOf } from "./templates.js";
 
 /** The version of a target when its list was written, as far as it was known. */
 export interface TargetStamp {
@@ -67,7 +67,7 @@ function* expansions(place: string, list: Json): Generator<ReferenceValue> {
     Object.entries(objectOf(list.templates)).map(([name, text]) => [name, checkedText(place, text)]),
   );
   const read = (text: unknown): Render => templateOf(place, checkedText(place, text), templates);
-  const none: Values = new Map();
+  const none: TemplateValues = new Map();
   for (const [key, value] of Object.entries(objectOf(list.refs))) {
     const isTemplate = Array.isArray(value) && String(value[0]).includes("{{");
     yield [key, isTemplate ? [read(value[0])(none), ...value.slice(1)] : value];
@@ -90,7 +90,7 @@ function checkedText(place: string, text: unknown): string {
 }
 
 /** Every combination of the values of dimensions, in one map that is changed in between. */
-function* combinations(place: string, dimensions: Json): Generator<Values> {
+function* combinations(place: string, dimensions: Json): Generator<TemplateValues> {
   const axes = Object.entries(dimensions).map(([name, dimension]) => ({ name, ...valuesOf(place, dimension) }));
   const total = axes.reduce((product, { count }) => product * count, 1);
   if (total > STORE_BOUNDS.references)

@@ -27,7 +27,7 @@ const MOST_VALUES = 6 * STORE_BOUNDS.references;
 type Reference = readonly [target: string, offset?: number, length?: number];
 
 /** What a list says; it does not change while the list is the same. */
-interface Contents {
+interface ListContents {
   /** Names the version of the list: what the system tells of a file, or a digest of what a host has sent. */
   readonly version: string;
   readonly digest: string;
@@ -44,7 +44,7 @@ export class ReferenceStore implements ObjectStore {
   readonly #location: string;
   readonly #hosts: Hosts;
   readonly #fetching: Fetching;
-  #contents: Contents | null;
+  #contents: ListContents | null;
   /** Remote targets by host or bucket. */
   readonly #remote = new Map<string, FrozenObjects>();
   #newestMs = 0;
@@ -99,7 +99,7 @@ export class ReferenceStore implements ObjectStore {
     return { version: sha256(object.bytes), newestMs: object.dateMs, bytes: async () => object.bytes };
   }
 
-  #expand(version: string, bytes: Uint8Array): Contents {
+  #expand(version: string, bytes: Uint8Array): ListContents {
     const list = new DocumentReader(this.#fetching.settings.referencesBytes, MOST_VALUES).read(this.#location, bytes);
     const inline = new Map<string, Uint8Array>();
     const references = new Map<string, Reference>();

@@ -5,11 +5,11 @@
 import { DataError } from "../../errors.js";
 
 /** The values of names. */
-export type Values = ReadonlyMap<string, string | number>;
+export type TemplateValues = ReadonlyMap<string, string | number>;
 /** Renders a template. @throws DataError for a name without a value */
-export type Render = (values: Values) => string;
+export type Render = (values: TemplateValues) => string;
 /** Computes a part between braces. */
-type Term = (values: Values) => string | number;
+type RenderedPart = (values: TemplateValues) => string | number;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const CALL = /^([A-Za-z_][A-Za-z0-9_]*)\((.*)\)$/;
@@ -33,7 +33,7 @@ export function templateOf(place: string, text: string, templates: ReadonlyMap<s
   return (values) => terms.map((term) => term(values)).join("");
 }
 
-function termOf(place: string, text: string, templates: ReadonlyMap<string, string>): Term {
+function termOf(place: string, text: string, templates: ReadonlyMap<string, string>): RenderedPart {
   const called = CALL.exec(text);
   const template = templates.get(called?.[1] ?? text);
   if (called !== null && template !== undefined) {
@@ -50,7 +50,7 @@ function plain(template: string | undefined): string | undefined {
   return template?.includes("{{") ? undefined : template;
 }
 
-function argumentsOf(place: string, text: string): Values {
+function argumentsOf(place: string, text: string): TemplateValues {
   return new Map(
     text.split(",").map((argument) => {
       const [, name, number, ...texts] = ARGUMENT.exec(argument) ?? unknown(place, argument);
@@ -81,7 +81,7 @@ class Sum {
     }
   }
 
-  read(): Term {
+  read(): RenderedPart {
     const sum = this.#sum();
     if (this.#at < this.#tokens.length) unknown(this.#place, this.#text);
     return (values) => {
@@ -90,14 +90,17 @@ class Sum {
     };
   }
 
-  #sum(): (values: Values) => number {
+  #sum(): (values: TemplateValues) => number {
     return this.#chain(["+", "-"], () => this.#chain(["*", "/"], () => this.#factor()));
   }
 
   /** Operands joined by operators of one rank, from left to right. */
-  #chain(operators: readonly string[], operand: () => (values: Values) => number): (values: Values) => number {
+  #chain(
+    operators: readonly string[],
+    operand: () => (values: TemplateValues) => number,
+  ): (values: TemplateValues) => number {
     const first = operand();
-    const others: [operator: string, operand: (values: Values) => number][] = [];
+    const others: [operator: string, operand: (values: TemplateValues) => number][] = [];
     while (operators.includes(this.#tokens[this.#at] ?? ""))
       others.push([this.#tokens[this.#at++] as string, operand()]);
     if (others.length === 0) return first;
@@ -105,7 +108,7 @@ class Sum {
       others.reduce((value, [operator, other]) => applied(operator, value, other(values)), first(values));
   }
 
-  #factor(): (values: Values) => number {
+  #factor(): (values: TemplateValues) => number {
     const token = this.#tokens[this.#at++] ?? "";
     if (/^\d/.test(token)) return () => Number(token);
     if (NAME.test(token))
@@ -114,7 +117,7 @@ class Sum {
         return typeof value === "number" ? value : unknown(this.#place, token);
       };
     if (++this.#depth > MOST_DEPTH) unknown(this.#place, this.#text);
-    let inner: (values: Values) => number;
+    let inner: (values: TemplateValues) => number;
     if (token === "-") {
       const factor = this.#factor();
       inner = (values) => -factor(values);
