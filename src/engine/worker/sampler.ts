@@ -23,6 +23,8 @@ import type { BrickSource } from "./brick-source.js";
 
 /** Fewest points that are sorted: sorting fewer costs more than it saves. */
 const SORT_FROM = 128;
+/** Evaluations of particles from one sort to the next. */
+const KEPT_ORDER = 8;
 /** Most points by which a group grows at a time, while its bricks fit the bytes that it may pin. */
 const GROUP_STEP = 1024;
 /** Milliseconds that the evaluation of a group takes, about, and the reads of the bricks that the cache lacks. */
@@ -44,6 +46,8 @@ export interface Sampling {
   readonly weights?: Float64Array;
   /** Whether the points need no sort: they are in sweep order already. */
   readonly sorted: boolean;
+  /** Stands for particles that move little between evaluations, so that they keep their order for some of these. */
+  readonly moving?: object;
 }
 
 /** Receives a group of `count` points: the values of point `order[i]` of the batch are `values[components * i ..]`. */
@@ -118,6 +122,8 @@ export class Sampler {
   #acquireMs = 0;
   /** Weights of the points of a group that have their own. */
   #own = new Float64Array(0);
+  /** The particles whose order `#order` is, their number, and how many evaluations they keep it for. */
+  #kept: { readonly moving: object; readonly count: number; left: number } | null = null;
   /** See `recordsOfPoint`. */
   #records = new Float64Array(0);
   #tablesFor: { axes: Axes; bricking: Bricking } | null = null;
@@ -401,11 +407,17 @@ export class Sampler {
     return false;
   }
 
-  /** Sorts the batch by the bricks of its first field into `#sorted` and `#order`. */
-  #arrange({ axes, sources, sorted: isSorted }: Sampling, count: number): void {
+  /** Sorts the batch by the bricks of its first field into `#sorted` and `#order`, or keeps the order of particles. */
+  #arrange({ axes, sources, sorted: isSorted, moving }: Sampling, count: number): void {
     const { positions } = this;
     const sorted = this.#sorted;
     const order = this.#order;
+    const kept = this.#kept;
+    if (kept !== null && kept.moving === moving && kept.count === count && kept.left-- > 0) {
+      for (let i = 0; i < count; i++) for (let c = 0; c < 3; c++) sorted[3 * i + c] = positions[3 * order[i] + c];
+      return;
+    }
+    this.#kept = null;
     if (isSorted || count < SORT_FROM) {
       for (let i = 0; i < count; i++) order[i] = i;
       sorted.set(positions.subarray(0, 3 * count));
@@ -414,6 +426,7 @@ export class Sampler {
     const tables = this.#sortTables(axes, sources[0].bricking);
     const sort = this.accelerator?.sortByBrick ?? sortByBrick;
     sort(axes, tables, positions, count, this.#keys, order, sorted);
+    if (moving !== undefined) this.#kept = { moving, count, left: KEPT_ORDER - 1 };
   }
 
   /** The key tables of the sort, which are kept in the arena while the grid stays the same. */

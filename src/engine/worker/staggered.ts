@@ -50,7 +50,7 @@ export function sampleOf(
   fields: readonly FieldName[],
   kernel: string,
   method: string,
-): (at: Pick<Sampling, "frames" | "weights">, count: number, emit: Emit) => void {
+): (at: Pick<Sampling, "frames" | "weights" | "moving">, count: number, emit: Emit) => void {
   if (!arePartsSampled(open, fields)) {
     const whole = {
       axes: open.dataset.axes,

@@ -143,13 +143,14 @@ function gradientSample(context: BatchContext, method: string): VelocitySampler 
 }
 
 function sampleAtTime(
-  { sampler, open }: BatchContext,
+  { sampler, open, task }: BatchContext,
   sample: ReturnType<typeof sampleOf>,
   components: number,
 ): VelocitySampler {
   return (positions, particles, t, out) => {
     sampler.positions.set(positions.subarray(0, 3 * particles));
-    sample({ frames: frameWeights(open.dataset.time, t, "PCHIP") }, particles, scatterInto(out, components, null));
+    const frames = frameWeights(open.dataset.time, t, "PCHIP");
+    sample({ frames, moving: task }, particles, scatterInto(out, components, null));
   };
 }
 

@@ -269,6 +269,48 @@ describe("sampler", () => {
     expect(found).toEqual(places.map(([x, y, z]) => expect.closeTo(1.75 * (x + 2 * y + 3 * z), 5)));
   });
 
+  it("sorts particles with every eighth evaluation, and others always", () => {
+    const layout = memoryLayout(1, 1024 * 1024);
+    const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
+    new BrickCache(buffer, layout.cache, -1).initialise();
+    const sampler = new Sampler(buffer, layout, 0, () => undefined);
+    const scheme = createScheme("velocity", "None", axes, { fd8Legacy: false }, undefined);
+    const count = 400;
+    const sampling = { axes, scheme, sources: [source], frames: { frames: [0], weights: [1] }, sorted: false };
+    /** The order in which the points are evaluated, and whether each has the value of its brick. */
+    const sample = (of: object): string => {
+      const seen: number[] = [];
+      const emit: Emit = (values, order, size) => {
+        for (let i = 0; i < size; i++) {
+          const point = order[i] as number;
+          const [x = 0, y = 0, z = 0] = sampler.positions.subarray(3 * point, 3 * point + 3);
+          expect(values[3 * i]).toBe(Math.floor(x / 4) + 2 * Math.floor(y / 4) + 4 * Math.floor(z / 4));
+          seen.push(point);
+        }
+      };
+      sampler.sample({ ...sampling, ...of }, count, emit, () => {});
+      return seen.join();
+    };
+    const move = (by: number): void => {
+      for (let i = 0; i < 3 * count; i++) sampler.positions[i] = (5 * i + by) % 8;
+    };
+    const moving = {};
+    move(0);
+    const first = sample({ moving });
+    move(4);
+    const kept = Array.from({ length: 7 }, () => sample({ moving }));
+    expect(new Set([first, ...kept]).size).toBe(1);
+    expect(sample({ moving })).not.toBe(first);
+    move(0);
+    expect(sample({})).toBe(first);
+    move(4);
+    expect(sample({})).not.toBe(first);
+    move(0);
+    expect(sample({ moving })).toBe(first);
+    move(4);
+    expect(sample({ moving: {} })).not.toBe(first);
+  });
+
   it("leaves no bricks of a refused query to the next one", () => {
     const layout = memoryLayout(1, 4 * 1024 * 1024);
     const buffer = createSharedMemory(layout.bytes).buffer as ArrayBufferLike as SharedArrayBuffer;
