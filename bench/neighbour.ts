@@ -1,4 +1,4 @@
-/** Runs a neighbour: a process that reads more memory, over and over, than the last-level cache holds beside other data. */
+/** Runs a neighbour: a process that reads as much memory, over and over, as the last-level cache holds. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 

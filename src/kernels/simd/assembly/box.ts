@@ -143,7 +143,8 @@ function addFramesAcross(
     listRows(field.table3 + entry, start, ny, nz, work + 3 * LIST_BYTES, work);
     if (frames.ahead) touchListed(ny * nz, run * nodeBytes, work);
     addFramesListed(
-      run * field.components, changetype<usize>(frames), work, LIST_BYTES, wy, ny, wz, nz, sums + (<usize>(done * field.components) << 3)
+      run * field.components, changetype<usize>(frames), work, LIST_BYTES, wy, ny, wz, nz,
+      sums + (<usize>(done * field.components) << 3)
     );
     done += run;
     x += run;
@@ -186,8 +187,8 @@ export function addFrames(
   for (let done = 0, part = 0; done < nx; done += part) {
     part = shortPartOf(nx - done, components);
     addFramesBox(
-      part * components, changetype<usize>(frames), at + done * nodeBytes, d1, d2, d3, rowBytes, planeBytes, wy, ny, wz, nz,
-      sums + (<usize>(done * components) << 3)
+      part * components, changetype<usize>(frames), at + done * nodeBytes, d1, d2, d3, rowBytes, planeBytes, wy, ny, wz,
+      nz, sums + (<usize>(done * components) << 3)
     );
   }
 }
