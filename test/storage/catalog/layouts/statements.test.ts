@@ -49,7 +49,7 @@ describe("a statement", () => {
     file.create_attribute("axes", "tzyx");
     file.create_attribute("periodic", "none");
   };
-  const at = (path: string, name: string, value: string | number) => (file: File) => {
+  const at = (path: string, name: string, value: string | number | Float64Array) => (file: File) => {
     inTime(file);
     (path === "/" ? file : (file.get(path) as H5Dataset)).create_attribute(name, value);
   };
@@ -60,6 +60,36 @@ describe("a statement", () => {
     ["of ghost layers", at("/", "ghost_layers", 2), /ghost_layers of \/ is 2/],
     ["of multiples of pi", at("x", "units", "2 pi"), /units of \/x is "2 pi"/],
     ["of counted places", at("x", "units", "grid points"), /units of \/x is "grid points"/],
+    [
+      "of other times for the same frames",
+      (file) => {
+        inTime(file);
+        file.create_dataset({ name: "t", data: Float64Array.of(0, 10, 20) });
+      },
+      /have other times for the 3 frames/,
+    ],
+    [
+      "of another spacing in a list",
+      at("/", "grid_spacing", Float64Array.of(7, 8, 9)),
+      /grid_spacing of \/ is 7, 8, 9/,
+    ],
+    [
+      "of conditions in a sentence",
+      at("/", "boundary_conditions", "periodic in x"),
+      /is "periodic in x", which is not/,
+    ],
+    ["of the topology of a table", at("x", "topology", "circular"), /topology of \/x and .* differ on whether x/],
+    ["of a component that points down", at("w", "positive", "down"), /\/w counts downwards/],
+    ["of another quantity", at("v", "long_name", "vorticity along y"), /long_name of \/v is "vorticity along y"/],
+    [
+      "of components in a group above",
+      (file) => {
+        writeField(file, "/velocity", { dimensions: ["z", "y", "x", "c"] });
+        writeTables(file);
+        file.create_attribute("component_names", "w,v,u");
+      },
+      /components of \/velocity are w, v, u by the attribute component_names of \//,
+    ],
     [
       "in a group of settings",
       (file) => {
