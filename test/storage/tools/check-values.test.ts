@@ -87,6 +87,11 @@ describe("frames beside each other", () => {
     [{ mean: -2.5 }, "mean -2.50, 0.00 in the frames around"],
   ])("have one that differs by a factor: %o", (given, text) => expect(among(given)).toEqual([text]));
 
+  it("have one that differs although another one around it does too", () => {
+    const frames = [1, 1, 10, 1, 1, 30].map((rms) => frame({ rms }));
+    expect(outliersIn(frames, 2)).toEqual(["rms 10.0, 1.00 in the frames around"]);
+  });
+
   it("may differ by less", () => {
     for (const given of [{}, { divergence: 0.09 }, { rms: 2.9 }, { mean: 1.9 }]) expect(among(given)).toEqual([]);
   });
