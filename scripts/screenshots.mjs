@@ -12,7 +12,7 @@ const PATHS =
   "field=speed&axis=z&at=3.1415927&time=2.2&seeds=grid&count=225&dt=0.02&steps=110&launched=true&along=speed&open=particles&theme=";
 const WIDE = { width: 1440, height: 900 };
 const SHOTS = [
-  { name: "explore", query: `${FLOW}light&overlay=streamlines&nodes=512`, ...WIDE },
+  { name: "explore", query: `${FLOW}light&overlay=streamlines&nodes=512`, width: 1200, height: 750 },
   { name: "planes", query: `${FLOW}light&layout=three&overlay=streamlines&scene=true`, ...WIDE },
   {
     name: "isosurface",

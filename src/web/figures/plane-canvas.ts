@@ -96,8 +96,8 @@ function hatch(context: CanvasRenderingContext2D): CanvasPattern | string {
 }
 
 /** Strokes a path twice, light on dark, so that it is seen on every colour. */
-function stroke(context: CanvasRenderingContext2D, draw: () => void, dash: readonly number[]): void {
-  const unit = Math.min(2, window.devicePixelRatio);
+function stroke(context: CanvasRenderingContext2D, draw: () => void, dash: readonly number[], thin = false): void {
+  const unit = (thin ? 0.5 : 1) * Math.min(2, window.devicePixelRatio);
   for (const [style, width, offset] of [
     ["rgba(0, 0, 0, 0.8)", dash.length > 0 ? 1 : 3.5, 0],
     ["rgba(255, 255, 255, 0.95)", dash.length > 0 ? 1 : 1.5, dash[0] ?? 0],
@@ -188,6 +188,8 @@ function drawContour(
 
 /** Points of a curve nearer to the last one than this are left out, in pixels. */
 const NEAR_PIXELS = 3;
+/** From so many curves on they are thin, so that the picture is seen between them. */
+const MANY_CURVES = 60;
 
 /** Draws curves, pale from some point on, and the heads where they end for now. */
 function drawCurves(context: CanvasRenderingContext2D, curves: readonly DrawnCurve[], x: Scale, y: Scale): void {
@@ -207,7 +209,8 @@ function drawCurves(context: CanvasRenderingContext2D, curves: readonly DrawnCur
       }
     }
   };
-  context.globalAlpha = 0.35;
+  const many = curves.length > MANY_CURVES;
+  context.globalAlpha = many ? 0.2 : 0.35;
   stroke(
     context,
     part(
@@ -215,8 +218,9 @@ function drawCurves(context: CanvasRenderingContext2D, curves: readonly DrawnCur
       ({ points }) => points.length / 2,
     ),
     [],
+    many,
   );
-  context.globalAlpha = 1;
+  context.globalAlpha = many ? 0.6 : 1;
   stroke(
     context,
     part(
@@ -224,8 +228,10 @@ function drawCurves(context: CanvasRenderingContext2D, curves: readonly DrawnCur
       ({ until }) => until,
     ),
     [],
+    many,
   );
-  const radius = 3 * Math.min(2, window.devicePixelRatio);
+  context.globalAlpha = 1;
+  const radius = (many ? 1.5 : 3) * Math.min(2, window.devicePixelRatio);
   context.fillStyle = "#fff";
   for (const { points, until, head } of curves) {
     const [across, up] = [x(points[2 * until - 2]), y(points[2 * until - 1])];
