@@ -36,8 +36,8 @@ export interface ClusterShape {
 export const COSTS = {
   /** The asking process: to divide and merge a point. */
   divideNs: 20,
-  /** Both sides together, for a byte over a connection. */
-  byteNs: 1.7,
+  /** Both sides and the NATS server together, for a byte that is sent: most of it is the garbage of its client. */
+  byteNs: 12,
   /** Both sides together, for a piece beside its bytes. */
   pieceMs: 1.5,
   /** Processor time to read a byte into the cache, decoding included. */

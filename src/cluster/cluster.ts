@@ -452,6 +452,8 @@ export class Cluster implements Sharing {
       ({ triples: { buffer, byteOffset }, count }) => new Uint8Array(buffer, byteOffset, 12 * count),
     );
     const signal = AbortSignal.any([job.signal, peer.lost.signal]);
+    // Each part of a body that is awaited listens to it.
+    setMaxListeners(0, signal, peer.lost.signal);
     const lent: SharedArrayBuffer[] = [];
     this.#counts.asked++;
     peer.outstanding++;
