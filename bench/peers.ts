@@ -267,7 +267,7 @@ async function benchInCache(folder: string, { quick }: BenchOptions): Promise<Ro
   return rows;
 }
 
-/** Sparse points in four frames, beside C in vectors as long as the processor has, and in 128 bits as WebAssembly has. */
+/** Sparse points in four frames, beside C in vectors as long as the processor has, and in those of WebAssembly. */
 async function benchSparse(folder: string, { quick }: BenchOptions): Promise<Row[]> {
   const setting = prepare(folder, 64, SPARSE_POINTS);
   const loops = startLoops(folder, setting);
