@@ -310,7 +310,7 @@ function checkFrame(
   const stored = checkStorage(h5, at, chunkBytes);
   if (stored.shape.join() !== first.shape.join())
     throw new DataError(
-      `${h5.path}: ${at} has shape ${stored.shape.join(" x ")}, the first ${first.shape.join(" x ")}`,
+      `${h5.path}: ${at} has shape ${stored.shape.join(" x ")}, the first ${first.shape.join(" x ")}; levels of a pyramid are no times: name the datasets of one level (--velocity, --pressure)`,
     );
   return { isEmpty: isEmpty && hasNoValues(h5, at, stored) };
 }

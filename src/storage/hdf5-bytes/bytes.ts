@@ -112,11 +112,22 @@ export function isHdf5(place: FilePlace): boolean {
   }
 }
 
+/** Other files that people have for data, by their first bytes, and what makes them readable. */
+const OTHER_FILES: readonly (readonly [beginning: string, words: string])[] = [
+  ["PK\x03\x04", "it is a ZIP archive: a store of Zarr in it is read as a folder, once it is unpacked"],
+  ["CDF", "it is a netCDF file of version 3: nccopy -k nc4 IN.nc OUT.nc makes it one"],
+  ["PAR1", "it is a Parquet file: references are read as JSON (NAME.refs.json)"],
+];
+
 /** Says why a file was not opened. */
 export function whyNotHdf5(place: FilePlace): string {
   try {
     if ((typeof place === "string" ? statSync(place) : place).size === 0) return "it is empty";
-    return isHdf5(place) ? "it is damaged or cut short" : "it does not begin like one";
+    if (isHdf5(place)) return "it is damaged or cut short";
+    const head = Buffer.alloc(4);
+    withPlace(place, (file) => file.read(head, 0));
+    const other = OTHER_FILES.find(([beginning]) => head.toString("latin1").startsWith(beginning));
+    return other?.[1] ?? "it does not begin like one";
   } catch (error) {
     return reasonOf(error);
   }

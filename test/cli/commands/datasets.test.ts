@@ -202,6 +202,16 @@ describe("fieldprobe inspect", () => {
 
   it.each([
     ["text", () => Buffer.from("text"), "it does not begin like one"],
+    [
+      "a ZIP archive",
+      () => Buffer.from("PK\x03\x04..."),
+      "it is a ZIP archive: a store of Zarr in it is read as a folder, once it is unpacked",
+    ],
+    [
+      "classic netCDF",
+      () => Buffer.from("CDF\x01..."),
+      "it is a netCDF file of version 3: nccopy -k nc4 IN.nc OUT.nc makes it one",
+    ],
     ["nothing", () => Buffer.alloc(0), "it is empty"],
     ["half of an HDF5 file", () => readFileSync(well).subarray(0, 2000), "it is damaged or cut short"],
   ])("says in one line why a file that holds %s does not open", (_, content, reason) => {
