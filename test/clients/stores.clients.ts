@@ -1,6 +1,6 @@
 /**
- * 165 stores written by zarr-python and xarray are read as zarr-python reads them, or refused by the name of what is not
- * read: none wrong, none accepted that then fails.
+ * 165 stores written by zarr-python and xarray are read as zarr-python reads them, or refused by the name of the codec:
+ * none wrong, none accepted that then fails.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";

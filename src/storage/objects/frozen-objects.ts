@@ -77,7 +77,8 @@ export class FrozenObjects {
   readonly #disk: DiskCache | null;
 
   /**
-   * @param base   `https://host/path`, `http://host/path` or `s3://bucket/prefix` (or `gs://`), which keys are appended to
+   * @param base   `https://host/path`, `http://host/path`, `s3://bucket/prefix` or `gs://bucket/prefix`, which keys are
+   *               appended to
    * @param shared the objects of its host, if other places share them
    */
   constructor(base: string, { settings, disk, network }: Fetching = PLAIN, shared?: RemoteObjects) {
