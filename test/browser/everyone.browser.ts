@@ -89,6 +89,15 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
     await page.context().close();
   });
 
+  it.each(["/api/docs", "/service/turbulence.asmx"])("axe-core finds nothing on %s", async (path) => {
+    const page = await (await stage.browser.newContext({ bypassCSP: true })).newPage();
+    await page.goto(stage.service.url + path);
+    await page.evaluate(AXE);
+    const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: Axe }).axe.run());
+    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+    await page.context().close();
+  });
+
   it("fits 320 by 256 px: 1280 by 1024 at 400 % zoom", async () => {
     const watched = await openPage(stage.browser, `${stage.service.url}/?launched=true&count=4&steps=5`, {
       viewport: { width: 320, height: 256 },

@@ -245,6 +245,17 @@ describe("paths and methods", () => {
     expect(statusOf(answer)).toBe(200);
   });
 
+  it("R4: a browser is shown a page about the address, with its WSDL", async () => {
+    const answer = await fetch(service.url, { headers: { accept: "text/html" } });
+    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+    const page = await answer.text();
+    expect(page).toContain("<h1>SOAP service of fieldprobe</h1>");
+    for (const [, link = ""] of page.matchAll(/href="([^"]*)"/g)) {
+      const wsdl = await fetch(new URL(link, service.url));
+      expect([wsdl.status, wsdl.headers.get("content-type")]).toEqual([200, "text/xml; charset=utf-8"]);
+    }
+  });
+
   it.each(["GET", "HEAD", "OPTIONS"])("R4, L14: %s without wsdl gives 405 with Allow: POST", async (method) => {
     const response = await fetch(service.url, { method });
     expect(response.status).toBe(405);

@@ -1,15 +1,12 @@
 /** `documentApi` makes the OpenAPI document of an interface and its human page from the schemas of its routes. */
-import type { FastifyInstance, FastifyRequest, FastifySchema, RouteOptions } from "fastify";
+import type { FastifyInstance, FastifySchema, RouteOptions } from "fastify";
 import { version } from "../../version.js";
+import { type ApiExample, type ApiGroup, referencePage } from "./reference-page.js";
 
-/** Content policy of the human page: everything from this service; its own style attributes are the exception. */
+/** Content policy of the human page: nothing but its own style. */
 const DOCS_POLICY = [
   "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self' data:",
+  "style-src 'unsafe-inline'",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
@@ -23,6 +20,9 @@ export interface ApiHead {
   /** Path of the human page below the scope. */
   readonly page: string;
   readonly scheme: { readonly name: string; readonly definition: SecurityScheme };
+  /** Subjects by which the page groups operations. */
+  readonly groups?: readonly ApiGroup[];
+  readonly example?: (method: string, address: string) => ApiExample | undefined;
 }
 
 type SecurityScheme = { type: "http"; scheme: string } | { type: "apiKey"; in: "header"; name: string };
@@ -46,41 +46,38 @@ export function documentApi(scope: FastifyInstance, head: ApiHead): ApiDocs {
   const routes: RouteOptions[] = [];
   let pages: Promise<FastifyInstance> | null = null;
   const made = (): Promise<FastifyInstance> => {
-    pages ??= makePages(routes, scope.getSchemas(), `${scope.prefix}${head.page}`, head);
+    pages ??= makePages(routes, scope.getSchemas(), head);
     return pages;
   };
   scope.addHook("onRoute", (route) => {
     if (route.method !== "HEAD" && route.schema?.hide !== true) routes.push(route);
   });
-  for (const url of [head.page, `${head.page}/*`]) {
+  let page: string | null = null;
+  for (const url of [head.page, `${head.page}/`]) {
     scope.get(url, { schema: UNDOCUMENTED }, async (request, reply) => {
-      const page = await (await made()).inject({ method: "GET", url: request.url, headers: conditionsOf(request) });
-      if (page.statusCode === 404) return reply.callNotFound();
-      const { connection, date, ...headers } = page.headers;
-      return reply.code(page.statusCode).headers(headers).send(page.rawPayload);
+      const document = (await made()).swagger();
+      page ??= referencePage(document, "openapi.json", head.groups ?? [], head.example ?? (() => undefined));
+      // Relative, for services below a path.
+      const isBelow = request.url.split("?", 1)[0]?.endsWith("/") === true;
+      const shown = isBelow ? page.replace('href="openapi.json"', 'href="../openapi.json"') : page;
+      return reply.type("text/html; charset=utf-8").header("content-security-policy", DOCS_POLICY).send(shown);
     });
   }
   return { document: async () => (await made()).swagger() };
 }
 
-/** Headers of a request that decide whether a page is sent. */
-function conditionsOf({ headers }: FastifyRequest): Record<string, string> {
-  const kept = ["if-none-match", "if-modified-since"] as const;
-  return Object.fromEntries(kept.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
-}
-
 /**
- * An instance that listens nowhere and has the same routes without handlers, with the document made of them and its
- * page.
+ * An instance that listens nowhere and has the same routes without handlers, with the document made of them.
  */
 async function makePages(
   routes: readonly RouteOptions[],
   schemas: Readonly<Record<string, unknown>>,
-  routePrefix: string,
   { title, description, scheme }: ApiHead,
 ): Promise<FastifyInstance> {
-  const libraries = [import("fastify"), import("@fastify/swagger"), import("@fastify/swagger-ui")] as const;
-  const [{ default: Fastify }, { default: swagger }, { default: swaggerUi }] = await Promise.all(libraries);
+  const [{ default: Fastify }, { default: swagger }] = await Promise.all([
+    import("fastify"),
+    import("@fastify/swagger"),
+  ]);
   const pages = Fastify();
   pages.setValidatorCompiler(() => () => true);
   pages.setSerializerCompiler(() => (data) => JSON.stringify(data));
@@ -94,7 +91,6 @@ async function makePages(
     refResolver: { buildLocalReference: nameOf },
   });
   for (const schema of Object.values(schemas)) pages.addSchema(schema);
-  await pages.register(swaggerUi, { routePrefix, staticCSP: DOCS_POLICY });
   for (const { method, url, schema = {} } of routes) {
     pages.route({ method, url, schema, handler: () => undefined });
   }

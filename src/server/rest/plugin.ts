@@ -15,6 +15,7 @@ import { HttpRefusal } from "../life/refusal.js";
 import { type Plugin, type Service, SOAP_PATH } from "../life/service.js";
 import { analysisRoutes } from "./analysis-routes.js";
 import { answerCutout, CUTOUT_FORMS, CUTOUT_QUERY } from "./answer-cutout.js";
+import { API_GROUPS, withAnswer } from "./api-examples.js";
 import { CUTOUT_FILE_QUERY, CUTOUT_FILES, type CutoutFileQuery, serveCutoutFile } from "./cutout-file.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
 import { problemHandler } from "./describe-problem.js";
@@ -336,6 +337,8 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
     page: "/docs",
     description: "Fields of a stored simulation at points.",
     scheme: { name: "token", definition: { type: "http", scheme: "bearer" } },
+    groups: API_GROUPS,
+    example: (method, address) => withAnswer(method, address),
   });
   api.get("/openapi.json", { schema: UNDOCUMENTED }, () => docs.document());
   // On a terminal, the prompt starts on a new line after an answer.

@@ -67,6 +67,18 @@ function onlyPost(): HttpRefusal {
   return new HttpRefusal(405, "Send a SOAP request by POST.", { allow: "POST" });
 }
 
+/** What a browser shows at the address, which takes POST only. */
+function aboutService(path: string): string {
+  const name = path.split("/").at(-1);
+  return (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>SOAP service of fieldprobe</title></head><body><main>' +
+    "<h1>SOAP service of fieldprobe</h1><p>Toolkits send requests to this address by POST, in SOAP 1.1 or 1.2.</p><ul>" +
+    `<li><a href="${name}?WSDL">WSDL: the operations</a></li>` +
+    `<li><a href="${name}?wsdl=later">WSDL of the later interface, with more fields, searches and cutouts</a></li></ul>` +
+    "</main></body></html>\n"
+  );
+}
+
 /** @param known descriptions that have been written, by dialect and address */
 function sendWsdl(
   request: FastifyRequest,
@@ -77,6 +89,8 @@ function sendWsdl(
   const asked = new Map(
     Object.entries(request.query as Record<string, string>).map(([key, value]) => [key.toLowerCase(), value]),
   );
+  if (asked.size === 0 && /text\/html/i.test(request.headers.accept ?? ""))
+    return reply.code(405).header("allow", "POST").type("text/html; charset=utf-8").send(aboutService(SOAP_PATH));
   if (!asked.has("wsdl")) throw onlyPost();
   // `?wsdl=later` is the spelling; toolkits that insist on a bare `?WSDL` may add `dialect=later`.
   const dialect = asked.get("wsdl") === "later" || asked.get("dialect") === "later" ? "later" : "older";

@@ -78,8 +78,8 @@ describe("the document", () => {
   it("is shown to people", async () => {
     const page = await events.get("/docs");
     expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
-    const script = /src="([^"]*swagger-ui-bundle[^"]*)"/.exec(page.text)?.[1] ?? "";
-    expect((await events.get(new URL(script, `${events.url}/docs`).pathname)).status).toBe(200);
+    expect(page.text).toContain("<h1>Events API</h1>");
+    expect(page.text).not.toContain("<script");
   });
 });
 
