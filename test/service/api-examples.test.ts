@@ -62,7 +62,7 @@ describe("the page of /api", () => {
       lines.push(...(fits ? [`${key} ${value},`] : [key, `    ${value},`]));
     }
     const head =
-      "/** Holds the answers to the examples of `api-examples.ts`; `npx vitest run test/service/api-examples.test.ts -u` writes it. */\n";
+      "/** Holds the answers to the examples; `npx vitest run test/service/api-examples.test.ts -u` writes them. */\n";
     const table = `export const ANSWERS: Readonly<Record<string, string>> = {\n${lines.join("\n")}\n};\n`;
     await expect(head + table).toMatchFileSnapshot(FILE);
     expect(lines.length).toBeGreaterThan(100);

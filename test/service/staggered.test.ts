@@ -1,6 +1,6 @@
 /**
- * Fields whose components have nodes of their own, as those of a C-grid, with w at the faces of the cells, and scalars at
- * other places: orders of interpolation and of derivatives, the wall, particles, cutouts, and what is refused.
+ * Fields whose components have nodes of their own, as those of a C-grid, with w at the faces of the cells, and scalars
+ * at other places: orders of interpolation and of derivatives, the wall, particles, cutouts, and what is refused.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

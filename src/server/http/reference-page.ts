@@ -1,4 +1,4 @@
-/** Writes the human page of an interface from its OpenAPI document: plain markup, grouped by subject, without scripts. */
+/** Writes the human page of an interface from its OpenAPI document: plain markup by subject, without scripts. */
 
 /** A part of an OpenAPI document; which members are there follows from its place. */
 interface Node {
