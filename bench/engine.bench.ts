@@ -8,7 +8,7 @@ import { ask, checkSame, openOn, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";
 import type { BenchOptions, Row } from "./row.js";
 
-const DATA = fileURLToPath(new URL("../data", import.meta.url));
+const DATA = fileURLToPath(new URL("../data/isotropic32", import.meta.url));
 const CACHE_BYTES = 256 * 1024 * 1024;
 const PERIOD = 2 * Math.PI;
 const SPACING = PERIOD / 32;

@@ -17,7 +17,7 @@ import { scanFolders } from "../dist/storage/catalog/scan-folders.js";
 import { loadHdf5 } from "../dist/storage/hdf5/library.js";
 import { inTurn } from "./alternate.js";
 
-const DATA = fileURLToPath(new URL("../data", import.meta.url));
+const DATA = fileURLToPath(new URL("../data/isotropic32", import.meta.url));
 const MODULE = new URL("../dist/kernels/simd/kernels.wasm", import.meta.url);
 const MIB = 2 ** 20;
 

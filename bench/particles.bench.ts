@@ -9,7 +9,7 @@ import { randomNumbers } from "./field.js";
 import { bytesPerStep } from "./particle-heap.js";
 import { type BenchOptions, type Row, ratioRow, summarise } from "./row.js";
 
-const DATA = fileURLToPath(new URL("../data", import.meta.url));
+const DATA = fileURLToPath(new URL("../data/isotropic32", import.meta.url));
 const CACHE_BYTES = 64 * 1024 * 1024;
 const PERIOD = 2 * Math.PI;
 const COMMON = { dataset: "isotropic32", spatialInterpolation: "Lag6" } as const;

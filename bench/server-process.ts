@@ -45,7 +45,7 @@ export function startOurs(folder: string, workers?: number): Promise<Server> {
     ...(workers === undefined ? {} : { FIELDPROBE_WORKERS: String(workers) }),
     FIELDPROBE_PORT: "0",
     FIELDPROBE_STATE: folder,
-    FIELDPROBE_DATA: at("../data"),
+    FIELDPROBE_DATA: at("../data/isotropic32"),
   };
   return start("fieldprobe", process.execPath, [at("../bin/fieldprobe.js"), "serve"], "", {
     ...process.env,

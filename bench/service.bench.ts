@@ -10,7 +10,7 @@ import { randomNumbers } from "./field.js";
 import { type BenchOptions, quantile, type Row, ratioRow, summarise } from "./row.js";
 
 const BIN = fileURLToPath(new URL("../bin/fieldprobe.js", import.meta.url));
-const DATA = fileURLToPath(new URL("../data", import.meta.url));
+const DATA = fileURLToPath(new URL("../data/isotropic32", import.meta.url));
 const NAMESPACE = "http://turbulence.pha.jhu.edu/";
 const PERIOD = 2 * Math.PI;
 /** As the wire has it: a float32. */

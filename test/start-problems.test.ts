@@ -9,7 +9,7 @@ import { startProblems } from "../src/start-problems.js";
 import { scratchFolder } from "./support/scratch.js";
 
 const BIN = fileURLToPath(new URL("../bin/fieldprobe.js", import.meta.url));
-const DATA = fileURLToPath(new URL("../data", import.meta.url));
+const DATA = fileURLToPath(new URL("../data/isotropic32", import.meta.url));
 const folder = scratchFolder();
 
 it("reports bad settings and bad files together, in one line, before anything starts", () => {

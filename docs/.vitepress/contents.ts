@@ -28,6 +28,8 @@ export const CONTENTS: readonly { readonly text: string; readonly items: readonl
       ["/datasets", "Your own datasets"],
       ["/sources", "Zarr, HTTP and S3"],
       ["/demonstration-data", "Demonstration data"],
+      ["/demonstration-isotropic64", "Isotropic turbulence, 64³"],
+      ["/demonstration-channel", "Turbulent channel"],
     ],
   },
   {

@@ -2,15 +2,22 @@
 import { html, render } from "lit-html";
 import { Page } from "./page.js";
 import { ApiClient } from "./state/api.js";
+import type { Catalogue } from "./state/facts.js";
 import "./style.css";
 import { isLively, liveState, parseState } from "./state/view-state.js";
 import { ViewStore } from "./state/view-store.js";
+
+/** The dataset that the page opens on: the one with the most nodes, the first of equals. */
+function richest(datasets: Catalogue["datasets"]): Catalogue["datasets"][number] | undefined {
+  const size = ({ nodes }: Catalogue["datasets"][number]) => nodes.reduce((product, n) => product * n, 1);
+  return datasets.toSorted((a, b) => size(b) - size(a))[0];
+}
 
 async function start(root: HTMLElement): Promise<void> {
   const api = new ApiClient();
   const catalogue = await api.catalogue();
   const wanted = new URLSearchParams(location.search).get("dataset");
-  const known = catalogue.datasets.find((dataset) => dataset.name === wanted) ?? catalogue.datasets[0];
+  const known = catalogue.datasets.find((dataset) => dataset.name === wanted) ?? richest(catalogue.datasets);
   if (known === undefined) {
     render(
       html`<main><h1>fieldprobe</h1><p>The service has no datasets. Put HDF5 files into its data folder; the service finds them within half a minute. Then reload this page.</p></main>`,

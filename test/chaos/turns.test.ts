@@ -41,7 +41,11 @@ const PROBE = `
 const state = scratchFolder();
 let program: Program;
 beforeAll(async () => {
-  const settings = { DATA: fileURLToPath(new URL("../../data", import.meta.url)), STATE: state, WORKERS: "1" };
+  const settings = {
+    DATA: fileURLToPath(new URL("../../data/isotropic32", import.meta.url)),
+    STATE: state,
+    WORKERS: "1",
+  };
   program = await startProgram(settings, ["--import", `data:text/javascript,${encodeURIComponent(PROBE)}`]);
 });
 afterAll(async () => {

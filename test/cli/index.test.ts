@@ -48,7 +48,9 @@ it.each([[["query", "--help"]], [["cluster", "--help"]]])(
 
 const FULL = "/dev/full";
 
-it.runIf(existsSync(FULL)).each([[["--help"]], [["check", fileURLToPath(new URL("../../data", import.meta.url))]]])(
+it
+  .runIf(existsSync(FULL))
+  .each([[["--help"]], [["check", fileURLToPath(new URL("../../data/isotropic32", import.meta.url))]]])(
   "fieldprobe %j says in one line that the disk of its output is full",
   async (words) => {
     const full = openSync(FULL, "w");

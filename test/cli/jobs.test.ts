@@ -11,7 +11,7 @@ import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
 import { scratchFolder } from "../support/scratch.js";
 
-const DATA = fileURLToPath(new URL("../../data", import.meta.url));
+const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
 const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 const folder = scratchFolder();
 let service: RunningService;

@@ -17,7 +17,7 @@ const here = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 let service: RunningService;
 const folder = scratchFolder();
 beforeAll(async () => {
-  const settings = { PORT: "0", STATE: join(folder, "state"), DATA: here("../../data") };
+  const settings = { PORT: "0", STATE: join(folder, "state"), DATA: here("../../data/isotropic32") };
   service = await startService(loadConfig(settings, {}), pino({ level: "silent" }), true);
 });
 afterAll(() => service.close());

@@ -30,7 +30,7 @@ describe.skipIf(reason !== null)("python/", () => {
       PORT: "0",
       EVENTS: "off",
       STATE: join(folder, "state"),
-      DATA: fileURLToPath(new URL("../../data", import.meta.url)),
+      DATA: fileURLToPath(new URL("../../data/isotropic32", import.meta.url)),
     };
     service = await startService(loadConfig(settings, {}), pino({ level: "silent" }));
   });

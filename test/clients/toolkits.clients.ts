@@ -28,7 +28,7 @@ let service: RunningService;
 let url: string;
 const folder = scratchFolder();
 beforeAll(async () => {
-  const settings = { PORT: "0", STATE: join(folder, "state"), DATA: here("../../data") };
+  const settings = { PORT: "0", STATE: join(folder, "state"), DATA: here("../../data/isotropic32") };
   service = await startService(loadConfig(settings, {}), pino({ level: "silent" }), true);
   url = service.url + PATH;
 });

@@ -9,7 +9,7 @@ import { type RunningService, startService } from "../../src/main.js";
 import { digestToken } from "../../src/server/life/auth.js";
 import { eachScratchFolder } from "../support/scratch.js";
 
-const DATA = fileURLToPath(new URL("../../data", import.meta.url));
+const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
 const CALL = "/api/datasets/isotropic32/GetPressure?time=0.4&spatialInterpolation=Lag4&temporalInterpolation=None";
 const OCTETS = "application/octet-stream";
 

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { type Program, startProgram } from "../support/program.js";
 import { eachScratchFolder } from "../support/scratch.js";
 
-const DATA = fileURLToPath(new URL("../../data", import.meta.url));
+const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
 const CALL =
   "/api/datasets/isotropic32/GetVelocityGradient?time=0.4&spatialInterpolation=Fd4Lag4&temporalInterpolation=PCHIP";
 const OCTETS = "application/octet-stream";

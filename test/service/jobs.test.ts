@@ -9,7 +9,7 @@ import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
 import { eachScratchFolder } from "../support/scratch.js";
 
-const DATA = fileURLToPath(new URL("../../data", import.meta.url));
+const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
 const VELOCITY = "/api/datasets/isotropic32/GetVelocity?time=0.4&spatialInterpolation=Lag6&temporalInterpolation=None";
 const OCTETS = "application/octet-stream";
 const ASYNC = { prefer: "respond-async" };

@@ -13,7 +13,7 @@ import { DERIVATIVES } from "../../src/operations.js";
 import { fieldByNode, periodicAxis } from "../kernels/fields.js";
 import { generator, runQuery } from "../support/run-query.js";
 
-const DATA = fileURLToPath(new URL("../../data", import.meta.url));
+const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
 const PERIOD = 2 * Math.PI;
 const SPACING = PERIOD / 32;
 const POINTS = 3000;

@@ -51,7 +51,7 @@ const at = (): { url: string } => ({ url: `${program.url}${PATH}` });
 beforeAll(async () => {
   replaceTokens(0);
   const settings = {
-    DATA: fileURLToPath(new URL("../../data", import.meta.url)),
+    DATA: fileURLToPath(new URL("../../data/isotropic32", import.meta.url)),
     STATE: state,
     TOKENS: tokens,
     ANONYMOUS: "true",

@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { startProgram } from "../support/program.js";
 import { scratchFolder } from "../support/scratch.js";
 
-const DATA = fileURLToPath(new URL("../../data", import.meta.url));
+const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
 const POINTS = Number(process.env.SOAK_POINTS ?? 1e8);
 const CALL = "/api/datasets/isotropic32/GetVelocity?time=0.4&spatialInterpolation=Lag8&temporalInterpolation=None";
 const OCTETS = "application/octet-stream";

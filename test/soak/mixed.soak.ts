@@ -25,7 +25,7 @@ const CLIENTS = Number(process.env.SOAK_CLIENTS ?? 4);
 /** Time from one fault to the next. */
 const FAULT_MS = 4_000;
 const MIB = 2 ** 20;
-const SHIPPED = fileURLToPath(new URL("../../data", import.meta.url));
+const SHIPPED = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
 const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 const NOW = "2026-10-20T12:00:00Z";
 
@@ -262,7 +262,7 @@ const FAULTS: Readonly<Record<string, (round: number) => Promise<void>>> = {
       // That is what was meant.
     }
     const settings = { FIELDPROBE_STATE: disk, FIELDPROBE_EVENTS_NOW: NOW };
-    const sample = join(SHIPPED, "events.json");
+    const sample = join(SHIPPED, "../events.json");
     const child = spawn(process.execPath, [BIN, "events", "import", sample], {
       env: { ...process.env, ...settings },
       stdio: "ignore",

@@ -81,7 +81,7 @@ it("a request of a million points", async () => {
 });
 
 describe("the most expensive calls", () => {
-  const SHIPPED = fileURLToPath(new URL("../../data", import.meta.url));
+  const SHIPPED = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
   const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
   let program: Program;
   /** Asked at the same time and idle otherwise: what it takes is the machine's doing. */

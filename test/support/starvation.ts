@@ -49,7 +49,7 @@ export interface Witnessed {
 /** Requests, whether answers are read, and whether each is sent again when it is answered. */
 type CrowdOptions = [requests: readonly Bytes[], reads: boolean, again?: boolean];
 
-const SHIPPED = fileURLToPath(new URL("../../data", import.meta.url));
+const SHIPPED = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
 const WITNESS = fileURLToPath(new URL("witness.mjs", import.meta.url));
 const QUESTION = envelope("1.1", getVelocity({ points: items([[1, 2, 3]]) }));
 

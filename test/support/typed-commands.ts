@@ -20,7 +20,13 @@ const run = promisify(execFile);
  */
 export async function typeCommands(document: string, folder: string): Promise<{ text: string; stdout: string } | null> {
   if ((await run("curl", ["--version"]).catch(() => null)) === null) return null;
-  const settings = { PORT: "0", WORKERS: "2", CACHE_BYTES: `${64 * 2 ** 20}`, DATA: join(ROOT, "data"), EVENTS: "off" };
+  const settings = {
+    PORT: "0",
+    WORKERS: "2",
+    CACHE_BYTES: `${64 * 2 ** 20}`,
+    DATA: join(ROOT, "data/isotropic32"),
+    EVENTS: "off",
+  };
   const config = loadConfig({ ...settings, STATE: join(folder, "state") }, {});
   const service = await startService(config, pino({ level: "warn" }));
   try {

@@ -12,7 +12,7 @@ import type { Engine } from "../../../src/engine/contract/query.js";
 import { openEngine } from "../../../src/engine/main/engine.js";
 
 const BIN = fileURLToPath(new URL("../../../bin/fieldprobe.js", import.meta.url));
-export const SHIPPED = fileURLToPath(new URL("../../../data", import.meta.url));
+export const SHIPPED = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
 
 /** A process under test. */
 export interface Running {

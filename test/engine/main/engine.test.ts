@@ -12,7 +12,7 @@ import { hermiteSlowly, interpolateSlowly, readField, type StoredField } from ".
 import { generator, runQuery } from "../../support/run-query.js";
 import { scratchFolder } from "../../support/scratch.js";
 
-const DATA = fileURLToPath(new URL("../../../data", import.meta.url));
+const DATA = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
 const PERIOD = 2 * Math.PI;
 const NODES = 32;
 const log = pino({ level: "silent" });
@@ -58,7 +58,7 @@ describe("engine on the shipped turbulence", () => {
   beforeAll(async () => {
     engine = await open({ WORKERS: "2" });
     lone = await open({ WORKERS: "1", CACHE_BYTES: String(1024 * 1024) });
-    velocity = await readField(join(DATA, "isotropic32/isotropic32.h5"), "/velocity");
+    velocity = await readField(join(DATA, "isotropic32.h5"), "/velocity");
   });
   afterAll(async () => {
     await engine.close(1000);
@@ -295,7 +295,7 @@ describe("engine and its data folder", () => {
     const engine = await open({ DATA: folder, WORKERS: "1" });
     try {
       expect(engine.datasets()).toEqual([]);
-      cpSync(join(DATA, "isotropic32"), join(folder, "copy"), { recursive: true });
+      cpSync(DATA, join(folder, "copy"), { recursive: true });
       writeFileSync(join(folder, "broken.h5"), "this is not HDF5");
       await engine.reload();
       expect(engine.datasets().map(({ name }) => name)).toEqual(["isotropic32"]);

@@ -7,7 +7,7 @@ import type { Engine, Evaluation, Query } from "../../../src/engine/contract/que
 import { openEngine } from "../../../src/engine/main/engine.js";
 import { generator, runQuery, writeTriples } from "../../support/run-query.js";
 
-const DATA = fileURLToPath(new URL("../../../data", import.meta.url));
+const DATA = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
 const COMMON = { dataset: "isotropic32" } as const;
 const SMALL: Query = {
   ...COMMON,

@@ -14,7 +14,7 @@ import { RequestError } from "../../../src/errors.js";
 import { OPERATIONS, TEMPORAL_INTERPOLATION } from "../../../src/operations.js";
 import { generator, runQuery } from "../../support/run-query.js";
 
-const DATA = fileURLToPath(new URL("../../../data", import.meta.url));
+const DATA = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
 const log = pino({ level: "silent" });
 const SMALL: Query = {
   operation: "GetVelocity",

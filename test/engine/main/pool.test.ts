@@ -11,7 +11,7 @@ import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset, FieldSource } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 
-const DATA = fileURLToPath(new URL("../../../data", import.meta.url));
+const DATA = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
 const PING: Task = { kind: "ping" };
 
 describe("pool", () => {
