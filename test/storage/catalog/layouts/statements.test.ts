@@ -105,6 +105,27 @@ describe("a statement", () => {
 
 describe("a file that says what changes nothing", () => {
   it.each([
+    ["Lx", 2.75],
+    ["Lx", 3],
+    ["xmax", 2.75],
+    ["xmax", 2.875],
+    ["xmax", 3],
+    ["xmin", 0],
+    ["xmin", -0.125],
+  ])("is served with %s = %d, which may be meant for its nodes or cells", async (name, value) => {
+    const write = (file: File) => {
+      writeComponents(file);
+      writeTables(file);
+      file.create_attribute(name, value, [], "<d");
+    };
+    expect((await open(`${name}-${value}`, write)).questions.filter(({ about }) => about !== "snapshot")).toEqual(
+      (await open("plain", (file) => [writeComponents(file), writeTables(file)])).questions.filter(
+        ({ about }) => about !== "snapshot",
+      ),
+    );
+  });
+
+  it.each([
     ["scale_factor", 1],
     ["offset", 0],
     ["history", "scaled by nobody"],
