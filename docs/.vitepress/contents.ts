@@ -27,7 +27,8 @@ export const CONTENTS: readonly { readonly text: string; readonly items: readonl
     items: [
       ["/datasets", "Your own datasets"],
       ["/sources", "Zarr, HTTP and S3"],
-      ["/demonstration-data", "Demonstration data"],
+      ["/demonstration-data", "Demonstration data: isotropic turbulence"],
+      ["/demonstration-channel", "Demonstration data: turbulent channel"],
       ["/demonstration-isotropic64", "Isotropic turbulence, 64³"],
       ["/demonstration-channel", "Turbulent channel"],
     ],
