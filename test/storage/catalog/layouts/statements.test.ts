@@ -1,6 +1,6 @@
 /** Statements that may change values are applied, known to be harmless, or asked about. */
 import { join } from "node:path";
-import type { File, Dataset as H5Dataset } from "h5wasm/node";
+import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { suspectNamed, wordsOf } from "../../../../src/storage/catalog/layouts/statements.js";
 import { contradictionOf, factorBetween, unitOf } from "../../../../src/storage/catalog/layouts/units.js";
@@ -89,6 +89,21 @@ describe("a statement", () => {
         file.create_attribute("component_names", "w,v,u");
       },
       /components of \/velocity are w, v, u by the attribute component_names of \//,
+    ],
+    [
+      "of a later frame",
+      (file) => {
+        for (const frame of ["0", "1"]) {
+          writeComponents(
+            file,
+            ["u", "v", "w"].map((name) => `/${frame}/${name}`),
+          );
+          (file.get(frame) as Group).create_attribute("time", Number(frame), [], "<d");
+        }
+        writeTables(file);
+        (file.get("1/w") as H5Dataset).create_attribute("long_name", "vorticity");
+      },
+      /long_name of \/1\/w is "vorticity"/,
     ],
     [
       "in a group of settings",
