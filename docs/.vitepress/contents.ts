@@ -27,8 +27,7 @@ export const CONTENTS: readonly { readonly text: string; readonly items: readonl
     items: [
       ["/datasets", "Your own datasets"],
       ["/sources", "Zarr, HTTP and S3"],
-      ["/demonstration-data", "Demonstration data: isotropic turbulence"],
-      ["/demonstration-channel", "Demonstration data: turbulent channel"],
+      ["/demonstration-data", "Demonstration data"],
       ["/demonstration-isotropic64", "Isotropic turbulence, 64³"],
       ["/demonstration-channel", "Turbulent channel"],
     ],
