@@ -1,7 +1,7 @@
 /** Results from outputs of tasks: what is damaged is computed again, and what cannot be kept fails in one line. */
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { Inputs } from "../../src/jobs/inputs.js";
 import { type Job, type JobCut, UNFINISHED } from "../../src/jobs/job.js";
 import { type JobFolders, newId, taskFile } from "../../src/jobs/job-files.js";
@@ -134,7 +134,10 @@ describe("an output that is damaged", () => {
       const answer = await honest(call, signal);
       if (++asked !== 3) return answer;
       const [id] = readdirSync(join(folders.state, "tasks"));
-      damage(taskFile(folders, id as string, 0));
+      const first = taskFile(folders, id as string, 0);
+      // Two are in flight: the second may have ended before it.
+      await vi.waitFor(() => expect(existsSync(first)).toBe(true), 10_000);
+      damage(first);
       return answer;
     };
     const { state, result } = await runJob({ send });
