@@ -1,5 +1,5 @@
 /** Results from outputs of tasks: what is damaged is computed again, and what cannot be kept fails in one line. */
-import { appendFileSync, existsSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { Inputs } from "../../src/jobs/inputs.js";
