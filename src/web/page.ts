@@ -1,5 +1,5 @@
 /** The page renders head, rail, picture, time line and panels, and keeps them in step with the view store. */
-import { html, render, type TemplateResult } from "lit-html";
+import { html, nothing, render, type TemplateResult } from "lit-html";
 import { shortText, withoutNoise } from "../float32/format.js";
 import { CurveFigure } from "./figures/curve-figure.js";
 import { canvasPart, type FigureContent, saveFigure } from "./figures/figure-file.js";
@@ -48,6 +48,8 @@ const PANEL_NAMES: readonly { readonly name: PanelName; readonly text: string }[
   { name: "jobs", text: "Jobs" },
   { name: "facts", text: "Dataset" },
 ];
+/** Shipped flows that the tour can be about, the best first. */
+const TOUR_FLOWS = ["isotropic64", "isotropic32"];
 /** Pictures a second of the first view. */
 const SLOWLY = 1;
 
@@ -330,7 +332,7 @@ export class Page {
           </button>
           <button type="button" id="toggle-scene" aria-pressed=${inScene ? "true" : "false"} @click=${() => this.#scene.toggle()}>3-D <kbd>3</kbd></button>
           <button type="button" id="find" aria-haspopup="dialog" @click=${() => this.#palette.find()}>Find… <kbd>/</kbd></button>
-          <button type="button" id="tour" aria-haspopup="dialog" @click=${() => void this.#startTour()}>Tour</button>
+          ${this.#flow === undefined ? nothing : html`<button type="button" id="tour" aria-haspopup="dialog" @click=${() => void this.#startTour()}>Tour</button>`}
           <button type="button" id="copy-link" @click=${() => this.#copyLink()}>Copy link</button>
           <button type="button" id="help" aria-haspopup="dialog" aria-label="Keys and gestures" @click=${() => this.#palette.help()}>?</button>
           <details class="settings">
@@ -456,9 +458,14 @@ export class Page {
     actions[event.key]();
   }
 
+  /** The shipped flow that the tour is about; undefined if the service has none. */
+  get #flow(): string | undefined {
+    return TOUR_FLOWS.find((name) => this.#catalogue.datasets.some((dataset) => dataset.name === name));
+  }
+
   async #startTour(): Promise<void> {
     const { Tour } = await import("./panels/tour.js");
-    this.#tour ??= new Tour(this.#store);
+    this.#tour ??= new Tour(this.#store, this.#flow ?? "");
     this.#tour.start();
   }
 

@@ -10,9 +10,6 @@ interface TourStep {
   readonly query: string;
 }
 
-/** The flow that the package ships. */
-const FLOW = "isotropic32";
-
 const STEPS: readonly TourStep[] = [
   {
     title: "A flow in a box",
@@ -53,12 +50,15 @@ const STEPS: readonly TourStep[] = [
 
 export class Tour {
   readonly #store: ViewStore;
+  readonly #flow: string;
   readonly #box = document.createElement("section");
   #at = -1;
   #before = "";
 
-  constructor(store: ViewStore) {
+  /** @param flow a dataset of isotropic turbulence */
+  constructor(store: ViewStore, flow: string) {
     this.#store = store;
+    this.#flow = flow;
     this.#box.id = "tour-box";
     this.#box.setAttribute("aria-labelledby", "tour-title");
     document.body.append(this.#box);
@@ -74,7 +74,7 @@ export class Tour {
 
   #go(step: number): void {
     this.#at = step;
-    goTo(`dataset=${FLOW}&${STEPS[step]?.query}`);
+    goTo(`dataset=${this.#flow}&${STEPS[step]?.query}`);
     this.#draw();
     this.#box.querySelector<HTMLElement>("#tour-next, #tour-end")?.focus();
   }
