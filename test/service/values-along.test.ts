@@ -96,7 +96,7 @@ describe("values along paths", () => {
     const refused = async (query: string) => (await (await post(`trajectories?${query}`, ask)).json()) as Paths;
     expect((await refused("with=nothing")).member).toBe("with");
     expect(await refused("with=A&derivatives=Lag6")).toMatchObject({
-      detail: expect.stringMatching(/^derivatives: GetVelocityGradient takes None_Fd4, /),
+      detail: expect.stringMatching(/^derivatives: GetFieldGradient takes None_Fd4, /),
       member: "derivatives",
     });
   });

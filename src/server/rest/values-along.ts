@@ -101,10 +101,10 @@ export async function valuesAlong(
       const place = "xyzt".indexOf(key);
       if (place === 3) return records.times.subarray(from, from + count);
       const { width, numbers } = place >= 0 ? { width: 3, numbers: records.points } : known(answers, key);
-      const component = width === 6 ? symmetric(c) : c;
-      return Float64Array.from({ length: count }, (_, i) =>
-        Number(numbers[width * (from + i) + (place >= 0 ? place : component)]),
-      );
+      const component = place >= 0 ? place : width === 6 ? symmetric(c) : c;
+      const out = new Float64Array(count);
+      for (let i = 0; i < count; i++) out[i] = numbers[width * (from + i) + component] as number;
+      return out;
     };
     const block = { count, input, room: () => new Float64Array(count), computed: new Map() };
     for (const [k, column] of columns.entries()) {
@@ -195,6 +195,7 @@ function recordsOf(
   const names: readonly string[] = RECORDS[record ?? "Point3"];
   const exit = names.indexOf("exit");
   const sign = EndTime < StartTime || dt < 0 ? -1 : 1;
+  const shared = starts === null ? Float64Array.from(recordTimes, withoutNoise) : null;
   let i = 0;
   for (const part of values)
     for (let at = 0; at < part.length; at += components, i++) {
@@ -203,8 +204,9 @@ function recordsOf(
       // A place for the query of a particle that has none any more.
       const first = 3 * (i - (i % itemsPerPoint));
       for (let c = 0; c < 3; c++) points[3 * i + c] = isKnown ? Number(part[at + c]) : Number(points[first + c]);
+      const nth = i % itemsPerPoint;
       const start = starts?.[Math.floor(i / itemsPerPoint)] ?? 0;
-      times[i] = withoutNoise(start + Number(recordTimes[i % itemsPerPoint]));
+      times[i] = shared?.[nth] ?? withoutNoise(start + Number(recordTimes[nth]));
       if (exit >= 0 && sign * (Number(times[i]) - Number(part[at + exit])) > 0) left[i] = 1;
     }
   return { points, times, left };
