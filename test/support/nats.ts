@@ -26,6 +26,10 @@ export interface NatsServer {
 /** Starts a server. @param args further ones, such as `-c FILE`; with `-p PORT` it gets that port */
 export async function startNats(args: readonly string[] = []): Promise<NatsServer> {
   const child = spawn("nats-server", ["-a", "127.0.0.1", "-p", "-1", ...args], { stdio: ["ignore", "ignore", "pipe"] });
+  // A worker that is ended early runs no hooks.
+  const kill = (): void => void child.kill("SIGKILL");
+  process.once("exit", kill);
+  child.once("exit", () => process.off("exit", kill));
   let text = "";
   const port = await new Promise<string>((resolve, reject) => {
     child.stderr.on("data", (chunk: Buffer) => {
