@@ -66,9 +66,10 @@ async function openControls(page: Page): Promise<void> {
   });
 }
 
-/** A page with panels and controls open. */
+/** A page with panels and controls open, on the small flow if the address names no dataset. */
 export function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Watched> {
   const address = new URL(url);
+  if (!address.searchParams.has("dataset")) address.searchParams.set("dataset", "isotropic32");
   if (!address.searchParams.has("open")) address.searchParams.set("open", TEST_PANELS);
   return openBare(browser, address.href.replaceAll("%2C", ","), options);
 }
