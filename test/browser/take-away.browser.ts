@@ -156,7 +156,7 @@ describe.skipIf(reason !== "")(`take away${reason}`, () => {
     expect(await page.getAttribute("#scene", "data-rays")).toBe(String(32 ** 3));
     const box = await page.locator("#scene").boundingBox();
     if (box === null) throw new Error("no scene");
-    // The grip of the plane x = pi: the middle of the upper edge of the front face, half a length before the middle.
+    // The grip of the plane x = pi: the middle of the upper edge of the front face, half a length in front.
     const up = 0.5 / ((2.2 - 0.5) * Math.tan((20 * Math.PI) / 180));
     const y = box.y + (box.height / 2) * (1 - up * Math.min(1, box.width / box.height));
     await page.mouse.move(box.x + box.width / 2, y);

@@ -1,6 +1,7 @@
 /**
- * An atmospheric set made by netCDF4, with w at the faces of the cells and three scalars, is served without a word more,
- * and converges. `GIVERNY` is a clone of github.com/sciserver/giverny, whose local client finds it under its public names.
+ * An atmospheric set made by netCDF4, with w at the faces of the cells and three scalars, is served without a word
+ * more, and converges. `GIVERNY` is a clone of github.com/sciserver/giverny, whose local client finds it under its
+ * public names.
  */
 import { execFile } from "node:child_process";
 import { join } from "node:path";

@@ -36,15 +36,15 @@ function derivativeOf(text: string): FormulaPart | null {
   return mathml`<mfrac><mrow>${sign}${nameOf(of)}</mrow><mrow>${below}</mrow></mfrac>`;
 }
 
-/** A formula as MathML, in pieces between which lines may break. */
+/** A formula as MathML, in runs between which lines may break. */
 export function formulaOf(formula: string): TemplateResult {
   const parts = formula.match(/[\p{L}_][\p{L}\d_]*|[\d.]+|[^\s]/gu) ?? [];
-  const pieces: string[][] = [[]];
+  const runs: string[][] = [[]];
   for (const part of parts) {
-    pieces.at(-1)?.push(part);
-    if (BREAKS.includes(part)) pieces.push([]);
+    runs.at(-1)?.push(part);
+    if (BREAKS.includes(part)) runs.push([]);
   }
-  return html`${pieces.map((piece) => html`<math>${piece.map(partOf)}</math> `)}`;
+  return html`${runs.map((run) => html`<math>${run.map(partOf)}</math> `)}`;
 }
 
 function partOf(part: string): FormulaPart {
