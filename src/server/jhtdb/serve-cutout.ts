@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { checkAvailable } from "../../engine/contract/check-available.js";
 import { type Axis, componentsOf, type Dataset } from "../../engine/contract/dataset.js";
 import type { Evaluation, FrameBox, Result } from "../../engine/contract/query.js";
+import { requireNodes } from "../../engine/contract/require-nodes.js";
 import { LimitError, tooManyPoints } from "../../errors.js";
 import { sendStream } from "../http/send-answer.js";
 import type { RequestLife } from "../life/request-life.js";
@@ -136,6 +137,7 @@ export function serveCutout(service: Service, request: FastifyRequest, reply: Fa
     const { operation } = query;
     request.facts.operation = operation.name;
     checkAvailable(operation, dataset);
+    requireNodes(dataset, [query.variable.field ?? operation.fields[0] ?? ""], "A cutout with common coordinates");
     const components = componentsOf(dataset, query.variable.field ?? operation.fields[0]);
     checkSize(query, components, life, service.config.limits["cutout.values"]);
     const boxes = boxesOf(query, dataset);

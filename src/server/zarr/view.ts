@@ -5,6 +5,7 @@ import {
   type Dataset,
   type FieldName,
   fieldNames,
+  isStaggered,
   type KnownField,
 } from "../../engine/contract/dataset.js";
 import { lackOf, operationOf, type SpatialInterpolation, spatialOf } from "../../operations.js";
@@ -61,8 +62,9 @@ export function viewOf(dataset: Dataset): ZarrView {
 }
 
 function makeView(dataset: Dataset): ZarrView {
-  const stored = fieldNames(dataset);
-  const edges = chunkEdges(dataset, stored[0] as FieldName);
+  // Arrays share their coordinates: fields with nodes of their own are not among them.
+  const stored = fieldNames(dataset).filter((name) => !isStaggered(dataset, name));
+  const edges = chunkEdges(dataset, stored[0] ?? (fieldNames(dataset)[0] as FieldName));
   const times = timesOf(dataset.time).length;
   const nodes = [...dataset.axes.map((axis) => axis.nodes)].reverse();
   const grid = (more: readonly number[]) => ({
@@ -112,7 +114,8 @@ function chunkEdges(dataset: Dataset, field: FieldName): readonly number[] {
 /** The option that computes a quantity at nodes; undefined if it needs a filter width, or data that are not there. */
 function methodAtNodes({ operation: name, methods }: Quantity, dataset: Dataset): SpatialInterpolation | undefined {
   const operation = operationOf(name);
-  if (lackOf(operation, dataset) !== null) return undefined;
+  if (lackOf(operation, dataset) !== null || operation.fields.some((name) => isStaggered(dataset, name)))
+    return undefined;
   const offered = spatialOf(operation, dataset);
   return AT_NODES.find((method) => methods.includes(method) && offered.includes(method));
 }

@@ -72,10 +72,11 @@ export async function frameStatistics(
     open.readBrick(field, frame, index, brick);
     const at = [index % count[0], Math.floor(index / count[0]) % count[1], Math.floor(index / (count[0] * count[1]))];
     const first = at.map((place, axis) => place * edge[axis]) as unknown as Triple;
-    const size = dataset.axes.map(({ nodes }, axis) => Math.min(edge[axis], nodes - first[axis]));
+    const size = (source.axes ?? dataset.axes).map(({ nodes }, axis) => Math.min(edge[axis], nodes - first[axis]));
     addValues(brick, edge, size as unknown as Triple, components, sums);
     places.add(brick, edge, size as unknown as Triple, first);
-    if (components === 3) addDivergence(brick, edge, size as unknown as Triple, first, dataset.axes, sums);
+    if (components === 3 && source.own === undefined)
+      addDivergence(brick, edge, size as unknown as Triple, first, dataset.axes, sums);
     await turn((index + 1) / bricks);
   }
   return {
@@ -85,7 +86,12 @@ export async function frameStatistics(
     mean: sums.total / sums.finite,
     places: places.found(),
     nonFinite: sums.nonFinite,
-    divergence: components === 3 ? (sums.terms === 0 ? 0 : Math.sqrt(sums.divergence / sums.terms)) : null,
+    divergence:
+      components === 3 && source.own === undefined
+        ? sums.terms === 0
+          ? 0
+          : Math.sqrt(sums.divergence / sums.terms)
+        : null,
   };
 }
 

@@ -1,6 +1,6 @@
 /** Declares what a cutout selects, and holds it against its dataset without loading the HDF5 library. */
 import type { NodeBox } from "../bricks/stored-box.js";
-import { AXIS_NAMES, type Dataset, type FieldName, fieldOf } from "../file/dataset.js";
+import { AXIS_NAMES, type Dataset, type FieldName, fieldOf, isStaggered } from "../file/dataset.js";
 
 /** The selection to cut: fields, stored frames from 0, nodes from 0. */
 export interface Selection {
@@ -12,6 +12,9 @@ export interface Selection {
 /** Holds a selection against its dataset. @returns what is wrong with it, or null */
 export function selectionProblem(dataset: Dataset, { fields, frames, box }: Selection): string | null {
   for (const field of fields) if (fieldOf(dataset, field) === undefined) return `${dataset.name} has no ${field}`;
+  const apart = fields.find((field) => isStaggered(dataset, field));
+  if (apart !== undefined)
+    return `fields: ${apart} has nodes of its own, which this file cannot tell; GET cutout of /api tells them in a header`;
   const repeated = fields.find((field, i) => fields.indexOf(field) < i);
   if (repeated !== undefined) return `fields name ${repeated} twice`;
   if (frames.first + frames.count > dataset.time.count)
