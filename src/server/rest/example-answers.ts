@@ -1,7 +1,7 @@
 /** Holds the answers to the examples; `npx vitest run test/service/api-examples.test.ts -u` writes them. */
 export const ANSWERS: Readonly<Record<string, string>> = {
   "get /api/datasets":
-    '{"version":"...","namespace":"http://turbulence.pha.jhu.edu/","service":"service/turbulence.asmx","points":2000000,"jobs":false,"datasets":[{"name":"isotropic32","title":"Forced isotropic turbulence, 32^3, 15 snapshots","aliases":["iso32"],"nodes":[32,32,32],"times":{"count":12,"first":0,"last":2.2},"fields":["velocity","pressure"]},{"name":"turbulent-channel","title":"Turbulent channel, Re_tau 110, 32 x 49 x 32, 20 snapshots","aliases":[],"nodes":[32,49,32],"times":{"count":17,"first":0,"last":0.4},"fields":["velocity","pressure"]}]}',
+    '{"version":"...","namespace":"http://turbulence.pha.jhu.edu/","service":"service/turbulence.asmx","points":2000000,"jobs":false,"datasets":[{"name":"isotropic32","title":"Forced isotropic turbulence, 32^3, 15 snapshots","aliases":["iso32"],"nodes":[32,32,32],"times":{"count":12,"first":0,"last":2.2},"fields":["velocity","pressure"]}]}',
   "get /api/datasets/{name}":
     '{"name":"isotropic32","title":"Forced isotropic turbulence, 32^3, 15 snapshots","aliases":["iso32"],"digest":"ec633e72ccc774b96a96c96d145117837b7a57cf8c77afeb87009f2422b630dd","axes":[{"name":"x","nodes":32,"first":0,"last":6.086835766330224,"length":6.283185307179586,"spacing":0.19634954084936207,"periodic":true},{"name":"y","nodes":32,"first":0,"last":6.086835766330224,"length":6.283185307179586,"spacing":0.19634954084936207,"periodic":true},{"name":"z","nodes":32,"first":0,"last":6.086835766330224,"length":6.283185307179586,"spacing":0.19634954084936207,"periodic":true}],"times":{"count":12 ...',
   "post /api/datasets/{name}/GetVelocity":
