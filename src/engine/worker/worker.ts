@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parentPort, threadId, workerData } from "node:worker_threads";
-import { collectGarbage } from "../../collect-garbage.js";
 import { FieldprobeError } from "../../errors.js";
 import { PlaneTransforms } from "../../kernels/fft/plane-transforms.js";
 import { instantiateSimd, type SimdAccelerator } from "../../kernels/simd/index.js";
@@ -118,13 +117,8 @@ function startSlice(): () => boolean {
 
 function scan({ folders, known, descriptors = null, index }: ScanTask): ScanChanges {
   const options = { chunkBytes, known, descriptors };
-  const changes =
-    index === null
-      ? scanChanges(folders, options)
-      : scanWithIndex(folders, options, index, JSON.stringify([digestBuild(COMPUTING), chunkBytes]));
-  // What was read of the files may be large, and an idle thread would keep it.
-  if (changes.candidates.some(({ outcome }) => outcome !== null)) collectGarbage();
-  return changes;
+  if (index === null) return scanChanges(folders, options);
+  return scanWithIndex(folders, options, index, JSON.stringify([digestBuild(COMPUTING), chunkBytes]));
 }
 
 function perform(task: TaskMessage): unknown {
