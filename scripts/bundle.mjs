@@ -24,8 +24,7 @@ const ENTRIES = new Map([
 ]);
 
 /** Packages that are not bundled, beside all that are required at run time by name. */
-const LEFT =
-  /^(libsql|piscina|thread-stream|soap|h5wasm-plugins|@foxglove\/wasm-bz2|@fastify\/swagger)(\/|$)/;
+const LEFT = /^(libsql|piscina|thread-stream|soap|h5wasm-plugins|@foxglove\/wasm-bz2|@fastify\/swagger)(\/|$)/;
 
 /** The path of a file of dist in the form of an address. */
 const placeOf = (file) => relative(DIST, file).split(sep).join(posix.sep);
