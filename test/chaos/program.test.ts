@@ -238,12 +238,13 @@ describe("workers", { timeout: 60_000 }, () => {
     expect(await program.stop("SIGTERM")).toBe(0);
   });
 
-  it("a page of events whose thread dies is made by another, which is said in one line", {
-    timeout: 120_000,
-  }, async () => {
-    const trigger = join(folder, "kill-events");
-    // Only the thread of the events parses JSON while nothing else is asked.
-    const code = `
+  it.each(["/events.ics", "/events?per_page=52&single_events=false"])(
+    "a page of events whose thread dies is made by another, which is said in one line: %s",
+    { timeout: 120_000 },
+    async (path) => {
+      const trigger = join(folder, "kill-events");
+      // Only the thread of the events parses JSON while nothing else is asked, and only for the first page of the events.
+      const code = `
       import { existsSync, unlinkSync } from 'node:fs';
       import { isMainThread } from 'node:worker_threads';
       if (!isMainThread) {
@@ -255,11 +256,10 @@ describe("workers", { timeout: 60_000 }, () => {
           return parse(...given);
         };
       }`;
-    const program = await start({ EVENTS_NOW: "2026-10-20T12:00:00Z", LOG_LEVEL: "warn" }, code);
-    await expect
-      .poll(async () => (await fetch(`${program.url}/readyz`)).text(), { timeout: 20_000 })
-      .toContain("events: ready");
-    for (const path of ["/events.ics", "/events?per_page=52&single_events=false"]) {
+      const program = await start({ EVENTS_NOW: "2026-10-20T12:00:00Z", LOG_LEVEL: "warn" }, code);
+      await expect
+        .poll(async () => (await fetch(`${program.url}/readyz`)).text(), { timeout: 20_000 })
+        .toContain("events: ready");
       const before = program.log().length;
       writeFileSync(trigger, "");
       const answer = await fetch(program.url + path);
@@ -268,8 +268,8 @@ describe("workers", { timeout: 60_000 }, () => {
       expect(await answer.text()).toBe(await again.text());
       const told = program.log().slice(before).trim().split("\n");
       expect(told).toEqual([expect.stringMatching(/thread that makes pages of events has ended \(worker exited/)]);
-    }
-  });
+    },
+  );
 
   it("R114: a worker that dies within a batch fails at most its request, and the pool is back to size", async () => {
     const trigger = join(folder, "die");
