@@ -121,7 +121,7 @@ describe("digests of datasets", () => {
 });
 
 it("the digest of the code changes with any compiled file of it", () => {
-  const built = new URL("../../dist/", import.meta.url).pathname;
+  const built = new URL("../../../dist/", import.meta.url).pathname;
   expect(digestBuild()).toBe(digestBuild(undefined, built));
   expect(digestProgram()).toBe(digestProgram());
   expect(digestProgram()).not.toBe(digestBuild());
