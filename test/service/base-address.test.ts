@@ -7,7 +7,7 @@ import { type RunningService, startService } from "../../src/main.js";
 import { operationsIn } from "../../src/operations.js";
 import { writeCube } from "../../tools/generate/cube.js";
 import { scratchFolder } from "../support/scratch.js";
-import { serveTestData } from "../support/service.js";
+import { SHIPPED_DATA, serveTestData } from "../support/service.js";
 
 const NAMESPACE = "http://turbulence.pha.jhu.edu/";
 const SOAP = "/service/turbulence.asmx";
@@ -27,7 +27,8 @@ const NAMELESS = ["", "<dataset/>", "<dataset></dataset>"];
 describe("a service of one dataset, below /fields/", () => {
   let service: RunningService;
   beforeAll(async () => {
-    const settings = { BASE_URL: "https://example.org/fields/", PORT: "0", STATE: scratchFolder(), WORKERS: "2" };
+    const own = { BASE_URL: "https://example.org/fields/", DATA: SHIPPED_DATA };
+    const settings = { ...own, PORT: "0", STATE: scratchFolder(), WORKERS: "2" };
     service = await startService(loadConfig(settings, {}), pino({ level: "silent" }));
   });
   afterAll(() => service.close());

@@ -49,7 +49,7 @@ describe("fieldprobe generate", () => {
   it.each([
     ["two numbers of nodes", ["abc", "--nodes", "3,3"], "--nodes"],
     ["a name that is no dataset's", ["abc", "--nodes", "4", "--name", "a/b"], "--name"],
-    ["nodes the transform cannot take", ["isotropic", "--nodes", "24"], "--nodes"],
+    ["nodes the transform cannot take", ["isotropic", "--nodes", "28"], "--nodes"],
     ["a viscosity of zero", ["isotropic", "--viscosity", "0"], "--viscosity"],
     ["a viscosity in hexadecimal", ["isotropic", "--viscosity", "0x1"], "--viscosity"],
     ["too few frames for the guards", ["isotropic", "--steps", "3"], "--steps"],
