@@ -1,5 +1,5 @@
 /** Checks any queue of jobs: the suite that every adapter passes. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Job, TaskOutput } from "../../src/jobs/job.js";
 import type { JobQueue, TakenTask } from "../../src/jobs/job-queue.js";
 
@@ -27,11 +27,16 @@ export function jobWith(id: string, tasks: number, changes: Partial<Job> = {}): 
 
 /** @param open opens the same queue each time it is called in a test; another one in each test */
 export function checkQueue(open: () => JobQueue): void {
-  const taken = async (queue: JobQueue): Promise<TakenTask> => {
-    const task = await queue.take();
-    if (task === null) throw new Error("there is no task");
-    return task;
-  };
+  // A queue of several processes may offer a task a moment after it was added.
+  const taken = (queue: JobQueue): Promise<TakenTask> =>
+    vi.waitFor(
+      async () => {
+        const task = await queue.take();
+        if (task === null) throw new Error("there is no task");
+        return task;
+      },
+      { timeout: 10_000, interval: 20 },
+    );
 
   describe("a queue of jobs", () => {
     it("hands out each task once, and the one that writes the result when all others are done", async () => {
