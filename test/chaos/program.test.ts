@@ -243,7 +243,7 @@ describe("workers", { timeout: 60_000 }, () => {
     { timeout: 120_000 },
     async (path) => {
       const trigger = join(folder, "kill-events");
-      // Only the thread of the events parses JSON while nothing else is asked, and only for the first page of the events.
+      // Only the thread of the events parses JSON while nothing else is asked, and only for its first page.
       const code = `
       import { existsSync, unlinkSync } from 'node:fs';
       import { isMainThread } from 'node:worker_threads';
