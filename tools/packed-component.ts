@@ -3,6 +3,18 @@ import type { Hdf5Writer } from "#src/storage/hdf5/writer.js";
 
 const LARGEST = 32767;
 
+/** The components of packed frames, each a dataset of its name; the last one is the pressure. */
+export const COMPONENTS = ["u", "v", "w", "p"] as const;
+
+/** Velocity and pressure of a packed file, as a descriptor states them. */
+export function packedFields(file: string) {
+  const dimensions = ["t", "z", "y", "x"];
+  return {
+    velocity: { components: COMPONENTS.slice(0, 3).map((c) => ({ file, path: `/${c}` })), dimensions },
+    pressure: { file, path: "/p", dimensions },
+  };
+}
+
 /**
  * Writes all frames of a component; its scale maps the range over all frames to that of 16 bits, so an error is at most
  * half a scale: 2^-16 of the range.

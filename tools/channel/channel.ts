@@ -5,7 +5,7 @@ import { completeFolder, type Manifest } from "#src/storage/catalog/manifest.js"
 import { Hdf5Writer } from "#src/storage/hdf5/writer.js";
 import { Checkpoint } from "../generate/checkpoint.js";
 import { randomAt, randomStream } from "../generate/random.js";
-import { writePacked } from "../packed-component.js";
+import { COMPONENTS, packedFields, writePacked } from "../packed-component.js";
 import { ChannelFlow, type Profiles } from "./channel-flow.js";
 
 /** Time between stored frames, and how many of them are guards before and after the queryable ones. */
@@ -18,7 +18,6 @@ const FASTEST = 20;
 /** Nodes of a chunk along x, y, z at most. */
 const CHUNK = [32, 25, 32] as const;
 
-const COMPONENTS = ["u", "v", "w", "p"] as const;
 const PROFILES = ["u", "uu", "vv", "ww", "uv", "pp"] as const satisfies readonly (keyof Profiles)[];
 
 export interface TurbulentChannelOptions {
@@ -87,7 +86,6 @@ export async function writeChannel(
   } finally {
     writer.discard();
   }
-  const dimensions = ["t", "z", "y", "x"] as const;
   const axis = (count: number, length: number) => ({
     nodes: count,
     origin: 0,
@@ -110,10 +108,7 @@ export async function writeChannel(
       guardBefore: GUARDS.before,
       guardAfter: GUARDS.after,
     },
-    fields: {
-      velocity: { components: COMPONENTS.slice(0, 3).map((c) => ({ file, path: `/${c}` })), dimensions },
-      pressure: { file, path: "/p", dimensions },
-    },
+    fields: packedFields(file),
     dnsStep: timeStep,
     viscosity: 1 / reynolds,
     source:

@@ -6,7 +6,7 @@ import ops from "ndarray-ops";
 import { makeFolder } from "#src/make-folder.js";
 import { completeFolder, type Manifest } from "#src/storage/catalog/manifest.js";
 import { Hdf5Writer } from "#src/storage/hdf5/writer.js";
-import { writePacked } from "../packed-component.js";
+import { COMPONENTS, packedFields, writePacked } from "../packed-component.js";
 import { Checkpoint } from "./checkpoint.js";
 import { periodicAxes } from "./cube.js";
 import type { Modes, Spectral } from "./modes.js";
@@ -181,19 +181,11 @@ const floatFields = (file: string) => ({
   pressure: { file, path: "/pressure", dimensions: DIMENSIONS },
 });
 
-const packedFields = (file: string) => ({
-  velocity: { components: COMPONENTS.slice(0, 3).map((c) => ({ file, path: `/${c}` })), dimensions: DIMENSIONS },
-  pressure: { file, path: "/p", dimensions: DIMENSIONS },
-});
-
 /** What stores a simulation's present state as a frame, and ends when all frames are stored. */
 interface FrameWriter {
   readonly write: (frame: number, simulation: NavierStokes) => void;
   readonly end: () => void;
 }
-
-/** The components of packed frames; the last one is the pressure. */
-const COMPONENTS = ["u", "v", "w", "p"] as const;
 
 /** Keeps the components of all frames until the range of each is known. */
 function packedFrames(nodes: number, writer: Hdf5Writer): FrameWriter {
