@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type DispersionRequest } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
-import { DISPERSION_EXAMPLE } from "../../src/server/rest/dispersion.js";
+import { DISPERSION_EXAMPLE } from "../../src/server/rest/analysis/dispersion.js";
 import { scatter } from "../support/accuracy.js";
 import { serveTestData } from "../support/service.js";
 

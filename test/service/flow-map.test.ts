@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
 import type { RunningService } from "../../src/main.js";
-import { FLOW_MAP_EXAMPLE } from "../../src/server/rest/flow-map.js";
+import { FLOW_MAP_EXAMPLE } from "../../src/server/rest/analysis/flow-map.js";
 import { serveTestData } from "../support/service.js";
 
 let service: RunningService;

@@ -15,7 +15,7 @@ import type { FolderScan } from "../../src/storage/catalog/scan.js";
 import { scanFolders } from "../../src/storage/catalog/scan-folders.js";
 import { ScanIndex } from "../../src/storage/catalog/scan-index.js";
 import { loadHdf5 } from "../../src/storage/hdf5/library.js";
-import { analyticEngine, closedForm } from "../server/rest/analytic-engine.js";
+import { analyticEngine, closedForm } from "../server/rest/analysis/analytic-engine.js";
 import { serveApi } from "../server/rest/serve-api.js";
 import { descriptor, fill, NODES, nodeValue, stateGrid, writeField, writeHdf5 } from "./cubes.js";
 import { DAMAGE_NAMES, damaged, victimOf, withSums } from "./hostile-files.js";

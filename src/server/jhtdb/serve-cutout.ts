@@ -11,10 +11,10 @@ import { LimitError, tooManyPoints } from "../../errors.js";
 import { sendStream } from "../http/send-answer.js";
 import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
+import { nestedStream } from "../rest/answer/write-answer.js";
 import { timesOf } from "../rest/describe.js";
 import { refuse } from "../rest/parameters.js";
 import { compute } from "../rest/serve-operation.js";
-import { nestedStream } from "../rest/write-answer.js";
 import { type CutoutQuery, readCutoutQuery, readCutoutTexts, type StridedRange } from "./cutout-query.js";
 import { JSON_TYPE, tokenIn } from "./serve-values.js";
 

@@ -4,11 +4,11 @@ import { RequestError } from "../../errors.js";
 import { sendPassages, sendStream } from "../http/send-answer.js";
 import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
+import { largeRows, nested, streamedRows } from "../rest/answer/write-answer.js";
+import { readBody } from "../rest/body/read-body.js";
 import { timesOf } from "../rest/describe.js";
 import { PendingQuery, partsOf, type QueryResult } from "../rest/pending-query.js";
-import { readBody } from "../rest/read-body.js";
 import { compute } from "../rest/serve-operation.js";
-import { largeRows, nested, streamedRows } from "../rest/write-answer.js";
 import { PointsReader } from "./points-reader.js";
 import { countsFrames, readValuesQuery, timesOfFrames, type ValuesQuery } from "./values-query.js";
 

@@ -1,9 +1,9 @@
 /** Lists an example request for each operation of `/api`, all of data that the package ships, and its subjects. */
 import { findOperation, type Operation } from "../../operations.js";
 import type { ApiExample, ApiGroup } from "../http/reference-page.js";
-import { ANALYSES } from "./analysis-routes.js";
+import { ANALYSES } from "./analysis/analysis-routes.js";
+import { FLOW_MAP_EXAMPLE } from "./analysis/flow-map.js";
 import { ANSWERS } from "./example-answers.js";
-import { FLOW_MAP_EXAMPLE } from "./flow-map.js";
 import { parametersOf } from "./parameters.js";
 
 const DATASET = "/api/datasets/isotropic32";

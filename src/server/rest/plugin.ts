@@ -13,20 +13,14 @@ import { guardReads } from "../http/origins.js";
 import { PROBLEM_TYPE } from "../http/problem.js";
 import { HttpRefusal } from "../life/refusal.js";
 import { type Plugin, type Service, SOAP_PATH } from "../life/service.js";
-import { analysisRoutes } from "./analysis-routes.js";
-import { answerCutout, CUTOUT_FORMS, CUTOUT_QUERY } from "./answer-cutout.js";
+import { analysisRoutes } from "./analysis/analysis-routes.js";
+import { FLOW_MAP, FLOW_MAP_EXAMPLE, serveFlowMap } from "./analysis/flow-map.js";
 import { API_GROUPS, withAnswer } from "./api-examples.js";
-import { CUTOUT_FILE_QUERY, CUTOUT_FILES, type CutoutFileQuery, serveCutoutFile } from "./cutout-file.js";
+import { REQUEST_TYPES } from "./body/read-body.js";
 import { DATASET_OPERATIONS, describe, summarize } from "./describe.js";
 import { problemHandler } from "./describe-problem.js";
-import { FLOW_MAP, FLOW_MAP_EXAMPLE, serveFlowMap } from "./flow-map.js";
-import { jobRoutes } from "./jobs/job-routes.js";
-import { OWN_TIMES_QUERY, ownTimesOf } from "./own-times.js";
-import { refuse, refuseUnknown } from "./parameters.js";
-import { BATCH_ANSWER, BATCH_BODY, MOST_QUERIES, serveBatch } from "./query-batch.js";
-import { REQUEST_TYPES } from "./read-body.js";
-import { answerSchema, bodySchema, CATALOGUE, DESCRIPTION, FAILURES, querySchema } from "./schemas.js";
-import { serveOperation, tokenOf } from "./serve-operation.js";
+import { answerCutout, CUTOUT_FORMS, CUTOUT_QUERY } from "./grids/answer-cutout.js";
+import { CUTOUT_FILE_QUERY, CUTOUT_FILES, type CutoutFileQuery, serveCutoutFile } from "./grids/cutout-file.js";
 import {
   SLICE_FORMS,
   SLICE_QUERY,
@@ -37,7 +31,13 @@ import {
   VOLUME_FORMS,
   VOLUME_QUERY,
   type VolumeQuery,
-} from "./slice.js";
+} from "./grids/slice.js";
+import { jobRoutes } from "./jobs/job-routes.js";
+import { OWN_TIMES_QUERY, ownTimesOf } from "./own-times.js";
+import { refuse, refuseUnknown } from "./parameters.js";
+import { BATCH_ANSWER, BATCH_BODY, MOST_QUERIES, serveBatch } from "./query-batch.js";
+import { answerSchema, bodySchema, CATALOGUE, DESCRIPTION, FAILURES, querySchema } from "./schemas.js";
+import { serveOperation, tokenOf } from "./serve-operation.js";
 import { TRACKING_QUERY, trackingOf } from "./tracking-query.js";
 import { ALONG_QUERY } from "./values-along.js";
 

@@ -9,17 +9,17 @@ import type { TimeSlices } from "../life/event-loop.js";
 import { bodyTooLarge } from "../life/refusal.js";
 import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
-import { type BatchQuery, BatchScanner, noJson } from "./batch-scanner.js";
+import type { UnwrittenAnswer } from "./answer/unwritten-answer.js";
+import { WRITERS } from "./answer/write-answer.js";
+import { type BatchQuery, BatchScanner, noJson } from "./body/batch-scanner.js";
+import { JsonReader, MalformedJson } from "./body/json-reader.js";
 import { DATASET_OPERATIONS } from "./describe.js";
 import { describeProblem, type Problem } from "./describe-problem.js";
-import { JsonReader, MalformedJson } from "./json-reader.js";
 import { arraysOf, refuse, textsOfJson } from "./parameters.js";
 import { PendingQuery } from "./pending-query.js";
 import { oneOf } from "./schemas.js";
 import { compute, describeAnswer } from "./serve-operation.js";
 import { trackingOf } from "./tracking-query.js";
-import type { UnwrittenAnswer } from "./unwritten-answer.js";
-import { WRITERS } from "./write-answer.js";
 
 /** Most queries of a batch. */
 export const MOST_QUERIES = 64;

@@ -5,9 +5,9 @@
 import { AXIS_NAMES, type AxisName, type Dataset } from "../../engine/contract/dataset.js";
 import { readFiniteFloat } from "../http/read-number.js";
 import type { TimeSlices } from "../life/event-loop.js";
+import type { TripleWriter } from "./answer/triple-writer.js";
 import { spanOf } from "./describe.js";
 import { refuse } from "./parameters.js";
-import type { TripleWriter } from "./triple-writer.js";
 
 /** Equally spaced samples along an axis; the first is at `origin`. */
 export interface SampleAxis {

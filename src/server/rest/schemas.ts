@@ -10,9 +10,9 @@ import {
   VALUES,
 } from "../../operations.js";
 import { PROBLEM_TYPE } from "../http/problem.js";
+import { ANSWER_TYPES } from "./answer/write-answer.js";
+import { REQUEST_TYPES } from "./body/read-body.js";
 import { arraysOf, mayBeList, optionalArraysOf, parametersOf } from "./parameters.js";
-import { REQUEST_TYPES } from "./read-body.js";
-import { ANSWER_TYPES } from "./write-answer.js";
 
 /** A member of a query string that is optional, as text. */
 export const optionalText = (description: string) => Type.Optional(Type.String({ description }));

@@ -11,15 +11,15 @@ import { negotiate } from "../http/negotiate.js";
 import { addVary, sendPassages, sendStream } from "../http/send-answer.js";
 import { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
+import { tellOrigin } from "./answer/origin.js";
+import { sendWritten } from "./answer/send-written.js";
+import { shapeOf, type UnwrittenAnswer } from "./answer/unwritten-answer.js";
+import { ANSWER_TYPES, columnsOf, largeAnswer, WRITERS, withColumns } from "./answer/write-answer.js";
+import { readBody, readerFor } from "./body/read-body.js";
 import { assumedOf } from "./describe.js";
-import { tellOrigin } from "./origin.js";
 import { type ApiRequest, optionalArraysOf, textsOfQueryString } from "./parameters.js";
 import { type AskedQuery, PendingQuery } from "./pending-query.js";
-import { readBody, readerFor } from "./read-body.js";
-import { sendWritten } from "./send-written.js";
-import { shapeOf, type UnwrittenAnswer } from "./unwritten-answer.js";
 import { readAlong, valuesAlong } from "./values-along.js";
-import { ANSWER_TYPES, columnsOf, largeAnswer, WRITERS, withColumns } from "./write-answer.js";
 
 const NETCDF = "application/netcdf";
 

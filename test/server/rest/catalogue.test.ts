@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AuthError, LimitError } from "../../../src/errors.js";
 import { HESSIANS, OPERATIONS } from "../../../src/operations.js";
 import { type Auth, OPEN_AUTH } from "../../../src/server/life/auth.js";
-import { analyticEngine } from "./analytic-engine.js";
+import { analyticEngine } from "./analysis/analytic-engine.js";
 import { serveApi } from "./serve-api.js";
 
 let app: FastifyInstance;

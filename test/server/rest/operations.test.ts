@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine } from "../../../src/engine/contract/query.js";
 import { BusyError, RequestError } from "../../../src/errors.js";
 import { OPERATIONS, type Operation, RECORDS } from "../../../src/operations.js";
-import { analyticEngine, closedForm } from "./analytic-engine.js";
+import { analyticEngine, closedForm } from "./analysis/analytic-engine.js";
 import { serveApi } from "./serve-api.js";
 
 const engine = analyticEngine();

@@ -5,7 +5,7 @@ import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { digestToken, watchTokens } from "../../../src/server/life/auth.js";
 import { scratchFolder } from "../../support/scratch.js";
-import { analyticEngine } from "./analytic-engine.js";
+import { analyticEngine } from "./analysis/analytic-engine.js";
 import { serveApi } from "./serve-api.js";
 
 let app: FastifyInstance;

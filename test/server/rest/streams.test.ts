@@ -9,7 +9,7 @@ import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { digestToken, watchTokens } from "../../../src/server/life/auth.js";
 import { scratchFolder } from "../../support/scratch.js";
-import { analyticEngine } from "./analytic-engine.js";
+import { analyticEngine } from "./analysis/analytic-engine.js";
 import { serveApi } from "./serve-api.js";
 
 const POINTS = 60_000;

@@ -1,0 +1,417 @@
+/** Declares the bodies of analyses, checks them by their schemas, and finds the nodes and frames that they mean. */
+
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import {
+  type DerivativeScheme,
+  type DerivedPlan,
+  derivedPlan,
+  FILTER_KINDS,
+  type FieldFilter,
+} from "../../../analysis/derived.js";
+import { compileScalar } from "../../../analysis/expression.js";
+import { isTransformable, nearestLengths } from "../../../analysis/lengths.js";
+import { type InputKey, type Names, namesFor } from "../../../analysis/names.js";
+import type { ReductionPlan } from "../../../analysis/plan.js";
+import type { OfAxes } from "../../../analysis/spectrum.js";
+import { type Dataset, fieldNames } from "../../../engine/contract/dataset.js";
+import type { ReductionQuery } from "../../../engine/contract/query.js";
+import { excerpt, RequestError } from "../../../errors.js";
+import { withoutNoise } from "../../../float32/format.js";
+import type { FieldName } from "../../../operations.js";
+import { readDouble } from "../../http/read-number.js";
+import { spanOf, timesOf } from "../describe.js";
+import { refuse } from "../parameters.js";
+
+/** A quantity in a body. */
+export const QUANTITY = Type.String({ description: "A quantity: a name or an expression, as in docs/analysis.md." });
+const triple = Type.Tuple([Type.Number(), Type.Number(), Type.Number()]);
+const bins = Type.Integer({ minimum: 1, maximum: 65_536 });
+const range = Type.Tuple([Type.Number(), Type.Number()], { description: "First and last edge; bins are half open." });
+const auto = Type.Literal("auto", { description: "From the least to the largest value; takes another pass." });
+const closed = { additionalProperties: false } as const;
+
+/** Members that say which nodes and frames are analysed. */
+export const PLACES = {
+  time: Type.Optional(Type.Number({ description: "A stored time; not with `times` or `frames`." })),
+  times: Type.Optional(Type.Array(Type.Number(), { minItems: 1, maxItems: 65_536 })),
+  frames: Type.Optional(
+    Type.Union([Type.Literal("all"), Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 65_536 })], {
+      description: "Stored frames, counted from 1 at the first queryable time.",
+    }),
+  ),
+  region: Type.Optional(
+    Type.Object({ origin: triple, extent: triple }, { ...closed, description: "All nodes by default." }),
+  ),
+  derivatives: Type.Optional(
+    Type.String({
+      default: "None_Fd4",
+      description:
+        "At nodes: None_Fd4, None_Fd6 or None_Fd8, or spectral on periodic axes. At points, any spatial option of gradients.",
+    }),
+  ),
+  filter: Type.Optional(
+    Type.Object(
+      {
+        kind: Type.Union(FILTER_KINDS.map((kind) => Type.Literal(kind))),
+        width: Type.Number({ exclusiveMinimum: 0, description: "In the unit of lengths." }),
+      },
+      {
+        ...closed,
+        description:
+          "Gives bar_u, bar_p, bar_A, bar_S, bar_w, tau and Pi their meaning; gaussian on all axes, others on periodic ones.",
+      },
+    ),
+  ),
+};
+
+/** Members that say how random points are drawn, and how values are interpolated there. */
+export const DRAWN = {
+  seed: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 32 - 1, default: 0 })),
+  method: Type.Optional(Type.String({ default: "Lag8", description: "Spatial option of values." })),
+};
+
+const AT = Type.Union([
+  Type.Literal("nodes"),
+  Type.Object({ random: Type.Integer({ minimum: 1, description: "Points drawn in the region." }), ...DRAWN }, closed),
+]);
+
+const AXIS = Type.Union([Type.Literal("x"), Type.Literal("y"), Type.Literal("z"), Type.Literal("t")]);
+
+/** Reductions by the member that names them. */
+export const REDUCTIONS = {
+  moments: Type.Object(
+    { moments: QUANTITY, order: Type.Optional(Type.Integer({ minimum: 1, maximum: 4, default: 4 })) },
+    closed,
+  ),
+  covariance: Type.Object({ covariance: Type.Array(QUANTITY, { minItems: 1, maxItems: 16 }) }, closed),
+  histogram: Type.Object({ histogram: QUANTITY, bins, range: Type.Union([range, auto]) }, closed),
+  joint: Type.Object(
+    {
+      joint: Type.Tuple([QUANTITY, QUANTITY]),
+      bins: Type.Tuple([bins, bins]),
+      range: Type.Union([Type.Tuple([range, range]), auto]),
+    },
+    closed,
+  ),
+  conditional: Type.Object({ conditional: QUANTITY, on: QUANTITY, bins, range: Type.Union([range, auto]) }, closed),
+  extremes: Type.Object(
+    {
+      extremes: QUANTITY,
+      count: Type.Integer({ minimum: 1, maximum: 1000 }),
+      apart: Type.Optional(Type.Number({ minimum: 0, default: 0, description: "Least distance of two of them." })),
+    },
+    closed,
+  ),
+} as const;
+export type ReductionKind = keyof typeof REDUCTIONS;
+
+export const STATISTICS = Type.Object(
+  {
+    ...PLACES,
+    at: Type.Optional(
+      Type.Unsafe<Static<typeof AT>>({
+        ...AT,
+        default: "nodes",
+        description: "All nodes, or points drawn at random in the region.",
+      }),
+    ),
+    over: Type.Optional(Type.Array(AXIS, { description: "Axes that are averaged over: all by default." })),
+    weights: Type.Optional(
+      Type.Union([Type.Literal("volume"), Type.Literal("nodes")], {
+        default: "volume",
+        description: "Weights on stretched axes, of moments, covariances and conditional means.",
+      }),
+    ),
+    // Each reduction is checked by the schema of its kind, so that errors name its members.
+    reduce: Type.Array(Type.Object({}, { anyOf: Object.values(REDUCTIONS) }), { minItems: 1, maxItems: 32 }),
+  },
+  closed,
+);
+export type Statistics = Static<typeof STATISTICS>;
+
+/** Reads a body of JSON. @throws RequestError in one line that names the member */
+export function readAnalysis<T extends TSchema>(schema: T, body: Buffer): Static<T> {
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString("utf8"));
+  } catch {
+    throw new RequestError("InvalidRequest", "The body is no JSON.");
+  }
+  checkSchema(schema, value, "");
+  return value as Static<T>;
+}
+
+/** Checks a value by a schema. @throws RequestError that names its first member that does not fit */
+export function checkSchema(schema: TSchema, value: unknown, prefix: string): void {
+  const error = Value.Errors(schema, value).First();
+  if (error === undefined) return;
+  const path = error.path
+    .slice(1)
+    .replaceAll(/\/(\d+)/g, "[$1]")
+    .replaceAll("/", ".");
+  const member = excerpt([prefix, path].filter((part) => part !== "").join(".")) || "body";
+  const variant = variantOf(error.schema, error.value);
+  if (variant !== undefined) checkSchema(variant, error.value, member);
+  const known = error.message === "Unexpected property" ? `; it has ${namesIn(schema)}` : "";
+  const choices = choicesOf(error.schema)?.join(", ");
+  const text = choices === undefined ? `${error.message.toLowerCase()}${known}` : `expected one of ${choices}`;
+  throw refuse(member, `${member}: ${text}.`);
+}
+
+/** The variant of a union that an object is meant for: it has the first member of it. */
+function variantOf({ anyOf = [] }: TSchema, value: unknown): TSchema | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  return (anyOf as TSchema[]).find(({ properties = {} }) => Object.hasOwn(value, Object.keys(properties)[0] ?? ""));
+}
+
+/** What a union admits, in words. */
+function choicesOf({ anyOf }: TSchema): readonly unknown[] | undefined {
+  const named = (one: TSchema): unknown =>
+    one.const ?? (one.type === "object" ? `{${Object.keys(one.properties)[0]}: ...}` : `a ${one.type}`);
+  return (anyOf as TSchema[] | undefined)?.map(named);
+}
+
+function namesIn(schema: TSchema): string {
+  return Object.keys((schema.properties ?? {}) as object).join(", ");
+}
+
+/** The nodes and frames that are analysed, as far as plans know them, and for the answer. */
+export interface AnalysedNodes {
+  readonly base: Omit<ReductionPlan, "columns" | "reductions">;
+  readonly first: readonly [number, number, number];
+  readonly frames: readonly number[];
+  /** Numbers of the frames as callers count them. */
+  readonly numbers: readonly number[];
+  /** Whether an axis is taken for its whole period. */
+  readonly wraps: readonly [boolean, boolean, boolean];
+  readonly field: FieldName;
+  readonly transforms: {
+    readonly dataset: Dataset;
+    readonly filter: FieldFilter | null;
+    readonly scheme: DerivativeScheme;
+  };
+}
+
+type PlaceMembers = Pick<Statistics, "time" | "times" | "frames" | "region" | "derivatives" | "filter"> &
+  Partial<Pick<Statistics, "over" | "weights">>;
+
+const AT_NODES = ["None_Fd4", "None_Fd6", "None_Fd8"] as const;
+
+/** Frames, names and axes for points, which have no nodes; derivatives there are no differences at nodes. */
+export function pointPlacesOf({ region: _, ...asked }: PlaceMembers, dataset: Dataset): AnalysedNodes {
+  return placesOf({ ...asked, derivatives: AT_NODES[0], weights: "nodes" }, dataset);
+}
+
+/** Checks the derivatives at nodes. @throws RequestError */
+export function schemeOf(derivatives: string = AT_NODES[0]): DerivativeScheme {
+  if (derivatives === "spectral") return derivatives;
+  if ((AT_NODES as readonly string[]).includes(derivatives)) return Number(derivatives.slice(-1)) as 4 | 6 | 8;
+  throw refuse("derivatives", `derivatives: expected one of ${AT_NODES.join(", ")}, spectral.`);
+}
+
+/** Reads the filter of a query string: its kind and its width. @throws RequestError */
+export function readFilter(text: string | undefined): FieldFilter | undefined {
+  if (text === undefined) return undefined;
+  const [name, length = "", ...more] = text.split(",");
+  const kind = FILTER_KINDS.find((one) => one === name);
+  if (kind === undefined || more.length > 0)
+    throw refuse(
+      "filter",
+      `filter: expected a kind and a width, such as gaussian,0.8; kinds are ${FILTER_KINDS.join(", ")}.`,
+    );
+  const width = readDouble(length, "filter");
+  if (!(width > 0)) throw refuse("filter", "filter: the width must be positive.");
+  return { kind, width };
+}
+
+/** Finds nodes and frames. @throws RequestError */
+export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
+  const { axes, time } = dataset;
+  const numbers = framesOf(asked, dataset);
+  const all = timesOf(time);
+  const runs = axes.map((_, a) => runOf(dataset, a as 0 | 1 | 2, asked.region));
+  const extent = [...runs.map(({ count }) => count), numbers.length] as unknown as ReductionPlan["extent"];
+  const coordinates = runs.map(({ first, count }, a) =>
+    Float64Array.from({ length: count }, (_, i) => coordinateOf(dataset, a, first + i)),
+  ) as unknown as ReductionPlan["coordinates"];
+  const weighs = (asked.weights ?? "volume") === "volume";
+  const weights = runs.map(({ first, count }, a) =>
+    weighs ? (cellsOf(dataset, a)?.slice(first, first + count) ?? null) : null,
+  ) as unknown as ReductionPlan["weights"];
+  const over = asked.over ?? ["x", "y", "z", "t"];
+  const kept = (["x", "y", "z", "t"] as const).map(
+    (axis) => !over.includes(axis) && (axis !== "t" || numbers.length > 1),
+  ) as unknown as ReductionPlan["kept"];
+  const field = fieldNames(dataset)[0];
+  const { filter = null } = asked;
+  const scheme = schemeOf(asked.derivatives);
+  return {
+    transforms: { dataset, filter, scheme },
+    base: {
+      order: scheme === "spectral" ? 4 : scheme,
+      names: { ...namesFor(dataset), isFiltered: filter !== null },
+      extent,
+      kept,
+      coordinates,
+      periods: axes.map((axis) =>
+        axis.periodic ? axis.nodes * axis.spacing : 0,
+      ) as unknown as ReductionPlan["periods"],
+      times: numbers.map((number) => all[number - 1] as number),
+      weights,
+    },
+    first: runs.map(({ first }) => first) as unknown as AnalysedNodes["first"],
+    frames: numbers.map((number) => number - 1 + time.guardBefore),
+    numbers,
+    wraps: axes.map((axis, a) => axis.periodic && extent[a] === axis.nodes) as unknown as AnalysedNodes["wraps"],
+    field,
+  };
+}
+
+/** The box of a region, or of all nodes: a period without its end, or up to the last node. */
+export function boxOf({ axes }: Dataset, region: Statistics["region"]): NonNullable<Statistics["region"]> {
+  if (region?.extent.some((length) => length < 0)) throw refuse("region.extent", "region.extent must not be negative.");
+  if (region !== undefined) return region;
+  const spans = axes.map((axis) => spanOf(axis));
+  return {
+    origin: spans.map(({ first }) => first) as [number, number, number],
+    extent: spans.map(({ length }) => length) as [number, number, number],
+  };
+}
+
+/** The query that reduces a plan. */
+export function reductionOf(
+  places: AnalysedNodes,
+  parts: Pick<ReductionPlan, "columns" | "reductions">,
+): ReductionQuery {
+  const derived = derivedOf(places, parts.columns);
+  return { plan: { ...places.base, ...parts }, frames: places.frames, ...(derived === null ? {} : { derived }) };
+}
+
+/** The plan of inputs that transforms make; null if there are none. @throws RequestError for a grid that has none */
+export function derivedOf(
+  { base: { names }, transforms: { dataset, filter, scheme } }: AnalysedNodes,
+  columns: readonly string[],
+): DerivedPlan | null {
+  const keys = new Set(columns.flatMap((text) => compileScalar(text, names).inputs));
+  return derivedFor(keys, dataset, names, filter, scheme);
+}
+
+/** The plan of those of some inputs that transforms make. @throws as `derivedOf` does */
+export function derivedFor(
+  keys: Iterable<InputKey>,
+  dataset: Dataset,
+  names: Names,
+  filter: FieldFilter | null,
+  scheme: DerivativeScheme,
+): DerivedPlan | null {
+  const { axes, name } = dataset;
+  // A Gaussian filter is a matrix along axes that are not periodic.
+  const isAnywhere = scheme !== "spectral" && filter?.kind === "gaussian";
+  const grid = {
+    nodes: axes.map(({ nodes }) => nodes) as unknown as DerivedPlan["nodes"],
+    periods: axes.map((axis) =>
+      axis.periodic ? axis.nodes * axis.spacing : spanOf(axis).length,
+    ) as unknown as DerivedPlan["periods"],
+    transformed: axes.map(({ periodic }) => periodic || !isAnywhere) as unknown as DerivedPlan["transformed"],
+  };
+  const plan = derivedPlan(keys, grid, names, filter, scheme);
+  if (plan === null) return null;
+  checkTransforms(dataset, grid.transformed, scheme === "spectral" ? "derivatives" : "filter");
+  const longest = Math.min(...grid.periods);
+  if (filter !== null && filter.width > longest)
+    throw refuse(
+      "filter.width",
+      `filter.width: the shortest ${isAnywhere ? "axis" : "period"} of "${name}" is ${longest}.`,
+    );
+  return plan;
+}
+
+/** Refuses axes that are not periodic, and numbers of nodes that are not 2^a 3^b 5^c. @throws RequestError */
+export function checkTransforms({ axes, name }: Dataset, transformed: OfAxes<boolean>, member: string): void {
+  axes.forEach(({ periodic, nodes }, a) => {
+    if (!transformed[a]) return;
+    const letter = "xyz"[a];
+    const unsupported = (text: string) => new RequestError("Unsupported", text, { member });
+    if (!periodic) throw unsupported(`Transforms along ${letter} need a periodic axis, and that of "${name}" is not.`);
+    if (isTransformable(nodes)) return;
+    const text = `Transforms take 2^a 3^b 5^c nodes, and ${letter} of "${name}" has ${nodes}`;
+    throw unsupported(`${text}; the nearest are ${nearestLengths(nodes).join(" and ")}.`);
+  });
+}
+
+/** Numbers of the frames, from 1. */
+function framesOf({ time, times, frames }: PlaceMembers, dataset: Dataset): readonly number[] {
+  const stored = timesOf(dataset.time);
+  if ([time, times, frames].filter((member) => member !== undefined).length > 1)
+    throw refuse("frames", "Only one of time, times and frames can be given.");
+  if (frames === "all" || (stored.length === 1 && time === undefined && times === undefined && frames === undefined))
+    return stored.map((_, k) => k + 1);
+  if (frames !== undefined) {
+    const outside = frames.find((number) => number > stored.length);
+    if (outside === undefined) return frames;
+    throw outOfRange("frames", `"${dataset.name}" has frames 1 to ${stored.length}, not ${outside}.`);
+  }
+  const asked = times ?? (time === undefined ? undefined : [time]);
+  if (asked === undefined) throw refuse("time", "One of time, times and frames must be given.");
+  return asked.map((one) => frameAt(one, stored, dataset.name));
+}
+
+function frameAt(time: number, stored: readonly number[], name: string): number {
+  const off = stored.map((one) => Math.abs(one - time));
+  const nearest = off.indexOf(Math.min(...off));
+  const step = Math.abs((stored[1] ?? stored[0] ?? 0) - (stored[0] ?? 0));
+  if ((off[nearest] as number) <= Math.max(1e-4 * step, Math.min(1e-2 * step, Math.abs(time) * 2 ** -23)))
+    return nearest + 1;
+  const near = withoutNoise(stored[nearest] as number);
+  throw outOfRange("time", `"${name}" has no frame at time ${time}; the nearest is at ${near}.`);
+}
+
+function outOfRange(member: string, text: string): RequestError {
+  return new RequestError("OutOfRange", text, { member });
+}
+
+function coordinateOf({ axes }: Dataset, a: number, node: number): number {
+  const { coordinates, origin, spacing } = axes[a as 0 | 1 | 2];
+  return coordinates?.[node] ?? origin + node * spacing;
+}
+
+/** The length of the cell of each node of a stretched axis: half the distance of its neighbours. */
+function cellsOf({ axes }: Dataset, a: number): Float64Array | null {
+  const { coordinates } = axes[a as 0 | 1 | 2];
+  if (coordinates === null) return null;
+  const at = (i: number): number => coordinates[Math.min(coordinates.length - 1, Math.max(0, i))] as number;
+  return coordinates.map((_, i) => (at(i + 1) - at(i - 1)) / 2);
+}
+
+/** The nodes of a region along an axis: on a periodic one from `origin` on, before `origin + extent`. */
+function runOf(
+  dataset: Dataset,
+  a: 0 | 1 | 2,
+  region: Statistics["region"],
+): { readonly first: number; readonly count: number } {
+  const axis = dataset.axes[a];
+  if (region === undefined) return { first: 0, count: axis.nodes };
+  const [origin, extent] = [region.origin[a] as number, region.extent[a] as number];
+  if (!(extent >= 0)) throw refuse("region.extent", "region.extent must not be negative.");
+  const near = 1e-6 * axis.spacing;
+  const { first: low, last } = spanOf(axis);
+  const empty = outOfRange(
+    "region",
+    `The region has no node along ${"xyz"[a]}, whose nodes are from ${low} to ${last}.`,
+  );
+  if (axis.periodic) {
+    const from = Math.ceil((origin - axis.origin - near) / axis.spacing);
+    const count = Math.ceil((origin + extent - axis.origin - near) / axis.spacing) - from;
+    if (count < 1) throw empty;
+    if (count > axis.nodes)
+      throw outOfRange("region.extent", `The region is longer than the period along ${"xyz"[a]}.`);
+    return { first: ((from % axis.nodes) + axis.nodes) % axis.nodes, count };
+  }
+  const inside = Array.from({ length: axis.nodes }, (_, i) => i).filter((i) => {
+    const at = coordinateOf(dataset, a, i);
+    return at >= origin - near && at <= origin + extent + near;
+  });
+  if (inside.length === 0) throw empty;
+  return { first: inside[0] as number, count: inside.length };
+}

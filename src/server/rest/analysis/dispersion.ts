@@ -1,0 +1,226 @@
+/** Answers `POST /datasets/{name}/dispersion`: statistics of paths over time, without the paths. */
+import { type Static, Type } from "@sinclair/typebox";
+import {
+  addPaths,
+  type Company,
+  type DispersionSums,
+  dispersionMeans,
+  dispersionSums,
+  type PathPart,
+} from "../../../analysis/dispersion.js";
+import type { GroupAnswer } from "../../../analysis/reductions.js";
+import { type Dataset, OPEN_FACES } from "../../../engine/contract/dataset.js";
+import type { Query } from "../../../engine/contract/query.js";
+import { INTEGRATORS, type SpatialInterpolation } from "../../../operations.js";
+import type { TimeSlices } from "../../life/event-loop.js";
+import { refuse } from "../parameters.js";
+import { gridPoints, layBox } from "../sample-grid.js";
+import { boxOf, DRAWN } from "./analysis-request.js";
+import { scheme } from "./flow-map.js";
+import { randomPoints } from "./point-columns.js";
+import type { Means } from "./statistics.js";
+
+/** Records that are held at once. */
+const PART_RECORDS = 2 ** 20;
+/** Records that are added up between two looks at the clock. */
+const SLICE_RECORDS = 8192;
+/** Where the seed of directions begins, so that they do not repeat the places. */
+const TURNS = 0x9e3779b9;
+
+const closed = { additionalProperties: false } as const;
+const triple = Type.Tuple([Type.Number(), Type.Number(), Type.Number()]);
+const number = Type.Integer({ minimum: 1 });
+const drawn = { distance: Type.Number({ exclusiveMinimum: 0 }), seed: DRAWN.seed };
+
+const SEEDS = Type.Union(
+  [
+    Type.Object({ random: number, seed: DRAWN.seed }, closed),
+    Type.Object({ grid: Type.Array(number, { minItems: 1, maxItems: 3 }) }, closed),
+    Type.Object({ pairs: number, ...drawn }, closed),
+    Type.Object({ tetrads: number, ...drawn }, closed),
+    Type.Object(
+      {
+        points: Type.Array(triple, { minItems: 1 }),
+        together: Type.Optional(Type.Union([Type.Literal(1), Type.Literal(2), Type.Literal(4)], { default: 1 })),
+      },
+      closed,
+    ),
+  ],
+  {
+    description:
+      "Particles at random places or on a grid; pairs of them at a distance, or regular tetrads with such edges, at random " +
+      "places in random directions; or given points, of which `together` ones belong together.",
+  },
+);
+
+const choice = <T extends string>(names: readonly T[], description: string) =>
+  Type.Union(
+    names.map((name) => Type.Literal(name)),
+    { description },
+  );
+
+export const DISPERSION = Type.Object(
+  {
+    start: Type.Number({ description: "Time at which the particles are at their seeds." }),
+    end: Type.Number({ description: "Time up to which they are tracked, in either direction." }),
+    dt: Type.Number({ exclusiveMinimum: 0, description: "Length of a step; with dopri5, of the recorded intervals." }),
+    every: Type.Optional(Type.Integer({ minimum: 1, default: 1, description: "Steps from one record to the next." })),
+    seeds: SEEDS,
+    region: Type.Optional(
+      Type.Object({ origin: triple, extent: triple }, { ...closed, description: "Where seeds are; all by default." }),
+    ),
+    orders: Type.Optional(
+      Type.Array(Type.Number({ exclusiveMinimum: 0, maximum: 16 }), {
+        minItems: 1,
+        maxItems: 8,
+        default: [2],
+        description: "Powers of the separations of pairs.",
+      }),
+    ),
+    method: Type.Optional(scheme("Interpolation of the velocity; Lag8 by default.")),
+    integrator: Type.Optional(choice(INTEGRATORS, "rk4 by default.")),
+    tolerance: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: "With dopri5." })),
+    openFaces: Type.Optional(
+      choice(OPEN_FACES, "stop, the default: particles that have left do not count; fail: the call is refused."),
+    ),
+  },
+  closed,
+);
+type AskedDispersion = Static<typeof DISPERSION>;
+
+/** The call that the documentation shows. */
+export const DISPERSION_EXAMPLE = {
+  ...{ start: 0.4, end: 1.4, dt: 0.05, every: 5 },
+  ...{ seeds: { tetrads: 100, distance: 0.2 }, method: "Lag6" },
+};
+
+/** Computes the answer: particles are tracked part by part and added up in their order. */
+export async function dispersion(
+  asked: AskedDispersion,
+  dataset: Dataset,
+  { paths, slices }: Means,
+): Promise<GroupAnswer> {
+  const { start, end, dt, every = 1, orders = [2] } = asked;
+  const { points, together } = seedsOf(asked, dataset);
+  const count = points.length / 3;
+  if (count % together !== 0)
+    throw refuse("seeds.points", `seeds.points: ${count} points are no multiple of ${together}.`);
+  const query = queryOf(asked, dataset);
+  const records = 2 + Math.abs(end - start) / dt / every;
+  const most = Math.min(paths.roomFor(query, count), PART_RECORDS / records);
+  const part = together * Math.max(1, Math.floor(most / together));
+  let sums: DispersionSums | null = null;
+  let times: readonly number[] = [];
+  for (let from = 0; from < count; from += part) {
+    const some = await paths.along(query, points.subarray(3 * from, 3 * (from + part)));
+    sums ??= dispersionSums(some.records, together, orders);
+    await addAll(sums, some, slices);
+    ({ times } = some);
+  }
+  return { times, ...dispersionMeans(sums as DispersionSums) };
+}
+
+async function addAll(sums: DispersionSums, part: PathPart, slices: TimeSlices): Promise<void> {
+  const companies = part.particles / sums.company;
+  const step = Math.ceil(SLICE_RECORDS / (part.records * sums.company));
+  slices.begin();
+  try {
+    for (let from = 0; from < companies; from += step) {
+      if (from > 0) await slices.pauseAgain();
+      addPaths(sums, part, from, Math.min(companies, from + step));
+    }
+  } finally {
+    slices.end();
+  }
+}
+
+function queryOf(asked: AskedDispersion, dataset: Dataset): Query {
+  const { start, end, dt, every = 1, integrator = "rk4", method = "Lag8", tolerance, openFaces = "stop" } = asked;
+  return {
+    ...{ operation: "GetPositionByEnd", dataset: dataset.name, StartTime: start, EndTime: end, dt, recordEvery: every },
+    ...{ spatialInterpolation: method as SpatialInterpolation, integrator, openFaces, exitTimes: true },
+    ...(tolerance === undefined ? {} : { tolerance }),
+  };
+}
+
+interface Seeds {
+  readonly points: Float32Array;
+  readonly together: Company;
+}
+
+/** The seeds in their order. @throws RequestError if they do not fit into the domain */
+function seedsOf({ seeds, region }: AskedDispersion, dataset: Dataset): Seeds {
+  if ("points" in seeds) return { points: Float32Array.from(seeds.points.flat()), together: seeds.together ?? 1 };
+  if ("grid" in seeds)
+    return { points: gridPoints(layBox(dataset, seeds.grid, region === undefined ? null : region)), together: 1 };
+  if ("random" in seeds) return { points: drawPoints(seeds.random, seeds.seed, 0, dataset, region), together: 1 };
+  const { distance, seed } = seeds;
+  if ("pairs" in seeds) {
+    const centres = drawPoints(seeds.pairs, seed, distance / 2, dataset, region);
+    return { points: turned(centres, PAIR, distance, seed), together: 2 };
+  }
+  const centres = drawPoints(seeds.tetrads, seed, distance * Math.sqrt(3 / 8), dataset, region);
+  return { points: turned(centres, TETRAD, distance, seed), together: 4 };
+}
+
+/** Corners of a pair and of a regular tetrad around its centre, with edges of length 1. */
+const PAIR = [
+  [-0.5, 0, 0],
+  [0.5, 0, 0],
+] as const;
+const TETRAD = [
+  [1, 1, 1],
+  [1, -1, -1],
+  [-1, 1, -1],
+  [-1, -1, 1],
+].map((corner) => corner.map((x) => x / Math.sqrt(8)));
+
+/** Draws centres, as far as `reach` from faces that are not periodic. */
+function drawPoints(
+  count: number,
+  seed = 0,
+  reach: number,
+  dataset: Dataset,
+  region: AskedDispersion["region"],
+): Float32Array {
+  const { origin, extent } = boxOf(dataset, region);
+  const whole = boxOf(dataset, undefined);
+  const runs = dataset.axes.map(({ periodic }, a) => {
+    const [from, to] = [origin[a] as number, (origin[a] as number) + (extent[a] as number)];
+    if (periodic) return [from, to] as const;
+    const [first, length] = [whole.origin[a] as number, whole.extent[a] as number];
+    return [Math.max(from, first + reach), Math.min(to, first + length - reach)] as const;
+  });
+  if (runs.some(([from, to]) => from > to)) throw refuse("seeds", "seeds: there is no room for them in the region.");
+  return randomPoints(
+    count,
+    seed,
+    runs.map(([from]) => from),
+    runs.map(([from, to]) => to - from),
+  );
+}
+
+/** Puts corners around centres, each company turned at random. Source: Shoemake, Graphics Gems III (1992) 124. */
+function turned(centres: Float32Array, corners: readonly (readonly number[])[], size: number, seed = 0): Float32Array {
+  const turns = randomPoints(centres.length / 3, seed ^ TURNS, [0, 0, 0], [1, 2 * Math.PI, 2 * Math.PI]);
+  const points = new Float32Array(centres.length * corners.length);
+  for (let i = 0, at = 0; i < centres.length; i += 3) {
+    const [part, a, b] = turns.subarray(i, i + 3) as unknown as [number, number, number];
+    const [s, t] = [Math.sqrt(1 - part), Math.sqrt(part)];
+    const rows = rotation(s * Math.sin(a), s * Math.cos(a), t * Math.sin(b), t * Math.cos(b));
+    for (const corner of corners)
+      for (const [c, row] of rows.entries())
+        points[at++] =
+          (centres[i + c] as number) + size * row.reduce((sum, r, k) => sum + r * (corner[k] as number), 0);
+  }
+  return points;
+}
+
+/** The rotation of a unit quaternion, row by row. */
+function rotation(x: number, y: number, z: number, w: number): readonly (readonly number[])[] {
+  return [
+    [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+    [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+    [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+  ];
+}

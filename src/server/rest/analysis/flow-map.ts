@@ -1,0 +1,185 @@
+/**
+ * Answers `POST /datasets/{name}/flow-map`: where the seeds of a plane or a box go, the gradient of that map, and how
+ * much it stretches.
+ */
+import { type Static, Type } from "@sinclair/typebox";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Dataset } from "../../../engine/contract/dataset.js";
+import type { Query } from "../../../engine/contract/query.js";
+import { tooManyPoints } from "../../../errors.js";
+import { RECORDS, type SpatialInterpolation, VALUES } from "../../../operations.js";
+import { version } from "../../../version.js";
+import { negotiate } from "../../http/negotiate.js";
+import { addVary, sendPassages } from "../../http/send-answer.js";
+import type { Service } from "../../life/service.js";
+import { npyHeader } from "../answer/numpy-files.js";
+import { TripleWriter } from "../answer/triple-writer.js";
+import { nested } from "../answer/write-answer.js";
+import { assumedOf } from "../describe.js";
+import { refuse } from "../parameters.js";
+import { readWhole } from "../query-batch.js";
+import { layBox, layPlane, pointsOf, type SampleGrid, writeGrid } from "../sample-grid.js";
+import { compute } from "../serve-operation.js";
+import { readAnalysis } from "./analysis-request.js";
+
+const BODY_BYTES = 64 * 1024;
+const NPY = "application/x-npy";
+const FORMS = ["application/json", "application/octet-stream", NPY] as const;
+const closed = { additionalProperties: false } as const;
+const count = Type.Integer({ minimum: 1, maximum: 65_536 });
+export const scheme = (about: string) =>
+  Type.Union(
+    VALUES.map((name) => Type.Literal(name)).concat(["None_Fd4", "Fd4Lag4"].map((name) => Type.Literal(name)) as never),
+    { description: about },
+  );
+const axis = Type.Union([Type.Literal("x"), Type.Literal("y"), Type.Literal("z")]);
+const NUMBERS = { map: [0, 3], gradient: [3, 9], eigenvalues: [12, 3], ftle: [15, 1] } as const;
+type FlowMapQuantity = keyof typeof NUMBERS;
+
+export const FLOW_MAP = Type.Object(
+  {
+    start: Type.Number({ description: "Time at which the particles are at their seeds." }),
+    end: Type.Number({ description: "Time up to which they are tracked, in either direction." }),
+    dt: Type.Number({ exclusiveMinimum: 0, description: "Length of a step." }),
+    plane: Type.Optional(
+      Type.Object(
+        { normal: axis, at: Type.Number(), count: Type.Array(count, { minItems: 1, maxItems: 2 }) },
+        { ...closed, description: "Seeds on a plane: columns and rows." },
+      ),
+    ),
+    box: Type.Optional(
+      Type.Object(
+        { count: Type.Array(count, { minItems: 1, maxItems: 3 }) },
+        { ...closed, description: "Seeds in all of the domain." },
+      ),
+    ),
+    window: Type.Optional(
+      Type.Object(
+        { origin: Type.Array(Type.Number()), extent: Type.Array(Type.Number({ exclusiveMinimum: 0 })) },
+        { ...closed, description: "Part of the plane or the box; seeds are in the middles of equal cells." },
+      ),
+    ),
+    integrator: Type.Optional(Type.Union([Type.Literal("rk4"), Type.Literal("heun")], { default: "rk4" })),
+    method: Type.Optional(scheme("Interpolation of the velocity; Lag8 by default.")),
+    derivatives: Type.Optional(
+      scheme("Scheme of its gradient: by default that of `method` if it is a spline, or Fd4Lag4."),
+    ),
+    quantities: Type.Optional(
+      Type.Array(Type.Union((["map", "gradient", "eigenvalues", "ftle"] as const).map((name) => Type.Literal(name))), {
+        minItems: 1,
+        default: ["ftle"],
+      }),
+    ),
+  },
+  closed,
+);
+
+/** A flow map that works on the included dataset. */
+export const FLOW_MAP_EXAMPLE = {
+  ...{ start: 0.4, end: 1.4, dt: 0.05, plane: { normal: "z", at: 1.5, count: [8, 8] } },
+  quantities: ["map", "ftle"],
+};
+
+type AskedFlowMap = Static<typeof FLOW_MAP>;
+
+export function serveFlowMap(
+  service: Service,
+  name: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  return compute(service, { name: "flow-map" }, request, reply, async (life) => {
+    const type = negotiate(request.headers.accept, FORMS);
+    const asked = readAnalysis(FLOW_MAP, await readWhole(life, BODY_BYTES));
+    const quantities = [...new Set(asked.quantities ?? (["ftle"] as const))];
+    if (type === NPY && quantities.length > 1)
+      throw refuse("quantities", "quantities: a NumPy file holds one of them.");
+    const dataset = life.dataset(name);
+    const grid = seedsOf(asked, dataset);
+    const evaluation = life.start(queryOf(asked, dataset));
+    const { points, name: limit, tracking } = life.limit(evaluation.limit);
+    if (pointsOf(grid) > points) throw tooManyPoints(limit, pointsOf(grid), points, tracking);
+    const writer = new TripleWriter(evaluation.points, { points, name: limit });
+    await writeGrid(grid, writer, life.slices);
+    await life.enter();
+    const result = await evaluation.finish();
+    life.onEnd(() => result.release());
+    await life.computed([result]);
+    const shape = grid.filter((_, i) => i > 0 || asked.plane === undefined).map((one) => one.count);
+    const columns = quantities.map((quantity) => columnsOf(quantity, result.values, pointsOf(grid)));
+    reply.header("fieldprobe-shape", shape.join(","));
+    addVary(reply, "Accept");
+    const about = { version, operation: "flow-map", dataset: dataset.name, manifest: dataset.digest };
+    const assumed = dataset.assumed.length === 0 ? {} : { assumed: assumedOf(dataset) };
+    const head = { ...about, ...assumed, options: asked, axes: axesOf(grid), shape };
+    const bytes = type === FORMS[0] ? json(head, columns, shape) : octets(columns, type === NPY ? shape : null);
+    await sendPassages(reply, type, bytes, service, life);
+    return reply;
+  });
+}
+
+/** The seeds. @throws RequestError unless they are a plane or a box, with a window of as many directions */
+function seedsOf({ plane, box, window: part }: AskedFlowMap, dataset: Dataset): SampleGrid {
+  const window = part ?? null;
+  if ((plane === undefined) === (box === undefined)) throw refuse("plane", "Either plane or box must be given.");
+  const sides = plane === undefined ? 3 : 2;
+  if (window !== null && (window.origin.length !== sides || window.extent.length !== sides))
+    throw refuse("window", `window has an origin and an extent of ${sides} numbers.`);
+  if (plane !== undefined) return layPlane(dataset, plane.normal, plane.at, plane.count, window);
+  return layBox(dataset, box?.count ?? [], window);
+}
+
+function queryOf(asked: AskedFlowMap, dataset: Dataset): Query {
+  const { start, end, dt, integrator = "rk4", method = "Lag8", derivatives } = asked;
+  const gradient = derivatives ?? (method.startsWith("M") ? method : "Fd4Lag4");
+  const flowMap = gradient as SpatialInterpolation;
+  const spatialInterpolation = method as SpatialInterpolation;
+  const times = { StartTime: start, EndTime: end, dt };
+  return { operation: "GetPositionByEnd", dataset: dataset.name, ...times, spatialInterpolation, integrator, flowMap };
+}
+
+interface Column {
+  readonly quantity: FlowMapQuantity;
+  readonly width: number;
+  readonly values: Float32Array;
+}
+
+/** The numbers of a quantity of all seeds. */
+function columnsOf(quantity: FlowMapQuantity, parts: readonly Float32Array[], points: number): Column {
+  const [first, width] = NUMBERS[quantity];
+  const values = new Float32Array(width * points);
+  const record = RECORDS.FlowMap.length;
+  let point = 0;
+  for (const part of parts)
+    for (let at = 0; at < part.length; at += record, point++)
+      values.set(part.subarray(at + first, at + first + width), width * point);
+  return { quantity, width, values };
+}
+
+function axesOf(grid: SampleGrid) {
+  return grid.map(({ axis: name, count: nodes, origin, spacing }) => ({ axis: name, count: nodes, origin, spacing }));
+}
+
+function* json(head: object, columns: readonly Column[], shape: readonly number[]): Generator<Buffer> {
+  yield Buffer.from(JSON.stringify(head).slice(0, -1));
+  for (const column of columns) {
+    yield Buffer.from(`,"${column.quantity}":`);
+    yield* nested({ values: [column.values] }, [...shape, ...componentsOf(column)]);
+  }
+  yield Buffer.from("}\n");
+}
+
+/** Dimensions of a quantity of a seed. */
+function componentsOf({ width }: Column): readonly number[] {
+  if (width === 1) return [];
+  return width === 9 ? [3, 3] : [width];
+}
+
+/** The quantities one after another, each of all seeds; given the shape of the seeds, with the header of NumPy. */
+function* octets(columns: readonly Column[], shape: readonly number[] | null): Generator<Buffer> {
+  for (const column of columns) {
+    if (shape !== null) yield npyHeader([...shape, ...componentsOf(column)]);
+    const { values } = column;
+    yield Buffer.from(values.buffer, values.byteOffset, values.byteLength);
+  }
+}

@@ -1,0 +1,175 @@
+/** Evaluates expressions at points, by the operations behind what they read. */
+
+import type { FieldFilter } from "../../../analysis/derived.js";
+import type { BlockInputs, Expression } from "../../../analysis/expression.js";
+import { type InputKey, namesFor } from "../../../analysis/names.js";
+import type { Dataset } from "../../../engine/contract/dataset.js";
+import { joinedValues, type Query } from "../../../engine/contract/query.js";
+import { type FieldName, spatialOf } from "../../../operations.js";
+import type { RequestLife } from "../../life/request-life.js";
+import { TripleWriter } from "../answer/triple-writer.js";
+import { refuse } from "../parameters.js";
+import { operationOfInput, symmetric } from "../values-along.js";
+import { derivedFor } from "./analysis-request.js";
+
+/** How values and derivatives are interpolated, and when. */
+export interface PointOptions {
+  readonly time: number;
+  readonly method: string;
+  /** A spatial option of gradients, or `spectral`; of filtered fields, `spectral` or differences. */
+  readonly derivatives: string;
+  /** What gives filtered names their meaning; absent: nothing. */
+  readonly filter?: FieldFilter | undefined;
+  readonly temporalInterpolation: NonNullable<Query["temporalInterpolation"]>;
+}
+
+/** Evaluates columns at points, three float32 each; the values are in the order of the points. */
+export type EvaluateAt = (
+  columns: readonly Expression[],
+  points: Float32Array,
+  options: PointOptions,
+) => Promise<readonly Float64Array[]>;
+
+/** Records of an operation at all points. */
+interface Records {
+  readonly values: Float32Array;
+  readonly components: number;
+}
+
+/** Returns what evaluates columns within the life of a request. */
+export function evaluatorFor(life: RequestLife, dataset: Dataset): EvaluateAt {
+  return async (columns, points, options) => {
+    const keys = [...new Set(columns.flatMap(({ inputs }) => inputs))].filter((key) => key.includes(":"));
+    const records = new Map<InputKey, ReadAt>(await derivedAt(life, dataset, keys, points, options));
+    for (const key of keys)
+      if (!records.has(key)) records.set(key, readerOf(key, await recordsAt(life, dataset, key, points, options)));
+    const count = points.length / 3;
+    const out = columns.map(() => new Float64Array(count));
+    await life.slices.each(count, (from, to) => {
+      const block = blockOf(records, points, options.time, from, to - from);
+      columns.forEach((column, c) => {
+        out[c]?.set(column.evaluate(block)[0] as Float64Array, from);
+      });
+    });
+    return out;
+  };
+}
+
+/** Reads number i of a component of an input. */
+type ReadAt = (i: number, component: number) => number;
+
+function readerOf(key: InputKey, { values, components }: Records): ReadAt {
+  const isSymmetric = key.startsWith("hessian:");
+  return (i, c) => values[i * components + (isSymmetric ? symmetric(c) : c)] as number;
+}
+
+/** The inputs that transforms make of whole frames. @throws RequestError for a grid that has none */
+async function derivedAt(
+  life: RequestLife,
+  dataset: Dataset,
+  keys: readonly InputKey[],
+  points: Float32Array,
+  { time, temporalInterpolation, method, derivatives, filter = undefined }: PointOptions,
+): Promise<readonly (readonly [InputKey, ReadAt])[]> {
+  const order = Number(/Fd([468])/.exec(derivatives)?.[1]) as 4 | 6 | 8;
+  if (keys.some((key) => key.startsWith("filteredGradient:")) && derivatives !== "spectral" && Number.isNaN(order))
+    throw refuse("derivatives", "derivatives: filtered fields take None_Fd4, None_Fd6, None_Fd8 or spectral.");
+  const scheme = derivatives === "spectral" ? "spectral" : order || 4;
+  const plan = derivedFor(keys, dataset, namesFor(dataset), filter ?? null, scheme);
+  if (plan === null) return [];
+  const field = Object.keys(dataset.fields)[0] as FieldName;
+  const accepted = spatialOf(operationOfInput("value:pressure").operation, dataset);
+  if (!accepted.includes(method as never)) throw refuse("method", `method: expected one of ${accepted.join(", ")}.`);
+  const nodes = {
+    field,
+    frame: dataset.time.guardBefore,
+    first: [0, 0, 0],
+    count: [1, 1, 1],
+    stride: [1, 1, 1],
+  } as const;
+  const asked = { plan, points, method };
+  const query = { operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, time, temporalInterpolation } as const;
+  const evaluation = life.start({ ...query, derivedAt: asked });
+  await life.enter();
+  const { atPoints = [], release } = await evaluation.finish();
+  life.forget(evaluation);
+  release();
+  return Object.entries(plan.inputs).map(([key, components = []]) => [
+    key as InputKey,
+    (i, c) => (atPoints[components[c] as number] as Float64Array)[i] as number,
+  ]);
+}
+
+/** The operation behind an input, and the spatial option by which it is asked. */
+function operationFor(
+  key: InputKey,
+  dataset: Dataset,
+  { method, derivatives }: PointOptions,
+): Pick<Query, "operation" | "spatialInterpolation"> {
+  const { operation, ...of } = operationOfInput(key);
+  const isValue = key.startsWith("value:");
+  const [member, asked] = isValue ? (["method", method] as const) : (["derivatives", derivatives] as const);
+  const accepted = spatialOf(operation, dataset);
+  const spatialInterpolation = accepted.find((scheme) => scheme === asked);
+  if (spatialInterpolation === undefined)
+    throw refuse(member, `${member}: ${operation.name} takes ${accepted.join(", ")}.`);
+  return { operation: operation.name, ...of, spatialInterpolation };
+}
+
+async function recordsAt(
+  life: RequestLife,
+  dataset: Dataset,
+  key: InputKey,
+  points: Float32Array,
+  options: PointOptions,
+): Promise<Records> {
+  const { time, temporalInterpolation } = options;
+  const asked = { ...operationFor(key, dataset, options), dataset: dataset.name, time, temporalInterpolation };
+  const evaluation = life.start(asked);
+  const writer = new TripleWriter(evaluation.points, evaluation.limit);
+  await life.slices.each(points.length / 3, (from, to) => {
+    writer.addAll(points.subarray(3 * from, 3 * to), to - from);
+  });
+  writer.flush();
+  await life.enter();
+  const result = await evaluation.finish();
+  const values = joinedValues(result);
+  const { components } = result;
+  result.release();
+  life.forget(evaluation);
+  return { values, components };
+}
+
+function blockOf(
+  records: ReadonlyMap<InputKey, ReadAt>,
+  points: Float32Array,
+  time: number,
+  from: number,
+  count: number,
+): BlockInputs {
+  const input = (key: InputKey, c: number): Float64Array => {
+    if (key === "t") return new Float64Array(count).fill(time);
+    const read = records.get(key) ?? ((i: number) => points[3 * i + "xyz".indexOf(key)] as number);
+    return Float64Array.from({ length: count }, (_, i) => read(from + i, c));
+  };
+  return { count, computed: new Map(), room: () => new Float64Array(count), input };
+}
+
+/** Draws points at random in a box, three float32 each, by the generator mulberry32. */
+export function randomPoints(
+  count: number,
+  seed: number,
+  origin: readonly number[],
+  extent: readonly number[],
+): Float32Array {
+  let state = seed >>> 0;
+  const out = new Float32Array(3 * count);
+  for (let i = 0; i < out.length; i++) {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    const fraction = ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    out[i] = (origin[i % 3] as number) + fraction * (extent[i % 3] as number);
+  }
+  return out;
+}

@@ -1,0 +1,338 @@
+/** Answers `POST /datasets/{name}/statistics`: reductions of quantities at the nodes of a region. */
+import { compileScalar } from "../../../analysis/expression.js";
+import {
+  type Extreme,
+  type Extremes,
+  type ExtremesOptions,
+  foremost,
+  pickExtremes,
+  SIDES,
+  type Side,
+} from "../../../analysis/extremes.js";
+import type { Moments } from "../../../analysis/moments.js";
+import { formulaOf, type Names } from "../../../analysis/names.js";
+import { distanceIn, groupExtent, Merged, placeIn, type ReductionPlan, reducePart } from "../../../analysis/plan.js";
+import {
+  type AnyReduction,
+  type BinRange,
+  edgesOf,
+  finishState,
+  type GroupAnswer,
+  type ReductionState,
+} from "../../../analysis/reductions.js";
+import type { SpectrumSums } from "../../../analysis/spectrum.js";
+import type { Dataset } from "../../../engine/contract/dataset.js";
+import type { ReductionQuery, SpectrumQuery } from "../../../engine/contract/query.js";
+import { LimitError } from "../../../errors.js";
+import type { TimeSlices } from "../../life/event-loop.js";
+import { refuse } from "../parameters.js";
+import type { Paths } from "../values-along.js";
+import {
+  type AnalysedNodes,
+  boxOf,
+  checkSchema,
+  placesOf,
+  pointPlacesOf,
+  REDUCTIONS,
+  type ReductionKind,
+  reductionOf,
+  type Statistics,
+} from "./analysis-request.js";
+import { type EvaluateAt, randomPoints } from "./point-columns.js";
+
+/** Runs the query of a plan at its places. */
+export type Reduce = (query: ReductionQuery, places: AnalysedNodes) => Promise<Merged>;
+
+/** What an analysis answers with. */
+export interface Means {
+  readonly reduce: Reduce;
+  /** Sums the modes of the frames of places. */
+  readonly sum: (query: SpectrumQuery, places: AnalysedNodes) => Promise<SpectrumSums>;
+  readonly evaluate: EvaluateAt;
+  readonly paths: Paths;
+  readonly slices: TimeSlices;
+  /** Numbers that an answer may have. */
+  readonly most: number;
+}
+
+type Asked = Readonly<Record<string, unknown>>;
+
+/** The columns of a plan, each once. */
+export class AskedColumns {
+  readonly texts: string[] = [];
+  readonly #plan: AnalysedNodes["base"];
+
+  constructor(places: AnalysedNodes) {
+    this.#plan = places.base;
+  }
+
+  /** The number of the column of a quantity. @throws RequestError that names the member and the column of the text */
+  of(text: unknown, member: string): number {
+    compileScalar(text as string, this.#plan.names, member);
+    const known = this.texts.indexOf(text as string);
+    return known >= 0 ? known : this.texts.push(text as string) - 1;
+  }
+}
+
+/** Draws points, the same in each frame, and returns what reduces quantities there. */
+function drawPlaces(
+  asked: Statistics,
+  { random: count, seed = 0, method = "Lag8" }: { random: number; seed?: number; method?: string },
+  dataset: Dataset,
+  { evaluate, slices }: Means,
+): { readonly places: AnalysedNodes; readonly reduce: Reduce } {
+  const { derivatives = "Fd4Lag4", filter, region, over = ["x", "y", "z", "t"] } = asked;
+  if (!["x", "y", "z"].every((axis) => over.includes(axis as "x")))
+    throw refuse("over", "over: random points are averaged over x, y and z.");
+  const nodes = pointPlacesOf(asked, dataset);
+  const box = boxOf(dataset, region);
+  const points = randomPoints(count, seed, box.origin, box.extent);
+  const along = (a: number): Float64Array =>
+    Float64Array.from({ length: count }, (_, i) => points[3 * i + a] as number);
+  const base: AnalysedNodes["base"] = {
+    ...nodes.base,
+    extent: [count, 1, 1, nodes.numbers.length],
+    coordinates: [along(0), along(1), along(2)],
+    points: true,
+  };
+  const reduce: Reduce = async ({ plan }) => {
+    const columns = plan.columns.map((text) => compileScalar(text, plan.names));
+    const merged = new Merged(plan);
+    for (const [frame, time] of plan.times.entries()) {
+      const options = { time, method, derivatives, filter, temporalInterpolation: "None" } as const;
+      const values = await evaluate(columns, points, options);
+      await slices.each(count, (from, to) => {
+        const part = values.map((column) => column.subarray(from, to));
+        merged.add(reducePart(plan, { from: [from, 0, 0], count: [to - from, 1, 1], frame }, part));
+      });
+    }
+    return merged;
+  };
+  return { places: { ...nodes, base }, reduce };
+}
+
+/** A reduction as asked, whose range may still be found. */
+interface Pending {
+  readonly asked: Asked;
+  readonly kind: ReductionKind;
+  readonly of: readonly number[];
+  /** Columns whose ranges are to be found, and those given. */
+  readonly ranged: readonly number[];
+  readonly ranges: readonly BinRange[] | null;
+}
+
+/** Computes the answer, besides what all analyses have. */
+export async function statistics(asked: Statistics, dataset: Dataset, means: Means): Promise<GroupAnswer> {
+  const drawn = typeof asked.at === "object" ? drawPlaces(asked, asked.at, dataset, means) : null;
+  const { places, reduce } = drawn ?? { places: placesOf(asked, dataset), reduce: means.reduce };
+  const columns = new AskedColumns(places);
+  const pending = asked.reduce.map((one, i) => readReduction(one as Asked, i, columns));
+  const known = await findRanges(pending, places, columns, reduce);
+  const reductions = pending.map((one) => reductionFor(one, (column) => known.get(column) as BinRange));
+  checkSize(reductions, places.base, means.most);
+  const query = reductionOf(places, { columns: columns.texts, reductions });
+  const merged = await reduce(query, places);
+  const results: GroupAnswer[] = [];
+  for (const [i, reduction] of reductions.entries()) {
+    const states = merged.states(i);
+    const found =
+      reduction.kind === "extremes"
+        ? await pickAll(reduction, states as readonly Extremes[], query, places, { ...means, reduce })
+        : states;
+    results.push(describeResult(reduction, found, query.plan, columns.texts));
+  }
+  return {
+    weights: drawn === null ? weightsOf(places) : "points",
+    frames: framesIn(places),
+    formulas: formulasOf(columns.texts, places.base.names),
+    results,
+  };
+}
+
+function readReduction(asked: Asked, index: number, columns: AskedColumns): Pending {
+  const prefix = `reduce[${index}]`;
+  const kind = (Object.keys(REDUCTIONS) as ReductionKind[]).find((name) => Object.hasOwn(asked, name));
+  if (kind === undefined) throw refuse(prefix, `${prefix}: expected one of ${Object.keys(REDUCTIONS).join(", ")}.`);
+  checkSchema(REDUCTIONS[kind], asked, prefix);
+  const texts = [asked[kind]].flat();
+  const of = texts.map((text) => columns.of(text, `${prefix}.${kind}`));
+  const ranged = kind === "conditional" ? [columns.of(asked.on, `${prefix}.on`)] : of;
+  const { range } = asked as { range?: "auto" | BinRange | readonly BinRange[] };
+  if (range === undefined || range === "auto") return { asked, kind, of, ranged, ranges: null };
+  const ranges = (typeof range[0] === "number" ? [range] : range) as readonly BinRange[];
+  const wrong = ranges.some(([from, to]) => !(from < to));
+  if (wrong) throw refuse(`${prefix}.range`, `${prefix}.range: the first edge must be below the last.`);
+  return { asked, kind, of, ranged, ranges };
+}
+
+/** Finds the least and largest values of the columns whose ranges are not given, in a pass of their own. */
+async function findRanges(
+  pending: readonly Pending[],
+  places: AnalysedNodes,
+  { texts }: AskedColumns,
+  reduce: Reduce,
+): Promise<ReadonlyMap<number, BinRange>> {
+  const open = pending.filter(({ asked, ranges }) => asked.bins !== undefined && ranges === null);
+  const wanted = [...new Set(open.flatMap(({ ranged }) => ranged))];
+  if (wanted.length === 0) return new Map();
+  const reductions = wanted.map((of) => ({ kind: "moments", of, order: 1 }) as const);
+  const base = { ...places.base, kept: [false, false, false, false] as const };
+  const merged = await reduce(reductionOf({ ...places, base }, { columns: texts, reductions }), places);
+  return new Map(wanted.map((column, i) => [column, rangeIn(merged.states(i)[0] as Moments)]));
+}
+
+function rangeIn({ min, max, count }: Moments): BinRange {
+  if (count === 0) return [0, 1];
+  return min < max ? [min, max] : [min - 0.5, max + 0.5];
+}
+
+/**
+ * Picks the extremes of each group. If more must be apart than the candidates of a pass are, another pass goes on where
+ * these end.
+ */
+async function pickAll(
+  reduction: AnyReduction & ExtremesOptions,
+  found: readonly Extremes[],
+  query: ReductionQuery,
+  places: AnalysedNodes,
+  { reduce, slices }: Pick<Means, "reduce" | "slices">,
+): Promise<readonly Extremes[]> {
+  const distance2 = distanceIn(query.plan);
+  const picked = found.map((state) => ({ ...state, highest: NONE, lowest: NONE }));
+  for (let pass = found; ; ) {
+    for (const [g, state] of picked.entries())
+      for (const side of SIDES) {
+        const candidates = pass[g]?.[side] ?? [];
+        await slices.each(candidates.length, (from, to) => {
+          state[side] = pickExtremes(reduction, state[side], candidates.slice(from, to), distance2);
+        });
+      }
+    const next = (side: Side): Extreme | null => {
+      const open = pass.filter((_, g) => (picked[g]?.[side].length ?? 0) < reduction.count);
+      return foremost(
+        side,
+        open.map(({ leftOut }) => leftOut[side]).filter((one) => one !== null),
+      );
+    };
+    const from = { highest: next("highest"), lowest: next("lowest") };
+    if (from.highest === null && from.lowest === null) return picked;
+    const all = (side: Side): readonly Extreme[] => picked.flatMap((state) => state[side]);
+    const again = { ...reduction, from, picked: { highest: all("highest"), lowest: all("lowest") } };
+    const merged = await reduce({ ...query, plan: { ...query.plan, reductions: [again] } }, places);
+    pass = merged.states(0) as readonly Extremes[];
+  }
+}
+
+const NONE: readonly Extreme[] = [];
+
+function reductionFor(
+  { asked, kind, of, ranged, ranges }: Pending,
+  rangeOf: (column: number) => BinRange,
+): AnyReduction {
+  const found = ranges ?? (asked.bins === undefined ? [] : ranged.map(rangeOf));
+  const [first = 0, second = 0] = of;
+  const [range = [0, 1], other = range] = found as readonly BinRange[];
+  switch (kind) {
+    case "moments":
+      return { kind, of: first, order: (asked.order as number | undefined) ?? 4 };
+    case "covariance":
+      return { kind, of };
+    case "histogram":
+      return { kind, of: first, bins: asked.bins as number, range };
+    case "joint":
+      return { kind, of: [first, second], bins: asked.bins as [number, number], range: [range, other] };
+    case "conditional":
+      return { kind, of: first, on: ranged[0] as number, bins: asked.bins as number, range };
+    case "extremes":
+      return { kind, of: first, count: asked.count as number, apart: (asked.apart as number | undefined) ?? 0 };
+  }
+}
+
+/** Numbers of a group's answer. */
+function numbersOf(reduction: AnyReduction): number {
+  if (reduction.kind === "histogram" || reduction.kind === "conditional") return 3 * reduction.bins;
+  if (reduction.kind === "joint") return reduction.bins[0] * reduction.bins[1];
+  return reduction.kind === "covariance" ? reduction.of.length ** 2 : 10;
+}
+
+function checkSize(reductions: readonly AnyReduction[], plan: AnalysedNodes["base"], most: number): void {
+  const groups = groupExtent(plan as ReductionPlan).reduce((product, n) => product * n, 1);
+  const numbers = groups * reductions.reduce((sum, one) => sum + numbersOf(one), 0);
+  if (numbers <= most) return;
+  throw new LimitError("analysis.numbers", `The answer would have ${numbers} numbers; at most ${most} are sent.`);
+}
+
+function describeResult(
+  reduction: AnyReduction,
+  states: readonly ReductionState[],
+  plan: ReductionPlan,
+  texts: readonly string[],
+): GroupAnswer {
+  const place = ({ node, frame }: Extreme) => ({ at: placeIn(plan, node), time: plan.times[frame] });
+  const groups = states.map((state) => finishState(reduction, state, place));
+  return { ...headOf(reduction, texts), ...coordinatesOf(plan), ...nest(groups, plan) };
+}
+
+/** The members of a result that all groups share. */
+function headOf(reduction: AnyReduction, texts: readonly string[]): GroupAnswer {
+  const text = (column: number) => texts[column] as string;
+  switch (reduction.kind) {
+    case "covariance":
+      return { of: reduction.of.map(text) };
+    case "histogram":
+      return { of: text(reduction.of), edges: edgesOf(reduction.range, reduction.bins) };
+    case "joint":
+      return {
+        of: reduction.of.map(text),
+        edges: reduction.range.map((range, i) => edgesOf(range, reduction.bins[i as 0 | 1])),
+      };
+    case "conditional":
+      return { of: text(reduction.of), on: text(reduction.on), edges: edgesOf(reduction.range, reduction.bins) };
+    case "moments":
+    case "extremes":
+      return { of: text(reduction.of) };
+    default:
+      return {};
+  }
+}
+
+/** Coordinates of the groups along the axes that are kept. */
+function coordinatesOf({ kept, coordinates, times }: ReductionPlan): GroupAnswer {
+  const axes = ["x", "y", "z", "t"].flatMap((name, a) =>
+    kept[a as 0] ? [[name, a === 3 ? [...times] : [...(coordinates[a as 0] as Float64Array)]] as const] : [],
+  );
+  return axes.length === 0 ? {} : { coordinates: Object.fromEntries(axes) };
+}
+
+/** Turns the answers of groups into one whose members are arrays along the kept axes: time first, then z, y, x. */
+function nest(groups: readonly GroupAnswer[], plan: ReductionPlan): GroupAnswer {
+  const [first] = groups;
+  if (first === undefined || !plan.kept.includes(true)) return first ?? {};
+  const extent = groupExtent(plan);
+  const members = Object.keys(first).map((name) => {
+    let level: unknown[] = groups.map((group) => group[name]);
+    plan.kept.forEach((kept, a) => {
+      if (!kept || a === plan.kept.lastIndexOf(true)) return;
+      const n = extent[a] as number;
+      level = Array.from({ length: level.length / n }, (_, i) => level.slice(i * n, (i + 1) * n));
+    });
+    return [name, level] as const;
+  });
+  return Object.fromEntries(members);
+}
+
+export function framesIn({
+  numbers,
+  base,
+}: AnalysedNodes): readonly { readonly frame: number; readonly time: number }[] {
+  return numbers.map((frame, i) => ({ frame, time: base.times[i] as number }));
+}
+
+/** What names of an answer mean. */
+export function formulasOf(texts: readonly string[], names: Names): Readonly<Record<string, string>> {
+  return Object.fromEntries(texts.map((text) => [text, formulaOf(text.trim(), names) ?? text]));
+}
+
+function weightsOf({ base }: AnalysedNodes): "volume" | "nodes" {
+  return base.weights.some((axis) => axis !== null) ? "volume" : "nodes";
+}

@@ -1,0 +1,242 @@
+/** Answers `POST /datasets/{name}/structure-functions`: moments of increments between nodes along axes. */
+import { type Static, Type } from "@sinclair/typebox";
+import { compileExpression, compileScalar } from "../../../analysis/expression.js";
+import { type Increments, incrementsOf, mergeIncrements, termsOf } from "../../../analysis/increments.js";
+import type { AnyReduction, GroupAnswer } from "../../../analysis/reductions.js";
+import type { Dataset } from "../../../engine/contract/dataset.js";
+import { refuse } from "../parameters.js";
+import { type AnalysedNodes, boxOf, DRAWN, PLACES, placesOf, pointPlacesOf, reductionOf } from "./analysis-request.js";
+import { randomPoints } from "./point-columns.js";
+import { AskedColumns, formulasOf, framesIn, type Means } from "./statistics.js";
+
+const LETTERS = ["x", "y", "z"] as const;
+const closed = { additionalProperties: false } as const;
+const TERMS = ["longitudinal", "transverse", "mixed", "R_LL", "R_NN", "scalar", "yaglom"] as const;
+
+export const STRUCTURE_FUNCTIONS = Type.Object(
+  {
+    ...PLACES,
+    of: Type.Optional(Type.String({ default: "u", description: "A velocity, or a scalar quantity." })),
+    orders: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 1, maximum: 16 }), {
+        minItems: 1,
+        maxItems: 16,
+        uniqueItems: true,
+        default: [2, 3],
+      }),
+    ),
+    separations: Type.Union([
+      Type.Object({ nodes: Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 256 }) }, closed),
+      Type.Object(
+        {
+          lengths: Type.Array(Type.Number({ exclusiveMinimum: 0 }), { minItems: 1, maxItems: 256 }),
+          pairs: Type.Integer({ minimum: 1, description: "Pairs drawn at random, the same for all lengths." }),
+          ...DRAWN,
+        },
+        closed,
+      ),
+    ]),
+    axes: Type.Optional(
+      Type.Array(Type.Union([Type.Literal("x"), Type.Literal("y"), Type.Literal("z")]), { minItems: 1, maxItems: 3 }),
+    ),
+    terms: Type.Optional(
+      Type.Array(Type.Union(TERMS.map((term) => Type.Literal(term))), {
+        minItems: 1,
+        description: "What each separation has beside its pairs; all by default.",
+      }),
+    ),
+    form: Type.Optional(
+      Type.Union([Type.Literal("rows"), Type.Literal("columns")], {
+        default: "rows",
+        description:
+          "A list of separations, or lists by member and axis; what all separations or axes share is given once.",
+      }),
+    ),
+    digits: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 17,
+        description: "Significant digits of means and lengths; all by default.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+type StructureFunctions = Static<typeof STRUCTURE_FUNCTIONS>;
+
+type Increment = AnyReduction & { readonly kind: "increments" };
+
+/** Computes the answer: all pairs of nodes along each axis, which wrap on whole periods, or pairs at random points. */
+export async function structureFunctions(
+  asked: StructureFunctions,
+  dataset: Dataset,
+  means: Means,
+): Promise<GroupAnswer> {
+  const { of: text = "u", orders = [2, 3], axes = LETTERS, separations } = asked;
+  const places = ("nodes" in separations ? placesOf : pointPlacesOf)(asked, dataset);
+  const { shape } = compileExpression(text, places.base.names, "of");
+  if (shape === "tensor") throw refuse("of", "of: increments are of a vector or a scalar, not of a tensor.");
+  const answers: GroupAnswer[] = [];
+  for (const letter of axes) {
+    const axis = LETTERS.indexOf(letter) as 0 | 1 | 2;
+    const columns = columnsOf(text, shape, letter, dataset);
+    const along = "nodes" in separations ? overNodes : overPairs;
+    answers.push(
+      ...(await along({ asked, separations: separations as never, orders, axis, columns, places }, dataset, means)),
+    );
+  }
+  const rows = answers.map((one) => askedTerms(asked, one));
+  const about = { frames: framesIn(places), formulas: formulasOf([text], places.base.names) };
+  if (asked.form !== "columns") return { ...about, separations: rows };
+  const byAxis = axes.map((letter) => columnsIn(rows.filter(({ axis }) => axis === letter)));
+  const isShared = (name: string, value: unknown): boolean =>
+    byAxis.every((columns) => JSON.stringify(columns[name]) === JSON.stringify(value));
+  const part = (columns: GroupAnswer, shared: boolean): GroupAnswer =>
+    Object.fromEntries(Object.entries(columns).filter(([name, value]) => isShared(name, value) === shared));
+  const own = axes.map((letter, a) => [letter, part(byAxis[a] as GroupAnswer, false)] as const);
+  return { ...about, ...part(byAxis[0] as GroupAnswer, true), axes: Object.fromEntries(own) };
+}
+
+/** Leaves out the terms that were not asked, and digits beyond those asked. @throws RequestError if there are none */
+function askedTerms({ terms, digits }: StructureFunctions, answer: GroupAnswer): GroupAnswer {
+  const known: readonly string[] = TERMS.filter((term) => Object.hasOwn(answer, term));
+  const wrong = terms?.find((term) => !known.includes(term));
+  if (wrong !== undefined) throw refuse("terms", `terms: ${wrong} is not of this quantity; ${known.join(", ")} are.`);
+  const short = (value: unknown): unknown => {
+    if (typeof value === "number") return digits === undefined ? value : Number(value.toPrecision(digits));
+    return Object.fromEntries(Object.entries(value as object).map(([order, mean]) => [order, short(mean)]));
+  };
+  const kept = Object.entries(answer).filter(
+    ([name]) => !known.includes(name) || (terms ?? known).includes(name as never),
+  );
+  const isShort = (name: string): boolean => known.includes(name) || name === "length";
+  return Object.fromEntries(
+    kept.map(([name, value]) => [name, isShort(name) && value !== null ? short(value) : value]),
+  );
+}
+
+/** The members of rows as lists, or as one value if all rows have the same. */
+function columnsIn(rows: readonly GroupAnswer[]): GroupAnswer {
+  const [first = {}] = rows;
+  const column = ([name, value]: readonly [string, unknown]): readonly [string, unknown] => {
+    const list = rows.map((row) => row[name]);
+    if (typeof value === "object" && value !== null) return [name, columnsIn(list as readonly GroupAnswer[])];
+    return [name, name !== "nodes" && name !== "length" && list.every((one) => one === value) ? value : list];
+  };
+  return Object.fromEntries(
+    Object.entries(first)
+      .filter(([name]) => name !== "axis")
+      .map(column),
+  );
+}
+
+/** What is computed along one axis. */
+interface Along<S> {
+  readonly asked: StructureFunctions;
+  readonly separations: S;
+  readonly orders: readonly number[];
+  readonly axis: 0 | 1 | 2;
+  readonly columns: readonly string[];
+  readonly places: AnalysedNodes;
+}
+type Separations = StructureFunctions["separations"];
+
+async function overNodes(
+  { separations, orders, axis, columns: texts, places }: Along<Extract<Separations, { nodes: number[] }>>,
+  { axes }: Dataset,
+  { reduce }: Means,
+): Promise<readonly GroupAnswer[]> {
+  const [nodes, letter] = [places.base.extent[axis], LETTERS[axis]];
+  if (separations.nodes.some((separation) => separation >= nodes))
+    throw refuse("separations.nodes", `separations.nodes: the region has ${nodes} nodes along ${letter}.`);
+  const columns = new AskedColumns(places);
+  const of = texts.map((column) => columns.of(column, "of"));
+  const periodic = places.wraps[axis];
+  const reduction: Increment = { kind: "increments", of, axis, separations: separations.nodes, orders, periodic };
+  const merged = await reduce(reductionOf(places, { columns: columns.texts, reductions: [reduction] }), places);
+  const increments = merged.states(0)[0] as Increments;
+  const { coordinates, spacing } = axes[axis];
+  return separations.nodes.map((separation, s) => ({
+    ...{ axis: letter, nodes: separation, length: coordinates === null ? separation * spacing : null },
+    ...termsAt(increments, s, of.length, orders),
+  }));
+}
+
+/** Interpolates at points and, for each length, at points that far along the axis. */
+async function overPairs(
+  { asked, separations, orders, axis, columns, places }: Along<Extract<Separations, { pairs: number }>>,
+  dataset: Dataset,
+  { evaluate }: Means,
+): Promise<readonly GroupAnswer[]> {
+  const { lengths, pairs, seed = 0, method = "Lag8" } = separations;
+  const { origin, extent } = boxOf(dataset, asked.region);
+  const room = extent.map(
+    (length, a) => length - (a === axis && !(places.wraps[a] && asked.region === undefined) ? Math.max(...lengths) : 0),
+  );
+  if ((room[axis] as number) < 0)
+    throw refuse(
+      "separations.lengths",
+      `separations.lengths: the region is ${extent[axis]} long along ${LETTERS[axis]}.`,
+    );
+  const points = randomPoints(pairs, seed, origin, room);
+  // The component along the axis comes first, as in pairs along x.
+  const ordered = columns.length === 3 ? [columns[axis] as string, ...columns.filter((_, c) => c !== axis)] : columns;
+  const compiled = ordered.map((text) => compileScalar(text, places.base.names, "of"));
+  const { derivatives = "Fd4Lag4", filter } = asked;
+  const options = { method, derivatives, filter, temporalInterpolation: "None" } as const;
+  const sums: Increments[] = [];
+  for (const time of places.base.times) {
+    const first = await evaluate(compiled, points, { ...options, time });
+    for (const [s, length] of lengths.entries()) {
+      const shifted = points.map((at, i) => (i % 3 === axis ? at + length : at));
+      const second = await evaluate(compiled, shifted, { ...options, time });
+      const values = first.map((column, c) => interleave(column, second[c] as Float64Array));
+      const pair = { axis: 0, separations: [1], orders, periodic: false } as const;
+      const one = incrementsOf(values, [2, pairs, 1], pair);
+      const known = sums[s];
+      sums[s] = known === undefined ? one : mergeIncrements(known, one);
+    }
+  }
+  return lengths.map((length, s) => ({
+    ...{ axis: LETTERS[axis], length },
+    ...termsAt(sums[s] as Increments, 0, columns.length, orders),
+  }));
+}
+
+function interleave(a: Float64Array, b: Float64Array): Float64Array {
+  const out = new Float64Array(2 * a.length);
+  for (let i = 0; i < a.length; i++) [out[2 * i], out[2 * i + 1]] = [a[i] as number, b[i] as number];
+  return out;
+}
+
+/** The columns of a vector, or of a scalar and the velocity along the axis. */
+function columnsOf(text: string, shape: "scalar" | "vector", letter: string, { fields }: Dataset): readonly string[] {
+  if (shape === "vector") return LETTERS.map((component) => `(${text}).${component}`);
+  return fields.velocity === undefined ? [text] : [text, `u.${letter}`];
+}
+
+/** The means at a separation. */
+function termsAt(
+  { pairs, sums, missing }: Increments,
+  s: number,
+  columns: number,
+  orders: readonly number[],
+): GroupAnswer {
+  const terms = termsOf(columns, orders);
+  const mean = (term: string): number =>
+    (sums[s * terms.length + terms.indexOf(term)] as number) / (pairs[s] as number);
+  const powers = (value: (order: number) => number) => Object.fromEntries(orders.map((order) => [order, value(order)]));
+  const head = { pairs: pairs[s], missing: missing[s] };
+  if (columns < 3) {
+    const yaglom = columns === 2 ? { yaglom: mean("yaglom") } : {};
+    return { ...head, scalar: powers((order) => mean(`D${order}`)), ...yaglom };
+  }
+  return {
+    ...head,
+    longitudinal: powers((order) => mean(`L${order}`)),
+    transverse: powers((order) => (mean(`N${order}`) + mean(`M${order}`)) / 2),
+    mixed: mean("mixed"),
+    R_LL: mean("R_LL"),
+    R_NN: mean("R_NN"),
+  };
+}

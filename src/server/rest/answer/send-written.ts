@@ -1,0 +1,24 @@
+/** `sendWritten` sends a file that another thread writes into a folder, which is removed afterwards. */
+import { createReadStream } from "node:fs";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FastifyReply } from "fastify";
+import type { RequestLife } from "../../life/request-life.js";
+
+/** Sends a file that `write` makes in a folder of its own, which is removed at the end of the request. */
+export async function sendWritten(
+  life: RequestLife,
+  reply: FastifyReply,
+  name: string,
+  write: (folder: string) => Promise<void>,
+): Promise<FastifyReply> {
+  const folder = await mkdtemp(join(tmpdir(), "fieldprobe-file-"));
+  const written = write(folder);
+  const clear = () => void rm(folder, { recursive: true, force: true });
+  life.onEnd(() => void written.then(clear, clear));
+  await written;
+  const path = join(folder, name);
+  const { size } = await stat(path);
+  return reply.header("content-length", size).send(createReadStream(path));
+}

@@ -1,0 +1,308 @@
+/** Writes answers in passages of about 64 KiB as raw float32, CSV or JSON, from a result of the engine. */
+import { joinedValues, type Result } from "../../../engine/contract/query.js";
+import { FloatWriter } from "../../../float32/format.js";
+import type { QueryTexts, RecordForm } from "../../../text/text-task.js";
+import { isLarge, writeHere, writtenRecords } from "../../../text/written-records.js";
+import { arrowStream, parquetFile } from "./column-files.js";
+import { npyFile, npzFile, numberArray, textArray } from "./numpy-files.js";
+import { originOf, shapeOf, type UnwrittenAnswer } from "./unwritten-answer.js";
+
+const PASSAGE_BYTES = 64 * 1024;
+const PASSAGE_FLOATS = PASSAGE_BYTES / 4;
+
+/** Little-endian float32, copied passage by passage, so that nothing is sent from memory that workers may write to. */
+function* octets(answer: UnwrittenAnswer): Generator<Buffer> {
+  for (const part of answer.result.values) {
+    for (let from = 0; from < part.length; from += PASSAGE_FLOATS) {
+      const floats = part.subarray(from, from + PASSAGE_FLOATS);
+      yield Buffer.from(
+        Uint8Array.prototype.slice.call(new Uint8Array(floats.buffer, floats.byteOffset, floats.byteLength)),
+      );
+    }
+  }
+}
+
+/** A growing passage of ASCII. */
+class TextBuffer {
+  readonly #floats = new FloatWriter();
+  #bytes = Buffer.allocUnsafe(PASSAGE_BYTES + 1024);
+  #at = 0;
+
+  get full(): boolean {
+    return this.#at >= PASSAGE_BYTES;
+  }
+
+  text(text: string): void {
+    this.#at += this.#bytes.write(text, this.#at, "latin1");
+  }
+
+  float(value: number): void {
+    this.#at = this.#floats.write(value, this.#bytes, this.#at);
+  }
+
+  take(): Buffer {
+    const passage = this.#bytes.subarray(0, this.#at);
+    this.#bytes = Buffer.allocUnsafe(PASSAGE_BYTES + 1024);
+    this.#at = 0;
+    return passage;
+  }
+}
+
+/** One line per record, a header line first; the time comes first if there are several. */
+function* csv({ result, timeCount, times, components }: UnwrittenAnswer): Generator<Buffer> {
+  const passage = new TextBuffer();
+  const several = times.length > 1;
+  const columns = times.map((time) => `${time},`);
+  passage.text(`${several ? "time," : ""}${components.join(",")}\r\n`);
+  // Either each record of a point has its own time, or all items of one time come before those of the next.
+  const timed = result.recordTimes === undefined ? 0 : result.itemsPerPoint;
+  const itemsPerTime = result.items / timeCount;
+  let column = 0;
+  let item = 0;
+  for (const part of result.values) {
+    for (let i = 0; i < part.length; i++) {
+      if (column > 0) passage.text(",");
+      else if (several) passage.text(columns[timed > 0 ? item % timed : Math.floor(item / itemsPerTime)]);
+      passage.float(part[i]);
+      if (++column === result.components) {
+        passage.text("\r\n");
+        column = 0;
+        item++;
+        if (passage.full) yield passage.take();
+      }
+    }
+  }
+  yield passage.take();
+}
+
+/** Members of a JSON answer before its values. */
+function headOf(answer: UnwrittenAnswer): Buffer {
+  const head = JSON.stringify({ ...answer.about, components: answer.components, shape: shapeOf(answer) });
+  return Buffer.from(`${head.slice(0, -1)},"values":`);
+}
+
+/** The end of a JSON answer, and of its line on a terminal. */
+const OBJECT_END = "}\n";
+
+/** One object whose last member `values` is nested as `shape` says; what is not finite becomes null. */
+function* json(answer: UnwrittenAnswer): Generator<Buffer> {
+  yield headOf(answer);
+  yield* nested(answer.result, shapeOf(answer));
+  for (const [i, { name, components, values }] of (answer.along ?? []).entries()) {
+    yield Buffer.from(`${i === 0 ? ',"with":{' : ","}${JSON.stringify(name)}:`);
+    const shape = [...shapeOf(answer).slice(0, -1), ...(components.length > 1 ? [components.length] : [])];
+    yield* nested({ values: [values] }, shape);
+  }
+  if (answer.along !== undefined) yield Buffer.from("}");
+  yield Buffer.from(OBJECT_END);
+}
+
+/**
+ * The numbers of a result as nested JSON arrays of a shape, outermost dimension first; what is not finite becomes null.
+ */
+export function* nested(result: Pick<Result, "values">, shape: readonly number[]): Generator<Buffer> {
+  const writer = new NestedWriter(shape);
+  for (const part of result.values) yield* writer.write(part);
+  yield writer.end();
+}
+
+/** As `nested`, of parts that come one by one; each is read before the next is asked for. */
+export async function* nestedStream(
+  parts: AsyncIterable<Float32Array>,
+  shape: readonly number[],
+): AsyncGenerator<Buffer> {
+  const writer = new NestedWriter(shape);
+  for await (const part of parts) yield* writer.write(part);
+  yield writer.end();
+}
+
+/** Writes numbers as nested JSON arrays of a shape. */
+class NestedWriter {
+  readonly #passage = new TextBuffer();
+  /** Numbers in one element of each dimension, outermost first. */
+  readonly #spans: readonly number[];
+  #count = 0;
+
+  constructor(shape: readonly number[]) {
+    this.#spans = shape.map((_, axis) => shape.slice(axis).reduce((product, length) => product * length, 1));
+    if (shape.includes(0)) this.#passage.text("[]");
+  }
+
+  /** Writes further numbers; a passage is given out when it is full. */
+  *write(part: Float32Array): Generator<Buffer> {
+    const passage = this.#passage;
+    const spans = this.#spans;
+    let count = this.#count;
+    for (let i = 0; i < part.length; i++) {
+      if (count > 0) passage.text(",");
+      for (const span of spans) if (count % span === 0) passage.text("[");
+      const value = part[i];
+      if (Number.isFinite(value)) passage.float(value);
+      else passage.text("null");
+      count++;
+      for (const span of spans) if (count % span === 0) passage.text("]");
+      if (passage.full) yield passage.take();
+    }
+    this.#count = count;
+  }
+
+  /** The last passage. */
+  end(): Buffer {
+    return this.#passage.take();
+  }
+}
+
+/** Names of the numbers of a record, with the quantities along paths. */
+export function columnsOf({ components, along = [] }: UnwrittenAnswer): readonly string[] {
+  return [...components, ...along.flatMap((one) => one.components)];
+}
+
+/** An answer whose records end with the quantities along paths. */
+export function withColumns(answer: UnwrittenAnswer): UnwrittenAnswer {
+  const { along = [], result, components } = answer;
+  const columns = [{ width: components.length, values: joinedValues(result) }].concat(
+    along.map(({ components: { length: width }, values }) => ({ width, values })),
+  );
+  const width = columns.reduce((sum, column) => sum + column.width, 0);
+  const rows = new Float32Array(width * result.items);
+  let first = 0;
+  for (const column of columns) {
+    for (let i = 0; i < result.items; i++)
+      for (let c = 0; c < column.width; c++)
+        rows[width * i + first + c] = column.values[column.width * i + c] as number;
+    first += column.width;
+  }
+  return { ...answer, components: columnsOf(answer), result: { ...result, components: width, values: [rows] } };
+}
+
+/** Told of time that passes while the next passage of an answer is written. */
+type Spent = (ms: number) => void;
+
+/**
+ * A large JSON or CSV answer as the worker threads write it; null if this thread is to write it. They write records
+ * of numbers alone: no column of times, and no array within a row.
+ */
+export function largeAnswer(
+  type: string,
+  answer: UnwrittenAnswer,
+  spent: Spent,
+): AsyncGenerator<Buffer, undefined> | null {
+  const { result, times, components } = answer;
+  if (answer.along !== undefined) return null;
+  const rows = type === "application/json" ? largeRows(result, shapeOf(answer), spent) : null;
+  if (rows !== null) return between(headOf(answer), rows, Buffer.from(OBJECT_END));
+  const { texts } = result;
+  if (type !== "text/csv" || times.length > 1 || texts === undefined || !isLarge(result)) return null;
+  const form = formOf(components.length, "", "\r\n", null);
+  const title = Buffer.from(`${components.join(",")}\r\n`);
+  return between(title, writtenRecords(result.values, form, texts, spent), Buffer.alloc(0));
+}
+
+/**
+ * Rows of a large result as JSON arrays in an array, as the worker threads write them; null if this thread is to
+ * write them.
+ */
+export function largeRows(
+  result: Result,
+  shape: readonly number[],
+  spent: Spent,
+): AsyncGenerator<Buffer, undefined> | null {
+  const { values, texts } = result;
+  const [, width = 0] = shape;
+  if (shape.length !== 2 || texts === undefined || !isLarge(result)) return null;
+  const filled = values.filter(({ length }) => length > 0);
+  const end = filled.at(-1) as Float32Array;
+  // A comma follows each row but the last.
+  const others = [...filled.slice(0, -1), end.subarray(0, end.length - width)];
+  const rows = writtenRecords(others, formOf(width, "[", "],", "null"), texts, spent);
+  const [last] = writeHere([end.subarray(end.length - width)], formOf(width, "[", "]]", "null"));
+  return between(Buffer.from("["), rows, last);
+}
+
+/**
+ * Rows of a result as JSON arrays in an array, as its parts come: large ones as the worker threads write them. Each
+ * part is whole rows, and is read before the next is asked for.
+ */
+export async function* streamedRows(
+  parts: AsyncIterable<Float32Array>,
+  [rows = 0, width = 0]: readonly number[],
+  texts: QueryTexts | undefined,
+  spent: Spent,
+): AsyncGenerator<Buffer, undefined> {
+  const row = formOf(width, "[", "],", "null");
+  let left = rows * width;
+  yield Buffer.from("[");
+  for await (const part of parts) {
+    left -= part.length;
+    // No comma follows the last row.
+    const end = part.length - (left === 0 ? width : 0);
+    const others = [part.subarray(0, end)];
+    if (texts !== undefined && isLarge({ values: others })) yield* writtenRecords(others, row, texts, spent);
+    else yield* writeHere(others, row);
+    if (end < part.length) yield* writeHere([part.subarray(end)], formOf(width, "[", "]", "null"));
+  }
+  yield Buffer.from("]");
+}
+
+/** Records with commas between their numbers. */
+function formOf(width: number, open: string, close: string, notFinite: string | null): RecordForm {
+  return { separators: [open, ...Array<string>(width - 1).fill(","), close], notFinite };
+}
+
+async function* between(
+  first: Buffer,
+  passages: AsyncIterable<Buffer>,
+  last: Buffer,
+): AsyncGenerator<Buffer, undefined> {
+  yield first;
+  yield* passages;
+  if (last.length > 0) yield last;
+}
+
+/** The values as an array of NumPy. */
+const valuesOf = (answer: UnwrittenAnswer) =>
+  ({ name: "values", type: "<f4", shape: shapeOf(answer), passages: octets(answer) }) as const;
+
+/** The values, and beside them the times, the names of the components, and what the answer is about. */
+function* npz(answer: UnwrittenAnswer): Generator<Buffer> {
+  const names = answer.components.map((name) =>
+    name.padEnd(Math.max(...answer.components.map(({ length }) => length)), "\0"),
+  );
+  const { type } = textArray("", names[0] ?? "");
+  const components = { ...textArray("components", names.join("")), type, shape: [names.length] };
+  yield* npzFile([
+    valuesOf(answer),
+    numberArray("times", answer.times),
+    components,
+    ...originOf(answer).map(([name, value]) => textArray(name, value)),
+  ]);
+}
+
+/** Media types of an answer, the default first. */
+export const ANSWER_TYPES = [
+  "application/json",
+  "text/csv",
+  "application/octet-stream",
+  "application/x-npy",
+  "application/x-npz",
+  "application/vnd.apache.arrow.stream",
+  "application/vnd.apache.parquet",
+] as const;
+
+interface AnswerForm<Passages> {
+  readonly contentType: string;
+  readonly write: (answer: UnwrittenAnswer) => Passages;
+}
+
+/** The writer of each form, and its Content-Type. */
+export const WRITERS = {
+  "application/json": { contentType: "application/json; charset=utf-8", write: json },
+  "text/csv": { contentType: "text/csv; charset=utf-8; header=present", write: csv },
+  "application/octet-stream": { contentType: "application/octet-stream", write: octets },
+  "application/x-npy": { contentType: "application/x-npy", write: (answer) => npyFile(valuesOf(answer)) },
+  "application/x-npz": { contentType: "application/x-npz", write: npz },
+  "application/vnd.apache.arrow.stream": { contentType: "application/vnd.apache.arrow.stream", write: arrowStream },
+  "application/vnd.apache.parquet": { contentType: "application/vnd.apache.parquet", write: parquetFile },
+} as const satisfies Readonly<
+  Record<(typeof ANSWER_TYPES)[number], AnswerForm<Generator<Buffer> | AsyncGenerator<Buffer>>>
+>;

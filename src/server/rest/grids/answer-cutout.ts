@@ -1,0 +1,122 @@
+/** `answerCutout` sends stored numbers of a box of nodes as they are read: raw float32 or a NumPy file. */
+
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { compileScalar } from "../../../analysis/expression.js";
+import { namesFor } from "../../../analysis/names.js";
+import { type Dataset, isStaggered } from "../../../engine/contract/dataset.js";
+import { fieldNamed } from "../../../engine/contract/fields-asked.js";
+import type { Query } from "../../../engine/contract/query.js";
+import { operationOf } from "../../../operations.js";
+import { acceptsGzip, negotiate } from "../../http/negotiate.js";
+import { sendStream } from "../../http/send-answer.js";
+import type { Service } from "../../life/service.js";
+import { derivedFor, readFilter, schemeOf } from "../analysis/analysis-request.js";
+import { npyHeader } from "../answer/numpy-files.js";
+import { isUnchanged, tellOrigin } from "../answer/origin.js";
+import { nodesOfField } from "../describe.js";
+import { readRequest, refuse, textsOfQueryString } from "../parameters.js";
+import { CLOSED, optionalText } from "../schemas.js";
+import { compute } from "../serve-operation.js";
+
+/** The operation behind the route, and the values of the members that may be left out. */
+const OPERATION = operationOf("GetAnyCutoutWeb");
+const DEFAULTS: ReadonlyMap<string, readonly string[]> = new Map(
+  ["x_step", "y_step", "z_step", "filter_width"].map((name) => [name, ["1"]]),
+);
+
+/** Forms of a cutout, the default first. */
+export const CUTOUT_FORMS = ["application/octet-stream", "application/x-npy"] as const;
+
+const text = (description: string): TSchema => Type.String({ description });
+const corner = (axis: string): Readonly<Record<string, TSchema>> => ({
+  [`${axis}_start`]: text(`First node along ${axis}, counted from 1.`),
+  [`${axis}_end`]: text(`Last node along ${axis}.`),
+  [`${axis}_step`]: optionalText("Stride in nodes; 1 by default."),
+});
+
+/** Query string of a cutout. */
+export const CUTOUT_QUERY = Type.Object(
+  {
+    field: optionalText("A field by its name or letter: u (velocity), b (magnetic), a (vector potential), p, d or t."),
+    quantity: optionalText("Instead of a field, a quantity as docs/analysis.md describes it: its values, or its norm."),
+    derivatives: optionalText("Of a quantity: None_Fd4 (default), None_Fd6, None_Fd8, or spectral on periodic axes."),
+    filter: optionalText(
+      "Of a quantity: `gaussian,0.8`, `sharp,0.8` or `tophat,0.8` give bar_u, tau, ... their meaning.",
+    ),
+    T: text("Number of the stored frame, counted from 1 at the first queryable time."),
+    ...corner("x"),
+    ...corner("y"),
+    ...corner("z"),
+    filter_width: optionalText("Odd number of nodes per axis over which each value is averaged; 1 by default."),
+  },
+  CLOSED,
+);
+
+/** The bytes of parts; one may be read until the next one is asked for, as passages of answers are. */
+export async function* bytesOf(parts: AsyncIterable<Float32Array>, head?: Buffer): AsyncGenerator<Buffer, undefined> {
+  if (head !== undefined) yield head;
+  for await (const { buffer, byteOffset, byteLength } of parts) {
+    yield Buffer.from(buffer, byteOffset, byteLength);
+  }
+}
+
+type QuantityMembers = Record<"quantity" | "derivatives" | "filter" | "filter_width", string | undefined>;
+
+/** Reads a quantity and what belongs to it. @throws RequestError */
+function quantityOf(
+  { quantity, derivatives, filter: filterText, filter_width = "1" }: QuantityMembers,
+  dataset: Dataset,
+): Pick<Query, "quantity"> {
+  if (quantity === undefined) {
+    if (derivatives !== undefined) throw refuse("derivatives", "derivatives: a field has none; give a quantity.");
+    if (filterText !== undefined) throw refuse("filter", "filter: a field takes a filter_width; give a quantity.");
+    return {};
+  }
+  if (filter_width !== "1") throw refuse("filter_width", "filter_width: a quantity takes a filter.");
+  const filter = readFilter(filterText);
+  const scheme = schemeOf(derivatives);
+  const names = { ...namesFor(dataset), isFiltered: filter !== undefined };
+  const { inputs } = compileScalar(quantity, names, "quantity");
+  const derived = derivedFor(inputs, dataset, names, filter ?? null, scheme);
+  return { quantity: { expression: quantity, order: scheme === "spectral" ? 4 : scheme, names, derived } };
+}
+
+/** Answers `GET /datasets/{name}/cutout`. */
+export function answerCutout(
+  service: Service,
+  name: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { config } = service;
+  return compute(service, OPERATION, request, reply, async (life) => {
+    const form = negotiate(request.headers.accept, CUTOUT_FORMS);
+    const dataset = life.dataset(name);
+    const { quantity, derivatives, filter, ...own } = request.query as Static<typeof CUTOUT_QUERY>;
+    const texts = new Map([...DEFAULTS, ...textsOfQueryString(OPERATION, own)]);
+    const asked = quantityOf({ quantity, derivatives, filter, filter_width: own.filter_width }, dataset);
+    if (asked.quantity !== undefined && own.field === undefined)
+      texts.set("field", [Object.keys(dataset.fields)[0] as string]);
+    else if (asked.quantity !== undefined) throw refuse("field", "field: either a field or a quantity is cut out.");
+    const { query: read } = readRequest(OPERATION, name, texts, null);
+    const query = { ...read, ...asked };
+    const coding = config.gzip !== "off" && acceptsGzip(request.headers["accept-encoding"]) ? "gzip" : "";
+    if (isUnchanged(service, request, reply, dataset, `${form} ${coding}`)) return reply.code(304).send();
+    const evaluation = life.start(query);
+    await life.enter();
+    const result = await evaluation.finish();
+    life.onEnd(() => result.release());
+    await life.computed([result]);
+    life.stream();
+    const shape = result.shape ?? [];
+    tellOrigin(reply, dataset, request.query as Record<string, string>);
+    reply.header("fieldprobe-shape", shape.join(","));
+    const field = fieldNamed(query.field, dataset);
+    if (asked.quantity === undefined && isStaggered(dataset, field))
+      reply.header("fieldprobe-nodes", JSON.stringify(nodesOfField(dataset, field)));
+    const head = form === "application/x-npy" ? npyHeader(shape) : undefined;
+    await sendStream(reply, form, bytesOf(result.stream as AsyncIterable<Float32Array>, head), service, life);
+    return reply;
+  });
+}

@@ -1,0 +1,123 @@
+/**
+ * `serveCutoutFile` sends the stored nodes of a sub-box as an HDF5 file in the JHTDB format, or the XDMF that describes
+ * it.
+ */
+
+import { join } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type Dataset, type FieldName, fieldNames } from "../../../engine/contract/dataset.js";
+import type { CutoutThread, Selection } from "../../../engine/cutouts/cutout-thread.js";
+import { tooManyPoints } from "../../../errors.js";
+import { negotiate } from "../../http/negotiate.js";
+import type { Service } from "../../life/service.js";
+import { isUnchanged, tellOrigin } from "../answer/origin.js";
+import { sendWritten } from "../answer/send-written.js";
+import { refuse } from "../parameters.js";
+import { CLOSED, optionalText } from "../schemas.js";
+import { compute } from "../serve-operation.js";
+
+/** Query string of a cutout; nodes and frames count from 1, both ends included. */
+export const CUTOUT_FILE_QUERY = Type.Object(
+  {
+    fields: optionalText("Stored fields, `velocity,pressure`; all by default."),
+    start: optionalText("First node along x, y and z, from 1; `1,1,1` by default."),
+    end: optionalText("Last node along x, y and z; those of the grid by default."),
+    frames: optionalText("First and last stored frame, from 1; `1,1` by default."),
+  },
+  CLOSED,
+);
+export type CutoutFileQuery = Static<typeof CUTOUT_FILE_QUERY>;
+
+/** Media types of the files by their ending. */
+export const CUTOUT_FILES = { h5: "application/x-hdf5", xmf: "application/xml" } as const;
+
+function readNumbers(
+  member: keyof CutoutFileQuery,
+  text: string | undefined,
+  usual: readonly number[],
+): readonly number[] {
+  if (text === undefined) return usual;
+  const numbers = text.split(",").map((part) => (/^[1-9]\d{0,8}$/.test(part) ? Number(part) : 0));
+  if (numbers.length !== usual.length || numbers.includes(0)) {
+    const message = `${member} must be ${usual.length} whole numbers from 1.`;
+    throw refuse(member, message);
+  }
+  return numbers;
+}
+
+function readFields(dataset: Dataset, text: string | undefined): readonly FieldName[] {
+  const stored = fieldNames(dataset);
+  if (text === undefined) return stored;
+  return text.split(",").map((name) => {
+    const field = stored.find((candidate) => candidate === name);
+    if (field !== undefined) return field;
+    throw refuse("fields", `fields must be some of ${stored.join(", ")}.`);
+  });
+}
+
+/** Reads what to cut. @throws RequestError if it is not in the dataset */
+async function readSelection(thread: CutoutThread, dataset: Dataset, query: CutoutFileQuery): Promise<Selection> {
+  const nodes = dataset.axes.map((axis) => axis.nodes);
+  const start = readNumbers("start", query.start, [1, 1, 1]);
+  const end = readNumbers("end", query.end, nodes);
+  const [firstFrame = 1, lastFrame = 1] = readNumbers("frames", query.frames, [1, 1]);
+  if (end.some((last, i) => last < start[i])) throw refuse("end", "end must not be before start.");
+  if (lastFrame < firstFrame) throw refuse("frames", "frames must be ascending.");
+  const [x, y, z] = [0, 1, 2].map((i) => end[i] - start[i] + 1) as [number, number, number];
+  const selection: Selection = {
+    fields: readFields(dataset, query.fields),
+    frames: { first: firstFrame - 1, count: lastFrame - firstFrame + 1 },
+    box: { first: start.map((node) => node - 1) as [number, number, number], count: [x, y, z] },
+  };
+  const problem = thread.problem(dataset, selection);
+  if (problem !== null) {
+    throw refuse(["frames", "fields"].find((member) => problem.startsWith(member)) ?? "end", `${problem}.`);
+  }
+  return selection;
+}
+
+/** The number of nodes that a selection reads, each once for every field and frame. */
+function countOf({ fields, frames, box }: Selection): number {
+  return fields.length * frames.count * box.count[0] * box.count[1] * box.count[2];
+}
+
+/** The name of the file: dataset, box and frames. */
+function nameOf(dataset: Dataset, { frames, box }: Selection): string {
+  const sides = box.first.map((first, i) => `${first + 1}-${first + box.count[i]}`);
+  return `${dataset.name}-${sides.join("_")}-t${frames.first + 1}-${frames.first + frames.count}`;
+}
+
+/**
+ * Answers `GET /datasets/{name}/cutout.h5` and `cutout.xmf`. A worker thread makes the file in its own folder, which is
+ * removed when the answer has been sent or, if the caller has left, when the file has been written.
+ */
+export function serveCutoutFile(
+  service: Service,
+  thread: CutoutThread,
+  name: string,
+  ending: keyof typeof CUTOUT_FILES,
+  request: FastifyRequest<{ Querystring: CutoutFileQuery }>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  return compute(service, { name: "cutout" }, request as FastifyRequest, reply, async (life) => {
+    const form = negotiate(request.headers.accept, [CUTOUT_FILES[ending]]);
+    const dataset = life.dataset(name);
+    if (isUnchanged(service, request as FastifyRequest, reply, dataset, form)) return reply.code(304).send();
+    const selection = await readSelection(thread, dataset, request.query);
+    const count = countOf(selection);
+    const { points, name: limit } = life.limit({
+      points: service.config.limits["query.points"],
+      name: "query.points",
+    });
+    if (count > points) throw tooManyPoints(limit, count, points);
+    await life.admit(count);
+    await life.enter(count);
+    const file = nameOf(dataset, selection);
+    tellOrigin(reply, dataset, request.query);
+    reply.type(form).header("content-disposition", `attachment; filename="${file}.${ending}"`);
+    return sendWritten(life, reply, `${file}.${ending}`, (folder) =>
+      thread.write(dataset, selection, join(folder, `${file}.h5`)),
+    );
+  });
+}

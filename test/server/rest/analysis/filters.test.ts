@@ -1,0 +1,113 @@
+/** Spectral derivatives and filtered fields of the shipped turbulence are those published, in all analyses of nodes. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../../../src/main.js";
+import { serveTestData } from "../../../support/service.js";
+
+interface Moments {
+  readonly mean: number;
+  readonly count: number;
+}
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await serveTestData();
+});
+afterAll(() => service.close());
+
+async function ask<T>(name: string, body: object, from = service): Promise<T> {
+  const response = await fetch(`${from.url}/api/datasets/isotropic32/${name}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ time: 0.6, ...body }),
+  });
+  return (await response.json()) as T;
+}
+const moments = async (quantities: readonly string[], more: object = {}): Promise<readonly Moments[]> => {
+  const reduce = quantities.map((quantity) => ({ moments: quantity }));
+  return (await ask<{ readonly results: readonly Moments[] }>("statistics", { reduce, ...more })).results;
+};
+const GAUSSIAN = { derivatives: "spectral", filter: { kind: "gaussian", width: 0.8 } } as const;
+
+describe("spectral derivatives and filters of isotropic32 at 0.6", () => {
+  it("are those published", async () => {
+    const names = ["2*ddot(S,S)", "dot(bar_u, bar_u) / 2", "tr(tau) / 2", "Pi", "Pi < 0"];
+    const printed = [3.0512068, 0.4006696281, 0.06769805259, 0.02012934859, 0.255188];
+    const digits = [9, 10, 10, 10, 6];
+    (await moments(names, GAUSSIAN)).forEach(({ mean }, i) => {
+      expect(Number(mean.toPrecision(digits[i]))).toBe(printed[i]);
+    });
+    const atOrigin = { region: { origin: [0, 0, 0], extent: [0.1, 0.1, 0.1] } };
+    const node = await moments(["bar_u.x", "bar_u.y", "bar_u.z"], { ...GAUSSIAN, ...atOrigin });
+    [0.17435832, -0.17920619, -0.64988373].forEach((value, c) => {
+      expect(node[c]?.mean).toBeCloseTo(value, 8);
+    });
+  });
+
+  it("leave nothing of a filter as wide as a node, and the sharp one as much as the spectrum says", async () => {
+    const [off] = await moments(["norm(bar_u - u)"], { filter: { kind: "tophat", width: 0.2 } });
+    expect(off?.mean).toBeLessThan(1e-14);
+    const [sharp] = await moments(["dot(bar_u, bar_u) / 2"], { filter: { kind: "sharp", width: Math.PI / 2 } });
+    // All modes of the first shell and half of the next, whose sum the filter cuts at |k| = 2.
+    expect(sharp?.mean).toBeGreaterThan(0.3);
+    expect(sharp?.mean).toBeLessThan(0.43);
+    const [high] = await moments(["2*ddot(S,S)"], { derivatives: "None_Fd8" });
+    expect(high?.mean).toBeCloseTo(3.0512068, 2);
+  });
+
+  it("have the same bits with one worker, with a scratch file, and in boxes across the seam", async () => {
+    const body = { ...GAUSSIAN, frames: [3, 4], time: undefined, reduce: [{ moments: "Pi" }, { moments: "tr(H_p)" }] };
+    const known = await ask<object>("statistics", body);
+    expect(JSON.stringify(known)).toContain('"count":65536');
+    for (const settings of [{ WORKERS: "1" }, { ANALYSIS_MEMORY_BYTES: "1000" }]) {
+      const other = await serveTestData([], settings);
+      expect(await ask<object>("statistics", body, other)).toEqual(known);
+      await other.close();
+    }
+    const h = (2 * Math.PI) / 32;
+    const part = async (first: number, count: number) => {
+      const region = { origin: [first * h, first * h, first * h], extent: [count * h, 32 * h, 32 * h] };
+      return (await moments(["Pi"], { ...GAUSSIAN, region }))[0] as Moments;
+    };
+    const [a, b] = [await part(29, 7), await part(36 - 32, 25)];
+    const [whole] = await moments(["Pi"], GAUSSIAN);
+    expect([a.count, b.count]).toEqual([7 * 1024, 25 * 1024]);
+    expect((a.mean * a.count + b.mean * b.count) / 32768).toBeCloseTo(whole?.mean as number, 15);
+  });
+
+  it("are known to structures, structure functions and spectra too", async () => {
+    const structures = { of: "norm(bar_w)", above: { rms: 2 }, ...GAUSSIAN };
+    expect((await ask<{ readonly count: number }>("structures", structures)).count).toBeGreaterThan(0);
+    const increments = { of: "bar_u", orders: [2], separations: { nodes: [1] }, axes: ["x"], ...GAUSSIAN };
+    const { separations } = await ask<{ separations: { longitudinal: Record<2, number> }[] }>(
+      "structure-functions",
+      increments,
+    );
+    expect(separations[0]?.longitudinal[2]).toBeLessThan(0.0068);
+    const spectrum = async (of: string) => (await ask<{ readonly E: number[] }>("spectrum", { of, ...GAUSSIAN })).E;
+    const [whole, filtered, vorticity] = [await spectrum("u"), await spectrum("bar_u"), await spectrum("w")];
+    // Shell 1 has the modes (1, 0, 0) and (1, 1, 0) alone, and vorticity is |k| times velocity.
+    const ratio = (filtered[1] as number) / (whole[1] as number);
+    expect(ratio).toBeGreaterThan(Math.exp((-2 * 2 * 0.8 ** 2) / 24));
+    expect(ratio).toBeLessThan(Math.exp((-2 * 0.8 ** 2) / 24));
+    const sum = vorticity.reduce((total, one) => total + 2 * one, 0);
+    expect(Number(sum.toPrecision(6))).toBe(3.05121);
+  });
+});
+
+describe("bad requests", () => {
+  it.each([
+    [{ derivatives: "Spectral" }, "derivatives: expected one of None_Fd4, None_Fd6, None_Fd8, spectral."],
+    [{ reduce: [{ moments: "bar_u" }] }, "bar_u: bar_velocity needs a filter"],
+    [{ filter: { kind: "box", width: 1 } }, "filter.kind: expected one of gaussian, sharp, tophat"],
+    [{ filter: { kind: "sharp", width: 0 } }, "filter.width: "],
+    [{ filter: { kind: "sharp", width: 7 }, reduce: [{ moments: "bar_p" }] }, "the shortest period"],
+    [
+      { filter: { kind: "sharp", width: 1 }, at: { random: 5 }, derivatives: "M2Q8", reduce: [{ moments: "bar_A" }] },
+      "derivatives: filtered fields take None_Fd4",
+    ],
+  ])("%j get one line", async (body, words) => {
+    const { detail } = await ask<{ readonly detail: string }>("statistics", { reduce: [{ moments: "p" }], ...body });
+    expect(detail).toContain(words);
+    expect(detail).not.toContain("\n");
+  });
+});

@@ -1,0 +1,133 @@
+/** Analyses on a grid with open faces, a stretched axis, holes and a viscosity: answers follow from polynomials. */
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../../../src/main.js";
+import { descriptor, NODES, writeDescriptor, writeField, writeHdf5 } from "../../../support/cubes.js";
+import { scratchFolder } from "../../../support/scratch.js";
+import { serveTestData } from "../../../support/service.js";
+
+const X = Array.from({ length: NODES.x }, (_, i) => 0.5 * i);
+const Y = Array.from({ length: NODES.y }, (_, j) => -Math.cos((Math.PI * j) / (NODES.y - 1)));
+const Z = Array.from({ length: NODES.z }, (_, k) => 0.25 * k);
+/** Lengths of the cells along y: half the distance of the neighbours. */
+const CELLS = Y.map((_, j) => ((Y[j + 1] ?? (Y[j] as number)) - (Y[j - 1] ?? (Y[j] as number))) / 2);
+const NU = 0.125;
+const isHole = (x: number, y: number, z: number): boolean => x === 6 && y === 5 && z === 5;
+
+let service: RunningService;
+beforeAll(async () => {
+  const folder = scratchFolder();
+  await writeHdf5(join(folder, "open.h5"), (file) => {
+    writeField(file, "/u", {
+      dimensions: ["t", "z", "y", "x", "c"],
+      value: ({ x, y, z, c }) =>
+        [(Y[y] as number) ** 2, (X[x] as number) * (Z[z] as number), Z[z] as number][c] as number,
+    });
+    writeField(file, "/p", {
+      dimensions: ["t", "z", "y", "x"],
+      value: ({ x, y, z, t }) => (isHole(x, y, z) ? Number.NaN : (X[x] as number) + t),
+    });
+  });
+  const field = (path: string, ...last: string[]) => ({
+    file: "open.h5",
+    path,
+    dimensions: ["t", "z", "y", "x", ...last],
+  });
+  const content = descriptor("open", { fields: { velocity: field("/u", "c"), pressure: field("/p") }, viscosity: NU });
+  const axis = (nodes: number, spacing: number) => ({ nodes, origin: 0, spacing });
+  const axes = { x: axis(NODES.x, 0.5), y: { coordinates: Y, faces: "wall" }, z: axis(NODES.z, 0.25) };
+  writeDescriptor(folder, { ...content, axes });
+  service = await serveTestData([folder]);
+});
+afterAll(() => service.close());
+
+async function ask<T>(name: string, body: object): Promise<T> {
+  const response = await fetch(`${service.url}/api/datasets/open/${name}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ frames: [1], ...body }),
+  });
+  return (await response.json()) as T;
+}
+
+type Moments = Readonly<Record<"mean" | "min" | "max" | "count" | "missing", number>>;
+const moments = async (quantity: string, more: object = {}): Promise<Moments> =>
+  (await ask<{ results: readonly [Moments] }>("statistics", { reduce: [{ moments: quantity }], ...more })).results[0];
+
+const nodes = NODES.x * NODES.y * NODES.z;
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+
+describe("statistics on a grid with open faces", () => {
+  it.each([
+    ["A[0][1] - 2 * y", "None_Fd4"],
+    ["A[1][0] - z", "None_Fd6"],
+    ["A[1][2] - x", "None_Fd8"],
+    ["w.z - z + 2 * y", "None_Fd4"],
+    ["2 * nu * ddot(S, S) - 2 * nu * (1 + x * x / 2 + (z + 2 * y)^2 / 2)", "None_Fd4"],
+  ])("have exact differences of polynomials up to the faces: %s by %s", async (quantity, derivatives) => {
+    const { min, max, count } = await moments(quantity, { derivatives });
+    expect(count).toBe(nodes);
+    expect(Math.max(-min, max)).toBeLessThan(2e-5);
+  });
+
+  it("weigh nodes by their cells on the stretched axis, and give profiles along it", async () => {
+    const weighted = sum(Y.map((y, j) => (CELLS[j] as number) * y * y)) / sum(CELLS);
+    expect((await moments("ux")).mean).toBeCloseTo(weighted, 7);
+    expect((await moments("ux", { weights: "nodes" })).mean).toBeCloseTo(sum(Y.map((y) => y * y)) / NODES.y, 7);
+    const profile = (await moments("ux", { over: ["x", "z"] })) as unknown as {
+      mean: number[];
+      coordinates: { y: number[] };
+    };
+    profile.mean.forEach((mean, j) => {
+      expect(mean).toBeCloseTo((Y[j] as number) ** 2, 6);
+    });
+    expect(profile.coordinates.y).toEqual(Y);
+  });
+
+  it("count holes, and what differences reach of them, and leave them out", async () => {
+    expect(await moments("p")).toMatchObject({ missing: 1, count: nodes - 1 });
+    // Four nodes along each axis; along y also the hole itself, which uneven spacing weighs, and two at a wall.
+    expect(await moments("gradp")).toMatchObject({ missing: 15 });
+    const times = await moments("p - x", { frames: "all", over: ["x", "y", "z"] });
+    expect(times).toMatchObject({ mean: [0, 1, 2], missing: [1, 1, 1] });
+  });
+});
+
+it("structure functions count the pairs that open axes have", async () => {
+  type Separations = {
+    separations: readonly { pairs: number; missing: number; length: number | null; scalar: Record<string, number> }[];
+  };
+  const along = (axis: string, of: string) =>
+    ask<Separations>("structure-functions", { of, orders: [2], axes: [axis], separations: { nodes: [1, 4] } });
+  const { separations } = await along("x", "p");
+  expect(separations.map(({ pairs, missing }) => [pairs, missing])).toEqual([
+    [11 * NODES.y * NODES.z - 2, 2],
+    [8 * NODES.y * NODES.z - 2, 2],
+  ]);
+  expect(separations.map(({ scalar, length }) => [scalar["2"], length])).toEqual([
+    [0.25, 0.5],
+    [4, 2],
+  ]);
+  expect((await along("y", "ux")).separations[0]?.length).toBe(null);
+});
+
+it("structures end at open faces, and have the volumes of their cells", async () => {
+  type Answer = {
+    count: number;
+    nodes: number;
+    missing: number;
+    structures: readonly { volume: number; wraps: boolean[]; box: number[][] }[];
+  };
+  const answer = await ask<Answer>("structures", { of: "abs(x - 2.75)", above: 2, connectivity: 6 });
+  expect(answer).toMatchObject({ count: 2, nodes: 4 * NODES.y * NODES.z, missing: 0 });
+  const volume = 2 * 0.5 * NODES.z * 0.25 * sum(CELLS);
+  for (const structure of answer.structures) {
+    expect(structure.volume).toBeCloseTo(volume, 10);
+    expect(structure.wraps).toEqual([false, false, false]);
+  }
+  expect(answer.structures.map(({ box }) => [box[0]?.[0], box[1]?.[0]])).toEqual([
+    [0, 0.5],
+    [5, 5.5],
+  ]);
+  expect(await ask("structures", { of: "p", above: -1 })).toMatchObject({ missing: 1, nodes: nodes - 1 });
+});

@@ -1,0 +1,112 @@
+/** Statistics at random points and structure functions at any lengths agree with those at nodes, within their noise. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../../../src/main.js";
+import { serveTestData } from "../../../support/service.js";
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await serveTestData();
+});
+afterAll(() => service.close());
+
+interface Results {
+  readonly weights: string;
+  readonly detail: string;
+  readonly results: readonly {
+    readonly mean: number;
+    readonly variance: number;
+    readonly count: number;
+    readonly matrix: readonly (readonly number[])[];
+    readonly highest: readonly { readonly value: number; readonly at: readonly number[] }[];
+  }[];
+  readonly separations: readonly {
+    readonly axis: string;
+    readonly length: number;
+    readonly pairs: number;
+    readonly longitudinal: Readonly<Record<string, number>>;
+  }[];
+}
+
+async function post(name: string, body: object): Promise<Results> {
+  const response = await fetch(`${service.url}/api/datasets/isotropic32/${name}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ time: 0.6, ...body }),
+  });
+  return (await response.json()) as Results;
+}
+
+const h = Math.PI / 16;
+
+describe("statistics at random points", () => {
+  it("are those of the field within the noise of the sample, and the same for the same seed", async () => {
+    const body = {
+      at: { random: 40_000, seed: 5 },
+      reduce: [
+        { moments: "ux" },
+        { moments: "2*ddot(S,S)" },
+        { covariance: ["ux", "uy", "p"] },
+        { extremes: "x", count: 1 },
+        { moments: "tr(H_p)" },
+      ],
+    };
+    const answer = await post("statistics", body);
+    expect(answer.weights).toBe("points");
+    const [ux, strain, covariance, extremes] = answer.results;
+    expect(ux?.count).toBe(40_000);
+    // Standard errors are 0.003, 0.02 and 0.003; derivatives by Fd4Lag4 differ a little from those at nodes.
+    expect(Math.abs((ux?.variance as number) - 0.2917)).toBeLessThan(0.01);
+    expect(Math.abs((strain?.mean as number) - 3.03)).toBeLessThan(0.1);
+    expect(Math.abs((covariance?.matrix[0]?.[1] as number) - 0.0682)).toBeLessThan(0.01);
+    const highest = extremes?.highest[0];
+    expect(highest?.value).toBe(highest?.at[0]);
+    expect(await post("statistics", body)).toEqual(answer);
+    const other = await post("statistics", { ...body, at: { random: 40_000, seed: 6 } });
+    expect(other.results[0]?.mean).not.toBe(ux?.mean);
+  });
+
+  it("stay in their region", async () => {
+    const region = { origin: [1, 2, 3], extent: [0.5, 0.25, 0.125] };
+    const reduce = ["x", "y", "z"].map((extremes) => ({ extremes, count: 1 }));
+    const { results } = await post("statistics", { at: { random: 1000 }, region, reduce });
+    results.forEach(({ highest }, a) => {
+      const value = highest[0]?.value as number;
+      expect(value).toBeLessThanOrEqual((region.origin[a] as number) + (region.extent[a] as number));
+      expect(value).toBeGreaterThan((region.origin[a] as number) + 0.9 * (region.extent[a] as number));
+    });
+  });
+});
+
+describe("structure functions at lengths", () => {
+  it("are those at nodes when they are whole separations, within their noise", async () => {
+    const separations = { lengths: [4 * h, 8 * h], pairs: 30_000, seed: 3 };
+    const answer = await post("structure-functions", { orders: [2], separations });
+    const nodes = [0.0917695167, 0.247508106, 0.0946425061, 0.243697999, 0.0849836106, 0.227821171];
+    expect(answer.separations.map(({ pairs }) => pairs)).toEqual(nodes.map(() => 30_000));
+    answer.separations.forEach(({ longitudinal }, i) => {
+      expect(Math.abs((longitudinal["2"] as number) / (nodes[i] as number) - 1)).toBeLessThan(0.05);
+    });
+  });
+});
+
+describe("bad requests", () => {
+  it.each([
+    ["statistics", { at: { random: 10 }, over: ["x"], reduce: [{ moments: "ux" }] }, "over: random points"],
+    ["statistics", { at: { random: 0 }, reduce: [{ moments: "ux" }] }, "at.random: "],
+    ["statistics", { at: "points", reduce: [{ moments: "ux" }] }, "at: expected one of nodes, {random: ...}."],
+    ["statistics", { at: { random: 9, method: "Lag9" }, reduce: [{ moments: "ux" }] }, "method: GetField takes"],
+    ["statistics", { derivatives: "Fd4Lag4", reduce: [{ moments: "ux" }] }, "derivatives: expected one of None_Fd4"],
+    ["structure-functions", { separations: { lengths: [1], pairs: 0 } }, "separations.pairs: "],
+    [
+      "structure-functions",
+      { separations: { sizes: [1] } },
+      "separations: expected one of {nodes: ...}, {lengths: ...}.",
+    ],
+    ["structure-functions", { of: "A", separations: { nodes: [1] } }, "not of a tensor"],
+    ["statistics", { at: { random: 3_000_000 }, reduce: [{ moments: "ux" }] }, "Request size too large"],
+  ])("%s %j", async (name, body, text) => {
+    const { detail } = await post(name, body);
+    expect(detail).toContain(text);
+    expect(detail.split("\n")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,89 @@
+/** Compares spectra and filters of white noise with numpy.fft; they are skipped if it is not there. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { File, type Dataset as H5Dataset, h5wasm } from "h5wasm/node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../../../src/main.js";
+import { writeCube } from "../../../../tools/generate/cube.js";
+import { serveTestData } from "../../../support/service.js";
+
+const PYTHON = ["python3", "/usr/bin/python3"].find((python) => spawnSync(python, ["-c", "import numpy"]).status === 0);
+/** Even and odd, with every prime. */
+const NODES = [20, 18, 27] as const;
+const QUANTITIES = ["u", "ux", "uy * uz"];
+const AXES = ["x", "y", "z"] as const;
+
+const requests: readonly (readonly [call: string, given: readonly unknown[], body: object])[] = [
+  ...QUANTITIES.map((of) => ["spectrum", [of, "shell", 0], { of }] as const),
+  ...QUANTITIES.flatMap((of) =>
+    AXES.flatMap((axis, a) =>
+      (["line", "plane"] as const).map((kind) => ["spectrum", [of, kind, a], { of, kind, axis }] as const),
+    ),
+  ),
+  ...["helicity", "transfer"].map((name) => ["extra", [name], { with: [name] }] as const),
+  ...(["gaussian", "sharp", "tophat"] as const).flatMap((kind) =>
+    [0.3, 0.95, 2.1].map((width) => ["filter", [kind, width], { kind, width }] as const),
+  ),
+];
+
+function near(ours: unknown, oracle: unknown, path: string): void {
+  if (Array.isArray(oracle)) {
+    expect(ours, path).toHaveLength(oracle.length);
+    for (const [i, one] of oracle.entries()) near((ours as unknown[])[i], one, `${path}[${i}]`);
+  } else expect(Math.abs((ours as number) - (oracle as number)), `${path}: ${ours} for ${oracle}`).toBeLessThan(1e-12);
+}
+
+const WITHOUT = PYTHON === undefined ? " (skipped: no python3 here has numpy)" : "";
+
+describe.skipIf(PYTHON === undefined)(`transforms agree with numpy.fft${WITHOUT}`, () => {
+  const folder = mkdtempSync(join(tmpdir(), "fieldprobe-transforms-"));
+  let service: RunningService;
+  let answers: readonly unknown[];
+  beforeAll(async () => {
+    const cube = { kind: "random", nodes: NODES, steps: 1, chunk: [8, 16, 32], filter: "none", seed: 3 } as const;
+    await writeCube({ ...cube, name: "noise", folder }, () => undefined);
+    await h5wasm.ready;
+    const file = new File(join(folder, "noise.h5"), "r");
+    const values = (file.get("/velocity") as H5Dataset).value as Float32Array;
+    file.close();
+    const velocity = join(folder, "velocity");
+    writeFileSync(velocity, new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+    const script = fileURLToPath(new URL("../../../analysis/spectral-oracle.py", import.meta.url));
+    const input = JSON.stringify({ nodes: NODES, velocity, requests: requests.map(([call, given]) => [call, given]) });
+    const run = spawnSync(PYTHON as string, [script], { input, encoding: "utf8", maxBuffer: 2 ** 28 });
+    expect(run.stderr).toBe("");
+    answers = JSON.parse(run.stdout);
+    service = await serveTestData([folder]);
+  }, 60_000);
+  afterAll(async () => {
+    await service.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function ask(name: string, body: object): Promise<Readonly<Record<string, unknown>>> {
+    const response = await fetch(`${service.url}/api/datasets/noise/${name}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ frames: [1], ...body }),
+    });
+    return (await response.json()) as Readonly<Record<string, unknown>>;
+  }
+
+  it.each(requests.map(([call, given, body], i) => [call, given, body, i] as const))(
+    "%s %j",
+    async (call, given, body, i) => {
+      if (call === "spectrum") near((await ask("spectrum", body)).E, answers[i], "E");
+      else if (call === "extra")
+        near((await ask("spectrum", body))[given[0] as string], answers[i], given[0] as string);
+      else {
+        const reduce = ["dot(bar_u, bar_u)", "tr(tau)", "Pi", "Pi^2"].map((moments) => ({ moments }));
+        const { results } = await ask("statistics", { filter: body, derivatives: "spectral", reduce });
+        const means = (results as readonly { readonly mean: number }[]).map(({ mean }) => mean);
+        near(means, answers[i], "means");
+      }
+    },
+  );
+});

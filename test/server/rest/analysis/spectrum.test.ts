@@ -1,0 +1,169 @@
+/** Spectra of the shipped turbulence are those published; of known waves, those of the definition. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../../../src/main.js";
+import { writeCube } from "../../../../tools/generate/cube.js";
+import { serveTestData } from "../../../support/service.js";
+
+interface Answer {
+  readonly k: readonly number[];
+  readonly E: readonly number[];
+  readonly components: readonly (readonly number[])[];
+  readonly transfer: readonly number[];
+  readonly flux: readonly number[];
+  readonly helicity: readonly number[];
+  readonly dissipation: readonly number[];
+  readonly cross: readonly number[];
+  readonly scales: Readonly<Record<string, number>>;
+  readonly detail: string;
+}
+interface Planes extends Omit<Answer, "E"> {
+  readonly E: readonly (readonly number[])[];
+  readonly coordinates: Readonly<Record<"x" | "y" | "z", readonly number[]>>;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "fieldprobe-spectrum-"));
+let service: RunningService;
+beforeAll(async () => {
+  const cube = { kind: "abc", steps: 2, chunk: [8, 16, 32], filter: "none", seed: 3 } as const;
+  for (const [name, nodes] of [
+    ["mixed", [20, 18, 30]],
+    ["prime", [14, 16, 16]],
+    ["channel", [20, 18, 24]],
+  ] as const)
+    await writeCube({ ...cube, nodes, name, folder: join(folder, name) }, () => undefined);
+  const channel = join(folder, "channel", "dataset.json");
+  const descriptor = JSON.parse(readFileSync(channel, "utf8"));
+  descriptor.axes.y.periodic = false;
+  descriptor.viscosity = 0.1;
+  writeFileSync(channel, JSON.stringify(descriptor));
+  rmSync(join(folder, "channel", "manifest.json"));
+  service = await serveTestData([folder]);
+});
+afterAll(async () => {
+  await service.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function ask<T = Answer>(body: object, dataset = "isotropic32", from = service): Promise<T> {
+  const response = await fetch(`${from.url}/api/datasets/${dataset}/spectrum`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return (await response.json()) as T;
+}
+
+async function meanOf(quantity: string, dataset = "isotropic32", more: object = { time: 0.6 }): Promise<number> {
+  const response = await fetch(`${service.url}/api/datasets/${dataset}/statistics`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ...more, reduce: [{ moments: quantity }] }),
+  });
+  const { results } = (await response.json()) as { readonly results: readonly [{ readonly mean: number }] };
+  return results[0].mean;
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/** Printed numbers to the digits that are printed. */
+function nearAll(values: readonly number[], printed: readonly number[], digits: number): void {
+  printed.forEach((one, i) => {
+    expect(Number((values[i] as number).toPrecision(digits))).toBe(one);
+  });
+}
+
+describe("spectra of isotropic32 at 0.6", () => {
+  it("over shells are those published, and sum to half the mean square", async () => {
+    const { E, transfer, flux, k } = await ask({ time: 0.6, with: ["transfer", "flux"] });
+    nearAll(
+      E.slice(1),
+      [0.299999999, 0.129999994, 0.0244604931, 0.00930826245, 0.00317522455, 0.00088019249, 0.000333744832],
+      9,
+    );
+    nearAll(transfer.slice(1), [-0.0610185, 0.0253809, 0.0154993, 0.0106117, 0.00508863], 6);
+    expect(Math.abs(sum(E) / 0.4683676806610685 - 1)).toBeLessThan(1e-12);
+    expect(Math.abs(sum(transfer))).toBeLessThan(1e-9);
+    expect(flux[2]).toBeCloseTo(-((transfer[1] as number) + (transfer[2] as number)), 14);
+    expect(k.slice(0, 3)).toEqual([0, 1, 2]);
+  });
+
+  it("along lines are those published, and sum to the mean square", async () => {
+    const { E } = await ask({ time: 0.6, of: "ux", kind: "line", axis: "x" });
+    const printed = [0.1816899, 0.0933513741, 0.0141122344, 0.00199721947, 0.000403396029, 0.000104400821];
+    expect(E[0]).toBeCloseTo(printed[0] as number, 7);
+    nearAll(E.slice(1), printed.slice(1), 9);
+    expect(Math.abs(sum(E) / (await meanOf("ux^2")) - 1)).toBeLessThan(1e-12);
+  });
+
+  it("sum to the means of what they are spectra of", async () => {
+    const { helicity, cross, scales } = await ask({ time: 0.6, with: ["helicity", "cross:gradp"] });
+    expect(sum(cross)).toBeCloseTo(await meanOf("dot(u, gradp)"), 12);
+    // Differences in space stay below the derivatives of the modes.
+    expect(
+      sum(helicity) / (await meanOf("helicity", "isotropic32", { time: 0.6, derivatives: "None_Fd8" })),
+    ).toBeCloseTo(1, 3);
+    expect(scales.rms).toBeCloseTo(Math.sqrt((2 * 0.4683676806610685) / 3), 9);
+    expect(scales.Re_lambda).toBeUndefined();
+    const line = await ask({ time: 0.6, kind: "line", axis: "z" });
+    expect(line.components).toHaveLength(3);
+    expect(Math.abs(sum(line.E) / (2 * 0.4683676806610685) - 1)).toBeLessThan(1e-12);
+    const plane = await ask<Planes>({ time: 0.6, of: "p", kind: "plane", axis: "x" });
+    const means = plane.E.map(sum);
+    expect(2 * (sum(means) / 32)).toBeCloseTo(await meanOf("p^2"), 13);
+  });
+
+  it("have the same bits with one worker, and with a scratch file", async () => {
+    const body = { frames: [3, 4], with: ["transfer", "helicity", "cross:w"] };
+    const known = await ask<object>(body);
+    for (const settings of [{ WORKERS: "1" }, { ANALYSIS_MEMORY_BYTES: "1000" }]) {
+      const other = await serveTestData([], settings);
+      expect(await ask<object>(body, "isotropic32", other)).toEqual(known);
+      await other.close();
+    }
+  });
+});
+
+describe("spectra of a Beltrami flow on axes of 20, 18 and 30 nodes", () => {
+  it("have all energy in the first shell, no transfer and the largest helicity", async () => {
+    const { E, transfer, helicity } = await ask({ frames: [1], with: ["transfer", "helicity"] }, "mixed");
+    // A^2 + B^2 + C^2 = 2, of float32 nodes.
+    expect(E[1]).toBeCloseTo(1, 6);
+    expect(sum(E.slice(2))).toBeLessThan(1e-13);
+    expect(Math.max(...transfer.map(Math.abs))).toBeLessThan(1e-6);
+    expect(helicity[1]).toBeCloseTo(2 * (E[1] as number), 6);
+  });
+
+  it("give a channel's planes as a function of the axis across", async () => {
+    const { E, coordinates, k } = await ask<Planes>({ frames: [1], of: "ux", kind: "plane" }, "channel");
+    expect([E.length, coordinates.y.length, k.length]).toEqual([18, 18, E[0]?.length]);
+    // ux = A sin z + C cos y: the mean over a plane is C cos y.
+    coordinates.y.forEach((y, j) => {
+      expect(E[j]?.[0]).toBeCloseTo(Math.cos(y) ** 2 / 6, 6);
+      expect(E[j]?.[1]).toBeCloseTo(1 / 4, 6);
+    });
+  });
+});
+
+describe("bad requests", () => {
+  it.each([
+    [{ of: "A" }, "isotropic32", "of: spectra are of a vector or a scalar, not of a tensor."],
+    [{ kind: "line", with: ["flux"] }, "isotropic32", "with: flux is of shells only."],
+    [{ of: "p", with: ["transfer"] }, "isotropic32", "with: transfer is of the velocity u only."],
+    [{ of: "p", with: ["helicity"] }, "isotropic32", "with: helicity is of a vector."],
+    [{ with: ["cross:p"] }, "isotropic32", "with: the quantity after cross: must be a vector"],
+    [{ with: ["dissipation"] }, "isotropic32", "with: the dataset states no viscosity"],
+    [{ with: ["energy"] }, "isotropic32", "with[0]: expected string to match"],
+    [{ kind: "plane" }, "isotropic32", "axis: the axis across the planes must be given"],
+    [{ axis: "x" }, "isotropic32", "axis: shells have none"],
+    [{}, "channel", 'Transforms along y need a periodic axis, and that of "channel" is not'],
+    [{}, "prime", 'x of "prime" has 14; the nearest are 12 and 15.'],
+    [{ region: { origin: [0, 0, 0], extent: [1, 1, 1] } }, "isotropic32", "region: unexpected property"],
+  ])("%j of %s get one line", async (body, dataset, words) => {
+    const { detail } = await ask({ frames: [1], ...body }, dataset);
+    expect(detail).toContain(words);
+    expect(detail).not.toContain("\n");
+  });
+});

@@ -1,0 +1,235 @@
+/** Statistics of the shipped turbulence are those published, and bad requests get one clear line. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../../../src/main.js";
+import { ANALYSES } from "../../../../src/server/rest/analysis/analysis-routes.js";
+import { serveTestData } from "../../../support/service.js";
+
+type Numbers = Readonly<
+  Record<"mean" | "variance" | "skewness" | "flatness" | "min" | "max" | "count" | "missing", number>
+>;
+interface Lists {
+  readonly matrix: readonly number[][];
+  readonly counts: readonly number[];
+  readonly edges: readonly number[];
+  readonly highest: readonly { readonly value: number }[];
+  readonly lowest: readonly { readonly value: number }[];
+}
+/** A result; each test reads the members that its reduction has. */
+type Reduced = Numbers & Lists;
+/** A result with an element for each node of an axis, or for each bin. */
+type Profile = Omit<Reduced, "mean"> & { readonly mean: readonly number[] };
+interface Separations {
+  readonly separations: readonly {
+    readonly pairs: number;
+    readonly longitudinal: Readonly<Record<number, number>>;
+    readonly scalar: Readonly<Record<number, number>>;
+  }[];
+}
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await serveTestData();
+});
+afterAll(() => service.close());
+
+const post = (name: string, body: unknown) =>
+  fetch(`${service.url}/api/datasets/isotropic32/${name}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+async function reduce<T = Reduced>(reduction: object, more: object = {}): Promise<T> {
+  const response = await post("statistics", { time: 0.6, reduce: [reduction], ...more });
+  const answer = (await response.json()) as { readonly results: readonly [T] };
+  expect(answer).toMatchObject({ operation: "statistics" });
+  return answer.results[0];
+}
+
+function near(value: number, expected: number, relative = 1e-12): void {
+  expect(Math.abs(value / expected - 1)).toBeLessThan(relative);
+}
+
+describe("statistics of isotropic32 at 0.6", () => {
+  it("are the published moments", async () => {
+    const { variance, skewness, flatness, count, missing } = await reduce({ moments: "ux" });
+    near(variance, 0.29170524860974173);
+    near(skewness, -0.138838522165, 5e-12); // printed to twelve digits
+    near(flatness, 2.69488020799, 5e-12);
+    expect([count, missing]).toEqual([32768, 0]);
+    near((await reduce({ moments: "p" })).variance, 0.15305113666757134);
+    near((await reduce({ moments: "dot(u,u)/2" })).mean, 0.4683676806610685);
+  });
+
+  it.each([
+    ["2*ddot(S,S)", 3.030433812],
+    ["dissipation", 3.030433812],
+    ["dot(w,w)", 3.030335853],
+    ["dot(w, S*w)", 0.6592082795],
+    ["tr(S*S*S)", -0.4947001701],
+  ])("are the published mean of %s", async (moments, mean) => {
+    near((await reduce({ moments })).mean, mean, 1e-9); // printed to ten digits
+  });
+
+  it("are the published covariances", async () => {
+    const { matrix } = await reduce({ covariance: ["ux", "uy", "uz"] });
+    const flat = [0, 4, 8, 1, 2, 5].map((i) => matrix.flat()[i] as number);
+    const published = [
+      0.29170524860974173, 0.2967402797778054, 0.34828983293458976, 0.06821034015139155, -0.01595122659829742,
+      -0.0056344142889206885,
+    ];
+    flat.forEach((value, i) => {
+      near(value, published[i] as number);
+    });
+  });
+
+  it("are the published histograms", async () => {
+    const { counts } = await reduce({ histogram: "ux", bins: 20, range: [-2, 2] });
+    expect(counts).toEqual([
+      0, 1, 123, 336, 680, 1576, 2193, 2680, 3560, 4653, 4888, 4223, 3693, 1946, 1309, 639, 230, 38, 0, 0,
+    ]);
+    const joint = await reduce({
+      joint: ["-det(A)", "-tr(A*A)/2"],
+      bins: [4, 4],
+      range: [
+        [-8, 8],
+        [-8, 8],
+      ],
+    });
+    expect(joint.counts).toEqual([
+      [0, 0, 1, 17],
+      [0, 6959, 8581, 258],
+      [32, 12573, 4203, 103],
+      [0, 0, 5, 12],
+    ]);
+  });
+
+  it("keep axes, regions and times apart", async () => {
+    const whole = await reduce({ moments: "ux" });
+    const profile = await reduce<Profile>({ moments: "ux" }, { over: ["x", "z"] });
+    expect(profile.mean).toHaveLength(32);
+    expect(profile.mean.reduce((sum, mean) => sum + mean, 0) / 32).toBeCloseTo(whole.mean, 14);
+    const both = await reduce({ moments: "ux" }, { time: undefined, times: [0.6, 0.6] });
+    expect(both).toMatchObject({ count: 65536 });
+    near(both.variance, whole.variance);
+    const h = Math.PI / 16;
+    const region = { origin: [-h, 0, 0], extent: [2 * h, h, h] };
+    expect(await reduce({ moments: "y" }, { region })).toMatchObject({ count: 2, mean: 0 });
+  });
+
+  it("give extremes with their places, and conditional means", async () => {
+    const { min, max } = await reduce({ moments: "p" });
+    const { highest, lowest } = await reduce({ extremes: "p", count: 2, apart: 1 });
+    expect([highest[0]?.value, lowest[0]?.value]).toEqual([max, min]);
+    const { mean, edges } = await reduce<Profile>({ conditional: "2*ux", on: "ux", bins: 4, range: "auto" });
+    expect(edges).toHaveLength(5);
+    mean.forEach((value, i) => {
+      expect(value / 2).toBeGreaterThanOrEqual(edges[i] as number);
+      expect(value / 2).toBeLessThanOrEqual(edges[i + 1] as number);
+    });
+  });
+});
+
+it("have the same bits with any number of workers", async () => {
+  const alone = await serveTestData([], { WORKERS: "1" });
+  const body = JSON.stringify({
+    frames: "all",
+    reduce: [
+      { moments: "norm(w)" },
+      { covariance: ["ux", "p"] },
+      { conditional: "p", on: "q", bins: 8, range: "auto" },
+    ],
+  });
+  try {
+    const texts = [service.url, alone.url].map(async (url) => {
+      const options = { method: "POST", headers: { "content-type": "application/json" }, body };
+      return (await fetch(`${url}/api/datasets/isotropic32/statistics`, options)).text();
+    });
+    const [two, one] = await Promise.all(texts);
+    expect(two).toContain('"conditional"');
+    expect(one).toBe(two);
+  } finally {
+    await alone.close();
+  }
+});
+
+describe("structure functions of isotropic32 at 0.6", () => {
+  it("are those published", async () => {
+    const asked = { time: 0.6, orders: [2, 3], separations: { nodes: [1, 2, 4, 8] } };
+    const { separations } = (await (await post("structure-functions", asked)).json()) as Separations;
+    const published = [
+      [0.00680387645, 0.0262059706, 0.0917695167, 0.247508106],
+      [0.00723836334, 0.0276745071, 0.0946425061, 0.243697999],
+      [0.00629676897, 0.024267502, 0.0849836106, 0.227821171],
+    ].flat();
+    expect(separations).toHaveLength(12);
+    published.forEach((value, i) => {
+      near(separations[i]?.longitudinal[2] as number, value, 5e-9); // printed to nine digits
+    });
+    [-0.000240740106, -0.00284623882, -0.000652823433].forEach((value, axis) => {
+      near(separations[4 * axis + 1]?.longitudinal[3] as number, value, 5e-9);
+    });
+    const scalar = { time: 0.6, of: "uy", separations: { nodes: [1] }, axes: ["x"] };
+    const answer = (await (await post("structure-functions", scalar)).json()) as Separations;
+    near(answer.separations[0]?.scalar[2] as number, 0.0142477734, 5e-9);
+    expect(answer.separations[0]?.pairs).toBe(32768);
+  });
+
+  it("answer what was asked in less than two kilobytes: second and third orders at 15 separations along 3 axes", async () => {
+    const nodes = Array.from({ length: 15 }, (_, i) => i + 1);
+    const asked = { time: 0.6, orders: [2, 3], separations: { nodes }, terms: ["longitudinal"] };
+    const text = await (await post("structure-functions", { ...asked, form: "columns", digits: 8 })).text();
+    expect(text.length).toBeLessThan(2000);
+    const { axes, ...shared } = JSON.parse(text) as {
+      readonly axes: Record<string, { longitudinal: Record<number, number[]> }>;
+    };
+    expect(shared).toMatchObject({ nodes, pairs: 32768, missing: 0 });
+    const { separations } = (await (await post("structure-functions", asked)).json()) as Separations;
+    expect(Object.keys(separations[0] ?? {})).toEqual(["axis", "nodes", "length", "pairs", "missing", "longitudinal"]);
+    for (const [a, axis] of ["x", "y", "z"].entries()) {
+      for (const order of [2, 3] as const) {
+        const rows = separations.slice(15 * a, 15 * (a + 1)).map(({ longitudinal }) => longitudinal[order] as number);
+        expect(axes[axis]?.longitudinal[order]).toEqual(rows.map((value) => Number(value.toPrecision(8))));
+      }
+    }
+    const wrong = await post("structure-functions", { ...asked, terms: ["scalar"] });
+    expect(await wrong.json()).toMatchObject({ member: "terms" });
+  });
+
+  it("refuse separations beyond the region", async () => {
+    const response = await post("structure-functions", { time: 0.6, separations: { nodes: [32] } });
+    expect(await response.json()).toMatchObject({ detail: "separations.nodes: the region has 32 nodes along x." });
+  });
+});
+
+describe("examples of the documentation", () => {
+  it.each(ANALYSES.map(({ name, example }) => [name, example] as const))("%s", async (name, example) => {
+    const response = await post(name, example);
+    expect(await response.json()).toMatchObject({ operation: name, dataset: "isotropic32" });
+    expect(response.status).toBe(200);
+  });
+});
+
+describe("bad requests", () => {
+  const moments = { reduce: [{ moments: "ux" }] };
+  it.each([
+    [{ ...moments }, "One of time, times and frames must be given."],
+    [{ time: 0.6, reduce: [] }, "reduce: expected array length to be greater or equal to 1."],
+    [{ time: 0.6, reduce: [{ mean: "ux" }] }, "expected one of moments"],
+    [{ time: 0.6, reduce: [{ moments: "uq" }] }, "reduce[0].moments: nothing has the name uq"],
+    [{ time: 0.6, reduce: [{ moments: "ux + u" }] }, "+ joins a scalar and a vector (column 4)"],
+    [{ time: 0.6, reduce: [{ moments: "nu*ux" }] }, "states no viscosity"],
+    [{ time: 0.61, ...moments }, "the nearest is at 0.6"],
+    [{ time: 0.6, reduce: [{ histogram: "ux", bins: 0, range: [0, 1] }] }, "reduce[0].bins"],
+    [{ time: 0.6, reduce: [{ histogram: "ux", bins: 4, range: [1, 0] }] }, "below the last"],
+    [{ time: 0.6, region: { origin: [0, 0, 0], extent: [0, 1, 1] }, ...moments }, "The region has no node along x"],
+    [{ time: 0.6, over: ["x"], reduce: [{ histogram: "ux", bins: 60000, range: [0, 1] }] }, "at most 1048576"],
+    [{ time: 0.6, colour: "red", ...moments }, "colour: unexpected property"],
+  ])("%j", async (body, text) => {
+    const response = await post("statistics", body);
+    const { detail } = (await response.json()) as { detail: string };
+    expect(detail).toContain(text);
+    expect(detail.split("\n")).toHaveLength(1);
+    expect(response.status).toBeLessThan(500);
+  });
+});

@@ -1,0 +1,112 @@
+/** Structures of the shipped turbulence are those published, across seams, and labels are a NumPy array. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunningService } from "../../../../src/main.js";
+import { serveTestData } from "../../../support/service.js";
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await serveTestData();
+});
+afterAll(() => service.close());
+
+interface Answer {
+  readonly threshold: number;
+  readonly nodes: number;
+  readonly count: number;
+  readonly detail: string;
+  readonly structures: readonly {
+    readonly nodes: number;
+    readonly volume: number;
+    readonly centre: readonly number[];
+    readonly box: readonly (readonly number[])[];
+    readonly wraps: readonly boolean[];
+    readonly properties: Readonly<Record<string, Readonly<Record<"integral" | "mean" | "min" | "max", number>>>>;
+  }[];
+}
+
+const post = (body: object) =>
+  fetch(`${service.url}/api/datasets/isotropic32/structures`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+const ask = async (body: object) => (await post(body)).json() as Promise<Answer>;
+const asked = { time: 0.6, of: "norm(w)", above: { rms: 2 } };
+const sizes = ({ structures }: Answer) =>
+  structures
+    .map(({ nodes }) => nodes)
+    .sort((a, b) => b - a)
+    .join(" ");
+const h = Math.PI / 16;
+
+describe("structures of vorticity at 0.6", () => {
+  it.each([
+    [6, "1113 90 72 41 2 1 1 1"],
+    [18, "1206 72 42 1"],
+    [26, "1278 42 1"],
+  ])("across seams, with %i neighbours, are those published", async (connectivity, published) => {
+    const answer = await ask({ ...asked, connectivity });
+    expect(answer.threshold).toBeCloseTo(3.4815719743, 9);
+    expect(answer.nodes).toBe(1321);
+    expect(sizes(answer)).toBe(published);
+  });
+
+  it("end at the faces of a region that is not the whole period", async () => {
+    const region = { origin: [0, 0, 0], extent: [31 * h, 32 * h, 32 * h] };
+    const open = await ask({ ...asked, above: 3.4815719743, region, connectivity: 6 });
+    expect(open.structures.some(({ wraps }) => wraps[0])).toBe(false);
+    expect(open.structures.some(({ wraps }) => wraps[1] || wraps[2])).toBe(true);
+  });
+
+  it("have volumes, boxes, centres and properties that fit together", async () => {
+    const answer = await ask({ ...asked, connectivity: 26, properties: ["norm(w)", "1"], least: 2 });
+    expect(answer.count).toBe(2);
+    for (const { nodes, volume, properties, box, centre } of answer.structures) {
+      expect(volume / nodes / h ** 3).toBeCloseTo(1, 12);
+      expect(properties["1"]?.integral).toBeCloseTo(volume, 12);
+      const w = properties["norm(w)"];
+      expect(w?.min).toBeGreaterThan(answer.threshold);
+      expect(w?.mean).toBeGreaterThan(w?.min as number);
+      expect(w?.max).toBeGreaterThan(w?.mean as number);
+      centre.forEach((at, a) => {
+        const [low, high] = [box[0]?.[a] as number, box[1]?.[a] as number];
+        expect(high).toBeGreaterThanOrEqual(low);
+        expect([at, at + 2 * Math.PI].some((one) => one >= low && one <= high)).toBe(true);
+      });
+    }
+    const below = await ask({ time: 0.6, of: "-norm(w)", below: -answer.threshold, connectivity: 26, least: 2 });
+    expect(sizes(below)).toBe(sizes(answer));
+  });
+
+  it("have labels by their places in the list", async () => {
+    const list = await ask({ ...asked, least: 2 });
+    const response = await post({ ...asked, least: 2, labels: true });
+    expect(response.headers.get("content-type")).toBe("application/x-npy");
+    expect(response.headers.get("fieldprobe-shape")).toBe("32,32,32");
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const head = 10 + bytes.readUInt16LE(8);
+    expect(bytes.subarray(10, head).toString()).toContain(
+      "'descr': '<i4', 'fortran_order': False, 'shape': (32, 32, 32)",
+    );
+    const labels = new Int32Array(Uint8Array.from(bytes.subarray(head)).buffer);
+    const counted = list.structures.map((_, i) => labels.filter((label) => label === i + 1).length);
+    expect(counted).toEqual(list.structures.map(({ nodes }) => nodes));
+    expect(labels.filter((label) => label > list.count)).toHaveLength(0);
+  });
+
+  it.each([
+    [{ time: 0.6, of: "p" }, "One of above and below must be given."],
+    [{ time: 0.6, of: "p", above: 0, below: 0 }, "One of above and below must be given."],
+    [{ frames: "all", of: "p", above: 0 }, "Structures are of one frame."],
+    [{ time: 0.6, of: "p", above: 0, connectivity: 7 }, "connectivity: expected one of 6, 18, 26"],
+    [{ time: 0.6, of: "p*", above: 0 }, "of: "],
+    [{ time: 0.6, of: "p", above: 0, properties: ["bad"] }, "properties[0]: nothing has the name bad"],
+    [{ time: 0.6, of: "p", above: "much" }, "above: "],
+  ])("%j is refused", async (body, text) => {
+    const response = await post(body);
+    expect(response.status).toBe(400);
+    const { detail } = (await response.json()) as Answer;
+    expect(detail).toContain(text);
+    expect(detail.split("\n")).toHaveLength(1);
+  });
+});
