@@ -18,7 +18,7 @@ const rows = [...byLicence]
   .map(([licence, names]) => `| ${licence} | ${[...new Set(names)].sort().join(", ")} |`);
 console.log(`# Licences
 
-The packages that an installation of fieldprobe brings, those inside of the built page included, by licence. \`node scripts/licences.mjs > docs/licences.md\` writes this page; a test
+The packages that an installation of fieldprobe brings, including those in the built page, by licence. \`node scripts/licences.mjs > docs/licences.md\` writes this page; a test
 compares it with the lock file.
 
 | Licence | Packages |

@@ -15,7 +15,7 @@ export const CONTENTS: readonly { readonly text: string; readonly items: readonl
     items: [
       ["/operations", "Operations"],
       ["/tracking", "Particles, paths and flow maps"],
-      ["/analysis", "Analysis beside the data"],
+      ["/analysis", "Analysis"],
       ["/jobs", "Jobs"],
       ["/later-operations", "Operations of the later interface"],
       ["/later-interface", "The later SOAP interface"],

@@ -320,10 +320,10 @@ class Dataset:
         options = {"client_kwargs": {"headers": self._transport.authorization}}
         return xarray.open_zarr(store, group=group, consolidated=True, storage_options=options)
 
-    # Analysis beside the data
+    # Analysis
 
     def analyse(self, operation: str, **parameters: Any) -> Dict[str, Any]:
-        """Run an analysis beside the data, for example ``analyse("statistics", time=0.6, reduce=[…])``; answers JSON."""
+        """Run an analysis on the service, for example ``analyse("statistics", time=0.6, reduce=[…])``; returns its JSON."""
         body = json.dumps(parameters).encode()
         answer: Dict[str, Any] = self._transport.post(f"{self._path}/{operation}", body, "application/json").json()
         return answer

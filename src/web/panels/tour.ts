@@ -6,7 +6,7 @@ import { goTo } from "./views-panel.js";
 interface TourStep {
   readonly title: string;
   readonly text: string;
-  /** The view, beside the dataset. */
+  /** The view, apart from the dataset. */
   readonly query: string;
 }
 

@@ -386,7 +386,7 @@ export class ApiClient {
     return { times, particles, ...split, exits };
   }
 
-  /** Asks for an analysis beside the data: statistics, structures or a spectrum. */
+  /** Asks for an analysis: statistics, structures or a spectrum. */
   async analysis(
     dataset: string,
     call: AnalysisCall["call"],
