@@ -70,6 +70,7 @@ async function service(store: Store, cacheBytes: number, db?: string): Promise<F
   const app = Fastify();
   const config = {
     prefix: "",
+    basePath: "",
     site: null,
     fallbackSite: "http://127.0.0.1",
     source: null,

@@ -444,6 +444,11 @@ function isZone(name: string): boolean {
   }
 }
 
+/** The path of a public address, without a slash at its end; empty if there is none. */
+export function pathOfBase(baseUrl: string | null): string {
+  return baseUrl === null ? "" : new URL(baseUrl).pathname.replace(/\/$/, "");
+}
+
 /** Whether a name or an address is that of this machine alone. */
 export function isLoopbackHost(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);

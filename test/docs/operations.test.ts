@@ -39,6 +39,12 @@ describe("docs/operations.md", () => {
     }
   });
 
+  it("flags the operations that the contract flags as under development", () => {
+    const flagged = /\n\n([^\n]*under development and may change[^:]*:[^.]*)\./.exec(text)?.[1];
+    const unfinished = ["GetForce", "GetPositionInertialParticle", "GetPosition", "GetPositionParticleControl"];
+    expect(names(flagged)).toEqual(unfinished);
+  });
+
   it("has one section for every operation and a shared one", () => {
     expect([...sections.keys()].sort()).toEqual(["Common definitions", ...OPERATIONS.map(({ name }) => name)].sort());
   });

@@ -152,7 +152,7 @@ describe("a store that cannot be used", () => {
         db.close();
         return { EVENTS_DB: file };
       },
-      /^DataError: events: the store has schema 99, this program knows 1$/,
+      /^DataError: events: the store has schema 99, this program knows 2$/,
     ],
   ];
 

@@ -70,6 +70,7 @@ export interface Served {
 /** Settings of the events under test, where a test names no others. */
 export const EVENTS_SETTINGS: EventsSettings = {
   prefix: "",
+  basePath: "",
   site: null,
   fallbackSite: "http://127.0.0.1",
   source: null,

@@ -6,6 +6,7 @@ import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
 import { operationsIn } from "../../src/operations.js";
 import { writeCube } from "../../tools/generate/cube.js";
+import { EXAMPLE, load } from "../events/support.js";
 import { scratchFolder } from "../support/scratch.js";
 import { SHIPPED_DATA, serveTestData } from "../support/service.js";
 
@@ -22,13 +23,25 @@ async function velocity(service: RunningService, dataset: string): Promise<{ sta
   return { status: response.status, text: await response.text() };
 }
 
+interface Linked {
+  readonly _links: Readonly<Record<"self" | "next" | "find", { readonly href: string }>>;
+}
+type EventOfPage = Linked;
+interface EventsPage extends Linked {
+  readonly _embedded: { readonly events: readonly EventOfPage[] };
+}
+
+/** The operations that the contract flags as under development. */
+const UNFINISHED = ["GetForce", "GetPositionInertialParticle", "GetPosition", "GetPositionParticleControl"];
 const NAMELESS = ["", "<dataset/>", "<dataset></dataset>"];
 
 describe("a service of one dataset, below /fields/", () => {
   let service: RunningService;
   beforeAll(async () => {
-    const own = { BASE_URL: "https://example.org/fields/", DATA: SHIPPED_DATA };
-    const settings = { ...own, PORT: "0", STATE: scratchFolder(), WORKERS: "2" };
+    const state = scratchFolder();
+    load(join(state, "events.db"), [EXAMPLE]);
+    const own = { BASE_URL: "https://example.org/fields/", DATA: SHIPPED_DATA, EVENTS_DB: join(state, "events.db") };
+    const settings = { ...own, PORT: "0", STATE: state, WORKERS: "2" };
     service = await startService(loadConfig(settings, {}), pino({ level: "silent" }));
   });
   afterAll(() => service.close());
@@ -45,6 +58,35 @@ describe("a service of one dataset, below /fields/", () => {
     expect((await fetch(`${service.url}/fieldsets/api/datasets`)).status).toBe(404);
     const wsdl = await (await fetch(`${service.url}${SOAP}?wsdl`)).text();
     expect(wsdl).toContain(`location="https://example.org/fields${SOAP}"`);
+  });
+
+  it("writes links that stay below its public path: events, their openapi.json, jobs and their inputs", async () => {
+    await service.eventsOpened;
+    const answer = async (path: string, init: RequestInit = {}) => fetch(new URL(path, service.url), init);
+    const { _embedded, _links } = JSON.parse(
+      await (await answer("/fields/events?type=all&per_page=1")).text(),
+    ) as EventsPage;
+    const [event] = _embedded.events as [EventOfPage];
+    const hrefs = [_links.self.href, _links.next.href, _links.find.href, event._links.self.href];
+    for (const href of hrefs) expect(href).toMatch(/^\/fields\/events/);
+    expect((await answer(_links.next.href)).status).toBe(200);
+    const redirect = await answer("/fields/events?id=4101", { redirect: "manual" });
+    expect(redirect.headers.get("location")).toBe("/fields/events/4101");
+    for (const path of ["/fields/openapi.json", "/fields/api/openapi.json"])
+      expect(await (await answer(path)).json()).toMatchObject({ servers: [{ url: "/fields" }] });
+    const job = await answer("/fields/api/NullOp", {
+      method: "POST",
+      headers: { "content-type": "application/json", prefer: "respond-async" },
+      body: '{"points":[[1,2,3]]}',
+    });
+    expect(job.headers.get("location")).toMatch(/^\/fields\/api\/jobs\//);
+    expect((await answer(job.headers.get("location") as string)).status).toBe(200);
+    const input = await answer("/fields/api/inputs", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"upload":{"form":"octets","bytes":12}}',
+    });
+    expect(input.headers.get("location")).toMatch(/^\/fields\/api\/inputs\//);
   });
 
   it("takes its dataset for requests that name none", async () => {
@@ -65,21 +107,18 @@ describe("a service of one dataset, below /fields/", () => {
       if (operations.find(({ wire }) => wire === name)?.family === "filter")
         expect(text).toContain("filterlength is at least the smallest spacing dx; points times 8^");
     const unfinished = described.filter(([, , text]) => text?.endsWith("Under development; may change."));
-    expect(unfinished.map(([, name]) => name)).toEqual(
-      dialect === "older"
-        ? ["GetForce", "GetPositionInertialParticle", "GetPosition", "GetPositionParticleControl"]
-        : ["GetForce"],
-    );
+    expect(unfinished.map(([, name]) => name)).toEqual(dialect === "older" ? UNFINISHED : ["GetForce"]);
   });
 
   it("says the same in the OpenAPI reference", async () => {
     const { paths } = (await (await fetch(`${service.url}/api/openapi.json`)).json()) as {
-      paths: Record<string, { post: { description: string } }>;
+      paths: Record<string, { post?: { description: string } }>;
     };
-    expect(paths["/api/datasets/{name}/GetForce"]?.post.description).toMatch(
-      /points\. Under development; may change\.$/,
+    const unfinished = Object.entries(paths).filter(([, path]) =>
+      path.post?.description.endsWith("Under development; may change."),
     );
-    expect(paths["/api/datasets/{name}/GetVelocity"]?.post.description).toMatch(/^Velocity at points/);
+    expect(unfinished.map(([path]) => path.split("/").at(-1))).toEqual(UNFINISHED);
+    expect(paths["/api/datasets/{name}/GetVelocity"]?.post?.description).toMatch(/^Velocity at points/);
   });
 });
 

@@ -70,19 +70,19 @@ async function mount(
   });
   if (config.perMinute > 0) await limitRate(scope, config);
   const methodsOf = watchRoutes(scope);
+  const prefix = config.basePath + scope.prefix;
   const docs = documentApi(scope, {
     title: "Events",
     page,
+    base: config.basePath,
     description: "Read-only collections of events and of the terms they are assigned to, as JSON with links (HAL).",
     scheme: { name: "apiKey", definition: { type: "apiKey", in: "header", name: "X-API-Key" } },
   });
   for (const schema of SCHEMAS) scope.addSchema(schema);
   const thread =
-    db === undefined
-      ? null
-      : new RenderThread({ db, settings: config, prefix: scope.prefix }, (line) => scope.log.warn(line));
+    db === undefined ? null : new RenderThread({ db, settings: config, prefix }, (line) => scope.log.warn(line));
   scope.addHook("onClose", async () => thread?.close());
-  addRoutes(scope, openResources(store, clock, config, scope.prefix, thread), docs);
+  addRoutes(scope, openResources(store, clock, config, prefix, thread), docs);
   refuseOthers(scope, page, (path) => methodsOf(path.replace(/\/$/, "")).includes("GET"));
 }
 

@@ -1,6 +1,6 @@
 /** Takes the settings of the events interface from the configuration. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Config } from "../../config.js";
+import { type Config, pathOfBase } from "../../config.js";
 import type { RenderSettings } from "../render/term.js";
 import type { Configured } from "../store/site-settings.js";
 
@@ -8,6 +8,8 @@ import type { Configured } from "../store/site-settings.js";
 export interface EventsSettings extends Omit<RenderSettings, "prefix"> {
   /** Path under which the routes are mounted; empty or without a slash at its end. */
   readonly prefix: string;
+  /** Path of the public address, with which links begin. */
+  readonly basePath: string;
   /** Public site, null: what the imported files say. */
   readonly site: string | null;
   readonly fallbackSite: string;
@@ -27,7 +29,8 @@ const CACHE_BYTES = 16 * 1024 * 1024;
 export function eventsSettings(config: Config): EventsSettings {
   const { prefix, site, source, keys, categoryUrl, perMinute } = config.events;
   const fallbackSite = fallbackSiteOf(config);
-  return { prefix, site, source, keys, categoryUrl, perMinute, fallbackSite, cacheBytes: CACHE_BYTES };
+  const basePath = pathOfBase(config.baseUrl);
+  return { prefix, basePath, site, source, keys, categoryUrl, perMinute, fallbackSite, cacheBytes: CACHE_BYTES };
 }
 
 function fallbackSiteOf(config: Config): string {

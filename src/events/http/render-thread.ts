@@ -12,7 +12,7 @@ export interface RenderSetup {
   /** Store file. */
   readonly db: string;
   readonly settings: EventsSettings;
-  /** Path under which the routes are mounted. */
+  /** Path with which links begin. */
   readonly prefix: string;
 }
 

@@ -31,7 +31,7 @@ export interface Resources {
 const TEXTS = 20_000;
 const TOTALS = 1_000;
 
-/** @param prefix path under which the routes are mounted */
+/** @param prefix path with which links begin: that of the public address, and that of the routes below it */
 export function openResources(
   store: Store,
   clock: Clock,

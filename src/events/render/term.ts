@@ -4,7 +4,7 @@ import type { Snapshot } from "../store/snapshot.js";
 
 /** Settings that change how objects are shown. */
 export interface RenderSettings {
-  /** Path under which the routes are mounted. */
+  /** Path with which links begin. */
   readonly prefix: string;
   /** Form of a term's `url`: `{events: URL}` or the bare URL. */
   readonly categoryUrl: "hash" | "string";

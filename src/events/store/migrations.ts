@@ -4,8 +4,8 @@ import type { StoreConnection } from "../../sqlite.js";
 
 /**
  * `event.document` holds the record as JSON; orders and filters read the other columns. The index
- * `instance_by_start` covers a page of the default order with all its filters, so that a page reads no other row.
- * `publish_ts` is null for events that are not published.
+ * `instance_by_date` covers a page of the default order with all its filters, so that a page reads no other row.
+ * `start_date` is the local date of the start. `publish_ts` is null for events that are not published.
  */
 const MIGRATIONS = [
   `
@@ -41,6 +41,15 @@ const MIGRATIONS = [
   CREATE INDEX instance_by_event ON instance (event_id, start_key, original, over_ts);
   CREATE INDEX instance_by_over ON instance (over_ts);
   CREATE TABLE uid (uid TEXT PRIMARY KEY, event_id INTEGER NOT NULL UNIQUE) WITHOUT ROWID;
+  `,
+  `
+  ALTER TABLE instance ADD COLUMN start_date TEXT
+    GENERATED ALWAYS AS (date((start_key >> 1) + start_offset, 'unixepoch')) VIRTUAL;
+  DROP INDEX instance_by_start;
+  CREATE INDEX instance_by_start ON instance (start_key);
+  CREATE INDEX instance_by_date ON instance (
+    start_date, event_id, start_key, original, over_ts, source, audience, publish_ts, end_ts, start_offset, end_offset
+  );
   `,
 ];
 

@@ -3,12 +3,13 @@
  * prepared.
  *
  * A start key is twice the start in epoch seconds, plus one unless the event is all-day (`startKey`). Instances that
- * are not over are searched from `snapshot.longest` seconds back: none that began earlier can still be running.
+ * are not over are searched from `snapshot.longest` seconds back: none that began earlier can still be running. Every
+ * bound on starts is stated for their dates too, by which the index is ordered.
  */
 
 import type { SqlValue } from "../../sqlite.js";
 import type { EventOrder, EventQuery, EventType, Ordering, TermFilter } from "../model/event-query.js";
-import { addDays, startOfDay } from "../time/zone.js";
+import { addDays, dayAt, startOfDay } from "../time/zone.js";
 import type { Snapshot } from "./snapshot.js";
 
 /** A statement, or a part of one, with the values that it binds. */
@@ -39,17 +40,14 @@ function instanceFilter(query: EventQuery, snapshot: Snapshot, now: number): Sql
   where.add("i.publish_ts <= ?", now);
   where.add("(i.audience & ?) <> 0", query.audience);
   if (query.sources) where.add("i.source IN (SELECT value FROM json_each(?))", JSON.stringify(query.sources));
-  addTypes(where, query.types, snapshot.longest, now);
+  addTypes(where, query.types, snapshot, now);
   if (query.date) {
     const from = startOfDay(query.date[0], snapshot.zone);
     const until = startOfDay(addDays(query.date[1], 1), snapshot.zone);
-    where.add("i.start_key < ? AND i.over_ts > ? AND i.start_key >= ?", 2 * until, from, 2 * (from - snapshot.longest));
+    where.add("i.start_key < ? AND i.start_date <= ?", 2 * until, query.date[1]);
+    addRunning(where, from, snapshot);
   }
-  if (query.startDate) {
-    const from = startOfDay(query.startDate, snapshot.zone);
-    const until = startOfDay(addDays(query.startDate, 1), snapshot.zone);
-    where.add("i.start_key >= ? AND i.start_key < ?", 2 * from, 2 * until);
-  }
+  if (query.startDate) where.add("i.start_date = ?", query.startDate);
   if (query.ids) where.add("i.event_id IN (SELECT value FROM json_each(?))", JSON.stringify(query.ids));
   if (query.excludedIds.length > 0) {
     where.add("i.event_id NOT IN (SELECT value FROM json_each(?))", JSON.stringify(query.excludedIds));
@@ -62,14 +60,21 @@ function instanceFilter(query: EventQuery, snapshot: Snapshot, now: number): Sql
 }
 
 /** Adds the condition on time: `upcoming` includes the instances that are running, `past` has those that are over. */
-function addTypes(where: Conditions, types: readonly EventType[], longest: number, now: number): void {
+function addTypes(where: Conditions, types: readonly EventType[], snapshot: Snapshot, now: number): void {
   if (types.includes("all") || (types.includes("upcoming") && types.includes("past"))) return;
-  if (types.includes("past") && types.includes("current")) where.add("i.start_key < ?", 2 * (now + 1));
+  const begun = () => where.add("i.start_key < ? AND i.start_date <= ?", 2 * (now + 1), dayAt(now, snapshot.zone));
+  if (types.includes("past") && types.includes("current")) begun();
   else if (types.includes("past")) where.add("i.over_ts <= ?", now);
   else {
-    where.add("i.over_ts > ? AND i.start_key >= ?", now, 2 * (now - longest));
-    if (!types.includes("upcoming")) where.add("i.start_key < ?", 2 * (now + 1));
+    addRunning(where, now, snapshot);
+    if (!types.includes("upcoming")) begun();
   }
+}
+
+/** Adds the condition that an instance is not over at a time, epoch seconds. */
+function addRunning(where: Conditions, time: number, { longest, zone }: Snapshot): void {
+  const first = time - longest;
+  where.add("i.over_ts > ? AND i.start_key >= ? AND i.start_date >= ?", time, 2 * first, dayAt(first, zone));
 }
 
 /** The ids of a filter that are terms of its vocabulary, with the direct children of those to be widened. */
@@ -80,7 +85,7 @@ function termsOf(filter: TermFilter, includeSubterms: readonly number[], snapsho
 }
 
 const ORDER_COLUMNS: Readonly<Record<Exclude<EventOrder, "list">, string>> = {
-  start_date: "i.start_key",
+  start_date: "i.start_date",
   end_date: "i.end_ts",
   id: "i.event_id",
   name: "e.name_key",

@@ -19,6 +19,8 @@ export interface ApiHead {
   readonly description: string;
   /** Path of the human page below the scope. */
   readonly page: string;
+  /** Path of the public address of the service; empty without one. */
+  readonly base: string;
   readonly scheme: { readonly name: string; readonly definition: SecurityScheme };
   /** Subjects by which the page groups operations. */
   readonly groups?: readonly ApiGroup[];
@@ -72,7 +74,7 @@ export function documentApi(scope: FastifyInstance, head: ApiHead): ApiDocs {
 async function makePages(
   routes: readonly RouteOptions[],
   schemas: Readonly<Record<string, unknown>>,
-  { title, description, scheme }: ApiHead,
+  { title, description, scheme, base }: ApiHead,
 ): Promise<FastifyInstance> {
   const [{ default: Fastify }, { default: swagger }] = await Promise.all([
     import("fastify"),
@@ -87,6 +89,7 @@ async function makePages(
       info: { title, version, description },
       components: { securitySchemes: { [scheme.name]: scheme.definition } },
       security: [{}, { [scheme.name]: [] }],
+      ...(base === "" ? {} : { servers: [{ url: base }] }),
     },
     refResolver: { buildLocalReference: nameOf },
   });

@@ -15,7 +15,7 @@ import Fastify, {
 } from "fastify";
 import type { Logger, LoggerOptions } from "pino";
 import { pino } from "pino";
-import type { Config } from "../../config.js";
+import { type Config, pathOfBase } from "../../config.js";
 import type { Engine, EngineStatus } from "../../engine/contract/query.js";
 import { CancelledError } from "../../errors.js";
 import { Admission } from "../life/admission.js";
@@ -124,7 +124,7 @@ function serverOptions(
     keepAliveTimeout: limits["http.keepAliveTimeoutMs"],
     connectionsCheckingInterval: Math.min(500, headersTimeout),
   };
-  const base = baseUrl === null ? "" : new URL(baseUrl).pathname.replace(/\/$/, "");
+  const base = pathOfBase(baseUrl);
   const pair = tls?.pair ?? null;
   const secure = pair === null ? null : { ...pair, handshakeTimeout: headersTimeout };
   return {
@@ -217,6 +217,7 @@ function createService(
     jobs,
     taskKey: randomUUID(),
     metrics,
+    basePath: pathOfBase(config.baseUrl),
     baseUrl: () => config.baseUrl ?? listeningUrl(app, config),
   };
   return { service, accessLog };

@@ -32,6 +32,8 @@ export interface Service {
   readonly jobs: boolean;
   /** A secret of this process, by which it knows the tasks of its own jobs. */
   readonly taskKey: string;
+  /** Path of the public address, without a slash at its end. */
+  readonly basePath: string;
   /** Public address without a slash at its end; from the configuration, else of the listening socket. */
   baseUrl(): string;
 }

@@ -8,7 +8,7 @@ import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
-import type { Config } from "../../config.js";
+import { type Config, pathOfBase } from "../../config.js";
 import type { Plugin } from "../life/service.js";
 
 /** Allows nothing from elsewhere, only the page's own code, and no markup from strings. */
@@ -86,7 +86,7 @@ export const pagePlugin: Plugin = async (app, { config }) => {
 /** Adds the documents. Their addresses begin with `/docs/`; below the path of `BASE_URL`, that path comes first. */
 export async function addSite(app: FastifyInstance, { baseUrl }: Pick<Config, "baseUrl">, site = SITE): Promise<void> {
   const scripts = JSON.parse(readFileSync(join(site, "scripts.json"), "utf8")) as readonly string[];
-  const base = baseUrl === null ? "" : new URL(baseUrl).pathname.replace(/\/$/, "");
+  const base = pathOfBase(baseUrl);
   if (base !== "") {
     app.addHook("onSend", async (_request, reply, payload) => {
       const text = /html|javascript/.test(`${reply.getHeader("content-type")}`);

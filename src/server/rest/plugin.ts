@@ -335,6 +335,7 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
   const docs = documentApi(api, {
     title: "fieldprobe",
     page: "/docs",
+    base: service.basePath,
     description: "Fields of a stored simulation at points.",
     scheme: { name: "token", definition: { type: "http", scheme: "bearer" } },
     groups: API_GROUPS,

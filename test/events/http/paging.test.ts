@@ -177,7 +177,7 @@ describe("walking next", () => {
 
   it("keeps the order it was asked for", async () => {
     const keys: Record<string, (object: Json) => number | string> = {
-      start_date: (object) => spanOf(object)[0],
+      start_date: (object) => object.start_date,
       end_date: (object) => (object.end.timestamp === undefined ? spanOf(object)[1] : object.end.timestamp),
       id: (object) => object.id,
       name: (object) => object.name.normalize("NFC").toUpperCase().toLowerCase(),
@@ -191,9 +191,19 @@ describe("walking next", () => {
           if (next === undefined) continue;
           const [a, b] = direction === "asc" ? [key(object), key(next)] : [key(next), key(object)];
           expect(a <= b).toBe(true);
-          if (a === b && field !== "start_date") expect(spanOf(object)[0] <= spanOf(next)[0]).toBe(true);
+          if (a === b) expect(spanOf(object)[0] <= spanOf(next)[0]).toBe(true);
         }
       }
     }
+  });
+
+  it("goes by date and then by id if no order is asked for, as the contract says", async () => {
+    const { items } = await walk(events, "/events?type=all&per_page=100");
+    const byContract = (a: Json, b: Json) =>
+      a.start_date < b.start_date ? -1 : a.start_date > b.start_date ? 1 : a.id - b.id || spanOf(a)[0] - spanOf(b)[0];
+    const names = (list: readonly Json[]) => list.map(({ instance_id }) => instance_id);
+    expect(names(items)).toEqual(names([...items].sort(byContract)));
+    const byInstant = [...items].sort((a, b) => spanOf(a)[0] - spanOf(b)[0]);
+    expect(names(items)).not.toEqual(names(byInstant));
   });
 });

@@ -66,9 +66,9 @@ export function acceptJobs(api: FastifyInstance, service: Service, jobs: Jobs): 
     if (started instanceof RefusedCall) return reply.code(started.status).headers(started.headers).send(started.body);
     return reply
       .code(202)
-      .header("location", `/api/jobs/${started.id}`)
+      .header("location", `${service.basePath}/api/jobs/${started.id}`)
       .header("preference-applied", "respond-async")
-      .send(describeJob(started, Date.now()));
+      .send(describeJob(started, Date.now(), service.basePath));
   });
 }
 

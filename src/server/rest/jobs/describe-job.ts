@@ -37,8 +37,8 @@ export const JOB = Type.Object({
 
 const instant = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-/** Describes a job at a time. */
-export function describeJob(job: Job, now: number): Static<typeof JOB> {
+/** Describes a job at a time; `base` is the path of the public address. */
+export function describeJob(job: Job, now: number, base: string): Static<typeof JOB> {
   const { id, state, call, cut, tasks, spentMs, result } = job;
   return {
     ...{ id, state, call: `${call.method} ${call.url}`, progress: Math.round(progressOf(job) * 1e4) / 1e4 },
@@ -48,7 +48,7 @@ export function describeJob(job: Job, now: number): Static<typeof JOB> {
     started: instant(job.startedAt),
     ended: instant(job.endedAt),
     problem: job.problem,
-    result: result && { href: `/api/jobs/${id}/result`, ...result },
+    result: result && { href: `${base}/api/jobs/${id}/result`, ...result },
   };
 }
 

@@ -96,17 +96,19 @@ function statusRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void 
     { schema: { ...TAGS, summary: "Your jobs", description: "Latest first.", response: { 200: list, ...FAILURES } } },
     async (request) => {
       const now = Date.now();
-      return { jobs: (await jobs.list(ownerOf(service, request))).map((job) => describeJob(job, now)) };
+      return {
+        jobs: (await jobs.list(ownerOf(service, request))).map((job) => describeJob(job, now, service.basePath)),
+      };
     },
   );
   const about = { ...TAGS, params: ID, response: { 200: JOB, ...FAILURES } };
   api.get<WithId>("/jobs/:id", { schema: { ...about, summary: "State and progress of a job" } }, async (request) =>
-    describeJob(await jobOf(service, jobs, request), Date.now()),
+    describeJob(await jobOf(service, jobs, request), Date.now(), service.basePath),
   );
   const summary = "Cancel a job";
   const description = "A job that has ended is forgotten, with its result.";
   api.delete<WithId>("/jobs/:id", { schema: { ...about, summary, description } }, async (request) =>
-    describeJob(await jobs.cancel(await jobOf(service, jobs, request)), Date.now()),
+    describeJob(await jobs.cancel(await jobOf(service, jobs, request)), Date.now(), service.basePath),
   );
 }
 
@@ -186,7 +188,7 @@ function eventsRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
       const tell = (now: Job): void => {
         // A reader that does not read misses what is between.
         if (raw.writableNeedDrain && UNFINISHED.includes(now.state)) return;
-        raw.write(`event: job\ndata: ${JSON.stringify(describeJob(now, Date.now()))}\n\n`);
+        raw.write(`event: job\ndata: ${JSON.stringify(describeJob(now, Date.now(), service.basePath))}\n\n`);
         if (!UNFINISHED.includes(now.state)) end();
       };
       const look = async (): Promise<void> => {
@@ -248,7 +250,7 @@ function inputRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
       const input = await jobs.addInput(owner, await readDescription(request));
       return reply
         .code(201)
-        .header("location", `/api/inputs/${input.id}`)
+        .header("location", `${service.basePath}/api/inputs/${input.id}`)
         .send(await describe(input));
     },
   );
