@@ -5,6 +5,7 @@ export const CONTENTS: readonly { readonly text: string; readonly items: readonl
     items: [
       ["/", "What fieldprobe is"],
       ["/start", "The first five minutes"],
+      ["/questions", "How do I …"],
       ["/clients", "Clients"],
       ["/python", "Python package"],
       ["/client", "Typed client"],

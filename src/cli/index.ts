@@ -7,7 +7,7 @@ import { boundYoungObjects } from "./young-objects.js";
 
 const program = new Command("fieldprobe")
   .description(
-    "Velocity, pressure, derivatives, filtered values and particle paths from HDF5 cubes, over SOAP and HTTP.",
+    "Velocity, pressure, derivatives, filtered values and particle paths from HDF5, NetCDF and Zarr, over SOAP and HTTP.",
   )
   .version(version)
   .showSuggestionAfterError()
@@ -45,7 +45,7 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
   ],
   [
     "inspect",
-    "explain what an HDF5 file holds, how it would be served, and why; several files form a series",
+    "explain what a file, Zarr store or address holds, how it would be served, and why; several files form a series",
     async () => (await import("./commands/inspect.js")).inspectCommand(),
   ],
   [

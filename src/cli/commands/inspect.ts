@@ -197,7 +197,7 @@ marked *; 2 for misuse. With --json it is 0 if there is a descriptor; its list o
 
 export function inspectCommand(): Command {
   const command = new Command("inspect")
-    .argument("<files...>", "an HDF5 file, or the files of a series, one time each")
+    .argument("<files...>", "an HDF5 file, a Zarr store or an address; or the files of a series, one time each")
     .option("--json", "print the descriptor of what was found as JSON")
     .option("--write <folder>", "write the descriptor into the folder of the files, or one above it", pathArgument)
     .option(
