@@ -96,7 +96,7 @@ export async function openNats(options: ConnectionOptions): Promise<NatsConnecti
   }
 }
 
-/** What a link tells of: each connection is a session of its own. */
+/** What a link reports: each connection is a new session. */
 interface LinkEvents {
   up(connection: NatsConnection): void;
   down(): void;

@@ -53,7 +53,7 @@ export interface StructureFunctionsRequest extends AnalysisPlaces {
     | { readonly nodes: readonly number[] }
     | { readonly lengths: readonly number[]; readonly pairs: number; readonly seed?: number; readonly method?: string };
   readonly axes?: readonly AveragedAxis[];
-  /** What each separation has beside its pairs; all by default. */
+  /** Members of each separation in addition to `pairs`; all by default. */
   readonly terms?: readonly ("longitudinal" | "transverse" | "mixed" | "R_LL" | "R_NN" | "scalar" | "yaglom")[];
   /** Significant digits of means. */
   readonly digits?: number;

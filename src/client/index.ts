@@ -105,7 +105,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   return { ...Object.fromEntries(methods), ...own } as FieldClient;
 }
 
-/** Whether SOAP cannot say the time of a request: its float32 number stands for several frames. */
+/** Whether SOAP cannot say the time of a request: its float32 number may mean several frames. */
 function isCloseTime(error: unknown, { request }: TableRow): boolean {
   if (!(error instanceof ClientError) || error.code !== "Unsupported" || !request.some(isList)) return false;
   return ["time", "StartTime", "EndTime"].includes(error.member ?? "");

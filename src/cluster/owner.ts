@@ -144,7 +144,7 @@ export class Owner {
         if (!verified)
           this.#log.warn({ dataset: name }, "unverified copy: only samples are compared; see fieldprobe check");
       } catch {
-        // Files that cannot be read: nobody can show to have the same. The next look tries again.
+        // Files that cannot be read cannot be compared with those of others. The next look tries again.
       }
     }
   }

@@ -130,8 +130,7 @@ function groupsOf(ranks: number): number[][] {
     const group = groups.find(({ length }) => length === least) as number[];
     group.splice(Math.ceil(group.length / 2), 0, rank);
   }
-  // Of four ranks each, groups are halves of which each has two.
-  return ranks >= 4 * groups.length ? groups.flatMap((group) => [group.slice(0, 2), group.slice(2)]) : groups;
+  return groups;
 }
 
 function substitute(usable: readonly boolean[], salt: number, region: number): number {

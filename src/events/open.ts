@@ -118,7 +118,7 @@ export class EventsModule {
   #complain(error: unknown, what: "opened" | "extended"): void {
     const message =
       what === "opened"
-        ? "the events store cannot be opened: /events answers 503, the field service goes on"
+        ? "the events store cannot be opened: /events answers 503, fields are still served"
         : "the horizon of the events was not extended";
     this.#logger.error({ err: error }, message);
   }

@@ -10,7 +10,7 @@ export interface JobFolders {
   readonly results: string;
 }
 
-/** An id that nobody guesses, which is also part of file names. */
+/** An id that cannot be guessed, and that is also part of file names. */
 export function newId(): string {
   return randomBytes(12).toString("hex");
 }

@@ -21,8 +21,8 @@ export interface JobQueue {
   /** Changes a job; null, without any effect, unless it is in one of these states. */
   change(id: string, from: readonly JobState[], changes: Partial<Job>): Promise<Job | null>;
   /**
-   * Takes a task that nobody works on, of the job that has been served least; null if there is none. The task that
-   * writes the result comes once all others are done.
+   * Takes a task that no process works on, of the job that has used the least time; null if there is none. The task
+   * that writes the result comes once all others are done.
    */
   take(): Promise<TakenTask | null>;
   /** Records the output of a task that computes. @returns the job, or null if it has ended meanwhile */

@@ -58,7 +58,7 @@ export interface Job {
   readonly owner: string | null;
   readonly state: JobState;
   readonly call: JobCall;
-  /** Null if the call is a single task, whose body is a file of its own. */
+  /** Null if the call is a single task, whose body is a separate file. */
   readonly cut: JobCut | null;
   /** Tasks that compute; the one after the last of them writes the result. */
   readonly tasks: number;
@@ -85,7 +85,7 @@ export interface TaskOutput {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The bytes that a job has taken of the quota: its result. */
+/** The points that a job counts against the quotas of its owner. */
 export function pointsOf({ cut }: Job): number {
   return cut?.points ?? 0;
 }

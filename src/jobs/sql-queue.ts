@@ -53,7 +53,7 @@ function claim(file: string): void {
   const note = `${file}.pid`;
   const [pid = "", host] = existsSync(note) ? readFileSync(note, "utf8").trim().split(" ") : [];
   if (host === hostname() && Number(pid) !== process.pid && isAlive(Number(pid)))
-    throw new DataError(`jobs: process ${pid} uses ${file}; each process needs a FIELDPROBE_STATE of its own`);
+    throw new DataError(`jobs: process ${pid} uses ${file}; each process needs its own FIELDPROBE_STATE`);
   writeFileSync(note, `${process.pid} ${hostname()}\n`);
 }
 

@@ -112,6 +112,14 @@ describe("inParts", () => {
     expect(aborted).toEqual([0, 2]);
   });
 
+  it("says after how many points the connection broke, if any were answered", async () => {
+    const breakAt = (at: number) => async (first: number) => {
+      if (first === at) throw new ClientError("Network", "The connection failed");
+    };
+    await expect(inParts(6, 2, 1, breakAt(0))).rejects.toThrow(/^The connection failed$/);
+    await expect(inParts(6, 2, 1, breakAt(4))).rejects.toThrow(/^The connection failed after 4 of 6 points$/);
+  });
+
   it("reports progress up to the whole", async () => {
     const seen: number[] = [];
     await inParts(25, 10, 1, tick, undefined, (done, total) => seen.push(done / total));

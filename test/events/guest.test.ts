@@ -76,7 +76,7 @@ describe("the field service", () => {
     expect(await text(url, "/readyz")).toBe("ready\nfields: ready\nevents: unavailable\n");
     expect([await status(url, "/readyz"), await status(url, "/events")]).toEqual([200, 503]);
     expect(await velocity(url)).toBe(200);
-    expect(said()).toContain("the events store cannot be opened: /events answers 503, the field service goes on");
+    expect(said()).toContain("the events store cannot be opened: /events answers 503, fields are still served");
   });
 
   it("serves no events where they are turned off, and makes no store", async () => {

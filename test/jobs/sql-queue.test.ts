@@ -41,7 +41,9 @@ it("says in one line that its file is damaged", async () => {
 it("is refused while another process uses it, and taken over from one that has ended", async () => {
   const file = join(folder, "jobs.db");
   writeFileSync(`${file}.pid`, `${process.ppid} ${hostname()}\n`);
-  expect(() => openSqlQueue(file)).toThrow(/^jobs: process \d+ uses .*jobs\.db; each process needs a FIELDPROBE_STATE/);
+  expect(() => openSqlQueue(file)).toThrow(
+    /^jobs: process \d+ uses .*jobs\.db; each process needs its own FIELDPROBE_STATE/,
+  );
   writeFileSync(`${file}.pid`, `999999999 ${hostname()}\n`);
   await openSqlQueue(file).close();
 });

@@ -41,7 +41,7 @@ const host = (changes: Partial<JobHost> = {}): JobHost => ({
 });
 
 /** Runs a job of six points in three tasks to its end. */
-async function runJob(changes: Partial<JobHost> = {}): Promise<Job> {
+async function runJob(changes: Partial<JobHost> = {}, form: JobCut["form"] = "application/octet-stream"): Promise<Job> {
   warnings.length = 0;
   const inputs = new Inputs(join(folders.state, "inputs"));
   const queue = openSqlQueue(join(folders.state, "jobs.db"));
@@ -52,7 +52,7 @@ async function runJob(changes: Partial<JobHost> = {}): Promise<Job> {
     source: { kind: "grid", counts: [6, 1, 1], origin: [0, 0, 0], spacing: [1, 1, 1] },
   });
   const cut: JobCut = {
-    ...{ input, ownInput: true, bytesPerPoint: 12, points: 6, perTask: 2, form: "application/octet-stream", times: 1 },
+    ...{ input, ownInput: true, bytesPerPoint: 12, points: 6, perTask: 2, form, times: 1 },
   };
   const id = newId();
   await queue.add(jobWith(id, 3, { cut }));
@@ -83,6 +83,24 @@ describe("the result of a job", () => {
     ]);
     expect(readdirSync(join(folders.state, "inputs"))).toEqual([]);
     expect(readdirSync(join(folders.state, "tasks"))).toEqual([]);
+  });
+
+  it("has the names of the columns of CSV once", async () => {
+    const numbers = host();
+    const send: JobHost["send"] = async (call, signal) => {
+      const { body, ...answer } = await numbers.send(call, signal);
+      const parts: Buffer[] = [];
+      for await (const part of body) parts.push(Buffer.from(part));
+      const [first, second] = new Float32Array(new Uint8Array(Buffer.concat(parts)).buffer);
+      const text = (async function* () {
+        yield Buffer.from(`value\r\n${first}\r\n${second}\r\n`);
+      })();
+      return { ...answer, body: text };
+    };
+    const { state, result } = await runJob({ send }, "text/csv");
+    expect(state).toBe("done");
+    const text = readFileSync(join(folders.results, result?.name as string), "utf8");
+    expect(text).toBe("value\r\n0\r\n1\r\n2\r\n3\r\n4\r\n5\r\n");
   });
 
   it("fails in one line if the data changed while the job ran", async () => {

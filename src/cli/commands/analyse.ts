@@ -100,7 +100,7 @@ export function analyseCommand(): Command {
     .option("--over <axes>", "statistics: the axes to average over, as x,z")
     .option("--moments <quantity>", "statistics: moments of a quantity; may be repeated", collect, [])
     .option("--of <quantity>", "the quantity of structures, structure functions and spectra")
-    .option("--with <list>", "spectrum: what comes beside the energy, as transfer,flux")
+    .option("--with <list>", "spectrum: what to add to the energy, as transfer,flux")
     .option(
       "--out <file>",
       "write .json, .csv, .nc, or the labels of structures or a flow map as .npy, instead of printing JSON",

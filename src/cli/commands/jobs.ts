@@ -62,7 +62,7 @@ export async function submitQuery(
 ): Promise<void> {
   const { operation, members, points, velocities, times, startTimes } = asked;
   if (velocities !== null || times !== undefined || startTimes !== undefined)
-    throw new MisuseError("--job takes points without velocities and times of their own");
+    throw new MisuseError("--job does not take points with velocities or times");
   const { dataset, ...rest } = members;
   if (dataset === undefined) throw new MisuseError("--job needs --dataset");
   const parameters = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, String(value)]));

@@ -18,7 +18,7 @@ const WORDS: readonly { readonly field: KnownField; readonly letter: string; rea
 
 /**
  * Quantities that only searches compute. In other operations the public service answers with the velocity instead,
- * which nobody would notice.
+ * which a caller would not notice.
  */
 const SEARCHED = /[vV]orticity|^[qQ]$/;
 

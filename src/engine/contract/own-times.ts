@@ -5,7 +5,7 @@ import type { Operation } from "../../operations.js";
 import type { Dataset } from "./dataset.js";
 import type { Query } from "./query.js";
 
-/** Points that share a time from which on it has a query of its own: they share combinations of frames. */
+/** Least number of points at one time that get a separate query, in which they share combinations of frames. */
 const SHARED = 64;
 
 /** A query, and the points that it answers, by their places among all. */
@@ -18,7 +18,7 @@ export interface TimedGroup {
  * Divides points by their times: those of fields between the same frames are one group, all others only with points of
  * the same time.
  *
- * @param member the member of the query that the times stand for: `time` or `StartTime`
+ * @param member the member of the query that the times replace: `time` or `StartTime`
  * @throws RequestError that names the first time out of range
  */
 export function groupsOfTimes(

@@ -58,7 +58,7 @@ interface LifeEvents {
 
 /**
  * The life of a query. It is over when the query has failed or its result is complete, and released when in addition
- * no task runs and nobody reads the result.
+ * no task runs and the result is not being read.
  */
 export class QueryLife {
   readonly share: QueryShare;

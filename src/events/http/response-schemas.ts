@@ -36,7 +36,7 @@ const time = Type.Object(
 const instance = Type.Object(
   {
     id: Type.String(),
-    name: Type.Optional(Type.String({ description: "Where it differs from that of the event." })),
+    name: Type.Optional(Type.String({ description: "If it differs from that of the event." })),
     type: Type.Literal("event_instance"),
     url: Type.String(),
     start: ref("EventTime"),

@@ -1,5 +1,5 @@
 /**
- * Transforms planes of float64 numbers along their rows and columns, by WebAssembly, in memory of its own.
+ * Transforms planes of float64 numbers along their rows and columns, by WebAssembly, in its own memory.
  *
  * A row of a plane has `half` real parts and then `half` imaginary parts; a row of real numbers has only the former,
  * which may go on into the latter. Sums are unnormalised: forward with exp(-i k x), inverse with exp(+i k x).

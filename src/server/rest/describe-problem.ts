@@ -144,7 +144,7 @@ export interface ProblemForm {
   body(problem: Problem): unknown;
 }
 
-/** Makes the error handler of an interface: it sends a problem in its form; a caller who has left gets nothing. */
+/** Makes the error handler of an interface: it sends a problem in its form, and nothing if the caller has left. */
 export function problemHandler({ name, contentType, body }: ProblemForm) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { facts, id, log, raw } = request;

@@ -1,4 +1,4 @@
-/** Reads the members by which each point has a time of its own, and answers queries at such points. */
+/** Reads the members that give each point its own time, and answers queries at such points. */
 import { Type } from "@sinclair/typebox";
 import { groupsOfTimes, type TimedGroup, triplesOf } from "../../engine/contract/own-times.js";
 import { type Evaluation, type Query, type Result, writeTriples } from "../../engine/contract/query.js";
@@ -19,7 +19,7 @@ export interface OwnTimes {
   readonly list: "times" | "startTimes";
 }
 
-/** The list of times that an operation takes beside its points; null if it takes none. */
+/** The list of times that an operation takes with its points; null if it takes none. */
 export function ownTimesOf({ request }: Operation): OwnTimes | null {
   if (!request.some(({ type }) => type === "ArrayOfPoint3")) return null;
   if (request.some(({ name }) => name === "time")) return { member: "time", list: "times" };
@@ -32,7 +32,7 @@ export const OWN_TIMES_QUERY = {
     Type.Unsafe({
       type: "string",
       enum: ["xyz", "xyzt"],
-      description: "Numbers of a point in an octet-stream: xyzt ends each point with a time of its own.",
+      description: "Numbers of a point in an octet-stream: with xyzt, each point ends with its own time.",
     }),
   ),
   pairing: Type.Optional(
@@ -53,7 +53,7 @@ export interface TimedPoints {
 }
 
 /**
- * Answers a query at points with times of their own: bit for bit what one query at each time answers.
+ * Answers a query at points that each have a time: the same bits as one query at each time.
  *
  * @param check called with the first query
  */

@@ -27,7 +27,7 @@ const POLICY = {
   "require-trusted-types-for": "'script'",
 };
 
-/** The policy of the documents: highlighted code has styles of its own, and its pages are set by `innerHTML`. */
+/** The policy of the documents: highlighted code has inline styles, and its pages are set by `innerHTML`. */
 const SITE_POLICY = { ...POLICY, "style-src": "'self' 'unsafe-inline'", "require-trusted-types-for": undefined };
 
 type PolicyRules = Readonly<Record<string, string | undefined>>;

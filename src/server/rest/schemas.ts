@@ -114,7 +114,7 @@ export const DESCRIPTION = Type.Object({
       title: Type.Optional(Type.String()),
       nodes: Type.Optional(
         Type.Array(Type.Object({ of: Type.String(), axes: Type.Array(Type.Any()) }), {
-          description: "Where the field, or each component, has its nodes, if not those of the axes.",
+          description: "The nodes of the field, or of each component, if they are not those of the axes.",
         }),
       ),
     }),
@@ -189,7 +189,7 @@ export function answerSchema(...more: readonly string[]) {
     times: Type.Optional(Type.Array(Type.Number())),
     components: Type.Array(Type.String()),
     shape: Type.Array(Type.Integer()),
-    values: Type.Array(Type.Unknown(), { description: "Nested as `shape` says; null where a value is not finite." }),
+    values: Type.Array(Type.Unknown(), { description: "Nested as `shape` says; null if a value is not finite." }),
   });
   const [asJson, asCsv, ...asBytes] = [...ANSWER_TYPES, ...more] as const;
   return {

@@ -303,7 +303,7 @@ function listBelow(folder: string, found: FileStatus[], seen = new Set<string>()
 }
 
 /**
- * Adds to the observed state of a descriptor the changes that queries have found in the stores that it names. Where it
+ * Adds to the observed state of a descriptor the changes that queries have found in the stores that it names. If it
  * names none, its state is that of its files, and it is not read again while that state is the known one.
  */
 function withChanges(

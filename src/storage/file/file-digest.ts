@@ -17,7 +17,7 @@ const SAMPLE_BYTES = 4096;
  */
 export async function digestFile(record: FileStamp, samples: number, sampled: () => void): Promise<string> {
   const { path, bytes, modifiedMs, newestMs, version } = record;
-  // Peers ask for what lies at an address by themselves, at times of their own.
+  // Each peer asks for what is at an address by itself, at another time.
   if (version !== undefined) return createHash("sha256").update(version).digest("hex");
   const seconds = (ms: number): number => Math.floor(ms / 1000);
   const hash = createHash("sha256").update(JSON.stringify([bytes, seconds(modifiedMs)]));

@@ -43,7 +43,7 @@ export class StoreStates {
     }
   }
 
-  /** Ends the scan: from now on everything is looked at anew. */
+  /** Ends the scan: from now on everything is looked at again. */
   close(): void {
     this.#end();
   }

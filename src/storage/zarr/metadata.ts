@@ -43,7 +43,7 @@ export function expandConsolidated(documents: Documents): Documents {
     const own = all.get(key);
     if (own !== undefined && !isSameArray(own, value))
       throw new DataError(
-        `the consolidated metadata disagree with ${key}: zarr.consolidate_metadata(store) writes them anew`,
+        `the consolidated metadata disagree with ${key}: zarr.consolidate_metadata(store) rewrites them`,
       );
     all.set(key, value);
   };
@@ -68,6 +68,9 @@ function isSameArray(one: Json, other: Json): boolean {
   return isDeepStrictEqual(described(one), described(other));
 }
 
+/** Documents that make a group or an array; `.zattrs` belongs to one of them. */
+const NODE_DOCUMENTS = ["zarr.json", ".zarray", ".zgroup"];
+
 /**
  * Groups and arrays by their paths.
  *
@@ -79,19 +82,20 @@ export function entriesOf(documents: Documents, chunkBytes: number): StoreTree["
   const entries: Record<string, StoredGroup | StoredArray> = {};
   let nodes = 0;
   for (const [key, document] of documents) {
-    if (++nodes > 2 * STORE_BOUNDS.nodes)
-      throw new DataError(`the store has more than ${STORE_BOUNDS.nodes} groups and arrays`);
     if (key.length > STORE_BOUNDS.pathLength)
       throw new DataError(`${key.slice(0, 40)}... is longer than ${STORE_BOUNDS.pathLength} characters`);
     const at = key.lastIndexOf("/");
     const [folder, name] = [key.slice(0, Math.max(at, 0)), key.slice(at + 1)];
+    if (!NODE_DOCUMENTS.includes(name)) continue;
     const path = folder === "" ? "/" : `/${folder}`;
+    if (!(path in entries) && ++nodes > STORE_BOUNDS.nodes)
+      throw new DataError(`the store has more than ${STORE_BOUNDS.nodes} groups and arrays`);
     const attributes = objectOf(documents.get(folder === "" ? ".zattrs" : `${folder}/.zattrs`));
     if (name === "zarr.json" && document.node_type === "array")
       entries[path] = bounded(thirdArray(path, document), chunkBytes);
     else if (name === "zarr.json") entries[path] = { kind: "group", attributes: objectOf(document.attributes) };
     else if (name === ".zarray") entries[path] = bounded(secondArray(path, document, attributes), chunkBytes);
-    else if (name === ".zgroup") entries[path] = { kind: "group", attributes };
+    else entries[path] = { kind: "group", attributes };
   }
   return entries;
 }

@@ -36,7 +36,7 @@ export function stampsOf(list: Json): ReadonlyMap<string, TargetStamp> {
 /** The error of a target that is not the one that a list was written for. */
 export function otherTarget(list: string, target: string): DataError {
   return new DataError(
-    `${list}: ${target} has changed since the list was written; write it anew with fieldprobe inspect --references`,
+    `${list}: ${target} has changed since the list was written; rewrite it with fieldprobe inspect --references`,
   );
 }
 

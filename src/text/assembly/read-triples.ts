@@ -54,7 +54,7 @@ export function readTriples(from: usize, end: usize, out: usize, room: i32, tags
   return count;
 }
 
-/** The address after white space, if that may stand. */
+/** The address after white space, if that is allowed here. */
 @inline
 function passSpace(from: usize, end: usize, spaced: bool): usize {
   let p = from;

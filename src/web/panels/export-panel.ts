@@ -377,7 +377,7 @@ function sliceRecipes({ slice, state }: ShownPlane, facts: DatasetFacts, { scale
 }
 
 function particleRecipe({ query, every, stops, integrator }: Launched): Recipe {
-  const note = "particles stop where they leave through open faces under /api; SOAP answers a fault instead";
+  const note = "under /api, particles stop when they leave through open faces; SOAP answers with a fault instead";
   return { query, every, stops, integrator, ...(stops ? { note } : {}) };
 }
 

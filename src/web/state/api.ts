@@ -136,7 +136,7 @@ export interface NodePlane {
   readonly rows: SampleAxis;
 }
 
-/** The beginning of what stands for the path of a plane at stretched nodes. */
+/** The beginning of a name that replaces the path of a plane at stretched nodes. */
 const AT_NODES = "nodes:";
 
 /** The path of a plane at stretched nodes, by which it is kept. */

@@ -304,7 +304,7 @@ export function initialState(facts: DatasetFacts): ViewState {
 /** Nodes of a dataset at most whose first view plays by itself. */
 const LIVELY_NODES = 2 ** 21;
 
-/** Whether the first view of a dataset plays by itself: if that costs little, and nobody asked for less motion. */
+/** Whether the first view of a dataset plays: it costs little, and the system does not ask for less motion. */
 export function isLively(facts: DatasetFacts): boolean {
   const nodes = facts.axes.reduce((product, axis) => product * axis.nodes, 1);
   return (

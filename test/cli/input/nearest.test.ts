@@ -6,6 +6,9 @@ const NAMES = ["GetVelocity", "GetPressure", "GetForce", "NullOp"];
 
 it.each([
   ["GetVelocty", "GetVelocity"],
+  ["GetPsure", "GetPressure"],
+  ["GetForcexyz", "GetForce"],
+  ["NullOpwxyz", null],
   ["getpressure", "GetPressure"],
   ["GetForces", "GetForce"],
   ["NulOp", "NullOp"],

@@ -36,6 +36,18 @@ describe("the cache of pages", () => {
     expect(cache.find(at, "a")).toBeDefined();
   });
 
+  it("keeps a page that fills it exactly, and none that is a character longer", () => {
+    const at = interval();
+    for (const [length, isKept] of [
+      [100, true],
+      [101, false],
+    ] as const) {
+      const cache = new RepresentationCache(2 * (1 + 100));
+      cache.get(at, "a", () => page(length));
+      expect(cache.find(at, "a") !== undefined).toBe(isKept);
+    }
+  });
+
   it("keeps nothing when it may hold nothing", () => {
     const cache = new RepresentationCache(0);
     const at = interval();

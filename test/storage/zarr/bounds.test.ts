@@ -69,10 +69,19 @@ it("bounds bytes, depth and values of metadata, and one store leaves another its
 it("bounds groups and arrays, paths, dimensions, chunks of shards and bytes of chunks", async () => {
   const consolidated = (metadata: object) =>
     folderOf({ ".zgroup": '{"zarr_format":2}', ".zmetadata": JSON.stringify({ metadata }) });
-  const groups = Object.fromEntries(
-    Array.from({ length: 10 * STORE_BOUNDS.nodes }, (_, i) => [`g${i}/.zgroup`, { zarr_format: 2 }]),
+  /** Groups below the one of the root. */
+  const groups = (length: number) =>
+    Object.fromEntries(
+      Array.from({ length }, (_, i) => [
+        [`g${i}/.zgroup`, { zarr_format: 2 }],
+        [`g${i}/.zattrs`, {}],
+      ]).flat(),
+    );
+  const most = await stores.open({ store: consolidated(groups(STORE_BOUNDS.nodes - 1)) });
+  expect(Object.keys(most.entries)).toHaveLength(STORE_BOUNDS.nodes);
+  expect(await failure(stores.open({ store: consolidated(groups(STORE_BOUNDS.nodes)) }))).toMatch(
+    /more than 10000 groups and arrays/,
   );
-  expect(await failure(stores.open({ store: consolidated(groups) }))).toMatch(/more than 10000 groups and arrays/);
   const long = { [`${"n".repeat(10 * STORE_BOUNDS.pathLength)}/.zgroup`]: { zarr_format: 2 } };
   expect(await failure(stores.open({ store: consolidated(long) }))).toMatch(/longer than 1024 characters/);
   const flat = Array(10 * STORE_BOUNDS.dimensions).fill(1);
@@ -80,6 +89,9 @@ it("bounds groups and arrays, paths, dimensions, chunks of shards and bytes of c
     /more than 32 dimensions/,
   );
   const large = { shape: [64], chunks: [(10 * STORE_DEFAULTS.chunkBytes) / 4] };
+  const fitting = { shape: [64], chunks: [STORE_DEFAULTS.chunkBytes / 4] };
+  const whole = await stores.open({ store: folderOf({ ".zarray": second(fitting) }) });
+  expect(whole.entries["/"]).toMatchObject({ unknownCodecs: [] });
   const { entries } = await stores.open({ store: folderOf({ ".zarray": second(large) }) });
   expect(entries["/"]).toMatchObject({
     unknownCodecs: [expect.stringMatching(/^chunks of 2684354560 bytes, more than/)],

@@ -1,7 +1,8 @@
-/** The calls behind the statistics panel, by arithmetic of their own on small records of facts. */
+/** The calls behind the statistics panel, computed on small records of facts. */
 import { expect, it } from "vitest";
 import { discriminantCurve } from "../../../src/web/figures/joint-figure.js";
 import {
+  analysisCall,
   centreInside,
   incrementAxis,
   nodeNear,
@@ -9,6 +10,7 @@ import {
   storedTime,
 } from "../../../src/web/state/analyses.js";
 import type { AxisFacts, DatasetFacts } from "../../../src/web/state/facts.js";
+import type { ViewState } from "../../../src/web/state/view-state.js";
 
 const axis = (name: AxisFacts["name"], more: Partial<AxisFacts> = {}): AxisFacts => ({
   ...{ name, nodes: 8, first: 1, last: 4.5, length: 4, spacing: 0.5, periodic: true },
@@ -52,4 +54,18 @@ it("takes increments along an axis whose nodes are equally far apart", () => {
   expect(incrementAxis(some, "z").name).toBe("z");
   expect(incrementAxis(some, "y").name).toBe("z");
   expect(incrementAxis(some, "x").name).toBe("z");
+});
+
+it("asks for separations up to half of the axis, that one included", () => {
+  const of = (nodes: number) => {
+    const facts = {
+      axes: [axis("x", { nodes }), axis("y"), axis("z")],
+      times: { stored: [0] },
+    } as unknown as DatasetFacts;
+    const state = { time: 0, field: "ux", derivatives: "None_Fd4" } as unknown as ViewState;
+    const choice = { show: "increments", along: "x", part: "frame", on: "p" } as const;
+    return (analysisCall(state, facts, choice).body as { separations: unknown }).separations;
+  };
+  expect(of(16)).toEqual({ nodes: [1, 2, 3, 4, 6, 8] });
+  expect(of(15)).toEqual({ nodes: [1, 2, 3, 4, 6] });
 });

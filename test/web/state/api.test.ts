@@ -20,7 +20,7 @@ it("asks for a token where none was given, and shows what the service says of a 
   await expect(api.catalogue()).rejects.toThrow(detail);
 });
 
-it("says that nobody answers, and leaves what was cancelled to those who cancelled it", async () => {
+it("says that the service does not answer, and leaves what was cancelled to those who cancelled it", async () => {
   const api = new ApiClient();
   vi.stubGlobal("document", { baseURI: "http://127.0.0.1/" });
   vi.stubGlobal("fetch", async () => Promise.reject(new TypeError("Failed to fetch")));
@@ -125,7 +125,8 @@ it("takes the places of particles and the times at which they left out of one re
   const columns = JSON.stringify(["x", "y", "z", "exit"]);
   const headers = {
     "fieldprobe-shape": "2,2,4",
-    "fieldprobe-times": "0,0.5,0.5",
+    // The last step is shorter: its record is at 0.375.
+    "fieldprobe-times": "0,0.5,0.375",
     "fieldprobe-columns": columns,
   };
   let asked = "";
@@ -139,7 +140,7 @@ it("takes the places of particles and the times at which they left out of one re
   expect(asked).toContain("&openFaces=stop");
   expect([...found.positions]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 7.5, 8, 9]);
   expect([...found.exits]).toEqual([Number.NaN, 0.25]);
-  expect(found.times).toEqual([0, 0.5]);
+  expect(found.times).toEqual([0, 0.375]);
 });
 
 it("asks for an integrator, a start of each particle and a quantity, and finds them by their columns", async () => {

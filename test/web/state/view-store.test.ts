@@ -62,6 +62,16 @@ it("writes the first change at once and the last of many, never more than a hund
   expect(store.link).toBe(written.at(-1));
 });
 
+it("writes twenty changes in a row at once, and the next when a write is due again", () => {
+  const store = new ViewStore(new ApiClient(), initialState(FACTS), FACTS);
+  for (let release = 1; release <= 21; release++) store.set({ release });
+  expect(written).toHaveLength(20);
+  vi.advanceTimersByTime(399);
+  expect(written).toHaveLength(20);
+  vi.advanceTimersByTime(1);
+  expect(written).toHaveLength(21);
+});
+
 it("begins an entry of the history after a pause, and walks back without another", () => {
   const store = new ViewStore(new ApiClient(), initialState(FACTS), FACTS);
   store.set({ release: 1 });

@@ -1,4 +1,4 @@
-/** Adds the calls of `/api` that analyse a dataset beside its data, and answer with what is made of its values. */
+/** Adds the calls of `/api` that reduce the values of a dataset, to statistics, structures and spectra for example. */
 import { join } from "node:path";
 import { type TObject, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";

@@ -40,7 +40,8 @@ export const SPECTRUM = Type.Object(
       Type.Array(Type.String({ pattern: "^(transfer|flux|dissipation|helicity|cross:.+)$" }), {
         maxItems: 5,
         uniqueItems: true,
-        description: "transfer, flux, dissipation, helicity or cross: and a quantity, beside the energy.",
+        description:
+          "What to return in addition to the energy: transfer, flux, dissipation, helicity, or cross: and a quantity.",
       }),
     ),
   },
@@ -110,7 +111,7 @@ function columnsOf(text: string, shape: "scalar" | "vector"): string[] {
   return shape === "scalar" ? [text] : LETTERS.map((letter) => `(${text}).${letter}`);
 }
 
-/** Checks what is asked beside the energy. @throws RequestError */
+/** Checks what is asked in addition to the energy. @throws RequestError */
 function termsOf(
   more: readonly string[],
   kind: SpectrumPlan["kind"],

@@ -165,7 +165,7 @@ function readReduction(asked: Asked, index: number, columns: AskedColumns): Pend
   return { asked, kind, of, ranged, ranges };
 }
 
-/** Finds the least and largest values of the columns whose ranges are not given, in a pass of their own. */
+/** Finds the least and largest values of the columns whose ranges are not given, in a separate pass. */
 async function findRanges(
   pending: readonly Pending[],
   places: AnalysedNodes,

@@ -42,7 +42,7 @@ export const STRUCTURE_FUNCTIONS = Type.Object(
     terms: Type.Optional(
       Type.Array(Type.Union(TERMS.map((term) => Type.Literal(term))), {
         minItems: 1,
-        description: "What each separation has beside its pairs; all by default.",
+        description: "Members of each separation in addition to `pairs`; all by default.",
       }),
     ),
     form: Type.Optional(

@@ -132,7 +132,7 @@ async function inSlices<T>(work: Iterator<undefined, T>, slices: TimeSlices): Pr
   }
 }
 
-/** The side and the threshold; a multiple of the rms takes a pass of its own. */
+/** The side and the threshold; a multiple of the rms takes a separate pass. */
 async function thresholdOf(
   { above, below, of }: Structures,
   places: AnalysedNodes,

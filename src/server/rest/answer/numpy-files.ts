@@ -45,7 +45,7 @@ export function* npyFile({ type, shape, passages }: NamedArray): Generator<Buffe
   yield* passages;
 }
 
-/** No file has a date of its own, so that equal arrays give equal bytes. */
+/** All files have the same date, so that equal arrays give equal bytes. */
 const EPOCH = new Date(1980, 0, 1);
 
 /** An `.npz` file: a ZIP archive, not compressed, of a `.npy` file for each array. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { FastifyReply } from "fastify";
 import type { RequestLife } from "../../life/request-life.js";
 
-/** Sends a file that `write` makes in a folder of its own, which is removed at the end of the request. */
+/** Sends a file that `write` makes in a temporary folder, which is removed at the end of the request. */
 export async function sendWritten(
   life: RequestLife,
   reply: FastifyReply,

@@ -263,7 +263,7 @@ async function* between(
 const valuesOf = (answer: UnwrittenAnswer) =>
   ({ name: "values", type: "<f4", shape: shapeOf(answer), passages: octets(answer) }) as const;
 
-/** The values, and beside them the times, the names of the components, and what the answer is about. */
+/** The values, with the times, the names of the components, and what the answer is about. */
 function* npz(answer: UnwrittenAnswer): Generator<Buffer> {
   const names = answer.components.map((name) =>
     name.padEnd(Math.max(...answer.components.map(({ length }) => length)), "\0"),

@@ -209,7 +209,7 @@ export async function sendTask(
   const length = body === null ? {} : { "content-length": String(body.bytes) };
   const headers = { [TASK_HEADER]: taskKey, accept, "accept-encoding": "identity", ...content, ...length };
   const payload = Readable.from(body?.steps ?? [], { autoDestroy: false });
-  // The library's own signal also fails the stream of an answer that nobody has yet.
+  // The library's own signal would also fail the stream of an answer that has not been handed over yet.
   const abort = (): void => void payload.emit("error", new CancelledError());
   if (signal.aborted) throw new CancelledError();
   signal.addEventListener("abort", abort, { once: true });

@@ -142,7 +142,7 @@ export function axisOf(
 }
 
 /**
- * The axis of one node. Where it is said to be periodic, the field is constant along it; else it is one plane of a
+ * The axis of one node. If it is said to be periodic, the field is constant along it; else it is one plane of a
  * field that is not known next to it, so that only values at its nodes are answered.
  */
 export function oneNode(axis: AxisName, file: AxisClues, answers: Answers, findings: Findings): AxisInput {

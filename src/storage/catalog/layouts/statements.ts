@@ -260,7 +260,7 @@ function askSuspects(suspects: readonly Suspect[], findings: Findings): void {
 }
 
 const ANSWERS = {
-  scale: "scale_factor and add_offset on the field, or a descriptor without this question where they are values",
+  scale: "scale_factor and add_offset on the field, or a descriptor without this question if they are values",
   spacing: "--spacing and --origin and a descriptor without this question, or axes.* in a descriptor",
   order: "--dims with the dimensions in stored order, or a descriptor without this question",
 };

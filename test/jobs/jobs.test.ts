@@ -1,0 +1,72 @@
+/** Quotas bound what an owner starts: what meets a quota exactly is accepted, what exceeds it is refused by name. */
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { LIMITS } from "../../src/config.js";
+import type { JobCut } from "../../src/jobs/job.js";
+import { Jobs } from "../../src/jobs/jobs.js";
+import { eachScratchFolder } from "../support/scratch.js";
+
+let folder = "";
+eachScratchFolder((made) => {
+  folder = made;
+});
+
+let jobs: Jobs;
+afterEach(() => jobs.close());
+
+/** Jobs whose tasks never end. */
+function openJobs(limits: Partial<Record<keyof typeof LIMITS, number>>): Jobs {
+  const settings = {
+    state: join(folder, "state"),
+    results: null,
+    nats: { servers: null },
+    limits: { ...LIMITS, ...limits },
+  };
+  const log = { warn: () => undefined, error: () => undefined };
+  const send = (_: unknown, signal: AbortSignal) =>
+    new Promise<never>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  return new Jobs(settings as unknown as ConstructorParameters<typeof Jobs>[0], {
+    send,
+    npyHead: () => Buffer.alloc(0),
+    log,
+  });
+}
+
+const CALL = { method: "POST", url: "/api/datasets/a/GetVelocity", accept: "*/*", contentType: null };
+
+it("admits the last point of a job and of a day, and no further one", async () => {
+  jobs = openJobs({ "jobs.points": 500, "jobs.pointsPerDay": 700 });
+  await jobs.admit("one", 500);
+  await expect(jobs.admit("one", 501)).rejects.toMatchObject({ message: "Job too large (501 > 500 points)" });
+  const input = await jobs.addInput("one", {
+    kind: "random",
+    points: 500,
+    seed: 1,
+    origin: [0, 0, 0],
+    extent: [1, 1, 1],
+  });
+  const cut: JobCut = {
+    ...{ input: input.id, ownInput: true, bytesPerPoint: 12, points: 500, perTask: 500, form: "text/csv", times: 1 },
+  };
+  await jobs.start("one", CALL, cut);
+  await jobs.admit("one", 200);
+  await expect(jobs.admit("one", 201)).rejects.toMatchObject({ message: "Too many points today (701 > 700)" });
+  await jobs.admit("another", 500);
+});
+
+it("admits as many jobs at once as its quota says", async () => {
+  jobs = openJobs({ "jobs.atOnce": 2 });
+  const started = [await jobs.start("one", CALL, null), await jobs.start("one", CALL, null)];
+  await expect(jobs.admit("one", 1)).rejects.toMatchObject({ context: { limit: "jobs.atOnce" } });
+  await jobs.admit("another", 1);
+  await jobs.cancel(started[0] as (typeof started)[number]);
+  await jobs.admit("one", 1);
+});
+
+it("counts the points that a rule makes, and refuses an input beyond the quota of a job", async () => {
+  jobs = openJobs({ "jobs.points": 24 });
+  const grid = (nx: number) =>
+    jobs.addInput(null, { kind: "grid", counts: [nx, 3, 2], origin: [0, 0, 0], spacing: [1, 1, 1] });
+  expect(await grid(4)).toMatchObject({ points: 24 });
+  await expect(grid(5)).rejects.toMatchObject({ message: "Input too large (30 > 24 points)" });
+});
