@@ -23,11 +23,11 @@ export interface ReductionPlan {
   readonly extent: Four;
   /** Whether an axis, x, y, z or time, is kept: its nodes are groups, each with an answer of its own. */
   readonly kept: readonly [boolean, boolean, boolean, boolean];
-  /** Coordinates of the region's nodes, x, y, z, or of each of `extent[0]` points, and the periods; 0 for none. */
+  /** Coordinates of the region's nodes, x, y, z, and the periods; 0 for none. */
   readonly coordinates: readonly [Float64Array, Float64Array, Float64Array];
   readonly periods: readonly [number, number, number];
-  /** Whether the plan is about points instead of nodes; these are along its first axis. */
-  readonly points?: boolean;
+  /** Points that the plan is about instead of nodes, three numbers each; they are along its first axis. */
+  readonly points?: Float32Array;
   /** Times of the frames. */
   readonly times: readonly number[];
   /** Weights of nodes along x, y, z; null where all are 1. */
@@ -52,8 +52,9 @@ export function groupExtent({ extent, kept }: ReductionPlan): Four {
 
 /** Coordinates of a node of the region, or of a point. */
 export function placeIn({ extent, coordinates, points }: ReductionPlan, node: number): readonly number[] {
+  if (points !== undefined) return [...points.subarray(3 * node, 3 * node + 3)];
   const [nx, ny] = extent;
-  const at = points ? [node, node, node] : [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))];
+  const at = [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))];
   return coordinates.map((along, a) => along[at[a]]);
 }
 
@@ -61,7 +62,7 @@ export function placeIn({ extent, coordinates, points }: ReductionPlan, node: nu
 export function distanceIn({ extent, coordinates, periods, kept, points }: ReductionPlan): Sample["distance2"] {
   const strides = [1, extent[0], extent[0] * extent[1]];
   const placeOf = (node: number, a: number): number =>
-    coordinates[a][points ? node : Math.floor(node / strides[a]) % extent[a]];
+    points === undefined ? coordinates[a][Math.floor(node / strides[a]) % extent[a]] : points[3 * node + a];
   return (a, b) => {
     let sum = 0;
     for (let axis = 0; axis < 3; axis++) {

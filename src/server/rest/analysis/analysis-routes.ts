@@ -158,6 +158,9 @@ function serveAnalysis(
       reduce: async (reduction, places) => (await finish({ reduction }, places)).reduced as Merged,
       sum: async (query, places) => (await finish({ spectrum: query }, places)).sums as SpectrumSums,
       evaluate: evaluatorFor(life, dataset),
+      admit: async (points) => {
+        await life.admit(points);
+      },
       paths: pathsFor(life, dataset),
       slices: life.slices,
       most,

@@ -24,6 +24,8 @@ import type { Means } from "./statistics.js";
 const PART_RECORDS = 2 ** 20;
 /** Records that are added up between two looks at the clock. */
 const SLICE_RECORDS = 8192;
+/** Companies that are turned between two looks at the clock. */
+const TURNED_TOGETHER = 512;
 /** Where the seed of directions begins, so that they do not repeat the places. */
 const TURNS = 0x9e3779b9;
 
@@ -98,10 +100,11 @@ export const DISPERSION_EXAMPLE = {
 export async function dispersion(
   asked: AskedDispersion,
   dataset: Dataset,
-  { paths, slices }: Means,
+  { admit, paths, slices }: Means,
 ): Promise<GroupAnswer> {
   const { start, end, dt, every = 1, orders = [2] } = asked;
-  const { points, together } = seedsOf(asked, dataset);
+  await admit(seedCount(asked.seeds));
+  const { points, together } = await seedsOf(asked, dataset, slices);
   const count = points.length / 3;
   if (count % together !== 0)
     throw refuse("seeds.points", `seeds.points: ${count} points are no multiple of ${together}.`);
@@ -148,19 +151,30 @@ interface Seeds {
   readonly together: Company;
 }
 
+function seedCount(seeds: AskedDispersion["seeds"]): number {
+  if ("points" in seeds) return seeds.points.length;
+  if ("grid" in seeds) return seeds.grid.reduce((product, n) => product * n, 1);
+  if ("random" in seeds) return seeds.random;
+  return "pairs" in seeds ? 2 * seeds.pairs : 4 * seeds.tetrads;
+}
+
 /** The seeds in their order. @throws RequestError if they do not fit into the domain */
-function seedsOf({ seeds, region }: AskedDispersion, dataset: Dataset): Seeds {
+async function seedsOf({ seeds, region }: AskedDispersion, dataset: Dataset, slices: TimeSlices): Promise<Seeds> {
   if ("points" in seeds) return { points: Float32Array.from(seeds.points.flat()), together: seeds.together ?? 1 };
   if ("grid" in seeds)
     return { points: gridPoints(layBox(dataset, seeds.grid, region === undefined ? null : region)), together: 1 };
-  if ("random" in seeds) return { points: drawPoints(seeds.random, seeds.seed, 0, dataset, region), together: 1 };
+  const drawn = (count: number, seed: number | undefined, reach: number): Promise<Float32Array> => {
+    const { origin, extent } = roomFor(reach, dataset, region);
+    return randomPoints(slices, count, seed ?? 0, origin, extent);
+  };
+  if ("random" in seeds) return { points: await drawn(seeds.random, seeds.seed, 0), together: 1 };
   const { distance, seed } = seeds;
   if ("pairs" in seeds) {
-    const centres = drawPoints(seeds.pairs, seed, distance / 2, dataset, region);
-    return { points: turned(centres, PAIR, distance, seed), together: 2 };
+    const centres = await drawn(seeds.pairs, seed, distance / 2);
+    return { points: await turned(slices, centres, PAIR, distance, seed), together: 2 };
   }
-  const centres = drawPoints(seeds.tetrads, seed, distance * Math.sqrt(3 / 8), dataset, region);
-  return { points: turned(centres, TETRAD, distance, seed), together: 4 };
+  const centres = await drawn(seeds.tetrads, seed, distance * Math.sqrt(3 / 8));
+  return { points: await turned(slices, centres, TETRAD, distance, seed), together: 4 };
 }
 
 /** Corners of a pair and of a regular tetrad around its centre, with edges of length 1. */
@@ -175,14 +189,12 @@ const TETRAD = [
   [-1, -1, 1],
 ].map((corner) => corner.map((x) => x / Math.sqrt(8)));
 
-/** Draws centres, as far as `reach` from faces that are not periodic. */
-function drawPoints(
-  count: number,
-  seed = 0,
+/** Where centres may be: as far as `reach` from faces that are not periodic. @throws RequestError if nowhere */
+function roomFor(
   reach: number,
   dataset: Dataset,
   region: AskedDispersion["region"],
-): Float32Array {
+): { readonly origin: readonly number[]; readonly extent: readonly number[] } {
   const { origin, extent } = boxOf(dataset, region);
   const whole = boxOf(dataset, undefined);
   const runs = dataset.axes.map(({ periodic }, a) => {
@@ -192,27 +204,37 @@ function drawPoints(
     return [Math.max(from, first + reach), Math.min(to, first + length - reach)] as const;
   });
   if (runs.some(([from, to]) => from > to)) throw refuse("seeds", "seeds: there is no room for them in the region.");
-  return randomPoints(
-    count,
-    seed,
-    runs.map(([from]) => from),
-    runs.map(([from, to]) => to - from),
-  );
+  return { origin: runs.map(([from]) => from), extent: runs.map(([from, to]) => to - from) };
 }
 
 /** Puts corners around centres, each company turned at random. Source: Shoemake, Graphics Gems III (1992) 124. */
-function turned(centres: Float32Array, corners: readonly (readonly number[])[], size: number, seed = 0): Float32Array {
-  const turns = randomPoints(centres.length / 3, seed ^ TURNS, [0, 0, 0], [1, 2 * Math.PI, 2 * Math.PI]);
+async function turned(
+  slices: TimeSlices,
+  centres: Float32Array,
+  corners: readonly (readonly number[])[],
+  size: number,
+  seed = 0,
+): Promise<Float32Array> {
+  const count = centres.length / 3;
+  const turns = await randomPoints(slices, count, seed ^ TURNS, [0, 0, 0], [1, 2 * Math.PI, 2 * Math.PI]);
   const points = new Float32Array(centres.length * corners.length);
-  for (let i = 0, at = 0; i < centres.length; i += 3) {
+  const turn = (i: number): void => {
     const [part, a, b] = turns.subarray(i, i + 3) as unknown as [number, number, number];
     const [s, t] = [Math.sqrt(1 - part), Math.sqrt(part)];
     const rows = rotation(s * Math.sin(a), s * Math.cos(a), t * Math.sin(b), t * Math.cos(b));
+    let at = i * corners.length;
     for (const corner of corners)
       for (const [c, row] of rows.entries())
         points[at++] =
           (centres[i + c] as number) + size * row.reduce((sum, r, k) => sum + r * (corner[k] as number), 0);
-  }
+  };
+  await slices.each(
+    count,
+    (from, to) => {
+      for (let i = from; i < to; i++) turn(3 * i);
+    },
+    TURNED_TOGETHER,
+  );
   return points;
 }
 

@@ -6,6 +6,7 @@ import { type InputKey, namesFor } from "../../../analysis/names.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { joinedValues, type Query } from "../../../engine/contract/query.js";
 import { type FieldName, spatialOf } from "../../../operations.js";
+import type { TimeSlices } from "../../life/event-loop.js";
 import type { RequestLife } from "../../life/request-life.js";
 import { TripleWriter } from "../answer/triple-writer.js";
 import { refuse } from "../parameters.js";
@@ -156,20 +157,23 @@ function blockOf(
 }
 
 /** Draws points at random in a box, three float32 each, by the generator mulberry32. */
-export function randomPoints(
+export async function randomPoints(
+  slices: TimeSlices,
   count: number,
   seed: number,
   origin: readonly number[],
   extent: readonly number[],
-): Float32Array {
+): Promise<Float32Array> {
   let state = seed >>> 0;
   const out = new Float32Array(3 * count);
-  for (let i = 0; i < out.length; i++) {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    const fraction = ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-    out[i] = (origin[i % 3] as number) + fraction * (extent[i % 3] as number);
-  }
+  await slices.each(count, (from, to) => {
+    for (let i = 3 * from, axis = 0; i < 3 * to; i++, axis = axis === 2 ? 0 : axis + 1) {
+      state = (state + 0x6d2b79f5) >>> 0;
+      let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+      mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+      const fraction = ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+      out[i] = (origin[axis] as number) + fraction * (extent[axis] as number);
+    }
+  });
   return out;
 }

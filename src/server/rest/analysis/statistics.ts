@@ -49,6 +49,8 @@ export interface Means {
   /** Sums the modes of the frames of places. */
   readonly sum: (query: SpectrumQuery, places: AnalysedNodes) => Promise<SpectrumSums>;
   readonly evaluate: EvaluateAt;
+  /** Counts points that an analysis draws among the points in flight, and waits until there is room for them. */
+  readonly admit: (points: number) => Promise<void>;
   readonly paths: Paths;
   readonly slices: TimeSlices;
   /** Numbers that an answer may have. */
@@ -75,26 +77,20 @@ export class AskedColumns {
 }
 
 /** Draws points, the same in each frame, and returns what reduces quantities there. */
-function drawPlaces(
+async function drawPlaces(
   asked: Statistics,
   { random: count, seed = 0, method = "Lag8" }: { random: number; seed?: number; method?: string },
   dataset: Dataset,
-  { evaluate, slices }: Means,
-): { readonly places: AnalysedNodes; readonly reduce: Reduce } {
+  { evaluate, admit, slices }: Means,
+): Promise<{ readonly places: AnalysedNodes; readonly reduce: Reduce }> {
   const { derivatives = "Fd4Lag4", filter, region, over = ["x", "y", "z", "t"] } = asked;
   if (!["x", "y", "z"].every((axis) => over.includes(axis as "x")))
     throw refuse("over", "over: random points are averaged over x, y and z.");
   const nodes = pointPlacesOf(asked, dataset);
   const box = boxOf(dataset, region);
-  const points = randomPoints(count, seed, box.origin, box.extent);
-  const along = (a: number): Float64Array =>
-    Float64Array.from({ length: count }, (_, i) => points[3 * i + a] as number);
-  const base: AnalysedNodes["base"] = {
-    ...nodes.base,
-    extent: [count, 1, 1, nodes.numbers.length],
-    coordinates: [along(0), along(1), along(2)],
-    points: true,
-  };
+  await admit(count);
+  const points = await randomPoints(slices, count, seed, box.origin, box.extent);
+  const base: AnalysedNodes["base"] = { ...nodes.base, extent: [count, 1, 1, nodes.numbers.length], points };
   const reduce: Reduce = async ({ plan }) => {
     const columns = plan.columns.map((text) => compileScalar(text, plan.names));
     const merged = new Merged(plan);
@@ -123,7 +119,7 @@ interface Pending {
 
 /** Computes the answer, besides what all analyses have. */
 export async function statistics(asked: Statistics, dataset: Dataset, means: Means): Promise<GroupAnswer> {
-  const drawn = typeof asked.at === "object" ? drawPlaces(asked, asked.at, dataset, means) : null;
+  const drawn = typeof asked.at === "object" ? await drawPlaces(asked, asked.at, dataset, means) : null;
   const { places, reduce } = drawn ?? { places: placesOf(asked, dataset), reduce: means.reduce };
   const columns = new AskedColumns(places);
   const pending = asked.reduce.map((one, i) => readReduction(one as Asked, i, columns));

@@ -130,6 +130,9 @@ function columnsIn(rows: readonly GroupAnswer[]): GroupAnswer {
   );
 }
 
+/** Pairs that are added up between two looks at the clock. */
+const PAIRS_TOGETHER = 1024;
+
 /** What is computed along one axis. */
 interface Along<S> {
   readonly asked: StructureFunctions;
@@ -166,7 +169,7 @@ async function overNodes(
 async function overPairs(
   { asked, separations, orders, axis, columns, places }: Along<Extract<Separations, { pairs: number }>>,
   dataset: Dataset,
-  { evaluate }: Means,
+  { evaluate, admit, slices }: Means,
 ): Promise<readonly GroupAnswer[]> {
   const { lengths, pairs, seed = 0, method = "Lag8" } = separations;
   const { origin, extent } = boxOf(dataset, asked.region);
@@ -178,7 +181,9 @@ async function overPairs(
       "separations.lengths",
       `separations.lengths: the region is ${extent[axis]} long along ${LETTERS[axis]}.`,
     );
-  const points = randomPoints(pairs, seed, origin, room);
+  await admit(2 * pairs);
+  const points = await randomPoints(slices, pairs, seed, origin, room);
+  const shifted = new Float32Array(points);
   // The component along the axis comes first, as in pairs along x.
   const ordered = columns.length === 3 ? [columns[axis] as string, ...columns.filter((_, c) => c !== axis)] : columns;
   const compiled = ordered.map((text) => compileScalar(text, places.base.names, "of"));
@@ -188,13 +193,23 @@ async function overPairs(
   for (const time of places.base.times) {
     const first = await evaluate(compiled, points, { ...options, time });
     for (const [s, length] of lengths.entries()) {
-      const shifted = points.map((at, i) => (i % 3 === axis ? at + length : at));
+      await slices.each(pairs, (from, to) => {
+        for (let i = 3 * from + axis; i < 3 * to; i += 3) shifted[i] = (points[i] as number) + length;
+      });
       const second = await evaluate(compiled, shifted, { ...options, time });
-      const values = first.map((column, c) => interleave(column, second[c] as Float64Array));
-      const pair = { axis: 0, separations: [1], orders, periodic: false } as const;
-      const one = incrementsOf(values, [2, pairs, 1], pair);
-      const known = sums[s];
-      sums[s] = known === undefined ? one : mergeIncrements(known, one);
+      await slices.each(
+        pairs,
+        (from, to) => {
+          const values = first.map((column, c) =>
+            interleave(column.subarray(from, to), (second[c] as Float64Array).subarray(from, to)),
+          );
+          const pair = { axis: 0, separations: [1], orders, periodic: false } as const;
+          const one = incrementsOf(values, [2, to - from, 1], pair);
+          const known = sums[s];
+          sums[s] = known === undefined ? one : mergeIncrements(known, one);
+        },
+        PAIRS_TOGETHER,
+      );
     }
   }
   return lengths.map((length, s) => ({
