@@ -153,6 +153,27 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
     },
     asks: /x0 of \/ is 0 and the attribute origin_x of \/ is 1/,
   },
+  { name: "amplitude", write: onFields("amplitude", [2, 2, 2]), asks: /amplitude of \/u, \/v, \/w is 2/ },
+  { name: "stride", write: onFields("stride", [2, 2, 2]), asks: /stride of \/u, \/v, \/w is 2/ },
+  { name: "subset", write: onRoot("subset", "0:64:2"), asks: /subset of \/ is "0:64:2"/ },
+  {
+    name: "factor-of-each-node",
+    write: complete((file) => table(file, "/factor", NODES.x, 1, 0.5)),
+    asks: /factor of \/ is \d+ numbers/,
+  },
+  {
+    name: "unit-of-a-group",
+    write: complete((file) => {
+      for (const path of UVW) attribute(file, path, "units", "m/s");
+      attribute(file, "/", "units", "cm/s");
+    }),
+    asks: /\/u is in "m\/s" and the attribute units of \/ is "cm\/s"/,
+  },
+  {
+    name: "extent",
+    write: onRoot("extent", Float64Array.of(0, 99, 0, 99, 0, 99)),
+    asks: /extent of \/ is 0, 99, 0, 99, 0, 99/,
+  },
   { name: "transposed", write: onRoot("transposed", 1), asks: /transposed of \/ is 1/ },
   { name: "other-order", write: onRoot("storage_order", "x,y,z"), asks: /storage_order of \/ says x y z/ },
   { name: "other-box", write: onRoot("Lx", 99), asks: /Lx of \/ is 99/ },

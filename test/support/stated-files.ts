@@ -63,6 +63,13 @@ const CHANGING: readonly Statement[] = [
     ...{ name, value: 1, levels: nearby },
   })),
   ...["no_data", "undef", "bad_value", "sentinel"].map((name) => ({ name, value: -999, levels: nearby })),
+  ...["amplitude", "quantum", "padding", "rotation", "skip"].map((name) => ({
+    ...{ name, value: 2, levels: ["field", "component"] as const },
+  })),
+  ...["stride", "strides", "subset", "subsampling", "downsampled", "decimation", "coarsening"].map((name) => ({
+    ...{ name, value: 2, levels: nearby },
+  })),
+  { name: "unit", value: "2 m/s", levels: ["field", "component"] },
   { name: "memory_layout", value: "F", levels: nearby },
   { name: "part", value: "imaginary", levels: ["field", "component"] },
   { name: "coordinate_system", value: "cylindrical", levels: nearby },
@@ -115,6 +122,14 @@ const HARMLESS: readonly Statement[] = [
   { name: "convergence_tolerance", value: 1e-6, levels: above },
   { name: "initial_perturbation", value: 0.1, levels: above },
   { name: "transposed", value: 0, levels: nearby },
+  { name: "amplitude", value: 0.1, levels: above },
+  { name: "noise_amplitude", value: 0.1, levels: above },
+  { name: "output_stride", value: 10, levels: above },
+  { name: "stride", value: 1, levels: nearby },
+  { name: "units", value: "SI", levels: above },
+  { name: "unit_system", value: "code", levels: above },
+  { name: "padding_of_transforms", value: 1.5, levels: above },
+  { name: "rotation_rate", value: 3, levels: above },
   { name: "grid_type", value: "cartesian", levels: nearby },
   { name: "drag_coefficient", value: 0.4, levels: above },
   { name: "convective_scheme", value: "upwind", levels: above },
@@ -125,6 +140,7 @@ const OPEN = [
   ...["staggered", "box", "second table", "two origins", "wall", "twice"],
   ...["components", "seam", "elements", "curved", "levels"],
   ...["order", "origins", "length", "limit", "condition", "unit of length", "times", "coordinates"],
+  ...["group unit", "extent", "list"],
 ] as const;
 
 /** Units of a component, and the speed that each is in m/s; null: nobody knows. */
@@ -271,6 +287,30 @@ function contradict(file: File, way: StatedWay): void {
   if (open === "times")
     for (const [at, name] of ["time", "t"].entries())
       file.create_dataset({ name, data: Float64Array.of(0, 1 + at, 4) });
+  if (open === "group unit") {
+    const holder = way.group === "" ? file : (file.get(pick(["/", way.group])) as Group);
+    holder.create_attribute(pick(["units", "unit", "velocity_units"]), pick(["cm/s", "u_tau", "km/h", "km"]));
+    for (const path of pathsOf(way)) (file.get(path) as H5Dataset).create_attribute("units", "m/s");
+  }
+  if (open === "extent")
+    file.create_attribute(
+      pick(["extent", "bounds", "bbox", "domain", "limits", "box"]),
+      Float64Array.from(
+        pick([
+          [0, 99, 0, 99, 0, 99],
+          [0, 0, 0, 99, 98, 97],
+          [99, 98, 97],
+        ]),
+      ),
+    );
+  if (open === "list") {
+    const data = Float64Array.from({ length: pick([4, 6, 9, 64]) }, (_, i) => 1 + i);
+    const { group, name } = parentOf(
+      file,
+      `${pick(["", groupsOf(way)[0]])}/${pick(["scale", "norms", "gain", "offsets"])}`,
+    );
+    group.create_dataset({ name, data });
+  }
   if (open === "coordinates")
     for (const [at, path] of pathsOf(way).entries())
       (file.get(path) as H5Dataset).create_attribute("coordinates", ["z y xu", "z yv x", "zw y x"][at % 3] as string);

@@ -1,7 +1,54 @@
 /** Brings the components of a vector into one unit: known ones are converted, others are asked about. */
 import { placeOf } from "../../file/files.js";
+import { groupsAbove, parentOf } from "./evidence.js";
 import type { Contents, FieldOfPlan, Findings, LayoutPlan } from "./layout.js";
-import { contradictionOf, factorBetween } from "./units.js";
+import { contradictionOf, factorBetween, unitOf } from "./units.js";
+
+/** Attributes of groups that name the unit of what is in them, or the system of their units. */
+const ABOVE = ["units", "unit", "velocity_units", "velocity_unit", "units_velocity", "unit_system"];
+/** Systems of units, by the factors of m, kg and s in them. */
+const SYSTEMS: readonly (readonly [name: RegExp, speed: number])[] = [
+  [/^(si|mks)$/i, 1],
+  [/^cgs$/i, 0.01],
+];
+/** Texts that name no unit. */
+const NO_UNIT = /^(|-|none|n\/a|mixed|various)$/i;
+
+/** The unit that a dataset states, or else the nearest group above it; empty if it is not known. */
+export function unitAt(contents: Contents, path: string): string {
+  const own = contents.texts(path, "units")?.join(" ").trim() ?? "";
+  if (own !== "") return own;
+  const above = unitsAbove(contents, path).find(({ units }) => unitOf(units) !== null);
+  return above?.units ?? "";
+}
+
+/** Units that the groups above a dataset state, the nearest first. */
+function unitsAbove(contents: Contents, path: string): { group: string; name: string; units: string }[] {
+  return groupsAbove(parentOf(path)).flatMap((group) =>
+    ABOVE.flatMap((name) => {
+      const texts = contents.texts(group, name) ?? [];
+      const units = texts.length === 1 ? (texts[0] ?? "").trim() : "";
+      return NO_UNIT.test(units) ? [] : [{ group, name, units }];
+    }),
+  );
+}
+
+/** Asks about a velocity whose unit is not that of a group above it: one of the two does not hold. */
+function askAbove(contents: Contents, path: string, findings: Findings): void {
+  const own = contents.texts(path, "units")?.[0]?.trim() ?? "";
+  if (own === "") return;
+  const speed = unitOf(own);
+  const isOther = (units: string): boolean => {
+    const system = SYSTEMS.find(([name]) => name.test(units));
+    if (system !== undefined) return speed === null || Math.abs(speed.factor / system[1] - 1) > 1e-9;
+    const isLength = unitOf(units)?.powers === unitOf("m")?.powers;
+    return isLength ? factorBetween(`${units} s-1`, own) !== 1 : contradictionOf(own, units);
+  };
+  const above = unitsAbove(contents, path).find(({ units }) => isOther(units));
+  if (above === undefined) return;
+  const { group, name, units } = above;
+  askUnit(`${path} is in "${own}" and the attribute ${name} of ${group} is "${units}"`, "velocity", findings);
+}
 
 /** The plan with a factor for each component in another unit than the first that states one. */
 export function inOneUnit(contents: Contents, plan: LayoutPlan, findings: Findings): LayoutPlan {
@@ -14,13 +61,16 @@ export function inOneUnit(contents: Contents, plan: LayoutPlan, findings: Findin
 
 function converted(contents: Contents, name: string, field: FieldOfPlan, findings: Findings): FieldOfPlan {
   if (!("components" in field)) {
-    askList(contents, name, firstPath(field, field.path), findings);
+    const path = firstPath(field, field.path);
+    askList(contents, name, path, findings);
+    if (name === "velocity") askAbove(contents, path, findings);
     return field;
   }
   const said = field.components.map(({ path }) => {
     const first = firstPath(field, path);
-    return { path: first, units: contents.texts(first, "units")?.join(" ").trim() ?? "" };
+    return { path: first, units: unitAt(contents, first) };
   });
+  if (name === "velocity" && said[0] !== undefined) askAbove(contents, said[0].path, findings);
   const to = said.find(({ units }) => units !== "") ?? (said[0] as (typeof said)[0]);
   const others = said.filter(({ units }) => contradictionOf(to.units, units));
   const unknown = others.find(({ units }) => factorBetween(units, to.units) === null);

@@ -42,7 +42,7 @@ export function groupsAround(contents: Contents, group: string): string[] {
 }
 
 /** A group and those above it, the nearest first. */
-function groupsAbove(group: string): string[] {
+export function groupsAbove(group: string): string[] {
   const above = [group];
   while (above[above.length - 1] !== "/") above.push(parentOf(above[above.length - 1]));
   return above;
@@ -310,6 +310,12 @@ const CONDITION_LISTS = [
   "topology",
 ];
 const ORIGIN_LISTS = ["origin", "domain_left_edge", "lower"];
+/** Names of the extents of a box: three lengths, or both ends of three axes in an order that nobody knows. */
+const BOX_LISTS = [
+  ...["extent", "extents", "domain_extent", "domain_extents", "physical_extent", "whole_extent", "grid_extent"],
+  ...["bounds", "domain_bounds", "box_bounds", "bbox", "bounding_box", "boundingbox", "box", "domain", "region"],
+  ...["limits", "domain_limits", "box_limits"],
+];
 
 /**
  * Numbers that a file states by name, in attributes and small datasets, the nearest place first. Values are read when
@@ -329,7 +335,8 @@ export class StatedNumbers {
         const stored = contents.dataset(path);
         const count = stored?.shape.reduce((product, length) => product * length, 1) ?? 0;
         const isNumber = stored?.element === "float" || stored?.element === "integer";
-        if (isNumber && count > 0 && count <= FEW && !contents.isUnwritten(path))
+        const most = BOX_LISTS.includes(name.toLowerCase()) ? 6 : FEW;
+        if (isNumber && count > 0 && count <= most && !contents.isUnwritten(path))
           this.#add(name, { path, attribute: null });
       }
     }
@@ -427,6 +434,7 @@ export class StatedNumbers {
     const [periodic = null, ...others] = said;
     const [spacing, length] = [this.#listOfThree(SPACING_LISTS), this.#listOfThree(LENGTH_LISTS)];
     const unordered = { spacing: spacing ?? length, length, origin: this.#listOfThree(ORIGIN_LISTS) };
+    const boxes = [3, 6].flatMap((count) => this.#lists(BOX_LISTS, count));
     const starts = [...origins, ...(limits.upper === null ? lowest : [])];
     const contradictions = [
       this.contradiction(spacings, SPACING_LISTS),
@@ -439,7 +447,7 @@ export class StatedNumbers {
     return {
       ...NO_CLUES,
       ...{ spacing: each(spacings, SPACING_LISTS), length: each(lengths, LENGTH_LISTS) },
-      ...{ origin: each(origins, ORIGIN_LISTS), limits, periodic, walls: this.#walls(axis), unordered },
+      ...{ origin: each(origins, ORIGIN_LISTS), limits, periodic, walls: this.#walls(axis), unordered, boxes },
       contradictions: [...contradictions, ...unread],
     };
   }

@@ -7,6 +7,7 @@ import { FIELDS, type KnownField } from "../../../operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../../file/dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import { agrees, assignments, type Dimension } from "./assign.js";
+import { unitAt } from "./component-units.js";
 import {
   type CoordinateTable,
   componentNames,
@@ -20,7 +21,7 @@ import {
   tablesIn,
 } from "./evidence.js";
 import { type FoundFields, findFields } from "./fields.js";
-import { type AxisClues, axisOf, NO_CLUES, oneNode, type StatedNumber, timesOf } from "./grid.js";
+import { type AxisClues, askBoxes, axisOf, NO_CLUES, oneNode, type StatedNumber, timesOf } from "./grid.js";
 import { askOrderOfComponents, type Contents, Findings, type Layout } from "./layout.js";
 import { doubtAbout } from "./statements.js";
 import { contradictionOf, factorBetween } from "./units.js";
@@ -667,12 +668,13 @@ const STATED_SLACK = 1e-3;
 function askEnds(
   nodes: Float64Array,
   where: string,
-  { spacing, origin, length, limits, unordered }: AxisClues,
+  clues: AxisClues,
   { answers }: Contents,
   axis: AxisName,
   findings: Findings,
 ): void {
   if (answers.spacing !== undefined || answers.length !== undefined) return;
+  const { spacing, origin, length, limits, unordered } = clues;
   const steps = Array.from(nodes.subarray(1), (node, index) => Math.abs(node - nodes[index]));
   const [least, most] = [Math.min(...steps), Math.max(...steps)];
   const ends = [nodes[0], nodes[nodes.length - 1]];
@@ -705,6 +707,7 @@ function askEnds(
   ask("spacing", `is ${Number((last - first).toPrecision(6))} long`, length ?? unordered.length, isLength);
   ask("origin", `ends at ${last}`, limits.upper, (value) => isNear(value, ends, 1.01 * most));
   if (answers.origin !== undefined) return;
+  askBoxes(axis, nodes.length, { first, last, step: most }, clues, findings);
   const starts = [first, nodes[0]];
   ask("origin", `begins at ${nodes[0]}`, origin ?? unordered.origin, (value) =>
     isNear(value, starts, STATED_SLACK * mean),
@@ -720,19 +723,19 @@ function askEnds(
 function askUnits(contents: Contents, { path: field }: OrientedDataset, tables: TablesOf, findings: Findings): void {
   const { answers } = contents;
   if (answers.spacing !== undefined || answers.length !== undefined) return;
-  const unitsAt = (path: string) => contents.texts(path, "units")?.join(" ").trim() ?? "";
+  const unitOfField = unitAt(contents, field);
   const said = [...tables]
-    .flatMap(([axis, { path }]) => ({ axis, units: unitsAt(path) }))
+    .flatMap(([axis, { path }]) => ({ axis, units: contents.texts(path, "units")?.join(" ").trim() ?? "" }))
     .filter(({ units }) => units !== "");
   const [first] = said;
   if (first === undefined || said.some(({ units }) => DEGREES.test(units))) return;
   const isMixed = said.some(({ units }) => contradictionOf(first.units, units));
-  const isFar = !isMixed && (factorBetween(`${first.units} s-1`, unitsAt(field)) ?? 1) !== 1;
+  const isFar = !isMixed && (factorBetween(`${first.units} s-1`, unitOfField) ?? 1) !== 1;
   if (!isMixed && !isFar) return;
   const places = said.map(({ axis, units }) => `${units} along ${axis}`).join(", ");
   const effect = isMixed
     ? "; they are served as they are, so that derivatives are in several units"
-    : ` and ${field} in ${unitsAt(field)}; they are served as they are, so that particles move in another unit of length`;
+    : ` and ${field} in ${unitOfField}; they are served as they are, so that particles move in another unit of length`;
   findings.ask(
     "spacing",
     `The coordinates are in ${places}${effect}.`,

@@ -27,6 +27,8 @@ export interface AxisClues {
   readonly walls: StatedNumber<Ends> | null;
   /** Ends of the box, which may be the end nodes or the outer faces of the end cells. */
   readonly limits: { readonly lower: StatedNumber | null; readonly upper: StatedNumber | null };
+  /** Three lengths, or both ends of three axes, in an order that is not known: compared, never applied. */
+  readonly boxes: readonly StatedNumber<readonly number[]>[];
   /** Statements that differ, for people. */
   readonly contradictions: readonly string[];
   /** Lists of one number an axis that give this axis none, since it is not known which number is that of which axis. */
@@ -48,6 +50,7 @@ export const NO_CLUES: AxisClues = {
   periodic: null,
   walls: null,
   limits: { lower: null, upper: null },
+  boxes: [],
   contradictions: [],
   unordered: { spacing: null, length: null, origin: null },
 };
@@ -77,6 +80,17 @@ function withAnswers(axis: AxisName, clues: AxisClues, answers: Answers): AxisCl
 
 /** Part of a spacing by which the ends of a box may be off. */
 const BOX_SLACK = 1e-3;
+/** Steps by which the lower and the upper end of a box may be away from the end nodes. */
+const BOX_PLAY = [0.51, 1.01] as const;
+/** Places of the lower and upper ends of an axis in a list of six: pair by pair, or all lower ends first. */
+const BOX_PAIRS = [
+  [0, 1],
+  [2, 3],
+  [4, 5],
+  [0, 3],
+  [1, 4],
+  [2, 5],
+] as const;
 /** Spacings by which a length may differ from a whole number of them. */
 const STEP_SLACK = 0.25;
 
@@ -102,6 +116,41 @@ function boxed(axis: AxisName, nodes: number, clues: AxisClues, findings: Findin
     axis,
   );
   return { ...clues, origin: lower, spacing: spacing ?? { value: span / (nodes - 1), where: lower.where } };
+}
+
+/**
+ * Asks about the extents of a box that are those of no axis: neither from the first node to the last, nor half a cell
+ * or one step more. Extents by names such as `extent` may count nodes.
+ *
+ * @param ends the coordinates of the end nodes, and the largest distance of two nodes
+ */
+export function askBoxes(
+  axis: AxisName,
+  nodes: number,
+  ends: { readonly first: number; readonly last: number; readonly step: number },
+  { boxes }: AxisClues,
+  findings: Findings,
+): void {
+  const { first, last, step } = ends;
+  const isCount = (value: number, where: string) =>
+    /extent/i.test(where) && [nodes - 1, nodes].some((count) => Math.abs(value - count) < 1e-9);
+  const isBox = (lower: number, upper: number, where: string) =>
+    isCount(upper - lower, where) ||
+    (Math.abs(lower - first) <= BOX_PLAY[0] * step && Math.abs(upper - last) <= BOX_PLAY[1] * step);
+  const isLength = (length: number, where: string) =>
+    isCount(length, where) || (length >= (last - first) * (1 - BOX_SLACK) && length <= last - first + 1.01 * step);
+  const fits = ({ value, where }: StatedNumber<readonly number[]>) =>
+    value.length === 3
+      ? value.some((length) => isLength(length, where))
+      : BOX_PAIRS.some(([lower, upper]) => isBox(value[lower] as number, value[upper] as number, where));
+  const other = boxes.find((box) => !fits(box));
+  if (other === undefined) return;
+  findings.ask(
+    "spacing",
+    `The nodes are from ${first} to ${last} along ${axis}, and ${other.where} is ${other.value.join(", ")}; that the nodes are there is a guess.`,
+    `--spacing and --origin, or axes.${axis} in a descriptor`,
+    axis,
+  );
 }
 
 /** Asks which of two statements holds, unless the user has said so. */
@@ -137,7 +186,13 @@ export function axisOf(
   const { origin } = clues;
   askLength(axis, nodes, clues, answers, findings);
   if (origin === null) askOrigin(axis, clues, findings);
-  else findings.addReason(`${axis}: origin ${origin.value} from ${origin.where}.`);
+  else {
+    findings.addReason(`${axis}: origin ${origin.value} from ${origin.where}.`);
+    const far = origin.value + (nodes - 1) * spacing;
+    const ends = { first: Math.min(origin.value, far), last: Math.max(origin.value, far), step: Math.abs(spacing) };
+    if (![clues.spacing, clues.length].some((clue) => clue?.where === USER))
+      askBoxes(axis, nodes, ends, clues, findings);
+  }
   return { nodes, origin: origin?.value ?? 0, spacing, periodic: isPeriodic, ...faces };
 }
 
@@ -255,7 +310,7 @@ function spacingOf(axis: AxisName, nodes: number, clues: AxisClues, findings: Fi
       );
     return { spacing: found, isPeriodic };
   }
-  const what = unorderedText(unordered.spacing) ?? "The distance of the nodes is not stated";
+  const what = unorderedText(unordered.spacing ?? clues.boxes[0] ?? null) ?? "The distance of the nodes is not stated";
   findings.ask("spacing", `${what}; 1 is a guess.`, answer, axis);
   if (periodic === null) askPeriodicity(axis, findings);
   return { spacing: 1, isPeriodic: periodic?.value ?? false };

@@ -26,8 +26,35 @@ const NONE = ["", "none", "no", "false", "off", "n/a", "unscaled", "raw"];
 export const SUSPECTS: readonly SuspectRow[] = [
   {
     stems: ["scal", "fact", "multipl", "slope", "gain", "conver", "calibr", "normali", "rescal", "prefac", "nondim"],
-    words: ["norm", "normed", "si", "cgs", "mks", "unit", "convfac", "divideby", "dividedby", "weighted", "favre"],
-    ofValues: ["coef", "mult", "conv", "divi", "denomin", "weight", "sign", "dimensionless"],
+    words: [
+      "norm",
+      "norms",
+      "normed",
+      "si",
+      "cgs",
+      "mks",
+      "unit",
+      "convfac",
+      "divideby",
+      "dividedby",
+      "weighted",
+      "favre",
+    ],
+    ofValues: [
+      "amplitud",
+      "coef",
+      "mult",
+      "conv",
+      "divi",
+      "denomin",
+      "weight",
+      "sign",
+      "quantum",
+      "quantis",
+      "quantiz",
+      "lsb",
+      "dimensionless",
+    ],
     about: "scale",
     effect: "scale",
     neutral: 1,
@@ -57,7 +84,7 @@ export const SUSPECTS: readonly SuspectRow[] = [
   {
     stems: ["transform", "logarithm", "spectral", "fourier"],
     words: ["log", "log10", "exponent"],
-    ofValues: ["encod", "compand", "complex", "imag"],
+    ofValues: ["encod", "compand", "complex", "imag", "power", "decibel"],
     about: "scale",
     effect: "transform",
     neutral: 0,
@@ -82,11 +109,22 @@ export const SUSPECTS: readonly SuspectRow[] = [
   },
   {
     stems: ["ghost", "nghost", "halo"],
+    ofValues: ["pad", "crop", "roi"],
     about: "spacing",
     effect: "be stripped from the ends of",
     neutral: 0,
     plain: NONE,
   },
+  {
+    stems: ["subset", "subsampl", "downsampl", "decimat", "coarsen", "thinn"],
+    words: ["stride", "strides"],
+    ofValues: ["skip"],
+    about: "spacing",
+    effect: "leave out some of",
+    neutral: 1,
+    plain: [...NONE, "all", "full", "1"],
+  },
+  { stems: [], ofValues: ["rotat"], about: "spacing", effect: "turn the axes of", neutral: 0, plain: NONE },
   {
     stems: ["transpos", "fortran", "flip", "mirror", "revers"],
     words: ["columnmajor", "colmajor", "swapaxes"],
@@ -112,11 +150,16 @@ export interface HarmlessRow {
   readonly names?: readonly string[];
   /** Words of names. */
   readonly words?: readonly string[];
+  /** Whether they are settings of a run, which change nothing in groups; at a field or coordinates they might. */
+  readonly areSettings?: true;
 }
 
 export const HARMLESS_STATEMENTS: readonly HarmlessRow[] = [
   { producer: "HDF5 dimension scales", names: ["reference_list", "dimension_list", "dimension_labels"] },
-  { producer: "CF conventions", names: ["references", "standard_name", "long_name", "axis", "positive", "calendar"] },
+  {
+    producer: "CF conventions",
+    names: ["references", "standard_name", "long_name", "axis", "positive", "calendar", "conventions"],
+  },
   { producer: "WRF", names: ["memoryorder"] },
   { producer: "Dedalus", names: ["scales"] },
   {
@@ -124,7 +167,11 @@ export const HARMLESS_STATEMENTS: readonly HarmlessRow[] = [
     names: ["unitdimension", "gridunitsi", "gridglobaloffset", "timeunitsi", "dataorder", "position"],
   },
   { producer: "fluidsim", names: ["axes"] },
-  { producer: "netCDF", names: ["_netcdf4coordinates", "_fillvalue"], words: ["quantize", "endianness", "byte"] },
+  {
+    producer: "netCDF",
+    names: ["_netcdf4coordinates", "_fillvalue"],
+    words: ["quantize", "significant", "endianness", "byte"],
+  },
   { producer: "yt", names: ["unit_registry", "unit_system"] },
   {
     producer: "solvers: statistics of the flow",
@@ -133,10 +180,17 @@ export const HARMLESS_STATEMENTS: readonly HarmlessRow[] = [
   {
     producer: "solvers: settings of their schemes",
     words: ["cfl", "courant", "safety", "dealias", "dealiasing", "padding", "relaxation", "compression"],
+    areSettings: true,
   },
   {
     producer: "solvers: how they start and stop",
     words: ["initial", "amplitude", "noise", "seed", "tolerance", "convergence", "converged", "residual"],
+    areSettings: true,
+  },
+  {
+    producer: "solvers: how often they write",
+    names: ["output_stride", "save_stride", "write_stride", "io_stride", "dump_stride", "time_stride", "plot_stride"],
+    areSettings: true,
   },
   { producer: "compilers", words: ["compiler", "version", "flags"] },
 ];

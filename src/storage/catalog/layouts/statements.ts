@@ -20,8 +20,10 @@ import {
 } from "./statement-table.js";
 import { unitOf } from "./units.js";
 
-/** Numbers of a small dataset that is as good as an attribute. */
+/** Numbers of a list up to which they are read and shown. */
 const FEW = 3;
+/** Numbers of a list up to which they are read to see whether they change anything. */
+const READ = 4096;
 /** Objects that one question names. */
 const LISTED = 3;
 
@@ -57,8 +59,9 @@ export function askStatements(contents: Contents, plan: LayoutPlan, findings: Fi
     ...[...values, ...tables].map((path) => ({ path, role: "values" as const })),
     ...[...groups].map((path) => ({ path, role: "group" as const })),
   ];
+  const known = new Set([...values, ...tables]);
   askSuspects(
-    holders.flatMap((holder) => suspectsAt(contents, holder)),
+    holders.flatMap((holder) => suspectsAt(contents, holder, known)),
     findings,
   );
   for (const [name, parts] of fields) {
@@ -93,7 +96,7 @@ function askOfFrames(
 
 /** Says what an attribute of a dataset may change about its values; null if nothing may. */
 export function doubtAbout(contents: Contents, path: string): string | null {
-  const [suspect] = suspectsAt(contents, { path, role: "values" });
+  const [suspect] = suspectsAt(contents, { path, role: "values" }, new Set());
   return suspect === undefined ? null : `the attribute ${suspect.name} of ${path} is ${suspect.text}`;
 }
 
@@ -134,7 +137,7 @@ export function wordsOf(name: string): string[] {
 export function suspectNamed(name: string, ofValues = false): SuspectRow | null {
   const words = wordsOf(name);
   const small = name.toLowerCase();
-  const isHarmless = HARMLESS_STATEMENTS.some(
+  const isHarmless = HARMLESS_STATEMENTS.filter(({ areSettings }) => !ofValues || areSettings !== true).some(
     (row) => row.names?.includes(small) || row.words?.some((word) => words.includes(word)),
   );
   if (isHarmless) return null;
@@ -167,8 +170,12 @@ function textOf(value: AttributeValue | null): string {
   return typeof value === "string" ? `"${value}"` : typeof value === "number" ? `${value}` : [...value].join(", ");
 }
 
-/** The statements of an object that are not known to change nothing. */
-function suspectsAt(contents: Contents, { path, role }: StatingObject): Suspect[] {
+/**
+ * The statements of an object that are not known to change nothing.
+ *
+ * @param known paths of fields, coordinates and times
+ */
+function suspectsAt(contents: Contents, { path, role }: StatingObject, known: ReadonlySet<string>): Suspect[] {
   const found: Suspect[] = [];
   const unnamed: string[] = [];
   for (const name of contents.attributes(path).keys()) {
@@ -187,7 +194,7 @@ function suspectsAt(contents: Contents, { path, role }: StatingObject): Suspect[
     unnamed.flatMap((name) => wordedAt(path, name, attributes.get(name) ?? null)),
   );
   found.push(...worded);
-  if (role === "group") found.push(...suspectNumbers(contents, path));
+  if (role === "group") found.push(...suspectNumbers(contents, path, known));
   return found;
 }
 
@@ -201,7 +208,10 @@ function isOrderRead(value: AttributeValue | null): boolean {
 /** A text that names a unit, without a number that scales it. */
 function isUnitText(name: string, value: AttributeValue | null): boolean {
   return (
-    wordsOf(name).some((word) => word.startsWith("unit")) && typeof value === "string" && !/\d{2}|[*×]/.test(value)
+    wordsOf(name).some((word) => word.startsWith("unit")) &&
+    typeof value === "string" &&
+    !/\d{2}|[*×]/.test(value) &&
+    !SCALED_UNIT.test(value)
   );
 }
 
@@ -224,18 +234,25 @@ function wordedAt(path: string, name: string, value: AttributeValue | null): Sus
   return row === undefined ? [] : [{ path, name, text: textOf(value), about: row.about, effect: row.effect }];
 }
 
-/** Small datasets of numbers in a group whose names raise a question. */
-function suspectNumbers(contents: Contents, group: string): Suspect[] {
+/**
+ * Datasets of numbers in a group whose names raise a question: numbers, lists and matrices, such as a factor for each
+ * frame or node. Only those that scale are asked about if they are long: others are tables of places.
+ */
+function suspectNumbers(contents: Contents, group: string, known: ReadonlySet<string>): Suspect[] {
   return contents.datasets(group).flatMap((name) => {
     const row = suspectNamed(name);
     const path = join(group, name);
     const stored = contents.dataset(path);
-    const count = stored?.shape.reduce((product, length) => product * length, 1) ?? 0;
+    const shape = stored?.shape ?? [];
+    const count = stored === null ? 0 : shape.reduce((product, length) => product * length, 1);
     const isNumber = stored?.element === "float" || stored?.element === "integer";
-    if (row === null || row.about === "order" || !isNumber || count === 0 || count > FEW) return [];
+    if (row === null || row.about === "order" || !isNumber || count === 0 || known.has(path)) return [];
+    if (count > FEW && (row.about !== "scale" || shape.filter((length) => length > 1).length > 2)) return [];
     if (contents.isUnwritten(path)) return [];
-    const value = contents.numbers(path);
-    return isPlain(name, value, row) ? [] : [{ path: group, name, text: textOf(value), ...row }];
+    const value = count > READ ? null : contents.numbers(path);
+    if (value !== null && isPlain(name, value, row)) return [];
+    const text = count > FEW ? `${shape.join(" x ")} numbers` : textOf(value);
+    return [{ path: group, name, text, ...row }];
   });
 }
 

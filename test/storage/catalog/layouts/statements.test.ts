@@ -150,13 +150,70 @@ describe("a file that says what changes nothing", () => {
     ["spatial_order", 6],
     ["reference", "none"],
     ["velocity_unit", "m/s"],
+    ["amplitude", 0.1],
+    ["output_stride", 10],
+    ["stride", 1],
+    ["subset", "none"],
+    ["units", "SI"],
+    ["noise_level", 0.1],
+    ["extent", "0 2.75 0 2.25 0 2.5"],
   ])("is served with %s = %s", async (name, value) => {
     const write = (file: File) => {
       writeComponents(file);
       writeTables(file);
       file.create_attribute(name, value);
     };
-    expect((await open(`harmless-${name}`, write)).questions.filter(({ about }) => about === "scale")).toEqual([]);
+    const { questions } = await open(`harmless-${name}`, write);
+    expect(questions.filter(({ about }) => ["scale", "spacing", "order"].includes(about))).toEqual([]);
+  });
+
+  const ends = (["x", "y", "z"] as const).map((axis) => (NODES[axis] - 1) / 4);
+  it.each<[string, readonly number[]]>([
+    ["extent", ends.flatMap((end) => [0, end])],
+    ["bounds", [0, 0, 0, ...ends]],
+    ["bbox", ends.toReversed().flatMap((end) => [0, end])],
+    ["domain", ends.flatMap((end) => [-0.125, end + 0.125])],
+    ["extent", [NODES.x, NODES.y, NODES.z]],
+    ["whole_extent", [NODES.x, NODES.y, NODES.z].flatMap((count) => [0, count - 1])],
+    ["box", ends.map((end) => end + 0.25)],
+  ])("is served with %s = %j, the ends of its nodes or their numbers", async (name, value) => {
+    const write = (file: File) => {
+      writeComponents(file);
+      writeTables(file);
+      file.create_attribute(name, Float64Array.from(value));
+    };
+    const { questions } = await open(`box-${name}-${value.length}-${value[1]}`.replace(/[^\w.-]/g, ""), write);
+    expect(questions.filter(({ about }) => about === "spacing")).toEqual([]);
+  });
+
+  it.each([
+    ["the unit of a group in another system", "units", "cgs", "m/s"],
+    ["a unit of length that is not that of the velocity", "units", "cm", "m/s"],
+    ["a velocity without a unit that is known", "unit_system", "SI", "u_tau"],
+  ])("is asked about %s", async (_name, name, units, own) => {
+    const write = (file: File) => {
+      writeComponents(file);
+      writeTables(file);
+      file.create_attribute(name, units);
+      for (const path of ["u", "v", "w"]) (file.get(path) as H5Dataset).create_attribute("units", own);
+    };
+    await expect(open(`above-${name}-${units}`, write)).rejects.toThrow(
+      `"${own}" and the attribute ${name} of / is "${units}"`,
+    );
+  });
+
+  it("takes the unit of a component from the group above it", async () => {
+    const write = (file: File) => {
+      writeComponents(file, ["/a/u", "/b/v", "/c/w"]);
+      writeTables(file);
+      for (const [at, unit] of ["m/s", "cm/s", "m/s"].entries())
+        (file.get("abc"[at] as string) as Group).create_attribute("units", unit);
+    };
+    const path = await writeHdf5(join(SCRATCH, "units-of-groups.h5"), write);
+    const { assumed } = openSource(path, CHUNK_BYTES, { velocity: ["/a/u", "/b/v", "/c/w"] });
+    expect(assumed.map(({ question }) => question).join("\n")).toMatch(
+      /\/b\/v is in "cm\/s" and is multiplied by 0\.01/,
+    );
   });
 });
 
@@ -172,10 +229,18 @@ describe("a name", () => {
     (name) => expect(suspectNamed(name)).not.toBeNull(),
   );
 
-  it.each(["scalars", "title", "REFERENCE_LIST", "taylor_scale", "gamma", "time", "nx", "Conventions"])(
-    "such as %s is not",
-    (name) => expect(suspectNamed(name)).toBeNull(),
-  );
+  it.each([
+    "scalars",
+    "quantity",
+    "least_significant_digit",
+    "title",
+    "REFERENCE_LIST",
+    "taylor_scale",
+    "gamma",
+    "time",
+    "nx",
+    "Conventions",
+  ])("such as %s is not", (name) => expect([suspectNamed(name), suspectNamed(name, true)]).toEqual([null, null]));
 });
 
 describe("units", () => {
