@@ -28,3 +28,14 @@ it.each([
 ])("times %j are from %s to %s", (time, lower, upper) => {
   expect(limitsOf(time)).toMatchObject({ lower, upper, isDiscrete: false });
 });
+
+it("gives stretched axes their mean spacing, and periodic ones the end of their period", () => {
+  const stretched = { ...AXIS, nodes: 5, periodic: false, coordinates: Float64Array.of(-1, -0.9, 0, 0.9, 1) };
+  const time = { origin: 0, step: 1, count: 1, values: null, guardBefore: 0, guardAfter: 0 };
+  const dataset = { name: "channel", title: "", aliases: [], axes: [AXIS, stretched, AXIS], time, fields: {} };
+  const { datasets } = describeForClients([dataset as unknown as Dataset], () => [], LIMITS);
+  expect(datasets[0]?.simulation).toMatchObject({
+    xlims: { lower: "0", upper: "2pi", n: 8, isPeriodic: true, spacing: Math.PI / 4 },
+    ylims: { lower: "-1", upper: "1", n: 5, isPeriodic: false, spacing: 0.5 },
+  });
+});

@@ -51,6 +51,12 @@ describe("the query string of values", () => {
     expect(query.temporalInterpolation).toBe("PCHIP");
   });
 
+  it("takes a series that ends at its start, and none that ends before it", () => {
+    const series = (end: string) => read({ ...PLAIN, timepoint_end: end, delta_t: "0.002" }, 100);
+    expect(series("0.364").times).toEqual([0.364]);
+    expect(() => series("0.362")).toThrow("timepoint_end must not be before t.");
+  });
+
   it("counts the times of a series as clients do, for decimals of all kinds", () => {
     let compared = 0;
     for (let k = 1; k < 400; k++) {
