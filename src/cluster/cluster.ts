@@ -85,7 +85,7 @@ interface OpenPortion<T> extends Omit<Portion, "owner"> {
   /** Takes the values, which last until it returns. */
   take(values: readonly Float32Array[]): T;
   /** Divides the part again. */
-  divide(job: DividedQuery): Promise<readonly T[]>;
+  divide(divided: DividedQuery): Promise<readonly T[]>;
 }
 
 type TakeBox<T> = (box: RegionBox, values: readonly Float32Array[]) => T;
@@ -171,19 +171,19 @@ export class Cluster implements Sharing {
   }
 
   async evaluate(checked: CheckedQuery, work: SharedPoints, control: SharingControl): Promise<void> {
-    await this.#evaluatePoints(this.#jobOf(checked, control), { ...work, indices: null }, work.out);
+    await this.#evaluatePoints(this.#divided(checked, control), { ...work, indices: null }, work.out);
   }
 
   async search(checked: CheckedQuery, control: SharingControl): Promise<readonly Float32Array[]> {
     const whole = { from: [0, 0, 0], count: (checked.region as NodeRegion).count } as const;
     const take: TakeBox<Float32Array[]> = (_, records) => records.map((some) => some.slice());
-    return (await this.#evaluateBoxes(this.#jobOf(checked, control), whole, take)).flat();
+    return (await this.#evaluateBoxes(this.#divided(checked, control), whole, take)).flat();
   }
 
   async cutout(checked: CheckedQuery, around: RegionBox, out: Float32Array, control: SharingControl): Promise<void> {
     const components = componentsOf(checked.dataset as Dataset, (checked.region as NodeRegion).field);
     const take: TakeBox<void> = (box, values) => placeBox(values, box, around, components, out);
-    await this.#evaluateBoxes(this.#jobOf(checked, control), around, take);
+    await this.#evaluateBoxes(this.#divided(checked, control), around, take);
   }
 
   status(): ReturnType<Sharing["status"]> {
@@ -273,15 +273,15 @@ export class Cluster implements Sharing {
     return member === this.#members.self;
   }
 
-  /** Collects what is needed to divide a query. */
-  #jobOf(checked: CheckedQuery, control: SharingControl): DividedQuery {
+  /** A query and everything that its division needs. */
+  #divided(checked: CheckedQuery, control: SharingControl): DividedQuery {
     return { checked, ...control, ...(this.#distributionOf(checked) as Distribution), without: new Set() };
   }
 
   /** Divides points by owner, and puts the values in their places in `out`. */
-  async #evaluatePoints(job: DividedQuery, work: PointsToCut, out: Float32Array): Promise<readonly unknown[]> {
-    const { checked, dataset, regions, time } = job;
-    const { list, owners } = this.#ownersIn(job);
+  async #evaluatePoints(divided: DividedQuery, work: PointsToCut, out: Float32Array): Promise<readonly unknown[]> {
+    const { checked, dataset, regions, time } = divided;
+    const { list, owners } = this.#ownersIn(divided);
     const lent: SharedArrayBuffer[] = [];
     const room = (bytes: number): SharedArrayBuffer => {
       const buffer = this.#buffers.take(bytes);
@@ -302,24 +302,24 @@ export class Cluster implements Sharing {
       return { ...part, take, divide: (given) => this.#evaluatePoints(given, portion, out) };
     });
     try {
-      return await this.#evaluateAll(job, parts);
+      return await this.#evaluateAll(divided, parts);
     } finally {
       for (const buffer of lent) this.#buffers.give(buffer);
     }
   }
 
   /** Divides a box of nodes by owner. @param take receives the values of a box, which last until it returns */
-  #evaluateBoxes<T>(job: DividedQuery, around: RegionBox, take: TakeBox<T>): Promise<readonly T[]> {
-    const { region, operation } = job.checked as CheckedQuery & { readonly region: NodeRegion };
-    const { list, owners } = this.#ownersIn(job);
+  #evaluateBoxes<T>(divided: DividedQuery, around: RegionBox, take: TakeBox<T>): Promise<readonly T[]> {
+    const { region, operation } = divided.checked as CheckedQuery & { readonly region: NodeRegion };
+    const { list, owners } = this.#ownersIn(divided);
     const none = { points: [], velocities: [], count: 0, indices: new Uint32Array(0) };
-    const parts = boxesOf(job.regions, owners, region, around).map(({ owner, ...box }): OpenPortion<T> => {
+    const parts = boxesOf(divided.regions, owners, region, around).map(({ owner, ...box }): OpenPortion<T> => {
       const nodes = box.count[0] * box.count[1] * box.count[2];
-      const size = operation.family === "search" ? null : componentsOf(job.dataset, region.field) * nodes;
+      const size = operation.family === "search" ? null : componentsOf(divided.dataset, region.field) * nodes;
       const part = { ...none, owner: list[owner] ?? null, box, size };
       return { ...part, take: (values) => take(box, values), divide: (given) => this.#evaluateBoxes(given, box, take) };
     });
-    return this.#evaluateAll(job, parts);
+    return this.#evaluateAll(divided, parts);
   }
 
   /**
@@ -328,19 +328,19 @@ export class Cluster implements Sharing {
    *
    * @throws the error of the query
    */
-  async #evaluateAll<T>(job: DividedQuery, parts: readonly OpenPortion<T>[]): Promise<readonly T[]> {
+  async #evaluateAll<T>(divided: DividedQuery, parts: readonly OpenPortion<T>[]): Promise<readonly T[]> {
     const end = new AbortController();
     const abort = (): void => end.abort(OVER);
     // All parts of a query listen to it: having more listeners than Node expects is not a leak here.
-    setMaxListeners(0, end.signal, job.signal);
-    job.signal.addEventListener("abort", abort);
+    setMaxListeners(0, end.signal, divided.signal);
+    divided.signal.addEventListener("abort", abort);
     const done: T[] = [];
     const errors: FieldprobeError[] = [];
     const waiting = parts.values();
     const lane = async (): Promise<void> => {
-      for (const part of job.signal.aborted ? [] : waiting) {
+      for (const part of divided.signal.aborted ? [] : waiting) {
         try {
-          done.push(...(await this.#evaluatePart({ ...job, signal: end.signal }, part)));
+          done.push(...(await this.#evaluatePart({ ...divided, signal: end.signal }, part)));
         } catch (error) {
           const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
           errors.push(known);
@@ -349,10 +349,10 @@ export class Cluster implements Sharing {
       }
     };
     await Promise.all(Array.from({ length: Math.min(MOST_PARTS, parts.length) }, lane));
-    job.signal.removeEventListener("abort", abort);
+    divided.signal.removeEventListener("abort", abort);
     // Peers that were late, or came too late, need not continue.
     abort();
-    if (job.signal.aborted) throw OVER;
+    if (divided.signal.aborted) throw OVER;
     const ours = errors.find(({ blame }) => blame === "server");
     const worst = ours ?? errors.sort((one, other) => pointIn(one) - pointIn(other))[0];
     if (worst !== undefined) throw worst;
@@ -363,17 +363,17 @@ export class Cluster implements Sharing {
    * Lets the owner of a part evaluate it. If the owner refuses the part, fails, is lost or is late, the part is divided
    * again among the owners that its regions have without that peer; every process of the cluster finds the same ones.
    */
-  async #evaluatePart<T>(job: DividedQuery, part: OpenPortion<T>): Promise<readonly T[]> {
+  async #evaluatePart<T>(divided: DividedQuery, part: OpenPortion<T>): Promise<readonly T[]> {
     const { owner: peer } = part;
-    if (peer === null || job.without.size === MOST_ASKED) return [await this.#evaluateHere(job, part)];
-    const others = { ...job, without: new Set([...job.without, peer.id]) };
+    if (peer === null || divided.without.size === MOST_ASKED) return [await this.#evaluateHere(divided, part)];
+    const others = { ...divided, without: new Set([...divided.without, peer.id]) };
     try {
-      if (this.#isSelf(peer)) return [await this.#evaluateHere(job, part)];
+      if (this.#isSelf(peer)) return [await this.#evaluateHere(divided, part)];
       return await this.#askInTime(others, peer, part);
     } catch (error) {
-      const isHis = error instanceof PeerError;
-      if (job.signal.aborted || !(isHis || (this.#isSelf(peer) && isOwnFailure(error)))) throw error;
-      if (isHis) this.#counts.refused++;
+      const isPeerError = error instanceof PeerError;
+      if (divided.signal.aborted || !(isPeerError || (this.#isSelf(peer) && isOwnFailure(error)))) throw error;
+      if (isPeerError) this.#counts.refused++;
       this.#log.debug({ peer: peer.said.name, reason: (error as Error).message }, "piece evaluated by others");
       return await part.divide(others);
     }
@@ -385,18 +385,18 @@ export class Cluster implements Sharing {
    *
    * @throws as `#ask` does
    */
-  async #askInTime<T>(job: DividedQuery, peer: Peer, part: OpenPortion<T>): Promise<readonly T[]> {
+  async #askInTime<T>(divided: DividedQuery, peer: Peer, part: OpenPortion<T>): Promise<readonly T[]> {
     peer.progressAt = Math.max(peer.progressAt, peer.outstanding === 0 ? performance.now() : 0);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
       timer = setInterval(() => this.#isLate(peer) && resolve(null), LOOK_MS);
     });
-    const asked = this.#ask(job, peer, part).then((one) => [one]);
+    const asked = this.#ask(divided, peer, part).then((one) => [one]);
     const answer = await Promise.race([asked, late]).finally(() => clearInterval(timer));
     if (answer !== null) return answer;
     this.#counts.late++;
     this.#members.rest(peer);
-    const instead = part.divide(job);
+    const instead = part.divide(divided);
     return Promise.any([asked, instead]).catch(() => instead);
   }
 
@@ -439,8 +439,8 @@ export class Cluster implements Sharing {
    *
    * @throws PeerError if another process may succeed, or the error of the query
    */
-  async #ask<T>(job: DividedQuery, peer: Peer, part: OpenPortion<T>): Promise<T> {
-    const { checked, dataset, deadline } = job;
+  async #ask<T>(divided: DividedQuery, peer: Peer, part: OpenPortion<T>): Promise<T> {
+    const { checked, dataset, deadline } = divided;
     const { box, points, velocities, count, indices, size } = part;
     if (this.#session === null) throw new PeerError("this process has lost NATS");
     const { connection, exchange } = this.#session;
@@ -451,7 +451,7 @@ export class Cluster implements Sharing {
     const body = [...points, ...velocities].map(
       ({ triples: { buffer, byteOffset }, count }) => new Uint8Array(buffer, byteOffset, 12 * count),
     );
-    const signal = AbortSignal.any([job.signal, peer.lost.signal]);
+    const signal = AbortSignal.any([divided.signal, peer.lost.signal]);
     // Each part of a body that is awaited listens to it.
     setMaxListeners(0, signal, peer.lost.signal);
     const lent: SharedArrayBuffer[] = [];

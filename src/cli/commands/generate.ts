@@ -203,25 +203,16 @@ function cubeCommand(name: string, description: string): Command {
     .exitOverride();
 }
 
-/** Makes the command, with one subcommand for each kind of data. */
-export function generateCommand(): Command {
-  const abc = cubeCommand("abc", "Arnold-Beltrami-Childress flow, decaying; velocity and pressure").action((flags) =>
-    generateCube("abc", { ...flags, seed: 0 }),
-  );
-  const taylorGreen = cubeCommand("taylor-green", "Taylor-Green vortex, decaying; velocity and pressure").action(
-    (flags) => generateCube("taylor-green", { ...flags, seed: 0 }),
-  );
-  const mhd = cubeCommand("mhd", "conducting flow; velocity, pressure, magnetic field and vector potential").action(
-    (flags) => generateCube("mhd", { ...flags, seed: 0 }),
-  );
-  const mixing = cubeCommand("mixing", "mixing flow; velocity, pressure, density and temperature").action((flags) =>
-    generateCube("mixing", { ...flags, seed: 0 }),
-  );
-  const random = cubeCommand("random", "random velocity and pressure")
-    .option("--smooth", "a few standing waves instead of white noise")
-    .addOption(seed(1))
-    .action((flags: CubeFlags) => generateCube(flags.smooth === true ? "smooth" : "random", flags));
-  const isotropic = new Command("isotropic")
+/** Flows that a formula gives: kind and contents. */
+const FORMULAS = [
+  ["abc", "Arnold-Beltrami-Childress flow, decaying; velocity and pressure"],
+  ["taylor-green", "Taylor-Green vortex, decaying; velocity and pressure"],
+  ["mhd", "conducting flow; velocity, pressure, magnetic field and vector potential"],
+  ["mixing", "mixing flow; velocity, pressure, density and temperature"],
+] as const;
+
+function isotropicCommand(): Command {
+  return new Command("isotropic")
     .description("forced isotropic turbulence by direct numerical simulation; velocity, pressure and force")
     .option("--nodes <n>", "nodes along each axis: even, 2^a 3^b 5^c", simulatedNodes, 32)
     .option(
@@ -240,7 +231,10 @@ export function generateCommand(): Command {
     .addHelpText("after", PROGRESS_HELP)
     .exitOverride()
     .action(generateIsotropic);
-  const channel = new Command("channel")
+}
+
+function channelCommand(): Command {
+  return new Command("channel")
     .description("turbulent flow between two walls by direct numerical simulation; velocity and pressure")
     .option("--nodes <nx,ny,nz>", "nodes; those along x and z are powers of two", channelNodes, [32, 49, 32])
     .option("--lengths <x,z>", "periods along x and z in half heights", lengthPair, [Math.PI, Math.PI / 2])
@@ -254,12 +248,16 @@ export function generateCommand(): Command {
     .addHelpText("after", PROGRESS_HELP)
     .exitOverride()
     .action(generateChannel);
-  return new Command("generate")
-    .addCommand(isotropic)
-    .addCommand(channel)
-    .addCommand(abc)
-    .addCommand(taylorGreen)
-    .addCommand(mhd)
-    .addCommand(mixing)
-    .addCommand(random);
+}
+
+/** Makes the command, with one subcommand for each kind of data. */
+export function generateCommand(): Command {
+  const command = new Command("generate").addCommand(isotropicCommand()).addCommand(channelCommand());
+  for (const [kind, about] of FORMULAS)
+    command.addCommand(cubeCommand(kind, about).action((flags) => generateCube(kind, { ...flags, seed: 0 })));
+  const random = cubeCommand("random", "random velocity and pressure")
+    .option("--smooth", "a few standing waves instead of white noise")
+    .addOption(seed(1))
+    .action((flags: CubeFlags) => generateCube(flags.smooth === true ? "smooth" : "random", flags));
+  return command.addCommand(random);
 }

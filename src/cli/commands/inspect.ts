@@ -40,20 +40,7 @@ interface InspectFlags extends Answers {
 const print = (lines: readonly string[]) => process.stdout.write(`${lines.join("\n")}\n`);
 
 async function inspect(files: readonly string[], flags: InspectFlags): Promise<void> {
-  const paths = files.map((file) => (isAddress(file) ? file : resolve(withoutFileScheme(file))));
-  for (const path of paths) {
-    if (isAddress(path)) continue;
-    const foreign = foreignAddress(files[paths.indexOf(path)] as string);
-    if (foreign !== null) throw new MisuseError(foreign);
-    const status = statSync(path, { throwIfNoEntry: false });
-    if (status === undefined) {
-      const isSplit = flags.velocity?.length === 1 && paths.length > 1;
-      const hint = isSplit ? " (--velocity takes three paths with commas and no blanks between them)" : "";
-      throw new MisuseError(`${path}: there is no such file${hint}`);
-    }
-    const isStored = status.isFile() || (status.isDirectory() && isStore(readdirSync(path)));
-    if (!isStored) throw new MisuseError(`${path} is not a file; fieldprobe check DIR looks at dataset folders`);
-  }
+  const paths = files.map((file) => pathOf(file, flags.velocity?.length === 1 && files.length > 1));
   await openStorage();
   const [first] = paths as [string];
   const name = nameOf(first);
@@ -81,6 +68,22 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
   }
   if (flags.write !== undefined) writeDescriptor(found, home, resolve(flags.write));
   if (flags.descriptors !== undefined) writeApart(found, home, resolve(flags.descriptors));
+}
+
+/** The path of a file or store that is there; an address as it is. @throws MisuseError */
+function pathOf(file: string, isSplit: boolean): string {
+  if (isAddress(file)) return file;
+  const foreign = foreignAddress(file);
+  if (foreign !== null) throw new MisuseError(foreign);
+  const path = resolve(withoutFileScheme(file));
+  const status = statSync(path, { throwIfNoEntry: false });
+  if (status === undefined) {
+    const hint = isSplit ? " (--velocity takes three paths with commas and no blanks between them)" : "";
+    throw new MisuseError(`${path}: there is no such file${hint}`);
+  }
+  const isStored = status.isFile() || (status.isDirectory() && isStore(readdirSync(path)));
+  if (!isStored) throw new MisuseError(`${path} is not a file; fieldprobe check DIR looks at dataset folders`);
+  return path;
 }
 
 /** Inspects all datasets of a folder at an address; false if it is one dataset itself. */

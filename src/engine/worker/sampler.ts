@@ -183,7 +183,7 @@ export class Sampler {
     from = 0,
     pause: Pause = (waits) => this.#leaveIfWaiting(waits === true, sampling),
   ): number {
-    this.#allowanceCache(sampling);
+    this.#choosePinned(sampling);
     this.#arrange(sampling, count);
     this.#dropPassed(sampling);
     try {
@@ -230,7 +230,7 @@ export class Sampler {
    */
   readAhead(sampling: Sampling, count: number, isOver: () => boolean): void {
     const { scheme, sources, frames } = sampling;
-    this.#allowanceCache(sampling);
+    this.#choosePinned(sampling);
     if (this.#inTurn || sources.some((source) => (source.combined?.stored ?? source).fetched !== undefined)) return;
     this.#arrange(sampling, count);
     try {
@@ -519,7 +519,7 @@ export class Sampler {
 
   /**
    * Points of a group, at most: those of `GROUP_MS`, except if frames are combined one after the other, because each is
-   * then read anew for every group.
+   * then read again for every group.
    */
   #mostPoints({ scheme, frames: { frames } }: Sampling): number {
     const most = Math.floor(GROUP_VALUES / scheme.components);
@@ -564,7 +564,7 @@ export class Sampler {
     }
   }
 
-  /** As `#evaluate`, with weights of its own for each point. */
+  /** As `#evaluate`, with separate weights for each point. */
   #evaluateEach(
     { scheme, sources, frames: { frames } }: Sampling,
     weights: Float64Array,
@@ -592,7 +592,7 @@ export class Sampler {
    * corner of bricks needs in several frames. If the cache cannot hold the latter, frames are combined one after the
    * other; each is then read again for every group, so groups may pin most of the cache in order to be large.
    */
-  #allowanceCache({ sources, frames: { frames } }: Sampling): void {
+  #choosePinned({ sources, frames: { frames } }: Sampling): void {
     const corner = sources.reduce((sum, source) => {
       const bricks = source.bricking.count.reduce((product, count) => product * Math.min(2, count), 1);
       return sum + bricks * frames.length * BrickCache.brickBytes(brickValues(source));

@@ -34,7 +34,7 @@ function assumedText({ name, assumed }: NonNullable<ReturnType<Engine["find"]>>)
   return subjects.length === 0 ? "" : `${name}: ${[...new Set(subjects)].join(", ")}`;
 }
 
-/** The header by which the service knows the tasks of its own jobs, with `Service.taskKey`. */
+/** The header, with `Service.taskKey`, by which the service recognises the tasks of its jobs. */
 export const TASK_HEADER = "fieldprobe-task";
 /** The header of an answer to a task: the points that a synchronous request could have. */
 export const TASK_POINTS_HEADER = "fieldprobe-task-points";
@@ -159,7 +159,7 @@ export class RequestLife {
     this.#settled = this.#request.facts.points + this.#nodes;
   }
 
-  /** Takes note of the work, in evaluations of a field, that a request will take in all: its slot is for no less. */
+  /** Records the work, in evaluations of a field, that a request will take in all: its slot is for no less. */
   foresee(work: number): void {
     this.#foreseen = work;
   }

@@ -49,16 +49,7 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
   const { answers } = contents;
   if (answers.velocity !== undefined || answers.pressure !== undefined) return saidFields(contents);
   const holders = groupsOf(contents).flatMap((group) => holdersIn(contents, group));
-  const found = holders.flatMap((holder) => {
-    const velocities = velocitiesIn(contents, holder);
-    const pressure = first(PRESSURES.map((name) => holder.paths.get(name)).filter((path) => rank(contents, path) >= 3));
-    const beside = othersIn(contents, holder);
-    const none = velocities.length === 0 && pressure === null && beside.length === 0;
-    return none ? [] : [{ holder, velocities, pressure, beside }];
-  });
-  const withVelocity = found.filter(({ velocities }) => velocities.length > 0);
-  const withPressure = found.filter(({ pressure }) => pressure !== null);
-  const candidates = [withVelocity, withPressure].find((list) => list.length > 0) ?? found;
+  const candidates = candidatesIn(contents, holders);
   const [chosen] = candidates;
   const pair = pairIn(contents, holders);
   if (chosen === undefined) {
@@ -84,20 +75,53 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
   );
   if (velocity.length === 0 && pair !== null)
     findings.addWarning(`${pairText(pair)}, and left out without a third; ${THIRD}.`);
+  const others = otherFields(contents, findings, chosen, velocity);
+  const place = series?.place ?? ((path: string) => path);
+  const used = new Set([...velocity, ...taken, ...others.flatMap(({ paths }) => paths)]);
+  const named = namedBeside(contents, chosen.holder, used);
+  return { velocity, pressure, others, named, steps: series?.steps ?? null, place };
+}
+
+/** The fields of known names in one group. */
+interface Candidate {
+  readonly holder: Holder;
+  readonly velocities: readonly (readonly string[])[];
+  readonly pressure: string | null;
+  readonly others: readonly OtherField[];
+}
+
+/** Groups with fields: those with a velocity if there are any, or else those with a pressure, or else the others. */
+function candidatesIn(contents: Contents, holders: readonly Holder[]): readonly Candidate[] {
+  const found = holders.flatMap((holder) => {
+    const velocities = velocitiesIn(contents, holder);
+    const pressure = first(PRESSURES.map((name) => holder.paths.get(name)).filter((path) => rank(contents, path) >= 3));
+    const others = othersIn(contents, holder);
+    const none = velocities.length === 0 && pressure === null && others.length === 0;
+    return none ? [] : [{ holder, velocities, pressure, others }];
+  });
+  const withVelocity = found.filter(({ velocities }) => velocities.length > 0);
+  const withPressure = found.filter(({ pressure }) => pressure !== null);
+  return [withVelocity, withPressure].find((list) => list.length > 0) ?? found;
+}
+
+/** Other fields than velocity and pressure: those that the user names, and those of the chosen group. */
+function otherFields(
+  contents: Contents,
+  findings: Findings,
+  chosen: Candidate,
+  velocity: readonly string[],
+): readonly OtherField[] {
   const said = saidOthers(contents);
   const isFree = ({ field, paths }: OtherField) =>
     !paths.some((path) => velocity.includes(path)) && !said.some((other) => other.field === field);
-  const beside = [...chosen.beside.filter(isFree), ...said];
-  for (const { field, paths } of beside) {
+  const others = [...chosen.others.filter(isFree), ...said];
+  for (const { field, paths } of others) {
     findings.addReason(`${field}: ${paths.join(", ")}.`);
     if (said.some((other) => other.field === field)) continue;
     const rivals = [...rivalsOf(contents, chosen.holder, field), ...twinsOf(contents, paths)];
     askWhich(contents, findings, field, paths, rivals);
   }
-  const place = series?.place ?? ((path: string) => path);
-  const used = new Set([...velocity, ...taken, ...beside.flatMap(({ paths }) => paths)]);
-  const named = namedBeside(contents, chosen.holder, used);
-  return { velocity, pressure, others: beside, named, steps: series?.steps ?? null, place };
+  return others;
 }
 
 /** Asks which datasets are a field if there are candidates other than those taken, by whatever path. */

@@ -35,6 +35,25 @@ interface OrientedDataset {
   readonly labels: DimensionLabels;
 }
 
+/** A field and its datasets: one, or one for each component. */
+interface OrientedField {
+  readonly field: FieldName;
+  readonly datasets: readonly OrientedDataset[];
+}
+
+/** The fields of a file whose dimensions have roles. */
+interface OrientedFields {
+  readonly velocity: readonly OrientedDataset[];
+  readonly pressure: OrientedDataset | null;
+  readonly others: readonly { readonly field: FieldName; readonly datasets: readonly OrientedDataset[] | null }[];
+  /** Scalars: a component of the velocity, the pressure. */
+  readonly singles: readonly OrientedDataset[];
+  /** Whether components of the velocity have different nodes. */
+  readonly isStaggered: boolean;
+  /** The dataset whose grid is that of the dataset. */
+  readonly first: OrientedDataset;
+}
+
 /** Evidence that all fields share. */
 interface SharedEvidence {
   readonly contents: Contents;
@@ -63,66 +82,80 @@ export const generic: Layout = {
     const { shape } = contents.dataset(lead) as { shape: readonly number[] };
     const tables = tablesIn(contents, groups, shape);
     const shared = { contents, tables, facts: new StatedNumbers(contents, [lead, ...groups]), findings };
-    const vector = fields.velocity.length === 1;
-    const velocity: OrientedDataset[] = [];
-    for (const path of fields.velocity)
-      velocity.push(likeFirst(shared, velocity[0], path) ?? orderOf(shared, "velocity", path, vector));
-    const pressure =
-      fields.pressure === null
-        ? null
-        : pressureOf(shared, vector ? undefined : velocity[0], fields.pressure, fields.pressure === lead);
-    const wholes = vector ? velocity : [];
-    const singles = [...(vector ? [] : velocity.slice(0, 1)), ...(pressure === null ? [] : [pressure])];
-    const others = fields.others.map((other) => ({
-      field: other.field,
-      datasets: otherOf(shared, other, isVector(other) ? wholes : singles, other.paths[0] === lead, isVector(other)),
-    }));
-    const isStaggered = velocity.slice(1).some((other) => !isSameGrid(shared, velocity[0] as OrientedDataset, other));
-    const scalars = [...(pressure === null ? [] : [pressure]), ...others.flatMap(({ datasets }) => datasets ?? [])];
-    const first = isStaggered ? mostlyOf([...velocity, ...scalars]) : (velocity[0] ?? (scalars[0] as OrientedDataset));
+    const oriented = orient(shared, fields, lead);
+    const { first } = oriented;
     if (fields.steps !== null) requireSameTables(contents, fields, first.path, tables);
     const tablesOf = fixTables(shared, first, findings);
-    const nodesAt = new Map<string, NodesOfField>();
-    for (const other of isStaggered ? velocity : []) nodesAt.set(other.path, requireNodes(shared, first, other));
-    const grid = first.dimensions.flatMap((role, at) => (role === "c" ? [] : [first.shape[at] as number]));
-    const named = namedOf(shared, fields.named, singles, grid);
-    const found = [
-      { field: "velocity", datasets: velocity },
-      { field: "pressure", datasets: pressure === null ? null : [pressure] },
-      ...[...others, ...named],
-    ].flatMap(({ field, datasets }) => {
-      if (datasets === null || datasets.length === 0) return [];
-      if (field === "velocity" && isStaggered) return [{ field, datasets }];
-      const at = datasets.map((dataset) => (dataset === first ? {} : ownNodes(shared, first, dataset)));
-      if (at.every((nodes) => nodes !== null)) {
-        for (const [i, { path }] of datasets.entries()) nodesAt.set(path, at[i] ?? {});
-        return [{ field, datasets }];
-      }
-      findings.addWarning(`${datasets[0]?.path} is left out: its axes are not those of ${first.path}.`);
-      return [];
+    const { found, nodesAt } = placeFields(shared, fields, oriented);
+    const fieldOf = ({ field, datasets }: OrientedField) => ({
+      ...storageOf(contents, fields, datasets, nodesAt),
+      ...(Object.hasOwn(FIELDS, field) ? {} : wordsOf(contents, datasets[0]?.path as string)),
     });
-    for (const [path, at] of nodesAt)
-      for (const [axis, own] of Object.entries(at))
-        findings.addReason(`${path}: nodes of its own along ${axis}, ${"path" in own ? own.path : "by a mesh"}.`);
     return {
       plan: {
         title: contents.name,
         axes: axesOf(shared, first, tablesOf),
         time: timeOf(shared, first, fields, framesOf(first, fields)),
-        fields: Object.fromEntries(
-          found.map(({ field, datasets }) => [
-            field,
-            {
-              ...storageOf(contents, fields, datasets, nodesAt),
-              ...(Object.hasOwn(FIELDS, field) ? {} : wordsOf(contents, datasets[0]?.path as string)),
-            },
-          ]),
-        ) as DescriptorInput["fields"],
+        fields: Object.fromEntries(found.map((one) => [one.field, fieldOf(one)])) as DescriptorInput["fields"],
       },
       findings,
     };
   },
 };
+
+/** Finds the order of the dimensions of each field, except those under other names, and the grid that they share. */
+function orient(shared: SharedEvidence, fields: FoundFields, lead: string): OrientedFields {
+  const isWhole = fields.velocity.length === 1;
+  const velocity: OrientedDataset[] = [];
+  for (const path of fields.velocity)
+    velocity.push(likeFirst(shared, velocity[0], path) ?? orderOf(shared, "velocity", path, isWhole));
+  const like = isWhole ? undefined : velocity[0];
+  const pressure =
+    fields.pressure === null ? null : pressureOf(shared, like, fields.pressure, fields.pressure === lead);
+  const wholes = isWhole ? velocity : [];
+  const singles = [...(isWhole ? [] : velocity.slice(0, 1)), ...(pressure === null ? [] : [pressure])];
+  const others = fields.others.map((other) => ({
+    field: other.field,
+    datasets: otherOf(shared, other, isVector(other) ? wholes : singles, other.paths[0] === lead, isVector(other)),
+  }));
+  const isStaggered = velocity.slice(1).some((other) => !isSameGrid(shared, velocity[0] as OrientedDataset, other));
+  const scalars = [...(pressure === null ? [] : [pressure]), ...others.flatMap(({ datasets }) => datasets ?? [])];
+  const first = isStaggered ? mostlyOf([...velocity, ...scalars]) : (velocity[0] ?? (scalars[0] as OrientedDataset));
+  return { velocity, pressure, others, singles, isStaggered, first };
+}
+
+/** Finds the nodes of each field; those on other axes than the first are left out. */
+function placeFields(
+  shared: SharedEvidence,
+  fields: FoundFields,
+  { velocity, pressure, others, singles, isStaggered, first }: OrientedFields,
+): { readonly found: readonly OrientedField[]; readonly nodesAt: ReadonlyMap<string, NodesOfField> } {
+  const { findings } = shared;
+  const nodesAt = new Map<string, NodesOfField>();
+  for (const other of isStaggered ? velocity : []) nodesAt.set(other.path, requireNodes(shared, first, other));
+  const grid = first.dimensions.flatMap((role, at) => (role === "c" ? [] : [first.shape[at] as number]));
+  const candidates = [
+    { field: "velocity", datasets: velocity },
+    { field: "pressure", datasets: pressure === null ? null : [pressure] },
+    ...others,
+    ...namedOf(shared, fields.named, singles, grid),
+  ];
+  const found = candidates.flatMap(({ field, datasets }): OrientedField[] => {
+    if (datasets === null || datasets.length === 0) return [];
+    if (field === "velocity" && isStaggered) return [{ field, datasets }];
+    const at = datasets.map((dataset) => (dataset === first ? {} : ownNodes(shared, first, dataset)));
+    if (at.every((nodes) => nodes !== null)) {
+      for (const [i, { path }] of datasets.entries()) nodesAt.set(path, at[i] ?? {});
+      return [{ field, datasets }];
+    }
+    findings.addWarning(`${datasets[0]?.path} is left out: its axes are not those of ${first.path}.`);
+    return [];
+  });
+  for (const [path, at] of nodesAt)
+    for (const [axis, own] of Object.entries(at))
+      findings.addReason(`${path}: nodes of its own along ${axis}, ${"path" in own ? own.path : "by a mesh"}.`);
+  return { found, nodesAt };
+}
 
 /** The first of some datasets, but with the nodes along each axis that most of them have. */
 function mostlyOf(datasets: readonly OrientedDataset[]): OrientedDataset {
