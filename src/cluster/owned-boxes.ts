@@ -15,14 +15,21 @@ export function boxesOf(
   nodes: NodeRegion,
   { from, count }: RegionBox,
 ): OwnedBox[] {
-  /** The regions along an axis, with the nodes of the box in each: the first, and how many. */
+  /**
+   * The regions along an axis, with the nodes of the box in each: the first, and how many. A box may go on over the
+   * seam of an axis for a period, in which the regions follow again.
+   */
   const along = (a: 0 | 1 | 2) => {
     const [stride, edge] = [nodes.stride[a], regions.edge[a]];
     const first = nodes.first[a] + from[a] * stride;
     const place = (node: number): number => Math.min(count[a], Math.max(0, Math.ceil((node - first) / stride)));
-    return Array.from({ length: regions.count[a] }, (_, region) => {
-      const start = place(region * edge);
-      return { region, from: from[a] + start, count: place((region + 1) * edge) - start };
+    const { nodes: period } = regions.axes[a];
+    return Array.from({ length: 2 * regions.count[a] }, (_, i) => {
+      const region = i % regions.count[a];
+      const before = i < regions.count[a] ? 0 : period;
+      const start = place(before + region * edge);
+      const end = place(before + Math.min(period, (region + 1) * edge));
+      return { region, from: from[a] + start, count: end - start };
     }).filter((span) => span.count > 0);
   };
   const boxes: (OwnedBox & { readonly count: [number, number, number] })[] = [];

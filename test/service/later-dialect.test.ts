@@ -137,7 +137,13 @@ describe("requests of libraries of before 2019, told apart by their members", ()
     const older = numbers(await send("GetThreshold", { ...asked, X: 0, Y: 0, Z: 0, ...WIDTHS }));
     expect(older).toHaveLength(4 * 59);
     expect(older).toEqual(today.map((value, i) => (i % 4 === 3 ? value : value - 1)));
-    const beyond = await send("GetThreshold", { ...asked, X: 30, Y: 0, Z: 0, ...WIDTHS });
+    const over = numbers(await send("GetThreshold", { ...asked, X: 30, Y: 0, Z: 0, ...WIDTHS }));
+    const behindSeam = (hits: number[], from: number, to: number) =>
+      Array.from({ length: hits.length / 4 }, (_, i) => hits.slice(4 * i, 4 * i + 4))
+        .filter(([x = 0]) => x >= from && x < to)
+        .map(([x = 0, ...others]) => [x % 32, ...others]);
+    expect(behindSeam(over, 32, 38)).toEqual(behindSeam(older, 0, 6));
+    const beyond = await send("GetThreshold", { ...asked, X: 30, Y: 0, Z: 0, ...WIDTHS, Xwidth: 33 });
     expect(beyond).toContain("are not all among the 32");
   });
 

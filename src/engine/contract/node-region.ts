@@ -8,14 +8,7 @@ import { excerpt, RequestError } from "../../errors.js";
 import { frameWeights } from "../../kernels/time.js";
 import type { Axes, Triple } from "../../kernels/types.js";
 import type { FieldName, Operation } from "../../operations.js";
-import {
-  axesOfField,
-  componentsOf,
-  type Dataset,
-  fieldNames,
-  fieldOf,
-  isStaggered,
-} from "../../storage/file/dataset.js";
+import { axesOfField, componentsOf, type Dataset, fieldNames, fieldOf } from "../../storage/file/dataset.js";
 import { fieldNamed, isFieldName } from "./fields-asked.js";
 import type { FrameBox, Query, RegionBox } from "./query.js";
 import { requireNodes, requireNodesOf } from "./require-nodes.js";
@@ -76,11 +69,14 @@ function along(query: Query, name: (axis: "x" | "y" | "z") => keyof Query): Trip
   return [x, y, z];
 }
 
-/** Refuses what does not lie in the grid, or among the nodes of a field. */
-function checkInside(dataset: Dataset, first: Triple, last: Triple, axes: Axes = dataset.axes): void {
+/**
+ * Refuses what does not lie in the grid, or among the nodes of a field. On a periodic axis a box may go on over the
+ * seam: it begins among the nodes and has at most all of them.
+ */
+function checkInside(dataset: Dataset, first: Triple, last: Triple, axes: Axes): void {
   for (let a = 0; a < 3; a++) {
-    const { nodes } = axes[a as 0 | 1 | 2];
-    if (first[a] >= 0 && last[a] < nodes) continue;
+    const { nodes, periodic } = axes[a as 0 | 1 | 2];
+    if (first[a] >= 0 && (periodic ? first[a] < nodes && last[a] - first[a] < nodes : last[a] < nodes)) continue;
     const name = AXES[a];
     const text = `The nodes ${first[a] + 1} to ${last[a] + 1} along ${name} are not all among the ${nodes} of "${dataset.name}".`;
     throw new RequestError("OutOfRange", text, { member: `${name}_end` });
@@ -93,19 +89,19 @@ export function firstNumber({ X }: Query): 0 | 1 {
 }
 
 /** A box by the corner that counts from 0 and its widths. */
-function widths(query: Query, dataset: Dataset): { readonly first: Triple; readonly last: Triple } {
+function widths(query: Query, dataset: Dataset, axes: Axes): { readonly first: Triple; readonly last: Triple } {
   const { X = 0, Y = 0, Z = 0, Xwidth = 0, Ywidth = 0, Zwidth = 0 } = query;
   const wrong = AXES.find((_, a) => ([Xwidth, Ywidth, Zwidth][a] as number) < 1);
   if (wrong) throw invalid(`${wrong.toUpperCase()}width`, "The widths of a box must be at least 1.");
   const first = [X, Y, Z] as const;
   const last = [X + Xwidth - 1, Y + Ywidth - 1, Z + Zwidth - 1] as const;
-  checkInside(dataset, first, last);
+  checkInside(dataset, first, last, axes);
   return { first, last };
 }
 
 /** A box by its corners, which count from 1 and belong to it, or by corner and widths. */
-function corners(query: Query, dataset: Dataset): { readonly first: Triple; readonly last: Triple } {
-  if (firstNumber(query) === 0) return widths(query, dataset);
+function corners(query: Query, dataset: Dataset, axes: Axes): { readonly first: Triple; readonly last: Triple } {
+  if (firstNumber(query) === 0) return widths(query, dataset, axes);
   const from = along(query, (axis) => `${axis}_start`);
   const to = along(query, (axis) => `${axis}_end`);
   const wrong = AXES.find((_, a) => from[a] > to[a]);
@@ -115,7 +111,7 @@ function corners(query: Query, dataset: Dataset): { readonly first: Triple; read
     throw invalid(`${low}_start`, `${INDEXING} Nodes are counted from 1: ${low}_start is ${query[`${low}_start`]}.`);
   const first = [from[0] - 1, from[1] - 1, from[2] - 1] as const;
   const last = [to[0] - 1, to[1] - 1, to[2] - 1] as const;
-  checkInside(dataset, first, last);
+  checkInside(dataset, first, last, axes);
   return { first, last };
 }
 
@@ -179,9 +175,16 @@ function expressionRegion(
   return { field: fieldNames(dataset)[0], criterion: { expression: text } };
 }
 
+/** The axes whose nodes a query counts: those of the field that it names. */
+export function axesAsked({ field }: Pick<Query, "field">, dataset: Dataset): Axes {
+  return field !== undefined && isFieldName(field, dataset)
+    ? axesOfField(dataset, fieldNamed(field, dataset))
+    : dataset.axes;
+}
+
 /** Reads a search. */
 export function searchRegion(query: Query, operation: Operation, dataset: Dataset): NodeRegion {
-  const { first, last } = corners(query, dataset);
+  const { first, last } = corners(query, dataset, axesAsked(query, dataset));
   const { field: text = "", spatialInterpolation: method = "None" } = query;
   const box = {
     frame: frameAt(query, dataset),
@@ -204,7 +207,7 @@ export function searchRegion(query: Query, operation: Operation, dataset: Datase
     const takes = criterion === "norm" ? "None" : operation.spatial.slice(1).join(", ");
     throw invalid("spatialInterpolation", `Invalid interpolation option specified! For ${text} it is ${takes}.`);
   }
-  requireNodes(dataset, [field], "A search");
+  if (fieldOf(dataset, field)?.own !== undefined) requireNodes(dataset, [field], "A search");
   return { ...box, field, criterion };
 }
 
@@ -213,10 +216,6 @@ export function cutoutRegion(query: Query, operation: Operation, dataset: Datase
   if (query.nodes !== undefined) return nodesRegion(query.nodes, dataset);
   const raw = operation.fields.length > 0;
   const region = raw ? rawRegion(query, operation, dataset) : strided(query, dataset);
-  if (isStaggered(dataset, region.field)) {
-    const last = region.first.map((node, a) => node + (region.count[a] - 1) * region.stride[a]);
-    checkInside(dataset, region.first, last as unknown as Triple, axesOfField(dataset, region.field));
-  }
   const values = componentsOf(dataset, region.field) * region.count.reduce((product, count) => product * count, 1);
   if (values > MOST_VALUES) {
     const text =
@@ -248,8 +247,8 @@ function nodesRegion(nodes: FrameBox, dataset: Dataset): NodeRegion {
 }
 
 function rawRegion(query: Query, operation: Operation, dataset: Dataset): NodeRegion {
-  const { first, last } = widths(query, dataset);
   const [field] = operation.fields as [FieldName];
+  const { first, last } = widths(query, dataset, axesOfField(dataset, field));
   return {
     field,
     frame: frameOf(query, dataset),
@@ -262,7 +261,7 @@ function rawRegion(query: Query, operation: Operation, dataset: Dataset): NodeRe
 }
 
 function strided(query: Query, dataset: Dataset): NodeRegion {
-  const { first, last } = corners(query, dataset);
+  const { first, last } = corners(query, dataset, axesAsked(query, dataset));
   const frame = frameOf(query, dataset);
   const stride = along(query, (axis) => `${axis}_step`);
   const wrong = AXES.find((_, a) => stride[a] < 1);

@@ -16,7 +16,7 @@ import {
 } from "../../kernels/threshold.js";
 import { frameTime } from "../../kernels/time.js";
 import type { BrickReader } from "../../kernels/types.js";
-import { axesOfField, componentsOf } from "../../storage/file/dataset.js";
+import { axesOfField, componentsOf, type FieldName } from "../../storage/file/dataset.js";
 import type { CutoutMessage, SearchMessage } from "../contract/dataset-copy.js";
 import type { NodeRegion } from "../contract/node-region.js";
 import type { QuantityQuery } from "../contract/query.js";
@@ -61,7 +61,7 @@ export function searchNodes(
     addHits(hits, values, region, threshold);
   } else {
     const reader = sampler.reader(open.source(field));
-    searchOf(open, quantityOf(criterion, componentsOf(open.dataset, field), method)).search(
+    searchOf(open, field, quantityOf(criterion, componentsOf(open.dataset, field), method)).search(
       reader,
       frame,
       first,
@@ -99,9 +99,9 @@ function addHits(hits: Hits, values: Float64Array, { first, count }: NodeRegion,
 }
 
 /** @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil */
-function searchOf({ dataset }: OpenDataset, quantity: ThresholdQuantity): Threshold {
+function searchOf({ dataset }: OpenDataset, field: FieldName, quantity: ThresholdQuantity): Threshold {
   try {
-    return createThreshold(dataset.axes, quantity);
+    return createThreshold(axesOfField(dataset, field), quantity);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new RequestError("Unsupported", `The grid of "${dataset.name}" is too small for differences.`, {
@@ -220,7 +220,7 @@ function forceFiller({ dataset }: OpenDataset, { first, count, stride, frame }: 
   };
 }
 
-/** Evaluates an expression at the nodes; where a stride skips nodes, at those too. */
+/** Evaluates an expression at the nodes. */
 function quantityFiller(
   { region, derived = null, cancel }: CutoutMessage,
   { expression, order, names }: QuantityQuery,
@@ -229,25 +229,21 @@ function quantityFiller(
   reductions: NodeReductions,
 ): PlaneFiller {
   const { first, count, stride, frame } = region;
-  const span = (a: 0 | 1 | 2, nodes: number): number => (nodes - 1) * stride[a] + 1;
   const time = frameTime(open.dataset.time, frame);
   return (k, planes, out) => {
-    const box = [span(0, count[0]), span(1, count[1]), span(2, planes)] as const;
     const at = [first[0], first[1], first[2] + k * stride[2]] as const;
+    const box = [count[0], count[1], planes] as const;
     const asked = {
       columns: [expression],
       order,
       names,
-      region: { frame, first: at, count: box },
+      region: { frame, first: at, count: box, stride },
       time,
       derived,
       cancel,
     };
     const [values] = reductions.evaluate(asked, open, sampler);
-    let to = 0;
-    for (let z = 0; z < box[2]; z += stride[2])
-      for (let y = 0; y < box[1]; y += stride[1])
-        for (let x = 0; x < box[0]; x += stride[0]) out[to++] = values[(z * box[1] + y) * box[0] + x];
+    out.set(values);
   };
 }
 

@@ -1,9 +1,15 @@
 /** A worker reduces the quantities of a plan at the nodes of a part of a region. */
 import { type PartStates, reducePart } from "../../analysis/plan.js";
+import type { Triple } from "../../kernels/types.js";
 import type { ReduceMessage } from "../contract/dataset-copy.js";
 import type { ColumnsAtNodes, NodeColumns } from "./node-columns.js";
 import type { OpenDataset } from "./open-dataset.js";
 import type { Sampler } from "./sampler.js";
+
+/** Columns at nodes of which some may be skipped. */
+interface StridedColumns extends ColumnsAtNodes {
+  readonly region: ColumnsAtNodes["region"] & { readonly stride?: Triple };
+}
 
 /** Reduces parts for one thread, which keeps its arrays from part to part. */
 export class NodeReductions {
@@ -25,13 +31,36 @@ export class NodeReductions {
   }
 
   /** Evaluates columns, x fastest. The arrays are overwritten by the next evaluation. @throws as `reduce` does */
-  evaluate(asked: ColumnsAtNodes, open: OpenDataset, sampler: Sampler): readonly Float64Array[] {
-    const [nx, ny, nz] = asked.region.count;
+  evaluate(asked: StridedColumns, open: OpenDataset, sampler: Sampler): readonly Float64Array[] {
+    const { count, stride = [1, 1, 1] } = asked.region;
+    const [nx, ny, nz] = count;
     const values = asked.columns.map((_, c) => this.#column(c, nx * ny * nz));
-    this.#columns.evaluate(asked, open, sampler, (c, y, z, rows) => {
-      values[c].set(rows, (z * ny + y) * nx);
-    });
+    if (stride.every((step) => step === 1))
+      this.#columns.evaluate(asked, open, sampler, (c, y, z, rows) => {
+        values[c].set(rows, (z * ny + y) * nx);
+      });
+    else this.#evaluateRows(asked, stride, open, sampler, values);
     return values;
+  }
+
+  /** Evaluates row after row of nodes along x: those that strides skip along y and z are not evaluated. */
+  #evaluateRows(
+    { region, ...asked }: StridedColumns,
+    [sx, sy, sz]: Triple,
+    open: OpenDataset,
+    sampler: Sampler,
+    values: readonly Float64Array[],
+  ): void {
+    const { frame, first, count } = region;
+    const [nx, ny, nz] = count;
+    for (let row = 0; row < ny * nz; row++) {
+      const [y, z] = [row % ny, Math.floor(row / ny)];
+      const at = [first[0], first[1] + y * sy, first[2] + z * sz] as const;
+      const nodes = { frame, first: at, count: [(nx - 1) * sx + 1, 1, 1] } as const;
+      this.#columns.evaluate({ ...asked, region: nodes }, open, sampler, (c, _, __, found) => {
+        for (let x = 0; x < nx; x++) values[c][row * nx + x] = found[x * sx];
+      });
+    }
   }
 
   #column(c: number, length: number): Float64Array {

@@ -38,6 +38,19 @@ export function optionalArraysOf(operation: Operation): readonly string[] {
     .map((member) => member.name);
 }
 
+/** Members of a region, which `region.ts` reads. */
+export const REGION_MEMBERS = ["origin", "extent", "start", "end", "step"] as const;
+
+/** Whether an operation takes a region for its corners. */
+function hasRegion({ family }: Operation): boolean {
+  return family === "search" || family === "cutout";
+}
+
+/** Whether a name of a query string belongs to a region. */
+function isOfRegion(name: string): boolean {
+  return REGION_MEMBERS.some((member) => name === `region.${member}`);
+}
+
 /** The error of a member that is missing, unknown or wrong. */
 export function refuse(member: string, message: string): RequestError {
   return new RequestError("InvalidRequest", message, { member });
@@ -183,8 +196,10 @@ export function textsOfQueryString(operation: Operation, query: unknown, extra: 
   for (const [name, given] of Object.entries((query ?? {}) as Record<string, string | string[]>)) {
     const member = members.find((row) => row.name === name);
     if (member === undefined) {
-      if (extra.includes(name)) continue;
-      throw refuseUnknown(operation.name, "parameter", name, [...members.map((row) => row.name), ...extra]);
+      if (hasRegion(operation) && isOfRegion(name)) texts.set(name, [String(given)]);
+      if (extra.includes(name) || texts.has(name)) continue;
+      const own = hasRegion(operation) ? ["region.*"] : [];
+      throw refuseUnknown(operation.name, "parameter", name, [...members.map((row) => row.name), ...own, ...extra]);
     }
     const list = typeof given === "string" ? [given] : given;
     texts.set(name, mayBeList(member) ? list.flatMap((text) => text.split(",")) : list);
@@ -227,6 +242,7 @@ export function textsOfJson(operation: Operation, name: string, text: string): r
     if (name !== "pairing" && !text.startsWith("[")) throw refuse(name, `${name} must be a list of numbers.`);
     return name === "pairing" ? [readOneOf(name, JSON.parse(text), ["each"])] : listOf(name, text);
   }
+  if (name === "region" && hasRegion(operation)) return [text];
   if (member === undefined) {
     const known = [...members, ...arraysOf(operation)].map((row) => row.name);
     const example = IN_QUERY_STRING.get(name);

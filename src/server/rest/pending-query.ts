@@ -11,6 +11,7 @@ import type { PointLimit, RequestLife } from "../life/request-life.js";
 import { TripleStore, TripleWriter } from "./answer/triple-writer.js";
 import { answerAtOwnTimes, checkOwnTimes, type OwnTimes, ownTimesOf } from "./own-times.js";
 import { type ApiRequest, isComplete, readRequest, readTimes, type TextMembers } from "./parameters.js";
+import { addCorners, takeRegion } from "./region.js";
 
 /** The query of a request without its parameters. */
 export interface AskedQuery {
@@ -94,6 +95,13 @@ export class PendingQuery {
     const more = count - this.#admitted;
     this.#admitted = count;
     return this.#life.admit(more);
+  }
+
+  /** Puts the region of a search into its other members. */
+  #placeRegion(operation: Operation, dataset: string | null): void {
+    if (dataset === null || operation.family !== "search") return;
+    const region = takeRegion(this.texts);
+    if (region !== undefined) addCorners(this.texts, region, operation, this.#life.dataset(dataset));
   }
 
   /** Ends the input, waits for a slot and then for the result, or for the first part of a large streamed one. */
@@ -247,6 +255,7 @@ export class PendingQuery {
   /** Reads the parameters, with the members that the answer adds to the query. */
   #read(list: readonly number[] | null): ApiRequest {
     const { operation, dataset, recordEvery, tracking } = this.#question;
+    this.#placeRegion(operation, dataset);
     const { query, options, ...request } = readRequest(operation, dataset, this.texts, list);
     const openFaces = dataset === null ? undefined : this.#life.find(dataset)?.openFaces;
     return {

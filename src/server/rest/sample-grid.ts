@@ -2,12 +2,13 @@
  * A sample grid is a plane or a box of equally spaced points through a dataset: the geometry of a slice or a volume.
  */
 
-import { AXIS_NAMES, type AxisName, type Dataset } from "../../engine/contract/dataset.js";
-import { readFiniteFloat } from "../http/read-number.js";
+import { AXIS_NAMES, type Axis, type AxisName, type Dataset } from "../../engine/contract/dataset.js";
+import { RequestError } from "../../errors.js";
 import type { TimeSlices } from "../life/event-loop.js";
 import type { TripleWriter } from "./answer/triple-writer.js";
 import { spanOf } from "./describe.js";
 import { refuse } from "./parameters.js";
+import { coordinateOf, isByNodes, lengthsIn, nodesIn, type Region } from "./region.js";
 
 /** Equally spaced samples along an axis; the first is at `origin`. */
 export interface SampleAxis {
@@ -20,55 +21,61 @@ export interface SampleAxis {
 /** Three sample axes, the one that varies slowest first. */
 export type SampleGrid = readonly [SampleAxis, SampleAxis, SampleAxis];
 
-/** Part of the axes of a grid, in the order x, y, z of those sampled: where it begins and how long it is. */
-export interface SampleWindow {
-  readonly origin: readonly number[];
-  readonly extent: readonly number[];
-}
-
 /**
- * Samples one axis of a dataset.
+ * Samples axes of a dataset: without counts and for a region by nodes those nodes; in the middles of equal intervals of
+ * another region; without one all of an axis from its first node: a period without its end, or up to the last node.
  *
- * @param count  samples; as many as the axis has nodes when undefined
- * @param part   begin and length of a part, sampled in the middle of `count` equal intervals; without it the whole axis
- *               from its first node: a period without its end, or up to the last node
+ * @param counts samples along each; one number for all; none for as many as an axis has nodes
+ * @throws RequestError (Unsupported) for nodes of a region that are not evenly spaced
  */
-function sampleAxis(
+function sampleAxes(
   dataset: Dataset,
-  index: number,
-  count: number | undefined,
-  part: readonly [number, number] | null,
-): SampleAxis {
-  const axis = dataset.axes[index as 0 | 1 | 2];
-  const { first, length } = spanOf(axis);
-  const samples = count ?? axis.nodes;
-  const name = AXIS_NAMES[index];
-  if (part !== null) {
-    const spacing = part[1] / samples;
-    return { axis: name, count: samples, origin: part[0] + spacing / 2, spacing };
+  sides: readonly number[],
+  counts: readonly number[],
+  region: Region | undefined,
+): readonly SampleAxis[] {
+  const axes = sides.map((index) => dataset.axes[index as 0 | 1 | 2]);
+  if (counts.length === 0 && isByNodes(region)) {
+    return nodesIn(region, dataset, axes, sides).map(({ first, count, step }, i) => {
+      const axis = AXIS_NAMES[sides[i] as number] as AxisName;
+      const { coordinates, spacing } = axes[i] as Axis;
+      if (coordinates === null)
+        return { axis, count, origin: coordinateOf(axes[i] as Axis, first), spacing: step * spacing };
+      const text = `region: nodes along ${axis} are not evenly spaced, and these samples are: give origin and extent, or ask for a cutout.`;
+      throw new RequestError("Unsupported", text, { member: "region" });
+    });
   }
-  const intervals = axis.periodic ? samples : Math.max(1, samples - 1);
-  return { axis: name, count: samples, origin: first, spacing: length / intervals };
+  const part = lengthsIn(region, dataset, sides, false);
+  if (part?.extent.some((length) => !(length > 0))) throw refuse("extent", "extent must be positive numbers.");
+  return axes.map((axis, i) => {
+    const count = counts[i] ?? counts[0] ?? axis.nodes;
+    const name = AXIS_NAMES[sides[i] as number] as AxisName;
+    const { first, length } = spanOf(axis);
+    if (part !== null) {
+      const spacing = (part.extent[i] as number) / count;
+      return { axis: name, count, origin: (part.origin[i] as number) + spacing / 2, spacing };
+    }
+    const intervals = axis.periodic ? count : Math.max(1, count - 1);
+    return { axis: name, count, origin: first, spacing: length / intervals };
+  });
 }
 
 /**
  * Lays a plane at right angles to an axis; the later of the other two axes runs along the rows.
  *
  * @param counts samples along columns and rows; one number for both; none for the nodes of the dataset
- * @param window part of the plane, columns first; null for the whole plane
+ * @param region part of the plane, columns first; undefined for the whole plane
  */
 export function layPlane(
   dataset: Dataset,
   axis: AxisName,
   at: number,
   counts: readonly number[],
-  window: SampleWindow | null,
+  region: Region | undefined,
 ): SampleGrid {
   const normal = AXIS_NAMES.indexOf(axis);
   const sides = [0, 1, 2].filter((index) => index !== normal);
-  const [columns, rows] = sides.map((index, i) =>
-    sampleAxis(dataset, index, counts[i] ?? counts[0], partOf(window, i)),
-  ) as [SampleAxis, SampleAxis];
+  const [columns, rows] = sampleAxes(dataset, sides, counts, region) as [SampleAxis, SampleAxis];
   return [{ axis, count: 1, origin: at, spacing: 0 }, rows, columns];
 }
 
@@ -76,17 +83,11 @@ export function layPlane(
  * Lays a box of samples, x fastest.
  *
  * @param counts samples along x, y and z; one number for all; none for the nodes of the dataset
- * @param window part of the domain; null for all of it
+ * @param region part of the domain; undefined for all of it
  */
-export function layBox(dataset: Dataset, counts: readonly number[], window: SampleWindow | null): SampleGrid {
-  const [x, y, z] = [0, 1, 2].map((index) =>
-    sampleAxis(dataset, index, counts[index] ?? counts[0], partOf(window, index)),
-  ) as [SampleAxis, SampleAxis, SampleAxis];
+export function layBox(dataset: Dataset, counts: readonly number[], region: Region | undefined): SampleGrid {
+  const [x, y, z] = sampleAxes(dataset, [0, 1, 2], counts, region) as [SampleAxis, SampleAxis, SampleAxis];
   return [z, y, x];
-}
-
-function partOf(window: SampleWindow | null, i: number): readonly [number, number] | null {
-  return window === null ? null : [window.origin[i], window.extent[i]];
 }
 
 /** Reads the numbers of samples: one whole number for all directions, or one for each of `most`, columns or x first. */
@@ -97,31 +98,6 @@ export function readCounts(text: string | undefined, most: number): readonly num
     throw refuse("nodes", `nodes must be one or ${most} whole numbers from 1 to 65536.`);
   }
   return counts;
-}
-
-/**
- * Reads a window of `sides` directions.
- *
- * @throws RequestError if only one of the two members is given, or an extent is not positive
- */
-export function readWindow(
-  originText: string | undefined,
-  extentText: string | undefined,
-  sides: number,
-): SampleWindow | null {
-  if (originText === undefined && extentText === undefined) return null;
-  const read = (member: "origin" | "extent", text: string | undefined) => {
-    const parts = text?.split(",") ?? [];
-    if (parts.length !== sides) {
-      throw refuse(member, `${member} must be ${sides} numbers; origin and extent go together.`);
-    }
-    return parts.map((part) => readFiniteFloat(part, member));
-  };
-  const [origin, extent] = [read("origin", originText), read("extent", extentText)];
-  if (!extent.every((length) => length > 0)) {
-    throw refuse("extent", "extent must be positive numbers.");
-  }
-  return { origin, extent };
 }
 
 /** The number of points of a grid. */

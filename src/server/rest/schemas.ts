@@ -13,6 +13,7 @@ import { PROBLEM_TYPE } from "../http/problem.js";
 import { ANSWER_TYPES } from "./answer/write-answer.js";
 import { REQUEST_TYPES } from "./body/read-body.js";
 import { arraysOf, mayBeList, optionalArraysOf, parametersOf } from "./parameters.js";
+import { REGION, regionQuery } from "./region.js";
 
 /** A member of a query string that is optional, as text. */
 export const optionalText = (description: string) => Type.Optional(Type.String({ description }));
@@ -154,13 +155,17 @@ export function querySchema(operation: Operation, own: Readonly<Record<string, T
     name,
     Type.Optional(oneOf(["false"], `Says that an octet-stream holds no ${name}.`)),
   ]);
-  return Type.Object({ ...own, ...Object.fromEntries([...entries, ...arrays]) });
+  const region = operation.family === "search" ? regionQuery("x, y and z") : {};
+  return Type.Object({ ...own, ...region, ...Object.fromEntries([...entries, ...arrays]) });
 }
 
 function jsonBody(operation: Operation): TSchema {
   const members = [...parametersOf(operation), ...arraysOf(operation)];
   return Type.Object(
-    Object.fromEntries(members.map((member) => [member.name, Type.Optional(schemaOf(operation, member))])),
+    {
+      ...(operation.family === "search" ? { region: REGION } : {}),
+      ...Object.fromEntries(members.map((member) => [member.name, Type.Optional(schemaOf(operation, member))])),
+    },
     { ...CLOSED, title: operation.name },
   );
 }

@@ -103,8 +103,41 @@ function writeField(
   if (4 * values > MAX_BYTES)
     throw new DataError(`a cutout of ${4 * values} bytes a field is above ${MAX_BYTES}; cut less`);
   const nodes = new Float32Array(values);
-  source.readNodes(field, frame, box, nodes);
+  readOverSeams(dataset, source, field, frame, box, components, nodes);
   writer.whole(`/${label(field, frame)}`, "float32", shape, nodes);
+}
+
+/** Reads the nodes of a box, the parts of it on either side of each seam by themselves. */
+function readOverSeams(
+  { axes }: Dataset,
+  source: StoredBricks,
+  field: FieldName,
+  frame: number,
+  { first, count }: NodeBox,
+  components: number,
+  out: Float32Array,
+): void {
+  const [xs, ys, zs] = axes.map(({ nodes }, a) => {
+    const before = Math.min(count[a] as number, nodes - (first[a] as number));
+    const runs = [{ first: first[a] as number, count: before, at: 0 }];
+    return before === count[a] ? runs : [...runs, { first: 0, count: (count[a] as number) - before, at: before }];
+  });
+  if (xs.length * ys.length * zs.length === 1) {
+    source.readNodes(field, frame, { first, count }, out);
+    return;
+  }
+  for (const z of zs)
+    for (const y of ys)
+      for (const x of xs) {
+        const part = new Float32Array(components * x.count * y.count * z.count);
+        const box = { first: [x.first, y.first, z.first], count: [x.count, y.count, z.count] } as const;
+        source.readNodes(field, frame, box, part);
+        const run = components * x.count;
+        for (let row = 0; row * run < part.length; row++) {
+          const to = ((z.at + Math.floor(row / y.count)) * count[1] + y.at + (row % y.count)) * count[0] + x.at;
+          out.set(part.subarray(row * run, (row + 1) * run), components * to);
+        }
+      }
 }
 
 function timeOf({ time }: Dataset, frame: number): number {

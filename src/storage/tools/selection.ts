@@ -21,8 +21,10 @@ export function selectionProblem(dataset: Dataset, { fields, frames, box }: Sele
     return `frames ${frames.first + 1} to ${frames.first + frames.count}: there are ${dataset.time.count}`;
   for (const [index, axis] of AXIS_NAMES.entries()) {
     const end = box.first[index] + box.count[index];
-    const { nodes } = dataset.axes[index];
-    if (end > nodes) return `${axis} ${box.first[index] + 1} to ${end}: there are ${nodes} nodes`;
+    const { nodes, periodic } = dataset.axes[index];
+    // On a periodic axis a box may go on over the seam.
+    if (periodic ? box.first[index] >= nodes || box.count[index] > nodes : end > nodes)
+      return `${axis} ${box.first[index] + 1} to ${end}: there are ${nodes} nodes`;
   }
   return null;
 }

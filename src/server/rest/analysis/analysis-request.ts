@@ -14,7 +14,7 @@ import { isTransformable, nearestLengths } from "../../../analysis/lengths.js";
 import { type InputKey, type Names, namesFor } from "../../../analysis/names.js";
 import type { ReductionPlan } from "../../../analysis/plan.js";
 import type { OfAxes } from "../../../analysis/spectrum.js";
-import { type Dataset, fieldNames } from "../../../engine/contract/dataset.js";
+import { type Axis, type Dataset, fieldNames } from "../../../engine/contract/dataset.js";
 import type { ReductionQuery } from "../../../engine/contract/query.js";
 import { excerpt, RequestError } from "../../../errors.js";
 import { withoutNoise } from "../../../float32/format.js";
@@ -22,10 +22,10 @@ import type { FieldName } from "../../../operations.js";
 import { readDouble } from "../../http/read-number.js";
 import { spanOf, timesOf } from "../describe.js";
 import { refuse } from "../parameters.js";
+import { checkRegion, coordinateOf, type NodeRun, nodesIn, REGION } from "../region.js";
 
 /** A quantity in a body. */
 export const QUANTITY = Type.String({ description: "A quantity: a name or an expression, as in docs/analysis.md." });
-const triple = Type.Tuple([Type.Number(), Type.Number(), Type.Number()]);
 const bins = Type.Integer({ minimum: 1, maximum: 65_536 });
 const range = Type.Tuple([Type.Number(), Type.Number()], { description: "First and last edge; bins are half open." });
 const auto = Type.Literal("auto", { description: "From the least to the largest value; takes another pass." });
@@ -40,9 +40,7 @@ export const PLACES = {
       description: "Stored frames, counted from 1 at the first queryable time.",
     }),
   ),
-  region: Type.Optional(
-    Type.Object({ origin: triple, extent: triple }, { ...closed, description: "All nodes by default." }),
-  ),
+  region: REGION,
   derivatives: Type.Optional(
     Type.String({
       default: "None_Fd4",
@@ -180,6 +178,7 @@ function namesIn(schema: TSchema): string {
 export interface AnalysedNodes {
   readonly base: Omit<ReductionPlan, "columns" | "reductions">;
   readonly first: readonly [number, number, number];
+  readonly stride: readonly [number, number, number];
   readonly frames: readonly number[];
   /** Numbers of the frames as callers count them. */
   readonly numbers: readonly number[];
@@ -230,14 +229,14 @@ export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
   const { axes, time } = dataset;
   const numbers = framesOf(asked, dataset);
   const all = timesOf(time);
-  const runs = axes.map((_, a) => runOf(dataset, a as 0 | 1 | 2, asked.region));
+  const runs = nodesIn(checkRegion(asked.region), dataset, axes);
   const extent = [...runs.map(({ count }) => count), numbers.length] as unknown as ReductionPlan["extent"];
-  const coordinates = runs.map(({ first, count }, a) =>
-    Float64Array.from({ length: count }, (_, i) => coordinateOf(dataset, a, first + i)),
+  const coordinates = runs.map(({ first, count, step }, a) =>
+    Float64Array.from({ length: count }, (_, i) => coordinateOf(axes[a as 0 | 1 | 2], first + i * step)),
   ) as unknown as ReductionPlan["coordinates"];
   const weighs = (asked.weights ?? "volume") === "volume";
-  const weights = runs.map(({ first, count }, a) =>
-    weighs ? (cellsOf(dataset, a)?.slice(first, first + count) ?? null) : null,
+  const weights = runs.map((run, a) =>
+    weighs ? cellsOf(axes[a as 0 | 1 | 2], run) : null,
   ) as unknown as ReductionPlan["weights"];
   const over = asked.over ?? ["x", "y", "z", "t"];
   const kept = (["x", "y", "z", "t"] as const).map(
@@ -261,22 +260,21 @@ export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
       weights,
     },
     first: runs.map(({ first }) => first) as unknown as AnalysedNodes["first"],
+    stride: runs.map(({ step }) => step) as unknown as AnalysedNodes["stride"],
     frames: numbers.map((number) => number - 1 + time.guardBefore),
     numbers,
-    wraps: axes.map((axis, a) => axis.periodic && extent[a] === axis.nodes) as unknown as AnalysedNodes["wraps"],
+    wraps: runs.map(({ count, step }, a) => {
+      const { periodic, nodes } = axes[a as 0 | 1 | 2];
+      return periodic && count * step === nodes;
+    }) as unknown as AnalysedNodes["wraps"],
     field,
   };
 }
 
-/** The box of a region, or of all nodes: a period without its end, or up to the last node. */
-export function boxOf({ axes }: Dataset, region: Statistics["region"]): NonNullable<Statistics["region"]> {
-  if (region?.extent.some((length) => length < 0)) throw refuse("region.extent", "region.extent must not be negative.");
-  if (region !== undefined) return region;
-  const spans = axes.map((axis) => spanOf(axis));
-  return {
-    origin: spans.map(({ first }) => first) as [number, number, number],
-    extent: spans.map(({ length }) => length) as [number, number, number],
-  };
+/** Refuses strides, for neighbours among nodes. @throws RequestError */
+export function requireEveryNode({ stride }: AnalysedNodes): void {
+  if (stride.some((step) => step !== 1))
+    throw refuse("region", "region: neighbouring nodes are compared, so that step must be 1.");
 }
 
 /** The query that reduces a plan. */
@@ -371,47 +369,12 @@ function outOfRange(member: string, text: string): RequestError {
   return new RequestError("OutOfRange", text, { member });
 }
 
-function coordinateOf({ axes }: Dataset, a: number, node: number): number {
-  const { coordinates, origin, spacing } = axes[a as 0 | 1 | 2];
-  return coordinates?.[node] ?? origin + node * spacing;
-}
-
-/** The length of the cell of each node of a stretched axis: half the distance of its neighbours. */
-function cellsOf({ axes }: Dataset, a: number): Float64Array | null {
-  const { coordinates } = axes[a as 0 | 1 | 2];
+/** The length of the cell of each node of a run on a stretched axis: half the distance of its neighbours in the run. */
+function cellsOf({ coordinates }: Axis, { first, count, step }: NodeRun): Float64Array | null {
   if (coordinates === null) return null;
   const at = (i: number): number => coordinates[Math.min(coordinates.length - 1, Math.max(0, i))] as number;
-  return coordinates.map((_, i) => (at(i + 1) - at(i - 1)) / 2);
-}
-
-/** The nodes of a region along an axis: on a periodic one from `origin` on, before `origin + extent`. */
-function runOf(
-  dataset: Dataset,
-  a: 0 | 1 | 2,
-  region: Statistics["region"],
-): { readonly first: number; readonly count: number } {
-  const axis = dataset.axes[a];
-  if (region === undefined) return { first: 0, count: axis.nodes };
-  const [origin, extent] = [region.origin[a] as number, region.extent[a] as number];
-  if (!(extent >= 0)) throw refuse("region.extent", "region.extent must not be negative.");
-  const near = 1e-6 * axis.spacing;
-  const { first: low, last } = spanOf(axis);
-  const empty = outOfRange(
-    "region",
-    `The region has no node along ${"xyz"[a]}, whose nodes are from ${low} to ${last}.`,
-  );
-  if (axis.periodic) {
-    const from = Math.ceil((origin - axis.origin - near) / axis.spacing);
-    const count = Math.ceil((origin + extent - axis.origin - near) / axis.spacing) - from;
-    if (count < 1) throw empty;
-    if (count > axis.nodes)
-      throw outOfRange("region.extent", `The region is longer than the period along ${"xyz"[a]}.`);
-    return { first: ((from % axis.nodes) + axis.nodes) % axis.nodes, count };
-  }
-  const inside = Array.from({ length: axis.nodes }, (_, i) => i).filter((i) => {
-    const at = coordinateOf(dataset, a, i);
-    return at >= origin - near && at <= origin + extent + near;
+  return Float64Array.from({ length: count }, (_, i) => {
+    const node = first + i * step;
+    return (at(node + step) - at(node - step)) / 2;
   });
-  if (inside.length === 0) throw empty;
-  return { first: inside[0] as number, count: inside.length };
 }

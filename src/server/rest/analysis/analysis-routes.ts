@@ -143,9 +143,9 @@ function serveAnalysis(
     const options = readAnalysis(schema, await readBounded(life, service));
     const dataset = life.dataset(name);
     const finish = async (query: Pick<Query, "reduction" | "spectrum">, places: AnalysedNodes): Promise<Result> => {
-      const { first, frames, base, field } = places;
+      const { first, stride, frames, base, field } = places;
       const [nx, ny, nz] = base.extent;
-      const nodes = { field, frame: frames[0] as number, first, count: [nx, ny, nz], stride: [1, 1, 1] } as const;
+      const nodes = { field, frame: frames[0] as number, first, count: [nx, ny, nz], stride } as const;
       const evaluation = life.start({ operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, ...query });
       await life.enter();
       const result = await evaluation.finish();

@@ -14,8 +14,9 @@ import type { Query } from "../../../engine/contract/query.js";
 import { INTEGRATORS, type SpatialInterpolation } from "../../../operations.js";
 import type { TimeSlices } from "../../life/event-loop.js";
 import { refuse } from "../parameters.js";
+import { boxOf, checkRegion, REGION } from "../region.js";
 import { gridPoints, layBox } from "../sample-grid.js";
-import { boxOf, DRAWN } from "./analysis-request.js";
+import { DRAWN } from "./analysis-request.js";
 import { scheme } from "./flow-map.js";
 import { randomPoints } from "./point-columns.js";
 import type { Means } from "./statistics.js";
@@ -68,9 +69,7 @@ export const DISPERSION = Type.Object(
     dt: Type.Number({ exclusiveMinimum: 0, description: "Length of a step; with dopri5, of the recorded intervals." }),
     every: Type.Optional(Type.Integer({ minimum: 1, default: 1, description: "Steps from one record to the next." })),
     seeds: SEEDS,
-    region: Type.Optional(
-      Type.Object({ origin: triple, extent: triple }, { ...closed, description: "Where seeds are; all by default." }),
-    ),
+    region: REGION,
     orders: Type.Optional(
       Type.Array(Type.Number({ exclusiveMinimum: 0, maximum: 16 }), {
         minItems: 1,
@@ -161,8 +160,7 @@ function seedCount(seeds: AskedDispersion["seeds"]): number {
 /** The seeds in their order. @throws RequestError if they do not fit into the domain */
 async function seedsOf({ seeds, region }: AskedDispersion, dataset: Dataset, slices: TimeSlices): Promise<Seeds> {
   if ("points" in seeds) return { points: Float32Array.from(seeds.points.flat()), together: seeds.together ?? 1 };
-  if ("grid" in seeds)
-    return { points: gridPoints(layBox(dataset, seeds.grid, region === undefined ? null : region)), together: 1 };
+  if ("grid" in seeds) return { points: gridPoints(layBox(dataset, seeds.grid, checkRegion(region))), together: 1 };
   const drawn = (count: number, seed: number | undefined, reach: number): Promise<Float32Array> => {
     const { origin, extent } = roomFor(reach, dataset, region);
     return randomPoints(slices, count, seed ?? 0, origin, extent);

@@ -18,6 +18,7 @@ import { nested } from "../answer/write-answer.js";
 import { assumedOf } from "../describe.js";
 import { refuse } from "../parameters.js";
 import { readWhole } from "../query-batch.js";
+import { checkRegion, REGION_OF_SEEDS } from "../region.js";
 import { layBox, layPlane, pointsOf, type SampleGrid, writeGrid } from "../sample-grid.js";
 import { compute } from "../serve-operation.js";
 import { readAnalysis } from "./analysis-request.js";
@@ -43,22 +44,18 @@ export const FLOW_MAP = Type.Object(
     dt: Type.Number({ exclusiveMinimum: 0, description: "Length of a step." }),
     plane: Type.Optional(
       Type.Object(
-        { normal: axis, at: Type.Number(), count: Type.Array(count, { minItems: 1, maxItems: 2 }) },
-        { ...closed, description: "Seeds on a plane: columns and rows." },
+        { normal: axis, at: Type.Number(), count: Type.Optional(Type.Array(count, { minItems: 1, maxItems: 2 })) },
+        { ...closed, description: "Seeds on a plane: columns and rows; at the nodes without a count." },
       ),
     ),
     box: Type.Optional(
       Type.Object(
-        { count: Type.Array(count, { minItems: 1, maxItems: 3 }) },
-        { ...closed, description: "Seeds in all of the domain." },
+        { count: Type.Optional(Type.Array(count, { minItems: 1, maxItems: 3 })) },
+        { ...closed, description: "Seeds in all of the domain, or of the region; at the nodes without a count." },
       ),
     ),
-    window: Type.Optional(
-      Type.Object(
-        { origin: Type.Array(Type.Number()), extent: Type.Array(Type.Number({ exclusiveMinimum: 0 })) },
-        { ...closed, description: "Part of the plane or the box; seeds are in the middles of equal cells." },
-      ),
-    ),
+    region: REGION_OF_SEEDS,
+    window: REGION_OF_SEEDS,
     integrator: Type.Optional(Type.Union([Type.Literal("rk4"), Type.Literal("heun")], { default: "rk4" })),
     method: Type.Optional(scheme("Interpolation of the velocity; Lag8 by default.")),
     derivatives: Type.Optional(
@@ -118,15 +115,22 @@ export function serveFlowMap(
   });
 }
 
-/** The seeds. @throws RequestError unless they are a plane or a box, with a window of as many directions */
-function seedsOf({ plane, box, window: part }: AskedFlowMap, dataset: Dataset): SampleGrid {
-  const window = part ?? null;
+/**
+ * The seeds; `window` is the older name of the region.
+ *
+ * @throws RequestError unless they are a plane or a box, with a region of as many directions
+ */
+function seedsOf({ plane, box, window, region: asked = window }: AskedFlowMap, dataset: Dataset): SampleGrid {
+  const member = asked === window ? "window" : "region";
+  if (asked !== window && window !== undefined)
+    throw refuse("window", "window and region are the same; give one of them.");
+  const region = checkRegion(asked, member);
   if ((plane === undefined) === (box === undefined)) throw refuse("plane", "Either plane or box must be given.");
   const sides = plane === undefined ? 3 : 2;
-  if (window !== null && (window.origin.length !== sides || window.extent.length !== sides))
-    throw refuse("window", `window has an origin and an extent of ${sides} numbers.`);
-  if (plane !== undefined) return layPlane(dataset, plane.normal, plane.at, plane.count, window);
-  return layBox(dataset, box?.count ?? [], window);
+  const wrong = Object.entries(region ?? {}).find(([, numbers]) => numbers.length !== sides);
+  if (wrong !== undefined) throw refuse(member, `${member}: ${wrong[0]} must be ${sides} numbers.`);
+  if (plane !== undefined) return layPlane(dataset, plane.normal, plane.at, plane.count ?? [], region);
+  return layBox(dataset, box?.count ?? [], region);
 }
 
 function queryOf(asked: AskedFlowMap, dataset: Dataset): Query {

@@ -26,10 +26,10 @@ import type { ReductionQuery, SpectrumQuery } from "../../../engine/contract/que
 import { LimitError } from "../../../errors.js";
 import type { TimeSlices } from "../../life/event-loop.js";
 import { refuse } from "../parameters.js";
+import { boxOf } from "../region.js";
 import type { Paths } from "../values-along.js";
 import {
   type AnalysedNodes,
-  boxOf,
   checkSchema,
   placesOf,
   pointPlacesOf,

@@ -5,7 +5,16 @@ import { type Increments, incrementsOf, mergeIncrements, termsOf } from "../../.
 import type { AnyReduction, GroupAnswer } from "../../../analysis/reductions.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { refuse } from "../parameters.js";
-import { type AnalysedNodes, boxOf, DRAWN, PLACES, placesOf, pointPlacesOf, reductionOf } from "./analysis-request.js";
+import { boxOf } from "../region.js";
+import {
+  type AnalysedNodes,
+  DRAWN,
+  PLACES,
+  placesOf,
+  pointPlacesOf,
+  reductionOf,
+  requireEveryNode,
+} from "./analysis-request.js";
 import { randomPoints } from "./point-columns.js";
 import { AskedColumns, formulasOf, framesIn, type Means } from "./statistics.js";
 
@@ -149,6 +158,7 @@ async function overNodes(
   { axes }: Dataset,
   { reduce }: Means,
 ): Promise<readonly GroupAnswer[]> {
+  requireEveryNode(places);
   const [nodes, letter] = [places.base.extent[axis], LETTERS[axis]];
   if (separations.nodes.some((separation) => separation >= nodes))
     throw refuse("separations.nodes", `separations.nodes: the region has ${nodes} nodes along ${letter}.`);

@@ -9,7 +9,7 @@ import { LimitError } from "../../../errors.js";
 import type { TimeSlices } from "../../life/event-loop.js";
 import { npyHeader } from "../answer/numpy-files.js";
 import { refuse } from "../parameters.js";
-import { type AnalysedNodes, PLACES, placesOf, QUANTITY, reductionOf } from "./analysis-request.js";
+import { type AnalysedNodes, PLACES, placesOf, QUANTITY, reductionOf, requireEveryNode } from "./analysis-request.js";
 import { AskedColumns, formulasOf, framesIn, type Means, type Reduce } from "./statistics.js";
 
 const THRESHOLD = Type.Union([Type.Number(), Type.Object({ rms: Type.Number() }, { additionalProperties: false })], {
@@ -69,6 +69,7 @@ export async function structures(
   { reduce, slices, most }: Means,
 ): Promise<GroupAnswer | ArrayAnswer> {
   const places = placesOf(asked, dataset);
+  requireEveryNode(places);
   if (places.frames.length !== 1) throw refuse("frames", "Structures are of one frame.");
   const { of: text, connectivity = 26, least = 1, properties = [text] } = asked;
   const columns = new AskedColumns(places);

@@ -16,6 +16,7 @@ import { npyHeader } from "../answer/numpy-files.js";
 import { isUnchanged, tellOrigin } from "../answer/origin.js";
 import { nodesOfField } from "../describe.js";
 import { readRequest, refuse, textsOfQueryString } from "../parameters.js";
+import { addCorners, regionQuery, takeRegion } from "../region.js";
 import { CLOSED, optionalText } from "../schemas.js";
 import { compute } from "../serve-operation.js";
 
@@ -30,9 +31,9 @@ export const CUTOUT_FORMS = ["application/octet-stream", "application/x-npy"] as
 
 const text = (description: string): TSchema => Type.String({ description });
 const corner = (axis: string): Readonly<Record<string, TSchema>> => ({
-  [`${axis}_start`]: text(`First node along ${axis}, counted from 1.`),
-  [`${axis}_end`]: text(`Last node along ${axis}.`),
-  [`${axis}_step`]: optionalText("Stride in nodes; 1 by default."),
+  [`${axis}_start`]: optionalText(`Older spelling: first node along ${axis}, counted from 1.`),
+  [`${axis}_end`]: optionalText(`Older spelling: last node along ${axis}, which belongs to the box.`),
+  [`${axis}_step`]: optionalText("Older spelling of the stride in nodes; 1 by default."),
 });
 
 /** Query string of a cutout. */
@@ -45,6 +46,7 @@ export const CUTOUT_QUERY = Type.Object(
       "Of a quantity: `gaussian,0.8`, `sharp,0.8` or `tophat,0.8` give bar_u, tau, ... their meaning.",
     ),
     T: text("Number of the stored frame, counted from 1 at the first queryable time."),
+    ...regionQuery("x, y and z"),
     ...corner("x"),
     ...corner("y"),
     ...corner("z"),
@@ -94,11 +96,13 @@ export function answerCutout(
     const form = negotiate(request.headers.accept, CUTOUT_FORMS);
     const dataset = life.dataset(name);
     const { quantity, derivatives, filter, ...own } = request.query as Static<typeof CUTOUT_QUERY>;
-    const texts = new Map([...DEFAULTS, ...textsOfQueryString(OPERATION, own)]);
+    const texts = textsOfQueryString(OPERATION, own);
     const asked = quantityOf({ quantity, derivatives, filter, filter_width: own.filter_width }, dataset);
     if (asked.quantity !== undefined && own.field === undefined)
       texts.set("field", [Object.keys(dataset.fields)[0] as string]);
     else if (asked.quantity !== undefined) throw refuse("field", "field: either a field or a quantity is cut out.");
+    addCorners(texts, takeRegion(texts), OPERATION, dataset);
+    for (const [member, usual] of DEFAULTS) texts.set(member, texts.get(member) ?? usual);
     const { query: read } = readRequest(OPERATION, name, texts, null);
     const query = { ...read, ...asked };
     const coding = config.gzip !== "off" && acceptsGzip(request.headers["accept-encoding"]) ? "gzip" : "";

@@ -14,15 +14,17 @@ import type { Service } from "../../life/service.js";
 import { isUnchanged, tellOrigin } from "../answer/origin.js";
 import { sendWritten } from "../answer/send-written.js";
 import { refuse } from "../parameters.js";
+import { nodesIn, readRegion, regionQuery } from "../region.js";
 import { CLOSED, optionalText } from "../schemas.js";
 import { compute } from "../serve-operation.js";
 
-/** Query string of a cutout; nodes and frames count from 1, both ends included. */
+/** Query string of a cutout; frames count from 1, both ends included. */
 export const CUTOUT_FILE_QUERY = Type.Object(
   {
     fields: optionalText("Stored fields, `velocity,pressure`; all by default."),
-    start: optionalText("First node along x, y and z, from 1; `1,1,1` by default."),
-    end: optionalText("Last node along x, y and z; those of the grid by default."),
+    ...regionQuery("x, y and z"),
+    start: optionalText("Older spelling: first node along x, y and z, from 1; `1,1,1` by default."),
+    end: optionalText("Older spelling: last node along x, y and z, which belongs to the box."),
     frames: optionalText("First and last stored frame, from 1; `1,1` by default."),
   },
   CLOSED,
@@ -56,19 +58,37 @@ function readFields(dataset: Dataset, text: string | undefined): readonly FieldN
   });
 }
 
+/** Reads the box, by its region or by its first and last nodes, which count from 1. @throws RequestError */
+function readBox(dataset: Dataset, query: CutoutFileQuery): Selection["box"] {
+  const region = readRegion(query, 3);
+  const older = (["start", "end"] as const).find((name) => query[name] !== undefined);
+  if (older === undefined || region !== undefined) {
+    if (older !== undefined) throw refuse(older, `${older}: give a region or start and end, not both.`);
+    const runs = nodesIn(region, dataset, dataset.axes);
+    if (runs.some(({ step }) => step !== 1))
+      throw refuse("region", "region: files have every node, so that step must be 1.");
+    return { first: triple(runs.map(({ first }) => first)), count: triple(runs.map(({ count }) => count)) };
+  }
+  const start = readNumbers("start", query.start, [1, 1, 1]);
+  const end = readNumbers(
+    "end",
+    query.end,
+    dataset.axes.map((axis) => axis.nodes),
+  );
+  if (end.some((last, i) => last < start[i])) throw refuse("end", "end must not be before start.");
+  return { first: triple(start.map((node) => node - 1)), count: triple(end.map((last, i) => last - start[i] + 1)) };
+}
+
+const triple = (list: readonly number[]) => list as readonly [number, number, number];
+
 /** Reads what to cut. @throws RequestError if it is not in the dataset */
 async function readSelection(thread: CutoutThread, dataset: Dataset, query: CutoutFileQuery): Promise<Selection> {
-  const nodes = dataset.axes.map((axis) => axis.nodes);
-  const start = readNumbers("start", query.start, [1, 1, 1]);
-  const end = readNumbers("end", query.end, nodes);
   const [firstFrame = 1, lastFrame = 1] = readNumbers("frames", query.frames, [1, 1]);
-  if (end.some((last, i) => last < start[i])) throw refuse("end", "end must not be before start.");
   if (lastFrame < firstFrame) throw refuse("frames", "frames must be ascending.");
-  const [x, y, z] = [0, 1, 2].map((i) => end[i] - start[i] + 1) as [number, number, number];
   const selection: Selection = {
     fields: readFields(dataset, query.fields),
     frames: { first: firstFrame - 1, count: lastFrame - firstFrame + 1 },
-    box: { first: start.map((node) => node - 1) as [number, number, number], count: [x, y, z] },
+    box: readBox(dataset, query),
   };
   const problem = thread.problem(dataset, selection);
   if (problem !== null) {

@@ -38,16 +38,8 @@ import { isUnchanged, tellOrigin } from "../answer/origin.js";
 import { sendWritten } from "../answer/send-written.js";
 import { TripleWriter } from "../answer/triple-writer.js";
 import { refuse } from "../parameters.js";
-import {
-  layBox,
-  layPlane,
-  pointsOf,
-  readCounts,
-  readWindow,
-  type SampleAxis,
-  type SampleGrid,
-  writeGrid,
-} from "../sample-grid.js";
+import { readRegion, regionQuery } from "../region.js";
+import { layBox, layPlane, pointsOf, readCounts, type SampleAxis, type SampleGrid, writeGrid } from "../sample-grid.js";
 import { CLOSED, oneOf, optionalText } from "../schemas.js";
 import { compute } from "../serve-operation.js";
 import { drawPicture, Range } from "./picture.js";
@@ -73,9 +65,10 @@ export const SLICE_QUERY = Type.Object(
     ...SAMPLED,
     axis: oneOf(AXIS_NAMES, "The axis perpendicular to the plane."),
     at: Type.String({ description: "Position along that axis." }),
-    origin: optionalText("Window: lowest coordinates along columns and rows, `0,0.5`; goes with `extent`."),
-    extent: optionalText("Window: lengths along columns and rows; the samples are in the middle of equal intervals."),
+    ...regionQuery("columns and rows"),
     nodes: optionalText("Points along columns and rows, `64` or `64,32`; those of the grid by default."),
+    origin: optionalText("Older spelling of `region.origin`."),
+    extent: optionalText("Older spelling of `region.extent`."),
     map: Type.Optional(oneOf(COLOUR_MAPS, "Colour map of a picture; viridis by default.")),
     range: optionalText("Values of the first and last colour, `-1,1`; by default the range of the values."),
   },
@@ -87,9 +80,10 @@ export type SliceQuery = Static<typeof SLICE_QUERY>;
 export const VOLUME_QUERY = Type.Object(
   {
     ...SAMPLED,
-    origin: optionalText("Lowest x, y and z of a sub-box, `0,0,1`; goes with `extent`."),
-    extent: optionalText("Lengths of the sub-box; the samples are in the middle of equal intervals."),
+    ...regionQuery("x, y and z"),
     nodes: optionalText("Points along x, y and z, `64` or `64,32,32`; those of the grid by default."),
+    origin: optionalText("Older spelling of `region.origin`."),
+    extent: optionalText("Older spelling of `region.extent`."),
   },
   CLOSED,
 );
@@ -362,8 +356,8 @@ export function serveSlice(
     const form = negotiate(request.headers.accept, SLICE_FORMS);
     const dataset = life.dataset(name);
     if (isUnchanged(service, request as FastifyRequest, reply, dataset, form)) return reply.code(304).send();
-    const window = readWindow(query.origin, query.extent, 2);
-    const grid = layPlane(dataset, query.axis, readFiniteFloat(query.at, "at"), readCounts(query.nodes, 2), window);
+    const region = readRegion(query, 2, ["origin", "extent"]);
+    const grid = layPlane(dataset, query.axis, readFiniteFloat(query.at, "at"), readCounts(query.nodes, 2), region);
     const fixed = readRange(query.range);
     const { values, range } = await sample(service, life, dataset, grid, query);
     const [, rows, columns] = grid;
@@ -391,7 +385,7 @@ export function serveVolume(
     const form = negotiate(request.headers.accept, VOLUME_FORMS);
     const dataset = life.dataset(name);
     if (isUnchanged(service, request as FastifyRequest, reply, dataset, form)) return reply.code(304).send();
-    const grid = layBox(dataset, readCounts(query.nodes, 3), readWindow(query.origin, query.extent, 3));
+    const grid = layBox(dataset, readCounts(query.nodes, 3), readRegion(query, 3, ["origin", "extent"]));
     const { values, range } = await sample(service, life, dataset, grid, query);
     describeSamples(reply, grid, range);
     tellSampled(reply, dataset, query);

@@ -222,7 +222,10 @@ describe("bad requests", () => {
     [{ time: 0.61, ...moments }, "the nearest is at 0.6"],
     [{ time: 0.6, reduce: [{ histogram: "ux", bins: 0, range: [0, 1] }] }, "reduce[0].bins"],
     [{ time: 0.6, reduce: [{ histogram: "ux", bins: 4, range: [1, 0] }] }, "below the last"],
-    [{ time: 0.6, region: { origin: [0, 0, 0], extent: [0, 1, 1] }, ...moments }, "The region has no node along x"],
+    [
+      { time: 0.6, region: { origin: [0, 0, 0], extent: [0, 1, 1] }, ...moments },
+      'The region is not in "isotropic32" along x',
+    ],
     [{ time: 0.6, over: ["x"], reduce: [{ histogram: "ux", bins: 60000, range: [0, 1] }] }, "at most 1048576"],
     [{ time: 0.6, colour: "red", ...moments }, "colour: unexpected property"],
   ])("%j", async (body, text) => {

@@ -199,7 +199,7 @@ describe("refusals", () => {
     ["no nodes", { ...good, nodes: 0 }, 400, "nodes"],
     ["nodes in hexadecimal", { ...good, nodes: "0x8" }, 400, "nodes"],
     ["nodes with a fraction", { ...good, nodes: "8.0" }, 400, "nodes"],
-    ["an origin without an extent", { ...good, origin: "0,0" }, 400, "extent"],
+    ["an origin without an extent", { ...good, origin: "0,0" }, 400, "origin"],
     ["an extent of nothing", { ...good, origin: "0,0", extent: "1,0" }, 400, "extent"],
     ["an origin of three numbers", { ...good, origin: "0,0,0", extent: "1,1" }, 400, "origin"],
     ["a filter width for a value", { ...good, filterlength: 1 }, 400, "filterlength"],
@@ -220,7 +220,7 @@ describe("refusals", () => {
 
   it("names the parameters that there are in place of one that there is not", async () => {
     const { detail } = (await slice({ ...good, colour: "red" }, "image/png")).json();
-    expect(detail).toMatch(/^A slice has no parameter "colour"; it has field, time, method, [A-Za-z, ]+\.$/);
+    expect(detail).toMatch(/^A slice has no parameter "colour"; it has field, time, method, [A-Za-z., ]+\.$/);
   });
 
   it("refuses more points than a request may hold, before any work", async () => {
