@@ -1,4 +1,4 @@
-/** Plots of points per second, as SVG documents in docs/performance. */
+/** Draws plots of points per second, as SVG documents in docs/performance. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -70,8 +70,8 @@ function line(x1: number, y1: number, x2: number, y2: number): string {
   return `<line x1="${a}" y1="${b}" x2="${c}" y2="${d}" stroke="#cccccc"/>`;
 }
 
-/** A plot as an SVG document. */
-function draw({ title, x: label, ticks, series }: Plot): string {
+/** A plot as an SVG document that says when it was measured. */
+function draw({ title, x: label, ticks, series }: Plot, date: string): string {
   const xs = ticks.map(([value]) => value);
   const ys = series.flatMap(({ points }) => points.map(([, y]) => y));
   const bottom = HEIGHT - MARGIN.bottom;
@@ -111,6 +111,7 @@ function draw({ title, x: label, ticks, series }: Plot): string {
     ...grid,
     ...curves,
     text((MARGIN.left + right) / 2, HEIGHT - 10, "middle", label),
+    text(WIDTH - 8, HEIGHT - 10, "end", `measured ${date}`, 'fill="#555555"'),
     "</svg>\n",
   ].join("\n");
 }
@@ -134,10 +135,10 @@ export function ticksOf(series: readonly Series[], name: (x: number) => string):
   return [...xs].sort((a, b) => a - b).map((x) => [x, name(x)] as const);
 }
 
-/** Writes the plots that have a series. */
-export function writePlots(plots: readonly Plot[]): void {
-  mkdirSync(FOLDER, { recursive: true });
+/** Writes the plots that have a series, into docs/performance or another folder. */
+export function writePlots(plots: readonly Plot[], date: string, folder = FOLDER): void {
+  mkdirSync(folder, { recursive: true });
   for (const plot of plots) {
-    if (plot.series.length > 0) writeFileSync(join(FOLDER, plot.file), draw(plot));
+    if (plot.series.length > 0) writeFileSync(join(folder, plot.file), draw(plot, date));
   }
 }

@@ -1,9 +1,8 @@
 /**
- * `npm run bench:plots -- ROWS.json ...`: draws points per second against order, request size and dataset size into
- * docs/performance.
+ * Makes the plots of docs/performance from the rows of the benches: points per second against order, request size,
+ * dataset size, worker threads and points in flight.
  */
-import { readFileSync } from "node:fs";
-import { collect, type Plot, short, ticksOf, writePlots } from "./draw.js";
+import { collect, type Plot, short, ticksOf } from "./draw.js";
 import type { Row } from "./row.js";
 
 const ORDERS = new Map([
@@ -12,7 +11,8 @@ const ORDERS = new Map([
   ["lag8", 8],
 ]);
 
-function plots(rows: readonly Row[]): Plot[] {
+/** The plots; those whose rows are missing have no series. */
+export function plotsOf(rows: readonly Row[]): Plot[] {
   const batches = rows.filter(({ bench }) => bench === "kernel");
   const orders = collect(rows, (row) => {
     const x = row.bench === "peer" ? ORDERS.get(row.case) : undefined;
@@ -24,6 +24,12 @@ function plots(rows: readonly Row[]): Plot[] {
   const cubes = collect(batches, ({ case: name, params }) =>
     name === "lag8-batch" && params.points === 200_000 ? { name: "lag8", x: Number(params.nodes) } : null,
   );
+  const against = (name: string) =>
+    collect(rows, ({ bench, case: question, params }) =>
+      bench !== "scale" || params[name] === undefined ? null : { name: question, x: Number(params[name]) },
+    );
+  const workers = against("workers");
+  const inFlight = against("inFlight");
   return [
     {
       file: "order.svg",
@@ -46,8 +52,19 @@ function plots(rows: readonly Row[]): Plot[] {
       ticks: ticksOf(cubes, String),
       series: cubes,
     },
+    {
+      file: "workers.svg",
+      title: "Points/s over SOAP, two requests of 100 000 points at a time",
+      x: "worker threads",
+      ticks: ticksOf(workers, String),
+      series: workers,
+    },
+    {
+      file: "in-flight.svg",
+      title: "Points/s over SOAP, all cores",
+      x: "points in flight",
+      ticks: ticksOf(inFlight, short),
+      series: inFlight,
+    },
   ];
 }
-
-const rows = process.argv.slice(2).flatMap((file) => JSON.parse(readFileSync(file, "utf8")) as Row[]);
-writePlots(plots(rows));

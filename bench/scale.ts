@@ -1,12 +1,10 @@
 /**
- * `npm run bench:scale`: points per second over SOAP against worker threads and against points in flight, drawn into
- * docs/performance.
+ * `npm run bench:scale`: points per second over SOAP against worker threads and against points in flight.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { inTurn } from "./alternate.js";
-import { collect, short, ticksOf, writePlots } from "./draw.js";
 import { type Row, readOptions, report, summarise } from "./row.js";
 import { type Server, startOurs } from "./server-process.js";
 import { velocity } from "./service.bench.js";
@@ -111,32 +109,7 @@ const options = readOptions();
 const rounds = options.quick ? 3 : 7;
 const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
 try {
-  const rows = [...(await byWorkers(folder, rounds)), ...(await byPointsInFlight(folder, rounds))];
-  report(rows, options);
-  const against = (name: string) =>
-    collect(rows, ({ case: question, params }) =>
-      params[name] === undefined ? null : { name: question, x: Number(params[name]) },
-    );
-  const workers = against("workers");
-  const inFlight = against("inFlight");
-  // Pictures of the documents come from full runs.
-  const draw = options.quick ? () => undefined : writePlots;
-  draw([
-    {
-      file: "workers.svg",
-      title: "Points/s over SOAP, two requests of 100 000 points at a time",
-      x: "worker threads",
-      ticks: ticksOf(workers, String),
-      series: workers,
-    },
-    {
-      file: "in-flight.svg",
-      title: "Points/s over SOAP, all cores",
-      x: "points in flight",
-      ticks: ticksOf(inFlight, short),
-      series: inFlight,
-    },
-  ]);
+  report([...(await byWorkers(folder, rounds)), ...(await byPointsInFlight(folder, rounds))], options);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -1,18 +1,22 @@
 /**
  * `npm run bench:scan`: processor time of the scans of 10 000 single files, and of 100 series of 100 files: the first
  * scan without an index, the first one of another process with the index of that one, and rescans in which nothing has
- * changed. `-- FOLDER ...` scans those folders instead.
+ * changed. `-- FOLDER ...` scans those folders instead; `--json FILE` and `--quick` as in every bench.
  */
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { File } from "h5wasm/node";
 import { completeScan, statesOf } from "../dist/storage/catalog/scan.js";
 import { scanChanges, scanWithIndex } from "../dist/storage/catalog/scan-folders.js";
 import { loadHdf5 } from "../dist/storage/hdf5/library.js";
+import { OPTIONS, type Row, report, summarise } from "./row.js";
 
+const { values, positionals: given } = parseArgs({ options: OPTIONS, allowPositionals: true });
+const { json = null, quick } = values;
 const RESCANS = 5;
-const FILES = 10_000;
+const FILES = quick ? 1_000 : 10_000;
 /** Files of a series. */
 const LENGTH = 100;
 const NODES = 12;
@@ -21,16 +25,15 @@ const SETTLED_MS = 4_000;
 const own = mkdtempSync(join(tmpdir(), "fieldprobe-scan-"));
 const options = { chunkBytes: 64 * 1024 * 1024 };
 
-/** Runs something and prints its processor time and its time, in milliseconds. */
+/** Milliseconds of CPU of each thing that was timed, by its name. */
+const times = new Map<string, number[]>();
+
+/** Runs something and notes its processor time. */
 function timed<T>(what: string, run: () => T): T {
   const before = process.cpuUsage();
-  const since = performance.now();
   const result = run();
   const { user, system } = process.cpuUsage(before);
-  const cpu = (user + system) / 1000;
-  console.log(
-    `${what.padEnd(24)} ${cpu.toFixed(0).padStart(7)} ms of CPU ${(performance.now() - since).toFixed(0)} ms`,
-  );
+  times.set(what, [...(times.get(what) ?? []), (user + system) / 1000]);
   return result;
 }
 
@@ -90,8 +93,8 @@ function makeFolders(): [single: string, series: string] {
   return [single, series];
 }
 
-/** Scans data folders, first without and then with an index, and again and again. */
-function scanAll(folders: readonly string[], index: string): void {
+/** Scans data folders, first without and then with an index, and again and again; rows are named after them. */
+function scanAll(name: string, folders: readonly string[], index: string): Row[] {
   const scan = () => scanWithIndex(folders, { ...options, known: new Map() }, index, "bench");
   timed("first scan", scan);
   const again = timed("first scan, with index", scan);
@@ -100,16 +103,22 @@ function scanAll(folders: readonly string[], index: string): void {
   for (let i = 0; i < RESCANS; i++)
     timed("rescan", () => completeScan(scanChanges(folders, { ...options, known }), found));
   const files = found.datasets.reduce((sum, dataset) => sum + dataset.files.length, 0);
-  console.log(`${found.datasets.length} datasets, ${files} files, ${found.problems.length} problems`);
+  if (found.problems.length > 0) throw new Error(`${name}: ${found.problems.length} files could not be read`);
+  const about = { bench: "scan", backend: "cpu", unit: "ms", params: { datasets: found.datasets.length, files } };
+  const rows = [...times].map(([what, some]) => ({ ...about, case: `${name}, ${what}`, ...summarise(some) }));
+  times.clear();
+  return rows;
 }
 
 await loadHdf5();
 try {
-  const given = process.argv.slice(2);
   const made = given.length > 0 ? null : makeFolders();
   if (made !== null) await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
-  const sets = made?.map((folder) => [folder]) ?? [given];
-  for (const [i, folders] of sets.entries()) scanAll(folders, join(own, `catalogue${i}`));
+  const [single, series] = made ?? [];
+  const sets =
+    single && series ? [["single", [single]] as const, ["series", [series]] as const] : [["given", given] as const];
+  const rows = sets.flatMap(([name, folders], i) => scanAll(name, folders, join(own, `catalogue${i}`)));
+  report(rows, { json, quick });
 } finally {
   rmSync(own, { recursive: true });
 }
