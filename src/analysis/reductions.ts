@@ -1,15 +1,10 @@
 /** Reduces the values of a part of a region to a small state, merges states, and turns them into answers. */
 import { type Extreme, type Extremes, type ExtremesOptions, extremesOf, mergeExtremes } from "./extremes.js";
+import { fragmentsOf, type MarkedBox, type PartFragments, type StructureOptions } from "./fragments.js";
 import { addValues, binOf, edgeOf, emptyHistogram, type Histogram } from "./histogram.js";
 import { type Increments, incrementsOf, mergeIncrements } from "./increments.js";
 import { type Moments, mergeMoments, momentsOf, NO_MOMENTS, shapeOf } from "./moments.js";
-import {
-  fragmentsOf,
-  JoinedFragments,
-  type MarkedBox,
-  type PartFragments,
-  type StructureOptions,
-} from "./structures.js";
+import { JoinedFragments } from "./structures.js";
 
 export type BinRange = readonly [from: number, to: number];
 

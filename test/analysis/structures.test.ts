@@ -1,6 +1,7 @@
 /** Compares structures that are joined from parts with a flood fill of the whole, on random sets and stretched axes. */
 import { describe, expect, it } from "vitest";
-import { fragmentsOf, JoinedFragments, type StructureOptions } from "../../src/analysis/structures.js";
+import { fragmentsOf, type StructureOptions } from "../../src/analysis/fragments.js";
+import { JoinedFragments } from "../../src/analysis/structures.js";
 
 type Three = readonly [number, number, number];
 interface Case {

@@ -83,7 +83,7 @@ export function findFields(contents: Contents, findings: Findings): FoundFields 
 }
 
 /** The fields of known names in one group. */
-interface Candidate {
+interface FieldHolder {
   readonly holder: Holder;
   readonly velocities: readonly (readonly string[])[];
   readonly pressure: string | null;
@@ -91,7 +91,7 @@ interface Candidate {
 }
 
 /** Groups with fields: those with a velocity if there are any, or else those with a pressure, or else the others. */
-function candidatesIn(contents: Contents, holders: readonly Holder[]): readonly Candidate[] {
+function candidatesIn(contents: Contents, holders: readonly Holder[]): readonly FieldHolder[] {
   const found = holders.flatMap((holder) => {
     const velocities = velocitiesIn(contents, holder);
     const pressure = first(PRESSURES.map((name) => holder.paths.get(name)).filter((path) => rank(contents, path) >= 3));
@@ -108,7 +108,7 @@ function candidatesIn(contents: Contents, holders: readonly Holder[]): readonly 
 function otherFields(
   contents: Contents,
   findings: Findings,
-  chosen: Candidate,
+  chosen: FieldHolder,
   velocity: readonly string[],
 ): readonly OtherField[] {
   const said = saidOthers(contents);

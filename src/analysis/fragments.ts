@@ -1,0 +1,179 @@
+/** Finds the connected sets of marked nodes in one part of a region, and measures these fragments of structures. */
+
+export type Three = readonly [number, number, number];
+
+/** What is asked of structures; `of` and `properties` are columns of the plan. */
+export interface StructureOptions {
+  readonly of: number;
+  readonly properties: readonly number[];
+  /** Nodes are marked whose value is above, or below, the threshold. */
+  readonly side: "above" | "below";
+  readonly threshold: number;
+  /** Neighbours of a node: those that share a face, an edge (18) or a corner (26) with it. */
+  readonly connectivity: 6 | 18 | 26;
+  /** Whether each axis is taken for its whole period, so that structures go on across its seam. */
+  readonly wraps: readonly [boolean, boolean, boolean];
+  /** Product of the spacings of the axes whose weights are 1. */
+  readonly cell: number;
+  readonly labels: boolean;
+  /** Most fragments that are kept; a structure has one in each part that it touches. */
+  readonly most: number;
+}
+
+/** The nodes of a part, and what fragments are measured by. */
+export interface MarkedBox {
+  readonly columns: readonly Float64Array[];
+  readonly weights: Float64Array | null;
+  readonly from: Three;
+  readonly shape: Three;
+  readonly coordinates: readonly [Float64Array, Float64Array, Float64Array];
+  readonly periods: Three;
+}
+
+/** The fragments of structures in one part. Plain data, which crosses threads. */
+export interface PartFragments {
+  readonly from: Three;
+  readonly shape: Three;
+  /** A row of numbers for each fragment, in the order of their first nodes. */
+  readonly rows: Float64Array;
+  /** Marked nodes on the faces of the part, ascending, and their fragments. */
+  readonly border: Int32Array;
+  readonly borderFragments: Int32Array;
+  /** The fragment of every node, -1 for none, if labels are asked. */
+  readonly labels: Int32Array | null;
+  readonly missing: number;
+}
+
+/** Places in a row: nodes, volume, two sums for the centre of each axis, bounds, then four for each property. */
+export const [NODES, VOLUME, CENTRE, LOW, HIGH, PROPERTIES] = [0, 1, 2, 8, 11, 14];
+
+/** Numbers of a row. */
+export const widthOf = (properties: number): number => PROPERTIES + 4 * properties;
+
+/** Offsets of the neighbours of a node; `earlier` are those with smaller numbers, if x is fastest. */
+export function neighboursOf(connectivity: 6 | 18 | 26, earlier: boolean): readonly Three[] {
+  const reach = { 6: 1, 18: 2, 26: 3 }[connectivity];
+  const near = [-1, 0, 1];
+  return near
+    .flatMap((z) => near.flatMap((y) => near.map((x) => [x, y, z] as const)))
+    .filter(([x, y, z], i) => Math.abs(x) + Math.abs(y) + Math.abs(z) <= reach && (earlier ? i < 13 : i !== 13));
+}
+
+/** The root of a node in a forest of sets. Source: Tarjan, Journal of the ACM 22 (1975). */
+export function rootOf(parents: Int32Array, node: number): number {
+  let at = node;
+  while (parents[at] !== at) {
+    parents[at] = parents[parents[at]];
+    at = parents[at];
+  }
+  return at;
+}
+
+/** Joins the sets of two nodes; the root is the lowest node of a set. */
+export function join(parents: Int32Array, a: number, b: number): void {
+  const [i, j] = [rootOf(parents, a), rootOf(parents, b)];
+  parents[Math.max(i, j)] = Math.min(i, j);
+}
+
+/**
+ * Labels the connected sets of a box, without seams.
+ *
+ * @param marked 1 for each node of a structure, x fastest
+ * @returns for each node the number of its set, or -1, in the order of their first nodes
+ */
+function labelBox(marked: Uint8Array, [nx, ny, nz]: Three, connectivity: 6 | 18 | 26): Int32Array {
+  const parents = new Int32Array(marked.length).fill(-1);
+  const neighbours = neighboursOf(connectivity, true);
+  for (let z = 0, at = 0; z < nz; z++)
+    for (let y = 0; y < ny; y++)
+      for (let x = 0; x < nx; x++, at++) {
+        if (marked[at] === 0) continue;
+        parents[at] = at;
+        for (const [dx, dy, dz] of neighbours) {
+          if (x + dx < 0 || x + dx >= nx || y + dy < 0 || y + dy >= ny || z + dz < 0) continue;
+          const other = at + (dz * ny + dy) * nx + dx;
+          if (marked[other] === 1) join(parents, at, other);
+        }
+      }
+  // A root comes before the other nodes of its set.
+  let count = 0;
+  for (let i = 0; i < parents.length; i++)
+    if (parents[i] === i) parents[i] = count++;
+    else if (parents[i] >= 0) parents[i] = parents[parents[i]];
+  return parents;
+}
+
+/** Marks the nodes of a part, and finds and measures their fragments. */
+export function fragmentsOf(options: StructureOptions, box: MarkedBox): PartFragments {
+  const { side, threshold, connectivity } = options;
+  const values = box.columns[options.of];
+  const marked = new Uint8Array(values.length);
+  let missing = 0;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    if (Number.isNaN(value)) missing++;
+    else if (side === "above" ? value > threshold : value < threshold) marked[i] = 1;
+  }
+  const labels = labelBox(marked, box.shape, connectivity);
+  const rows = measure(options, box, labels);
+  const { from, shape } = box;
+  return { from, shape, rows, ...borderOf(labels, shape), labels: options.labels ? labels : null, missing };
+}
+
+function borderOf(labels: Int32Array, [nx, ny, nz]: Three): Pick<PartFragments, "border" | "borderFragments"> {
+  const isInside = (index: number, n: number): boolean => index > 0 && index < n - 1;
+  const found: number[] = [];
+  for (let i = 0; i < labels.length; i++) {
+    if (labels[i] < 0) continue;
+    const row = Math.floor(i / nx);
+    if (isInside(i % nx, nx) && isInside(row % ny, ny) && isInside(Math.floor(row / ny), nz)) continue;
+    found.push(i);
+  }
+  const border = Int32Array.from(found);
+  return { border, borderFragments: border.map((i) => labels[i]) };
+}
+
+/** Fills the rows of the fragments. */
+function measure({ properties, cell }: StructureOptions, box: MarkedBox, labels: Int32Array): Float64Array {
+  const width = widthOf(properties.length);
+  const rows = new Float64Array(width * labels.reduce((most, label) => Math.max(most, label + 1), 0));
+  const { shape, from, weights } = box;
+  const along = [0, 1, 2].map((a) => momentArms(box, a));
+  for (let i = 0; i < labels.length; i++) {
+    if (labels[i] < 0) continue;
+    const at = labels[i] * width;
+    const row = Math.floor(i / shape[0]);
+    const place = [i % shape[0], row % shape[1], Math.floor(row / shape[1])];
+    const volume = cell * (weights === null ? 1 : weights[i]);
+    const isFirst = rows[at + NODES]++ === 0;
+    rows[at + VOLUME] += volume;
+    for (let a = 0; a < 3; a++) {
+      rows[at + CENTRE + 2 * a] += volume * along[a].first[place[a]];
+      rows[at + CENTRE + 2 * a + 1] += volume * along[a].second[place[a]];
+      const node = from[a] + place[a];
+      rows[at + LOW + a] = isFirst ? node : Math.min(rows[at + LOW + a], node);
+      rows[at + HIGH + a] = Math.max(rows[at + HIGH + a], node);
+    }
+    for (let p = 0; p < properties.length; p++)
+      addProperty(rows, at + PROPERTIES + 4 * p, isFirst, volume, box.columns[properties[p]][i]);
+  }
+  return rows;
+}
+
+/** Adds the value of a node to the four numbers of a property: volume, integral, least and largest value. */
+function addProperty(rows: Float64Array, at: number, isFirst: boolean, volume: number, value: number): void {
+  if (isFirst) [rows[at + 2], rows[at + 3]] = [Infinity, -Infinity];
+  if (Number.isNaN(value)) return;
+  rows[at] += volume;
+  rows[at + 1] += volume * value;
+  if (value < rows[at + 2]) rows[at + 2] = value;
+  if (value > rows[at + 3]) rows[at + 3] = value;
+}
+
+/** What centres are means of, at the nodes of a part along an axis: cosine and sine of the place in the period. */
+function momentArms({ from, shape, coordinates, periods }: MarkedBox, a: number) {
+  const places = coordinates[a].subarray(from[a], from[a] + shape[a]);
+  if (periods[a] === 0) return { first: places, second: new Float64Array(shape[a]) };
+  const turns = places.map((place) => (2 * Math.PI * (place - coordinates[a][0])) / periods[a]);
+  return { first: turns.map(Math.cos), second: turns.map(Math.sin) };
+}
