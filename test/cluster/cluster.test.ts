@@ -89,6 +89,16 @@ describe.skipIf(NO_NATS)("a query that one of two processes fails at", () => {
     expect(answer).toEqual(await runQuery(one, QUERY, points, [], { alone: true }));
   });
 
+  it("names a wrong point by its place among all, whichever process finds it", async () => {
+    await open([{}, {}]);
+    const [one] = engines as [Engine];
+    for (const at of [3, 40, 97]) {
+      const wrong = points.slice();
+      wrong[3 * at + 1] = Number.NaN;
+      await expect(runQuery(one, QUERY, wrong)).rejects.toMatchObject({ context: { member: `points[${at}].y` } });
+    }
+  });
+
   it("asks no peer about points with a time each, and others about those that share a time", async () => {
     const clusters = await open([{}, {}]);
     const asked = () => clusters.map((cluster) => cluster.status().pieces?.asked ?? 0);

@@ -41,6 +41,12 @@ const numbersOf = (bytes: Buffer): number[] =>
   Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readFloatLE(4 * i));
 
 describe("downloadCutout", () => {
+  it("takes all stored frames of an HDF5 file, guards included, if none are named", async () => {
+    const node = { first: 1, last: 1 };
+    await download("frames.h5", { ...{ x: node, y: node, z: node }, field: ["pressure"] });
+    expect(openSource(join(folder, "frames.h5"), 2 ** 24, { periodic: [] }).time.count).toBe(15);
+  });
+
   it("writes bare float32 and NumPy files", async () => {
     const wanted = { ...BOX, frames: FRAME, field: ["velocity"] };
     expect(await download("u.raw", wanted)).toEqual([1, 2, 2, 3]);
