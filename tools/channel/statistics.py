@@ -57,6 +57,14 @@ rate = np.gradient(energy, 0.025)
 print(f"history: input - dissipation - change of energy, rms over rms of dissipation {np.std((bulk - dissipation - rate)[2:-2]) / dissipation.mean():.4f}")
 half = {name: (values + (-1 if name == "uv" else 1) * values[::-1])[: last // 2 + 1] / 2 for name, values in mean.items()}
 wall = (1 + y[: last // 2 + 1]) / viscosity
-print("     y+      U  u_rms  v_rms  w_rms    -uv  p_rms")
-for row in zip(wall, half["u"], *(np.sqrt(half[name]) for name in ("uu", "vv", "ww")), -half["uv"], np.sqrt(half["pp"])):
+# y+ and U+ of Moser, Kim and Mansour (Phys. Fluids 11, 943, 1999) at Re_tau = 178.12, from their file chan180.means.
+published = np.array([
+    [0.0536, 0.0536], [0.4826, 0.4820], [1.3396, 1.3339], [2.6223, 2.5939], [4.3280, 4.2095], [6.4522, 6.0493], [8.9901, 7.9052],
+    [11.935, 9.5790], [15.281, 10.967], [19.020, 12.066], [23.140, 12.921], [27.635, 13.590], [32.493, 14.121], [37.699, 14.557],
+    [43.246, 14.931], [49.117, 15.264], [55.299, 15.569], [61.777, 15.855], [68.535, 16.128], [75.558, 16.389], [82.826, 16.637],
+    [90.325, 16.872], [98.034, 17.094], [105.93, 17.302], [114.01, 17.494],
+])
+print("     y+      U  U 178  u_rms  v_rms  w_rms    -uv  p_rms")
+known = np.interp(wall, [0, *published[:, 0]], [0, *published[:, 1]])
+for row in zip(wall, half["u"], known, *(np.sqrt(half[name]) for name in ("uu", "vv", "ww")), -half["uv"], np.sqrt(half["pp"])):
     print("".join(f"{value:7.2f}" for value in row))
