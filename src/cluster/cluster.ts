@@ -282,11 +282,11 @@ export class Cluster implements Sharing {
   async #evaluatePoints(divided: DividedQuery, work: PointsToCut, out: Float32Array): Promise<readonly unknown[]> {
     const { checked, dataset, regions, time } = divided;
     const { list, owners } = this.#ownersIn(divided);
-    const lent: SharedArrayBuffer[] = [];
-    const room = (bytes: number): SharedArrayBuffer => {
-      const buffer = this.#buffers.take(bytes);
-      lent.push(buffer);
-      return buffer;
+    const lent: Uint8Array<SharedArrayBuffer>[] = [];
+    const room = (bytes: number): Uint8Array<SharedArrayBuffer> => {
+      const block = this.#buffers.take(bytes);
+      lent.push(block);
+      return block;
     };
     const width = valuesPerPoint(checked);
     const all = await cutPoints(regions, owners, work, frameShift(dataset.frameVelocity, time), room);
@@ -304,7 +304,7 @@ export class Cluster implements Sharing {
     try {
       return await this.#evaluateAll(divided, parts);
     } finally {
-      for (const buffer of lent) this.#buffers.give(buffer);
+      for (const block of lent) this.#buffers.give(block);
     }
   }
 
@@ -454,7 +454,7 @@ export class Cluster implements Sharing {
     const signal = AbortSignal.any([divided.signal, peer.lost.signal]);
     // Each part of a body that is awaited listens to it.
     setMaxListeners(0, signal, peer.lost.signal);
-    const lent: SharedArrayBuffer[] = [];
+    const lent: Uint8Array<SharedArrayBuffer>[] = [];
     this.#counts.asked++;
     peer.outstanding++;
     try {
@@ -464,8 +464,8 @@ export class Cluster implements Sharing {
       if (head.failure === null && bytes === (size === null ? bytes : 4 * size)) {
         const into = this.#buffers.take(bytes);
         lent.push(into);
-        await exchange.receive(answer, (some, at) => new Uint8Array(into).set(some, at), signal);
-        return part.take([new Float32Array(into, 0, bytes / 4)]);
+        await exchange.receive(answer, (some, at) => into.set(some, at), signal);
+        return part.take([new Float32Array(into.buffer, into.byteOffset, bytes / 4)]);
       }
       if (head.failure === null) throw new PeerError(`${peer.said.name} answers with something else`);
       const error = reviveError(head.failure);
@@ -477,7 +477,7 @@ export class Cluster implements Sharing {
       throw error;
     } finally {
       peer.outstanding--;
-      for (const buffer of lent) this.#buffers.give(buffer);
+      for (const block of lent) this.#buffers.give(block);
     }
   }
 }

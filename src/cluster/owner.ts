@@ -204,8 +204,8 @@ export class Owner {
     const place = (bytes: Uint8Array, at: number): void => {
       const here = Math.min(bytes.length, Math.max(0, size - at));
       // The slabs are read again each time: an abort replaces them.
-      if (here > 0) new Uint8Array(into.slab.buffer).set(bytes.subarray(0, here), at);
-      if (here < bytes.length) new Uint8Array(velocities.slab.buffer).set(bytes.subarray(here), at + here - size);
+      if (here > 0) bytesOf(into.slab).set(bytes.subarray(0, here), at);
+      if (here < bytes.length) bytesOf(velocities.slab).set(bytes.subarray(here), at + here - size);
     };
     try {
       if (size > into.slab.byteLength || (piece.bytes > size && size > velocities.slab.byteLength))
@@ -222,4 +222,8 @@ export class Owner {
     for await (const some of result.stream ?? []) values.push(some.slice());
     return { values, release: () => result.release() };
   }
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }

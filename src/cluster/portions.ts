@@ -33,17 +33,19 @@ export async function cutPoints(
   owners: Uint8Array,
   { points, velocities, count, indices: given }: PointsToCut,
   shift: Triple,
-  room: (bytes: number) => SharedArrayBuffer,
+  room: (bytes: number) => Uint8Array<SharedArrayBuffer>,
 ): Promise<Portion[]> {
-  const found = new Uint8Array(room(count), 0, count);
+  const found = room(count);
   const counts = await ownersOfPoints(regions, owners, points, shift, found);
-  const indices = new Uint32Array(room(4 * count), 0, count);
+  const places = room(4 * count);
+  const indices = new Uint32Array(places.buffer, places.byteOffset, count);
   // Portions follow each other in the arrays.
   const starts = new Uint32Array(counts.length);
   for (let owner = 1; owner < starts.length; owner++) starts[owner] = starts[owner - 1] + counts[owner - 1];
   const deal = async (slabs: readonly Slab[]): Promise<Float32Array | null> => {
     if (slabs.length === 0) return null;
-    const dealt = new Float32Array(room(12 * count), 0, 3 * count);
+    const block = room(12 * count);
+    const dealt = new Float32Array(block.buffer, block.byteOffset, 3 * count);
     const next = starts.slice();
     await forEachTurn(slabs, (from, first, start, last) => {
       for (let i = start; i < last; i++) {

@@ -56,7 +56,7 @@ export function formOf(tags: readonly Uint8Array[], rules: ItemRules, ending = 1
 
 /** Text that a thread reads. */
 interface Passage {
-  readonly memory: SharedArrayBuffer;
+  readonly memory: Uint8Array<SharedArrayBuffer>;
   readonly text: Buffer;
   readonly triples: Float32Array;
   readonly done: Promise<void>;
@@ -105,7 +105,7 @@ class Ahead {
   /** Passages that threads read, in order. */
   readonly #passages: Passage[] = [];
   /** The passage that is being filled, the bytes that it may have, and those that it has. */
-  #memory: SharedArrayBuffer | null = null;
+  #memory: Uint8Array<SharedArrayBuffer> | null = null;
   #room = FIRST_BYTES;
   #filled = 0;
   /** Bytes that have arrived and are in no passage. */
@@ -177,7 +177,7 @@ class Ahead {
   }
 
   /** Memory for a passage; for a first one again, if there is none for a larger one. */
-  #takeMemory(): SharedArrayBuffer | null {
+  #takeMemory(): Uint8Array<SharedArrayBuffer> | null {
     const memory = this.#texts.take(this.#room + 12 * this.#mostItems);
     if (memory !== null || this.#room === FIRST_BYTES) return memory;
     this.#room = FIRST_BYTES;
@@ -187,7 +187,8 @@ class Ahead {
   /** Copies bytes to the passage that is being filled; false when it is full. What it has no room for is the rest. */
   #add(bytes: Buffer): boolean {
     const part = bytes.subarray(0, this.#room - this.#filled);
-    copyBytes(part, this.#memory as SharedArrayBuffer, this.#filled);
+    const { buffer, byteOffset } = this.#memory as Uint8Array;
+    copyBytes(part, buffer, byteOffset + this.#filled);
     this.#filled += part.length;
     // Bytes that are all in the passage may be freed.
     this.#rest = part.length === bytes.length ? NOTHING : bytes.subarray(part.length);
@@ -220,14 +221,14 @@ class Ahead {
    * if there is none.
    */
   #begin(): boolean {
-    const memory = this.#memory as SharedArrayBuffer;
-    const text = Buffer.from(memory, 0, this.#filled);
+    const memory = this.#memory as Uint8Array<SharedArrayBuffer>;
+    const text = Buffer.from(memory.buffer, memory.byteOffset, this.#filled);
     const at = text.lastIndexOf(this.#form.end);
     if (at < 0) return false;
     const length = at + this.#form.end.length;
     this.#rest = Buffer.concat([text.subarray(length), this.#rest]);
     const bytes = text.subarray(0, length);
-    const triples = new Float32Array(memory, this.#room, 3 * this.#mostItems);
+    const triples = new Float32Array(memory.buffer, memory.byteOffset + this.#room, 3 * this.#mostItems);
     this.#memory = null;
     this.#filled = 0;
     this.#room = Math.min(this.#mostRoom, 2 * this.#room);
@@ -253,7 +254,7 @@ class Ahead {
   /** Gives everything that was not read back to the reader. */
   #handBack(): void {
     const parts = this.#passages.map(({ text, read }, i) => (i === 0 && read ? text.subarray(read.bytes) : text));
-    if (this.#memory !== null) parts.push(Buffer.from(this.#memory, 0, this.#filled));
+    if (this.#memory !== null) parts.push(Buffer.from(this.#memory.buffer, this.#memory.byteOffset, this.#filled));
     this.#bytes.putBack(Buffer.concat([...parts, this.#rest]));
   }
 

@@ -51,12 +51,12 @@ export interface QueryTexts {
   /** Tasks that keep all threads at work. */
   readonly parallelism: number;
   /**
-   * Lends shared memory of at least `bytes`; null if as much as may be is lent already: then the caller does the
+   * Lends shared memory of `bytes`; null if as much as may be is lent already: then the caller does the
    * work.
    */
-  take(bytes: number): SharedArrayBuffer | null;
+  take(bytes: number): Uint8Array<SharedArrayBuffer> | null;
   /** Takes back memory that is no longer used. */
-  give(buffer: SharedArrayBuffer): void;
+  give(memory: Uint8Array<SharedArrayBuffer>): void;
   /** Reads points from text. Rejects if no thread could; none works on the task any more. */
   read(task: Omit<ReadTask, "kind">): Promise<TriplesRead>;
   /** Writes records as text, and counts its bytes. Rejects as `read` does. */

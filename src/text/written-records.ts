@@ -15,7 +15,7 @@ const OWN_PASSAGE_BYTES = 64 * 1024;
 interface RecordPassage {
   readonly values: readonly Float32Array[];
   /** The text, in memory that is lent, and the count of its bytes; null if this thread is to write it. */
-  readonly text: { readonly memory: SharedArrayBuffer; readonly bytes: Promise<number | null> } | null;
+  readonly text: { readonly memory: Uint8Array<SharedArrayBuffer>; readonly bytes: Promise<number | null> } | null;
 }
 
 /** Whether it pays to write a result on the worker threads. */
@@ -54,7 +54,7 @@ export async function* writtenRecords(
       const bytes = (await passage.text?.bytes) ?? null;
       spent(performance.now() - since);
       if (bytes === null || passage.text === null) yield* writeHere(passage.values, form);
-      else yield Buffer.from(passage.text.memory, 0, bytes);
+      else yield Buffer.from(passage.text.memory.buffer, passage.text.memory.byteOffset, bytes);
       ahead.shift();
       giveBack(passage, texts);
     }
@@ -89,7 +89,7 @@ function* cut(values: readonly Float32Array[], most: number): Generator<Float32A
 function begin(values: readonly Float32Array[], form: RecordForm, texts: QueryTexts): RecordPassage {
   const memory = texts.take(PASSAGE_BYTES);
   if (memory === null) return { values, text: null };
-  const bytes = texts.write({ values, ...form, out: new Uint8Array(memory) }).catch(() => null);
+  const bytes = texts.write({ values, ...form, out: memory }).catch(() => null);
   return { values, text: { memory, bytes } };
 }
 

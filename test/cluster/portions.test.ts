@@ -11,7 +11,7 @@ const ended: Axis = { nodes: 128, origin: 0, spacing: 1, periodic: false, coordi
 const table: Axis = { ...ended, coordinates: Float64Array.from({ length: 128 }, (_, i) => i ** 2) };
 const regions = regionsOf([axis, ended, table], { edge: [32, 32, 32], count: [4, 4, 4] });
 const owners = ownersOf(regions, [true, true, true], "");
-const room = (bytes: number): SharedArrayBuffer => new SharedArrayBuffer(bytes);
+const room = (bytes: number): Uint8Array<SharedArrayBuffer> => new Uint8Array(new SharedArrayBuffer(bytes));
 
 /** The owner of a point, found by walking the axes. */
 function ownerOf(x: number, y: number, z: number): number {

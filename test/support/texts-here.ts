@@ -32,7 +32,7 @@ export function textsHere(lost: (task: number) => boolean = () => false, memory 
     take(bytes) {
       if (state.lent >= memory) return null;
       state.lent++;
-      return new SharedArrayBuffer(4 * Math.ceil(bytes / 4));
+      return new Uint8Array(new SharedArrayBuffer(bytes));
     },
     give() {
       state.lent--;

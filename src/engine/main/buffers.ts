@@ -1,61 +1,139 @@
-/** `BufferPool` keeps shared buffers for reuse: fresh shared memory costs far more than the work done in it. */
-import { collectGarbage } from "../../collect-garbage.js";
-
-const GRAIN = 4096;
-/** Bytes kept for later use: the need of a sweep over a million points. */
-const KEPT_BYTES = 64 * 1024 * 1024;
 /**
- * Bytes of dropped buffers after which they are collected. The garbage collector does not know the size of shared
- * memory: by itself it would leave hundreds of megabytes for minutes.
+ * `BufferPool` lends blocks of one memory that threads share: fresh memory costs far more than the work done in it, and
+ * blocks that the C library makes and frees among smaller ones leave gaps that the system does not get back.
  */
-const DROPPED_BYTES = 64 * 1024 * 1024;
 
-/** Keeps shared buffers by size; a buffer still holds its previous contents. */
+/** Blocks begin at multiples of this many bytes, and take as many: pages of memory. */
+const GRAIN = 4096;
+/** The memory grows by at least as much. */
+const LEAST_GROWTH = 1024 * 1024;
+/** Addresses that are reserved for a memory, which take none of it: as many as Node 20 can. */
+const MOST_BYTES = 4 * 1024 ** 3;
+
+/** Shared memory that grows, as ES2024 declares it. */
+interface GrowingMemory extends SharedArrayBuffer {
+  grow(bytes: number): void;
+}
+type NewMemory = new (bytes: number, options: { readonly maxByteLength: number }) => GrowingMemory;
+
+/** Bytes in a row that are not lent. */
+interface Gap {
+  at: number;
+  bytes: number;
+}
+
+/** Lends blocks, which still hold their previous contents. */
 export class BufferPool {
-  readonly #free = new Map<number, SharedArrayBuffer[]>();
-  readonly #collect: () => void;
-  #kept = 0;
-  #dropped = 0;
+  /** One, unless more is lent than a memory may have. */
+  readonly #memories: SharedMemory[] = [];
+  #lentBytes = 0;
 
-  constructor(collect = collectGarbage) {
-    this.#collect = collect;
+  /** Bytes that are lent. */
+  get lentBytes(): number {
+    return this.#lentBytes;
   }
 
-  /** Lends a buffer of at least `bytes` bytes. */
-  take(bytes: number): SharedArrayBuffer {
-    const size = sizeClass(bytes);
-    const found = this.#free.get(size)?.pop();
-    if (!found) return new SharedArrayBuffer(size);
-    this.#kept -= size;
-    return found;
-  }
-
-  /** Takes a buffer back, which must no longer be read. */
-  give(buffer: SharedArrayBuffer): void {
-    const size = buffer.byteLength;
-    if (this.#kept + size > KEPT_BYTES) {
-      this.#drop(size);
-      return;
+  /** Lends a block. @throws RangeError when the system gives no more memory */
+  take(bytes: number): Uint8Array<SharedArrayBuffer> {
+    const size = GRAIN * Math.ceil(Math.max(1, bytes) / GRAIN);
+    let [block = null, memory] = [null as Uint8Array<SharedArrayBuffer> | null, 0];
+    while (block === null) {
+      if (memory === this.#memories.length) this.#memories.push(new SharedMemory());
+      block = this.#memories[memory++].lend(size);
     }
-    this.#kept += size;
-    const list = this.#free.get(size);
-    if (list) list.push(buffer);
-    else this.#free.set(size, [buffer]);
+    this.#lentBytes += size;
+    return block.subarray(0, bytes);
   }
 
-  #drop(size: number): void {
-    this.#dropped += size;
-    if (this.#dropped < DROPPED_BYTES) return;
-    this.#dropped = 0;
-    this.#collect();
+  /** Lends a block for numbers. @throws RangeError as `take` */
+  floats(count: number): Float32Array<SharedArrayBuffer> {
+    const { buffer, byteOffset } = this.take(4 * count);
+    return new Float32Array(buffer, byteOffset, count);
+  }
+
+  /** Takes a block back, by an array that begins where it does. It must no longer be read. */
+  give({ buffer, byteOffset }: Pick<ArrayBufferView, "buffer" | "byteOffset">): void {
+    const bytes = this.#memories.find((memory) => memory.buffer === buffer)?.takeBack(byteOffset) ?? 0;
+    if (bytes === 0) throw new Error("A block was given back that is not lent.");
+    this.#lentBytes -= bytes;
   }
 }
 
-/**
- * The size class of a buffer: a power of two or three quarters of one, so that buffers of similar use are
- * interchangeable.
- */
-function sizeClass(bytes: number): number {
-  const power = 2 ** Math.ceil(Math.log2(Math.max(GRAIN, bytes)));
-  return bytes <= 0.75 * power ? Math.max(GRAIN, 0.75 * power) : power;
+/** A memory that grows, from whose lowest addresses blocks are lent. */
+class SharedMemory {
+  readonly buffer = new (SharedArrayBuffer as unknown as NewMemory)(0, { maxByteLength: MOST_BYTES });
+  /** Gaps by address; no two adjoin. */
+  readonly #gaps: Gap[] = [];
+  /** The number of grains of each block that is lent, by the grain at which it begins. */
+  #lent = new Uint32Array(256);
+
+  /** Lends whole grains; null if other blocks leave no room. @throws RangeError if there would never be any */
+  lend(bytes: number): Uint8Array<SharedArrayBuffer> | null {
+    const at = this.#fill(bytes) ?? this.#grow(bytes);
+    if (at === null) return null;
+    this.#note(at / GRAIN, bytes / GRAIN);
+    return new Uint8Array(this.buffer, at, bytes);
+  }
+
+  /** Takes a block back. @returns its bytes, 0 if it is not lent */
+  takeBack(at: number): number {
+    const grain = at / GRAIN;
+    const bytes = GRAIN * (this.#lent[grain] ?? 0);
+    this.#lent[grain] = 0;
+    if (bytes > 0) this.#free(at, bytes);
+    return bytes;
+  }
+
+  /** Takes bytes from the first gap that has as many; null if there is none. */
+  #fill(bytes: number): number | null {
+    const index = this.#gaps.findIndex((gap) => gap.bytes >= bytes);
+    const gap = this.#gaps[index];
+    if (gap === undefined) return null;
+    const { at } = gap;
+    gap.at += bytes;
+    gap.bytes -= bytes;
+    if (gap.bytes === 0) this.#gaps.splice(index, 1);
+    return at;
+  }
+
+  /** Takes bytes at the end of the memory, which grows; null if it may not grow so far. */
+  #grow(bytes: number): number | null {
+    const end = this.buffer.byteLength;
+    const last = this.#gaps.at(-1);
+    const at = last !== undefined && last.at + last.bytes === end ? last.at : end;
+    if (at > 0 && at + bytes > MOST_BYTES) return null;
+    this.buffer.grow(Math.max(at + bytes, Math.min(MOST_BYTES, end + LEAST_GROWTH)));
+    this.#free(end, this.buffer.byteLength - end);
+    return this.#fill(bytes);
+  }
+
+  /** Adds a gap, or makes those beside it larger. */
+  #free(at: number, bytes: number): void {
+    let low = 0;
+    for (let high = this.#gaps.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if ((this.#gaps[middle] as Gap).at < at) low = middle + 1;
+      else high = middle;
+    }
+    const [before, after] = [this.#gaps[low - 1], this.#gaps[low]];
+    const follows = before !== undefined && before.at + before.bytes === at;
+    const precedes = after !== undefined && at + bytes === after.at;
+    if (follows) before.bytes += bytes;
+    if (follows && precedes) {
+      before.bytes += after.bytes;
+      this.#gaps.splice(low, 1);
+    } else if (precedes) {
+      after.at = at;
+      after.bytes += bytes;
+    } else if (!follows) this.#gaps.splice(low, 0, { at, bytes });
+  }
+
+  #note(grain: number, grains: number): void {
+    if (grain >= this.#lent.length) {
+      const longer = new Uint32Array(2 ** Math.ceil(Math.log2(grain + 1)));
+      longer.set(this.#lent);
+      this.#lent = longer;
+    }
+    this.#lent[grain] = grains;
+  }
 }

@@ -34,7 +34,7 @@ export class Collector implements TripleSink {
   }
 
   get slab(): Float32Array {
-    this.#slab ??= this.#released ? new Float32Array(3 * this.#room) : this.#fresh();
+    this.#slab ??= this.#released ? new Float32Array(3 * this.#room) : this.#buffers.floats(3 * this.#room);
     return this.#slab;
   }
 
@@ -55,13 +55,9 @@ export class Collector implements TripleSink {
    */
   release(): void {
     this.#released = true;
-    for (const { triples } of this.slabs) this.#buffers.give(triples.buffer as SharedArrayBuffer);
-    if (this.#slab) this.#buffers.give(this.#slab.buffer as SharedArrayBuffer);
+    for (const { triples } of this.slabs) this.#buffers.give(triples);
+    if (this.#slab) this.#buffers.give(this.#slab);
     this.slabs.length = 0;
     this.#slab = null;
-  }
-
-  #fresh(): Float32Array {
-    return new Float32Array(this.#buffers.take(12 * this.#room), 0, 3 * this.#room);
   }
 }

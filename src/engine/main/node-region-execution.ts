@@ -264,8 +264,7 @@ export class RegionExecution implements Evaluation {
     const ahead = Math.min(total, 1 + this.#setting.carrier.parallelism);
     const start = (index: number): Promise<Float32Array> => {
       const box = part(index);
-      const size = nodesOf(box) * components;
-      const out = new Float32Array(this.#setting.buffers.take(4 * size), 0, size);
+      const out = this.#setting.buffers.floats(nodesOf(box) * components);
       const task = { kind: "cutout", dataset: this.#dataset, source: this.#source, ...evaluated } as const;
       const work = sharing
         ? this.#life.counted(() => sharing.cutout(this.#checked, box, out, this.#life.sharing))
@@ -297,7 +296,7 @@ export class RegionExecution implements Evaluation {
     for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
       const values = await this.#life.timed(Promise.race([part, this.#failed]));
       yield values;
-      this.#setting.buffers.give(values.buffer as SharedArrayBuffer);
+      this.#setting.buffers.give(values);
       if (next < total) waiting.push(start(next++));
     }
   }

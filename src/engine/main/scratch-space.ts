@@ -35,12 +35,12 @@ export class ScratchSpace {
     const bytes = 8 * numbers;
     if (this.#inMemory + bytes > this.#memoryBytes) return this.#lendFile(bytes);
     this.#inMemory += bytes;
-    const buffer = this.#buffers.take(bytes);
+    const block = this.#buffers.take(bytes);
     const release = once(() => {
       this.#inMemory -= bytes;
-      this.#buffers.give(buffer);
+      this.#buffers.give(block);
     });
-    return { scratch: { kind: "memory", values: new Float64Array(buffer, 0, numbers) }, release };
+    return { scratch: { kind: "memory", values: new Float64Array(block.buffer, block.byteOffset, numbers) }, release };
   }
 
   /** A file that loses its name at once, so that nothing is left of it whatever ends the process. */

@@ -33,17 +33,16 @@ export class TextThreads {
   }
 
   /** See `QueryTexts`. */
-  take(bytes: number): SharedArrayBuffer | null {
+  take(bytes: number): Uint8Array<SharedArrayBuffer> | null {
     const most = this.#most + (bytes <= SMALL_BYTES ? SMALL_LENT_BYTES : 0);
     if (this.#lent + bytes > most) return null;
-    const buffer = this.#buffers.take(bytes);
-    this.#lent += buffer.byteLength;
-    return buffer;
+    this.#lent += bytes;
+    return this.#buffers.take(bytes);
   }
 
-  give(buffer: SharedArrayBuffer): void {
-    this.#lent -= buffer.byteLength;
-    this.#buffers.give(buffer);
+  give(block: Uint8Array<SharedArrayBuffer>): void {
+    this.#lent -= block.byteLength;
+    this.#buffers.give(block);
   }
 }
 
@@ -63,12 +62,12 @@ class ThreadsOfQuery implements QueryTexts {
     return this.#carrier.parallelism;
   }
 
-  take(bytes: number): SharedArrayBuffer | null {
+  take(bytes: number): Uint8Array<SharedArrayBuffer> | null {
     return this.#texts.take(bytes);
   }
 
-  give(buffer: SharedArrayBuffer): void {
-    this.#texts.give(buffer);
+  give(block: Uint8Array<SharedArrayBuffer>): void {
+    this.#texts.give(block);
   }
 
   read(task: Parameters<QueryTexts["read"]>[0]): Promise<TriplesRead> {

@@ -1,8 +1,10 @@
-/** The pool of shared buffers. */
+/** The memory that queries share: where its blocks are, how far it grows, and that each block is its lender's alone. */
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BufferPool } from "../../../src/engine/main/buffers.js";
 
 const POINTS = 1_000_000;
+const MIB = 2 ** 20;
 /**
  * What a swept query for the velocity at a million points takes: its points, the same sorted, their order, the answer.
  */
@@ -12,40 +14,63 @@ describe("buffer pool", () => {
   it("makes no new memory for one query of a million points after another", () => {
     const pool = new BufferPool();
     const first = BYTES.map((bytes) => pool.take(bytes));
-    for (const buffer of first) pool.give(buffer);
-    const second = BYTES.map((bytes) => pool.take(bytes));
-    expect(second.filter((buffer) => !first.includes(buffer))).toEqual([]);
+    const [{ buffer }] = first as [Uint8Array];
+    const before = buffer.byteLength;
+    for (const block of first) pool.give(block);
+    // Of other sizes and in another order too: blocks are not kept by size.
+    for (const bytes of [11 * POINTS, ...BYTES.toReversed().slice(1), 1]) pool.take(bytes);
+    expect(buffer.byteLength).toBe(before);
   });
 
-  it("keeps at most 64 MiB", () => {
+  it("grows by no more than is lent at a time", () => {
     const pool = new BufferPool();
-    const first = Array.from({ length: 13 }, () => pool.take(8 * 2 ** 20));
-    for (const buffer of first) pool.give(buffer);
-    const second = Array.from({ length: 13 }, () => pool.take(8 * 2 ** 20));
-    expect(second.filter((buffer) => first.includes(buffer))).toHaveLength(8);
-    // What is lent is not kept, so that there is room for it when it comes back.
-    for (const buffer of second) pool.give(buffer);
-    const third = Array.from({ length: 13 }, () => pool.take(8 * 2 ** 20));
-    expect(third.filter((buffer) => second.includes(buffer))).toHaveLength(8);
+    const lent = Array.from({ length: 13 }, () => pool.take(8 * MIB));
+    expect(lent[0]?.buffer.byteLength).toBe(13 * 8 * MIB);
+    // Every second gap is too small for more; the last adjoins the end, and is used.
+    for (const index of [1, 3, 12]) pool.give(lent[index] as Uint8Array);
+    pool.take(10 * MIB);
+    expect(lent[0]?.buffer.byteLength).toBe((12 * 8 + 10) * MIB);
   });
 
-  it("has what it drops collected, 64 MiB at a time", () => {
-    let collected = 0;
-    const pool = new BufferPool(() => collected++);
-    const buffers = Array.from({ length: 8 + 17 }, () => pool.take(8 * 2 ** 20));
-    const counts = buffers.map((buffer) => {
-      pool.give(buffer);
-      return collected;
-    });
-    expect(counts.filter((count) => count === 0)).toHaveLength(8 + 7);
-    expect(collected).toBe(2);
+  it("lends no byte twice, whatever is given back in between, and is whole again in the end", () => {
+    const step = fc.record({ bytes: fc.nat(40_000), back: fc.option(fc.nat()) });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 200 }), (steps) => {
+        const pool = new BufferPool();
+        const lent: { readonly block: Uint8Array; readonly mark: number }[] = [];
+        const giveBack = (index: number): void => {
+          for (const { block, mark } of lent.splice(index, 1)) {
+            expect(block.every((byte) => byte === mark)).toBe(true);
+            pool.give(block);
+          }
+        };
+        for (const [mark, { bytes, back }] of steps.entries()) {
+          const block = pool.take(bytes).fill(mark);
+          lent.push({ block, mark });
+          if (back !== null) giveBack(back % lent.length);
+        }
+        while (lent.length > 0) giveBack(0);
+        expect(pool.lentBytes).toBe(0);
+        const { buffer } = pool.take(1);
+        const grown = buffer.byteLength;
+        pool.take(grown - 4096);
+        expect(buffer.byteLength).toBe(grown);
+      }),
+    );
   });
 
-  it("gives dropped memory back to the system without being asked again", async () => {
+  it("refuses a block that is not lent", () => {
     const pool = new BufferPool();
-    const before = process.memoryUsage().arrayBuffers;
-    for (let buffers = Array.from({ length: 40 }, () => pool.take(8 * 2 ** 20)); buffers.length > 0; )
-      pool.give(buffers.pop() as SharedArrayBuffer);
-    await expect.poll(() => process.memoryUsage().arrayBuffers - before).toBeLessThan(140 * 2 ** 20);
+    const block = pool.take(12);
+    pool.give(block);
+    expect(() => pool.give(block)).toThrow("not lent");
+    expect(pool.lentBytes).toBe(0);
+  });
+
+  it("lends blocks that other threads see", async () => {
+    const floats = new BufferPool().floats(5);
+    const sent = structuredClone(floats);
+    sent[4] = 7;
+    expect([...floats]).toEqual([0, 0, 0, 0, 7]);
   });
 });

@@ -6,8 +6,8 @@ import { TextThreads } from "../../../src/engine/main/text-threads.js";
 
 const MIB = 2 ** 20;
 
-function lendAll(texts: TextThreads, bytes: number): SharedArrayBuffer[] {
-  const lent: SharedArrayBuffer[] = [];
+function lendAll(texts: TextThreads, bytes: number): Uint8Array<SharedArrayBuffer>[] {
+  const lent: Uint8Array<SharedArrayBuffer>[] = [];
   for (let memory = texts.take(bytes); memory !== null; memory = texts.take(bytes)) lent.push(memory);
   return lent;
 }

@@ -160,7 +160,7 @@ describe("answers whose text is still being made", () => {
       open = () => reject(new Error("no thread"));
     });
     const give = (): void => undefined;
-    const take = (bytes: number) => new SharedArrayBuffer(bytes);
+    const take = (bytes: number) => new Uint8Array(new SharedArrayBuffer(bytes));
     const refuse = () => Promise.reject(new Error());
     const texts = { parallelism: 1, take, give, read: refuse, write: () => written, compress: refuse };
     service.engine.texts = texts;

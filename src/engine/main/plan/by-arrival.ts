@@ -134,7 +134,7 @@ export function planByArrival(setting: PlanContext): Plan {
       const count = Math.min(waiting, Math.max(smallest, even), largest);
       const first = taken;
       taken += count;
-      const out = new Float32Array(setting.buffers.take(4 * count * width), 0, count * width);
+      const out = setting.buffers.floats(count * width);
       values.push(out);
       return batchOf(setting, {
         points: sliceSlabs(setting.points.slabs, first, count),
@@ -146,11 +146,11 @@ export function planByArrival(setting: PlanContext): Plan {
     },
     complete: () => taken === setting.points.count,
     drop(part) {
-      setting.buffers.give(values[part].buffer as SharedArrayBuffer);
+      setting.buffers.give(values[part]);
       values[part] = new Float32Array(0);
     },
     release() {
-      for (const { buffer } of values) if (buffer.byteLength > 0) setting.buffers.give(buffer as SharedArrayBuffer);
+      for (const part of values) if (part.length > 0) setting.buffers.give(part);
     },
   };
 }

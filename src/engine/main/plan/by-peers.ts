@@ -9,8 +9,7 @@ import { batchOf, type Plan, type PlanContext, valuesPerPoint } from "./by-arriv
 export function planByPeers(setting: PlanContext, sharing: Sharing): Plan {
   const { checked, points, velocities, buffers } = setting;
   const { slabs, count } = points;
-  const size = count * valuesPerPoint(checked);
-  const out = new Float32Array(buffers.take(4 * size), 0, size);
+  const out = buffers.floats(count * valuesPerPoint(checked));
   const work = { points: slabs, velocities: velocities.slabs, count, out };
   let begun = false;
   return {
@@ -22,6 +21,6 @@ export function planByPeers(setting: PlanContext, sharing: Sharing): Plan {
       return { kind: "divided", whole, run: (control) => sharing.evaluate(checked, work, control) };
     },
     complete: () => begun,
-    release: () => buffers.give(out.buffer),
+    release: () => buffers.give(out),
   };
 }

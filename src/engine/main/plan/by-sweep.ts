@@ -169,7 +169,7 @@ class SweepPlan implements Plan {
   readonly #perPoint: number;
   readonly #out: Float32Array;
   /** Buffers of the present section. */
-  readonly #lent: SharedArrayBuffer[] = [];
+  readonly #lent: Uint8Array<SharedArrayBuffer>[] = [];
   #section: Section | null = null;
   /** Number of batches in sweep order so far. */
   #batches = 0;
@@ -180,8 +180,7 @@ class SweepPlan implements Plan {
     this.#setting = setting;
     this.#sweep = sweep;
     this.#perPoint = valuesPerPoint(setting.checked);
-    const size = setting.points.count * this.#perPoint;
-    this.#out = new Float32Array(setting.buffers.take(4 * size), 0, size);
+    this.#out = setting.buffers.floats(setting.points.count * this.#perPoint);
     this.values = [this.#out];
   }
 
@@ -207,18 +206,18 @@ class SweepPlan implements Plan {
 
   release(): void {
     this.#giveSection();
-    this.#setting.buffers.give(this.#out.buffer as SharedArrayBuffer);
+    this.#setting.buffers.give(this.#out);
   }
 
-  /** Takes a buffer that is given back with the section. */
-  #borrow(bytes: number): SharedArrayBuffer {
-    const buffer = this.#setting.buffers.take(bytes);
-    this.#lent.push(buffer);
-    return buffer;
+  /** Takes a block that is given back with the section. */
+  #borrow(bytes: number): Uint8Array<SharedArrayBuffer> {
+    const block = this.#setting.buffers.take(bytes);
+    this.#lent.push(block);
+    return block;
   }
 
   #giveSection(): void {
-    for (const buffer of this.#lent.splice(0)) this.#setting.buffers.give(buffer);
+    for (const block of this.#lent.splice(0)) this.#setting.buffers.give(block);
   }
 
   /** Begins the section from point `first` on, with the sort of its points. */
@@ -228,8 +227,10 @@ class SweepPlan implements Plan {
     // Every section begins with the first row.
     combined?.rows.passed.fill(0);
     const count = Math.min(SECTION, points.count - first);
-    const order = new Uint32Array(this.#borrow(4 * count), 0, count);
-    const triples = new Float32Array(this.#borrow(12 * count), 0, 3 * count);
+    const places = this.#borrow(4 * count);
+    const order = new Uint32Array(places.buffer, places.byteOffset, count);
+    const sorted = this.#borrow(12 * count);
+    const triples = new Float32Array(sorted.buffer, sorted.byteOffset, 3 * count);
     const arranged = new Int32Array(new SharedArrayBuffer(4));
     this.#section = { first, end: first + count, order, triples, arranged, taken: -1 };
     const { dataset, query } = checked;

@@ -11,7 +11,7 @@ import { batchOf, LEAST_POINTS, type Plan, type PlanContext, sliceSlabs, valuesP
 export function planByTiles(setting: PlanContext): Plan {
   const { points, parallelism, buffers, checked } = setting;
   const width = valuesPerPoint(checked);
-  const out = new Float32Array(buffers.take(4 * points.count * width), 0, points.count * width);
+  const out = buffers.floats(points.count * width);
   const sections = Math.ceil(points.count / BATCH_POINTS);
   const size = Math.ceil(points.count / Math.max(1, sections));
   const parts = Math.max(1, Math.min(parallelism, Math.floor(size / LEAST_POINTS.box)));
@@ -33,6 +33,6 @@ export function planByTiles(setting: PlanContext): Plan {
       return { ...batch, part, work: batch.work / parts };
     },
     complete: () => taken === sections * parts,
-    release: () => buffers.give(out.buffer),
+    release: () => buffers.give(out),
   };
 }
