@@ -11,10 +11,10 @@ const LEAST_GROWTH = 1024 * 1024;
 const MOST_BYTES = 4 * 1024 ** 3;
 
 /** Shared memory that grows, as ES2024 declares it. */
-interface GrowingMemory extends SharedArrayBuffer {
+interface SharedGrowing extends SharedArrayBuffer {
   grow(bytes: number): void;
 }
-type NewMemory = new (bytes: number, options: { readonly maxByteLength: number }) => GrowingMemory;
+type NewMemory = new (bytes: number, options: { readonly maxByteLength: number }) => SharedGrowing;
 
 /** Bytes in a row that are not lent. */
 interface Gap {

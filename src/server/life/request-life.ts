@@ -184,6 +184,19 @@ export class RequestLife {
     return count > 0 && !this.#background ? this.#hold.add(Math.ceil(count * records)) : null;
   }
 
+  /**
+   * Waits for room for points that the service makes itself, and for what it keeps of each.
+   *
+   * @param records of three float32 that are kept for a point
+   * @throws LimitError of more points than a request may have
+   */
+  async reserve(points: number, records: number): Promise<void> {
+    const most = this.limit({ points: this.#service.config.limits["query.points"], name: "query.points" });
+    if (points > most.points) throw tooManyPoints(most.name, points, most.points);
+    if (!this.#background) await this.#hold.add(points * records);
+    if (this.#gone) throw new CancelledError();
+  }
+
   /** The dataset of a name: the version that the request met first, for all of its queries and labels. */
   find(name: string): ReturnType<Engine["find"]> {
     const known = this.#datasets.get(name) ?? this.#service.engine.find(name);

@@ -38,6 +38,20 @@ async function post(name: string, body: object): Promise<Results> {
 
 const h = Math.PI / 16;
 
+describe("points that the service makes", () => {
+  const reduce = [{ moments: "ux" }];
+  const paths = { start: 0.4, end: 0.5, dt: 0.05 };
+  it.each([
+    ["statistics", { at: { random: 1e12 }, reduce }],
+    ["structure-functions", { of: "u", orders: [2], separations: { lengths: [0.1], pairs: 1e12 } }],
+    ["dispersion", { ...paths, time: undefined, seeds: { random: 1e12 } }],
+    ["dispersion", { ...paths, time: undefined, seeds: { tetrads: 1e12, distance: 0.1 } }],
+    ["dispersion", { ...paths, time: undefined, seeds: { grid: [9e3, 9e3, 9e3] } }],
+  ])("are counted before they are made for %s %j", async (name, body) => {
+    expect(await post(name, body)).toMatchObject({ status: 413, detail: expect.stringMatching(/ > 2000000/) });
+  });
+});
+
 describe("statistics at random points", () => {
   it("are those of the field within the noise of the sample, and the same for the same seed", async () => {
     const body = {
