@@ -24,7 +24,7 @@ const LIMIT_TABLE = {
   "http.requestTimeoutMs": [120_000, "time for a whole request", LONGEST_MS],
   "http.keepAliveTimeoutMs": [5_000, "idle time of a connection", LONGEST_MS],
   "http.connections": [1_024, "connections"],
-  "http.waitingBytes": [256 * MIB, "computed answers that wait for their readers"],
+  "http.waitingBytes": [96 * MIB, "computed answers that wait for their readers"],
   "http.readerBytesPerSecond": [16_384, "slowest rate at which an answer may be read"],
   "http.readerGraceMs": [10_000, "how long a reader may stay below that rate", LONGEST_MS],
   "xml.depth": [16, "nesting of elements"],
@@ -45,7 +45,7 @@ const LIMIT_TABLE = {
   "engine.queue": [256, "requests that wait"],
   "engine.chunkBytes": [64 * MIB, "decoded chunk of a dataset"],
   "engine.pointsInFlight": [
-    8_000_000,
+    5_000_000,
     "points of all requests together; records of three numbers, if the answer has several at a point",
   ],
   "token.concurrent": [0, "simultaneous requests of one token; 0 is off"],

@@ -163,10 +163,10 @@ export class PendingQuery {
   /** Begins the query at the first of several times, waits for a slot for all of them, and begins it at the others. */
   async #startFirst({ query, times }: ApiRequest, stream: boolean): Promise<(index: number) => Evaluation> {
     const more = times.length - 1;
-    await this.#life.admit(more * Math.max(1, this.#points?.count ?? 0));
     const start = (index: number): Evaluation =>
       this.#fill(this.#life.start({ ...query, time: times[index] }, stream), times.length);
     const first = start(0);
+    await this.#life.admit(more * Math.max(1, this.#points?.count ?? 0));
     // A time without points takes the event loop about as long as an evaluation takes a worker.
     await this.#life.enter(more * Math.max(1, first.work), more * first.moreRecords);
     return (index) => (index === 0 ? first : start(index));

@@ -32,7 +32,7 @@ import type { TimeSlices } from "../../life/event-loop.js";
 import type { RequestLife } from "../../life/request-life.js";
 import type { Service } from "../../life/service.js";
 import { readFilter } from "../analysis/analysis-request.js";
-import { evaluatorFor } from "../analysis/point-columns.js";
+import { DRAWN_RECORDS, evaluatorFor } from "../analysis/point-columns.js";
 import { npyFile, npzFile, numberArray, textArray } from "../answer/numpy-files.js";
 import { isUnchanged, tellOrigin } from "../answer/origin.js";
 import { sendWritten } from "../answer/send-written.js";
@@ -184,6 +184,7 @@ async function sampleExpression(
     throw refuse("method", `method must be one of ${[...new Set([...VALUES, ...GRADIENTS])].join(", ")}.`);
   const expression = compileScalar(field, { ...namesFor(dataset), isFiltered: filter !== undefined }, "field");
   await life.admit(pointsOf(grid));
+  await life.reserve(pointsOf(grid), DRAWN_RECORDS - 1);
   const points = new Float32Array(3 * pointsOf(grid));
   const sink = { slab: points, commit: () => undefined };
   await writeGrid(grid, new TripleWriter(sink, { points: pointsOf(grid), name: "query.points" }), life.slices);
@@ -195,10 +196,13 @@ async function sampleExpression(
     temporalInterpolation,
   };
   const [column] = await evaluatorFor(life, dataset)([expression], points, options);
-  await life.computed([]);
   const range = new Range();
-  const out = Float32Array.from(column as Float64Array);
-  range.add(out);
+  const out = new Float32Array(pointsOf(grid));
+  await life.slices.each(out.length, (from, to) => {
+    out.set((column as Float64Array).subarray(from, to), from);
+    range.add(out.subarray(from, to));
+  });
+  await life.computed([{ values: [out] }]);
   return { values: out, range: range.ends };
 }
 
@@ -229,7 +233,6 @@ async function sample(
   const isDerived = query.derivatives !== undefined || query.filter !== undefined;
   if (field === undefined || isDerived) return sampleExpression(life, dataset, grid, query, time);
   const options = readOptions(field, query);
-  await life.admit(count);
   const evaluation = life.start({
     operation: field.operation,
     dataset: dataset.name,
@@ -237,6 +240,8 @@ async function sample(
     ...options,
     temporalInterpolation: query.temporalInterpolation ?? "PCHIP",
   });
+  // Begun before, it is known how many records each point has.
+  await life.admit(count);
   await writeGrid(grid, new TripleWriter(evaluation.points, evaluation.limit), life.slices);
   await life.enter();
   const result = await evaluation.finish();
