@@ -156,7 +156,7 @@ function* newerCalls(dataset: string): Generator<ExpensiveCall> {
   yield analyse("structures", { time: 0.3, of: "norm(w)", above: { rms: 1.5 }, labels: true }, [
     "Accept: application/x-npy",
   ]);
-  const plane = { normal: "z", at: 1, count: [200, 200] };
+  const plane = { normal: "z", at: 1, count: [170, 170] };
   const asked = { start: 0.1, end: 0.3, dt: 0.001, plane, quantities: ["map", "gradient", "ftle"] };
   yield analyse("flow-map", asked, ["Accept: application/octet-stream"]);
   yield analyse("dispersion", {

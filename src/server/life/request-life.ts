@@ -23,6 +23,9 @@ import type { Service } from "./service.js";
 /** Answers whose numbers take less are not counted: their text goes to the socket in one write. */
 const UNCOUNTED_BYTES = 16 * 1024;
 
+/** Bytes that count like a point in flight: three float32. */
+const BYTES_OF_POINT = 12;
+
 /** The header of answers that rest on accepted guesses. */
 const ASSUMED_HEADER = "fieldprobe-assumed";
 
@@ -193,7 +196,17 @@ export class RequestLife {
   async reserve(points: number, records: number): Promise<void> {
     const most = this.limit({ points: this.#service.config.limits["query.points"], name: "query.points" });
     if (points > most.points) throw tooManyPoints(most.name, points, most.points);
-    if (!this.#background) await this.#hold.add(points * records);
+    await this.#holdMore(points * records);
+  }
+
+  /** Waits for room for bytes of the body that are kept, and makes it. */
+  async room(bytes: number): Promise<Buffer> {
+    await this.#holdMore(Math.ceil(bytes / BYTES_OF_POINT));
+    return Buffer.allocUnsafeSlow(bytes);
+  }
+
+  async #holdMore(points: number): Promise<void> {
+    if (points > 0 && !this.#background) await this.#hold.add(points);
     if (this.#gone) throw new CancelledError();
   }
 

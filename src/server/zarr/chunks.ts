@@ -114,8 +114,9 @@ export async function computeChunk(
   await life.enter();
   const result = await evaluation.finish();
   life.onEnd(() => result.release());
-  await life.computed([result]);
   const { values } = await reduce(quantity, result, life.slices);
+  result.release();
+  await life.computed([{ values: [values] }]);
   return { values: padded(chunk, box, 1, [values]), result };
 }
 

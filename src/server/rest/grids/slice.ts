@@ -246,10 +246,10 @@ async function sample(
   await life.enter();
   const result = await evaluation.finish();
   life.onEnd(() => result.release());
-  await life.computed([result]);
   const sampled = await reduce(field, result, life.slices);
   // The records take many times the memory of the quantity, and pictures and readers take their time.
   result.release();
+  await life.computed([{ values: [sampled.values] }]);
   return sampled;
 }
 
