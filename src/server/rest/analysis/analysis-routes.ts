@@ -25,7 +25,7 @@ import { compute } from "../serve-operation.js";
 import { pathsFor } from "../values-along.js";
 import { type AnalysedNodes, readAnalysis, STATISTICS } from "./analysis-request.js";
 import { DISPERSION, DISPERSION_EXAMPLE, dispersion } from "./dispersion.js";
-import { evaluatorFor } from "./point-columns.js";
+import { DRAWN_RECORDS, evaluatorFor } from "./point-columns.js";
 import { SPECTRUM, spectrum } from "./spectrum.js";
 import { type Means, statistics } from "./statistics.js";
 import { STRUCTURE_FUNCTIONS, structureFunctions } from "./structure-functions.js";
@@ -159,6 +159,7 @@ function serveAnalysis(
       sum: async (query, places) => (await finish({ spectrum: query }, places)).sums as SpectrumSums,
       evaluate: evaluatorFor(life, dataset),
       admit: async (points) => {
+        await life.reserve(points, DRAWN_RECORDS - 1);
         await life.admit(points);
       },
       paths: pathsFor(life, dataset),

@@ -156,6 +156,12 @@ function blockOf(
   return { count, computed: new Map(), room: () => new Float64Array(count), input };
 }
 
+/**
+ * Records of three float32 kept for a drawn point until the answer is computed: the point, what is read there and its
+ * copy, and columns.
+ */
+export const DRAWN_RECORDS = 8;
+
 /** Draws points at random in a box, three float32 each, by the generator mulberry32. */
 export async function randomPoints(
   slices: TimeSlices,

@@ -191,7 +191,7 @@ async function overPairs(
       "separations.lengths",
       `separations.lengths: the region is ${extent[axis]} long along ${LETTERS[axis]}.`,
     );
-  await admit(2 * pairs);
+  await admit(pairs);
   const points = await randomPoints(slices, pairs, seed, origin, room);
   const shifted = new Float32Array(points);
   // The component along the axis comes first, as in pairs along x.
