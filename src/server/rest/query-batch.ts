@@ -67,7 +67,11 @@ async function findQueries(body: Buffer, slices: TimeSlices): Promise<readonly B
   return scanner.end();
 }
 
-/** Reads the whole body of a request, whose bytes count like points in flight. @throws HttpRefusal of more than `most` bytes */
+/**
+ * Reads the whole body of a request, whose bytes count like points in flight.
+ *
+ * @throws HttpRefusal of more than `most` bytes
+ */
 export async function readWhole(life: RequestLife, most: number): Promise<Buffer> {
   const body = life.openBody();
   try {
