@@ -75,6 +75,11 @@ async function output(command: Command, ...args: readonly string[]): Promise<{ t
 const REQUESTS: readonly (readonly [door: string, ask: (name: string) => Promise<Response>])[] = [
   ["/api", (name) => post(`/api/datasets/${name}/GetVelocity`, { ...NONE, time: 0, points: [[1, 1, 1]] })],
   [
+    "a job",
+    (name) =>
+      post(`/api/datasets/${name}/GetVelocity`, { ...NONE, time: 0, points: [[1, 1, 1]] }, { prefer: "respond-async" }),
+  ],
+  [
     "/api/batch",
     (name) =>
       post("/api/batch", {
@@ -109,8 +114,8 @@ const REQUESTS: readonly (readonly [door: string, ask: (name: string) => Promise
   ],
 ];
 
-function post(path: string, body: object): Promise<Response> {
-  const headers = { "content-type": "application/json" };
+function post(path: string, body: object, more: Readonly<Record<string, string>> = {}): Promise<Response> {
+  const headers = { "content-type": "application/json", ...more };
   return fetch(`${service.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
