@@ -1,4 +1,4 @@
-/** Every figure of docs/performance.md names its command and its day, and a report rewrites the lines that it measured. */
+/** Figures of docs/performance.md name their command and their day, and a report rewrites the lines it measured. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
