@@ -5,12 +5,12 @@ import { completeFolder, type Manifest } from "#src/storage/catalog/manifest.js"
 import { Hdf5Writer } from "#src/storage/hdf5/writer.js";
 import { Checkpoint } from "../generate/checkpoint.js";
 import { randomAt, randomStream } from "../generate/random.js";
+import { guardedTimes } from "../guarded-times.js";
 import { COMPONENTS, packedFields, writePacked } from "../packed-component.js";
 import { ChannelFlow, type Profiles } from "./channel-flow.js";
 
-/** Time between stored frames, and how many of them are guards before and after the queryable ones. */
+/** Time between stored frames. */
 const FRAME_STEP = 0.025;
-const GUARDS = { before: 1, after: 2 } as const;
 /** Largest part of a period that the fastest fluid may cross in a substep, for the shortest wave that is kept. */
 const COURANT = 1.1;
 /** About the largest velocity in units of the friction velocity. */
@@ -101,13 +101,7 @@ export async function writeChannel(
       y: { coordinates: { file, path: "/y" }, faces: "wall" },
       z: axis(nodes[2], lengths[1]),
     },
-    time: {
-      origin: -GUARDS.before * FRAME_STEP,
-      step: FRAME_STEP,
-      count: frames,
-      guardBefore: GUARDS.before,
-      guardAfter: GUARDS.after,
-    },
+    time: guardedTimes(FRAME_STEP, frames),
     fields: packedFields(file),
     dnsStep: timeStep,
     viscosity: 1 / reynolds,

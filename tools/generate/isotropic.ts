@@ -6,6 +6,7 @@ import ops from "ndarray-ops";
 import { makeFolder } from "#src/make-folder.js";
 import { completeFolder, type Manifest } from "#src/storage/catalog/manifest.js";
 import { Hdf5Writer } from "#src/storage/hdf5/writer.js";
+import { GUARDS, guardedTimes } from "../guarded-times.js";
 import { COMPONENTS, packedFields, writePacked } from "../packed-component.js";
 import { Checkpoint } from "./checkpoint.js";
 import { periodicAxes } from "./cube.js";
@@ -14,9 +15,8 @@ import { NavierStokes } from "./navier-stokes.js";
 import { forcedModes } from "./shell-forcing.js";
 import { type FlowStatistics, flowStatistics } from "./turbulence-statistics.js";
 
-/** Time between stored frames, and how many of them are guards before and after the queryable ones. */
+/** Time between stored frames. */
 const FRAME_STEP = 0.2;
-const GUARDS = { before: 1, after: 2 } as const;
 
 /** Nodes of a chunk along each axis; half of 32, so that chunk borders cross even the smallest shipped cube. */
 const CHUNK = 16;
@@ -92,13 +92,7 @@ export async function writeIsotropic(
     title: `Forced isotropic turbulence, ${nodes}^3, ${frames} snapshots`,
     aliases: options.aliases,
     axes: periodicAxes([nodes, nodes, nodes]),
-    time: {
-      origin: -GUARDS.before * FRAME_STEP,
-      step: FRAME_STEP,
-      count: frames,
-      guardBefore: GUARDS.before,
-      guardAfter: GUARDS.after,
-    },
+    time: guardedTimes(FRAME_STEP, frames),
     ...(options.packed === true ? { fields: packedFields(file), viscosity } : { fields: floatFields(file) }),
     forcing: { kind: "modes", file, path: "/forcing" },
     dnsStep: FRAME_STEP / steps,

@@ -191,7 +191,6 @@ export type DescriptorInput = z.input<typeof descriptorSchema>;
 /** A valid descriptor, defaults filled in. */
 export type Descriptor = z.output<typeof descriptorSchema>;
 export type AxisDescription = Descriptor["axes"]["x"];
-export type NodesAt = z.output<typeof nodesAt>;
 export type FieldDescription = NonNullable<Descriptor["fields"]["velocity"]>;
 
 type Issue = z.core.$ZodIssue;

@@ -3,9 +3,8 @@
  * stencil boxes.
  */
 import { storeFirstNodes } from "./nodes";
-import { Axis, Field, Frames, Packet } from "./records";
-import { packetBytes } from "./packets";
-import { addTerms, addTermsCombined, FREE } from "./tensor";
+import { Axis } from "./records";
+import { addFields, FREE } from "./tensor";
 
 /** Bytes of one weight vector: 14 nodes. */
 const VECTOR = 112;
@@ -100,24 +99,9 @@ export function spline(
         3 * VECTORS * VECTOR
       );
     }
-    let output = out + (<usize>(first * components) << 3);
-    const combination = changetype<Frames>(frames);
-    let combined = frames ? combination.nodes : 0;
-    for (let f = 0; f < fieldCount; f++) {
-      const field = changetype<Field>(fields + f * offsetof<Field>());
-      if (frames) {
-        addTermsCombined(
-          VECTOR, VECTORS, field, combination, packet, combined, axes, terms, termCount, outputs, length, work + NODES,
-          work + WEIGHTS, output, components, work
-        );
-        if (packet) combined += packetBytes(changetype<Packet>(packet), field);
-      } else {
-        addTerms(
-          VECTOR, VECTORS, field, axes, terms, termCount, outputs, length, work + NODES, work + WEIGHTS, output,
-          components, work
-        );
-      }
-      output += <usize>(field.components * outputs) << 3;
-    }
+    addFields(
+      VECTOR, VECTORS, frames, packet, axes, terms, termCount, outputs, fields, fieldCount, length, work + NODES,
+      work + WEIGHTS, out + (<usize>(first * components) << 3), components, work
+    );
   }
 }

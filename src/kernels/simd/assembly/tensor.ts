@@ -181,7 +181,7 @@ function sumTerm(term: Term, components: i32, wx: usize, out: usize, stride: usi
  */
 // @ts-ignore: decorator
 @inline
-export function addTermsCombined(
+function addTermsCombined(
   vector: i32, vectors: i32, field: Field, frames: Frames, packet: usize, combined: usize, axes: usize, terms: usize,
   termCount: i32, outputs: i32, count: i32, nodes: usize, w: usize, out: usize, components: i32, work: usize
 ): void {
@@ -236,7 +236,7 @@ export function addTermsCombined(
 /** Adds all terms of one field at the points at hand; `vector` bytes a weight vector, `vectors` of them an axis. */
 // @ts-ignore: decorator
 @inline
-export function addTerms(
+function addTerms(
   vector: i32, vectors: i32, field: Field, axes: usize, terms: usize, termCount: i32, outputs: i32, count: i32,
   nodes: usize, w: usize, out: usize, components: i32, work: usize
 ): void {
@@ -259,6 +259,32 @@ export function addTerms(
   }
 }
 
+/** Adds all terms of all fields at the points at hand, of one frame (`frames` 0) or of combined ones. */
+// @ts-ignore: decorator
+@inline
+export function addFields(
+  vector: i32, vectors: i32, frames: usize, packet: usize, axes: usize, terms: usize, termCount: i32, outputs: i32,
+  fields: usize, fieldCount: i32, count: i32, nodes: usize, w: usize, out: usize, components: i32, work: usize
+): void {
+  const combination = changetype<Frames>(frames);
+  let combined = frames ? combination.nodes : 0;
+  for (let f = 0; f < fieldCount; f++) {
+    const field = changetype<Field>(fields + f * offsetof<Field>());
+    if (frames) {
+      addTermsCombined(
+        vector, vectors, field, combination, packet, combined, axes, terms, termCount, outputs, count, nodes, w, out,
+        components, work
+      );
+      if (packet) combined += packetBytes(changetype<Packet>(packet), field);
+    } else {
+      addTerms(
+        vector, vectors, field, axes, terms, termCount, outputs, count, nodes, w, out, components, work
+      );
+    }
+    out += <usize>(field.components * outputs) << 3;
+  }
+}
+
 /**
  * Sums of separable products at points, float64; interpolation is on four nodes per axis.
  *
@@ -277,24 +303,9 @@ export function tensor(
   for (let first = 0; first < count; first += POINTS) {
     const length = min(POINTS, count - first);
     weighPoints(derivatives, axes, positions + <usize>first * 24, length, work);
-    let output = out + (<usize>(first * components) << 3);
-    const weights = changetype<Frames>(frames);
-    let combined = frames ? weights.nodes : 0;
-    for (let f = 0; f < fieldCount; f++) {
-      const field = changetype<Field>(fields + f * offsetof<Field>());
-      if (frames) {
-        addTermsCombined(
-          VECTOR, VECTORS, field, weights, packet, combined, axes, terms, termCount, outputs, length, work + NODES,
-          work + WEIGHTS, output, components, work
-        );
-        if (packet) combined += packetBytes(changetype<Packet>(packet), field);
-      } else {
-        addTerms(
-          VECTOR, VECTORS, field, axes, terms, termCount, outputs, length, work + NODES, work + WEIGHTS, output,
-          components, work
-        );
-      }
-      output += <usize>(field.components * outputs) << 3;
-    }
+    addFields(
+      VECTOR, VECTORS, frames, packet, axes, terms, termCount, outputs, fields, fieldCount, length, work + NODES,
+      work + WEIGHTS, out + (<usize>(first * components) << 3), components, work
+    );
   }
 }

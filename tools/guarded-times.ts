@@ -1,0 +1,9 @@
+/** Describes the times of simulated frames, of which some at both ends only serve interpolation. */
+
+/** Guard frames before and after the queryable ones. */
+export const GUARDS = { before: 1, after: 2 } as const;
+
+/** The times of a descriptor: the first queryable one is 0. @param count frames, guards included */
+export function guardedTimes(step: number, count: number) {
+  return { origin: -GUARDS.before * step, step, count, guardBefore: GUARDS.before, guardAfter: GUARDS.after };
+}
