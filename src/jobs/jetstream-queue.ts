@@ -69,7 +69,7 @@ class JetStreamQueue implements JobQueue {
     this.#options = { ...options, name: NAME };
     this.#signs = setInterval(() => {
       for (const message of this.#taken.values()) message.respond("+WPI");
-      // A process may have fallen silent, whose tasks are there again.
+      // If a process has fallen silent, its tasks are there again.
       for (const [id, { job }] of this.#heard) if (UNFINISHED.includes(job.state)) this.#watcher(id);
     }, SIGN_MS).unref();
   }

@@ -12,7 +12,7 @@ import { saveFile } from "./save-file.js";
 
 const LINE = 17;
 const MARGIN = 16;
-/** Widest row of pictures, in pixels of the page; more stand below one another. */
+/** Widest row of pictures, in pixels of the page; further ones begin another row. */
 const WIDEST = 1600;
 /** Enlargement of the pixels of a PNG and of a PDF over those of the page. */
 const SHARPNESS = { png: 2, pdf: 3 } as const;
@@ -80,13 +80,8 @@ function wrapped(text: string, width: number, pen: CanvasRenderingContext2D | nu
   return [...lines, line].filter((part) => part !== "");
 }
 
-/** The figure as an SVG document. */
-export function figureDocument(
-  { parts, bars, title, notes }: FigureContent,
-  store: ViewStore,
-  version: string,
-): FigureDocument {
-  const { facts } = store;
+/** Lays parts in rows; their markup, and the size of all. */
+function layParts(parts: FigureContent["parts"]): { placed: readonly string[]; width: number; height: number } {
   let [x, y, row] = [0, 0, 0];
   let width = 480;
   const placed = parts.map((part) => {
@@ -97,31 +92,41 @@ export function figureDocument(
     width = Math.max(width, x);
     return at;
   });
-  let top = y + row + 6;
-  const drawnBars = bars.map(({ scale, name }) => {
-    const bar = { left: 62, top, width: width - 90, height: 14 };
-    top += 52;
-    return [
-      `<image href="${scale.picture}" x="${bar.left}" y="${bar.top}" width="${bar.width}" height="${bar.height}" preserveAspectRatio="none"/>`,
-      writeMarks(barMarks(scale, bar)),
-      `<text x="${bar.left + bar.width / 2}" y="${bar.top + 46}" text-anchor="middle">${escapeXml(name)}</text>`,
-    ].join("\n");
-  });
+  return { placed, width, height: y + row };
+}
+
+/** The colour bar at a height of a figure of some width. */
+function drawBar({ scale, name }: FigureContent["bars"][number], figureWidth: number, top: number): string {
+  const bar = { left: 62, top, width: figureWidth - 90, height: 14 };
+  return [
+    `<image href="${scale.picture}" x="${bar.left}" y="${bar.top}" width="${bar.width}" height="${bar.height}" preserveAspectRatio="none"/>`,
+    writeMarks(barMarks(scale, bar)),
+    `<text x="${bar.left + bar.width / 2}" y="${bar.top + 46}" text-anchor="middle">${escapeXml(name)}</text>`,
+  ].join("\n");
+}
+
+/** The lines below a figure of some width: its title, notes, and where it comes from. */
+function captionLines({ title, notes }: FigureContent, { facts, link }: ViewStore, version: string, width: number) {
   const pen = document.createElement("canvas").getContext("2d");
   if (pen !== null) pen.font = "12px system-ui, sans-serif";
   const texts = [
     ...notes,
     `${facts.name}: ${facts.title}; digest ${facts.digest.slice(0, 16)}`,
     ...(facts.source === "" ? [] : [facts.source]),
-    store.link,
+    link,
     `Drawn by fieldprobe ${version}; to be cited with the dataset (CITATION.cff).`,
   ];
-  const lines = [
-    ...wrapped(title, width - 2 * MARGIN, pen).map((text) => ({ text, weight: "bold" })),
-    ...texts.flatMap((text) =>
-      wrapped(text, width - 2 * MARGIN, pen).map((line) => ({ text: line, weight: "normal" })),
-    ),
-  ];
+  const fitting = (text: string, weight: string) =>
+    wrapped(text, width - 2 * MARGIN, pen).map((line) => ({ text: line, weight }));
+  return [...fitting(title, "bold"), ...texts.flatMap((text) => fitting(text, "normal"))];
+}
+
+/** The figure as an SVG document. */
+export function figureDocument(content: FigureContent, store: ViewStore, version: string): FigureDocument {
+  const { placed, width, height: below } = layParts(content.parts);
+  const drawnBars = content.bars.map((bar, i) => drawBar(bar, width, below + 6 + 52 * i));
+  const top = below + 6 + 52 * content.bars.length;
+  const lines = captionLines(content, store, version, width);
   const caption = lines.map(
     ({ text, weight }, i) =>
       `<text x="${MARGIN}" y="${top + 14 + i * LINE}" font-weight="${weight}" xml:space="preserve">${escapeXml(text)}</text>`,
