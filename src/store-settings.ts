@@ -50,6 +50,8 @@ export const STORE_BOUNDS = {
   values: 1_000_000,
   /** Groups and arrays. */
   nodes: 10_000,
+  /** Attributes of a group or array. */
+  attributes: 10_000,
   /** Characters of the path of a group or array. */
   pathLength: 1024,
   /** Dimensions of an array. */

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { isAddress } from "../../addresses.js";
-import { collectGarbage } from "../../collect-garbage.js";
+import { collectGarbage, collectIfGrown } from "../../collect-garbage.js";
 import { DataError } from "../../errors.js";
 import { type Fetching, FrozenObjects } from "../objects/frozen-objects.js";
 import { Hosts } from "../objects/hosts.js";
@@ -40,6 +40,8 @@ interface FrozenFile {
   readonly objects: RemoteBytes;
 }
 
+/** Time after a store was opened at which its thread drops what is not kept of its documents. */
+const COLLECT_MS = 1000;
 /** Most time that `ready` waits for a first read: the thread that asks has other work. */
 const MOMENT_MS = 15;
 /** Most bytes of decoded chunks that are kept, because boxes may be smaller than a chunk. */
@@ -152,6 +154,8 @@ export class Stores {
     const opening = OpenStore.open(location, store, changedMs, this.#fetching.settings, known?.state);
     // A named store that cannot be opened may be a folder by now: the next look at the address finds out.
     opening.catch((error: unknown) => error instanceof DataError && this.#areStores.delete(location));
+    // What is not kept of its documents is dropped once they have been answered.
+    opening.catch(() => undefined).finally(() => setTimeout(collectIfGrown, COLLECT_MS).unref());
     const opened = await opening;
     return known?.state.digest === opened.state.digest && changedMs === 0 ? known : opened;
   }
@@ -191,7 +195,7 @@ export class Stores {
   keep(locations: ReadonlySet<string>): void {
     const closed = [this.#stores, this.#files].map((versions) => versions.keep(locations));
     // Little else happens in this thread that would collect what was read of them.
-    if (closed.includes(true)) collectGarbage();
+    if (closed.includes(true)) void collectGarbage();
   }
 
   /** The counts of fetches over HTTP: for each named address, and for each store or file that shares none of these. */

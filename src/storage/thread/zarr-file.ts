@@ -25,6 +25,8 @@ export class ZarrFile implements StoredFile {
   readonly path: string;
   readonly tree: StoreTree;
   readonly #client = StoreClient.ofThread();
+  /** Attributes by path, which every statement about the file is looked for in. */
+  readonly #attributes = new Map<string, ReadonlyMap<string, AttributeValue | null>>();
   #closed = false;
 
   /** @param path folder or address of the store */
@@ -95,7 +97,13 @@ export class ZarrFile implements StoredFile {
     };
   }
 
-  attributes(path: string): Map<string, AttributeValue | null> {
+  attributes(path: string): ReadonlyMap<string, AttributeValue | null> {
+    const known = this.#attributes.get(path) ?? this.#attributesOf(path);
+    this.#attributes.set(path, known);
+    return known;
+  }
+
+  #attributesOf(path: string): ReadonlyMap<string, AttributeValue | null> {
     const entry = this.#find(path);
     const found = new Map<string, AttributeValue | null>();
     for (const [name, value] of Object.entries(entry?.attributes ?? {}))

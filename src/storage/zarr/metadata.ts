@@ -91,6 +91,9 @@ export function entriesOf(documents: Documents, chunkBytes: number): StoreTree["
     if (!(path in entries) && ++nodes > STORE_BOUNDS.nodes)
       throw new DataError(`the store has more than ${STORE_BOUNDS.nodes} groups and arrays`);
     const attributes = objectOf(documents.get(folder === "" ? ".zattrs" : `${folder}/.zattrs`));
+    for (const stated of [attributes, objectOf(document.attributes)])
+      if (Object.keys(stated).length > STORE_BOUNDS.attributes)
+        throw new DataError(`${path} has more than ${STORE_BOUNDS.attributes} attributes`);
     if (name === "zarr.json" && document.node_type === "array")
       entries[path] = bounded(thirdArray(path, document), chunkBytes);
     else if (name === "zarr.json") entries[path] = { kind: "group", attributes: objectOf(document.attributes) };

@@ -66,6 +66,22 @@ it("bounds bytes, depth and values of metadata, and one store leaves another its
   expect(Object.keys((await stores.open({ store: good })).entries)).toEqual(["/"]);
 });
 
+it.each([".zattrs", "zarr.json"])("bounds the attributes in %s", async (name) => {
+  const store = (count: number) => {
+    const attributes = Object.fromEntries(Array.from({ length: count }, (_, i) => [`a${i}`, i]));
+    const third = { zarr_format: 3, node_type: "group", attributes };
+    return folderOf({
+      ...(name === ".zattrs" ? { ".zgroup": '{"zarr_format":2}' } : {}),
+      [name]: JSON.stringify(name === ".zattrs" ? attributes : third),
+    });
+  };
+  const { attributes } = STORE_BOUNDS;
+  expect(Object.keys((await stores.open({ store: store(attributes) })).entries["/"]?.attributes ?? {})).toHaveLength(
+    attributes,
+  );
+  expect(await failure(stores.open({ store: store(10 * attributes) }))).toMatch(/more than 10000 attributes/);
+});
+
 it("bounds groups and arrays, paths, dimensions, chunks of shards and bytes of chunks", async () => {
   const consolidated = (metadata: object) =>
     folderOf({ ".zgroup": '{"zarr_format":2}', ".zmetadata": JSON.stringify({ metadata }) });
