@@ -27,6 +27,8 @@ const SEARCH_PART: Triple = [64, 32, 32];
 /** Nodes along x and y of the columns of parts in which a region is reduced. */
 const COLUMN = 512;
 
+/** Records of three float32 that a hit takes: its node and value, and the same in the order of the answer. */
+const HIT_RECORDS = 3;
 /** Most hits that are sorted on the main thread: more would hold it for longer than a time slice. */
 const SORTED_HERE = 4096;
 
@@ -35,7 +37,8 @@ export class RegionExecution implements Evaluation {
   readonly points: Collector;
   readonly velocities: Collector;
   readonly nodes: number;
-  readonly moreRecords = 0;
+  /** Those of the hits that a search may find. */
+  readonly moreRecords: number;
   readonly limit: { readonly points: number; readonly name: string };
   readonly #setting: QueryContext;
   readonly #checked: CheckedQuery;
@@ -55,6 +58,8 @@ export class RegionExecution implements Evaluation {
     this.#region = region;
     this.#source = setting.sourceOf(this.#dataset);
     this.nodes = nodesOf(region);
+    const isSearch = checked.operation.family === "search";
+    this.moreRecords = isSearch ? HIT_RECORDS * Math.min(this.nodes, setting.limits["search.hits"]) : 0;
     this.limit = { points: setting.limits["query.points"], name: "query.points" };
     this.points = new Collector(setting.buffers, false, () => undefined);
     this.velocities = new Collector(setting.buffers, false, () => undefined);

@@ -96,6 +96,15 @@ describe("a search", () => {
     expect([seen.size, new Set(seen.values())]).toEqual([70 * 65, new Set([601])]);
   });
 
+  it("counts the hits that it may find as records, so that few large ones are held at a time", () => {
+    const large = { ...REGION, count: [600, 70, 65] } as const;
+    const records = (limits: Partial<typeof LIMITS>) =>
+      execution("GetThreshold", large, () => undefined, limits).moreRecords;
+    expect(records({ "search.hits": 1_000 })).toBe(3_000);
+    expect(records({ "search.hits": 10_000_000 })).toBe(3 * nodesOf(large));
+    expect(execution("GetAnyCutoutWeb", large, () => undefined).moreRecords).toBe(0);
+  });
+
   it("asks for nothing after it was stopped", async () => {
     let asked = 0;
     const search = execution("GetThreshold", REGION, () => {
