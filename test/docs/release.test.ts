@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { PLACES, statements } from "../../scripts/set-version.mjs";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
@@ -11,8 +12,10 @@ const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
 it("has one version", () => {
   const { version } = JSON.parse(read("package.json"));
   expect(JSON.parse(read("package-lock.json")).version).toBe(version);
-  expect(read("CITATION.cff")).toContain(`\nversion: ${version}\n`);
-  expect(read("python/pyproject.toml")).toContain(`\nversion = "${version}"\n`);
+  for (const [file, before, after] of PLACES as [string, string, string][]) {
+    const stated = [...read(file).matchAll(statements(before, after))].map(([, , found]) => found);
+    expect([file, ...new Set(stated)]).toEqual([file, version]);
+  }
   expect(read("CHANGELOG.md")).toMatch(new RegExp(`^## (Unreleased|${version.replaceAll(".", "\\.")}\\b)`, "m"));
 });
 
