@@ -13,8 +13,9 @@ describe("CHANGELOG.md", () => {
 
   it("lists changes below a release and a kind of change", () => {
     const headings = LINES.filter((line) => line.startsWith("## ")).map((line) => line.slice(3));
-    expect(headings[0]).toBe("Unreleased");
-    for (const heading of headings.slice(1)) expect(heading).toMatch(/^\d+\.\d+\.\d+ - \d{4}-\d{2}-\d{2}$/);
+    const releases = headings[0] === "Unreleased" ? headings.slice(1) : headings;
+    expect(releases.length).toBeGreaterThan(0);
+    for (const heading of releases) expect(heading).toMatch(/^\d+\.\d+\.\d+ - \d{4}-\d{2}-\d{2}$/);
     const kinds = LINES.filter((line) => line.startsWith("### ")).map((line) => line.slice(4));
     expect(kinds.filter((kind) => !["Added", "Changed", "Fixed", "Security"].includes(kind))).toEqual([]);
   });
