@@ -159,7 +159,7 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
   {
     name: "factor-of-each-node",
     write: complete((file) => table(file, "/factor", NODES.x, 1, 0.5)),
-    asks: /factor of \/ is \d+ numbers/,
+    asks: /The dataset factor of \/ is \d+ numbers/,
   },
   {
     name: "unit-of-a-group",

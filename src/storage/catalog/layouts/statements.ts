@@ -35,6 +35,7 @@ interface StatingObject {
 
 /** A statement that nothing applies. */
 interface Suspect {
+  readonly noun: "attribute" | "dataset";
   readonly path: string;
   readonly name: string;
   readonly text: string;
@@ -186,7 +187,8 @@ function suspectsAt(contents: Contents, { path, role }: StatingObject, known: Re
     // Orders of accuracy are numbers; orders of dimensions are read from texts that name them.
     const isRead = row?.about === "order" && row.neutral === null && isOrderRead(value());
     const asks = row !== null && !isRead && !isPlain(name, value(), row);
-    if (asks && !isUnitText(name, value())) found.push({ path, name, text: textOf(value()), ...row });
+    if (asks && !isUnitText(name, value()))
+      found.push({ noun: "attribute", path, name, text: textOf(value()), ...row });
     else if (row === null && !NARRATIVE.test(name)) unnamed.push(name);
   }
   // Thousands of files differ in texts that say nothing.
@@ -228,10 +230,13 @@ const SCALED_UNIT =
 function wordedAt(path: string, name: string, value: AttributeValue | null): Suspect[] {
   if (typeof value !== "string") return [];
   if (/^units?$/i.test(name))
-    return SCALED_UNIT.test(value) ? [{ path, name, text: textOf(value), about: "scale", effect: "scale" }] : [];
+    return SCALED_UNIT.test(value)
+      ? [{ noun: "attribute", path, name, text: textOf(value), about: "scale", effect: "scale" }]
+      : [];
   const row =
     value.length > SHORT && !WORDED.test(name) ? undefined : WORDINGS.find(({ pattern }) => pattern.test(value));
-  return row === undefined ? [] : [{ path, name, text: textOf(value), about: row.about, effect: row.effect }];
+  if (row === undefined) return [];
+  return [{ noun: "attribute", path, name, text: textOf(value), about: row.about, effect: row.effect }];
 }
 
 /**
@@ -252,7 +257,7 @@ function suspectNumbers(contents: Contents, group: string, known: ReadonlySet<st
     const value = count > READ ? null : contents.numbers(path);
     if (value !== null && isPlain(name, value, row)) return [];
     const text = count > FEW ? `${shape.join(" x ")} numbers` : textOf(value);
-    return [{ path: group, name, text, ...row }];
+    return [{ noun: "dataset", path: group, name, text, ...row }];
   });
 }
 
@@ -260,16 +265,16 @@ function suspectNumbers(contents: Contents, group: string, known: ReadonlySet<st
 function askSuspects(suspects: readonly Suspect[], findings: Findings): void {
   const alike = new Map<string, Suspect[]>();
   for (const suspect of suspects) {
-    const key = `${suspect.name}\n${suspect.text}\n${suspect.effect}`;
+    const key = `${suspect.noun}\n${suspect.name}\n${suspect.text}\n${suspect.effect}`;
     alike.set(key, [...(alike.get(key) ?? []), suspect]);
   }
   for (const [first, ...others] of alike.values() as Iterable<[Suspect, ...Suspect[]]>) {
-    const { name, text, about, effect } = first;
+    const { noun, name, text, about, effect } = first;
     const paths = [...new Set([first, ...others].map(({ path }) => path))];
     const more = paths.length > LISTED ? ` and ${paths.length - LISTED} more` : "";
     findings.ask(
       about,
-      `The attribute ${name} of ${paths.slice(0, LISTED).join(", ")}${more} is ${text}, and no convention says whether it ` +
+      `The ${noun} ${name} of ${paths.slice(0, LISTED).join(", ")}${more} is ${text}, and no convention says whether it ` +
         `is to ${effect} the stored numbers; that they are values as they are is a guess.`,
       ANSWERS[about as keyof typeof ANSWERS] ?? ANSWERS.scale,
     );
