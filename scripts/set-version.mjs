@@ -17,10 +17,10 @@ export const PLACES = [
   ["docs/tracking.md", '{"version":"', '"'],
 ];
 const VERSION = "\\d+\\.\\d+\\.\\d+(?:-[\\w.]+)?";
-const escape = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+const literally = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /** Where a file states a version, with what is before and after it. */
-export const statements = (before, after) => new RegExp(`(${escape(before)})(${VERSION})(?=${escape(after)})`, "g");
+export const statements = (before, after) => new RegExp(`(${literally(before)})(${VERSION})(?=${literally(after)})`, "g");
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const { npm_package_version: version } = process.env;

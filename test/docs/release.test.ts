@@ -2,14 +2,14 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, it } from "vitest";
-import { PLACES, statements } from "../../scripts/set-version.mjs";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
 
-it("has one version", () => {
+it("has one version", async () => {
+  const { PLACES, statements } = await import(pathToFileURL(join(ROOT, "scripts/set-version.mjs")).href);
   const { version } = JSON.parse(read("package.json"));
   expect(JSON.parse(read("package-lock.json")).version).toBe(version);
   for (const [file, before, after] of PLACES as [string, string, string][]) {
