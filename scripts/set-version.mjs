@@ -20,7 +20,8 @@ const VERSION = "\\d+\\.\\d+\\.\\d+(?:-[\\w.]+)?";
 const literally = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /** Where a file states a version, with what is before and after it. */
-export const statements = (before, after) => new RegExp(`(${literally(before)})(${VERSION})(?=${literally(after)})`, "g");
+export const statements = (before, after) =>
+  new RegExp(`(${literally(before)})(${VERSION})(?=${literally(after)})`, "g");
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const { npm_package_version: version } = process.env;
