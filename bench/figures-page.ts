@@ -35,7 +35,7 @@ const cellsOf = (line: string): string[] =>
     .slice(1, line.lastIndexOf("|"))
     .split("|")
     .map((cell) => cell.trim());
-const lineOf = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`.replace(/\|  (?=\|)/g, "| ");
+const lineOf = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`.replace(/\| {2}(?=\|)/g, "| ");
 
 /** Alternatives in braces, one after another: `{a,b} c` is `a c`, `b c`. */
 export function alternatives(text: string): string[] {
