@@ -19,6 +19,13 @@ it("has one version", async () => {
   expect(read("CHANGELOG.md")).toMatch(new RegExp(`^## (Unreleased|${version.replaceAll(".", "\\.")}\\b)`, "m"));
 });
 
+it("has a version in every workspace, without which npm makes no bill of materials", () => {
+  const { workspaces } = JSON.parse(read("package.json")) as { workspaces: string[] };
+  for (const folder of workspaces) {
+    expect(JSON.parse(read(`${folder}/package.json`)).version).toMatch(/^\d+\.\d+\.\d+$/);
+  }
+});
+
 it("lists the licence of every package that it brings", () => {
   const page = execFileSync(process.execPath, [join(ROOT, "scripts/licences.mjs")], { encoding: "utf8" });
   expect(read("docs/licences.md")).toBe(page);
