@@ -110,7 +110,7 @@ describe("points with times of their own", () => {
     const path = "trajectories?operation=GetPositionByEnd";
     const refused = await post(path, { startTimes: [0.4, 0.7], ...ended });
     expect([refused.detail, refused.member]).toEqual([
-      "Paths of different lengths have different numbers of records: ask with dt and nt.",
+      "Paths of different durations have different numbers of records: give dt and nt.",
       "startTimes",
     ]);
     const both = await post("GetPositionByEnd", { startTimes: [0.4, 0.7], ...ended });

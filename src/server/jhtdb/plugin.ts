@@ -36,7 +36,7 @@ function routes(scope: FastifyInstance, service: Service): void {
   );
   for (const path of ["/turbine", "/blade"]) {
     scope.post(path, hidden, () => {
-      throw new NotFoundError("This service holds no wind farms: there are no turbines and blades to ask.");
+      throw new NotFoundError("This service has no wind farms, so it has no turbines or blades.");
     });
   }
 }

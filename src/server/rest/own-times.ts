@@ -122,7 +122,7 @@ class ScatteredResult {
     this.#first ??= result;
     if (this.#first.itemsPerPoint !== result.itemsPerPoint) {
       result.release();
-      throw refuse("startTimes", "Paths of different lengths have different numbers of records: ask with dt and nt.");
+      throw refuse("startTimes", "Paths of different durations have different numbers of records: give dt and nt.");
     }
     let at = 0;
     for (const part of result.values) {

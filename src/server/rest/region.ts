@@ -253,7 +253,7 @@ export function lengthsIn(
       checkLengths(name, axis, a, origin, extent, inside);
       return [origin, extent];
     }
-    if (step !== 1) throw refuse("region", "region: points lie between nodes, so that step must be 1.");
+    if (step !== 1) throw refuse("region", "region: points lie between nodes, so step must be 1.");
     runAlong(axis, a, side, name);
     const from = coordinateOf(axis, start);
     return [from, coordinateOf(axis, axis.periodic ? end : Math.min(end, axis.nodes - 1)) - from];
@@ -295,8 +295,7 @@ export function addCorners(
   const [field] = texts.get("field") ?? [];
   const axes = axesAsked(field === undefined ? {} : { field }, dataset);
   for (const [a, { first, count, step }] of nodesIn(region, dataset, axes).entries()) {
-    if (step !== 1 && !hasSteps)
-      throw refuse("region", "region: a search looks at every node, so that step must be 1.");
+    if (step !== 1 && !hasSteps) throw refuse("region", "region: a search looks at every node, so step must be 1.");
     const letter = AXIS_NAMES[a];
     texts.set(`${letter}_start`, [String(first + 1)]);
     texts.set(`${letter}_end`, [String(first + 1 + (count - 1) * step)]);

@@ -222,7 +222,7 @@ function blosc2Bytes(head: DataView): number | null {
 
 /** The size of the content in the header of a frame. Source: RFC 8878, section 3.1.1.1. */
 function zstdBytes(head: DataView): number | null {
-  if (head.getUint32(0, true) !== 0xfd2fb528) throw new DataError("it is no frame of Zstandard");
+  if (head.getUint32(0, true) !== 0xfd2fb528) throw new DataError("it is not a Zstandard frame");
   const descriptor = head.getUint8(4);
   const isSingle = (descriptor & 0x20) !== 0;
   const at = 5 + (isSingle ? 0 : 1) + [0, 1, 2, 4][descriptor & 3];

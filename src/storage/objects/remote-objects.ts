@@ -397,7 +397,7 @@ async function decoded(
   try {
     return await undo(sent, { maxOutputLength });
   } catch (cause) {
-    throw new DataError(`${address} is no ${coding}, as its host says`, cause);
+    throw new DataError(`${address} is not valid ${coding}, although its host says so`, cause);
   }
 }
 

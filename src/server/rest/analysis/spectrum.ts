@@ -125,10 +125,10 @@ function termsOf(
   if (kind !== "shell" && ofShells !== undefined) throw refuse("with", `with: ${ofShells} is of shells only.`);
   const ofVelocity = wants("transfer", "flux", "dissipation");
   if (!isVelocity && ofVelocity !== undefined) throw refuse("with", `with: ${ofVelocity} is of the velocity u only.`);
-  if (shape !== "vector" && wants("helicity") !== undefined) throw refuse("with", "with: helicity is of a vector.");
+  if (shape !== "vector" && wants("helicity") !== undefined) throw refuse("with", "with: helicity needs a vector.");
   if (wants("dissipation") !== undefined && !hasViscosity)
     throw refuse("with", 'with: the dataset states no viscosity; statistics of "2*ddot(S,S)" need none.');
-  if (crosses.length > 1) throw refuse("with", "with: one spectrum has one cross: quantity.");
+  if (crosses.length > 1) throw refuse("with", "with: a spectrum takes only one cross: quantity.");
   return [
     "energy",
     ...(kind === "shell" && isVelocity ? (["gradients"] as const) : []),

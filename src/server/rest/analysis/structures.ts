@@ -70,7 +70,7 @@ export async function structures(
 ): Promise<GroupAnswer | ArrayAnswer> {
   const places = placesOf(asked, dataset);
   requireEveryNode(places);
-  if (places.frames.length !== 1) throw refuse("frames", "Structures are of one frame.");
+  if (places.frames.length !== 1) throw refuse("frames", "Structures take one frame.");
   const { of: text, connectivity = 26, least = 1, properties = [text] } = asked;
   const columns = new AskedColumns(places);
   const of = columns.of(text, "of");

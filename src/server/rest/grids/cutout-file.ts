@@ -66,7 +66,7 @@ function readBox(dataset: Dataset, query: CutoutFileQuery): Selection["box"] {
     if (older !== undefined) throw refuse(older, `${older}: give a region or start and end, not both.`);
     const runs = nodesIn(region, dataset, dataset.axes);
     if (runs.some(({ step }) => step !== 1))
-      throw refuse("region", "region: files have every node, so that step must be 1.");
+      throw refuse("region", "region: files have every node, so step must be 1.");
     return { first: triple(runs.map(({ first }) => first)), count: triple(runs.map(({ count }) => count)) };
   }
   const start = readNumbers("start", query.start, [1, 1, 1]);

@@ -152,7 +152,7 @@ describe("bad requests", () => {
     [{ of: "A" }, "isotropic32", "of: spectra are of a vector or a scalar, not of a tensor."],
     [{ kind: "line", with: ["flux"] }, "isotropic32", "with: flux is of shells only."],
     [{ of: "p", with: ["transfer"] }, "isotropic32", "with: transfer is of the velocity u only."],
-    [{ of: "p", with: ["helicity"] }, "isotropic32", "with: helicity is of a vector."],
+    [{ of: "p", with: ["helicity"] }, "isotropic32", "with: helicity needs a vector."],
     [{ with: ["cross:p"] }, "isotropic32", "with: the quantity after cross: must be a vector"],
     [{ with: ["dissipation"] }, "isotropic32", "with: the dataset states no viscosity"],
     [{ with: ["energy"] }, "isotropic32", "with[0]: expected string to match"],

@@ -97,7 +97,7 @@ describe("structures of vorticity at 0.6", () => {
   it.each([
     [{ time: 0.6, of: "p" }, "One of above and below must be given."],
     [{ time: 0.6, of: "p", above: 0, below: 0 }, "One of above and below must be given."],
-    [{ frames: "all", of: "p", above: 0 }, "Structures are of one frame."],
+    [{ frames: "all", of: "p", above: 0 }, "Structures take one frame."],
     [{ time: 0.6, of: "p", above: 0, connectivity: 7 }, "connectivity: expected one of 6, 18, 26"],
     [{ time: 0.6, of: "p*", above: 0 }, "of: "],
     [{ time: 0.6, of: "p", above: 0, properties: ["bad"] }, "properties[0]: nothing has the name bad"],
