@@ -1,9 +1,21 @@
 /** Scratch space gives back the numbers that were put into it, from memory and from a file alike. */
 import { closeSync, openSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { readScratch, type ScratchPlanes, writeScratch } from "../../../src/engine/contract/scratch.js";
 import { eachScratchFolder } from "../../support/scratch.js";
+
+/** Bytes that a call of the system moves at most. */
+const system = vi.hoisted(() => ({ most: Number.POSITIVE_INFINITY }));
+vi.mock("node:fs", async (original) => {
+  const fs = await original<typeof import("node:fs")>();
+  type Move = (file: number, bytes: NodeJS.ArrayBufferView, offset: number, length: number, position: number) => number;
+  const short =
+    (move: Move): Move =>
+    (file, bytes, offset, length, position) =>
+      move(file, bytes, offset, Math.min(length, system.most), position);
+  return { ...fs, readSync: short(fs.readSync as Move), writeSync: short(fs.writeSync as Move) };
+});
 
 let folder = "";
 eachScratchFolder((made) => {
@@ -12,6 +24,7 @@ eachScratchFolder((made) => {
 
 const files: number[] = [];
 afterEach(() => {
+  system.most = Number.POSITIVE_INFINITY;
   for (const file of files.splice(0)) closeSync(file);
 });
 
@@ -39,6 +52,15 @@ describe.each([
     const whole = new Float64Array(8);
     readScratch(scratch, 0, whole);
     expect([...whole]).toEqual([1, 2, 30, 40, 5, 6, 7, 8]);
+  });
+
+  it("moves all bytes if the system moves a few at a time", () => {
+    system.most = 12;
+    const scratch = make();
+    writeScratch(scratch, 1, Float64Array.of(1, 2, 3, 4, 5));
+    const read = new Float64Array(4);
+    readScratch(scratch, 2, read);
+    expect([...read]).toEqual([2, 3, 4, 5]);
   });
 
   if (kind === "a file")

@@ -41,6 +41,13 @@ it("leaves a folder alone after two of its objects, and a host after two of its 
   expect([rests.left(at("a", "1")), rests.left(at("a", "4"))]).toEqual([4000, 0]);
 });
 
+it("leaves a folder alone for the longest time that one of its objects asked for", () => {
+  const rests = open();
+  rests.failed(at("a", "1"), 60_000);
+  rests.failed(at("a", "2"));
+  expect(rests.left(at("a", "3"))).toBe(60_000);
+});
+
 it("remembers a thousand objects, and forgets those that failed first", () => {
   const rests = open();
   for (let i = 0; i <= 1000; i++) {
