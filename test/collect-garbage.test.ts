@@ -1,24 +1,25 @@
 /** A thread gives back what it has dropped without being asked for more memory, and only if there is much. */
 import { getHeapStatistics } from "node:v8";
 import { expect, it } from "vitest";
-import { collectGarbage, collectIfGrown } from "../src/collect-garbage.js";
+import { GarbageCollection } from "../src/collect-garbage.js";
 
 const used = (): number => getHeapStatistics().used_heap_size;
 const objects = (count: number): object[] => Array.from({ length: count }, (_, i) => ({ a: i, b: [i] }));
 
 it("collects when the heap has grown by more than 16 MiB, and not before", async () => {
-  await collectGarbage();
+  const garbage = new GarbageCollection();
+  await garbage.collect();
   const before = used();
   let kept: object[] | null = objects(400_000);
   const grown = used() - before;
   expect(grown).toBeGreaterThan(16 * 2 ** 20);
   expect(kept).toHaveLength(400_000);
   kept = null;
-  await collectIfGrown();
+  await garbage.collectIfGrown();
   expect(used() - before).toBeLessThan(grown / 2);
   const least = used();
   objects(20_000);
   const more = used();
-  await collectIfGrown();
+  await garbage.collectIfGrown();
   expect(used()).toBeGreaterThanOrEqual(Math.min(more, least + 2 ** 20));
 });

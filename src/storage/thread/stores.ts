@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { isAddress } from "../../addresses.js";
-import { collectGarbage, collectIfGrown } from "../../collect-garbage.js";
+import { GarbageCollection } from "../../collect-garbage.js";
 import { DataError } from "../../errors.js";
 import { type Fetching, FrozenObjects } from "../objects/frozen-objects.js";
 import { Hosts } from "../objects/hosts.js";
@@ -65,6 +65,7 @@ export class Stores {
   readonly #areStores = new Set<string>();
   /** Looks at folders that are under way, by address. */
   readonly #looks = new Map<string, Promise<FolderContents>>();
+  readonly #garbage = new GarbageCollection();
   readonly #chunks = new ChunkCache<Decoded>(CHUNK_BYTES, ({ data }) => data.length * ELEMENT_BYTES);
   readonly #ranges = new ChunkCache<Uint8Array>(RANGE_BYTES, ({ length }) => length);
   readonly #blocks = new ChunkCache<Uint8Array>(BLOCKS_BYTES, ({ length }) => length);
@@ -155,7 +156,7 @@ export class Stores {
     // A named store that cannot be opened may be a folder by now: the next look at the address finds out.
     opening.catch((error: unknown) => error instanceof DataError && this.#areStores.delete(location));
     // What is not kept of its documents is dropped once they have been answered.
-    opening.catch(() => undefined).finally(() => setTimeout(collectIfGrown, COLLECT_MS).unref());
+    opening.catch(() => undefined).finally(() => setTimeout(() => this.#garbage.collectIfGrown(), COLLECT_MS).unref());
     const opened = await opening;
     return known?.state.digest === opened.state.digest && changedMs === 0 ? known : opened;
   }
@@ -195,7 +196,7 @@ export class Stores {
   keep(locations: ReadonlySet<string>): void {
     const closed = [this.#stores, this.#files].map((versions) => versions.keep(locations));
     // Little else happens in this thread that would collect what was read of them.
-    if (closed.includes(true)) void collectGarbage();
+    if (closed.includes(true)) void this.#garbage.collect();
   }
 
   /** The counts of fetches over HTTP: for each named address, and for each store or file that shares none of these. */
