@@ -146,12 +146,18 @@ const ENDS = [
   ["says that it sends no more, and leaves later", 1, "half"],
 ] as const;
 
+const SLOTS = 6;
 let service: RunningService;
 beforeAll(async () => {
   const tokens = join(scratchFolder(), "tokens.json");
-  const entry = { name: "tests", sha256: digestToken(TOKEN), limit: 0, concurrent: 60 };
+  const entry = { name: "tests", sha256: digestToken(TOKEN), limit: 0, concurrent: SLOTS };
   writeFileSync(tokens, JSON.stringify({ version: 1, tokens: [entry] }));
-  service = await serveTestData([], { EVENTS: "off", TOKENS: tokens, ANONYMOUS: "true" });
+  service = await serveTestData([], {
+    EVENTS: "off",
+    TOKENS: tokens,
+    ANONYMOUS: "true",
+    ENGINE_INFLIGHT: String(SLOTS),
+  });
 });
 afterAll(() => service.close());
 
@@ -192,14 +198,14 @@ async function held(): Promise<readonly string[]> {
 }
 
 it.each(DOORS)("leaves nothing behind, however it ends: %s", { timeout: 120_000 }, async (...door) => {
-  // More at a time than there are slots, so that some leave while they wait for one.
+  // Large requests have a part of the slots, so that some leave while they wait for one.
   for (const end of ENDS) {
-    await Promise.all(Array.from({ length: 24 }, () => request(door as unknown as Door, end)));
+    await Promise.all(Array.from({ length: SLOTS }, () => request(door as unknown as Door, end)));
     await expect.poll(held, { timeout: 20_000, message: end[0] }).toEqual([]);
   }
   // Every place of the token is free again.
   const all = await Promise.all(
-    Array.from({ length: 20 }, () =>
+    Array.from({ length: SLOTS }, () =>
       fetch(`${service.url}${API}/slice?field=ux&time=0.3&axis=z&at=1&nodes=8`, {
         headers: { authorization: `Bearer ${TOKEN}` },
       }),
