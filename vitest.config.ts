@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { ALIASES } from "./test/support/aliases.js";
@@ -6,6 +6,9 @@ import { failuresAtOnce, TestOrder, watchedSources } from "./test/support/watch.
 
 /** Suites with a configuration of their own, and what tests share. */
 const APART = ["browser", "clients", "soak", "support"];
+
+/** Rooms whose files of tests share processes, and modules once loaded: those modules keep no state. */
+const SHARED = ["analysis", "engine", "float32", "kernels", "server", "text", "web"];
 
 /**
  * Files run in separate processes. A test that needs more than 30 s on a loaded machine names its own timeout: those that
@@ -18,14 +21,31 @@ const SETTINGS = {
   pool: "forks" as const,
 };
 
-/** One project for each folder of tests, so that `--project ROOM` chooses a room, and one for the files above them. */
+/** Whether a file of tests puts other modules in the place of some, which must not meet files that want the real ones. */
+const replacesModules = (file: string): boolean =>
+  /^vi\.mock\(/m.test(readFileSync(new URL(file, import.meta.url), "utf8"));
+
+/**
+ * One project for each folder of tests, so that `--project ROOM` chooses a room, and one for the files above them. Files
+ * that replace modules run in a project `ROOM-alone`, each in a process of its own.
+ */
 function rooms() {
   const folders = readdirSync(new URL("test", import.meta.url), { withFileTypes: true });
   const names = folders.filter((entry) => entry.isDirectory() && !APART.includes(entry.name)).map(({ name }) => name);
   const resolve = { alias: ALIASES };
   return [
     { resolve, test: { ...SETTINGS, name: "house", include: ["test/*.test.ts"] } },
-    ...names.map((name) => ({ resolve, test: { ...SETTINGS, name, include: [`test/${name}/**/*.test.ts`] } })),
+    ...names.flatMap((name) => {
+      const room = { ...SETTINGS, name, include: [`test/${name}/**/*.test.ts`] };
+      if (!SHARED.includes(name)) return [{ resolve, test: room }];
+      const files = readdirSync(new URL(`test/${name}`, import.meta.url), { recursive: true, encoding: "utf8" });
+      const tests = files.filter((file) => file.endsWith(".test.ts")).map((file) => `test/${name}/${file}`);
+      const alone = tests.filter(replacesModules);
+      return [
+        { resolve, test: { ...room, exclude: [...SETTINGS.exclude, ...alone], isolate: false } },
+        ...(alone.length === 0 ? [] : [{ resolve, test: { ...SETTINGS, name: `${name}-alone`, include: alone } }]),
+      ];
+    }),
   ];
 }
 

@@ -18,7 +18,7 @@ const { vite } = await startVitest("test", [], {
   root: ROOT,
   watch: true,
   standalone: true,
-  ...(room === undefined ? {} : { project: room }),
+  ...(room === undefined ? {} : { project: [room, `${room}-alone`] }),
 });
 
 /**

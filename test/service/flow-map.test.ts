@@ -112,7 +112,7 @@ describe("flow maps", () => {
     ],
     [{ ...seeds, end: 99 }, /^Time 99 out of range/, "EndTime"],
     [{ ...seeds, quantities: ["area"] }, /^quantities\[0\]: /, "quantities[0]"],
-    [{ ...seeds, window: { origin: [1], extent: [1] } }, "window has an origin and an extent of 2 numbers.", "window"],
+    [{ ...seeds, window: { origin: [1], extent: [1] } }, "window.origin: expected array length", "window.origin"],
   ])("are refused in one line: %j", async (more, detail, member) => {
     const answer = await ask({ start: 0.4, end: 1, dt: 0.05, ...more });
     expect(answer.detail).toMatch(detail);

@@ -41,13 +41,21 @@ export function watchedTests(file: string): string[] {
 /** For the setting `watchTriggerPatterns` of vitest. */
 export const watchedSources = { pattern: SOURCES, testsToRun: watchedTests };
 
-/** Orders tests: after a change the nearest come first, and of those the quickest; without one the longest. */
+/**
+ * Orders tests: after a change the nearest come first, and of those the quickest. Without one the files of a project follow
+ * each other, since a process goes on with files of its own project alone, and the longest project and file come first.
+ */
 export class TestOrder extends BaseSequencer {
   override async sort(tests: TestSpecification[]): Promise<TestSpecification[]> {
     const costs = new Map(tests.map((test) => [test.moduleId, this.#costOf(test)]));
     const costOf = ({ moduleId }: TestSpecification) => costs.get(moduleId) ?? 0;
     const distanceOf = ({ moduleId }: TestSpecification) => distances.get(nameOf(moduleId)) ?? Number.MAX_VALUE;
-    if (changed.size === 0) return tests.toSorted((a, b) => costOf(b) - costOf(a));
+    if (changed.size === 0) {
+      const totals = new Map<string, number>();
+      for (const test of tests) totals.set(test.project.name, (totals.get(test.project.name) ?? 0) + costOf(test));
+      const totalOf = ({ project }: TestSpecification) => totals.get(project.name) ?? 0;
+      return tests.toSorted((a, b) => totalOf(b) - totalOf(a) || costOf(b) - costOf(a));
+    }
     return tests.toSorted((a, b) => distanceOf(a) - distanceOf(b) || costOf(a) - costOf(b));
   }
 
