@@ -42,8 +42,8 @@ export function watchedTests(file: string): string[] {
 export const watchedSources = { pattern: SOURCES, testsToRun: watchedTests };
 
 /**
- * Orders tests: after a change the nearest come first, and of those the quickest. Without one the files of a project follow
- * each other, since a process goes on with files of its own project alone, and the longest project and file come first.
+ * Orders tests: after a change the nearest come first, and of those the quickest. Without one the longest project and
+ * file come first, and the files of a project follow each other, since a process goes on with those of its own alone.
  */
 export class TestOrder extends BaseSequencer {
   override async sort(tests: TestSpecification[]): Promise<TestSpecification[]> {
