@@ -76,7 +76,7 @@ describe.skipIf(reason !== "")(`behaviour${reason}`, () => {
 
     /** Opens another page of the dataset for as long as a test needs it. */
     async function withTouch(test: (touched: DatasetView) => Promise<void>): Promise<void> {
-      const touched = await DatasetView.open(stage, kind, { viewport: { width: 800, height: 900 }, hasTouch: true });
+      const touched = await DatasetView.open(stage, kind, { viewport: { width: 480, height: 900 }, hasTouch: true });
       await test(touched);
       expectClean(touched.watched);
       await touched.close();
