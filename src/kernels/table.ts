@@ -51,6 +51,8 @@ export const POINT_KERNELS: ReadonlyMap<string, PointKernel> = new Map([
 export const BOX_KERNELS: ReadonlyMap<string, BoxKernel> = new Map([
   ["boxVelocity", { quantity: "mean", size: 3, components: 3 }],
   ["boxPressure", { quantity: "mean", size: 1, components: 1 }],
+  // Of a component that has nodes of its own.
+  ["boxPressureGradient", { quantity: "meanGradient", size: 1, components: 3 }],
   ["boxVelocityGradient", { quantity: "meanGradient", size: 3, components: 9 }],
   ["boxStress", { quantity: "stress", size: 3, components: 6 }],
 ] as const);

@@ -4,6 +4,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { tableFromIPC } from "apache-arrow";
+import { parquetReadObjects } from "hyparquet";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
 import { scratchFolder } from "../support/scratch.js";
@@ -32,6 +34,41 @@ archive = np.load(io.BytesIO(ask("GetVelocity", "x-npz", points)))
 assert np.array_equal(archive["values"], raw) and list(archive["times"]) == [0.5, 0.6]
 assert list(archive["components"]) == ["x", "y", "z"] and str(archive["dataset"]) == "isotropic32"
 
+# Paths: pandas and pyarrow are not everywhere, so Arrow and Parquet are read by the test itself.
+paths = {"StartTime": 0.4, "EndTime": 0.6, "dt": 0.05, "spatialInterpolation": "Lag8", "points": [[1, 2, 3], [4, 5, 6]]}
+track = "trajectories?operation=GetPositionByEnd"
+raw = np.frombuffer(ask(track, "octet-stream", paths), "<f4").reshape(2, 5, 3)
+assert np.array_equal(np.load(io.BytesIO(ask(track, "x-npy", paths))), raw)
+archive = np.load(io.BytesIO(ask(track, "x-npz", paths)))
+assert np.array_equal(archive["values"], raw) and np.allclose(archive["times"], [0.4, 0.45, 0.5, 0.55, 0.6])
+opened = xr.open_dataset(io.BytesIO(ask(track, "netcdf", paths)), engine="h5netcdf", decode_times=False)
+assert np.array_equal(np.stack([opened[c].values for c in "xyz"], -1), raw), opened
+
+box = "&region.start=30,0,1&region.end=34,8,9&region.step=1,2,4"
+for path, name, shape in (("cutout?field=u&T=4" + box, "velocity", (2, 4, 4, 3)), ("cutout?field=p&T=4" + box, "pressure", (2, 4, 4, 1)),
+                          ("cutout?quantity=wz&T=4" + box, "quantity", (2, 4, 4, 1))):
+    raw = np.frombuffer(ask(path, "octet-stream"), "<f4").reshape(shape)
+    assert np.array_equal(np.load(io.BytesIO(ask(path, "x-npy"))), raw)
+    archive = np.load(io.BytesIO(ask(path, "x-npz")))
+    assert np.array_equal(archive["values"], raw) and np.isclose(archive["time"], 0.6) and str(archive["dataset"]) == "isotropic32"
+    step = 2 * np.pi / 32
+    assert np.allclose(archive["x"], step * np.arange(30, 34)) and np.allclose(archive["z"], step * np.array([1, 5]))
+    netcdf = ask(path, "netcdf")
+    opened = xr.open_dataset(io.BytesIO(netcdf), engine="h5netcdf")
+    assert np.array_equal(opened[name].values.reshape(shape), raw) and opened.x[-1] == archive["x"][-1]
+    assert opened.fieldprobe_manifest == str(archive["manifest"]) and opened[name].dims[:3] == ("z", "y", "x")
+    file = netCDF4.Dataset("memory", memory=netcdf)
+    assert np.array_equal(file[name][:].reshape(shape), raw)
+
+profile = {"time": 0.6, "over": ["x", "z"], "reduce": [{"moments": "u.x"}]}
+answer = json.loads(ask("statistics", "json", profile))["results"][0]
+named = np.load(io.BytesIO(ask("statistics", "x-npy", profile)))
+archive = np.load(io.BytesIO(ask("statistics", "x-npz", profile)))
+opened = xr.open_dataset(io.BytesIO(ask("statistics", "netcdf", profile)), engine="h5netcdf")
+for read in (named, archive, opened):
+    assert np.array_equal(np.asarray(read["variance"]), answer["variance"]), read
+assert opened["variance"].dims == ("y",) and json.loads(str(archive["options"])) == profile
+
 for path, shape in (("slice?field=strain&time=0.5&axis=z&at=1&nodes=16,8", (8, 16)),
                     ("volume?field=p&time=0.6&nodes=4,5,6", (6, 5, 4))):
     raw = np.frombuffer(ask(path, "octet-stream"), "<f4").reshape(shape)
@@ -45,6 +82,9 @@ for path, shape in (("slice?field=strain&time=0.5&axis=z&at=1&nodes=16,8", (8, 1
     assert np.array_equal(file[name][:], raw) and file.fieldprobe_manifest
 print("equal")
 `;
+
+const ARROW = "application/vnd.apache.arrow.stream";
+const PARQUET = "application/vnd.apache.parquet";
 
 describe.skipIf(reason !== null)("formats of answers", () => {
   const folder = scratchFolder();
@@ -62,6 +102,30 @@ describe.skipIf(reason !== null)("formats of answers", () => {
 
   it("hold the numbers of the float32 form", async () => {
     expect(await python(READ)).toBe("equal\n");
+  });
+
+  it("are opened as Arrow and Parquet by the readers of these formats", async () => {
+    const points = { time: 0.5, spatialInterpolation: "Lag8", temporalInterpolation: "PCHIP", points: [[1, 2, 3]] };
+    const paths = { StartTime: 0.4, EndTime: 0.6, dt: 0.1, spatialInterpolation: "Lag8", points: [[1, 2, 3]] };
+    for (const [path, asked] of [
+      ["GetVelocity", points],
+      ["trajectories?operation=GetPositionByEnd", paths],
+    ] as const) {
+      const ask = async (accept: string) =>
+        (
+          await fetch(`${service.url}/api/datasets/isotropic32/${path}`, {
+            method: "POST",
+            headers: { accept, "content-type": "application/json" },
+            body: JSON.stringify(asked),
+          })
+        ).arrayBuffer();
+      const octets = new Float32Array(await ask("application/octet-stream"));
+      const rows = Array.from({ length: octets.length / 3 }, (_, i) => [...octets.subarray(3 * i, 3 * i + 3)]);
+      const table = tableFromIPC(new Uint8Array(await ask(ARROW)));
+      expect(table.toArray().map(({ x, y, z }) => [x, y, z])).toEqual(rows);
+      const read = await parquetReadObjects({ file: await ask(PARQUET) });
+      expect(read.map(({ x, y, z }) => [x, y, z])).toEqual(rows);
+    }
   });
 
   it("open as the documentation prints", async () => {

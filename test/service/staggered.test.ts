@@ -2,9 +2,10 @@
  * Fields whose components have nodes of their own, as those of a C-grid, with w at the faces of the cells, and scalars
  * at other places: orders of interpolation and of derivatives, the wall, particles, cutouts, and what is refused.
  */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { File } from "h5wasm/node";
+import { unzipSync } from "fflate";
+import { File } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
 import { writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
@@ -174,6 +175,38 @@ describe.each(Object.keys(WAYS) as Way[])("%s", (way) => {
       expect(Math.log2((coarse[k] as number) / error), `derivative ${k}`).toBeGreaterThan(least);
   });
 
+  it.each([4, 6, 8] as const)(
+    "differentiates at the nodes of each component and of a scalar with order %d",
+    async (order) => {
+      const { at: ways } = WAYS[way];
+      for (const [c, field] of ["velocity.x", "velocity.y", "velocity.z", "theta"].entries()) {
+        const errors = await Promise.all(
+          SIZES.map(async (n) => {
+            // Nodes of the field, the same places of both grids, away from the ends.
+            const place = (axis: "x" | "y" | "z", k: number) => {
+              const { first, step } = nodesAlong(way, n, axis, (ways[c] ?? {}) as At);
+              return first + k * (n / 20) * step;
+            };
+            const nodes = [5, 7, 8, 10, 13].map((k) =>
+              [place("x", k), place("y", k + 1), place("z", k)].map(Math.fround),
+            );
+            const rows = await ask(`${way}${n}`, "GetFieldGradient", {
+              ...{ field, spatialInterpolation: `None_Fd${order}`, points: nodes },
+            });
+            const exact = nodes.map((node) =>
+              (["x", "y", "z"] as const).map((axis) => slope(valueIn(way, c), at(node), axis)),
+            );
+            return Math.max(...errorsOf(rows, exact));
+          }),
+        );
+        const [coarse, fine] = errors as [number, number];
+        // Values and places are float32.
+        if (fine > 4e-6) expect(Math.log2(coarse / fine), field).toBeGreaterThan(order - 0.8);
+        else expect(coarse, field).toBeLessThan(2 ** order * 4e-6);
+      }
+    },
+  );
+
   it("moves particles as the exact velocity does", async () => {
     const starts = points.slice(0, 20).map(([x, y]) => [x, y, period(way) / 2]);
     const moved = await ask(`${way}40`, "GetPosition?integrator=rk4", {
@@ -241,6 +274,108 @@ describe("a staggered dataset", () => {
     for (const k of [0, 1])
       for (const c of [0, 1, 2]) expect(floats[3 * k + c]).toBeCloseTo(FIELDS[c as 0]({ x, y, z: z(k, c) }), 6);
     expect(JSON.parse(answer.headers.get("fieldprobe-nodes") ?? "null")[2]).toMatchObject({ of: "velocity.z" });
+  });
+
+  it("has a cutout of each component at its own nodes as NetCDF and as NumPy arrays", async () => {
+    const path = `${service.url}/api/datasets/levels20/cutout?field=u&T=1&region.start=1,2,0&region.end=3,4,2`;
+    const values = new Float32Array(await (await fetch(path)).arrayBuffer());
+    const name = join(scratchFolder(), "cutout.nc");
+    const answer = await fetch(path, { headers: { accept: "application/netcdf" } });
+    writeFileSync(name, Buffer.from(await answer.arrayBuffer()));
+    const file = new File(name, "r");
+    const variable = (of: string) =>
+      file.get(of) as unknown as { value: Float32Array; get_attached_scales(d: number): string[] };
+    for (const [c, of] of ["velocity_x", "velocity_y", "velocity_z"].entries()) {
+      expect(variable(of).value).toEqual(values.filter((_, i) => i % 3 === c));
+      expect(variable(of).get_attached_scales(0)).toEqual([c === 2 ? "/z_of_velocity_z" : "/z"]);
+    }
+    const [centres, faces] = [variable("z").value, variable("z_of_velocity_z").value];
+    file.close();
+    expect(centres[0]).toBeCloseTo(DEPTH / 40, 12);
+    expect(centres[1]).toBeCloseTo((3 * DEPTH) / 40, 12);
+    expect(faces[0]).toBeCloseTo(0, 12);
+    expect(faces[1]).toBeCloseTo(DEPTH / 20, 12);
+    const archive = unzipSync(
+      Buffer.from(await (await fetch(path, { headers: { accept: "application/x-npz" } })).arrayBuffer()),
+    );
+    expect(Object.keys(archive)).toEqual(expect.arrayContaining(["values.npy", "z.npy", "z_of_velocity_z.npy"]));
+  });
+
+  it("has box filters of each component, as means over the leaves of the cube", async () => {
+    const length = (4 * L) / 20;
+    const centre = [1.3, 2.1, 3.3];
+    const leaves = [-0.375, -0.125, 0.125, 0.375].map((part) => part * length);
+    const points = leaves.flatMap((dz) =>
+      leaves.flatMap((dy) => leaves.map((dx) => [dx, dy, dz].map((d, a) => Math.fround((centre[a] as number) + d)))),
+    );
+    for (const [filter, operation, method] of [
+      ["GetBoxFilterVelocity", "GetVelocity", "Lag4"],
+      ["GetBoxFilterVelocityGradient", "GetVelocityGradient", "Fd4Lag4"],
+    ] as const) {
+      const asked = { filterlength: length, nlayers: 1, points: [centre], temporalInterpolation: undefined };
+      const [mean = []] = await ask("cgrid20", filter, { ...asked, temporalInterpolation: "None" });
+      const rows = await ask("cgrid20", operation, { spatialInterpolation: method, points });
+      for (const [c, value] of mean.entries())
+        expect(value).toBeCloseTo(rows.reduce((sum, row) => sum + (row[c] as number), 0) / 64, 5);
+    }
+    const stress = { filterlength: length, nlayers: 1, points: [centre] };
+    await expect(ask("cgrid20", "GetBoxFilterSGSStress", stress)).rejects.toThrow("velocity has nodes of its own");
+  });
+
+  it("searches a scalar, sends its file and its public cutout at nodes of its own", async () => {
+    const corners = { x_start: 1, y_start: 1, z_start: 1, x_end: 20, y_end: 20, z_end: 21 };
+    const asked = { field: "theta", threshold: 1.5, spatialInterpolation: "None", ...corners };
+    const found = await ask("offsets20", "GetThreshold", { ...asked, temporalInterpolation: undefined });
+    const along = (axis: "x" | "y" | "z", i: number) => {
+      const { first, step } = nodesAlong("offsets", 20, axis, WAYS.offsets.at[3]);
+      return first + i * step;
+    };
+    const place = (i: number, j: number, k: number) => ({ x: along("x", i), y: along("y", j), z: along("z", k) });
+    const above = Array.from({ length: 20 * 20 * 21 }, (_, n) => [
+      n % 20,
+      Math.floor(n / 20) % 20,
+      Math.floor(n / 400),
+    ]).filter(([i = 0, j = 0, k = 0]) => Math.abs(FIELDS[3](place(i, j, k))) > 1.5);
+    expect(found).toHaveLength(above.length);
+    expect(above.length).toBeGreaterThan(5);
+    for (const [x = 0, y = 0, z = 0, value = NaN] of found)
+      expect(value).toBeCloseTo(Math.abs(FIELDS[3](place(x - 1, y - 1, z - 1))), 5);
+    expect(found.some(([, , z]) => z === 1 || z === 21)).toBe(true);
+
+    const name = join(scratchFolder(), "theta.h5");
+    const sent = await fetch(`${service.url}/api/datasets/offsets20/cutout.h5?fields=theta`);
+    writeFileSync(name, Buffer.from(await sent.arrayBuffer()));
+    const file = new File(name, "r");
+    const { shape } = file.get("theta_0001") as unknown as { shape: number[] };
+    const z = (file.get("zcoor") as unknown as { value: Float64Array }).value;
+    file.close();
+    expect([shape, z[0], z.length]).toEqual([[21, 20, 20, 1], 0, 21]);
+
+    const box = "xs=1&xe=2&ys=1&ye=1&zs=21&ze=21&ts=1&te=1";
+    const path = `${service.url}/turbulence-svc/cutout/api/local?token=T&function=theta&dataset=offsets20&${box}`;
+    const { coords, data_vars } = (await (await fetch(path)).json()) as never as {
+      coords: Record<string, { data: number[] }>;
+      data_vars: Record<string, { data: number[][][][] }>;
+    };
+    expect(coords.zcoor?.data).toEqual([DEPTH]);
+    const [values = []] = Object.values(data_vars).map(({ data }) => data.flat(3));
+    expect(values[1]).toBeCloseTo(FIELDS[3](place(1, 0, 20)), 5);
+  });
+
+  it("tells the first nodes of each component in the public metadata", async () => {
+    const { datasets } = (await (await fetch(`${service.url}/turbulence-svc/jhtdb_config.json`)).json()) as never as {
+      datasets: {
+        code: string;
+        physicalVariables: { code: string; offsets: { code: string; coordinate: number[] }[] }[];
+      }[];
+    };
+    const levels = datasets.find(({ code }) => code === "levels20")?.physicalVariables;
+    const offsets = levels?.find(({ code }) => code === "velocity")?.offsets;
+    expect(offsets?.map(({ code }) => code)).toEqual(["velocity_uv", "velocity_w"]);
+    expect(offsets?.map(({ coordinate }) => coordinate[2])).toEqual([DEPTH / 40, 0]);
+    expect(levels?.find(({ code }) => code === "theta")?.offsets).toEqual([
+      { code: "theta", coordinate: [0, 0, DEPTH / 40] },
+    ]);
   });
 
   it("refuses what needs all components at one node, by name", async () => {

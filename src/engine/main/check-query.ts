@@ -14,7 +14,7 @@ import {
   plainSpatialOf,
   spatialOf,
 } from "../../operations.js";
-import type { Dataset, FieldName, TimeAxis } from "../../storage/file/dataset.js";
+import { axesOfField, type Dataset, type FieldName, partsOfField, type TimeAxis } from "../../storage/file/dataset.js";
 import { checkAvailable } from "../contract/check-available.js";
 import { fieldText, filterFields, rowFor } from "../contract/fields-asked.js";
 import { cutoutRegion, type NodeRegion, searchRegion } from "../contract/node-region.js";
@@ -115,10 +115,19 @@ function checkNodes(
   dataset: Dataset,
 ): void {
   if (PRODUCTS.includes(row.kernel)) requireNodes(dataset, fields, `${row.name}, which multiplies components,`);
-  if (row.family === "filter") requireNodes(dataset, fields, row.name);
+  if (row.family === "filter") checkEvenParts(fields, row, dataset);
   const plan = reduction?.plan ?? spectrum?.plan ?? derivedAt?.plan;
   if (plan !== undefined) requireNodesOf(dataset, plan.columns, plan.names, "An analysis of nodes");
   if (quantity !== undefined) requireNodesOf(dataset, [quantity.expression], quantity.names, "A cutout of a quantity");
+}
+
+/** Refuses box filters of components whose nodes are not evenly spaced. */
+function checkEvenParts(fields: readonly FieldName[], { name }: Operation, dataset: Dataset): void {
+  const parts = fields.flatMap((field) => partsOfField(dataset, field));
+  const uneven = parts.find((part) => axesOfField(dataset, part).some(({ coordinates }) => coordinates !== null));
+  if (uneven === undefined || dataset.axes.some(({ coordinates }) => coordinates !== null)) return;
+  const text = `${name} needs evenly spaced nodes, and those of ${uneven} are not.`;
+  throw new RequestError("Unsupported", text, { member: "dataset" });
 }
 
 /** A tracking query that says nothing of open faces does what its dataset says. */

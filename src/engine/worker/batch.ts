@@ -7,8 +7,9 @@ import { type BoxFilter, createBoxFilter } from "../../kernels/filter/box-filter
 import { modeForce, taylorGreenForce } from "../../kernels/forcing.js";
 import { invariantsOf } from "../../kernels/invariant.js";
 import { firstOutside } from "../../kernels/stencil.js";
+import type { BrickReader } from "../../kernels/types.js";
 import { type Family, operationOf, RECORDS } from "../../operations.js";
-import type { Dataset } from "../../storage/file/dataset.js";
+import { axesOfField, type Dataset, type FieldName, partsOfField } from "../../storage/file/dataset.js";
 import type { AheadMessage, BatchMessage } from "../contract/dataset-copy.js";
 import { rowFor } from "../contract/fields-asked.js";
 import { fillPositions, frameShift, outsideError } from "../contract/positions.js";
@@ -157,15 +158,22 @@ function evaluateForce(context: BatchContext): Progress | null {
   return null;
 }
 
+/** A filter of a field, or of a component that has nodes of its own, and its place in a record. */
+interface FilteredPart {
+  readonly filter: BoxFilter;
+  readonly reader: BrickReader;
+  readonly offset: number;
+  /** The results of a point. */
+  readonly values: Float64Array;
+}
+
 /** Evaluates box filters point by point, because the result of one may be large. */
-function evaluateFilter({ task, operation, open, sampler, stop, pause }: BatchContext): Progress | null {
-  const { query, count, first, out } = task;
-  const { time } = open.dataset;
-  const filter = boxFilter(operation.kernel, task.query, open.dataset, sampler);
-  const frames = framesOf(time, query);
-  const readers = task.fields.map((field) => sampler.reader(open.source(field)));
-  const width = filter.components * filter.itemsPerPoint;
-  const values = sampler.recordsOfPoint(width);
+function evaluateFilter(context: BatchContext): Progress | null {
+  const { task, sampler, stop, pause, open, operation } = context;
+  const { count, first, out } = task;
+  const frames = framesOf(open.dataset.time, task.query);
+  const parts = filteredParts(context);
+  const components = RECORDS[operation.result].length;
   const poll = (): boolean => {
     stop();
     return false;
@@ -175,18 +183,51 @@ function evaluateFilter({ task, operation, open, sampler, stop, pause }: BatchCo
     stop();
     if (i > from && pause()) return { done: i };
     const position = sampler.positions.subarray(3 * i, 3 * i + 3);
-    if (!filter.boxInside(position)) {
-      const text = "The box of the filter, with its stencils, leaves the domain.";
-      throw new RequestError("OutOfRange", text, { member: `points[${first + i}]` });
+    for (const { filter, reader, offset, values } of parts) {
+      if (!filter.boxInside(position)) {
+        const text = "The box of the filter, with its stencils, leaves the domain.";
+        throw new RequestError("OutOfRange", text, { member: `points[${first + i}]` });
+      }
+      filter.evaluate([reader], frames, position, 0, 1, values, poll);
+      const { components: width, itemsPerPoint: items } = filter;
+      const start = i * items * components;
+      if (width === components) out.set(values, start);
+      else
+        for (let item = 0; item < items; item++)
+          out.set(values.subarray(item * width, (item + 1) * width), start + item * components + offset);
     }
-    filter.evaluate(readers, frames, position, 0, 1, values, poll);
-    out.set(values, i * width);
   }
   return null;
 }
 
+/** The kernels of the filters of one component. */
+const FILTERS_OF_COMPONENTS: ReadonlyMap<string, string> = new Map([
+  ["boxVelocity", "boxPressure"],
+  ["boxVelocityGradient", "boxPressureGradient"],
+]);
+
+function filteredParts({ task, operation, open, sampler }: BatchContext): readonly FilteredPart[] {
+  const { dataset } = open;
+  const [field] = task.fields as [FieldName];
+  const names = partsOfField(dataset, field);
+  const kernel = names.length === 1 ? operation.kernel : (FILTERS_OF_COMPONENTS.get(operation.kernel) as string);
+  return names.map((part, c) => {
+    const filter = boxFilter(kernel, task.query, { name: dataset.name, axes: axesOfField(dataset, part) }, sampler);
+    const values =
+      names.length === 1
+        ? sampler.recordsOfPoint(filter.components * filter.itemsPerPoint)
+        : new Float64Array(filter.components * filter.itemsPerPoint);
+    return { filter, reader: sampler.reader(open.source(part)), offset: c * filter.components, values };
+  });
+}
+
 /** Makes a box filter. @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil */
-function boxFilter(kernel: string, query: Query, { name, axes }: Dataset, { accelerator }: Sampler): BoxFilter {
+function boxFilter(
+  kernel: string,
+  query: Query,
+  { name, axes }: Pick<Dataset, "name" | "axes">,
+  { accelerator }: Sampler,
+): BoxFilter {
   const { filterlength, nlayers } = query as { filterlength: number; nlayers: number };
   try {
     return createBoxFilter(kernel, axes, filterlength, nlayers, accelerator);

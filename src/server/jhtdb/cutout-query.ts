@@ -1,5 +1,5 @@
 /** Reads the query string of `GET cutout/api/local`: nodes, frames and variable. */
-import type { Axis, Dataset } from "../../engine/contract/dataset.js";
+import { type Axis, axesOfField, type Dataset, type FieldName } from "../../engine/contract/dataset.js";
 import { excerpt, RequestError } from "../../errors.js";
 import type { Operation } from "../../operations.js";
 import { refuse } from "../rest/parameters.js";
@@ -71,10 +71,12 @@ export function readCutoutQuery(texts: ReadonlyMap<string, string>, dataset: Dat
   if (whole(texts, "filter_width", 1) !== 1) {
     throw new RequestError("Unsupported", "filter_width must be 1.", { member: "filter_width" });
   }
-  const [x, y, z] = dataset.axes.map((axis: Axis, i) => range(texts, "xyz".charAt(i), axis.nodes, axis.periodic));
+  const operation = operationFor(variable, "field") as Operation;
+  const own = axesOfField(dataset, variable.field ?? (operation.fields[0] as FieldName));
+  const [x, y, z] = own.map((axis: Axis, i) => range(texts, "xyz".charAt(i), axis.nodes, axis.periodic));
   return {
     variable,
-    operation: operationFor(variable, "field") as Operation,
+    operation,
     axes: [x, y, z],
     frames: range(texts, "t", frames, false),
   };

@@ -4,7 +4,14 @@
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { checkAvailable } from "../../engine/contract/check-available.js";
-import { type Axis, componentsOf, type Dataset } from "../../engine/contract/dataset.js";
+import {
+  type Axis,
+  axesOfField,
+  componentsOf,
+  type Dataset,
+  type FieldName,
+  fieldOf,
+} from "../../engine/contract/dataset.js";
 import type { Evaluation, FrameBox, Result } from "../../engine/contract/query.js";
 import { requireNodes } from "../../engine/contract/require-nodes.js";
 import { LimitError, tooManyPoints } from "../../errors.js";
@@ -51,8 +58,8 @@ interface ArrayForm {
   readonly coordinates: readonly (readonly number[])[];
 }
 
-function layoutOf(dataset: Dataset, query: CutoutQuery, components: number): ArrayForm {
-  const coordinates = dataset.axes.map((axis, i) => coordinatesOf(axis, query.axes[i]));
+function layoutOf(axes: readonly Axis[], query: CutoutQuery, components: number): ArrayForm {
+  const coordinates = axes.map((axis, i) => coordinatesOf(axis, query.axes[i]));
   return {
     dims: ["zcoor", "ycoor", "xcoor", "values"],
     shape: [...coordinates.map((list) => list.length).reverse(), components],
@@ -137,8 +144,9 @@ export function serveCutout(service: Service, request: FastifyRequest, reply: Fa
     const { operation } = query;
     request.facts.operation = operation.name;
     checkAvailable(operation, dataset);
-    requireNodes(dataset, [query.variable.field ?? operation.fields[0] ?? ""], "A cutout with common coordinates");
-    const components = componentsOf(dataset, query.variable.field ?? operation.fields[0]);
+    const field = query.variable.field ?? (operation.fields[0] as FieldName);
+    if (fieldOf(dataset, field)?.own !== undefined) requireNodes(dataset, [field], "A cutout with common coordinates");
+    const components = componentsOf(dataset, field);
     checkSize(query, components, life, service.config.limits["cutout.values"]);
     const boxes = boxesOf(query, dataset);
     const start = (nodes: FrameBox): Evaluation =>
@@ -150,7 +158,7 @@ export function serveCutout(service: Service, request: FastifyRequest, reply: Fa
     life.onEnd(() => first.release());
     await life.computed([first]);
     life.stream();
-    const passages = write(layoutOf(dataset, query, components), frames(life, boxes, start, first));
+    const passages = write(layoutOf(axesOfField(dataset, field), query, components), frames(life, boxes, start, first));
     await sendStream(reply, JSON_TYPE, passages, service, life);
     return reply;
   };

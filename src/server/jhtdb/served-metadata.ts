@@ -1,6 +1,6 @@
 /** Writes the metadata that clients of the REST interface read first: variables, methods and the datasets served. */
 import type { Limits } from "../../config.js";
-import type { Axis, Dataset } from "../../engine/contract/dataset.js";
+import { type Axis, axesOfField, type Dataset, fieldOf, partsOfField } from "../../engine/contract/dataset.js";
 import type { Operation, SpatialInterpolation } from "../../operations.js";
 import { countsFrames } from "./values-query.js";
 import {
@@ -74,6 +74,26 @@ function timeLimits(dataset: Dataset, name: string) {
   };
 }
 
+/**
+ * The coordinates of the first nodes of a variable, those of a stretched axis being listed elsewhere. Components with
+ * others have an entry each, those with the same share one: `velocity_uv` and `velocity_w`.
+ */
+function offsetsOf(dataset: Dataset, variable: Variable) {
+  const { code, field = operationFor(variable, "field")?.fields[0] } = variable;
+  if (field === undefined || fieldOf(dataset, field) === undefined) return [{ code, coordinate: [0, 0, 0] }];
+  const letters = field === "velocity" ? "uvw" : "xyz";
+  const groups = new Map<string, string>();
+  for (const [c, part] of partsOfField(dataset, field).entries()) {
+    const first = axesOfField(dataset, part).map(({ coordinates, origin }) => (coordinates === null ? origin : 0));
+    const place = JSON.stringify(first);
+    groups.set(place, `${groups.get(place) ?? ""}${letters[c]}`);
+  }
+  return [...groups].map(([place, components]) => ({
+    code: groups.size === 1 ? code : `${code}_${components}`,
+    coordinate: JSON.parse(place) as number[],
+  }));
+}
+
 function physicalVariable(dataset: Dataset, variable: Variable, answers: OptionsOf) {
   const taken = OPERATORS.flatMap((operator: Operator) => {
     const operation = operationFor(variable, operator);
@@ -87,7 +107,7 @@ function physicalVariable(dataset: Dataset, variable: Variable, answers: Options
       code: variable.code,
       name: variable.name,
       isPersistent: variable.code !== "position",
-      offsets: [{ code: variable.code, coordinate: [0, 0, 0] }],
+      offsets: offsetsOf(dataset, variable),
       spatialOperatorMethods: taken,
       temporalMethods: variable.code === "position" ? ["pchip"] : Object.keys(TEMPORAL_METHODS),
     },

@@ -8,11 +8,13 @@ import {
   type FieldName,
   fieldNames,
   isStaggered,
+  type KnownField,
   partsOfField,
   type TimeAxis,
   type Walls,
 } from "../../engine/contract/dataset.js";
 import { ALL_OPERATIONS, lackOf, type Operation, plainSpatialOf, RECORDS } from "../../operations.js";
+import { type Measure, unitOf } from "../../quantities.js";
 
 /**
  * The operations on datasets that have separate routes: cutouts have another form, and array forms only exist in
@@ -21,6 +23,17 @@ import { ALL_OPERATIONS, lackOf, type Operation, plainSpatialOf, RECORDS } from 
 export const DATASET_OPERATIONS: readonly Operation[] = ALL_OPERATIONS.filter(
   ({ family }) => family !== "echo" && family !== "cutout" && family !== "arrays",
 );
+
+/** Measures and titles of fields. */
+const ABOUT_FIELDS: Readonly<Record<KnownField, { readonly measure: Measure; readonly title: string }>> = {
+  velocity: { measure: "velocity", title: "Velocity" },
+  pressure: { measure: "pressure", title: "Pressure" },
+  force: { measure: "acceleration", title: "Force" },
+  magnetic: { measure: "magnetic", title: "Magnetic field" },
+  potential: { measure: "potential", title: "Vector potential" },
+  density: { measure: "density", title: "Density" },
+  temperature: { measure: "temperature", title: "Temperature" },
+};
 
 /** Ends and period of an axis. */
 export interface AxisSpan {
@@ -151,4 +164,18 @@ export function describe(dataset: Dataset) {
     assumed: assumedOf(dataset),
     operations: DATASET_OPERATIONS.map((operation) => describeOperation(operation, dataset)),
   };
+}
+
+/** Long name and unit of a stored field. */
+export function aboutField(dataset: Dataset, field: FieldName): Record<string, string> {
+  const known = ABOUT_FIELDS[field as KnownField];
+  if (known !== undefined) return about(dataset, known.title, known.measure);
+  const unit = dataset.units[field];
+  return { long_name: dataset.fields[field]?.title ?? field, ...(unit === undefined ? {} : { units: unit }) };
+}
+
+/** A long name, and the unit of a measure if the dataset states it. */
+export function about(dataset: Dataset, title: string, measure: Measure): Record<string, string> {
+  const unit = unitOf(dataset, measure);
+  return { long_name: title, ...(unit === "" ? {} : { units: unit }) };
 }

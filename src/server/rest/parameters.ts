@@ -244,7 +244,8 @@ export function textsOfJson(operation: Operation, name: string, text: string): r
   }
   if (name === "region" && hasRegion(operation)) return [text];
   if (member === undefined) {
-    const known = [...members, ...arraysOf(operation)].map((row) => row.name);
+    const region = hasRegion(operation) ? ["region"] : [];
+    const known = [...[...members, ...arraysOf(operation)].map((row) => row.name), ...region];
     const example = IN_QUERY_STRING.get(name);
     if (example !== undefined && operation.family === "track")
       throw refuse(name, `${name} belongs in the query string, as in "?${name}=${example}", not in the body.`);

@@ -214,7 +214,7 @@ function checkNames(what: string, schema: TObject): (request: FastifyRequest) =>
   };
 }
 
-function cutoutRoute(api: FastifyInstance, service: Service): void {
+function cutoutRoute(api: FastifyInstance, service: Service, thread: CutoutThread): void {
   api.get<Named>(
     "/datasets/:name/cutout",
     {
@@ -228,7 +228,7 @@ function cutoutRoute(api: FastifyInstance, service: Service): void {
       },
       validatorCompiler: documentOnly,
     },
-    (request, reply) => answerCutout(service, request.params.name, request, reply),
+    (request, reply) => answerCutout(service, request.params.name, request, reply, thread),
   );
 }
 
@@ -352,7 +352,7 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
   api.addHook("onClose", () => thread.close());
   trajectoryRoute(api, service, thread);
   sampleRoutes(api, service, thread);
-  cutoutRoute(api, service);
+  cutoutRoute(api, service, thread);
   cutoutFileRoutes(api, service, thread);
   batchRoute(api, service);
   analysisRoutes(api, service, thread);

@@ -6,12 +6,11 @@ import {
   type FieldName,
   fieldNames,
   isStaggered,
-  type KnownField,
 } from "../../engine/contract/dataset.js";
 import { lackOf, operationOf, type SpatialInterpolation, spatialOf } from "../../operations.js";
-import { type Measure, QUANTITIES, type Quantity, unitOf } from "../../quantities.js";
+import { QUANTITIES, type Quantity } from "../../quantities.js";
 import { version } from "../../version.js";
-import { assumedOf, timesOf } from "../rest/describe.js";
+import { about, aboutField, assumedOf, timesOf } from "../rest/describe.js";
 
 /** Nodes along an axis of a chunk, about: whole bricks, so that a chunk reads each brick once. */
 const CHUNK_NODES = 64;
@@ -19,17 +18,6 @@ const CHUNK_NODES = 64;
 const AT_NODES: readonly SpatialInterpolation[] = ["None", "None_Fd4"];
 /** The group of quantities computed from stored fields. */
 const DERIVED = "derived";
-
-/** Measures and titles of fields. */
-const ABOUT_FIELDS: Readonly<Record<KnownField, { readonly measure: Measure; readonly title: string }>> = {
-  velocity: { measure: "velocity", title: "Velocity" },
-  pressure: { measure: "pressure", title: "Pressure" },
-  force: { measure: "acceleration", title: "Force" },
-  magnetic: { measure: "magnetic", title: "Magnetic field" },
-  potential: { measure: "potential", title: "Vector potential" },
-  density: { measure: "density", title: "Density" },
-  temperature: { measure: "temperature", title: "Temperature" },
-};
 
 /** The content of an array: coordinates, a stored field, or a quantity computed at nodes. */
 export type Content =
@@ -118,19 +106,6 @@ function methodAtNodes({ operation: name, methods }: Quantity, dataset: Dataset)
     return undefined;
   const offered = spatialOf(operation, dataset);
   return AT_NODES.find((method) => methods.includes(method) && offered.includes(method));
-}
-
-/** Long name and unit of a stored field. */
-function aboutField(dataset: Dataset, field: FieldName): Record<string, unknown> {
-  const known = ABOUT_FIELDS[field as KnownField];
-  if (known !== undefined) return about(dataset, known.title, known.measure);
-  const unit = dataset.units[field];
-  return { long_name: dataset.fields[field]?.title ?? field, ...(unit === undefined ? {} : { units: unit }) };
-}
-
-function about(dataset: Dataset, title: string, measure: Measure): Record<string, unknown> {
-  const unit = unitOf(dataset, measure);
-  return { long_name: title, ...(unit === "" ? {} : { units: unit }) };
 }
 
 /** Stored times and the nodes of the axes as float64, in the order t, z, y, x. */

@@ -6,7 +6,16 @@ import { DataError } from "../../errors.js";
 import { version } from "../../version.js";
 import { openDataset, type StoredBricks } from "../bricks/brick-reader.js";
 import type { NodeBox } from "../bricks/stored-box.js";
-import { AXIS_NAMES, type Axis, claimText, type Dataset, type FieldName, type KnownField } from "../file/dataset.js";
+import {
+  AXIS_NAMES,
+  type Axes,
+  type Axis,
+  axesOfField,
+  claimText,
+  type Dataset,
+  type FieldName,
+  type KnownField,
+} from "../file/dataset.js";
 import { Hdf5Writer } from "../hdf5/writer.js";
 import type { Selection } from "./selection.js";
 
@@ -46,8 +55,10 @@ export async function writeCutout(
   const writer = await Hdf5Writer.create(path);
   try {
     writeAttributes(writer, dataset, selection);
+    const [field = ""] = fields;
+    const axes = axesOfField(dataset, field);
     for (const [index, axis] of AXIS_NAMES.entries()) {
-      const values = coordinates(dataset.axes[index], box.first[index], box.count[index]);
+      const values = coordinates(axes[index], box.first[index], box.count[index]);
       writer.whole(`/${axis}coor`, "float64", [values.length], values);
     }
     const times = Float64Array.from({ length: frames.count }, (_, index) => timeOf(dataset, frames.first + index));
@@ -103,13 +114,13 @@ function writeField(
   if (4 * values > MAX_BYTES)
     throw new DataError(`a cutout of ${4 * values} bytes a field is above ${MAX_BYTES}; cut less`);
   const nodes = new Float32Array(values);
-  readOverSeams(dataset, source, field, frame, box, components, nodes);
+  readOverSeams(axesOfField(dataset, field), source, field, frame, box, components, nodes);
   writer.whole(`/${label(field, frame)}`, "float32", shape, nodes);
 }
 
 /** Reads the nodes of a box, the parts of it on either side of each seam by themselves. */
 function readOverSeams(
-  { axes }: Dataset,
+  axes: Axes,
   source: StoredBricks,
   field: FieldName,
   frame: number,

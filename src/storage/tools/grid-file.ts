@@ -1,4 +1,4 @@
-/** Writes a quantity sampled on a grid as NetCDF-4 by the CF conventions, its axes as dimension scales. */
+/** Writes values on a grid as NetCDF-4 by the CF conventions, its axes as dimension scales. */
 import { Hdf5Writer } from "../hdf5/writer.js";
 
 /** An axis of a grid, or a place or time of the whole of it, which has one coordinate and no dimension. */
@@ -8,22 +8,28 @@ export interface GridCoordinate {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** A sampled quantity. */
-export interface SampledGrid {
-  readonly variable: string;
+/** Values on a grid. */
+export interface GridVariable {
+  readonly name: string;
   readonly values: Float32Array;
-  /** The axes, the one that varies slowest first. */
+  /** Names of its axes, the one that varies slowest first. */
+  readonly axes: readonly string[];
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** What a file has: variables, and their axes. */
+export interface SampledGrid {
+  readonly variables: readonly GridVariable[];
   readonly axes: readonly GridCoordinate[];
   /** Where and when the whole grid is. */
   readonly scalars: readonly GridCoordinate[];
-  readonly attributes: Readonly<Record<string, string>>;
   /** Attributes of the file. */
   readonly about: Readonly<Record<string, string>>;
 }
 
 /** @throws DataError if the file cannot be written */
 export async function writeGridFile(path: string, grid: SampledGrid): Promise<void> {
-  const { variable, values, axes, scalars, attributes, about } = grid;
+  const { variables, axes, scalars, about } = grid;
   const writer = await Hdf5Writer.create(path);
   try {
     writer.attribute("Conventions", "CF-1.11");
@@ -37,14 +43,13 @@ export async function writeGridFile(path: string, grid: SampledGrid): Promise<vo
       writer.whole(name, "float64", [], coordinates);
       writer.describe(name, told);
     }
-    writer.whole(
-      variable,
-      "float32",
-      axes.map(({ coordinates }) => coordinates.length),
-      values,
-    );
-    writer.describe(variable, { ...attributes, coordinates: scalars.map(({ name }) => name).join(" ") });
-    for (const [d, { name }] of axes.entries()) writer.attach(variable, d, name);
+    const lengths = new Map(axes.map(({ name, coordinates }) => [name, coordinates.length]));
+    for (const { name, values, axes: along, attributes } of variables) {
+      const shape = along.map((axis) => lengths.get(axis) as number);
+      writer.whole(name, "float32", shape, values);
+      writer.describe(name, { ...attributes, coordinates: scalars.map((scalar) => scalar.name).join(" ") });
+      for (const [d, axis] of along.entries()) writer.attach(name, d, axis);
+    }
     writer.close();
   } finally {
     writer.discard();

@@ -16,7 +16,7 @@ import type { RequestLife } from "../../life/request-life.js";
 import type { Service } from "../../life/service.js";
 import { tellOrigin } from "../answer/origin.js";
 import { sendWritten } from "../answer/send-written.js";
-import { ANALYSIS_TYPES, numberTable, tablePassages } from "../answer/write-table.js";
+import { ANALYSIS_TYPES, numberTable, tableArchive, tablePassages } from "../answer/write-table.js";
 import { assumedOf } from "../describe.js";
 import { jsonPassages } from "../json-passages.js";
 import { readWhole } from "../query-batch.js";
@@ -183,7 +183,9 @@ function serveAnalysis(
         reply.type(type);
         return sendWritten(life, reply, "table.nc", (folder) => thread.writeTable(numbers, join(folder, "table.nc")));
       }
-      await sendPassages(reply, type, tablePassages(table, type), service, life);
+      const told = { dataset: dataset.name, manifest: dataset.digest, version, options: JSON.stringify(options) };
+      const passages = type === "application/x-npz" ? tableArchive(table, told) : tablePassages(table, type);
+      await sendPassages(reply, type, passages, service, life);
       return reply;
     }
     const assumed = dataset.assumed.length === 0 ? {} : { assumed: assumedOf(dataset) };

@@ -33,8 +33,18 @@ export function textArray(name: string, text: string): NamedArray {
   return { name, type: `<U${Math.max(1, letters.length)}`, shape: [], passages: [passage] };
 }
 
+/** Texts as an array of one dimension. */
+export function textsArray(name: string, texts: readonly string[]): NamedArray {
+  const longest = texts.reduce((most, text) => Math.max(most, [...text].length), 1);
+  const passage = Buffer.alloc(4 * longest * texts.length);
+  for (const [i, text] of texts.entries())
+    for (const [k, letter] of [...text].entries())
+      passage.writeUInt32LE(letter.codePointAt(0) ?? 0, 4 * (longest * i + k));
+  return { name, type: `<U${longest}`, shape: [texts.length], passages: [passage] };
+}
+
 /** Numbers as an array of one dimension. */
-export function numberArray(name: string, numbers: readonly number[]): NamedArray {
+export function numberArray(name: string, numbers: ArrayLike<number>): NamedArray {
   const passages = [Buffer.from(Float64Array.from(numbers).buffer)];
   return { name, type: "<f8", shape: [numbers.length], passages };
 }
@@ -48,29 +58,62 @@ export function* npyFile({ type, shape, passages }: NamedArray): Generator<Buffe
 /** All files have the same date, so that equal arrays give equal bytes. */
 const EPOCH = new Date(1980, 0, 1);
 
-/** An `.npz` file: a ZIP archive, not compressed, of a `.npy` file for each array. */
-export function* npzFile(arrays: readonly NamedArray[]): Generator<Buffer> {
-  let ready: Buffer[] = [];
-  const archive = new Zip((error, bytes) => {
+/** A ZIP archive, not compressed, whose bytes are taken as they are ready. */
+class Archive {
+  #ready: Buffer[] = [];
+  readonly #zip = new Zip((error, bytes) => {
     if (error) throw error;
-    ready.push(Buffer.from(bytes));
+    this.#ready.push(Buffer.from(bytes));
   });
-  const taken = (): Buffer[] => {
-    const some = ready;
-    ready = [];
-    return some;
-  };
-  for (const array of arrays) {
-    const file = new ZipPassThrough(`${array.name}.npy`);
+
+  /** Begins the file of an array; what it returns takes its passages, and null at its end. */
+  begin({ name, shape, type }: Omit<NamedArray, "passages">): (passage: Buffer | null) => readonly Buffer[] {
+    const file = new ZipPassThrough(`${name}.npy`);
     file.mtime = EPOCH;
-    archive.add(file);
-    for (const passage of npyFile(array)) {
-      file.push(passage);
-      yield* taken();
-    }
-    file.push(new Uint8Array(0), true);
-    yield* taken();
+    this.#zip.add(file);
+    file.push(npyHeader(shape, type));
+    return (passage) => {
+      file.push(passage ?? new Uint8Array(0), passage === null);
+      return this.#taken();
+    };
   }
-  archive.end();
-  yield* taken();
+
+  end(): readonly Buffer[] {
+    this.#zip.end();
+    return this.#taken();
+  }
+
+  #taken(): readonly Buffer[] {
+    const some = this.#ready;
+    this.#ready = [];
+    return some;
+  }
+}
+
+/** An `.npz` file: an archive of a `.npy` file for each array. */
+export function* npzFile(arrays: readonly NamedArray[]): Generator<Buffer> {
+  const archive = new Archive();
+  for (const array of arrays) yield* passagesIn(archive, array);
+  yield* archive.end();
+}
+
+/** The same whose last array is still being computed. */
+export async function* npzStream(
+  arrays: readonly NamedArray[],
+  last: Omit<NamedArray, "passages">,
+  passages: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer, undefined> {
+  const archive = new Archive();
+  for (const array of arrays) yield* passagesIn(archive, array);
+  const write = archive.begin(last);
+  // Passages are overwritten once the next one is asked for, and the archive keeps none.
+  for await (const passage of passages) yield* write(passage);
+  yield* write(null);
+  yield* archive.end();
+}
+
+function* passagesIn(archive: Archive, { passages, ...array }: NamedArray): Generator<Buffer> {
+  const write = archive.begin(array);
+  for (const passage of passages) yield* write(passage);
+  yield* write(null);
 }

@@ -4,7 +4,7 @@ import { FloatWriter } from "../../../float32/format.js";
 import type { QueryTexts, RecordForm } from "../../../text/text-task.js";
 import { isLarge, writeHere, writtenRecords } from "../../../text/written-records.js";
 import { arrowStream, parquetFile } from "./column-files.js";
-import { npyFile, npzFile, numberArray, textArray } from "./numpy-files.js";
+import { npyFile, npzFile, numberArray, textArray, textsArray } from "./numpy-files.js";
 import { originOf, shapeOf, type UnwrittenAnswer } from "./unwritten-answer.js";
 
 const PASSAGE_BYTES = 64 * 1024;
@@ -265,15 +265,10 @@ const valuesOf = (answer: UnwrittenAnswer) =>
 
 /** The values, with the times, the names of the components, and what the answer is about. */
 function* npz(answer: UnwrittenAnswer): Generator<Buffer> {
-  const names = answer.components.map((name) =>
-    name.padEnd(Math.max(...answer.components.map(({ length }) => length)), "\0"),
-  );
-  const { type } = textArray("", names[0] ?? "");
-  const components = { ...textArray("components", names.join("")), type, shape: [names.length] };
   yield* npzFile([
     valuesOf(answer),
     numberArray("times", answer.times),
-    components,
+    textsArray("components", answer.components),
     ...originOf(answer).map(([name, value]) => textArray(name, value)),
   ]);
 }

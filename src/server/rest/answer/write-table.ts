@@ -1,11 +1,17 @@
-/** Writes the table of an analysis as CSV, as a NumPy file of named columns, or as the columns of a NetCDF file. */
+/** Writes the table of an analysis as CSV, as NumPy files, or as the columns of a NetCDF file. */
 import { type AnalysisTable, tableLines } from "../../../analysis/table.js";
 import type { NumberTable, TableColumn } from "../../../engine/cutouts/cutout-thread.js";
 import { RequestError } from "../../../errors.js";
-import { npyHeader } from "./numpy-files.js";
+import { npyHeader, npzFile, numberArray, textArray, textsArray } from "./numpy-files.js";
 
 /** Forms of an analysis, the default first; all but JSON are tables. */
-export const ANALYSIS_TYPES = ["application/json", "text/csv", "application/x-npy", "application/netcdf"] as const;
+export const ANALYSIS_TYPES = [
+  "application/json",
+  "text/csv",
+  "application/x-npy",
+  "application/x-npz",
+  "application/netcdf",
+] as const;
 
 /** Rows of a passage. */
 const PASSAGE_ROWS = 512;
@@ -24,6 +30,28 @@ function* csvPassages(table: AnalysisTable): Generator<Buffer> {
     lines = [];
   }
   yield Buffer.from(lines.join(""));
+}
+
+/** An array for each column, and where they come from. */
+export function tableArchive(
+  { columns, rows }: AnalysisTable,
+  origin: Readonly<Record<string, string>>,
+): Generator<Buffer> {
+  const arrays = columns.map((column, c) => {
+    const name = column.replaceAll("/", "_");
+    const values = rows.map((row) => row[c]);
+    const isText = values.some((value) => typeof value === "string" && value !== "");
+    if (isText)
+      return textsArray(
+        name,
+        values.map((value) => String(value ?? "")),
+      );
+    return numberArray(
+      name,
+      values.map((value) => (value === "" || value === null ? Number.NaN : Number(value))),
+    );
+  });
+  return npzFile([...arrays, ...Object.entries(origin).map(([name, text]) => textArray(name, text))]);
 }
 
 /** Numbers and truths are float64, with NaN for what is missing; texts are UTF-32 of the longest one's length. */

@@ -1,24 +1,31 @@
-/** `answerCutout` sends stored numbers of a box of nodes as they are read: raw float32 or a NumPy file. */
+/** `answerCutout` sends stored numbers of a box of nodes: float32 and NumPy files as they are read, NetCDF whole. */
 
+import { join } from "node:path";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { compileScalar } from "../../../analysis/expression.js";
 import { namesFor } from "../../../analysis/names.js";
+import type { Config } from "../../../config.js";
 import { type Dataset, isStaggered } from "../../../engine/contract/dataset.js";
 import { fieldNamed } from "../../../engine/contract/fields-asked.js";
 import type { Query } from "../../../engine/contract/query.js";
+import type { CutoutThread } from "../../../engine/cutouts/cutout-thread.js";
+import { tooManyPoints } from "../../../errors.js";
 import { operationOf } from "../../../operations.js";
 import { acceptsGzip, negotiate } from "../../http/negotiate.js";
 import { sendStream } from "../../http/send-answer.js";
+import type { RequestLife } from "../../life/request-life.js";
 import type { Service } from "../../life/service.js";
 import { derivedFor, readFilter, schemeOf } from "../analysis/analysis-request.js";
-import { npyHeader } from "../answer/numpy-files.js";
+import { npyHeader, npzStream, numberArray, textArray } from "../answer/numpy-files.js";
 import { isUnchanged, tellOrigin } from "../answer/origin.js";
+import { sendWritten } from "../answer/send-written.js";
 import { nodesOfField } from "../describe.js";
 import { readRequest, refuse, textsOfQueryString } from "../parameters.js";
 import { addCorners, regionQuery, takeRegion } from "../region.js";
 import { CLOSED, optionalText } from "../schemas.js";
 import { compute } from "../serve-operation.js";
+import { type DescribedCutout, gridOf, originOf, placesIn, timeOf } from "./cutout-forms.js";
 
 /** The operation behind the route, and the values of the members that may be left out. */
 const OPERATION = operationOf("GetAnyCutoutWeb");
@@ -27,7 +34,12 @@ const DEFAULTS: ReadonlyMap<string, readonly string[]> = new Map(
 );
 
 /** Forms of a cutout, the default first. */
-export const CUTOUT_FORMS = ["application/octet-stream", "application/x-npy"] as const;
+export const CUTOUT_FORMS = [
+  "application/octet-stream",
+  "application/x-npy",
+  "application/x-npz",
+  "application/netcdf",
+] as const;
 
 const text = (description: string): TSchema => Type.String({ description });
 const corner = (axis: string): Readonly<Record<string, TSchema>> => ({
@@ -84,12 +96,44 @@ function quantityOf(
   return { quantity: { expression: quantity, order: scheme === "spectral" ? 4 : scheme, names, derived } };
 }
 
+/** A field on the nodes of the dataset, at which quantities are computed. */
+function fieldAtNodes(dataset: Dataset): string {
+  const names = Object.keys(dataset.fields);
+  return names.find((name) => !isStaggered(dataset, name)) ?? (names[0] as string);
+}
+
+/** Refuses files that are not sent as they are read of more nodes than a request may have points. @throws LimitError */
+function checkHeld(nodes: number, life: RequestLife, { limits }: Config): void {
+  const { points, name } = life.limit({ points: limits["query.points"], name: "query.points" });
+  if (nodes > points) throw tooManyPoints(name, nodes, points);
+}
+
+/** All numbers of a cutout. */
+async function joined(parts: AsyncIterable<Float32Array>, shape: readonly number[]): Promise<Float32Array> {
+  const values = new Float32Array(shape.reduce((product, length) => product * length, 1));
+  let at = 0;
+  for await (const part of parts) {
+    values.set(part, at);
+    at += part.length;
+  }
+  return values;
+}
+
+/** Coordinates and origin come first, so that the numbers can be sent as they are read. */
+function npzOf(cutout: DescribedCutout, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, undefined> {
+  const places = placesIn(cutout).map(({ name, coordinates }) => numberArray(name, coordinates));
+  const origin = Object.entries(originOf(cutout)).map(([name, text]) => textArray(name, text));
+  const time = { ...numberArray("time", [timeOf(cutout)]), shape: [] };
+  return npzStream([...places, time, ...origin], { name: "values", type: "<f4", shape: cutout.shape }, bytes);
+}
+
 /** Answers `GET /datasets/{name}/cutout`. */
 export function answerCutout(
   service: Service,
   name: string,
   request: FastifyRequest,
   reply: FastifyReply,
+  thread: CutoutThread,
 ): Promise<FastifyReply> {
   const { config } = service;
   return compute(service, OPERATION, request, reply, async (life) => {
@@ -98,8 +142,7 @@ export function answerCutout(
     const { quantity, derivatives, filter, ...own } = request.query as Static<typeof CUTOUT_QUERY>;
     const texts = textsOfQueryString(OPERATION, own);
     const asked = quantityOf({ quantity, derivatives, filter, filter_width: own.filter_width }, dataset);
-    if (asked.quantity !== undefined && own.field === undefined)
-      texts.set("field", [Object.keys(dataset.fields)[0] as string]);
+    if (asked.quantity !== undefined && own.field === undefined) texts.set("field", [fieldAtNodes(dataset)]);
     else if (asked.quantity !== undefined) throw refuse("field", "field: either a field or a quantity is cut out.");
     addCorners(texts, takeRegion(texts), OPERATION, dataset);
     for (const [member, usual] of DEFAULTS) texts.set(member, texts.get(member) ?? usual);
@@ -108,6 +151,7 @@ export function answerCutout(
     const coding = config.gzip !== "off" && acceptsGzip(request.headers["accept-encoding"]) ? "gzip" : "";
     if (isUnchanged(service, request, reply, dataset, `${form} ${coding}`)) return reply.code(304).send();
     const evaluation = life.start(query);
+    if (form === "application/netcdf") checkHeld(evaluation.nodes ?? 0, life, config);
     await life.enter();
     const result = await evaluation.finish();
     life.onEnd(() => result.release());
@@ -119,8 +163,17 @@ export function answerCutout(
     const field = fieldNamed(query.field, dataset);
     if (asked.quantity === undefined && isStaggered(dataset, field))
       reply.header("fieldprobe-nodes", JSON.stringify(nodesOfField(dataset, field)));
+    const parts = result.stream as AsyncIterable<Float32Array>;
+    const content = asked.quantity === undefined ? { field } : { expression: asked.quantity.expression };
+    const cutout = { dataset, query, content, shape, options: request.query as Record<string, string> };
+    if (form === "application/netcdf") {
+      const grid = gridOf(cutout, await joined(parts, shape));
+      reply.type(form);
+      return sendWritten(life, reply, "cutout.nc", (folder) => thread.writeGrid(grid, join(folder, "cutout.nc")));
+    }
     const head = form === "application/x-npy" ? npyHeader(shape) : undefined;
-    await sendStream(reply, form, bytesOf(result.stream as AsyncIterable<Float32Array>, head), service, life);
+    const bytes = form === "application/x-npz" ? npzOf(cutout, bytesOf(parts)) : bytesOf(parts, head);
+    await sendStream(reply, form, bytes, service, life);
     return reply;
   });
 }

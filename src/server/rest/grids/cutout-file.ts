@@ -6,7 +6,7 @@
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type Dataset, type FieldName, fieldNames } from "../../../engine/contract/dataset.js";
+import { axesOfField, type Dataset, type FieldName, fieldNames } from "../../../engine/contract/dataset.js";
 import type { CutoutThread, Selection } from "../../../engine/cutouts/cutout-thread.js";
 import { tooManyPoints } from "../../../errors.js";
 import { negotiate } from "../../http/negotiate.js";
@@ -59,12 +59,14 @@ function readFields(dataset: Dataset, text: string | undefined): readonly FieldN
 }
 
 /** Reads the box, by its region or by its first and last nodes, which count from 1. @throws RequestError */
-function readBox(dataset: Dataset, query: CutoutFileQuery): Selection["box"] {
+function readBox(dataset: Dataset, fields: readonly FieldName[], query: CutoutFileQuery): Selection["box"] {
+  // All fields of a file have the same nodes.
+  const axes = axesOfField(dataset, fields[0] as FieldName);
   const region = readRegion(query, 3);
   const older = (["start", "end"] as const).find((name) => query[name] !== undefined);
   if (older === undefined || region !== undefined) {
     if (older !== undefined) throw refuse(older, `${older}: give a region or start and end, not both.`);
-    const runs = nodesIn(region, dataset, dataset.axes);
+    const runs = nodesIn(region, dataset, axes);
     if (runs.some(({ step }) => step !== 1))
       throw refuse("region", "region: files have every node, so step must be 1.");
     return { first: triple(runs.map(({ first }) => first)), count: triple(runs.map(({ count }) => count)) };
@@ -73,7 +75,7 @@ function readBox(dataset: Dataset, query: CutoutFileQuery): Selection["box"] {
   const end = readNumbers(
     "end",
     query.end,
-    dataset.axes.map((axis) => axis.nodes),
+    axes.map((axis) => axis.nodes),
   );
   if (end.some((last, i) => last < start[i])) throw refuse("end", "end must not be before start.");
   return { first: triple(start.map((node) => node - 1)), count: triple(end.map((last, i) => last - start[i] + 1)) };
@@ -85,10 +87,11 @@ const triple = (list: readonly number[]) => list as readonly [number, number, nu
 async function readSelection(thread: CutoutThread, dataset: Dataset, query: CutoutFileQuery): Promise<Selection> {
   const [firstFrame = 1, lastFrame = 1] = readNumbers("frames", query.frames, [1, 1]);
   if (lastFrame < firstFrame) throw refuse("frames", "frames must be ascending.");
+  const fields = readFields(dataset, query.fields);
   const selection: Selection = {
-    fields: readFields(dataset, query.fields),
+    fields,
     frames: { first: firstFrame - 1, count: lastFrame - firstFrame + 1 },
-    box: readBox(dataset, query),
+    box: readBox(dataset, fields, query),
   };
   const problem = thread.problem(dataset, selection);
   if (problem !== null) {

@@ -290,7 +290,7 @@ async function sendSamples(
   if (form === "application/netcdf")
     return sendWritten(life, reply, "grid.nc", (folder) => thread.writeGrid(gridFor(sampled), join(folder, "grid.nc")));
   const array = { name: "values", type: "<f4", shape: axes.map(({ count }) => count), passages: passagesOf(values) };
-  const places = grid.map(({ axis, ...along }) => numberArray(axis, Array.from(coordinatesOf(along))));
+  const places = grid.map(({ axis, ...along }) => numberArray(axis, coordinatesOf(along)));
   const about = [textArray("dataset", dataset.name), textArray("options", JSON.stringify(query))];
   const file = form === "application/x-npy" ? npyFile(array) : npzFile([array, ...places, ...about]);
   await sendPassages(reply, form, file, service, life);
@@ -331,14 +331,19 @@ function gridFor({ values, grid, axes, dataset, query }: SampledAnswer): Sampled
   const known = knownQuantity(query.field);
   const unit = known === undefined ? "" : unitOf(dataset, known.measure);
   return {
-    variable: /^[A-Za-z]\w*$/.test(query.field) ? query.field : "quantity",
-    values,
+    variables: [
+      {
+        name: /^[A-Za-z]\w*$/.test(query.field) ? query.field : "quantity",
+        values,
+        axes: axes.map(({ axis }) => axis),
+        attributes: { long_name: known?.title ?? query.field, ...(unit === "" ? {} : { units: unit }) },
+      },
+    ],
     axes: axes.map(along),
     scalars: [
       ...grid.filter((one) => !axes.includes(one)).map(along),
       { name: "time", coordinates: Float64Array.of(readDouble(query.time, "time")), attributes: time },
     ],
-    attributes: { long_name: known?.title ?? query.field, ...(unit === "" ? {} : { units: unit }) },
     about: {
       title: `${query.field} of ${dataset.name}`,
       fieldprobe_version: version,

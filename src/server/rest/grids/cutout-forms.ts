@@ -1,0 +1,111 @@
+/** Describes the numbers of a cutout as arrays with the coordinates of their nodes, for NumPy and NetCDF. */
+
+import {
+  AXIS_NAMES,
+  type Axis,
+  axesOfField,
+  type Dataset,
+  type FieldName,
+  partsOfField,
+} from "../../../engine/contract/dataset.js";
+import type { Query } from "../../../engine/contract/query.js";
+import type { SampledGrid } from "../../../engine/cutouts/cutout-thread.js";
+import { version } from "../../../version.js";
+import { about, aboutField, assumedOf, timesOf } from "../describe.js";
+import { coordinateOf } from "../region.js";
+
+/** A cutout: its query by corners, the field that it is of or the expression, and how many nodes it has. */
+export interface DescribedCutout {
+  readonly dataset: Dataset;
+  readonly query: Query;
+  readonly content: { readonly field: FieldName } | { readonly expression: string };
+  /** Nodes along z, y and x, and components. */
+  readonly shape: readonly number[];
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** Coordinates of the nodes along an axis. */
+interface NodePlaces {
+  readonly name: string;
+  readonly letter: "x" | "y" | "z";
+  readonly coordinates: Float64Array;
+}
+
+/** Coordinates of the nodes of a part of a cutout along z, y and x; those of its own have its name. */
+function placesOf(
+  { dataset, query, shape }: DescribedCutout,
+  axes: readonly Axis[],
+  part: string,
+): readonly NodePlaces[] {
+  return [2, 1, 0].map((a, d) => {
+    const letter = AXIS_NAMES[a] as NodePlaces["letter"];
+    const first = (query[`${letter}_start`] as number) - 1;
+    const step = query[`${letter}_step`] as number;
+    const along = (axis: Axis) =>
+      Float64Array.from({ length: shape[d] as number }, (_, i) => coordinateOf(axis, first + i * step));
+    const [own, shared] = [along(axes[a] as Axis), along(dataset.axes[a as 0 | 1 | 2])];
+    const isShared = own.every((at, i) => at === shared[i]);
+    return { name: isShared ? letter : `${letter}_of_${part.replace(".", "_")}`, letter, coordinates: own };
+  });
+}
+
+/** The parts of a cutout that have nodes of their own: all of it, or each component. */
+function partsOf(
+  cutout: DescribedCutout,
+): readonly { readonly part: string; readonly places: readonly NodePlaces[] }[] {
+  const { dataset, content } = cutout;
+  if ("expression" in content) return [{ part: "quantity", places: placesOf(cutout, dataset.axes, "quantity") }];
+  const parts = partsOfField(dataset, content.field);
+  return parts.map((part) => ({ part, places: placesOf(cutout, axesOfField(dataset, part), part) }));
+}
+
+/** The places of all nodes, each once. */
+export function placesIn(cutout: DescribedCutout): readonly NodePlaces[] {
+  return [...new Map(partsOf(cutout).flatMap(({ places }) => places.map((one) => [one.name, one]))).values()];
+}
+
+/** When the nodes were written. */
+export function timeOf({ dataset, query: { T = 1 } }: DescribedCutout): number {
+  return timesOf(dataset.time)[T - 1] as number;
+}
+
+/** Where the numbers come from. */
+export function originOf({ dataset, options }: DescribedCutout): Readonly<Record<string, string>> {
+  const { assumed } = dataset;
+  return {
+    ...{ dataset: dataset.name, version, manifest: dataset.digest, options: JSON.stringify(options) },
+    ...(assumed.length === 0 ? {} : { assumed: JSON.stringify(assumedOf(dataset)) }),
+  };
+}
+
+/** The cutout as NetCDF describes it: a vector whose components have nodes of their own is three variables. */
+export function gridOf(cutout: DescribedCutout, values: Float32Array): SampledGrid {
+  const { dataset, content, shape } = cutout;
+  const components = shape[3] ?? 1;
+  const parts = partsOf(cutout);
+  const isVector = components > 1 && parts.length === 1;
+  const told = "field" in content ? aboutField(dataset, content.field) : { long_name: content.expression };
+  const length = about(dataset, "", "length").units;
+  const { long_name: _, ...time } = about(dataset, "", "time");
+  const variables = parts.map(({ part, places }, c) => ({
+    name: part.replace(".", "_"),
+    values: parts.length === 1 ? values : values.filter((__, i) => i % components === c),
+    axes: [...places.map(({ name }) => name), ...(isVector ? ["component"] : [])],
+    attributes: { ...told, ...(parts.length === 1 ? {} : { component: part.slice(-1) }) },
+  }));
+  const axes = placesIn(cutout).map(({ name, letter, coordinates }) => ({
+    ...{ name, coordinates },
+    attributes: { ...(length === undefined ? {} : { units: length }), axis: letter.toUpperCase() },
+  }));
+  const component = {
+    ...{ name: "component", coordinates: Float64Array.of(0, 1, 2) },
+    attributes: { long_name: "component of the vector", flag_meanings: "x y z" },
+  };
+  const origin = Object.entries(originOf(cutout)).map(([name, text]) => [`fieldprobe_${name}`, text]);
+  return {
+    variables,
+    axes: [...axes, ...(isVector ? [component] : [])],
+    scalars: [{ name: "time", coordinates: Float64Array.of(timeOf(cutout)), attributes: time }],
+    about: { title: `Cutout of ${dataset.name}`, ...Object.fromEntries(origin) },
+  };
+}
