@@ -17,6 +17,10 @@ export interface AdmissionLimits {
 /** How many requests may wait for one store, and for all stores together, as a part of the number of slots. */
 const STORE_PART = 1 / 4;
 const STORES_PART = 1 / 2;
+/** Seconds after which a query of a slow store is worth another try. */
+const STORE_RETRY_S = 5;
+/** The part of the slots that requests that read stores may have together. */
+const STORE_SLOTS_PART = 3 / 4;
 
 /** How long before the request timeout a paused request is refused, so that it gets 503 rather than 408. */
 const MARGIN_MS = 100;
@@ -43,6 +47,8 @@ export interface SlotRequest {
   readonly client: unknown;
   /** Evaluations of a field that the request takes. */
   readonly work: number;
+  /** The store that it reads; null for none. */
+  readonly store?: string | null;
 }
 
 /** A client's slots and waiting requests; forgotten when there are none. */
@@ -70,6 +76,8 @@ export class Admission {
   readonly #clients = new Map<unknown, Client>();
   /** Requests that wait for stores, by store. */
   readonly #atStores = new Map<string, number>();
+  /** Slots of requests that read stores, by store. */
+  readonly #slotsOfStores = new Map<string, number>();
   #taken = 0;
   /** Slots given so far. */
   #given = 0;
@@ -114,8 +122,13 @@ export class Admission {
     return this.trySlot(asker) ?? this.#wait(asker, waitMs, signal);
   }
 
-  /** Takes a slot; null if none is free. */
+  /**
+   * Takes a slot; null if none is free.
+   *
+   * @throws BusyError if requests that read stores have as many slots as they may
+   */
   trySlot(asker: SlotRequest): (() => void) | null {
+    if (asker.store) this.#checkStore(asker.store);
     const size = sizeOf(asker.work);
     return this.#taken < this.#most("engine.inflight", size) ? this.#take(asker, size) : null;
   }
@@ -129,16 +142,30 @@ export class Admission {
     const slots = this.#limits["engine.inflight"];
     const waiting = this.#atStores.get(store) ?? 0;
     const all = [...this.#atStores.values()].reduce((sum, count) => sum + count, 0);
-    if (waiting >= Math.max(1, slots * STORE_PART) || all >= Math.max(1, slots * STORES_PART)) return null;
-    this.#atStores.set(store, waiting + 1);
+    if (waiting >= this.#ofStore || all >= Math.max(1, slots * STORES_PART)) return null;
+    count(this.#atStores, store, 1);
     let waits = true;
     return () => {
       if (!waits) return;
       waits = false;
-      const left = (this.#atStores.get(store) ?? 1) - 1;
-      if (left === 0) this.#atStores.delete(store);
-      else this.#atStores.set(store, left);
+      count(this.#atStores, store, -1);
     };
+  }
+
+  /**
+   * Leaves slots to requests that read no store, and, as long as requests wait for this one, most slots to others: who
+   * reads it is likely to wait too, and holds a slot until that shows.
+   */
+  #checkStore(store: string): void {
+    if (this.#atStores.has(store) && (this.#slotsOfStores.get(store) ?? 0) >= this.#ofStore) throw new BusyError("Too many queries wait for the store of this dataset.", STORE_RETRY_S);
+    const all = [...this.#slotsOfStores.values()].reduce((sum, slots) => sum + slots, 0);
+    if (all >= Math.max(1, this.#limits["engine.inflight"] * STORE_SLOTS_PART))
+      throw new BusyError("Queries of stores have all slots that they may have.");
+  }
+
+  /** Requests that may wait for one store, and the slots that its requests may have meanwhile. */
+  get #ofStore(): number {
+    return Math.max(1, this.#limits["engine.inflight"] * STORE_PART);
   }
 
   /** Takes the slot of a request that has waited for a store, even if all are taken: it must not wait again. */
@@ -151,8 +178,9 @@ export class Admission {
     return Math.max(1, Math.floor(this.#limits[limit] * SIZES[size].part));
   }
 
-  #take({ client }: SlotRequest, size: number): () => void {
+  #take({ client, store = null }: SlotRequest, size: number): () => void {
     this.#taken++;
+    if (store !== null) count(this.#slotsOfStores, store, 1);
     if (size === 0) this.#small++;
     this.#change(client, { slots: 1 }).last = ++this.#given;
     let held = true;
@@ -160,6 +188,7 @@ export class Admission {
       if (!held) return;
       held = false;
       this.#taken--;
+      if (store !== null) count(this.#slotsOfStores, store, -1);
       if (size === 0) this.#small--;
       this.#change(client, { slots: -1 });
       this.#next()?.grant();
@@ -294,6 +323,13 @@ export class Admission {
       this.#change(asker.client, { waiting: 1 });
     });
   }
+}
+
+/** Adds to a count, which is forgotten when it is 0. */
+function count(counts: Map<string, number>, store: string, more: number): void {
+  const now = (counts.get(store) ?? 0) + more;
+  if (now === 0) counts.delete(store);
+  else counts.set(store, now);
 }
 
 /** The index of a request's size in `SIZES`. */

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
 import { LONGEST_MS } from "../../config.js";
+import { isInStore, storeOf } from "../../engine/contract/dataset.js";
 import type { Engine, Evaluation, Query, Result } from "../../engine/contract/query.js";
 import { CancelledError, DeadlineError, excerpt, tooManyPoints, unknownDataset } from "../../errors.js";
 import { operationOf } from "../../operations.js";
@@ -247,7 +248,7 @@ export class RequestLife {
     const asked = this.#withDataset(query);
     this.#tellDataset(asked.dataset);
     const dataset = asked.dataset === undefined ? undefined : this.find(asked.dataset);
-    const onStoreWait = this.#slot.storeWait();
+    const onStoreWait = this.#slot.storeWait(dataset === undefined || !isInStore(dataset) ? null : storeOf(dataset));
     const common = { deadlineMs, client: this.#client, stream, onStoreWait, background: this.#background };
     const evaluation = engine.start(asked, { ...common, ...(dataset ? { dataset } : {}) });
     if (this.#background) this.#reply.header(TASK_POINTS_HEADER, String(evaluation.limit.points));

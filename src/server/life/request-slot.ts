@@ -14,6 +14,8 @@ export class RequestSlot {
   #isLent = false;
   /** Ends of the waits of queries for stores. */
   readonly #storeWaits = new Set<() => void>();
+  /** The store that the request reads; null for none. */
+  #store: string | null = null;
   /** Evaluations of a field for which the slot was taken. */
   #work = 0;
   /** Set once the request has waited for a slot. */
@@ -45,7 +47,7 @@ export class RequestSlot {
    */
   async take(work: number, due: number): Promise<void> {
     const since = performance.now();
-    const asker = { client: this.#client(), work };
+    const asker = { client: this.#client(), work, store: this.#store };
     let release = this.#admission.trySlot(asker);
     if (release === null) {
       this.#waiting = new AbortController();
@@ -59,8 +61,13 @@ export class RequestSlot {
     else if (this.#storeWaits.size > 0) this.#lend();
   }
 
-  /** Hears of one query that it waits for a store; while any does, the request has no slot. */
-  storeWait(): (store: string | null) => boolean {
+  /**
+   * Hears of one query that it waits for a store; while any does, the request has no slot.
+   *
+   * @param store that it reads; null for none
+   */
+  storeWait(store: string | null = null): (store: string | null) => boolean {
+    this.#store = store;
     let end: (() => void) | null = null;
     return (store) => {
       if (end !== null) this.#storeWaits.delete(end);
@@ -86,7 +93,7 @@ export class RequestSlot {
   #takeAgain(): void {
     if (!this.#isLent || this.#storeWaits.size > 0) return;
     this.#isLent = false;
-    this.#release = this.#admission.takeAgain({ client: this.#client(), work: this.#work });
+    this.#release = this.#admission.takeAgain({ client: this.#client(), work: this.#work, store: this.#store });
   }
 
   /** Gives the slot back. */

@@ -165,6 +165,32 @@ describe("requests that wait for stores", () => {
     expect(waits("c")).toBeNull();
   });
 
+  it("have few slots while others wait for the store, and all once none does", () => {
+    const admission = new Admission({ ...LIMITS, "engine.inflight": 32 });
+    const asker = { ...small, store: "a" };
+    const free = Array.from({ length: 8 }, () => admission.trySlot(asker));
+    const end = admission.waitForStore("a");
+    expect(() => admission.trySlot(asker)).toThrow("wait for the store");
+    expect(admission.trySlot({ ...small, store: "b" })).not.toBeNull();
+    expect(admission.trySlot(small)).not.toBeNull();
+    free[0]?.();
+    free[0]?.();
+    expect(admission.trySlot(asker)).not.toBeNull();
+    expect(() => admission.trySlot(asker)).toThrow("wait for the store");
+    end?.();
+    expect(admission.trySlot(asker)).not.toBeNull();
+  });
+
+  it("leave a quarter of the slots to those that read no store", () => {
+    const admission = new Admission({ ...LIMITS, "engine.inflight": 32 });
+    const frees = Array.from({ length: 24 }, (_, i) => admission.trySlot({ ...small, store: `${i % 2}` }));
+    expect(() => admission.trySlot({ ...small, store: "2" })).toThrow("all slots that they may have");
+    for (let i = 0; i < 8; i++) expect(admission.trySlot(small)).not.toBeNull();
+    expect(admission.trySlot(small)).toBeNull();
+    for (const free of frees) free?.();
+    expect(admission.trySlot({ ...small, store: "2" })).not.toBeNull();
+  });
+
   it("get their slot back though all are taken, and give it back", () => {
     const admission = new Admission(LIMITS);
     while (admission.trySlot(small) !== null);
