@@ -368,7 +368,7 @@ describe("fieldprobe convert and cutout", () => {
   });
 
   it.each([
-    ["nodes beyond the grid", ["--x", "3:13"], /x 3 to 13: there are 12 nodes/],
+    ["more nodes than there are", ["--x", "3:15"], /x 3 to 15: there are 12 nodes/],
     ["frames beyond the last", ["--frames", "4"], /frames 4 to 4: there are 3/],
     ["a field that is not stored", ["--field", "force"], /has no force/],
     ["a field twice", ["--field", "velocity", "velocity"], /fields name velocity twice/],
