@@ -157,7 +157,8 @@ export class Admission {
    * reads it is likely to wait too, and holds a slot until that shows.
    */
   #checkStore(store: string): void {
-    if (this.#atStores.has(store) && (this.#slotsOfStores.get(store) ?? 0) >= this.#ofStore) throw new BusyError("Too many queries wait for the store of this dataset.", STORE_RETRY_S);
+    if (this.#atStores.has(store) && (this.#slotsOfStores.get(store) ?? 0) >= this.#ofStore)
+      throw new BusyError("Too many queries wait for the store of this dataset.", STORE_RETRY_S);
     const all = [...this.#slotsOfStores.values()].reduce((sum, slots) => sum + slots, 0);
     if (all >= Math.max(1, this.#limits["engine.inflight"] * STORE_SLOTS_PART))
       throw new BusyError("Queries of stores have all slots that they may have.");
