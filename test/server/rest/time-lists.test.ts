@@ -19,7 +19,13 @@ class ChangingEngine extends FakeEngine {
 
   override find(): undefined {
     const time = { count: 4, origin: 0, step: 0.2, values: null, guardBefore: 0, guardAfter: 0 };
-    return { name: "isotropic32", digest: `version ${this.version}`, assumed: [], time } as unknown as undefined;
+    return {
+      name: "isotropic32",
+      digest: `version ${this.version}`,
+      assumed: [],
+      files: [],
+      time,
+    } as unknown as undefined;
   }
 
   override start(query: Query, control: StartControl): ReturnType<Engine["start"]> {
