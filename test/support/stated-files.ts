@@ -63,7 +63,7 @@ const CHANGING: readonly Statement[] = [
     ...{ name, value: 1, levels: nearby },
   })),
   ...["no_data", "undef", "bad_value", "sentinel"].map((name) => ({ name, value: -999, levels: nearby })),
-  ...["amplitude", "quantum", "padding", "rotation", "skip"].map((name) => ({
+  ...["amplitude", "quantum", "padding", "rotation", "skip", "sampling", "window", "start"].map((name) => ({
     ...{ name, value: 2, levels: ["field", "component"] as const },
   })),
   ...["stride", "strides", "subset", "subsampling", "downsampled", "decimation", "coarsening"].map((name) => ({
@@ -130,6 +130,9 @@ const HARMLESS: readonly Statement[] = [
   { name: "unit_system", value: "code", levels: above },
   { name: "padding_of_transforms", value: 1.5, levels: above },
   { name: "rotation_rate", value: 3, levels: above },
+  { name: "start", value: 0, levels: everywhere },
+  { name: "sampling", value: 1, levels: everywhere },
+  { name: "sampling_interval", value: 10, levels: above },
   { name: "grid_type", value: "cartesian", levels: nearby },
   { name: "drag_coefficient", value: 0.4, levels: above },
   { name: "convective_scheme", value: "upwind", levels: above },

@@ -54,6 +54,8 @@ export const SUSPECTS: readonly SuspectRow[] = [
       "quantiz",
       "lsb",
       "dimensionless",
+      "window",
+      "taper",
     ],
     about: "scale",
     effect: "scale",
@@ -102,6 +104,7 @@ export const SUSPECTS: readonly SuspectRow[] = [
   {
     stems: ["stagger", "center", "centr", "centering", "colloc", "colocat"],
     words: ["location", "position"],
+    ofValues: ["start"],
     about: "spacing",
     effect: "move the places of",
     neutral: 0,
@@ -118,7 +121,7 @@ export const SUSPECTS: readonly SuspectRow[] = [
   {
     stems: ["subset", "subsampl", "downsampl", "decimat", "coarsen", "thinn"],
     words: ["stride", "strides"],
-    ofValues: ["skip"],
+    ofValues: ["skip", "sampl"],
     about: "spacing",
     effect: "leave out some of",
     neutral: 1,
