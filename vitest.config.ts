@@ -8,7 +8,7 @@ import { failuresAtOnce, TestOrder, watchedSources } from "./test/support/watch.
 const APART = ["browser", "clients", "soak", "support"];
 
 /** Rooms whose files of tests share processes, and modules once loaded: those modules keep no state. */
-const SHARED = ["analysis", "engine", "float32", "kernels", "server", "text", "web"];
+const SHARED = ["analysis", "engine", "float32", "kernels", "server", "service", "storage", "text", "web"];
 
 /**
  * Files run in separate processes. A test that needs more than 30 s on a loaded machine names its own timeout: those that
@@ -21,13 +21,13 @@ const SETTINGS = {
   pool: "forks" as const,
 };
 
-/** Whether a file of tests puts other modules in the place of some, which must not meet files that want the real ones. */
-const replacesModules = (file: string): boolean =>
-  /^vi\.mock\(/m.test(readFileSync(new URL(file, import.meta.url), "utf8"));
+/** Whether a file of tests replaces modules or variables of the environment, which others must not meet. */
+const mustBeAlone = (file: string): boolean =>
+  /^vi\.mock\(|useS3Bucket\(/m.test(readFileSync(new URL(file, import.meta.url), "utf8"));
 
 /**
  * One project for each folder of tests, so that `--project ROOM` chooses a room, and one for the files above them. Files
- * that replace modules run in a project `ROOM-alone`, each in a process of its own.
+ * that replace modules or the environment run in a project `ROOM-alone`, each in a process of its own.
  */
 function rooms() {
   const folders = readdirSync(new URL("test", import.meta.url), { withFileTypes: true });
@@ -40,7 +40,7 @@ function rooms() {
       if (!SHARED.includes(name)) return [{ resolve, test: room }];
       const files = readdirSync(new URL(`test/${name}`, import.meta.url), { recursive: true, encoding: "utf8" });
       const tests = files.filter((file) => file.endsWith(".test.ts")).map((file) => `test/${name}/${file}`);
-      const alone = tests.filter(replacesModules);
+      const alone = tests.filter(mustBeAlone);
       return [
         { resolve, test: { ...room, exclude: [...SETTINGS.exclude, ...alone], isolate: false } },
         ...(alone.length === 0 ? [] : [{ resolve, test: { ...SETTINGS, name: `${name}-alone`, include: alone } }]),
