@@ -130,6 +130,14 @@ export class BusyError extends FieldprobeError {
   }
 }
 
+/** Seconds after which a query of a slow store is worth another try. */
+const STORE_RETRY_S = 5;
+
+/** Too many requests wait for one store. */
+export function busyStore(): BusyError {
+  return new BusyError("Too many queries wait for the store of this dataset.", STORE_RETRY_S);
+}
+
 /** The request's deadline passed before its result was complete. */
 export class DeadlineError extends FieldprobeError {
   constructor(message = "The deadline of the request passed.") {

@@ -1,7 +1,7 @@
 /** The life of a running query: its deadline, its tasks on worker threads, and what ends and releases them. */
 import { setMaxListeners } from "node:events";
 import type { Limits } from "../../config.js";
-import { BusyError, CancelledError, DeadlineError, type FieldprobeError } from "../../errors.js";
+import { busyStore, CancelledError, DeadlineError, type FieldprobeError } from "../../errors.js";
 import { type Dataset, storeOf } from "../../storage/file/dataset.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import type { Result, StartControl } from "../contract/query.js";
@@ -34,9 +34,6 @@ export interface QueryContext {
   /** Called with each error of a task. */
   failed(error: unknown): void;
 }
-
-/** Seconds after which a query of a slow store is worth another try. */
-const STORE_RETRY_S = 5;
 
 /** How a query is run. */
 export interface LifeControl extends Pick<StartControl, "client" | "onStoreWait" | "background"> {
@@ -167,8 +164,7 @@ export class QueryLife {
   /** Tells whoever started the query that it begins to wait for a store, or no longer does; refused, it fails. */
   #tellWait(waits: boolean): void {
     const dataset = this.#events.dataset();
-    if (dataset && this.#control.onStoreWait?.(waits ? storeOf(dataset) : null) === false)
-      this.fail(new BusyError("Too many queries wait for the store of this dataset.", STORE_RETRY_S));
+    if (dataset && this.#control.onStoreWait?.(waits ? storeOf(dataset) : null) === false) this.fail(busyStore());
   }
 
   /** Fails the query, unless it is over: its caller is told at once, its tasks end at their next group of points. */

@@ -3,7 +3,7 @@
  * both is reserved for small requests. Waiting requests are served fairly: the client with the fewest slots first, its
  * shortest request first.
  */
-import { BusyError } from "../../errors.js";
+import { BusyError, busyStore } from "../../errors.js";
 import { HttpRefusal } from "./refusal.js";
 
 /** Bounds that admission keeps. */
@@ -17,8 +17,6 @@ export interface AdmissionLimits {
 /** How many requests may wait for one store, and for all stores together, as a part of the number of slots. */
 const STORE_PART = 1 / 4;
 const STORES_PART = 1 / 2;
-/** Seconds after which a query of a slow store is worth another try. */
-const STORE_RETRY_S = 5;
 /** The part of the slots that requests that read stores may have together. */
 const STORE_SLOTS_PART = 3 / 4;
 
@@ -157,8 +155,7 @@ export class Admission {
    * reads it is likely to wait too, and holds a slot until that shows.
    */
   #checkStore(store: string): void {
-    if (this.#atStores.has(store) && (this.#slotsOfStores.get(store) ?? 0) >= this.#ofStore)
-      throw new BusyError("Too many queries wait for the store of this dataset.", STORE_RETRY_S);
+    if (this.#atStores.has(store) && (this.#slotsOfStores.get(store) ?? 0) >= this.#ofStore) throw busyStore();
     const all = [...this.#slotsOfStores.values()].reduce((sum, slots) => sum + slots, 0);
     if (all >= Math.max(1, this.#limits["engine.inflight"] * STORE_SLOTS_PART))
       throw new BusyError("Queries of stores have all slots that they may have.");
