@@ -82,7 +82,7 @@ function pathOf(file: string, isSplit: boolean): string {
     throw new MisuseError(`${path}: there is no such file${hint}`);
   }
   const isStored = status.isFile() || (status.isDirectory() && isStore(readdirSync(path)));
-  if (!isStored) throw new MisuseError(`${path} is not a file; fieldprobe check DIR looks at dataset folders`);
+  if (!isStored) throw new MisuseError(`${path} is not a file; fieldprobe check FOLDER looks at dataset folders`);
   return path;
 }
 

@@ -165,9 +165,17 @@ export function withAnswers(command: Command): Command {
     .option("--coordinates <paths>", "datasets of the coordinates: x=/grid/xm,y=/grid/ym", coordinates)
     .option("--periodic <axes>", "the periodic axes: xz, or none", axes)
     .option("--walls <axes>", "the axes with walls at both ends, which hold particles: y, or none", axes)
-    .option("--length <x,y,z>", "period of a periodic axis, or distance between the end nodes of another", positive)
-    .option("--spacing <x,y,z>", "distance between neighbouring nodes, below 0 if coordinates descend", steps)
-    .option("--origin <x,y,z>", "coordinates of the first node", triple)
+    .option(
+      "--length <x,y,z>",
+      "period of a periodic axis, or distance between the end nodes of another; one number for all axes",
+      positive,
+    )
+    .option(
+      "--spacing <x,y,z>",
+      "distance between neighbouring nodes, below 0 if coordinates descend; one number for all axes",
+      steps,
+    )
+    .option("--origin <x,y,z>", "coordinates of the first node; one number for all axes", triple)
     .option("--times <times>", "FIRST:STEP, or a list with one time per frame", times)
     .option("--velocity <paths>", "the dataset of the velocity, or three of its components: /ux,/uy,/uz", paths)
     .option("--pressure <path>", "the dataset of the pressure", (text) => paths(text)[0]);

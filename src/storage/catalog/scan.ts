@@ -104,7 +104,7 @@ function withoutClashes(found: readonly Dataset[]): { datasets: Dataset[]; clash
       clashes.push({
         location: dataset.location,
         names: [dataset.name, ...dataset.aliases],
-        message: `the name "${name}" is also claimed by ${others.join(", ")}; neither is served`,
+        message: `the name "${name}" is also claimed by ${others.join(", ")}; none of them is served`,
       });
     }
   }

@@ -282,9 +282,9 @@ function askSuspects(suspects: readonly Suspect[], findings: Findings): void {
 }
 
 const ANSWERS = {
-  scale: "scale_factor and add_offset on the field, or a descriptor without this question if they are values",
-  spacing: "--spacing and --origin and a descriptor without this question, or axes.* in a descriptor",
-  order: "--dims with the dimensions in stored order, or a descriptor without this question",
+  scale: "--assume, or a descriptor without this question, if they are; else scale_factor and add_offset on the field",
+  spacing: "--spacing and --origin with --assume or a descriptor without this question, or axes.* in a descriptor",
+  order: "--dims with the dimensions in stored order, and --assume or a descriptor without this question",
 };
 
 /** Attributes that name dimensions or components, or a unit. */
