@@ -188,7 +188,7 @@ export class Cluster implements Sharing {
 
   status(): ReturnType<Sharing["status"]> {
     const unverified = this.#owner?.announced().unverified.length ?? 0;
-    return { peers: this.#members.states(), pieces: this.#pieces, unverified };
+    return { peers: this.#members.states(), pieces: this.#pieces, unverified, lentBytes: this.#buffers.lentBytes };
   }
 
   regions(): RegionCounts {

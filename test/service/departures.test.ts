@@ -1,6 +1,6 @@
 /**
  * Every way a request can end, at every door: nothing that is counted remains of it: slots, points, bytes of answers,
- * tasks, and places of its token.
+ * lent memory, tasks, and places of its token.
  */
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -19,6 +19,7 @@ const OCTETS = "application/octet-stream";
 const API = "/api/datasets/isotropic32";
 const LAG = "spatialInterpolation=Lag8&temporalInterpolation=PCHIP";
 const BOX = "x_start=1&x_end=32&y_start=1&y_end=32&z_start=1&z_end=32";
+const PUBLIC_BOX = "xs=1&xe=32&ys=1&ye=32&zs=1&ze=32&ts=1&te=2";
 const call = { operation: "GetVelocity", dataset: "isotropic32", time: 0.31, ...optionsOf(LAG), points: POINTS };
 
 const JSON_TYPE = "application/json";
@@ -130,6 +131,12 @@ const DOORS: readonly Door[] = [
   ],
   ["a job of one task", `${API}/slice?field=ux&time=0.3&axis=z&at=1&nodes=50`, "", null, "Prefer: respond-async"],
   ["a cutout", `${API}/cutout?field=u&T=1&${BOX}`, "", null],
+  [
+    "frames of a public cutout",
+    `/cutout/api/local?token=${TOKEN}&function=velocity&dataset=isotropic32&${PUBLIC_BOX}`,
+    "",
+    null,
+  ],
   ["a cutout's file", `${API}/cutout.h5?frames=1,1`, "", null],
   ["a slice", `${API}/slice?field=vorticity&time=0.31&axis=z&at=1&nodes=200`, "", null],
   ["points out of range", `${API}/GetVelocity?${LAG}&time=99`, "application/json", JSON.stringify({ points: POINTS })],
@@ -193,7 +200,7 @@ async function request(door: Door, [, part, until]: (typeof ENDS)[number]): Prom
 async function held(): Promise<readonly string[]> {
   const text = await (await fetch(`${service.url}/metrics`)).text();
   const counted =
-    /^fieldprobe_(?:requests_in_flight|requests_waiting|points_in_flight|waiting_answer_bytes|batches_queued|batches_running) [1-9].*$/gm;
+    /^fieldprobe_(?:requests_in_flight|requests_waiting|points_in_flight|waiting_answer_bytes|lent_bytes|batches_queued|batches_running) [1-9].*$/gm;
   return text.match(counted) ?? [];
 }
 

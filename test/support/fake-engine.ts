@@ -91,6 +91,7 @@ export class FakeEngine implements Engine {
       queued: 0,
       running: 0,
       pointsInFlight: 0,
+      lentBytes: 0,
       bytesRead: 0,
       inlined: 0,
       cacheHits: 0,

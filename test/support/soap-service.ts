@@ -224,7 +224,7 @@ export async function expectIdle(service: { readonly url: string }): Promise<voi
     const text = await (await fetch(new URL("/metrics", service.url))).text();
     return (
       text.match(
-        /^fieldprobe_(?:requests_in_flight|requests_waiting|points_in_flight|batches_queued|batches_running) [1-9].*$/gm,
+        /^fieldprobe_(?:requests_in_flight|requests_waiting|points_in_flight|lent_bytes|batches_queued|batches_running) [1-9].*$/gm,
       ) ?? []
     );
   };

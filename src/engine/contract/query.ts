@@ -292,6 +292,8 @@ export interface EngineStatus {
   /** Small batches that the thread of the engine itself has evaluated, since the start. */
   readonly inlined: number;
   readonly pointsInFlight: number;
+  /** Bytes of shared memory that are lent to queries. */
+  readonly lentBytes: number;
   readonly bytesRead: number;
   readonly cacheHits: number;
   readonly cacheMisses: number;

@@ -168,6 +168,7 @@ class FieldEngine implements Engine {
   status(): ReturnType<Engine["status"]> {
     const carrier = this.#carrier;
     const { hits, misses, bytesRead, bytesUsed } = carrier.cache();
+    const shared = this.#sharing?.status() ?? { peers: [], pieces: null, unverified: null, lentBytes: 0 };
     return {
       ready: !this.#closing && carrier.alive() > 0,
       workers: carrier.alive(),
@@ -182,7 +183,8 @@ class FieldEngine implements Engine {
       cacheBytes: bytesUsed,
       stores: carrier.stores(),
       storeCache: carrier.storeCache(),
-      ...(this.#sharing?.status() ?? { peers: [], pieces: null, unverified: null }),
+      ...shared,
+      lentBytes: this.#setting.buffers.lentBytes + shared.lentBytes,
     };
   }
 

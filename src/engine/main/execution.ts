@@ -196,7 +196,7 @@ export class Execution implements Evaluation {
   /** Starts tasks while the carrier has room, then settles the outcome if it is known. */
   #advance(): void {
     const most = 2 * this.#setting.carrier.parallelism;
-    while (!this.#failure && this.#life.running < most && this.#hasRoom()) {
+    while (!this.#failure && !this.#life.over && this.#life.running < most && this.#hasRoom()) {
       const task = this.#nextTask();
       if (!task) break;
       if (this.#stream !== null && task.kind === "batch") this.#stream.unread += task.out.length;

@@ -1,6 +1,6 @@
 /** Runs searches and cutouts: their regions are divided into smaller boxes, which workers evaluate side by side. */
 import { Merged, type PartStates, type ReductionPlan } from "../../analysis/plan.js";
-import { FieldprobeError, LimitError, WorkerError } from "../../errors.js";
+import { CancelledError, FieldprobeError, LimitError, WorkerError } from "../../errors.js";
 import { type Hits, recordsByValue } from "../../kernels/threshold.js";
 import { frameTime } from "../../kernels/time.js";
 import { RECORDS } from "../../operations.js";
@@ -50,6 +50,8 @@ export class RegionExecution implements Evaluation {
   readonly #source: number;
   /** Called once no task runs any more. */
   readonly #releases: (() => void)[] = [];
+  /** Parts of a cutout that are lent and have not been read to their ends. */
+  readonly #lent = new Set<Float32Array>();
 
   constructor(setting: QueryContext, checked: CheckedQuery, region: NodeRegion, control: LifeControl) {
     this.#setting = setting;
@@ -74,6 +76,8 @@ export class RegionExecution implements Evaluation {
       release: () => {
         this.points.release();
         this.velocities.release();
+        for (const part of this.#lent) setting.buffers.give(part);
+        this.#lent.clear();
         for (const release of this.#releases) release();
       },
     });
@@ -267,14 +271,19 @@ export class RegionExecution implements Evaluation {
     const layers = rows < region.count[1] ? 1 : Math.max(1, Math.floor(PART_VALUES / (row * rows)));
     const { total, part } = divide(region, [region.count[0], rows, layers]);
     const ahead = Math.min(total, 1 + this.#setting.carrier.parallelism);
-    const start = (index: number): Promise<Float32Array> => {
-      const box = part(index);
+    const compute = async (box: RegionBox): Promise<Float32Array> => {
+      // What is lent after the end would never be given back.
+      if (this.#life.over) throw new CancelledError();
       const out = this.#setting.buffers.floats(nodesOf(box) * components);
+      this.#lent.add(out);
       const task = { kind: "cutout", dataset: this.#dataset, source: this.#source, ...evaluated } as const;
-      const work = sharing
+      await (sharing
         ? this.#life.counted(() => sharing.cutout(this.#checked, box, out, this.#life.sharing))
-        : this.#run({ ...task, region: partOf(region, box), out, cancel: this.#life.cancel });
-      const done = work.then(() => out);
+        : this.#run({ ...task, region: partOf(region, box), out, cancel: this.#life.cancel }));
+      return out;
+    };
+    const start = (index: number): Promise<Float32Array> => {
+      const done = compute(part(index));
       done.catch(() => undefined);
       return done;
     };
@@ -291,7 +300,10 @@ export class RegionExecution implements Evaluation {
     });
   }
 
-  /** Gives the parts in order, each within the deadline of a result, and begins another for each that was read. */
+  /**
+   * Gives the parts in order, each within the deadline of a result, and begins another for each that was read. The parts
+   * of a reader that leaves are given back when the result is released.
+   */
   async *#stream(
     waiting: Promise<Float32Array>[],
     start: (index: number) => Promise<Float32Array>,
@@ -299,9 +311,9 @@ export class RegionExecution implements Evaluation {
   ): AsyncGenerator<Float32Array> {
     let next = waiting.length;
     for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
-      const values = await this.#life.timed(Promise.race([part, this.#failed]));
+      const values = await this.#life.timed(Promise.race([this.#failed, part]));
       yield values;
-      this.#setting.buffers.give(values);
+      if (this.#lent.delete(values)) this.#setting.buffers.give(values);
       if (next < total) waiting.push(start(next++));
     }
   }

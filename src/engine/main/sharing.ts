@@ -44,7 +44,13 @@ export interface Sharing {
   search(checked: CheckedQuery, control: SharingControl): Promise<readonly Float32Array[]>;
   /** Copies a box of a cutout into `out`: [z][y][x][component]. */
   cutout(checked: CheckedQuery, box: RegionBox, out: Float32Array, control: SharingControl): Promise<void>;
-  status(): { readonly peers: readonly PeerStatus[]; readonly pieces: PieceCounts; readonly unverified: number };
+  status(): {
+    readonly peers: readonly PeerStatus[];
+    readonly pieces: PieceCounts;
+    readonly unverified: number;
+    /** Bytes of shared memory that are lent to pieces. */
+    readonly lentBytes: number;
+  };
   regions(): RegionCounts;
   /** Takes no more pieces of others; resolves once those taken are answered or the time is over. */
   drain(graceMs: number): Promise<void>;

@@ -175,6 +175,7 @@ function plainFigures(
       "Points of requests being read or answered; records of three numbers, if the answer has several at a point.",
       () => admission.points,
     ],
+    ["lent_bytes", "Bytes of shared memory that are lent to queries.", () => engine.status().lentBytes],
     ["waiting_answer_bytes", "Bytes of computed answers that wait for their readers.", () => outgoing.bytes],
     ["longest_turn_seconds", "Longest time slice of decoding or encoding, CPU time.", () => slices.longestMs / 1000],
   ];

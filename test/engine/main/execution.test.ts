@@ -75,10 +75,11 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
   };
   let held = 0;
   let ended = 0;
+  const buffers = new BufferPool();
   const setting = {
     carrier,
     sharing: null,
-    buffers: new BufferPool(),
+    buffers,
     texts: new TextThreads(carrier, new BufferPool()),
     limits: { ...LIMITS, ...limits },
     scratch: new ScratchSpace({ limits: LIMITS, state: tmpdir() }, new BufferPool()),
@@ -91,7 +92,7 @@ function setUp(workers = 2, limits: Partial<typeof LIMITS> = {}, deadlineMs = 10
   };
   const start = (what: CheckedQuery | RequestError = checked, stream = false): Evaluation =>
     new Execution(setting, what, { deadlineMs, ended: () => ended++, stream });
-  return { waiting, start, checked, held: () => held, ended: () => ended };
+  return { waiting, start, checked, buffers, held: () => held, ended: () => ended };
 }
 
 function feed(evaluation: Evaluation, points: number): void {
@@ -445,6 +446,24 @@ describe("a result that may come in parts", () => {
     release();
     await work(waiting);
     expect([held(), ends()]).toEqual([0, 1]);
+  });
+
+  it("gives each part back once, also for a reader that has not heard of the end", async () => {
+    const { waiting, start, checked, buffers } = setUp(2, LONG);
+    const evaluation = start(on(checked, periodic), true);
+    feed(evaluation, POINTS);
+    const finished = evaluation.finish();
+    await work(waiting);
+    const { stream, release } = await finished;
+    const parts = (stream as AsyncIterable<Float32Array>)[Symbol.asyncIterator]();
+    await parts.next();
+    evaluation.abort();
+    release();
+    // The part that was read last is another's memory by now.
+    const others = buffers.take(4 * 2 ** 20);
+    await expect(parts.next()).rejects.toBeInstanceOf(CancelledError);
+    expect(buffers.lentBytes).toBe(others.length);
+    expect(waiting).toEqual([]);
   });
 
   it("fails before anything is given out where a later part fails while the first is computed", async () => {

@@ -37,12 +37,13 @@ function execution(
   limits: Partial<typeof LIMITS> = {},
   sharing: Sharing | null = null,
   more: Partial<Query> = {},
+  buffers = new BufferPool(),
 ): RegionExecution {
   const carrier = { parallelism: 2, attempts: 2, run: async (task: Task) => run(task) } as unknown as Carrier;
   const setting = {
     carrier,
     sharing,
-    buffers: new BufferPool(),
+    buffers,
     texts: new TextThreads(carrier, new BufferPool()),
     limits: { ...LIMITS, ...limits },
     scratch: new ScratchSpace({ limits: LIMITS, state: tmpdir() }, new BufferPool()),
@@ -235,6 +236,63 @@ describe("a cutout", () => {
       expected[at++] = number(x, y, z);
     });
     expect(Buffer.from(whole.buffer).equals(Buffer.from(expected.buffer))).toBe(true);
+  });
+
+  /** A cutout of nine parts, of which the second fails if `error` is given, and the memory of its parts. */
+  const inParts = (error: Error | null = null) => {
+    const buffers = new BufferPool();
+    let begun = 0;
+    const run = (): null => {
+      begun++;
+      if (begun === 2 && error !== null) throw error;
+      return null;
+    };
+    const region = { ...REGION, count: [3000, 900, 3] } as const;
+    return { buffers, cutout: execution("GetAnyCutoutWeb", region, run, {}, null, {}, buffers), begun: () => begun };
+  };
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  it("gives all parts back when its reader leaves after the first", async () => {
+    const { buffers, cutout } = inParts();
+    const { stream, release } = await cutout.finish();
+    for await (const _ of stream as AsyncIterable<Float32Array>) break;
+    release();
+    await settled();
+    expect(buffers.lentBytes).toBe(0);
+  });
+
+  it("gives all parts back when it is stopped, and begins none for a reader that has not heard of it", async () => {
+    const { buffers, cutout, begun } = inParts();
+    const { stream, release } = await cutout.finish();
+    const parts = (stream as AsyncIterable<Float32Array>)[Symbol.asyncIterator]();
+    await parts.next();
+    cutout.abort();
+    release();
+    const other = buffers.take(1);
+    const before = begun();
+    await expect(parts.next()).rejects.toBeInstanceOf(CancelledError);
+    await settled();
+    expect([begun(), buffers.lentBytes]).toEqual([before, 4096]);
+    buffers.give(other);
+  });
+
+  it("gives all parts back when one fails", async () => {
+    const error = new DataError("damaged");
+    const { buffers, cutout } = inParts(error);
+    const { stream, release } = await cutout.finish();
+    const parts = (stream as AsyncIterable<Float32Array>)[Symbol.asyncIterator]();
+    await parts.next();
+    await expect(parts.next()).rejects.toBe(error);
+    release();
+    await settled();
+    expect(buffers.lentBytes).toBe(0);
+  });
+
+  it("gives all parts back when nothing of it is read", async () => {
+    const { buffers, cutout } = inParts();
+    (await cutout.finish()).release();
+    await settled();
+    expect(buffers.lentBytes).toBe(0);
   });
 
   it("gives its peers the whole time for each part, however slowly the parts are read", async () => {

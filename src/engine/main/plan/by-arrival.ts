@@ -123,6 +123,11 @@ export function planByArrival(setting: PlanContext): Plan {
   const largest = Math.max(1, Math.min(most, Math.floor(setting.mostValues / width)));
   const values: Float32Array[] = [];
   let taken = 0;
+  /** Gives the buffer of a part back, once: a reader that left may still ask for the next part. */
+  const drop = (part: number): void => {
+    if (values[part].length > 0) setting.buffers.give(values[part]);
+    values[part] = new Float32Array(0);
+  };
   return {
     values,
     next(complete) {
@@ -145,12 +150,9 @@ export function planByArrival(setting: PlanContext): Plan {
       });
     },
     complete: () => taken === setting.points.count,
-    drop(part) {
-      setting.buffers.give(values[part]);
-      values[part] = new Float32Array(0);
-    },
+    drop,
     release() {
-      for (const part of values) if (part.length > 0) setting.buffers.give(part);
+      for (const part of values.keys()) drop(part);
     },
   };
 }
