@@ -289,19 +289,19 @@ export class Cluster implements Sharing {
       return block;
     };
     const width = valuesPerPoint(checked);
-    const all = await cutPoints(regions, owners, work, frameShift(dataset.frameVelocity, time), room);
-    // Of few points, those of owners with less than half a fair share are not worth a message: they are read here.
-    const isSmall = workOf(checked, work.count) < LEAST_WORK;
-    const isFair = ({ count }: Portion): boolean => !isSmall || 2 * count * all.length >= work.count;
-    const here = list.indexOf(this.#members.self);
-    const portions = all.map((portion) => (isFair(portion) ? portion : { ...portion, owner: here }));
-    const parts = portions.map((portion): OpenPortion<unknown> => {
-      const { owner, count, indices } = portion;
-      const part = { ...portion, owner: list[owner] ?? null, box: null, size: width * count };
-      const take = (values: readonly Float32Array[]): void => mergeValues(values, indices, width, out);
-      return { ...part, take, divide: (given) => this.#evaluatePoints(given, portion, out) };
-    });
     try {
+      const all = await cutPoints(regions, owners, work, frameShift(dataset.frameVelocity, time), room);
+      // Of few points, those of owners with less than half a fair share are not worth a message: they are read here.
+      const isSmall = workOf(checked, work.count) < LEAST_WORK;
+      const isFair = ({ count }: Portion): boolean => !isSmall || 2 * count * all.length >= work.count;
+      const here = list.indexOf(this.#members.self);
+      const portions = all.map((portion) => (isFair(portion) ? portion : { ...portion, owner: here }));
+      const parts = portions.map((portion): OpenPortion<unknown> => {
+        const { owner, count, indices } = portion;
+        const part = { ...portion, owner: list[owner] ?? null, box: null, size: width * count };
+        const take = (values: readonly Float32Array[]): void => mergeValues(values, indices, width, out);
+        return { ...part, take, divide: (given) => this.#evaluatePoints(given, portion, out) };
+      });
       return await this.#evaluateAll(divided, parts);
     } finally {
       for (const block of lent) this.#buffers.give(block);

@@ -211,16 +211,21 @@ export class Owner {
       if (size > into.slab.byteLength || (piece.bytes > size && size > velocities.slab.byteLength))
         throw new RequestError("InvalidRequest", "The piece has points that its operation does not accept.");
       await exchange.receive(piece, place, signal);
+      velocities.commit((piece.bytes - size) / 12);
+      into.commit(points);
     } catch (error) {
       evaluation.abort();
       throw error;
     }
-    velocities.commit((piece.bytes - size) / 12);
-    into.commit(points);
     const result = await evaluation.finish();
-    const values = [...result.values];
-    for await (const some of result.stream ?? []) values.push(some.slice());
-    return { values, release: () => result.release() };
+    try {
+      const values = [...result.values];
+      for await (const some of result.stream ?? []) values.push(some.slice());
+      return { values, release: () => result.release() };
+    } catch (error) {
+      result.release();
+      throw error;
+    }
   }
 }
 

@@ -117,13 +117,19 @@ class ScatteredResult {
 
   /** Copies a result to the places of its points and gives its buffers back. */
   put(result: Result, places: Uint32Array): void {
+    try {
+      this.#copy(result, places);
+    } finally {
+      result.release();
+    }
+  }
+
+  #copy(result: Result, places: Uint32Array): void {
     const width = result.itemsPerPoint * result.components;
     if (this.#first === null) this.#numbers = new Float32Array(width * this.#points);
     this.#first ??= result;
-    if (this.#first.itemsPerPoint !== result.itemsPerPoint) {
-      result.release();
+    if (this.#first.itemsPerPoint !== result.itemsPerPoint)
       throw refuse("startTimes", "Paths of different durations have different numbers of records: give dt and nt.");
-    }
     let at = 0;
     for (const part of result.values) {
       for (let i = 0; i < part.length; i += width) {
@@ -132,7 +138,6 @@ class ScatteredResult {
       }
       at += part.length;
     }
-    result.release();
   }
 
   /** All of them, once every one has been put. */

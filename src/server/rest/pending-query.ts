@@ -213,16 +213,19 @@ export class PendingQuery {
     let joined: (Result & { readonly values: readonly [Float32Array] }) | null = null;
     const put = (index: number, { items, itemsPerPoint, components, values, release }: Result): void => {
       const length = items * components;
-      joined ??= {
-        ...{ items: items * times, itemsPerPoint, components, release: () => undefined },
-        values: [new Float32Array(length * times)],
-      };
-      let at = index * length;
-      for (const part of values) {
-        joined.values[0].set(part, at);
-        at += part.length;
+      try {
+        joined ??= {
+          ...{ items: items * times, itemsPerPoint, components, release: () => undefined },
+          values: [new Float32Array(length * times)],
+        };
+        let at = index * length;
+        for (const part of values) {
+          joined.values[0].set(part, at);
+          at += part.length;
+        }
+      } finally {
+        release();
       }
-      release();
     };
     let failure: { readonly error: unknown } | null = null;
     let next = 0;

@@ -170,14 +170,16 @@ export function pathsFor(life: RequestLife, dataset: Dataset): Paths {
       await life.enter();
       const result = await evaluation.finish();
       life.forget(evaluation);
-      const columns = [compileExpression("u", namesFor(dataset), "with")];
-      const [along] = await valuesAlong(life, { columns, derivatives: null }, query, result, null);
-      const places = joinedValues(result);
-      result.release();
-      const { itemsPerPoint: records, components: width, recordTimes = [] } = result;
-      const velocities = (along as AlongValues).values;
-      const times = Array.from(recordTimes, withoutNoise);
-      return { particles: points.length / 3, records, width, places, velocities, times };
+      try {
+        const columns = [compileExpression("u", namesFor(dataset), "with")];
+        const [along] = await valuesAlong(life, { columns, derivatives: null }, query, result, null);
+        const { itemsPerPoint: records, components: width, recordTimes = [] } = result;
+        const velocities = (along as AlongValues).values;
+        const times = Array.from(recordTimes, withoutNoise);
+        return { particles: points.length / 3, records, width, places: joinedValues(result), velocities, times };
+      } finally {
+        result.release();
+      }
     },
   };
 }

@@ -134,11 +134,12 @@ async function recordsAt(
   writer.flush();
   await life.enter();
   const result = await evaluation.finish();
-  const values = joinedValues(result);
-  const { components } = result;
-  result.release();
-  life.forget(evaluation);
-  return { values, components };
+  try {
+    return { values: joinedValues(result), components: result.components };
+  } finally {
+    result.release();
+    life.forget(evaluation);
+  }
 }
 
 function blockOf(
