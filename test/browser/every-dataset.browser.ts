@@ -983,13 +983,20 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
     });
 
     it("asks at most four requests for a click, and shows picture, bar and read-out on small screens", async () => {
+      const clicks = async (id: string) => {
+        const before = watched.requests.length;
+        const box = await boxOf(id);
+        await page.mouse.click(box.x + 0.3 * box.width, box.y + 0.3 * box.height);
+        await settled(page);
+        return watched.requests.length - before;
+      };
+      if (!kind.flat) {
+        await show({ layout: "three", overlay: "arrows", open: "facts" });
+        expect(await clicks("#slice-z")).toBe(4);
+      }
       await show();
-      const before = watched.requests.length;
-      const box = await boxOf("#slice");
-      await page.mouse.click(box.x + 0.3 * box.width, box.y + 0.3 * box.height);
-      await settled(page);
-      expect(watched.requests.length - before).toBeGreaterThan(0);
-      expect(watched.requests.length - before).toBeLessThanOrEqual(4);
+      const asked = await clicks("#slice");
+      expect([asked > 0, asked <= 4]).toEqual([true, true]);
       await page.setViewportSize({ width: 1024, height: 768 });
       await settled(page);
       await page.evaluate(() => scrollTo(0, 0));

@@ -5,6 +5,7 @@
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { shortText, withoutNoise } from "../../float32/format.js";
+import { requestOf } from "../state/api.js";
 import { sampleWindow, wholePlane } from "../state/plane-geometry.js";
 import { planePaths, slicesOf } from "../state/queries.js";
 import type { ViewState } from "../state/view-state.js";
@@ -88,8 +89,10 @@ export class Player {
       const time = this.#frameAt(ahead);
       if (time === null) return;
       for (const path of this.#paths(time)) {
-        if (this.#fetching.size >= AT_ONCE) return;
-        if (!this.#store.slices.has(path) && !this.#fetching.has(path)) void this.#fetch(path);
+        if (this.#store.slices.has(path) || this.#fetching.has(path)) continue;
+        const requests = new Set([...this.#fetching, path].map(requestOf));
+        if (requests.size > AT_ONCE) return;
+        void this.#fetch(path);
       }
     }
   }

@@ -1,5 +1,8 @@
-/** A plot draws curves over a common axis with uPlot in the colours of the page; missing values are gaps. */
-import uPlot from "uplot";
+/**
+ * A plot draws curves over a common axis in the colours of the page, with uPlot, which it loads for the first chart;
+ * missing values are gaps.
+ */
+import type uPlot from "uplot";
 import { schemeColours } from "./scheme-colours.js";
 import { linearTicks, logTicks, tickTexts } from "./ticks.js";
 import "uplot/dist/uPlot.min.css";
@@ -88,11 +91,19 @@ function hasAlone(values: readonly (number | null)[]): boolean {
 
 /** Draws curves into one element, again only when curves, width, mark or colours are new. */
 export class Plot {
+  #library: typeof uPlot | null = null;
+  #loading = false;
+  /** What the plot is to show once its library has come. */
+  #wanted: { readonly element: HTMLElement; readonly shown: PlottedCurves } | null = null;
   #plot: uPlot | null = null;
   #key = "";
   #shown: PlottedCurves | null = null;
 
   draw(element: HTMLElement, shown: PlottedCurves): void {
+    if (this.#library === null) {
+      void this.#load(element, shown);
+      return;
+    }
     const { ink } = schemeColours(element);
     const width = Math.floor(element.clientWidth);
     const key = [width, ink, shown.xLabel, shown.yLabel].join(" ");
@@ -106,17 +117,26 @@ export class Plot {
     }
     this.#key = key;
     this.#plot?.destroy();
-    this.#plot = this.#make(element, width, shown);
+    this.#plot = this.#make(this.#library, element, width, shown);
   }
 
-  destroy(): void {
-    this.#plot?.destroy();
-    this.#plot = null;
-    this.#key = "";
-    this.#shown = null;
+  /** Loads the library, then draws what was asked for last. */
+  async #load(element: HTMLElement, shown: PlottedCurves): Promise<void> {
+    this.#wanted = { element, shown };
+    if (this.#loading) return;
+    this.#loading = true;
+    try {
+      const { default: library } = await import("uplot");
+      this.#library = library;
+      element.replaceChildren();
+      if (this.#wanted !== null) this.draw(this.#wanted.element, this.#wanted.shown);
+    } catch (error) {
+      element.textContent = `The chart cannot be drawn: ${error instanceof Error ? error.message : String(error)}`;
+    }
+    this.#loading = false;
   }
 
-  #make(element: HTMLElement, width: number, shown: PlottedCurves): uPlot {
+  #make(library: typeof uPlot, element: HTMLElement, width: number, shown: PlottedCurves): uPlot {
     const { curves, xLabel, yLabel, log } = shown;
     const { ink, line, accent } = schemeColours(element);
     const logarithmic = log === true;
@@ -133,7 +153,7 @@ export class Plot {
     const value = logarithmic ? { value: (_: uPlot, exponent: number | null) => powerText(exponent) } : {};
     const several = curves.length > 1;
     const columns = columnsOf(shown);
-    const plot = new uPlot(
+    const plot = new library(
       {
         width,
         height: HEIGHT,

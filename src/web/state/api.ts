@@ -96,6 +96,14 @@ interface WaitingBatch {
   readonly reject: (reason: unknown) => void;
 }
 
+/** A plane at points that waits for the end of the turn. */
+interface WaitingPlane {
+  readonly plane: NodePlane;
+  readonly signal: AbortSignal;
+  readonly resolve: (slice: Slice) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
 interface Problem {
   readonly code?: string;
   readonly detail?: string;
@@ -126,7 +134,10 @@ export function slicePath(dataset: string, query: Readonly<Record<string, string
   return `${datasetPath(dataset)}/slice?${new URLSearchParams(query)}`;
 }
 
-/** A plane at stretched nodes, which no slice has: it is asked for as points. */
+/**
+ * A plane that is asked for as points: at stretched nodes, which no slice has, or a component of a vector. Planes of
+ * the same query that are asked for in one turn share a request.
+ */
 export interface NodePlane {
   readonly query: Omit<PointQuery, "points">;
   readonly field: QuantityName;
@@ -136,10 +147,10 @@ export interface NodePlane {
   readonly rows: SampleAxis;
 }
 
-/** The beginning of a name that replaces the path of a plane at stretched nodes. */
+/** The beginning of a name that replaces the path of a plane at points. */
 const AT_NODES = "nodes:";
 
-/** The path of a plane at stretched nodes, by which it is kept. */
+/** The path of a plane at points, by which it is kept. */
 export function nodePath(plane: NodePlane): string {
   return AT_NODES + JSON.stringify(plane);
 }
@@ -147,6 +158,26 @@ export function nodePath(plane: NodePlane): string {
 /** Whether a path is one of the service. */
 export function isServicePath(path: string): boolean {
   return !path.startsWith(AT_NODES);
+}
+
+function nodePlaneOf(path: string): NodePlane {
+  return JSON.parse(path.slice(AT_NODES.length)) as NodePlane;
+}
+
+/** The request that asks for a plane: other planes may share it. */
+export function requestOf(path: string): string {
+  return isServicePath(path) ? path : JSON.stringify(nodePlaneOf(path).query);
+}
+
+/** A signal that aborts when all of those who wait have gone. */
+function signalOfAll(waiting: readonly { readonly signal: AbortSignal }[]): AbortSignal {
+  const all = new AbortController();
+  for (const { signal } of waiting) {
+    signal.addEventListener("abort", () => {
+      if (waiting.every((one) => one.signal.aborted)) all.abort(signal.reason);
+    });
+  }
+  return all.signal;
 }
 
 /** The points of a plane, row by row. */
@@ -160,6 +191,15 @@ export function planePoints({ axis, at, columns, rows }: Omit<NodePlane, "query"
     points[3 * i + across] = coordinateOf(columns, i - row * columns.count);
   }
   return points;
+}
+
+/** A plane out of the records at its points. */
+function planeOf({ columns, rows, field }: NodePlane, { components, values: records }: PointRecords): Slice {
+  const { of } = quantityOf(field);
+  const values = Float32Array.from({ length: columns.count * rows.count }, (_, i) =>
+    of(records, i * components.length),
+  );
+  return { columns, rows, values, ...extremesOf(values) };
 }
 
 /** Path and query string of a volume below the service's root. */
@@ -258,6 +298,8 @@ export class ApiClient {
   #points = Number.POSITIVE_INFINITY;
   /** Batches of this turn. */
   readonly #waiting: WaitingBatch[] = [];
+  /** Planes at points of this turn, by their query. */
+  readonly #planes = new Map<string, WaitingPlane[]>();
 
   /** Sends a token with every further request; none if the text is empty. */
   useToken(text: string): void {
@@ -323,18 +365,13 @@ export class ApiClient {
   /** Asks what has been collected in this turn; the request goes on as long as somebody waits for it. */
   async #askWaiting(): Promise<void> {
     const waiting = this.#waiting.splice(0).filter(({ signal }) => !signal.aborted);
-    const all = new AbortController();
-    for (const { signal } of waiting) {
-      signal.addEventListener("abort", () => {
-        if (waiting.every((one) => one.signal.aborted)) all.abort(signal.reason);
-      });
-    }
+    const signal = signalOfAll(waiting);
     try {
       const parts = partsWithin(
         waiting.flatMap(({ queries }) => queries),
         this.#points,
       );
-      const results = (await Promise.all(parts.map((part) => this.#batch(part, all.signal)))).flat();
+      const results = (await Promise.all(parts.map((part) => this.#batch(part, signal)))).flat();
       for (const { queries, resolve } of waiting) resolve(results.splice(0, queries.length));
     } catch (error) {
       for (const { reject } of waiting) reject(error);
@@ -429,20 +466,54 @@ export class ApiClient {
 
   /** Asks for a plane of values by its path, see `slicePath`. */
   async slice(path: string, signal: AbortSignal): Promise<Slice> {
-    if (!isServicePath(path)) return this.#atNodes(JSON.parse(path.slice(AT_NODES.length)) as NodePlane, signal);
+    if (!isServicePath(path)) return this.#atPoints(path, signal);
     const { axes, ...samples } = await this.#samples(path, signal);
     const [rows, columns] = axes;
     return { rows, columns, ...samples };
   }
 
-  /** Asks for a plane at stretched nodes. */
-  async #atNodes(plane: NodePlane, signal: AbortSignal): Promise<Slice> {
-    const { columns, rows, field } = plane;
-    const { components, values: records } = await this.records({ ...plane.query, points: planePoints(plane) }, signal);
-    const { of } = quantityOf(field);
-    const count = columns.count * rows.count;
-    const values = Float32Array.from({ length: count }, (_, i) => of(records, i * components.length));
-    return { columns, rows, values, ...extremesOf(values) };
+  /** Asks for a plane at points, together with others of the same query. */
+  async #atPoints(path: string, signal: AbortSignal): Promise<Slice> {
+    signal.throwIfAborted();
+    const request = requestOf(path);
+    return new Promise((resolve, reject) => {
+      const waiting = this.#planes.get(request) ?? [];
+      if (waiting.length === 0) queueMicrotask(() => void this.#askPlanes(request));
+      waiting.push({ plane: nodePlaneOf(path), signal, resolve, reject });
+      this.#planes.set(request, waiting);
+      signal.addEventListener("abort", () => reject(signal.reason));
+    });
+  }
+
+  /** Asks for planes of one query: those at the same points have them from the same records. */
+  async #askPlanes(request: string): Promise<void> {
+    const waiting = (this.#planes.get(request) ?? []).filter(({ signal }) => !signal.aborted);
+    this.#planes.delete(request);
+    const placeOf = ({ axis, at, columns, rows }: NodePlane) => JSON.stringify([axis, at, columns, rows]);
+    const places = new Map(
+      waiting.map(({ plane }) => [placeOf(plane), { ...plane.query, points: planePoints(plane) }]),
+    );
+    const signal = signalOfAll(waiting);
+    try {
+      const parts = partsWithin([...places.values()], this.#points);
+      const answers = (await Promise.all(parts.map((part) => this.#joined(part, signal)))).flat();
+      const records = new Map([...places.keys()].map((place, i) => [place, answers[i]]));
+      for (const { plane, resolve } of waiting) resolve(planeOf(plane, records.get(placeOf(plane)) as PointRecords));
+    } catch (error) {
+      for (const { reject } of waiting) reject(error);
+    }
+  }
+
+  /** Asks queries that differ only in their points in one request; their records in their order. */
+  async #joined(queries: readonly PointQuery[], signal: AbortSignal): Promise<readonly PointRecords[]> {
+    const points = Float32Array.from(queries.flatMap((query) => [...query.points]));
+    const { components, values } = await this.records({ ...queries[0], points }, signal);
+    let at = 0;
+    return queries.map((query) => {
+      const from = at;
+      at += (query.points.length / 3) * components.length;
+      return { components, values: values.subarray(from, at) };
+    });
   }
 
   /** Asks for a box of values by its path, see `volumePath`. */

@@ -1,6 +1,6 @@
 /** Refusals of the service as the page shows them. */
 import { afterEach, expect, it, vi } from "vitest";
-import { ApiClient, partsWithin } from "../../../src/web/state/api.js";
+import { ApiClient, nodePath, partsWithin } from "../../../src/web/state/api.js";
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -115,6 +115,39 @@ it("sends the batches of one turn in one request, which goes on while one of the
   expect(nameOf(await first)).toEqual(["a", "b"]);
   expect(nameOf(await third)).toEqual(["d"]);
   expect([await second, asked, cancelled]).toEqual(["cancelled", [["a", "b", "c", "d"]], false]);
+});
+
+it("asks for the components of the velocity in several planes in one request", async () => {
+  const api = new ApiClient();
+  vi.stubGlobal("document", { baseURI: "http://127.0.0.1/" });
+  const asked: number[][] = [];
+  vi.stubGlobal("fetch", async (_address: string, { body }: { body: Float32Array }) => {
+    asked.push([...body]);
+    // The velocity at (x, y, z) is (10 x, 100 y, 1000 z).
+    return new Response(Float32Array.from(body, (value, i) => value * 10 ** (1 + (i % 3))));
+  });
+  const query = { operation: "GetVelocity" as const, dataset: "box", parameters: { time: 0 } };
+  const side = (axis: "x" | "y" | "z", origin: number) => ({ axis, count: 2, origin, spacing: 1 });
+  const plane = (field: "ux" | "uy" | "uz", time = 0) =>
+    nodePath({
+      query: { ...query, parameters: { time } },
+      field,
+      axis: "z",
+      at: 5,
+      columns: side("x", 1),
+      rows: side("y", 3),
+    });
+  const across = nodePath({ query, field: "uz", axis: "x", at: 7, columns: side("y", 1), rows: side("z", 3) });
+  const { signal } = new AbortController();
+  const paths = [plane("ux"), plane("uy"), across, plane("ux", 1)];
+  const [ux, uy, uz, later] = await Promise.all(paths.map((path) => api.slice(path, signal)));
+  const corners = [1, 3, 5, 2, 3, 5, 1, 4, 5, 2, 4, 5];
+  expect(asked).toEqual([[...corners, 7, 1, 3, 7, 2, 3, 7, 1, 4, 7, 2, 4], corners]);
+  expect([...ux.values, ...uy.values]).toEqual([10, 20, 10, 20, 300, 300, 400, 400]);
+  expect([uz.low, uz.high, uz.rows.axis]).toEqual([3000, 4000, "z"]);
+  expect([...later.values]).toEqual([10, 20, 10, 20]);
+  const cancelled = api.slice(plane("ux"), AbortSignal.abort());
+  await expect(cancelled).rejects.toMatchObject({ name: "AbortError" });
 });
 
 it("takes the places of particles and the times at which they left out of one record", async () => {
