@@ -17,8 +17,8 @@ export interface AdmissionLimits {
 /** How many requests may wait for one store, and for all stores together, as a part of the number of slots. */
 const STORE_PART = 1 / 4;
 const STORES_PART = 1 / 2;
-/** The part of the slots that requests that read stores may have together. */
-const STORE_SLOTS_PART = 3 / 4;
+/** The part of the slots, and of the queue, that requests that read stores may have together. */
+const ALL_STORES_PART = 3 / 4;
 
 /** How long before the request timeout a paused request is refused, so that it gets 503 rather than 408. */
 const MARGIN_MS = 100;
@@ -121,14 +121,34 @@ export class Admission {
   }
 
   /**
-   * Takes a slot; null if none is free.
+   * Takes a slot; null if there is none that the request may have.
    *
-   * @throws BusyError if requests that read stores have as many slots as they may
+   * @throws BusyError if others wait for the store that it reads, and its requests have as many slots as they may
    */
   trySlot(asker: SlotRequest): (() => void) | null {
-    if (asker.store) this.#checkStore(asker.store);
+    if (asker.store && this.#isCrowded(asker.store)) throw busyStore();
     const size = sizeOf(asker.work);
-    return this.#taken < this.#most("engine.inflight", size) ? this.#take(asker, size) : null;
+    return this.#mayTake(asker, size) ? this.#take(asker, size) : null;
+  }
+
+  /** Whether a request may have one of the slots that are free. Some are left to requests that read no store. */
+  #mayTake({ store = null }: SlotRequest, size: number): boolean {
+    if (this.#taken >= this.#most("engine.inflight", size)) return false;
+    if (store === null) return true;
+    return sum(this.#slotsOfStores) < this.#ofStores("engine.inflight") && !this.#isCrowded(store);
+  }
+
+  /**
+   * Whether requests wait for a store and others that read it have as many slots as they may meanwhile: whoever reads
+   * it is likely to wait too, and holds a slot until that shows.
+   */
+  #isCrowded(store: string): boolean {
+    return this.#atStores.has(store) && (this.#slotsOfStores.get(store) ?? 0) >= this.#ofStore;
+  }
+
+  /** Slots, or places in the queue, that requests that read stores may have together. */
+  #ofStores(limit: "engine.inflight" | "engine.queue"): number {
+    return Math.max(1, Math.floor(this.#limits[limit] * ALL_STORES_PART));
   }
 
   /**
@@ -139,26 +159,15 @@ export class Admission {
   waitForStore(store: string): (() => void) | null {
     const slots = this.#limits["engine.inflight"];
     const waiting = this.#atStores.get(store) ?? 0;
-    const all = [...this.#atStores.values()].reduce((sum, count) => sum + count, 0);
-    if (waiting >= this.#ofStore || all >= Math.max(1, slots * STORES_PART)) return null;
+    if (waiting >= this.#ofStore || sum(this.#atStores) >= Math.max(1, slots * STORES_PART)) return null;
     count(this.#atStores, store, 1);
     let waits = true;
     return () => {
       if (!waits) return;
       waits = false;
       count(this.#atStores, store, -1);
+      this.#grant();
     };
-  }
-
-  /**
-   * Leaves slots to requests that read no store, and, as long as requests wait for this one, most slots to others: who
-   * reads it is likely to wait too, and holds a slot until that shows.
-   */
-  #checkStore(store: string): void {
-    if (this.#atStores.has(store) && (this.#slotsOfStores.get(store) ?? 0) >= this.#ofStore) throw busyStore();
-    const all = [...this.#slotsOfStores.values()].reduce((sum, slots) => sum + slots, 0);
-    if (all >= Math.max(1, this.#limits["engine.inflight"] * STORE_SLOTS_PART))
-      throw new BusyError("Queries of stores have all slots that they may have.");
   }
 
   /** Requests that may wait for one store, and the slots that its requests may have meanwhile. */
@@ -189,15 +198,20 @@ export class Admission {
       if (store !== null) count(this.#slotsOfStores, store, -1);
       if (size === 0) this.#small--;
       this.#change(client, { slots: -1 });
-      this.#next()?.grant();
+      this.#grant();
     };
+  }
+
+  /** Gives free slots to requests that wait and may have one. */
+  #grant(): void {
+    for (let next = this.#next(); next !== null; next = this.#next()) next.grant();
   }
 
   /** The next request to get a slot; null if none of the waiting ones may have one. */
   #next(): Waiter | null {
     let next: Waiter | null = null;
     for (const waiter of this.#waiting) {
-      if (this.#taken >= this.#most("engine.inflight", waiter.size)) continue;
+      if (!this.#mayTake(waiter, waiter.size)) continue;
       if (next === null || this.#isBefore(waiter, next)) next = waiter;
     }
     return next;
@@ -301,13 +315,16 @@ export class Admission {
   #wait(asker: SlotRequest, waitMs: number, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     const size = sizeOf(asker.work);
-    if (this.#waiting.size >= this.#most("engine.queue", size)) throw new BusyError("Too many requests are waiting.");
+    if (this.#waiting.size >= this.#most("engine.queue", size) || this.#isQueueFull(asker))
+      throw new BusyError("Too many requests are waiting.");
+    // Who waits for the slots of stores takes none from others.
+    const small = size === 0 && !asker.store ? 1 : 0;
     return new Promise((resolve, reject) => {
       const settle = (then: () => void): void => {
         clearTimeout(timer);
         signal.removeEventListener("abort", leave);
         this.#waiting.delete(waiter);
-        if (size === 0) this.#small--;
+        this.#small -= small;
         this.#change(asker.client, { waiting: -1 });
         then();
       };
@@ -317,10 +334,24 @@ export class Admission {
       const timer = setTimeout(give, waitMs);
       signal.addEventListener("abort", leave, { once: true });
       this.#waiting.add(waiter);
-      if (size === 0) this.#small++;
+      this.#small += small;
       this.#change(asker.client, { waiting: 1 });
     });
   }
+
+  /** Whether requests that read stores have all places in the queue that they may have, and this is one. */
+  #isQueueFull({ store }: SlotRequest): boolean {
+    if (!store) return false;
+    const waiting = [...this.#waiting].filter((waiter) => waiter.store);
+    return waiting.length >= this.#ofStores("engine.queue");
+  }
+}
+
+/** The sum of the counts of all stores. */
+function sum(counts: ReadonlyMap<string, number>): number {
+  let all = 0;
+  for (const count of counts.values()) all += count;
+  return all;
 }
 
 /** Adds to a count, which is forgotten when it is 0. */

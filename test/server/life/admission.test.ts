@@ -181,14 +181,51 @@ describe("requests that wait for stores", () => {
     expect(admission.trySlot(asker)).not.toBeNull();
   });
 
-  it("leave a quarter of the slots to those that read no store", () => {
+  it("leave a quarter of the slots to those that read no store, and wait for one of theirs", async () => {
     const admission = new Admission({ ...LIMITS, "engine.inflight": 32 });
     const frees = Array.from({ length: 24 }, (_, i) => admission.trySlot({ ...small, store: `${i % 2}` }));
-    expect(() => admission.trySlot({ ...small, store: "2" })).toThrow("all slots that they may have");
+    expect(admission.trySlot({ ...small, store: "2" })).toBeNull();
+    const next = admission.slot({ ...small, store: "2" }, 60_000, stay);
+    expect(admission.waiting).toBe(1);
     for (let i = 0; i < 8; i++) expect(admission.trySlot(small)).not.toBeNull();
     expect(admission.trySlot(small)).toBeNull();
+    frees[0]?.();
+    (await next)();
+    expect([admission.taken, admission.waiting]).toEqual([31, 0]);
+  });
+
+  it("get no more slots from the queue than at once", () => {
+    const admission = new Admission({ ...LIMITS, "engine.inflight": 8, "engine.queue": 16 });
+    const frees = Array.from({ length: 8 }, () => admission.trySlot(small));
+    for (let i = 0; i < 8; i++) void admission.slot({ ...small, store: `${i}` }, 60_000, stay);
     for (const free of frees) free?.();
-    expect(admission.trySlot({ ...small, store: "2" })).not.toBeNull();
+    expect([admission.taken, admission.waiting]).toEqual([6, 2]);
+    void admission.slot(small, 60_000, stay);
+    expect([admission.taken, admission.waiting]).toEqual([7, 2]);
+  });
+
+  it("wait in the queue while others wait for their store, and get all free slots once none does", () => {
+    const admission = new Admission({ ...LIMITS, "engine.inflight": 8, "engine.queue": 16 });
+    const asker = { ...small, store: "a" };
+    const frees = Array.from({ length: 8 }, () => admission.trySlot(small));
+    for (let i = 0; i < 4; i++) void admission.slot(asker, 60_000, stay);
+    const end = admission.waitForStore("a");
+    for (const free of frees) free?.();
+    expect([admission.taken, admission.waiting]).toEqual([2, 2]);
+    end?.();
+    expect([admission.taken, admission.waiting]).toEqual([4, 0]);
+  });
+
+  it("crowd out nobody else from the queue, nor on arrival", async () => {
+    const admission = new Admission({ ...LIMITS, "engine.inflight": 8, "engine.queue": 8 });
+    const asker = { ...small, store: "a" };
+    for (let i = 0; i < 6; i++) admission.trySlot(asker);
+    for (let i = 0; i < 6; i++) void admission.slot(asker, 60_000, stay);
+    await expect(admission.slot(asker, 60_000, stay)).rejects.toBeInstanceOf(BusyError);
+    expect(() => admission.arrive()).not.toThrow();
+    expect([admission.trySlot(small), admission.trySlot(small)]).not.toContain(null);
+    void admission.slot(small, 60_000, stay);
+    expect(admission.waiting).toBe(7);
   });
 
   it("get their slot back though all are taken, and give it back", () => {
