@@ -18,6 +18,24 @@ def test_the_call_of_the_readme(dataset):
     np.testing.assert_array_equal(answer, np.float32([-0.13712144, 0.04219034, 0.26850626]))
 
 
+def test_regions_are_the_same_everywhere(dataset):
+    whole = np.roll(dataset.cutout("p", frame=4), 2, axis=2)
+    box = {"start": (30, 1, 2), "end": (34, 9, 5), "step": (1, 2, 1)}
+    np.testing.assert_array_equal(dataset.cutout("p", frame=4, region=box), whole[2:5, 1:9:2, 0:4])
+    lengths = {"origin": np.array([30, 1, 2]) * H, "extent": (4 * H, 8 * H, 3 * H)}
+    every = dataset.cutout("p", frame=4, region=lengths)
+    np.testing.assert_array_equal(every, whole[2:5, 1:9, 0:4])
+    at_nodes = {"method": "None", "temporalInterpolation": "None"}
+    sampled = dataset.volume("p", dataset.times[3], region={"start": (30, 1, 2), "end": (34, 9, 5)}, **at_nodes)
+    np.testing.assert_array_equal(sampled.values, every[..., 0])
+    plane = dataset.slice("p", dataset.times[3], "z", 2 * H, region={"start": (30, 1), "end": (34, 9)}, **at_nodes)
+    np.testing.assert_array_equal(plane.values, every[0, ..., 0])
+    with pytest.raises(TypeError, match="region must be a mapping"):
+        dataset.cutout("p", 4, (1, 1, 1))
+    with pytest.raises(fieldprobe.ServiceError, match="The region is not in"):
+        dataset.cutout("p", 4, {"start": (0, 0, 0), "end": (33, 1, 1)})
+
+
 def test_values_at_nodes_are_the_stored_ones(dataset):
     stored = dataset.cutout("u", frame=4)
     assert stored.shape == (32, 32, 32, 3)

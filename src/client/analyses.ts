@@ -11,12 +11,17 @@ export interface AnalysisOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A box by lengths, or by nodes from 0 whose end is left out; on periodic axes it may go on over the seam. */
+export type Region<Numbers = Coordinates3> =
+  | { readonly origin: Numbers; readonly extent: Numbers }
+  | { readonly start?: Numbers; readonly end?: Numbers; readonly step?: Numbers };
+
 /** Which nodes and frames are analysed: one of `time`, `times` and `frames`, which count from 1. */
 export interface AnalysisPlaces {
   readonly time?: number;
   readonly times?: readonly number[];
   readonly frames?: "all" | readonly number[];
-  readonly region?: { readonly origin: Coordinates3; readonly extent: Coordinates3 };
+  readonly region?: Region;
   readonly derivatives?: string;
   readonly filter?: { readonly kind: "gaussian" | "sharp" | "tophat"; readonly width: number };
 }
@@ -164,7 +169,7 @@ export interface FlowMapRequest {
   readonly dt: number;
   readonly plane?: { readonly normal: "x" | "y" | "z"; readonly at: number; readonly count: readonly number[] };
   readonly box?: { readonly count: readonly number[] };
-  readonly window?: { readonly origin: readonly number[]; readonly extent: readonly number[] };
+  readonly region?: Region<readonly number[]>;
   readonly integrator?: "rk4" | "heun";
   readonly method?: string;
   readonly derivatives?: string;
@@ -195,7 +200,7 @@ export interface DispersionRequest {
   readonly dt: number;
   readonly every?: number;
   readonly seeds: DispersionSeeds;
-  readonly region?: AnalysisPlaces["region"];
+  readonly region?: Region;
   readonly orders?: readonly number[];
   readonly method?: string;
   readonly integrator?: Integrator;

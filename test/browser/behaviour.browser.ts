@@ -292,9 +292,9 @@ describe.skipIf(reason !== "")(`behaviour${reason}`, () => {
         .toContain("20 % of the part shown lie above");
       const url = asked().find((address) => address.includes("field=speed")) ?? "";
       const list = (name: string) => (new URL(url).searchParams.get(name) ?? "").split(",").map(Number);
-      for (const [axis, low] of list("origin").entries()) {
+      for (const [axis, low] of list("region.origin").entries()) {
         expect(low).toBeCloseTo(box[2 * axis] as number, 4);
-        expect(list("extent")[axis]).toBeCloseTo((box[2 * axis + 1] as number) - (box[2 * axis] as number), 4);
+        expect(list("region.extent")[axis]).toBeCloseTo((box[2 * axis + 1] as number) - (box[2 * axis] as number), 4);
       }
       const values = finite(new Float32Array(await (await fetch(url)).arrayBuffer()));
       const level = Number(/Speed \|u\| = (-?[\d.e-]+)/.exec(await view.text("#scene-note"))?.[1]);

@@ -170,7 +170,7 @@ export class DatasetView {
     const numbersOf = (text: string | null) => (text ?? "").split(",").map((part) => Math.fround(Number(part)));
     const isWhole = (asked: URLSearchParams) => {
       const first = facts.axes.filter(({ name }) => name !== asked.get("axis")).map((axis) => axis.first);
-      return String(numbersOf(asked.get("origin"))) === String(first.map(Math.fround));
+      return String(numbersOf(asked.get("region.origin"))) === String(first.map(Math.fround));
     };
     const whole = query("window") === null && query("nodes") !== "grid";
     const url = watched.requests.findLast((address) => {

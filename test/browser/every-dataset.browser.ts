@@ -302,7 +302,7 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       await page.press("#probe-y", "Enter");
       await settled(page);
       const zoomed = await slice({ field: "ux" });
-      const origin = (new URL(zoomed.url).searchParams.get("origin") ?? "").split(",").map(Number);
+      const origin = (new URL(zoomed.url).searchParams.get("region.origin") ?? "").split(",").map(Number);
       expect(origin.map(Math.fround)).toEqual([left, bottom].map(Math.fround));
       await expectPicture("#slice", zoomed, "");
       await page.evaluate(() => scrollTo(0, 0));

@@ -28,6 +28,21 @@ describe("analyses", () => {
     expect(list.map(({ nodes }) => nodes)).toEqual([1, 2, 3].map((n) => labels.filter((label) => label === n).length));
   });
 
+  it("take regions by nodes and by lengths", async () => {
+    const moments = { time: 0.6, reduce: [{ moments: "p" }] } as const;
+    const step = (2 * Math.PI) / 32;
+    const byNodes = { ...moments, region: { start: [30, 1, 2], end: [34, 9, 5] } } as const;
+    const origin = [30 * step, step, 2 * step] as const;
+    const byLengths = { ...moments, region: { origin, extent: [4 * step, 8 * step, 3 * step] } } as const;
+    const { results } = await client.statistics("isotropic32", byNodes);
+    expect(results[0]).toMatchObject({ count: 96 });
+    expect((await client.statistics("isotropic32", byLengths)).results).toEqual(results);
+    const plane = { normal: "z", at: 1, count: [2, 2] } as const;
+    const region = { origin: [0, 0], extent: [1, 1] } as const;
+    const map = { start: 0.6, end: 0.65, dt: 0.05, plane, region, quantities: ["map"] } as const;
+    expect((await client.flowMap("isotropic32", map)).shape).toEqual([2, 2]);
+  });
+
   it("answer spectra", async () => {
     const { k, E, scales } = await client.spectrum("isotropic32", { time: 0.6 });
     expect([k.length, E.length]).toEqual([29, 29]);

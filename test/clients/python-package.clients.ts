@@ -58,7 +58,7 @@ describe.skipIf(reason !== null)("python/", () => {
       [
         {
           query: { ...places, operation: "GetVelocity", parameters: options },
-          get: "api/datasets/isotropic32/slice?field=wz&time=0.5&method=Fd4Lag4&axis=z&at=1&origin=0%2C0&extent=6%2C6&nodes=8%2C4",
+          get: "api/datasets/isotropic32/slice?field=wz&time=0.5&method=Fd4Lag4&axis=z&at=1&region.origin=0%2C0&region.extent=6%2C6&nodes=8%2C4",
         },
         "(4, 8) ('y', 'x')",
       ],

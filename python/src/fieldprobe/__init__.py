@@ -6,9 +6,9 @@
 array([-0.13712144,  0.04219034,  0.26850626], dtype=float32)
 """
 
-from .dataset import Dataset
+from .dataset import Dataset, Region
 from .errors import FieldprobeError, ServiceError, ServiceUnreachable
 from .jobs import Job
 from .service import Service, connect
 
-__all__ = ["Dataset", "FieldprobeError", "Job", "Service", "ServiceError", "ServiceUnreachable", "connect"]
+__all__ = ["Dataset", "FieldprobeError", "Job", "Region", "Service", "ServiceError", "ServiceUnreachable", "connect"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, TypedDict, Union
 from urllib.parse import quote
 
 import numpy as np
@@ -31,6 +31,21 @@ class Axis(NamedTuple):
     first: float
     length: float
     periodic: bool
+
+
+class Region(TypedDict, total=False):
+    """A box along x, y and z, or along the columns and rows of a slice, stated in one of two ways.
+
+    By lengths: ``origin`` holds the lowest coordinates, ``extent`` the lengths. By nodes: ``start`` holds the first
+    ones, counted from 0, ``end`` those behind the last ones, ``step`` the strides; by default 0, all nodes and 1. On a
+    periodic axis a box may go on over the seam.
+    """
+
+    origin: Sequence[float]
+    extent: Sequence[float]
+    start: Sequence[int]
+    end: Sequence[int]
+    step: Sequence[int]
 
 
 class Sampled(NamedTuple):
@@ -248,35 +263,37 @@ class Dataset:
         axis: str,
         at: float,
         nodes: Optional[Sequence[int]] = None,
+        region: Optional[Region] = None,
         **options: Any,
     ) -> Sampled:
-        """A quantity on a plane at right angles to ``axis``; ``nodes`` are the samples along columns and rows."""
-        return self._sampled("slice", {"field": quantity, "time": t, "axis": axis, "at": at}, nodes, options)
+        """A quantity on a plane at right angles to ``axis``, or in a ``region`` of it (columns, rows).
 
-    def volume(self, quantity: str, t: float, nodes: Optional[Sequence[int]] = None, **options: Any) -> Sampled:
-        """A quantity in the whole domain, or in a box (``origin="0,0,0"``, ``extent="1,1,1"``)."""
-        return self._sampled("volume", {"field": quantity, "time": t}, nodes, options)
+        ``nodes`` are the samples along columns and rows.
+        """
+        query = {"field": quantity, "time": t, "axis": axis, "at": at, **_region(region)}
+        return self._sampled("slice", query, nodes, options)
 
-    def cutout(
+    def volume(
         self,
-        field: str,
-        frame: int,
-        start: Sequence[int] = (1, 1, 1),
-        end: Optional[Sequence[int]] = None,
-        step: Sequence[int] = (1, 1, 1),
-    ) -> Floats:
+        quantity: str,
+        t: float,
+        nodes: Optional[Sequence[int]] = None,
+        region: Optional[Region] = None,
+        **options: Any,
+    ) -> Sampled:
+        """A quantity in the whole domain, or in a region (``{"origin": (0, 0, 0), "extent": (1, 1, 1)}``)."""
+        return self._sampled("volume", {"field": quantity, "time": t, **_region(region)}, nodes, options)
+
+    def cutout(self, field: str, frame: int, region: Optional[Region] = None) -> Floats:
         """Stored values of nodes, bit for bit, shape ``(z, y, x, components)``.
 
         Args:
-            field: ``u``, ``p``, ``b`` (magnetic), ``a`` (vector potential), ``d`` (density) or ``t`` (temperature).
+            field: any field of the dataset by its name, or ``u``, ``p``, ``b`` (magnetic), ``a`` (vector potential),
+                ``d`` (density) or ``t`` (temperature).
             frame: number of the stored frame, from 1.
-            start, end: first and last node along x, y and z, from 1, both included; to the end of the grid by default.
-            step: nodes from one taken to the next.
+            region: the nodes, such as ``{"start": (30, 0, 0), "end": (34, 8, 8), "step": (1, 2, 2)}``; all by default.
         """
-        last = [axis.nodes for axis in self.axes] if end is None else end
-        query: Dict[str, Any] = {"field": field, "T": frame}
-        for name, a, b, s in zip("xyz", start, last, step):
-            query.update({f"{name}_start": a, f"{name}_end": b, f"{name}_step": s})
+        query = {"field": field, "T": frame, **_region(region)}
         return _floats(self._transport.get(f"{self._path}/cutout", query, OCTETS))
 
     def interp(self, *, x: Any, y: Any, z: Any, t: Any, of: str = "velocity", **options: Any) -> Any:
@@ -388,6 +405,15 @@ def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
         if one.lower() == value.lower():
             return one
     raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
+
+
+def _region(region: Optional[Region]) -> Dict[str, str]:
+    """The members of a query string that state a region."""
+    if region is None:
+        return {}
+    if not isinstance(region, Mapping):
+        raise TypeError(f"region must be a mapping with origin and extent, or start, end and step, not {region!r}")
+    return {f"region.{name}": ",".join(str(one) for one in np.ravel(numbers)) for name, numbers in region.items()}
 
 
 def _triples(name: str, values: ArrayLike) -> Floats:

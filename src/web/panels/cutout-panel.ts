@@ -151,8 +151,8 @@ export class CutoutPanel {
     const { api, state } = this.#store;
     const box = this.#box();
     const query = {
-      start: box.map(([from]) => from).join(","),
-      end: box.map(([, to]) => to).join(","),
+      "region.start": box.map(([from]) => from - 1).join(","),
+      "region.end": box.map(([, to]) => to).join(","),
       frames: `${this.#frame()},${this.#frame()}`,
       ...(this.#fields === "all" ? {} : { fields: this.#fields }),
     };

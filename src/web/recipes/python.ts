@@ -18,13 +18,15 @@ export function python(recipe: Recipe, { base, token }: Endpoint): string {
 /** The request for a plane by its grid, which is shorter than its points. */
 function plane(get: string): string[] {
   const options = new URLSearchParams(get.slice(get.indexOf("?") + 1));
-  const [quantity, time, axis, at, nodes] = ["field", "time", "axis", "at", "nodes"].map((name) => {
+  const taken = ["field", "time", "axis", "at", "nodes", "region.origin", "region.extent"].map((name) => {
     const value = options.get(name) ?? "";
     options.delete(name);
     return value;
-  }) as [string, string, string, string, string];
+  });
+  const [quantity, time, axis, at, nodes, origin, extent] = taken;
   return [
     `plane = ds.slice("${quantity}", ${time}, "${axis}", ${at}, nodes=(${nodes}),`,
+    `    region={"origin": (${origin}), "extent": (${extent})},`,
     `    ${[...options].map(([name, value]) => `${name}="${value}"`).join(", ")})`,
     "print(plane.values.shape, plane.axes)",
   ];

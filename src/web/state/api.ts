@@ -456,10 +456,10 @@ export class ApiClient {
       signal,
     });
     const values = new Float32Array(await response.arrayBuffer());
-    const { plane, window } = body;
+    const { plane, region } = body;
     const [columns, rows] = sidesOf(plane.normal).map((axis, i) => {
-      const spacing = window.extent[i] / plane.count[i];
-      return { axis, count: plane.count[i], origin: window.origin[i] + spacing / 2, spacing };
+      const spacing = region.extent[i] / plane.count[i];
+      return { axis, count: plane.count[i], origin: region.origin[i] + spacing / 2, spacing };
     });
     return { rows, columns, values, ...extremesOf(values) };
   }

@@ -35,7 +35,7 @@ export interface StretchingQuery {
     readonly dt: number;
     readonly method: string;
     readonly plane: { readonly normal: "x" | "y" | "z"; readonly at: number; readonly count: readonly number[] };
-    readonly window: { readonly origin: readonly number[]; readonly extent: readonly number[] };
+    readonly region: { readonly origin: readonly number[]; readonly extent: readonly number[] };
   };
 }
 

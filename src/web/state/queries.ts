@@ -69,8 +69,8 @@ export function slicePathOf(state: ViewState, facts: DatasetFacts, nodes: string
     ...sampleOptions(state),
     axis: state.axis,
     at: shortestFloat32(state.at),
-    origin: [left, bottom].map(shortestFloat32).join(","),
-    extent: [right - left, top - bottom].map(shortestFloat32).join(","),
+    "region.origin": [left, bottom].map(shortestFloat32).join(","),
+    "region.extent": [right - left, top - bottom].map(shortestFloat32).join(","),
     nodes: counts.join(","),
   });
 }
@@ -174,10 +174,10 @@ function stretchingOf(state: ViewState, facts: DatasetFacts): StretchingQuery | 
   const most = FLOW_MAP_STEPS / (FLOW_MAP_WEIGHT * counts[0] * counts[1]);
   const dt = Math.abs(end - state.time) / Math.max(1, Math.min(state.steps, Math.floor(most)));
   const plane = { normal: state.axis, at: state.at, count: counts };
-  const part = { origin: [left, bottom], extent: [right - left, top - bottom] };
+  const region = { origin: [left, bottom], extent: [right - left, top - bottom] };
   return {
     dataset: state.dataset,
-    body: { start: state.time, end, dt, method: state.values === "None" ? "Lag6" : state.values, plane, window: part },
+    body: { start: state.time, end, dt, method: state.values === "None" ? "Lag6" : state.values, plane, region },
   };
 }
 

@@ -104,8 +104,8 @@ function partAt(
     counts: size,
     path: volumePath(state.dataset, {
       ...sampleOptions({ ...state, field }),
-      origin: limits.map(([low]) => rounded(low)).join(","),
-      extent: limits.map(([low, high]) => rounded(high - low)).join(","),
+      "region.origin": limits.map(([low]) => rounded(low)).join(","),
+      "region.extent": limits.map(([low, high]) => rounded(high - low)).join(","),
       nodes: size.join(","),
     }),
   };

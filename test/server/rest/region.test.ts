@@ -228,10 +228,21 @@ it.each([
     { start: [1, 0, 0], end: [9, 2, 2], step: [3, 1, 1] },
   ],
   ["volume?field=p&time=0.6&nodes=3", "origin=0.5,6,1&extent=1,2,3", { origin: [0.5, 6, 1], extent: [1, 2, 3] }],
+  ["slice?field=p&time=0.6&axis=z&at=1&nodes=3", "origin=0.5,6&extent=1,2", { origin: [0.5, 6, 0], extent: [1, 2, 0] }],
+  ["cutout.xmf?frames=4,4", "start=3,1,30&end=5,2,32", { start: [2, 0, 29], end: [5, 2, 32] }],
 ] as const)("%s has the older spelling %s", async (path, older, region) => {
-  const today = await bytes(`${path}&${query(region)}`);
+  const sides = path.startsWith("slice") ? ([0, 1] as const) : undefined;
+  const today = await bytes(`${path}&${query(region, sides)}`);
   expect(await bytes(`${path}&${older}`)).toEqual(today);
-  await expect(bytes(`${path}&${older}&${query(region)}`)).rejects.toThrow(/give a region or|are the same/);
+  await expect(bytes(`${path}&${older}&${query(region, sides)}`)).rejects.toThrow(/give a region or|are the same/);
+});
+
+it("a flow map has the older spelling window", async () => {
+  const asked = { start: 0.6, end: 0.65, dt: 0.05, box: { count: [2, 1, 1] }, quantities: ["map"] };
+  const part = { origin: [0.5, 6, 1], extent: [1, 2, 3] };
+  const today = await json("flow-map", { ...asked, region: part });
+  expect((await json("flow-map", { ...asked, window: part })).map).toEqual(today.map);
+  await expect(json("flow-map", { ...asked, window: part, region: part })).rejects.toThrow("are the same");
 });
 
 it.each([

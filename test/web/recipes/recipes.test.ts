@@ -48,9 +48,9 @@ it("escapes text in XML", () => {
 
 it("asks for planes by their grid and for paths by their ends in Python", () => {
   const get =
-    "api/datasets/box/slice?field=wz&time=0.5&method=Fd4Lag4&axis=z&at=1&origin=0%2C0&extent=6%2C6&nodes=64%2C32";
+    "api/datasets/box/slice?field=wz&time=0.5&method=Fd4Lag4&axis=z&at=1&region.origin=0%2C0&region.extent=6%2C6&nodes=64%2C32";
   expect(python({ query: QUERY, get }, ENDPOINT)).toContain(
-    'plane = ds.slice("wz", 0.5, "z", 1, nodes=(64,32),\n    method="Fd4Lag4", origin="0,0", extent="6,6")',
+    'plane = ds.slice("wz", 0.5, "z", 1, nodes=(64,32),\n    region={"origin": (0,0), "extent": (6,6)},\n    method="Fd4Lag4")',
   );
   const query: PointQuery = {
     ...QUERY,

@@ -209,8 +209,8 @@ it("lays the stretching of a plane out as a slice", async () => {
   vi.stubGlobal("document", { baseURI: "http://127.0.0.1/" });
   vi.stubGlobal("fetch", async () => new Response(Float32Array.of(0.5, 1, Number.NaN, 2, 0.25, 1)));
   const plane = { normal: "z", at: 1, count: [3, 2] } as const;
-  const window = { origin: [0, 1], extent: [3, 4] };
-  const body = { start: 0, end: 1, dt: 0.1, method: "Lag6", plane, window };
+  const region = { origin: [0, 1], extent: [3, 4] };
+  const body = { start: 0, end: 1, dt: 0.1, method: "Lag6", plane, region };
   const slice = await api.stretching({ dataset: "box", body }, new AbortController().signal);
   expect(slice.columns).toEqual({ axis: "x", count: 3, origin: 0.5, spacing: 1 });
   expect(slice.rows).toEqual({ axis: "y", count: 2, origin: 2, spacing: 2 });

@@ -23,7 +23,7 @@ const FACTS: DatasetFacts = {
 function placesOf(path: string): number[][] {
   const query = new URLSearchParams(path.split("?")[1]);
   const list = (name: string) => (query.get(name) ?? "").split(",").map(Number);
-  const [origin, extent, nodes] = [list("origin"), list("extent"), list("nodes")];
+  const [origin, extent, nodes] = [list("region.origin"), list("region.extent"), list("nodes")];
   return nodes.map((count, axis) =>
     Array.from({ length: count }, (_, i) => (origin[axis] as number) + ((i + 0.5) * (extent[axis] as number)) / count),
   );
