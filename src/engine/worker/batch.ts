@@ -213,10 +213,8 @@ function filteredParts({ task, operation, open, sampler }: BatchContext): readon
   const kernel = names.length === 1 ? operation.kernel : (FILTERS_OF_COMPONENTS.get(operation.kernel) as string);
   return names.map((part, c) => {
     const filter = boxFilter(kernel, task.query, { name: dataset.name, axes: axesOfField(dataset, part) }, sampler);
-    const values =
-      names.length === 1
-        ? sampler.recordsOfPoint(filter.components * filter.itemsPerPoint)
-        : new Float64Array(filter.components * filter.itemsPerPoint);
+    const numbers = filter.components * filter.itemsPerPoint;
+    const values = names.length === 1 ? sampler.recordsOfPoint(numbers) : new Float64Array(numbers);
     return { filter, reader: sampler.reader(open.source(part)), offset: c * filter.components, values };
   });
 }

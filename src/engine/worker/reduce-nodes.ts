@@ -39,12 +39,12 @@ export class NodeReductions {
       this.#columns.evaluate(asked, open, sampler, (c, y, z, rows) => {
         values[c].set(rows, (z * ny + y) * nx);
       });
-    else this.#evaluateRows(asked, stride, open, sampler, values);
+    else this.#evaluateBoxes(asked, stride, open, sampler, values);
     return values;
   }
 
-  /** Evaluates row after row of nodes along x: those that strides skip along y and z are not evaluated. */
-  #evaluateRows(
+  /** Evaluates boxes, a row wide along axes with strides: nodes that strides skip along y and z are not evaluated. */
+  #evaluateBoxes(
     { region, ...asked }: StridedColumns,
     [sx, sy, sz]: Triple,
     open: OpenDataset,
@@ -53,14 +53,18 @@ export class NodeReductions {
   ): void {
     const { frame, first, count } = region;
     const [nx, ny, nz] = count;
-    for (let row = 0; row < ny * nz; row++) {
-      const [y, z] = [row % ny, Math.floor(row / ny)];
-      const at = [first[0], first[1] + y * sy, first[2] + z * sz] as const;
-      const nodes = { frame, first: at, count: [(nx - 1) * sx + 1, 1, 1] } as const;
-      this.#columns.evaluate({ ...asked, region: nodes }, open, sampler, (c, _, __, found) => {
-        for (let x = 0; x < nx; x++) values[c][row * nx + x] = found[x * sx];
-      });
-    }
+    const span = (nx - 1) * sx + 1;
+    const [deepY, deepZ] = [sy === 1 ? ny : 1, sz === 1 ? nz : 1];
+    for (let z = 0; z < nz; z += deepZ)
+      for (let y = 0; y < ny; y += deepY) {
+        const at = [first[0], first[1] + y * sy, first[2] + z * sz] as const;
+        const nodes = { frame, first: at, count: [span, deepY, deepZ] } as const;
+        this.#columns.evaluate({ ...asked, region: nodes }, open, sampler, (c, dy, dz, rows) => {
+          const to = ((z + dz) * ny + y + dy) * nx;
+          for (let row = 0; row * span < rows.length; row++)
+            for (let x = 0; x < nx; x++) values[c][to + row * nx + x] = rows[row * span + x * sx];
+        });
+      }
   }
 
   #column(c: number, length: number): Float64Array {

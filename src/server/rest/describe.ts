@@ -176,6 +176,11 @@ export function aboutField(dataset: Dataset, field: FieldName): Record<string, s
 
 /** A long name, and the unit of a measure if the dataset states it. */
 export function about(dataset: Dataset, title: string, measure: Measure): Record<string, string> {
+  return { long_name: title, ...aboutUnit(dataset, measure) };
+}
+
+/** The unit of a measure, if the dataset states it. */
+export function aboutUnit(dataset: Dataset, measure: Measure): Record<string, string> {
   const unit = unitOf(dataset, measure);
-  return { long_name: title, ...(unit === "" ? {} : { units: unit }) };
+  return unit === "" ? {} : { units: unit };
 }

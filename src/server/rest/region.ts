@@ -151,9 +151,9 @@ function outside(name: string, axis: Axis, letter: AxisName): RequestError {
   return new RequestError("OutOfRange", text, { member: "region" });
 }
 
-/** The difference below which coordinates are the same, in float32 or next to a node. */
+/** The difference below which coordinates are the same, in float32 or next to a node; never two nodes. */
 function nearness({ spacing }: Axis, ...places: readonly number[]): number {
-  return 1e-6 * spacing + 2 ** -22 * Math.max(...places.map(Math.abs));
+  return 1e-6 * spacing + Math.min(2 ** -22 * Math.max(...places.map(Math.abs)), spacing / 4);
 }
 
 /** Refuses lengths that are longer than a period or, of `inside`, leave an open axis. */
@@ -213,7 +213,7 @@ function runAlong(
 
 /** The first node of some lengths, and the one behind the last. */
 function nodesBetween(axis: Axis, origin: number, extent: number): readonly [number, number] {
-  const near = 1e-6 * axis.spacing;
+  const near = nearness(axis, origin, origin + extent);
   if (axis.periodic) {
     const behind = (place: number): number => Math.ceil((place - axis.origin - near) / axis.spacing);
     return [behind(origin), behind(origin + extent)];

@@ -11,12 +11,11 @@ import { negotiate } from "../http/negotiate.js";
 import { addVary, sendPassages, sendStream } from "../http/send-answer.js";
 import { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
-import { tellOrigin } from "./answer/origin.js";
+import { originOf, tellOrigin } from "./answer/origin.js";
 import { sendWritten } from "./answer/send-written.js";
 import { shapeOf, type UnwrittenAnswer } from "./answer/unwritten-answer.js";
 import { ANSWER_TYPES, columnsOf, largeAnswer, WRITERS, withColumns } from "./answer/write-answer.js";
 import { readBody, readerFor } from "./body/read-body.js";
-import { assumedOf } from "./describe.js";
 import { type ApiRequest, optionalArraysOf, textsOfQueryString } from "./parameters.js";
 import { type AskedQuery, PendingQuery } from "./pending-query.js";
 import { readAlong, valuesAlong } from "./values-along.js";
@@ -122,11 +121,9 @@ export function describeAnswer(
     times,
     components: RECORDS[result.record ?? operation.result],
     about: {
-      version,
-      operation: operation.name,
-      ...(found === undefined ? {} : { dataset: found.name, manifest: found.digest }),
-      ...(found === undefined || found.assumed.length === 0 ? {} : { assumed: assumedOf(found) }),
-      options: understood.options,
+      ...(found === undefined
+        ? { version, operation: operation.name, options: understood.options }
+        : originOf(found, operation.name, understood.options)),
       ...(recordTimes === undefined ? {} : { times }),
     },
   };

@@ -12,7 +12,7 @@ import { AXIS_NAMES, type Dataset, type FieldName, fieldNames, type Triple } fro
 import { CONVERSION_NAME } from "../file/folder-names.js";
 import type { ObjectTarget } from "../objects/object-target.js";
 import { type Compression, ShardCodec } from "../zarr/shard.js";
-import { portableDescriptor, readingDigest } from "./portable.js";
+import { portableDescriptor, readingDigest, requireConvertible } from "./portable.js";
 
 /** The store that a conversion makes. */
 export interface ZarrOptions {
@@ -81,6 +81,7 @@ export async function convertToZarr(
   options: ZarrOptions,
   progress: (fraction: number) => void,
 ): Promise<{ bytesRead: number; files: number; kept: number }> {
+  requireConvertible(dataset);
   const fields = fieldNames(dataset);
   const cuts = new Map(fields.map((field) => [field, cutOf(dataset, field, options)]));
   await claim(dataset, target, options);

@@ -12,7 +12,7 @@ import { type Dataset, type FieldName, fieldNames, type Triple } from "../file/d
 import { placeOf } from "../file/files.js";
 import { CONVERSION_NAME, DESCRIPTOR_NAME } from "../file/folder-names.js";
 import { type Filter, Hdf5Writer } from "../hdf5/writer.js";
-import { portableDescriptor, readingDigest } from "./portable.js";
+import { portableDescriptor, readingDigest, requireConvertible } from "./portable.js";
 
 export interface ConvertOptions {
   /** Folder of the new dataset; made if need be. */
@@ -41,6 +41,7 @@ export async function convert(
   options: ConvertOptions,
   progress: (fraction: number) => void,
 ): Promise<{ bytesRead: number; files: number; kept: number }> {
+  requireConvertible(dataset);
   claimFolder(dataset, options);
   const { folder } = options;
   const fields = fieldNames(dataset);

@@ -70,15 +70,15 @@ function describeTime({ time }: Dataset): DescriptorInput["time"] {
   return values === null ? { origin, step, count, ...guards } : { values: [...values], ...guards };
 }
 
-/**
- * A digest of how the files of a dataset are read: two readings of the same files give different numbers.
- *
- * @throws DataError if a field has nodes of its own, which a copy does not keep
- */
-export function readingDigest(dataset: Dataset): string {
+/** @throws DataError if a field has nodes of its own, which a copy does not keep */
+export function requireConvertible(dataset: Dataset): void {
   const apart = Object.keys(dataset.fields).find((field) => isStaggered(dataset, field));
   if (apart !== undefined)
     throw new DataError(`${apart} has nodes of its own, which a converted dataset does not keep; serve it as it is`);
+}
+
+/** A digest of how the files of a dataset are read: two readings of the same files give different numbers. */
+export function readingDigest(dataset: Dataset): string {
   const { axes, walls, openFaces, time, fields, forcing, frameVelocity, units, assumed, questions } = dataset;
   const reading = { axes, walls, openFaces, time, fields, forcing, frameVelocity, units, assumed, questions };
   const plain = (_: string, value: unknown) => (ArrayBuffer.isView(value) ? [...(value as Float64Array)] : value);

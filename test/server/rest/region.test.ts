@@ -3,7 +3,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { File, ready } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Axis } from "../../../src/kernels/types.js";
 import type { RunningService } from "../../../src/main.js";
+import { nodesIn } from "../../../src/server/rest/region.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { serveTestData } from "../../support/service.js";
 
@@ -186,7 +188,10 @@ const CALLS: readonly {
 ];
 
 const OVER_SEAMS = { start: [30, -2, 31], end: [35, 2, 34] } as const;
-const STRIDED = { start: [30, 1, 2], end: [36, 9, 5], step: [2, 3, 1] } as const;
+const STRIDED = [
+  { start: [30, 1, 2], end: [36, 9, 5], step: [2, 3, 1] },
+  { start: [30, 1, 2], end: [32, 4, 7], step: [1, 1, 3] },
+] as const;
 
 describe.each(CALLS)("$call", ({ get, want = (values) => values, strides = false }) => {
   it("goes on over the seams by nodes", async () => {
@@ -198,8 +203,9 @@ describe.each(CALLS)("$call", ({ get, want = (values) => values, strides = false
   });
 
   it(strides ? "takes strides" : "refuses strides", async () => {
-    if (strides) expect(await get(STRIDED)).toEqual(want(expected(STRIDED)));
-    else await expect(get(STRIDED)).rejects.toThrow("step must be 1");
+    for (const region of STRIDED)
+      if (strides) expect(await get(region)).toEqual(want(expected(region)));
+      else await expect(get(region)).rejects.toThrow("step must be 1");
   });
 
   it("refuses what does not fit in the same words", async () => {
@@ -213,6 +219,26 @@ describe.each(CALLS)("$call", ({ get, want = (values) => values, strides = false
     await expect(get({ start: [0, 0, 0], extent: [1, 1, 1] })).rejects.toThrow(
       "a region has origin and extent, or some of",
     );
+  });
+});
+
+describe("the ends of a region by lengths", () => {
+  const axis = (origin: number): Axis => ({ nodes: 1000, spacing: 1e-3, origin, periodic: false, coordinates: null });
+  const along = (origin: number, from: number, extent: number) => {
+    const region = { origin: [from], extent: [extent] } as never;
+    return nodesIn(region, { name: "runs" }, [axis(origin)], [0])[0];
+  };
+
+  it("are nodes although float32 has rounded them", () => {
+    const [above, below] = [Math.fround(100.007), Math.fround(100.004)];
+    expect(above - 100.007).toBeGreaterThan(3e-6);
+    expect(100.004 - below).toBeGreaterThan(2e-6);
+    expect(along(100, above, 0.002)).toEqual({ first: 7, count: 3, step: 1 });
+    expect(along(100, 100.001, below - 100.001)).toEqual({ first: 1, count: 4, step: 1 });
+  });
+
+  it("are no further nodes where float32 tells none apart", () => {
+    expect(along(1e6, 1e6 + 0.5, 0.01)).toEqual({ first: 500, count: 11, step: 1 });
   });
 });
 

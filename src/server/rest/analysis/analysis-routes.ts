@@ -9,15 +9,13 @@ import { analysisTable } from "../../../analysis/table.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { Query, Result } from "../../../engine/contract/query.js";
 import type { CutoutThread } from "../../../engine/cutouts/cutout-thread.js";
-import { version } from "../../../version.js";
 import { negotiate } from "../../http/negotiate.js";
 import { addVary, sendPassages } from "../../http/send-answer.js";
 import type { RequestLife } from "../../life/request-life.js";
 import type { Service } from "../../life/service.js";
-import { tellOrigin } from "../answer/origin.js";
+import { originAttributes, originOf, originTexts, tellOrigin } from "../answer/origin.js";
 import { sendWritten } from "../answer/send-written.js";
 import { ANALYSIS_TYPES, numberTable, tableArchive, tablePassages } from "../answer/write-table.js";
-import { assumedOf } from "../describe.js";
 import { jsonPassages } from "../json-passages.js";
 import { readWhole } from "../query-batch.js";
 import { FAILURES } from "../schemas.js";
@@ -175,22 +173,19 @@ function serveAnalysis(
     await life.computed([]);
     if (type !== "application/json") {
       tellOrigin(reply, dataset, options as Readonly<Record<string, unknown>>);
+      const origin = originTexts(dataset, operation, options);
       const table = analysisTable(answer);
       if (type === "application/netcdf") {
-        const about = { title: `${operation} of ${dataset.name}`, fieldprobe_version: version };
-        const origin = { fieldprobe_manifest: dataset.digest, fieldprobe_options: JSON.stringify(options) };
-        const numbers = numberTable(table, { ...about, ...origin });
+        const numbers = numberTable(table, { title: `${operation} of ${dataset.name}`, ...originAttributes(origin) });
         reply.type(type);
         return sendWritten(life, reply, "table.nc", (folder) => thread.writeTable(numbers, join(folder, "table.nc")));
       }
-      const told = { dataset: dataset.name, manifest: dataset.digest, version, options: JSON.stringify(options) };
-      const passages = type === "application/x-npz" ? tableArchive(table, told) : tablePassages(table, type);
+      const passages = type === "application/x-npz" ? tableArchive(table, origin) : tablePassages(table, type);
       await sendPassages(reply, type, passages, service, life);
       return reply;
     }
-    const assumed = dataset.assumed.length === 0 ? {} : { assumed: assumedOf(dataset) };
-    const about = { version, operation, dataset: dataset.name, manifest: dataset.digest, ...assumed, options };
-    await sendPassages(reply, JSON_TYPE, jsonPassages({ ...about, ...answer }), service, life);
+    const passages = jsonPassages({ ...originOf(dataset, operation, options), ...answer });
+    await sendPassages(reply, JSON_TYPE, passages, service, life);
     return reply;
   });
 }

@@ -25,21 +25,21 @@ export interface NamedArray {
   readonly passages: Iterable<Buffer>;
 }
 
+/** Writes a text as NumPy stores it, in UTF-32; zeros follow it. */
+export function writeLetters(text: string, into: Buffer, at: number): void {
+  for (const [i, letter] of [...text].entries()) into.writeUInt32LE(letter.codePointAt(0) ?? 0, at + 4 * i);
+}
+
 /** A text as an array without dimensions. */
 export function textArray(name: string, text: string): NamedArray {
-  const letters = [...text];
-  const passage = Buffer.alloc(4 * Math.max(1, letters.length));
-  for (const [i, letter] of letters.entries()) passage.writeUInt32LE(letter.codePointAt(0) ?? 0, 4 * i);
-  return { name, type: `<U${Math.max(1, letters.length)}`, shape: [], passages: [passage] };
+  return { ...textsArray(name, [text]), shape: [] };
 }
 
 /** Texts as an array of one dimension. */
 export function textsArray(name: string, texts: readonly string[]): NamedArray {
   const longest = texts.reduce((most, text) => Math.max(most, [...text].length), 1);
   const passage = Buffer.alloc(4 * longest * texts.length);
-  for (const [i, text] of texts.entries())
-    for (const [k, letter] of [...text].entries())
-      passage.writeUInt32LE(letter.codePointAt(0) ?? 0, 4 * (longest * i + k));
+  for (const [i, text] of texts.entries()) writeLetters(text, passage, 4 * longest * i);
   return { name, type: `<U${longest}`, shape: [texts.length], passages: [passage] };
 }
 

@@ -2,7 +2,7 @@
 import { type AnalysisTable, tableLines } from "../../../analysis/table.js";
 import type { NumberTable, TableColumn } from "../../../engine/cutouts/cutout-thread.js";
 import { RequestError } from "../../../errors.js";
-import { npyHeader, npzFile, numberArray, textArray, textsArray } from "./numpy-files.js";
+import { npyHeader, npzFile, numberArray, textArray, textsArray, writeLetters } from "./numpy-files.js";
 
 /** Forms of an analysis, the default first; all but JSON are tables. */
 export const ANALYSIS_TYPES = [
@@ -70,9 +70,7 @@ function npyPassages({ columns, rows }: AnalysisTable): Generator<Buffer> {
     let at = start;
     for (const [c, value] of row.entries()) {
       if (lengths[c] === 0) into.writeDoubleLE(value === "" || value === null ? Number.NaN : Number(value), at);
-      else
-        for (const [i, letter] of [...String(value)].entries())
-          into.writeUInt32LE(letter.codePointAt(0) ?? 0, at + 4 * i);
+      else writeLetters(String(value), into, at);
       at += sizes[c] as number;
     }
   };

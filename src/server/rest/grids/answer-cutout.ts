@@ -18,14 +18,14 @@ import type { RequestLife } from "../../life/request-life.js";
 import type { Service } from "../../life/service.js";
 import { derivedFor, readFilter, schemeOf } from "../analysis/analysis-request.js";
 import { npyHeader, npzStream, numberArray, textArray } from "../answer/numpy-files.js";
-import { isUnchanged, tellOrigin } from "../answer/origin.js";
+import { isUnchanged, originTexts, tellOrigin } from "../answer/origin.js";
 import { sendWritten } from "../answer/send-written.js";
 import { nodesOfField } from "../describe.js";
 import { readRequest, refuse, textsOfQueryString } from "../parameters.js";
 import { addCorners, regionQuery, takeRegion } from "../region.js";
 import { CLOSED, optionalText } from "../schemas.js";
 import { compute } from "../serve-operation.js";
-import { type DescribedCutout, gridOf, originOf, placesIn, timeOf } from "./cutout-forms.js";
+import { type DescribedCutout, gridOf, placesIn, timeOf } from "./cutout-forms.js";
 
 /** The operation behind the route, and the values of the members that may be left out. */
 const OPERATION = operationOf("GetAnyCutoutWeb");
@@ -122,7 +122,9 @@ async function joined(parts: AsyncIterable<Float32Array>, shape: readonly number
 /** Coordinates and origin come first, so that the numbers can be sent as they are read. */
 function npzOf(cutout: DescribedCutout, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, undefined> {
   const places = placesIn(cutout).map(({ name, coordinates }) => numberArray(name, coordinates));
-  const origin = Object.entries(originOf(cutout)).map(([name, text]) => textArray(name, text));
+  const origin = Object.entries(originTexts(cutout.dataset, "cutout", cutout.options)).map(([name, text]) =>
+    textArray(name, text),
+  );
   const time = { ...numberArray("time", [timeOf(cutout)]), shape: [] };
   return npzStream([...places, time, ...origin], { name: "values", type: "<f4", shape: cutout.shape }, bytes);
 }

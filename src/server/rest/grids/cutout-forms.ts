@@ -10,8 +10,8 @@ import {
 } from "../../../engine/contract/dataset.js";
 import type { Query } from "../../../engine/contract/query.js";
 import type { SampledGrid } from "../../../engine/cutouts/cutout-thread.js";
-import { version } from "../../../version.js";
-import { about, aboutField, assumedOf, timesOf } from "../describe.js";
+import { originAttributes, originTexts } from "../answer/origin.js";
+import { aboutField, aboutUnit, timesOf } from "../describe.js";
 import { coordinateOf } from "../region.js";
 
 /** A cutout: its query by corners, the field that it is of or the expression, and how many nodes it has. */
@@ -69,15 +69,6 @@ export function timeOf({ dataset, query: { T = 1 } }: DescribedCutout): number {
   return timesOf(dataset.time)[T - 1] as number;
 }
 
-/** Where the numbers come from. */
-export function originOf({ dataset, options }: DescribedCutout): Readonly<Record<string, string>> {
-  const { assumed } = dataset;
-  return {
-    ...{ dataset: dataset.name, version, manifest: dataset.digest, options: JSON.stringify(options) },
-    ...(assumed.length === 0 ? {} : { assumed: JSON.stringify(assumedOf(dataset)) }),
-  };
-}
-
 /** The cutout as NetCDF describes it: a vector whose components have nodes of their own is three variables. */
 export function gridOf(cutout: DescribedCutout, values: Float32Array): SampledGrid {
   const { dataset, content, shape } = cutout;
@@ -85,8 +76,7 @@ export function gridOf(cutout: DescribedCutout, values: Float32Array): SampledGr
   const parts = partsOf(cutout);
   const isVector = components > 1 && parts.length === 1;
   const told = "field" in content ? aboutField(dataset, content.field) : { long_name: content.expression };
-  const length = about(dataset, "", "length").units;
-  const { long_name: _, ...time } = about(dataset, "", "time");
+  const [length, time] = [aboutUnit(dataset, "length"), aboutUnit(dataset, "time")];
   const variables = parts.map(({ part, places }, c) => ({
     name: part.replace(".", "_"),
     values: parts.length === 1 ? values : values.filter((__, i) => i % components === c),
@@ -95,17 +85,17 @@ export function gridOf(cutout: DescribedCutout, values: Float32Array): SampledGr
   }));
   const axes = placesIn(cutout).map(({ name, letter, coordinates }) => ({
     ...{ name, coordinates },
-    attributes: { ...(length === undefined ? {} : { units: length }), axis: letter.toUpperCase() },
+    attributes: { ...length, axis: letter.toUpperCase() },
   }));
   const component = {
     ...{ name: "component", coordinates: Float64Array.of(0, 1, 2) },
     attributes: { long_name: "component of the vector", flag_meanings: "x y z" },
   };
-  const origin = Object.entries(originOf(cutout)).map(([name, text]) => [`fieldprobe_${name}`, text]);
+  const origin = originAttributes(originTexts(dataset, "cutout", cutout.options));
   return {
     variables,
     axes: [...axes, ...(isVector ? [component] : [])],
     scalars: [{ name: "time", coordinates: Float64Array.of(timeOf(cutout)), attributes: time }],
-    about: { title: `Cutout of ${dataset.name}`, ...Object.fromEntries(origin) },
+    about: { title: `Cutout of ${dataset.name}`, ...origin },
   };
 }

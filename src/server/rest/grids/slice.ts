@@ -23,8 +23,7 @@ import {
   TEMPORAL_INTERPOLATION,
   VALUES,
 } from "../../../operations.js";
-import { QUANTITIES, type Quantity, unitOf } from "../../../quantities.js";
-import { version } from "../../../version.js";
+import { QUANTITIES, type Quantity } from "../../../quantities.js";
 import { negotiate } from "../../http/negotiate.js";
 import { readDouble, readFiniteFloat } from "../../http/read-number.js";
 import { sendPassages } from "../../http/send-answer.js";
@@ -34,9 +33,10 @@ import type { Service } from "../../life/service.js";
 import { readFilter } from "../analysis/analysis-request.js";
 import { DRAWN_RECORDS, evaluatorFor } from "../analysis/point-columns.js";
 import { npyFile, npzFile, numberArray, textArray } from "../answer/numpy-files.js";
-import { isUnchanged, tellOrigin } from "../answer/origin.js";
+import { isUnchanged, originAttributes, originTexts, tellOrigin } from "../answer/origin.js";
 import { sendWritten } from "../answer/send-written.js";
 import { TripleWriter } from "../answer/triple-writer.js";
+import { aboutUnit } from "../describe.js";
 import { refuse } from "../parameters.js";
 import { readRegion, regionQuery } from "../region.js";
 import { layBox, layPlane, pointsOf, readCounts, type SampleAxis, type SampleGrid, writeGrid } from "../sample-grid.js";
@@ -264,11 +264,21 @@ function describeSamples(reply: FastifyReply, axes: readonly SampleAxis[], range
     .header("fieldprobe-range", range.map(shortestFloat32).join(","));
 }
 
-/** Says where sampled values come from, with the options that a request leaves out. */
-function tellSampled(reply: FastifyReply, dataset: Dataset, query: SliceQuery | VolumeQuery): void {
+/** What was asked, with the options that a request leaves out. */
+function completed(query: SliceQuery | VolumeQuery, dataset: Dataset): Readonly<Record<string, unknown>> {
   const method = knownQuantity(query.field, dataset)?.method;
-  const usual = { ...(method ? { method } : {}), temporalInterpolation: "PCHIP" };
-  tellOrigin(reply, dataset, { ...usual, ...query }, [readDouble(query.time, "time")]);
+  return { ...(method ? { method } : {}), temporalInterpolation: "PCHIP", ...query };
+}
+
+/** Says where sampled values come from. */
+function tellSampled(reply: FastifyReply, dataset: Dataset, query: SliceQuery | VolumeQuery): void {
+  tellOrigin(reply, dataset, completed(query, dataset), [readDouble(query.time, "time")]);
+}
+
+/** The same for files. */
+function originOfSamples({ axes, dataset, query }: SampledAnswer): Readonly<Record<string, string>> {
+  const operation = axes.length === 2 ? "slice" : "volume";
+  return originTexts(dataset, operation, completed(query, dataset), [readDouble(query.time, "time")]);
 }
 
 function bytesOf(values: Float32Array): Buffer {
@@ -284,14 +294,14 @@ async function sendSamples(
   life: RequestLife,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { values, grid, axes, dataset, query } = sampled;
+  const { values, grid, axes } = sampled;
   reply.type(form);
   if (form === "application/octet-stream") return reply.send(bytesOf(values));
   if (form === "application/netcdf")
     return sendWritten(life, reply, "grid.nc", (folder) => thread.writeGrid(gridFor(sampled), join(folder, "grid.nc")));
   const array = { name: "values", type: "<f4", shape: axes.map(({ count }) => count), passages: passagesOf(values) };
   const places = grid.map(({ axis, ...along }) => numberArray(axis, coordinatesOf(along)));
-  const about = [textArray("dataset", dataset.name), textArray("options", JSON.stringify(query))];
+  const about = Object.entries(originOfSamples(sampled)).map(([name, text]) => textArray(name, text));
   const file = form === "application/x-npy" ? npyFile(array) : npzFile([array, ...places, ...about]);
   await sendPassages(reply, form, file, service, life);
   return reply;
@@ -320,23 +330,23 @@ function* passagesOf(values: Float32Array): Generator<Buffer> {
 }
 
 /** A grid as NetCDF describes it. */
-function gridFor({ values, grid, axes, dataset, query }: SampledAnswer): SampledGrid {
-  const length = dataset.units.length === undefined ? {} : { units: dataset.units.length };
-  const time = dataset.units.time === undefined ? {} : { units: dataset.units.time };
+function gridFor(sampled: SampledAnswer): SampledGrid {
+  const { values, grid, axes, dataset, query } = sampled;
+  const [length, time] = [aboutUnit(dataset, "length"), aboutUnit(dataset, "time")];
   const along = (one: SampleAxis) => ({
     name: one.axis,
     coordinates: coordinatesOf(one),
     attributes: { ...length, axis: one.axis.toUpperCase() },
   });
   const known = knownQuantity(query.field);
-  const unit = known === undefined ? "" : unitOf(dataset, known.measure);
+  const unit = known === undefined ? {} : aboutUnit(dataset, known.measure);
   return {
     variables: [
       {
         name: /^[A-Za-z]\w*$/.test(query.field) ? query.field : "quantity",
         values,
         axes: axes.map(({ axis }) => axis),
-        attributes: { long_name: known?.title ?? query.field, ...(unit === "" ? {} : { units: unit }) },
+        attributes: { long_name: known?.title ?? query.field, ...unit },
       },
     ],
     axes: axes.map(along),
@@ -346,9 +356,7 @@ function gridFor({ values, grid, axes, dataset, query }: SampledAnswer): Sampled
     ],
     about: {
       title: `${query.field} of ${dataset.name}`,
-      fieldprobe_version: version,
-      fieldprobe_manifest: dataset.digest,
-      fieldprobe_options: JSON.stringify(query),
+      ...originAttributes(originOfSamples(sampled)),
     },
   };
 }

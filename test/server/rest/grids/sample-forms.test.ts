@@ -75,9 +75,23 @@ describe.each([
       expect(scale.value).toEqual(places);
       expect(Object.keys(scale.attrs)).toEqual(expect.arrayContaining(["CLASS", "REFERENCE_LIST", "axis"]));
     }
-    expect(Object.keys(file.attrs)).toEqual(
-      expect.arrayContaining(["Conventions", "fieldprobe_manifest", "fieldprobe_options", "title"]),
-    );
+    expect(Object.keys(file.attrs)).toEqual(expect.arrayContaining(["Conventions", "title"]));
+    file.close();
+  });
+
+  it("says in its files what the headers say of its origin", async () => {
+    const { headers } = await ask(path, "application/octet-stream");
+    const told = ["version", "manifest", "options", "frames"].map((name) => [name, headers.get(`fieldprobe-${name}`)]);
+    expect(told.filter(([, text]) => !text)).toEqual([]);
+    const files = unzipSync(await bytesOf(path, "application/x-npz"));
+    const text = (name: string) =>
+      String.fromCodePoint(...new Uint32Array(numpyOf(files[name] as Uint8Array).bytes.buffer));
+    expect(told.map(([name]) => [name, text(`${name}.npy`)])).toEqual(told);
+    expect([text("operation.npy"), text("dataset.npy")]).toEqual([path.split("?")[0], "isotropic32"]);
+    const name = join(folder, `origin-${axes.length}.nc`);
+    writeFileSync(name, await bytesOf(path, "application/netcdf"));
+    const file = new File(name, "r");
+    expect(told.map(([member]) => [member, file.attrs[`fieldprobe_${member}`]?.value])).toEqual(told);
     file.close();
   });
 
