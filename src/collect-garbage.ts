@@ -9,9 +9,18 @@ const GROWN_BYTES = 16 * 1024 * 1024;
 export class GarbageCollection {
   /** Bytes of the heap after the last look that found less, or the last collection. */
   #before = getHeapStatistics().used_heap_size;
+  /** The collection that is under way; null for none. */
+  #running: Promise<void> | null = null;
 
-  /** Collects the garbage of this thread, which takes some milliseconds of it. */
-  async collect(): Promise<void> {
+  /** Collects the garbage of this thread, which takes some milliseconds of it; several calls share a collection. */
+  collect(): Promise<void> {
+    this.#running ??= this.#collectNow().finally(() => {
+      this.#running = null;
+    });
+    return this.#running;
+  }
+
+  async #collectNow(): Promise<void> {
     setFlagsFromString("--expose-gc");
     const collect: (options: object) => unknown = runInNewContext("gc");
     await collect({ type: "major", execution: "async" });

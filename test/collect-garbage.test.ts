@@ -23,3 +23,11 @@ it("collects when the heap has grown by more than 16 MiB, and not before", async
   await garbage.collectIfGrown();
   expect(used()).toBeGreaterThanOrEqual(Math.min(more, least + 2 ** 20));
 });
+
+it("collects once for all who ask meanwhile", async () => {
+  const garbage = new GarbageCollection();
+  const first = garbage.collect();
+  expect(garbage.collect()).toBe(first);
+  await first;
+  expect(garbage.collect()).not.toBe(first);
+});

@@ -131,6 +131,7 @@ const DOORS: readonly Door[] = [
   ],
   ["a job of one task", `${API}/slice?field=ux&time=0.3&axis=z&at=1&nodes=50`, "", null, "Prefer: respond-async"],
   ["a cutout", `${API}/cutout?field=u&T=1&${BOX}`, "", null],
+  ["a cutout as NetCDF", `${API}/cutout?field=u&T=1&${BOX}`, "", null, "Accept: application/netcdf"],
   [
     "frames of a public cutout",
     `/cutout/api/local?token=${TOKEN}&function=velocity&dataset=isotropic32&${PUBLIC_BOX}`,

@@ -93,6 +93,16 @@ describe("flow maps", () => {
     expect(numbers).toEqual([...json.map.flat(2), ...json.ftle.flat()].map(Math.fround));
   });
 
+  it("count their seeds as points", async () => {
+    const points = async () => {
+      const text = await (await fetch(`${service.url}/metrics`)).text();
+      return Number(/^fieldprobe_points_total\{operation="flow-map"\} (\d+)$/m.exec(text)?.[1] ?? 0);
+    };
+    const before = await points();
+    await ask({ ...seeds, start: 0.4, end: 0.5, dt: 0.05, method: "Lag4" });
+    await expect.poll(points).toBe(before + 64);
+  });
+
   it("are answered to the typed client", async () => {
     const { ftle, map, shape } = await (await connect(service.url)).flowMap("isotropic32", {
       ...{ start: 0.4, end: 0.6, dt: 0.05, box: { count: [2, 3, 4] }, method: "M2Q8" },

@@ -7,8 +7,8 @@
 const GRAIN = 4096;
 /** The memory grows by at least as much. */
 const LEAST_GROWTH = 1024 * 1024;
-/** Addresses that are reserved for a memory, which take none of it: as many as Node 20 can. */
-const MOST_BYTES = 4 * 1024 ** 3;
+/** Addresses that are reserved for a memory, which take none of it: as many as Node 20 can. No block has more bytes. */
+export const MOST_BYTES = 4 * 1024 ** 3;
 
 /** Shared memory that grows, as ES2024 declares it. */
 interface SharedGrowing extends SharedArrayBuffer {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Config } from "../../config.js";
 import { LimitError } from "../../errors.js";
 import type { ScratchPlanes } from "../contract/scratch.js";
-import type { BufferPool } from "./buffers.js";
+import { type BufferPool, MOST_BYTES } from "./buffers.js";
 
 /** Scratch space that is given back once. */
 export interface LentScratch {
@@ -33,9 +33,9 @@ export class ScratchSpace {
   /** Lends room for numbers. @throws LimitError if neither memory nor the disk has room */
   lend(numbers: number): LentScratch {
     const bytes = 8 * numbers;
-    if (this.#inMemory + bytes > this.#memoryBytes) return this.#lendFile(bytes);
-    this.#inMemory += bytes;
+    if (this.#inMemory + bytes > this.#memoryBytes || bytes > MOST_BYTES) return this.#lendFile(bytes);
     const block = this.#buffers.take(bytes);
+    this.#inMemory += bytes;
     const release = once(() => {
       this.#inMemory -= bytes;
       this.#buffers.give(block);

@@ -36,8 +36,9 @@ export class TextThreads {
   take(bytes: number): Uint8Array<SharedArrayBuffer> | null {
     const most = this.#most + (bytes <= SMALL_BYTES ? SMALL_LENT_BYTES : 0);
     if (this.#lent + bytes > most) return null;
+    const block = this.#buffers.take(bytes);
     this.#lent += bytes;
-    return this.#buffers.take(bytes);
+    return block;
   }
 
   give(block: Uint8Array<SharedArrayBuffer>): void {

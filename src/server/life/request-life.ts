@@ -188,16 +188,22 @@ export class RequestLife {
     return count > 0 && !this.#background ? this.#hold.add(Math.ceil(count * records)) : null;
   }
 
+  /** @throws LimitError of more points than a request may have */
+  checkPoints(count: number): void {
+    const { points, name } = this.limit({ points: this.#service.config.limits["query.points"], name: "query.points" });
+    if (count > points) throw tooManyPoints(name, count, points);
+  }
+
   /**
-   * Waits for room for points that the service makes itself, and for what it keeps of each.
+   * Records points that the service makes itself, and waits for room for what it keeps of each.
    *
    * @param records of three float32 that are kept for a point
    * @throws LimitError of more points than a request may have
    */
   async reserve(points: number, records: number): Promise<void> {
-    const most = this.limit({ points: this.#service.config.limits["query.points"], name: "query.points" });
-    if (points > most.points) throw tooManyPoints(most.name, points, most.points);
-    await this.#holdMore(points * records);
+    this.checkPoints(points);
+    this.#request.facts.points += points;
+    await this.#holdMore(Math.ceil(points * records));
   }
 
   /** Waits for room for bytes of the body that are kept, and makes it. */

@@ -14,10 +14,10 @@ export class RequestSlot {
   #isLent = false;
   /** Ends of the waits of queries for stores. */
   readonly #storeWaits = new Set<() => void>();
-  /** The store that the request reads; null for none. */
+  /** The store that the request reads, the last one of several; null for none. */
   #store: string | null = null;
-  /** Evaluations of a field for which the slot was taken. */
-  #work = 0;
+  /** What the slot was taken for: evaluations of a field, and the store. */
+  #taken: { readonly work: number; readonly store: string | null } = { work: 0, store: null };
   /** Set once the request has waited for a slot. */
   #waiting: AbortController | null = null;
   /**
@@ -34,9 +34,10 @@ export class RequestSlot {
     this.#client = client;
   }
 
-  /** Whether the slot was taken for this much work. */
+  /** Whether the slot was taken for this much work and the store that the request reads by now. */
   isFor(work: number): boolean {
-    return (this.#release !== null || this.#isLent) && work === this.#work;
+    const isTaken = this.#release !== null || this.#isLent;
+    return isTaken && work === this.#taken.work && this.#store === this.#taken.store;
   }
 
   /**
@@ -47,7 +48,8 @@ export class RequestSlot {
    */
   async take(work: number, due: number): Promise<void> {
     const since = performance.now();
-    const asker = { client: this.#client(), work, store: this.#store };
+    this.#taken = { work, store: this.#store };
+    const asker = { client: this.#client(), ...this.#taken };
     let release = this.#admission.trySlot(asker);
     if (release === null) {
       this.#waiting = new AbortController();
@@ -56,7 +58,6 @@ export class RequestSlot {
     }
     this.#enteredAt = performance.now();
     this.#release = release;
-    this.#work = work;
     if (this.#over) this.leave();
     else if (this.#storeWaits.size > 0) this.#lend();
   }
@@ -66,16 +67,17 @@ export class RequestSlot {
    *
    * @param store that it reads; null for none
    */
-  storeWait(store: string | null = null): (store: string | null) => boolean {
-    this.#store = store;
+  storeWait(store: string | null): (store: string | null) => boolean {
+    // A query that reads no store may follow or run beside one that does.
+    this.#store = store ?? this.#store;
     let end: (() => void) | null = null;
-    return (store) => {
+    return (waited) => {
       if (end !== null) this.#storeWaits.delete(end);
       end?.();
-      end = store === null || this.#over ? null : this.#admission.waitForStore(store);
+      end = waited === null || this.#over ? null : this.#admission.waitForStore(waited);
       if (end === null) {
         this.#takeAgain();
-        return store === null || this.#over;
+        return waited === null || this.#over;
       }
       this.#storeWaits.add(end);
       this.#lend();
@@ -93,7 +95,7 @@ export class RequestSlot {
   #takeAgain(): void {
     if (!this.#isLent || this.#storeWaits.size > 0) return;
     this.#isLent = false;
-    this.#release = this.#admission.takeAgain({ client: this.#client(), work: this.#work, store: this.#store });
+    this.#release = this.#admission.takeAgain({ client: this.#client(), ...this.#taken });
   }
 
   /** Gives the slot back. */

@@ -66,6 +66,8 @@ export class Stores {
   /** Looks at folders that are under way, by address. */
   readonly #looks = new Map<string, Promise<FolderContents>>();
   readonly #garbage = new GarbageCollection();
+  /** The collection that is due; null for none. */
+  #collecting: NodeJS.Timeout | null = null;
   readonly #chunks = new ChunkCache<Decoded>(CHUNK_BYTES, ({ data }) => data.length * ELEMENT_BYTES);
   readonly #ranges = new ChunkCache<Uint8Array>(RANGE_BYTES, ({ length }) => length);
   readonly #blocks = new ChunkCache<Uint8Array>(BLOCKS_BYTES, ({ length }) => length);
@@ -156,9 +158,17 @@ export class Stores {
     // A named store that cannot be opened may be a folder by now: the next look at the address finds out.
     opening.catch((error: unknown) => error instanceof DataError && this.#areStores.delete(location));
     // What is not kept of its documents is dropped once they have been answered.
-    opening.catch(() => undefined).finally(() => setTimeout(() => this.#garbage.collectIfGrown(), COLLECT_MS).unref());
+    opening.catch(() => undefined).finally(() => this.#collectSoon());
     const opened = await opening;
     return known?.state.digest === opened.state.digest && changedMs === 0 ? known : opened;
+  }
+
+  /** Has the garbage collected after a while, once for all stores that are opened meanwhile. */
+  #collectSoon(): void {
+    this.#collecting ??= setTimeout(() => {
+      this.#collecting = null;
+      void this.#garbage.collectIfGrown();
+    }, COLLECT_MS).unref();
   }
 
   /** Makes the store of a location: a list of references, one behind an address, or a folder. */

@@ -1,5 +1,5 @@
 /** The memory of text that threads read and write: what is lent at a time, and small parts beyond it. */
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { BufferPool } from "../../../src/engine/main/buffers.js";
 import type { Carrier } from "../../../src/engine/main/carrier.js";
 import { TextThreads } from "../../../src/engine/main/text-threads.js";
@@ -21,4 +21,14 @@ it("lends small parts when no more large ones are lent, and all again when they 
     expect(small).toHaveLength(64);
     for (const memory of [...large, ...small]) texts.give(memory);
   }
+});
+
+it("counts nothing of memory that the system does not give", () => {
+  const buffers = new BufferPool();
+  const texts = new TextThreads({ parallelism: 2 } as Carrier, buffers);
+  vi.spyOn(buffers, "take").mockImplementationOnce(() => {
+    throw new RangeError("no memory");
+  });
+  expect(() => texts.take(20 * MIB)).toThrow("no memory");
+  expect(texts.take(20 * MIB)).not.toBeNull();
 });

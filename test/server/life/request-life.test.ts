@@ -7,7 +7,7 @@ import type { Evaluation, Query, Result } from "../../../src/engine/contract/que
 import { CancelledError } from "../../../src/errors.js";
 import { Admission } from "../../../src/server/life/admission.js";
 import { Outgoing } from "../../../src/server/life/outgoing.js";
-import { NO_FACTS } from "../../../src/server/life/request-facts.js";
+import { NO_FACTS, type RequestFacts } from "../../../src/server/life/request-facts.js";
 import { type LivingReply, RequestLife } from "../../../src/server/life/request-life.js";
 import type { Service } from "../../../src/server/life/service.js";
 
@@ -57,7 +57,7 @@ const service = (): Service =>
   }) as unknown as Service;
 
 /** A request and what ends it: `finished`, or a caller who `left`. */
-function begin(): { life: RequestLife; end: (how: "finished" | "left") => void } {
+function begin(): { life: RequestLife; facts: RequestFacts; end: (how: "finished" | "left") => void } {
   const raw = Object.assign(new EventEmitter(), {
     writableFinished: false,
     headersSent: false,
@@ -79,6 +79,7 @@ function begin(): { life: RequestLife; end: (how: "finished" | "left") => void }
   );
   return {
     life,
+    facts: request.facts,
     end: (how) => {
       raw.writableFinished = how === "finished";
       raw.emit("close");
@@ -194,6 +195,15 @@ it("adds up the nodes of the searches of a request against the limit of its toke
   search();
   life.settle();
   expect(search).toThrow("Request size too large (8 > 4)");
+});
+
+it("counts points that the service makes by what it keeps of each", async () => {
+  const { life, end, facts } = begin();
+  await life.reserve(10, 8 / 3);
+  expect([admission.points, facts.points]).toEqual([27, 10]);
+  await expect(life.reserve(3_000_000, 1)).rejects.toThrow("Request size too large (3000000 > 2000000)");
+  end("left");
+  expect(admission.points).toBe(0);
 });
 
 it("counts points by the records of three numbers in their answers, which are given back as well", async () => {

@@ -1,7 +1,7 @@
 /** The slot of one request is given back, lent and timed, whatever its queries do. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { CancelledError } from "../../../src/errors.js";
-import type { Admission } from "../../../src/server/life/admission.js";
+import type { Admission, SlotRequest } from "../../../src/server/life/admission.js";
 import { NO_FACTS } from "../../../src/server/life/request-facts.js";
 import { RequestSlot } from "../../../src/server/life/request-slot.js";
 
@@ -10,6 +10,8 @@ let held = { slots: 0, waits: 0 };
 /** Whether a slot is free at once, and whether a store may be waited for. */
 let isFree = true;
 let mayWait = true;
+/** The stores of the requests that have asked for a slot. */
+let asked: unknown[] = [];
 /** Gives a slot to a request that waits for one. */
 let grant: () => void;
 
@@ -21,7 +23,10 @@ function hold(what: "slots" | "waits"): () => void {
 }
 
 const admission = {
-  trySlot: () => (isFree ? hold("slots") : null),
+  trySlot: ({ store }: SlotRequest) => {
+    asked.push(store);
+    return isFree ? hold("slots") : null;
+  },
   slot: (_asker: unknown, _ms: number, signal: AbortSignal) =>
     new Promise((resolve, reject) => {
       grant = () => resolve(hold("slots"));
@@ -37,6 +42,7 @@ let slot: RequestSlot;
 beforeEach(() => {
   vi.useFakeTimers();
   held = { slots: 0, waits: 0 };
+  asked = [];
   isFree = true;
   mayWait = true;
   facts = { ...NO_FACTS };
@@ -52,8 +58,19 @@ it("is for the work that it was taken for, until it is left", async () => {
   expect([slot.isFor(5), held.slots]).toEqual([false, 0]);
 });
 
+it("is for the store of any of its queries, and is taken again for one that came later", async () => {
+  slot.storeWait(null);
+  await slot.take(5, 1000);
+  slot.storeWait("a");
+  expect(slot.isFor(5)).toBe(false);
+  slot.leave();
+  slot.storeWait(null);
+  await slot.take(5, 1000);
+  expect([slot.isFor(5), asked]).toEqual([true, [null, "a"]]);
+});
+
 it("is lent while any query waits for a store, and taken again once none does", async () => {
-  const [one, other] = [slot.storeWait(), slot.storeWait()];
+  const [one, other] = [slot.storeWait(null), slot.storeWait(null)];
   await slot.take(5, 1000);
   expect([one("a"), other("b")]).toEqual([true, true]);
   expect([held, slot.isFor(5)]).toEqual([{ slots: 0, waits: 2 }, true]);
@@ -64,7 +81,7 @@ it("is lent while any query waits for a store, and taken again once none does", 
 });
 
 it("is lent at once if a query waits for a store already", async () => {
-  slot.storeWait()("a");
+  slot.storeWait(null)("a");
   await slot.take(5, 1000);
   expect(held).toEqual({ slots: 0, waits: 1 });
 });
@@ -72,17 +89,17 @@ it("is lent at once if a query waits for a store already", async () => {
 it("stays held if too many wait for the store", async () => {
   await slot.take(5, 1000);
   mayWait = false;
-  expect(slot.storeWait()("a")).toBe(false);
+  expect(slot.storeWait(null)("a")).toBe(false);
   expect(held).toEqual({ slots: 1, waits: 0 });
 });
 
 it("holds nothing after the end, whatever its queries say then", async () => {
-  const wait = slot.storeWait();
+  const wait = slot.storeWait(null);
   await slot.take(5, 1000);
   wait("a");
   slot.end();
   expect(held).toEqual({ slots: 0, waits: 0 });
-  expect(slot.storeWait()("b")).toBe(true);
+  expect(slot.storeWait(null)("b")).toBe(true);
   await slot.take(5, 1000);
   expect(held).toEqual({ slots: 0, waits: 0 });
 });

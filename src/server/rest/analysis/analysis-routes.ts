@@ -156,10 +156,7 @@ function serveAnalysis(
       reduce: async (reduction, places) => (await finish({ reduction }, places)).reduced as Merged,
       sum: async (query, places) => (await finish({ spectrum: query }, places)).sums as SpectrumSums,
       evaluate: evaluatorFor(life, dataset),
-      admit: async (points) => {
-        await life.reserve(points, DRAWN_RECORDS - 1);
-        await life.admit(points);
-      },
+      admit: (points) => life.reserve(points, DRAWN_RECORDS),
       paths: pathsFor(life, dataset),
       slices: life.slices,
       most,

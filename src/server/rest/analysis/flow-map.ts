@@ -95,6 +95,7 @@ export function serveFlowMap(
     const evaluation = life.start(queryOf(asked, dataset));
     const { points, name: limit, tracking } = life.limit(evaluation.limit);
     if (pointsOf(grid) > points) throw tooManyPoints(limit, pointsOf(grid), points, tracking);
+    await life.admit(pointsOf(grid));
     const writer = new TripleWriter(evaluation.points, { points, name: limit });
     await writeGrid(grid, writer, life.slices);
     await life.enter();

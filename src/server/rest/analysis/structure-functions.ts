@@ -86,6 +86,8 @@ export async function structureFunctions(
   const { shape } = compileExpression(text, places.base.names, "of");
   if (shape === "tensor") throw refuse("of", "of: increments are of a vector or a scalar, not of a tensor.");
   const answers: GroupAnswer[] = [];
+  // The axes are computed one after another, and what is kept of the pairs of one is dropped before the next.
+  if ("pairs" in separations) await means.admit(separations.pairs);
   for (const letter of axes) {
     const axis = LETTERS.indexOf(letter) as 0 | 1 | 2;
     const columns = columnsOf(text, shape, letter, dataset);
@@ -179,7 +181,7 @@ async function overNodes(
 async function overPairs(
   { asked, separations, orders, axis, columns, places }: Along<Extract<Separations, { pairs: number }>>,
   dataset: Dataset,
-  { evaluate, admit, slices }: Means,
+  { evaluate, slices }: Means,
 ): Promise<readonly GroupAnswer[]> {
   const { lengths, pairs, seed = 0, method = "Lag8" } = separations;
   const { origin, extent } = boxOf(dataset, asked.region);
@@ -191,7 +193,6 @@ async function overPairs(
       "separations.lengths",
       `separations.lengths: the region is ${extent[axis]} long along ${LETTERS[axis]}.`,
     );
-  await admit(pairs);
   const points = await randomPoints(slices, pairs, seed, origin, room);
   const shifted = new Float32Array(points);
   // The component along the axis comes first, as in pairs along x.

@@ -5,16 +5,13 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { compileScalar } from "../../../analysis/expression.js";
 import { namesFor } from "../../../analysis/names.js";
-import type { Config } from "../../../config.js";
-import { type Dataset, isStaggered } from "../../../engine/contract/dataset.js";
+import { componentsOf, type Dataset, isStaggered } from "../../../engine/contract/dataset.js";
 import { fieldNamed } from "../../../engine/contract/fields-asked.js";
 import type { Query } from "../../../engine/contract/query.js";
 import type { CutoutThread } from "../../../engine/cutouts/cutout-thread.js";
-import { tooManyPoints } from "../../../errors.js";
 import { operationOf } from "../../../operations.js";
 import { acceptsGzip, negotiate } from "../../http/negotiate.js";
 import { sendStream } from "../../http/send-answer.js";
-import type { RequestLife } from "../../life/request-life.js";
 import type { Service } from "../../life/service.js";
 import { derivedFor, readFilter, schemeOf } from "../analysis/analysis-request.js";
 import { npyHeader, npzStream, numberArray, textArray } from "../answer/numpy-files.js";
@@ -102,23 +99,6 @@ function fieldAtNodes(dataset: Dataset): string {
   return names.find((name) => !isStaggered(dataset, name)) ?? (names[0] as string);
 }
 
-/** Refuses files that are not sent as they are read of more nodes than a request may have points. @throws LimitError */
-function checkHeld(nodes: number, life: RequestLife, { limits }: Config): void {
-  const { points, name } = life.limit({ points: limits["query.points"], name: "query.points" });
-  if (nodes > points) throw tooManyPoints(name, nodes, points);
-}
-
-/** All numbers of a cutout. */
-async function joined(parts: AsyncIterable<Float32Array>, shape: readonly number[]): Promise<Float32Array> {
-  const values = new Float32Array(shape.reduce((product, length) => product * length, 1));
-  let at = 0;
-  for await (const part of parts) {
-    values.set(part, at);
-    at += part.length;
-  }
-  return values;
-}
-
 /** Coordinates and origin come first, so that the numbers can be sent as they are read. */
 function npzOf(cutout: DescribedCutout, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, undefined> {
   const places = placesIn(cutout).map(({ name, coordinates }) => numberArray(name, coordinates));
@@ -153,26 +133,32 @@ export function answerCutout(
     const coding = config.gzip !== "off" && acceptsGzip(request.headers["accept-encoding"]) ? "gzip" : "";
     if (isUnchanged(service, request, reply, dataset, `${form} ${coding}`)) return reply.code(304).send();
     const evaluation = life.start(query);
-    if (form === "application/netcdf") checkHeld(evaluation.nodes ?? 0, life, config);
+    const field = fieldNamed(query.field, dataset);
+    // A file is not sent as it is read: its numbers are kept, and once more by the thread that writes it.
+    if (form === "application/netcdf") {
+      const components = asked.quantity === undefined ? componentsOf(dataset, field) : 1;
+      await life.reserve(evaluation.nodes, (2 * components) / 3);
+    }
     await life.enter();
     const result = await evaluation.finish();
     life.onEnd(() => result.release());
-    await life.computed([result]);
-    life.stream();
     const shape = result.shape ?? [];
-    tellOrigin(reply, dataset, request.query as Record<string, string>);
-    reply.header("fieldprobe-shape", shape.join(","));
-    const field = fieldNamed(query.field, dataset);
-    if (asked.quantity === undefined && isStaggered(dataset, field))
-      reply.header("fieldprobe-nodes", JSON.stringify(nodesOfField(dataset, field)));
     const parts = result.stream as AsyncIterable<Float32Array>;
     const content = asked.quantity === undefined ? { field } : { expression: asked.quantity.expression };
     const cutout = { dataset, query, content, shape, options: request.query as Record<string, string> };
+    tellOrigin(reply, dataset, request.query as Record<string, string>);
+    reply.header("fieldprobe-shape", shape.join(","));
+    if (asked.quantity === undefined && isStaggered(dataset, field))
+      reply.header("fieldprobe-nodes", JSON.stringify(nodesOfField(dataset, field)));
     if (form === "application/netcdf") {
-      const grid = gridOf(cutout, await joined(parts, shape));
+      const grid = await gridOf(cutout, parts, life.slices);
+      const values = grid.variables.map((one) => one.values);
+      await life.computed([{ values }, { values }]);
       reply.type(form);
       return sendWritten(life, reply, "cutout.nc", (folder) => thread.writeGrid(grid, join(folder, "cutout.nc")));
     }
+    await life.computed([result]);
+    life.stream();
     const head = form === "application/x-npy" ? npyHeader(shape) : undefined;
     const bytes = form === "application/x-npz" ? npzOf(cutout, bytesOf(parts)) : bytesOf(parts, head);
     await sendStream(reply, form, bytes, service, life);

@@ -8,7 +8,6 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { axesOfField, type Dataset, type FieldName, fieldNames } from "../../../engine/contract/dataset.js";
 import type { CutoutThread, Selection } from "../../../engine/cutouts/cutout-thread.js";
-import { tooManyPoints } from "../../../errors.js";
 import { negotiate } from "../../http/negotiate.js";
 import type { Service } from "../../life/service.js";
 import { isUnchanged, tellOrigin } from "../answer/origin.js";
@@ -129,11 +128,7 @@ export function serveCutoutFile(
     if (isUnchanged(service, request as FastifyRequest, reply, dataset, form)) return reply.code(304).send();
     const selection = await readSelection(thread, dataset, request.query);
     const count = countOf(selection);
-    const { points, name: limit } = life.limit({
-      points: service.config.limits["query.points"],
-      name: "query.points",
-    });
-    if (count > points) throw tooManyPoints(limit, count, points);
+    life.checkPoints(count);
     await life.admit(count);
     await life.enter(count);
     const file = nameOf(dataset, selection);

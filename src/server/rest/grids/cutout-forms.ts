@@ -10,6 +10,7 @@ import {
 } from "../../../engine/contract/dataset.js";
 import type { Query } from "../../../engine/contract/query.js";
 import type { SampledGrid } from "../../../engine/cutouts/cutout-thread.js";
+import type { TimeSlices } from "../../life/event-loop.js";
 import { originAttributes, originTexts } from "../answer/origin.js";
 import { aboutField, aboutUnit, timesOf } from "../describe.js";
 import { coordinateOf } from "../region.js";
@@ -69,17 +70,51 @@ export function timeOf({ dataset, query: { T = 1 } }: DescribedCutout): number {
   return timesOf(dataset.time)[T - 1] as number;
 }
 
-/** The cutout as NetCDF describes it: a vector whose components have nodes of their own is three variables. */
-export function gridOf(cutout: DescribedCutout, values: Float32Array): SampledGrid {
+/** Deals numbers in turn to arrays of their own. */
+async function dealt(
+  parts: AsyncIterable<Float32Array>,
+  length: number,
+  arrays: number,
+  slices: Pick<TimeSlices, "each">,
+): Promise<readonly Float32Array[]> {
+  const out = Array.from({ length: arrays }, () => new Float32Array(length / arrays));
+  let at = 0;
+  for await (const part of parts) {
+    const start = at;
+    await slices.each(part.length / arrays, (from, to) => {
+      for (const [a, values] of out.entries())
+        for (let i = from; i < to; i++) values[start + i] = part[arrays * i + a] as number;
+    });
+    at += part.length / arrays;
+  }
+  return out;
+}
+
+/**
+ * The cutout as NetCDF describes it: a vector whose components have nodes of their own is three variables.
+ *
+ * @param numbers of the nodes in their order, in parts that may be read until the next one is asked for
+ */
+export async function gridOf(
+  cutout: DescribedCutout,
+  numbers: AsyncIterable<Float32Array>,
+  slices: Pick<TimeSlices, "each">,
+): Promise<SampledGrid> {
   const { dataset, content, shape } = cutout;
   const components = shape[3] ?? 1;
   const parts = partsOf(cutout);
+  const values = await dealt(
+    numbers,
+    shape.reduce((product, length) => product * length, 1),
+    parts.length,
+    slices,
+  );
   const isVector = components > 1 && parts.length === 1;
   const told = "field" in content ? aboutField(dataset, content.field) : { long_name: content.expression };
   const [length, time] = [aboutUnit(dataset, "length"), aboutUnit(dataset, "time")];
   const variables = parts.map(({ part, places }, c) => ({
     name: part.replace(".", "_"),
-    values: parts.length === 1 ? values : values.filter((__, i) => i % components === c),
+    values: values[c] as Float32Array,
     axes: [...places.map(({ name }) => name), ...(isVector ? ["component"] : [])],
     attributes: { ...told, ...(parts.length === 1 ? {} : { component: part.slice(-1) }) },
   }));

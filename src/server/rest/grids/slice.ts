@@ -12,7 +12,6 @@ import { COLOUR_MAPS } from "../../../colour-map.js";
 import { AXIS_NAMES, type Dataset, fieldOf } from "../../../engine/contract/dataset.js";
 import type { Query, Result } from "../../../engine/contract/query.js";
 import type { CutoutThread, SampledGrid } from "../../../engine/cutouts/cutout-thread.js";
-import { tooManyPoints } from "../../../errors.js";
 import { shortestFloat32 } from "../../../float32/format.js";
 import {
   FIELDS,
@@ -183,8 +182,7 @@ async function sampleExpression(
   if (method !== undefined && values !== method && derivatives !== method)
     throw refuse("method", `method must be one of ${[...new Set([...VALUES, ...GRADIENTS])].join(", ")}.`);
   const expression = compileScalar(field, { ...namesFor(dataset), isFiltered: filter !== undefined }, "field");
-  await life.admit(pointsOf(grid));
-  await life.reserve(pointsOf(grid), DRAWN_RECORDS - 1);
+  await life.reserve(pointsOf(grid), DRAWN_RECORDS);
   const points = new Float32Array(3 * pointsOf(grid));
   const sink = { slab: points, commit: () => undefined };
   await writeGrid(grid, new TripleWriter(sink, { points: pointsOf(grid), name: "query.points" }), life.slices);
@@ -218,20 +216,13 @@ function countedAs(field: string): Pick<Operation, "name"> {
 }
 
 /** Samples a quantity on a grid of a dataset, within all limits and the slot of the request. */
-async function sample(
-  { config }: Service,
-  life: RequestLife,
-  dataset: Dataset,
-  grid: SampleGrid,
-  query: SampledQuery,
-): Promise<Sampled> {
-  const count = pointsOf(grid);
-  const { points, name: limit } = life.limit({ points: config.limits["query.points"], name: "query.points" });
-  if (count > points) throw tooManyPoints(limit, count, points);
+async function sample(life: RequestLife, dataset: Dataset, grid: SampleGrid, query: SampledQuery): Promise<Sampled> {
   const time = readDouble(query.time, "time");
   const field = knownQuantity(query.field, dataset);
   const isDerived = query.derivatives !== undefined || query.filter !== undefined;
   if (field === undefined || isDerived) return sampleExpression(life, dataset, grid, query, time);
+  const count = pointsOf(grid);
+  life.checkPoints(count);
   const options = readOptions(field, query);
   const evaluation = life.start({
     operation: field.operation,
@@ -377,7 +368,7 @@ export function serveSlice(
     const region = readRegion(query, 2, ["origin", "extent"]);
     const grid = layPlane(dataset, query.axis, readFiniteFloat(query.at, "at"), readCounts(query.nodes, 2), region);
     const fixed = readRange(query.range);
-    const { values, range } = await sample(service, life, dataset, grid, query);
+    const { values, range } = await sample(life, dataset, grid, query);
     const [, rows, columns] = grid;
     describeSamples(reply, [rows, columns], range);
     tellSampled(reply, dataset, query);
@@ -404,7 +395,7 @@ export function serveVolume(
     const dataset = life.dataset(name);
     if (isUnchanged(service, request as FastifyRequest, reply, dataset, form)) return reply.code(304).send();
     const grid = layBox(dataset, readCounts(query.nodes, 3), readRegion(query, 3, ["origin", "extent"]));
-    const { values, range } = await sample(service, life, dataset, grid, query);
+    const { values, range } = await sample(life, dataset, grid, query);
     describeSamples(reply, grid, range);
     tellSampled(reply, dataset, query);
     return sendSamples(form, { values, grid, axes: grid, dataset, query }, thread, service, life, reply);

@@ -103,6 +103,16 @@ describe("structure functions at lengths", () => {
   });
 });
 
+it("counts the pairs of structure functions once for all axes, which are computed one after another", async () => {
+  const points = async () => {
+    const text = await (await fetch(`${service.url}/metrics`)).text();
+    return Number(/^fieldprobe_points_total\{operation="structure-functions"\} (\d+)$/m.exec(text)?.[1] ?? 0);
+  };
+  const before = await points();
+  await post("structure-functions", { of: "u", orders: [2], separations: { lengths: [h], pairs: 50 } });
+  await expect.poll(points).toBe(before + 50);
+});
+
 describe("bad requests", () => {
   it.each([
     ["statistics", { at: { random: 10 }, over: ["x"], reduce: [{ moments: "ux" }] }, "over: random points"],

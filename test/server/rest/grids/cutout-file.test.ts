@@ -3,10 +3,17 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { File, h5wasm } from "h5wasm/node";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Query } from "../../../../src/engine/contract/query.js";
+import { BusyError } from "../../../../src/errors.js";
 import type { RunningService } from "../../../../src/main.js";
+import { gridOf } from "../../../../src/server/rest/grids/cutout-forms.js";
+import type { FieldSource } from "../../../../src/storage/file/dataset.js";
 import { descriptor, nodeValue, writeDescriptor, writeField, writeHdf5 } from "../../../support/cubes.js";
+import { FakeEngine } from "../../../support/fake-engine.js";
 import { scratchFolder } from "../../../support/scratch.js";
 import { serveTestData } from "../../../support/service.js";
+import { LOPSIDED } from "../analysis/analytic-engine.js";
+import { serveApi } from "../serve-api.js";
 
 let service: RunningService;
 beforeAll(async () => {
@@ -54,6 +61,71 @@ it("sends the nodes of a box with their coordinates", async () => {
   } finally {
     file.close();
   }
+});
+
+/** An engine with one dataset, whose cutouts are read in parts and end with an error. */
+class BrokenCutouts extends FakeEngine {
+  onPart: () => Promise<void> = async () => undefined;
+
+  override find(): undefined {
+    return LOPSIDED as unknown as undefined;
+  }
+
+  override start(...given: Parameters<FakeEngine["start"]>): ReturnType<FakeEngine["start"]> {
+    const { onPart } = this;
+    const stream = (async function* () {
+      yield new Float32Array(3 * 48);
+      await onPart();
+      throw new BusyError("The store does not answer.");
+    })();
+    const result = { items: 192, itemsPerPoint: 1, components: 3, values: [], release: () => undefined };
+    return {
+      ...super.start(...given),
+      nodes: 192,
+      finish: async () => ({ ...result, shape: [4, 6, 8, 3], stream }),
+    };
+  }
+}
+
+it("holds a slot, and memory for all numbers twice, while a NetCDF cutout is read", async () => {
+  const engine = new BrokenCutouts();
+  const app = await serveApi(engine);
+  const held = async () => {
+    const { body } = await app.inject("/metrics");
+    return ["requests_in_flight", "points_in_flight"].map((name) =>
+      Number(new RegExp(`^fieldprobe_${name} (.*)$`, "m").exec(body)?.[1]),
+    );
+  };
+  let meanwhile: readonly number[] = [];
+  engine.onPart = async () => {
+    meanwhile = await held();
+  };
+  const url = "/api/datasets/lopsided/cutout?field=u&T=1&region.start=0,0,0&region.end=7,5,3";
+  const answer = await app.inject({ url, headers: { accept: "application/netcdf" } });
+  expect(answer.statusCode).toBe(503);
+  expect(meanwhile).toEqual([1, (192 * 3 * 4 * 2) / 12]);
+  await expect.poll(held).toEqual([0, 0]);
+  await app.close();
+});
+
+it("deals the components of a staggered field to variables within time slices", async () => {
+  const parts = (async function* () {
+    for (const first of [0, 6]) yield Float32Array.from({ length: 6 }, (_, i) => first + i);
+  })();
+  const field = LOPSIDED.fields.velocity as FieldSource;
+  const own = { ...field, components: 1 } as const;
+  const dataset = { ...LOPSIDED, fields: { velocity: { ...field, own: [own, own, own] as const } } };
+  const slices: number[] = [];
+  const each = async (count: number, treat: (from: number, to: number) => void) => {
+    slices.push(count);
+    treat(0, count);
+  };
+  const query: Query = { operation: "GetAnyCutoutWeb", T: 1 };
+  for (const axis of ["x", "y", "z"] as const) Object.assign(query, { [`${axis}_start`]: 1, [`${axis}_step`]: 1 });
+  const cutout = { dataset, query, content: { field: "velocity" }, shape: [1, 1, 4, 3], options: {} };
+  const { variables } = await gridOf(cutout, parts, { each });
+  expect(variables.map(({ values }) => [...values])).toEqual([0, 1, 2].map((c) => [c, c + 3, c + 6, c + 9]));
+  expect(slices).toEqual([2, 2]);
 });
 
 it("answers 304 to who holds the file", async () => {
