@@ -1,84 +1,22 @@
 /** Stays connected to the NATS servers of a cluster: while there is none, everything goes on without. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { checkServerIdentity as checkIdentity, type PeerCertificate } from "node:tls";
 import {
-  type ConnectionOptions,
+  type Authenticator,
   connect,
   credsAuthenticator,
   type NatsConnection,
   nkeyAuthenticator,
   nkeys,
-  type TlsOptions,
 } from "@nats-io/transport-node";
 import type { Logger } from "pino";
-import { type Config, ConfigError } from "./config.js";
+import type { NatsOptions } from "./nats-options.js";
 import { reasonOf } from "./system-error.js";
 
-/** The first word of all subjects, of which a cluster needs no others. */
-export const ROOT = "fieldprobe";
-/** Time between two attempts to connect, and for one. */
+/** Time between two attempts to connect. */
 const RETRY_MS = 250;
-const CONNECT_MS = 3_000;
 /** Time that the last messages may take at the end. */
 const FLUSH_MS = 500;
-/** Interval at which a silent server is asked whether it is there; how many answers it may owe. */
-const PING_MS = 1_000;
-const MOST_PINGS = 2;
-
-/** Reads a file of a setting. @throws ConfigError */
-function read(variable: string, path: string): Uint8Array {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new ConfigError([`FIELDPROBE_${variable}: ${path}: ${reasonOf(error)}`]);
-  }
-}
-
-/** The address of a server without what it may hold of a password. @throws ConfigError */
-function parseServer(text: string): URL {
-  const whole = /^\w+:\/\//.test(text) ? text : `nats://${text}`;
-  const url = URL.canParse(whole) ? new URL(whole) : null;
-  if (url !== null && ["nats:", "tls:"].includes(url.protocol) && url.hostname !== "") return url;
-  throw new ConfigError([`FIELDPROBE_NATS: ${url?.host || text} is not an address like nats://10.0.0.1:4222`]);
-}
-
-/** Options of connections to NATS; null without servers. @throws ConfigError when settings cannot be used */
-export function natsOptions({ servers, credentials, ca, cert, key }: Config["nats"]): ConnectionOptions | null {
-  if (servers === null) return null;
-  if ((cert === null) !== (key === null))
-    throw new ConfigError(["FIELDPROBE_NATS_CERT and FIELDPROBE_NATS_KEY go together"]);
-  const urls = servers.map(parseServer);
-  const { username, password } = urls.find((url) => url.username !== "") ?? { username: "", password: "" };
-  const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)];
-  const secret = credentials === null ? null : read("NATS_CREDENTIALS", credentials);
-  const isSeed = secret !== null && /^\s*S[A-Z2-7]{57}\s*$/.test(Buffer.from(secret).toString());
-  const seed = (): Uint8Array =>
-    Buffer.from(
-      Buffer.from(secret ?? [])
-        .toString()
-        .trim(),
-    );
-  const pem = (name: string, path: string | null) => path && Buffer.from(read(name, path)).toString();
-  const files = { ca: pem("NATS_CA", ca), cert: pem("NATS_CERT", cert), key: pem("NATS_KEY", key) };
-  const tls = Object.fromEntries(Object.entries(files).filter(([, text]) => text !== null));
-  const hosts = urls.map(({ hostname }) => hostname.replace(/^\[(.*)\]$/, "$1"));
-  // The client tells TLS no name of a server that has an address only.
-  const checkServerIdentity = (_: string, shown: PeerCertificate): Error | undefined => {
-    const problems = hosts.map((host) => checkIdentity(host, shown));
-    return problems.includes(undefined) ? undefined : problems[0];
-  };
-  const isSecure = Object.keys(tls).length > 0 || urls.some(({ protocol }) => protocol === "tls:");
-  return {
-    name: ROOT,
-    servers: urls.map(({ host, port }) => (port === "" ? `${host}:4222` : host)),
-    ...(secret === null ? {} : { authenticator: isSeed ? nkeyAuthenticator(seed()) : credsAuthenticator(secret) }),
-    ...(user === "" ? {} : pass === "" ? { token: user } : { user, pass }),
-    ...(isSecure ? { tls: { ...tls, checkServerIdentity } as TlsOptions } : {}),
-    ...{ inboxPrefix: `${ROOT}.inbox`, reconnect: false, noAsyncTraces: true },
-    ...{ timeout: CONNECT_MS, pingInterval: PING_MS, maxPingOut: MOST_PINGS },
-  };
-}
 
 /** Makes an NKEY and keeps its seed in a new file. @returns the public part @throws the error of the system */
 export function writeNkey(path: string): string {
@@ -88,12 +26,18 @@ export function writeNkey(path: string): string {
 }
 
 /** Opens a connection. @throws Error in words */
-export async function openNats(options: ConnectionOptions): Promise<NatsConnection> {
+export async function openNats({ secret, ...options }: NatsOptions): Promise<NatsConnection> {
   try {
-    return await connect(options);
+    return await connect(secret === null ? options : { ...options, authenticator: authenticatorOf(secret) });
   } catch (error) {
     throw new Error(`NATS (${[options.servers].flat().join(", ")}): ${reasonOf(error)}`);
   }
+}
+
+/** Shows a secret: the seed of an NKEY, or the content of a file of credentials. */
+function authenticatorOf(secret: Uint8Array): Authenticator {
+  const text = Buffer.from(secret).toString().trim();
+  return /^S[A-Z2-7]{57}$/.test(text) ? nkeyAuthenticator(Buffer.from(text)) : credsAuthenticator(secret);
 }
 
 /** What a link reports: each connection is a new session. */
@@ -107,11 +51,11 @@ export class NatsLink {
   readonly #end = new AbortController();
   #connection: NatsConnection | null = null;
 
-  constructor(options: ConnectionOptions, log: Logger, events: LinkEvents) {
+  constructor(options: NatsOptions, log: Logger, events: LinkEvents) {
     void this.#run(options, log, events);
   }
 
-  async #run(options: ConnectionOptions, log: Logger, events: LinkEvents): Promise<void> {
+  async #run(options: NatsOptions, log: Logger, events: LinkEvents): Promise<void> {
     const { signal } = this.#end;
     let told: string | null = null;
     while (!signal.aborted) {

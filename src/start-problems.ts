@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { isAddress } from "./addresses.js";
 import { type Config, ConfigError } from "./config.js";
-import { natsOptions } from "./nats.js";
+import { natsOptions } from "./nats-options.js";
 import { TlsFiles } from "./server/http/tls.js";
 import { checkExposure, readTokenFile, tokenFileAt } from "./server/life/auth.js";
 import { describeError } from "./system-error.js";

@@ -2,15 +2,15 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ConnectionOptions } from "@nats-io/transport-node";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../src/config.js";
-import { natsOptions, openNats, writeNkey } from "../src/nats.js";
+import { openNats, writeNkey } from "../src/nats.js";
+import { type NatsOptions, natsOptions } from "../src/nats-options.js";
 import { NO_NATS, useNatsServers } from "./support/nats.js";
 import { scratchFolder } from "./support/scratch.js";
 
 const folder = scratchFolder();
-const optionsOf = (settings: Record<string, string>) => natsOptions(loadConfig(settings, {}).nats) as ConnectionOptions;
+const optionsOf = (settings: Record<string, string>) => natsOptions(loadConfig(settings, {}).nats) as NatsOptions;
 
 describe("settings of NATS", () => {
   it("name servers, with a port of their own or the usual one, and may hold a password", () => {

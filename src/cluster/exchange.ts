@@ -5,7 +5,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
-import { ROOT } from "../nats.js";
+import { ROOT } from "../nats-options.js";
 import { PeerError } from "./members.js";
 
 /** Bytes of a body that goes with its head. */

@@ -11,7 +11,7 @@ import type { Engine, Query, RegionBox } from "../engine/contract/query.js";
 import type { Failure } from "../engine/contract/task.js";
 import { InProgress } from "../engine/main/drain.js";
 import { BusyError, CancelledError, FieldprobeError, RequestError, WorkerError } from "../errors.js";
-import { ROOT } from "../nats.js";
+import { ROOT } from "../nats-options.js";
 import { DatasetDigests } from "../storage/catalog/dataset-digest.js";
 import type { Dataset } from "../storage/file/dataset.js";
 import { type Exchange, type Received, read } from "./exchange.js";

@@ -5,10 +5,11 @@
  */
 import { AckPolicy, jetstream, jetstreamManager, RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
-import type { ConnectionOptions, Msg, NatsConnection } from "@nats-io/transport-node";
+import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import type { Config } from "../config.js";
 import { DataError } from "../errors.js";
-import { natsOptions, openNats, ROOT } from "../nats.js";
+import { openNats } from "../nats.js";
+import { type NatsOptions, natsOptions, ROOT } from "../nats-options.js";
 import { reasonOf } from "../system-error.js";
 import { type Job, type JobState, type TaskOutput, UNFINISHED } from "./job.js";
 import type { JobQueue, TakenTask } from "./job-queue.js";
@@ -51,12 +52,12 @@ const outputKey = (id: string, number: number): string => `output.${id}.${number
 
 /** The queue of a cluster. */
 export function openSharedQueue(nats: Config["nats"]): JobQueue {
-  return new JetStreamQueue(natsOptions(nats) as ConnectionOptions);
+  return new JetStreamQueue(natsOptions(nats) as NatsOptions);
 }
 
 /** A queue that connects when it is first used, and again if the connection was lost. */
 class JetStreamQueue implements JobQueue {
-  readonly #options: ConnectionOptions;
+  readonly #options: NatsOptions;
   #opened: Promise<OpenQueue> | null = null;
   /** The jobs as last heard, by id. */
   readonly #heard = new Map<string, KeptJob>();
@@ -65,7 +66,7 @@ class JetStreamQueue implements JobQueue {
   readonly #signs: NodeJS.Timeout;
   #watcher: (id: string) => void = () => undefined;
 
-  constructor(options: ConnectionOptions) {
+  constructor(options: NatsOptions) {
     this.#options = { ...options, name: NAME };
     this.#signs = setInterval(() => {
       for (const message of this.#taken.values()) message.respond("+WPI");

@@ -7,7 +7,6 @@ import type { Config } from "../config.js";
 import { DataError, LimitError } from "../errors.js";
 import { reasonOf } from "../system-error.js";
 import { Inputs, type JobInput, type PointSource } from "./inputs.js";
-import { openSharedQueue } from "./jetstream-queue.js";
 import { JOB_STATES, type Job, type JobCall, type JobCut, pointsOf, UNFINISHED } from "./job.js";
 import { bodyFile, isId, type JobFolders, newId } from "./job-files.js";
 import type { JobQueue } from "./job-queue.js";
@@ -20,6 +19,8 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** The settings of jobs: the state folder, that of results, servers of a cluster, quotas. */
 export type JobSettings = Pick<Config, "state" | "results" | "nats" | "limits">;
+
+type OpenShared = (nats: JobSettings["nats"]) => JobQueue;
 
 /** The parts that exist once the queue is open. */
 interface OpenJobs {
@@ -36,32 +37,35 @@ export interface JobCounts {
   readonly stalledSeconds: number;
 }
 
+/** Whether all processes of a cluster run the jobs, whose files they find in the folder of results. */
+export function isShared({ nats, results }: JobSettings): boolean {
+  return nats.servers !== null && results !== null;
+}
+
 /** The jobs of a service; nothing is opened before the first is started, unless there are some from an earlier life. */
 export class Jobs {
   readonly folders: JobFolders;
   readonly #settings: JobSettings;
   readonly #host: JobHost;
+  readonly #openShared: OpenShared | null;
   readonly #events = new EventEmitter().setMaxListeners(0);
   #opened: OpenJobs | null = null;
   #upkeep: NodeJS.Timeout | null = null;
   #counts: Omit<JobCounts, "stalledSeconds"> = { queued: 0, running: 0 };
   #closed = false;
 
-  constructor(settings: JobSettings, host: JobHost) {
+  /** @param openShared opens the queue of a cluster; null if the process has one of its own */
+  constructor(settings: JobSettings, host: JobHost, openShared: OpenShared | null = null) {
     this.#settings = settings;
     this.#host = host;
+    this.#openShared = openShared;
     const results = settings.results ?? join(settings.state, "results");
-    this.folders = { state: join(this.#isShared ? results : settings.state, "jobs"), results };
-  }
-
-  /** Whether all processes of a cluster run the jobs, whose files they find in the folder of results. */
-  get #isShared(): boolean {
-    return this.#settings.nats.servers !== null && this.#settings.results !== null;
+    this.folders = { state: join(openShared === null ? settings.state : results, "jobs"), results };
   }
 
   /** Whether there may be jobs. */
   get #isUsed(): boolean {
-    return this.#opened !== null || this.#isShared || existsSync(this.#file);
+    return this.#opened !== null || this.#openShared !== null || existsSync(this.#file);
   }
 
   get #file(): string {
@@ -83,7 +87,7 @@ export class Jobs {
     if (this.#closed) throw new DataError("The service is shutting down.");
     if (this.#opened !== null) return this.#opened;
     const inputs = new Inputs(join(this.folders.state, "inputs"));
-    const queue = this.#isShared ? openSharedQueue(this.#settings.nats) : openSqlQueue(this.#file);
+    const queue = this.#openShared?.(this.#settings.nats) ?? openSqlQueue(this.#file);
     const runner = new JobRunner(queue, inputs, this.folders, this.#host, (id) => void this.#tell(id));
     this.#opened = { queue, inputs, runner };
     queue.watch?.((id) => void this.#logged(this.#changedElsewhere(id)));

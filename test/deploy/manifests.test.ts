@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { loadConfig } from "../../src/config.js";
-import { natsOptions } from "../../src/nats.js";
+import { natsOptions } from "../../src/nats-options.js";
 
 const DEPLOY = fileURLToPath(new URL("../../deploy", import.meta.url));
 const read = (path: string): string => readFileSync(join(DEPLOY, path), "utf8");

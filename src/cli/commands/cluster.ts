@@ -2,7 +2,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Command } from "commander";
 import { type Announcement, greet, listenToMembers } from "../../cluster/members.js";
-import { natsOptions, openNats, writeNkey } from "../../nats.js";
+import { openNats, writeNkey } from "../../nats.js";
+import { natsOptions } from "../../nats-options.js";
 import { MisuseError, pathArgument } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";
 

@@ -357,7 +357,7 @@ async function apiRoutes(api: FastifyInstance, service: Service): Promise<void> 
   batchRoute(api, service);
   analysisRoutes(api, service, thread);
   flowMapRoute(api, service);
-  jobRoutes(api, service);
+  await jobRoutes(api, service);
 }
 
 /** Adds `/api` to the service. */

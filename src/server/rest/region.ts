@@ -13,7 +13,7 @@ import { spanOf } from "./describe.js";
 import { REGION_MEMBERS, refuse, type TextMembers } from "./parameters.js";
 
 /** A region as it is asked for: by lengths, or by nodes from 0, the end left out. */
-export interface Region {
+export interface AskedRegion {
   readonly origin?: readonly number[];
   readonly extent?: readonly number[];
   readonly start?: readonly number[];
@@ -90,7 +90,7 @@ export function readRegion(
   query: Readonly<Record<string, unknown>>,
   sides: 2 | 3,
   aliases: readonly RegionMember[] = [],
-): Region | undefined {
+): AskedRegion | undefined {
   const given = REGION_MEMBERS.flatMap((name): (readonly [RegionMember, string, string])[] => {
     const spelt = [`region.${name}`, ...(aliases.includes(name) ? [name] : [])].filter(
       (one) => query[one] !== undefined,
@@ -113,7 +113,7 @@ export function readRegion(
 }
 
 /** Takes the region out of the members of a request, in either form. @throws RequestError */
-export function takeRegion(texts: TextMembers): Region | undefined {
+export function takeRegion(texts: TextMembers): AskedRegion | undefined {
   const [text] = texts.get("region") ?? [];
   const members = REGION_MEMBERS.map((name) => `region.${name}`).filter((name) => texts.has(name));
   const region = readRegion(Object.fromEntries(members.map((name) => [name, texts.get(name)?.[0]])), 3);
@@ -123,15 +123,15 @@ export function takeRegion(texts: TextMembers): Region | undefined {
 }
 
 /** Reads the member `region` of a JSON body, as it was written. @throws RequestError */
-function parseRegion(text: string): Region {
+function parseRegion(text: string): AskedRegion {
   const value: unknown = JSON.parse(text);
   const wrong = Value.Errors(REGION, value).First();
-  if (wrong === undefined) return value as Region;
+  if (wrong === undefined) return value as AskedRegion;
   throw refuse("region", `region${wrong.path.replaceAll("/", ".")}: ${wrong.message.toLowerCase()}.`);
 }
 
 /** Checks that a region is stated in one way. @throws RequestError */
-export function checkRegion<R extends Region | undefined>(region: R, member = "region"): R {
+export function checkRegion<R extends AskedRegion | undefined>(region: R, member = "region"): R {
   if (region === undefined) return region;
   const names = REGION_MEMBERS.filter((name) => region[name] !== undefined);
   const lengths = names.filter((name) => BY_LENGTHS.includes(name)).length;
@@ -180,7 +180,7 @@ function checkLengths(name: string, axis: Axis, a: number, from: number, extent:
  * @throws RequestError (OutOfRange) if the region has no node, leaves an open axis or is longer than a period
  */
 export function nodesIn(
-  region: Region | undefined,
+  region: AskedRegion | undefined,
   { name }: Pick<Dataset, "name">,
   axes: readonly Axis[],
   sides: readonly number[] = [0, 1, 2],
@@ -191,7 +191,7 @@ export function nodesIn(
 type OneSide = Readonly<Partial<Record<RegionMember, number>>>;
 
 /** The numbers of a region along one side. */
-function numbersOf(region: Region = {}, side: number): OneSide {
+function numbersOf(region: AskedRegion = {}, side: number): OneSide {
   return Object.fromEntries(
     REGION_MEMBERS.flatMap((name) => (region[name] === undefined ? [] : [[name, region[name][side]]])),
   );
@@ -239,7 +239,7 @@ export function coordinateOf({ coordinates, origin, spacing }: Axis, node: numbe
  * @throws RequestError as `nodesIn` does, and for strides
  */
 export function lengthsIn(
-  region: Region | undefined,
+  region: AskedRegion | undefined,
   { name, axes }: Pick<Dataset, "name" | "axes">,
   sides: readonly number[],
   inside: boolean,
@@ -262,14 +262,14 @@ export function lengthsIn(
 }
 
 /** The lengths of a region of a body, or of all nodes: a period without its end, or up to the last node. */
-export function boxOf(dataset: Pick<Dataset, "name" | "axes">, region: Region | undefined): Lengths {
+export function boxOf(dataset: Pick<Dataset, "name" | "axes">, region: AskedRegion | undefined): Lengths {
   const spans = dataset.axes.map(spanOf);
   const all = { origin: spans.map(({ first }) => first), extent: spans.map(({ length }) => length) };
   return lengthsIn(checkRegion(region), dataset, [0, 1, 2], true) ?? all;
 }
 
 /** Whether a region is stated by its nodes. */
-export function isByNodes(region: Region | undefined): region is Region {
+export function isByNodes(region: AskedRegion | undefined): region is AskedRegion {
   return region !== undefined && region.origin === undefined;
 }
 
@@ -284,7 +284,7 @@ const CORNERS = AXIS_NAMES.flatMap((letter) => [`${letter}_start`, `${letter}_en
  */
 export function addCorners(
   texts: TextMembers,
-  region: Region | undefined,
+  region: AskedRegion | undefined,
   { family, request }: Operation,
   dataset: Dataset,
 ): void {

@@ -8,7 +8,7 @@ import type { TimeSlices } from "../life/event-loop.js";
 import type { TripleWriter } from "./answer/triple-writer.js";
 import { spanOf } from "./describe.js";
 import { refuse } from "./parameters.js";
-import { coordinateOf, isByNodes, lengthsIn, nodesIn, type Region } from "./region.js";
+import { type AskedRegion, coordinateOf, isByNodes, lengthsIn, nodesIn } from "./region.js";
 
 /** Equally spaced samples along an axis; the first is at `origin`. */
 export interface SampleAxis {
@@ -32,7 +32,7 @@ function sampleAxes(
   dataset: Dataset,
   sides: readonly number[],
   counts: readonly number[],
-  region: Region | undefined,
+  region: AskedRegion | undefined,
 ): readonly SampleAxis[] {
   const axes = sides.map((index) => dataset.axes[index as 0 | 1 | 2]);
   if (counts.length === 0 && isByNodes(region)) {
@@ -71,7 +71,7 @@ export function layPlane(
   axis: AxisName,
   at: number,
   counts: readonly number[],
-  region: Region | undefined,
+  region: AskedRegion | undefined,
 ): SampleGrid {
   const normal = AXIS_NAMES.indexOf(axis);
   const sides = [0, 1, 2].filter((index) => index !== normal);
@@ -85,7 +85,7 @@ export function layPlane(
  * @param counts samples along x, y and z; one number for all; none for the nodes of the dataset
  * @param region part of the domain; undefined for all of it
  */
-export function layBox(dataset: Dataset, counts: readonly number[], region: Region | undefined): SampleGrid {
+export function layBox(dataset: Dataset, counts: readonly number[], region: AskedRegion | undefined): SampleGrid {
   const [x, y, z] = sampleAxes(dataset, [0, 1, 2], counts, region) as [SampleAxis, SampleAxis, SampleAxis];
   return [z, y, x];
 }

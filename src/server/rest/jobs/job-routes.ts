@@ -8,7 +8,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { RequestError } from "../../../errors.js";
 import type { JobInput, PointSource } from "../../../jobs/inputs.js";
 import { type Job, UNFINISHED } from "../../../jobs/job.js";
-import { Jobs } from "../../../jobs/jobs.js";
+import type { JobHost } from "../../../jobs/job-runner.js";
+import { isShared, Jobs } from "../../../jobs/jobs.js";
 import { bodyTooLarge, HttpRefusal, refuseEncoded } from "../../life/refusal.js";
 import type { Service } from "../../life/service.js";
 import { readAnalysis } from "../analysis/analysis-request.js";
@@ -65,13 +66,15 @@ const unknownId = (what: string): RequestError =>
   new RequestError("UnknownOperation", `There is no ${what} of that id.`, { member: "id" });
 
 /** Adds the routes, and lets calls become jobs if the service has any. */
-export function jobRoutes(api: FastifyInstance, service: Service): void {
+export async function jobRoutes(api: FastifyInstance, service: Service): Promise<void> {
   if (!service.jobs) return;
-  const jobs = new Jobs(service.config, {
+  const shared = isShared(service.config) ? await import("../../../jobs/jetstream-queue.js") : null;
+  const host: JobHost = {
     send: (call, signal) => sendTask(api, service, call, signal),
     npyHead: npyHeader,
     log: api.log,
-  });
+  };
+  const jobs = new Jobs(service.config, host, shared?.openSharedQueue);
   service.metrics.addJobs(() => jobs.counts());
   api.addHook("onListen", async () => jobs.resume());
   api.addHook("preClose", () => jobs.close());
