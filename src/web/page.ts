@@ -50,6 +50,8 @@ const PANEL_NAMES: readonly { readonly name: PanelName; readonly text: string }[
 ];
 /** Shipped flows that the tour can be about, the best first. */
 const TOUR_FLOWS = ["isotropic64", "isotropic32"];
+/** A sentence that has been shown for so long goes with the next change of the view. */
+const READ_MS = 10_000;
 /** Pictures a second of the first view. */
 const SLOWLY = 1;
 
@@ -89,6 +91,7 @@ export class Page {
   readonly #views: ViewsPanel;
   #tour: Tour | null = null;
   #notice: string;
+  #saidAt = performance.now();
   #tokenText = "";
   #entering = "";
   #due = false;
@@ -133,7 +136,10 @@ export class Page {
       show: (time: number, signal: AbortSignal) => this.#showTime(time, signal),
     };
     this.#exports = new ExportPanel(store, { ...figures, ...filmed }, catalogue, update);
-    store.onChange(() => this.#refresh());
+    store.onChange(() => {
+      if (performance.now() - this.#saidAt > READ_MS) this.#notice = "";
+      this.#refresh();
+    });
     window.addEventListener("resize", update);
     window.addEventListener("popstate", () => void this.#restore());
     root.addEventListener("table", update);
@@ -304,9 +310,10 @@ export class Page {
     this.#again();
   }
 
-  /** Shows a sentence until the next one. */
+  /** Shows a sentence until the next one, or until it has been read and the view changes. */
   #say(notice: string): void {
     this.#notice = notice;
+    this.#saidAt = performance.now();
     this.#schedule();
   }
 
@@ -324,7 +331,7 @@ export class Page {
       <header>
         <h1>fieldprobe</h1>
         <p class="lead" title=${title}>
-          ${title || name}: ${nodesText(facts)} nodes, ${times.count === 1 ? "one time" : `${times.count} times`}
+          ${title || name}: ${nodesText(facts)} nodes, ${times.count === 1 ? "one time" : `${times.count} times from ${shortText(times.first)} to ${shortText(times.last)}`}
         </p>
         <div class="row tools">
           <button type="button" id="fold" aria-expanded=${this.#folded ? "false" : "true"} aria-controls="controls" @click=${() => this.#fold()}>
@@ -349,7 +356,13 @@ export class Page {
         <p role="status" id="notice" class=${this.#notice === "" ? "empty-notice" : "notice"}>${this.#notice}</p>
       </div>
       <main data-layout=${state.layout} data-scene=${inScene ? "open" : "closed"} data-drawer=${state.open.length > 0 ? "open" : "closed"}>
-        ${controls(this.#store, this.#catalogue, this.#slice.scale.range, (dataset) => void this.#enter(dataset))}
+        ${controls(
+          this.#store,
+          this.#catalogue,
+          this.#slice.scale.range,
+          (dataset) => void this.#enter(dataset),
+          () => this.#fold(),
+        )}
         <div class="stage">${this.#slice.view(this.#statistics.vortexButton())} ${this.#scene.view()}</div>
         <div class="time-line">${this.#slice.player.view()}</div>
         ${this.#tabs()}

@@ -77,6 +77,8 @@ describe.skipIf(reason !== "")(`behaviour${reason}`, () => {
     /** Opens another page of the dataset for as long as a test needs it. */
     async function withTouch(test: (touched: DatasetView) => Promise<void>): Promise<void> {
       const touched = await DatasetView.open(stage, kind, { viewport: { width: 480, height: 900 }, hasTouch: true });
+      // The controls lie over the lower part of a narrow page.
+      await touched.page.click(".fold-sheet");
       await test(touched);
       expectClean(touched.watched);
       await touched.close();

@@ -49,12 +49,12 @@ export function chartPart({ x, curves, xLabel, yLabel, limits = [], log = false 
         anchor: "middle" as const,
       })),
       ...up.ticks.map(({ value, text }) => ({ x: left - 8, y: py(value) + 4, text, anchor: "end" as const })),
-      ...limits.map(({ x: at, name }, i) => ({
-        x: px(at) - 4,
-        y: top + 12 + 14 * i,
-        text: name,
-        anchor: "end" as const,
-      })),
+      ...limits.map(({ x: at, name }, i) => {
+        // Beside the line, on the side that has room.
+        const fits = px(at) - left > 4 + 7 * name.length;
+        const anchor = fits ? ("end" as const) : ("start" as const);
+        return { x: px(at) + (fits ? -4 : 4), y: top + 12 + 14 * i, text: name, anchor };
+      }),
       { x: left + width / 2, y: top + height + 36, text: xLabel, anchor: "middle" },
       { x: 16, y: top + height / 2, text: yLabel, anchor: "middle", turned: true },
     ],

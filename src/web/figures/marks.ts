@@ -63,7 +63,7 @@ export function axisMarks(
 }
 
 /** Length of the arms of an axis cross. */
-const ARM = 16;
+const ARM = 14;
 
 /**
  * A small cross below the left end of a picture that tells its axes: to the right, up, and the third one towards the
@@ -71,7 +71,7 @@ const ARM = 16;
  */
 export function axisCross(axis: AxisName, { left, top, height }: Rectangle): Marks {
   const [across, up] = sidesOf(axis);
-  const [x, y] = [left - 34, top + height + 22];
+  const [x, y] = [left - 37, top + height + 26];
   const arrow = (dx: number, dy: number) => [
     { x1: x, y1: y, x2: x + ARM * dx, y2: y + ARM * dy },
     { x1: x + ARM * dx - 3 * dx + 3 * dy, y1: y + ARM * dy - 3 * dy + 3 * dx, x2: x + ARM * dx, y2: y + ARM * dy },
@@ -82,7 +82,7 @@ export function axisCross(axis: AxisName, { left, top, height }: Rectangle): Mar
     labels: [
       { x: x + ARM + 6, y: y + 4, text: across, anchor: "middle" },
       { x, y: y - ARM - 3, text: up, anchor: "middle" },
-      { x: x - 3, y: y + 13, text: `${axis === "y" ? "⊗" : "⊙"}${axis}`, anchor: "middle" },
+      { x: x + 1, y: y + 13, text: `${axis === "y" ? "⊗" : "⊙"}${axis}`, anchor: "middle" },
     ],
   };
 }

@@ -239,8 +239,8 @@ export class PlaneFigure {
     return shown === null ? null : sampleAt(shown.slice, this.#cursor ?? this.#probePoint(shown.state));
   }
 
-  /** Zooms about a point of the plane, by default about the middle of the window. */
-  zoom(factor: number, point: readonly [number, number] = this.#middle()): void {
+  /** Zooms about a point of the plane, by default about the probe, or the middle of a window without it. */
+  zoom(factor: number, point: readonly [number, number] = this.#centre()): void {
     const { store, view, setWindow } = this.#owner;
     const { axis } = view();
     const next = zoomWindow(store.facts, axis, this.#window(), this.#viewportSize(), factor, point);
@@ -492,8 +492,10 @@ export class PlaneFigure {
     const image = (canvas: HTMLCanvasElement | null, style: string, blend: string): string => {
       if (canvas === null) return "";
       const href = canvas.toDataURL();
-      const across = copies([left, right], [window[0], window[1]], periods[0]);
-      const up = copies([bottom, top], [window[2], window[3]], periods[1]);
+      // What touches the window without lying in it, by rounding, would make the file several times as large.
+      const [wide, tall] = [1e-5 * (window[1] - window[0]), 1e-5 * (window[3] - window[2])];
+      const across = copies([left, right], [window[0] + wide, window[1] - wide], periods[0]);
+      const up = copies([bottom, top], [window[2] + tall, window[3] - tall], periods[1]);
       const places = across.flatMap((dx) => up.map((dy) => [x(left + dx), y(top + dy)] as const));
       return places
         .map(
@@ -646,8 +648,19 @@ export class PlaneFigure {
     return [Math.max(80, this.#width - left - right), Math.max(60, this.#height - top - bottom)];
   }
 
-  #middle(): readonly [number, number] {
+  /** The probe if it lies in the window, else the middle of the window. */
+  #centre(): readonly [number, number] {
+    const { store, view } = this.#owner;
     const [left, right, bottom, top] = this.#window();
+    const [across, up] = this.#inWindow(store.state.probe, view().axis);
+    if (
+      this.#distance(store.state.probe, view()) === null &&
+      across >= left &&
+      across <= right &&
+      up >= bottom &&
+      up <= top
+    )
+      return [across, up];
     return [(left + right) / 2, (bottom + top) / 2];
   }
 
@@ -691,8 +704,8 @@ export class PlaneFigure {
     if (shown === null || event.ctrlKey || event.metaKey || event.altKey) return;
     if (Object.hasOwn(MOVES, event.key)) this.#step(shown.slice, ...MOVES[event.key](event.shiftKey ? 10 : 1, 4096));
     else if (event.key === "Enter" || event.key === " ") this.#click();
-    else if (event.key === "+" || event.key === "=") this.zoom(ZOOM_STEP, this.#cursor ?? this.#middle());
-    else if (event.key === "-") this.zoom(1 / ZOOM_STEP, this.#cursor ?? this.#middle());
+    else if (event.key === "+" || event.key === "=") this.zoom(ZOOM_STEP, this.#cursor ?? this.#centre());
+    else if (event.key === "-") this.zoom(1 / ZOOM_STEP, this.#cursor ?? this.#centre());
     else if (event.key === "0") this.#owner.setWindow(null);
     else return;
     event.preventDefault();

@@ -30,6 +30,8 @@ export const CURVE_COLOURS = ["#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4
 
 /** Values on a logarithmic axis below this part of the largest one are rounding, and zero has no place there at all. */
 const LOG_DEPTH = 1e-12;
+/** Powers of ten beyond this one are written as such. */
+const LONG = 4;
 /** Most ticks on a logarithmic axis. */
 const LOG_TICKS = 6;
 
@@ -50,9 +52,17 @@ function logSplits(_: uPlot, _axis: number, low: number, high: number): number[]
   return logTicks(10 ** low, 10 ** high, LOG_TICKS).map(({ value }) => Math.log10(value));
 }
 
-/** Decimal logarithms of round values as the texts of these values. */
+/** Decimal logarithms of round values as the texts of these values: powers of ten if some of them are long. */
 function powerTexts(_: uPlot, splits: number[]): string[] {
-  return splits.map(powerText);
+  const long = splits.every(Number.isInteger) && splits.some((exponent) => Math.abs(exponent) > LONG);
+  return splits.map((exponent) => (long ? `10${raised(exponent)}` : powerText(exponent)));
+}
+
+/** A whole number as an exponent. */
+function raised(exponent: number): string {
+  return String(exponent).replaceAll(/[-\d]/g, (digit) =>
+    digit === "-" ? "⁻" : ("⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)] as string),
+  );
 }
 
 /** A decimal logarithm as the number that it belongs to. */
@@ -165,7 +175,7 @@ export class Plot {
           { ...axis, label: yLabel, size: (_, texts) => 18 + 7 * widestOf(texts) },
         ],
         series: [
-          { label: xLabel, ...value },
+          { label: xLabel.split(",")[0], ...value },
           ...curves.map(({ name, dashed }, i) => ({
             label: several ? name : yLabel,
             stroke: i === 0 ? accent : CURVE_COLOURS[(i - 1) % CURVE_COLOURS.length],
@@ -206,13 +216,16 @@ export class Plot {
       ctx.moveTo(x, bbox.top);
       ctx.lineTo(x, bbox.top + bbox.height);
       ctx.stroke();
-      ctx.fillText(name, x - 4 * devicePixelRatio, bbox.top + (4 + 14 * row) * devicePixelRatio);
+      // Beside the line, on the side that has room.
+      const gap = 4 * devicePixelRatio;
+      const fits = x - gap - ctx.measureText(name).width > bbox.left;
+      ctx.textAlign = fits ? "right" : "left";
+      ctx.fillText(name, fits ? x - gap : x + gap, bbox.top + (4 + 14 * row) * devicePixelRatio);
     };
     ctx.save();
     ctx.strokeStyle = accent;
     ctx.fillStyle = accent;
     ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
-    ctx.textAlign = "right";
     ctx.textBaseline = "top";
     ctx.setLineDash([4, 4]);
     if (mark !== null) line(mark, "");

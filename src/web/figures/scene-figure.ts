@@ -69,6 +69,8 @@ export class SceneFigure {
   #part: DomainBox | null = null;
   /** The camera that the scene has, as the view knows it. */
   #camera: ViewState["camera"] = null;
+  /** Whether the view was open before; null before the page has been shown. */
+  #wasOpen: boolean | null = null;
 
   constructor(store: ViewStore, slice: SliceFigure, particles: ParticlesFigure, render: () => void) {
     this.#store = store;
@@ -85,6 +87,13 @@ export class SceneFigure {
   refresh(): void {
     this.surface.refresh();
     if (!this.#isOpen && this.#scene !== null) this.#dispose();
+    if (this.#isOpen && this.#wasOpen === false) requestAnimationFrame(() => this.#reveal());
+    this.#wasOpen = this.#isOpen;
+  }
+
+  /** Scrolls to the view that was opened: on narrow windows it may lie far above what opened it. */
+  #reveal(): void {
+    this.#canvas?.closest(".scene")?.scrollIntoView({ block: "nearest" });
   }
 
   /** Forgets drawing, paths and surface, for another dataset. */
@@ -408,7 +417,7 @@ export class SceneFigure {
     return html`
       <h3>Isosurface and volume</h3>
       <div class="row" id="surface-controls">
-        ${choose("surface", "Of", state.surface, choices("nothing"), (surface) => this.#store.set({ surface, level: null }))}
+        ${choose("surface", "Quantity in 3-D", state.surface, choices("nothing"), (surface) => this.#store.set({ surface, level: null }))}
         ${
           state.surface === "none"
             ? nothing
@@ -436,7 +445,7 @@ export class SceneFigure {
     const set = (level: number) => this.#store.set({ level: Number(level.toPrecision(6)) });
     return html`
       ${shown === null ? nothing : number("level", "Value", Number(shown.level.toPrecision(5)), {}, set)}
-      ${shown === null ? nothing : number("level-rms", "Over its rms", Number((shown.level / shown.rms).toPrecision(4)), {}, (parts) => set(parts * shown.rms))}
+      ${shown === null ? nothing : number("level-rms", "Multiple of rms", Number((shown.level / shown.rms).toPrecision(4)), {}, (parts) => set(parts * shown.rms))}
       <label for="enclosed">
         <span>Encloses <b>${enclosed} %</b> of the ${state.box === null ? "volume" : "part"}</span>
         ${rangeInput("enclosed", enclosed, { min: 0.5, max: 60, step: 0.5 }, (part) => this.#store.set({ enclosed: part, level: null }))}
@@ -480,7 +489,7 @@ export class SceneFigure {
     };
     return html`
       <div class="row" id="surface-box" role="group" aria-label="Part of the domain">
-        ${choose("box", "In", box === null ? "whole" : "part", parts, (value) =>
+        ${choose("box", "Within", box === null ? "whole" : "part", parts, (value) =>
           this.#store.set({ box: value === "whole" ? null : boxAround(state.probe, facts) }),
         )}
         ${

@@ -435,10 +435,13 @@ export class SliceFigure {
         <button type="button" @click=${() => this.#reset()}>Whole plane</button>
         <button type="button" id="fill-frame" ?disabled=${!this.plane.isNarrow} @click=${() => this.plane.fill()}>Fill the frame</button>
         ${this.#clickControl()} ${more}
-        ${FIGURE_KINDS.map(
-          (kind) =>
-            html`<button type="button" id="save-${kind}" ?disabled=${this.shown === null} @click=${() => this.#save(kind)}>${kind.toUpperCase()}</button>`,
-        )}
+        <span class="row buttons together">
+          <span class="note">Save as</span>
+          ${FIGURE_KINDS.map(
+            (kind) =>
+              html`<button type="button" id="save-${kind}" ?disabled=${this.shown === null} @click=${() => this.#save(kind)}>${kind.toUpperCase()}</button>`,
+          )}
+        </span>
       </div>
     `;
   }
@@ -446,7 +449,7 @@ export class SliceFigure {
   /** What a click does, and how the places pointed at are removed again. */
   #clickControl(): TemplateResult {
     const { state, facts } = this.#store;
-    const names = { probe: "click: probe", lines: "click: a streamline", particles: "click: a particle" } as const;
+    const names = { probe: "Click: probe", lines: "Click: streamline", particles: "Click: particle" } as const;
     const moves = facts.times.count > 1;
     const choices = CLICKS.filter(
       (value) => value === "probe" || (offers(facts, "GetVelocity") && (moves || value === "lines")),

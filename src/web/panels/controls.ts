@@ -23,17 +23,24 @@ import {
 } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 
-/** The form of everything that is shown. */
+/**
+ * The form of everything that is shown.
+ *
+ * @param enter shows another dataset
+ * @param fold  folds the form away, from inside it where it lies over the page
+ */
 export function controls(
   store: ViewStore,
   catalogue: Catalogue,
   range: ValueRange,
   enter: (dataset: string) => void,
+  fold: () => void,
 ): TemplateResult {
   const { state, facts } = store;
   const quantities = quantitiesOf(facts);
   return html`
     <form class="controls" id="controls" aria-label="View" @submit=${(event: Event) => event.preventDefault()}>
+      <button type="button" class="fold-sheet" @click=${fold}>Hide controls</button>
       ${choose(
         "dataset",
         "Dataset",

@@ -120,23 +120,28 @@ export class ExportPanel {
             SUBJECTS.map((value) => ({ value, text: SUBJECT_NAMES[value] })),
             (subject) => this.#store.set({ subject }),
           )}
-          ${choose(
-            "language",
-            "Copy as",
-            state.language,
-            LANGUAGES.map((value) => ({ value, text: WRITERS[value].name })),
-            (language) => this.#store.set({ language }),
-          )}
-          <button type="button" id="copy-call" ?disabled=${!known} @click=${() => this.#copy()}>Copy the query</button>
+          <span role="status" class="note">${this.#note}</span>
+        </div>
+        <div class="row" role="group" aria-label="The numbers as">
+          <span class="note">The numbers as</span>
           <button type="button" id="save-csv" ?disabled=${!known} @click=${() => this.#save("csv")}>CSV</button>
           <button type="button" id="save-json" ?disabled=${!known} @click=${() => this.#save("json")}>JSON</button>
           ${FILE_FORMATS.filter(({ only }) => only.includes(state.subject)).map(
             (format) =>
               html`<button type="button" id="save-${format.ending}" ?disabled=${!known || this.#isDifference()} @click=${() => void this.#saveFile(format)}>${format.name}</button>`,
           )}
-          <span role="status" class="note">${this.#note}</span>
         </div>
         ${this.#figureButtons()} ${this.#movieControls()}
+        <div class="row">
+          ${choose(
+            "language",
+            "The query as code",
+            state.language,
+            LANGUAGES.map((value) => ({ value, text: WRITERS[value].name })),
+            (language) => this.#store.set({ language }),
+          )}
+          <button type="button" id="copy-call" ?disabled=${!known} @click=${() => this.#copy()}>Copy the query</button>
+        </div>
         <details
           class="data"
           id="call-box"

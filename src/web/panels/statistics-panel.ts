@@ -144,7 +144,7 @@ export class StatisticsPanel {
     return html`
       <div class="row">
         ${choose("analysis", "Show", show, names, (analysis) => this.#store.set({ analysis }))}
-        ${inPart ? choose("analysis-part", "Of", part, parts, (value) => this.#choose({ part: value })) : nothing}
+        ${inPart ? choose("analysis-part", "Over", part, parts, (value) => this.#choose({ part: value })) : nothing}
         ${show === "profile" || show === "increments" ? choose("analysis-along", "Along", along, AXES, (value) => this.#choose({ along: value })) : nothing}
         ${show === "conditional" ? choose("analysis-on", "On", on, this.#conditions(), (value) => this.#choose({ on: value })) : nothing}
       </div>
@@ -323,7 +323,7 @@ ${JSON.stringify(asked.body)}</pre>
       const place = strongest.at.map(shortText).join(", ");
       tellCorrection(
         document.body,
-        `Of all nodes at t = ${shortText(answer.frames[0]?.time ?? state.time)}, Q is highest at (${place}): ${shortText(strongest.value)}.`,
+        `The strongest vortex at t = ${shortText(answer.frames[0]?.time ?? state.time)}: of all nodes, Q is highest at (${place}), ${shortText(strongest.value)}.`,
       );
       return answer;
     });
