@@ -150,7 +150,7 @@ export async function runService(config: Config): Promise<void> {
     }
     const complete = (await started?.close()) ?? false;
     if (!started?.stuck) return complete;
-    log.error("the events thread does not end: killing the process");
+    log.error("a thread does not end: killing the process");
     // In the next turn, when the log has been written.
     setImmediate(() => process.kill(process.pid, "SIGKILL"));
     return null;

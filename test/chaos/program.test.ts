@@ -15,6 +15,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { connect, type Socket } from "node:net";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
@@ -162,6 +163,57 @@ describe("ending", { timeout: 60_000 }, () => {
     await server.set({ silent: false });
   });
 
+  it("SIGTERM ends the service though a job runs and is followed, and callers neither read nor write", async () => {
+    const program = await start({ SHUTDOWN_GRACE_MS: "300", QUERY_POINTS: "20000", ...NO_EVENTS });
+    const octets = { "content-type": "application/octet-stream", accept: "application/octet-stream" };
+    const path = "/api/datasets/isotropic32/GetVelocityHessian?time=0.4&spatialInterpolation=None_Fd8";
+    const accepted = await fetch(`${program.url}${path}&temporalInterpolation=PCHIP`, {
+      method: "POST",
+      headers: { ...octets, prefer: "respond-async" },
+      body: Buffer.alloc(12 * 1_000_000),
+    });
+    const followed = await fetch(`${program.url}${accepted.headers.get("location")}/events`);
+    const sockets = [20_000, 3].map((points) => {
+      const socket = connect(program.port, "127.0.0.1").on("error", () => undefined);
+      socket.write(`POST /api/NullOp HTTP/1.1\r\nhost: localhost\r\ncontent-type: ${octets.accept}\r\n`);
+      socket.write(`accept: application/json\r\ncontent-length: ${12 * 20_000}\r\n\r\n`);
+      return Object.assign(socket, { sent: socket.write(Buffer.alloc(12 * points)) });
+    });
+    await once(sockets[0] as Socket, "readable");
+    const since = performance.now();
+    await program.stop("SIGTERM");
+    expect(performance.now() - since).toBeLessThan(300 + 5000);
+    expect(await followed.text()).toContain('"state":"');
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it("SIGTERM ends a service that starts and waits for a store", async () => {
+    await server.put("silent.zarr", zarrObjects({ version: 2, arrays: { p: array(["z", "y", "x"]), ...SNAPSHOT } }));
+    await server.set({ silent: true });
+    const before = server.requests;
+    const settings = {
+      DATA: `${server.url}/silent.zarr`,
+      STATE: join(folder, "state-silent"),
+      SHUTDOWN_GRACE_MS: "300",
+    };
+    const variables = Object.entries({ ...settings, ...NO_EVENTS }).map(([name, value]) => [
+      `FIELDPROBE_${name}`,
+      value,
+    ]);
+    const bin = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
+    const child = spawn(process.execPath, [bin, "serve"], {
+      env: { PATH: process.env.PATH, ...Object.fromEntries(variables) },
+      stdio: "ignore",
+    });
+    const ended = once(child, "exit");
+    await expect.poll(() => server.requests, { timeout: 20_000 }).toBeGreaterThan(before);
+    const since = performance.now();
+    child.kill("SIGTERM");
+    await ended;
+    expect(performance.now() - since).toBeLessThan(300 + 5000);
+    await server.set({ silent: false });
+  });
+
   it.each(["throw new Error('outside')", "Promise.reject(new Error('outside'))"])(
     "R121: %s is logged and ends the program with a code other than 0",
     async (act) => {
@@ -215,7 +267,7 @@ describe("workers", { timeout: 60_000 }, () => {
     expect(await program.stop("SIGTERM")).toBe(0);
   });
 
-  it("a cutout whose thread dies is written by another", async () => {
+  it("a cutout whose thread dies is written by another, and one whose thread is stuck does not outlast SIGTERM", async () => {
     const trigger = join(folder, "cutouts-die");
     const dies = `
       import fs from "node:fs";
@@ -224,18 +276,27 @@ describe("workers", { timeout: 60_000 }, () => {
       if (!isMainThread)
         fs.writeSync = (...given) => {
           if (!fs.existsSync(${JSON.stringify(trigger)})) return write(...given);
+          const act = fs.readFileSync(${JSON.stringify(trigger)}, "utf8");
           fs.unlinkSync(${JSON.stringify(trigger)});
-          process.exit(9);
+          if (act === "die") process.exit(9);
+          for (;;);
         };`;
-    const program = await start(NO_EVENTS, dies);
+    const program = await start({ ...NO_EVENTS, SHUTDOWN_GRACE_MS: "300" }, dies);
     const cutout = () => fetch(`${program.url}/api/datasets/isotropic32/cutout.h5?frames=1,1`);
     const whole = Buffer.from(await (await cutout()).arrayBuffer());
-    writeFileSync(trigger, "");
+    writeFileSync(trigger, "die");
     const again = await cutout();
     expect([again.status, await exists(trigger)]).toEqual([200, false]);
     expect(Buffer.from(await again.arrayBuffer()).length).toBe(whole.length);
     expect(Buffer.from(await (await cutout()).arrayBuffer()).length).toBe(whole.length);
-    expect(await program.stop("SIGTERM")).toBe(0);
+    writeFileSync(trigger, "stick");
+    const stuck = cutout().catch(() => null);
+    while (await exists(trigger)) await new Promise((resolve) => setImmediate(resolve));
+    const since = performance.now();
+    await program.stop("SIGTERM");
+    expect(performance.now() - since).toBeLessThan(300 + 5000);
+    expect(program.log()).toContain("a thread does not end: killing the process");
+    await stuck;
   });
 
   it.each(["/events.ics", "/events?per_page=52&single_events=false"])(

@@ -122,7 +122,7 @@ describe("a thread of the events that is stuck", () => {
     expect(await text(program.url, "/readyz")).toBe("ready\nfields: ready\nevents: opening\n");
     expect(await status(program.url, "/events")).toBe(503);
     await program.stop("SIGTERM");
-    expect(program.log()).toContain("the events thread does not end: killing the process");
+    expect(program.log()).toContain("a thread does not end: killing the process");
   });
 });
 
