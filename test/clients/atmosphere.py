@@ -29,7 +29,9 @@ def make(folder):
         step = LENGTH / n
         places = {"x": np.arange(n) * step, "y": np.arange(n) * step, "zu": (np.arange(n) + 0.5) * step, "zw": np.arange(n + 1) * step}
         with netCDF4.Dataset(f"{folder}/{NAMES[n]}.nc", "w") as file:
-            file.Conventions, file.periodic = "CF-1.8", "xy"
+            file.Conventions = "CF-1.8"
+            # Levels of w at the ends of the domain are those of a lid, of a radiating top and of a nested one alike.
+            file.bc_x, file.bc_y, file.bc_z = "periodic", "periodic", "free-slip"
             file.createDimension("time", 2)
             file.createVariable("time", "f8", ("time",))[:] = [0.0, 0.075]
             for name, values in places.items():

@@ -15,6 +15,14 @@ const CUTOUT = `cutout?field=u&T=2&${["x", "y", "z"].map((a) => `${a}_start=1&${
 const ask = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${service.url}/api/datasets/isotropic32/${path}`, { headers });
 
+/** Bricks that kernels have asked for so far; without them none computes. */
+async function bricksPinned(): Promise<number> {
+  const figures = await (await fetch(`${service.url}/metrics`)).text();
+  const found = [...figures.matchAll(/^fieldprobe_cache_(?:hits|misses)_total (\d+)$/gm)];
+  expect(found).toHaveLength(2);
+  return found.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
 describe.each([SLICE, "volume?field=p&time=0.6&nodes=4", CUTOUT])("%s", (path) => {
   it("is not computed again for a caller that holds it", async () => {
     const first = await ask(path);
@@ -22,12 +30,16 @@ describe.each([SLICE, "volume?field=p&time=0.6&nodes=4", CUTOUT])("%s", (path) =
     expect(first.headers.get("cache-control")).toBe("private, max-age=60");
     const bytes = (await first.arrayBuffer()).byteLength;
     expect(bytes).toBeGreaterThan(0);
+    const before = await bricksPinned();
     for (const held of [etag, `"other", ${etag}`, "*", `W/${etag}`]) {
       const answer = await ask(path, { "if-none-match": held });
       expect([answer.status, answer.headers.get("etag")]).toEqual([304, etag]);
       expect((await answer.arrayBuffer()).byteLength).toBe(0);
     }
-    expect((await ask(path, { "if-none-match": '"other"' })).status).toBe(200);
+    expect(await bricksPinned()).toBe(before);
+    const other = await ask(path, { "if-none-match": '"other"' });
+    expect([other.status, (await other.arrayBuffer()).byteLength]).toEqual([200, bytes]);
+    expect(await bricksPinned()).toBeGreaterThan(before);
     const [route, query = ""] = path.split("?");
     const reversed = query.split("&").reverse().join("&");
     expect((await ask(`${route}?${reversed}`)).headers.get("etag")).toBe(etag);
