@@ -15,3 +15,9 @@ def url():
 @pytest.fixture(scope="session")
 def dataset(url):
     return fieldprobe.connect(url)["isotropic32"]
+
+
+@pytest.fixture(scope="session")
+def named(url):
+    """A dataset without a velocity: sgsenergy = 1 + x y and heatflux = (x, y, z) on 16 nodes every 0.25."""
+    return fieldprobe.connect(url)["named"]

@@ -18,6 +18,30 @@ def test_the_call_of_the_readme(dataset):
     np.testing.assert_array_equal(answer, np.float32([-0.13712144, 0.04219034, 0.26850626]))
 
 
+def test_fields_are_asked_by_name(named):
+    points = np.random.default_rng(4).uniform(1, 2, (4, 2, 3)).astype(np.float32)
+    x, y, _ = np.moveaxis(points, -1, 0)
+    energy = named.field("sgsenergy", points, t=0, time="None")
+    assert energy.shape == (4, 2)
+    np.testing.assert_allclose(energy, 1 + x * y, rtol=1e-5)
+    np.testing.assert_allclose(named.field("heatflux", points, t=0, time="None"), points, rtol=1e-5)
+    slope = named.field_gradient("sgsenergy", points, t=0, time="None")
+    np.testing.assert_allclose(slope, np.stack([y, x, 0 * x], axis=-1), atol=1e-5)
+    tensor = named.field_gradient("heatflux", points, t=0, time="None")
+    np.testing.assert_allclose(tensor, np.broadcast_to(np.eye(3), (4, 2, 3, 3)), atol=1e-5)
+    nodes = named.cutout("sgsenergy", 1, region={"start": (2, 3, 4), "end": (4, 4, 5)})
+    np.testing.assert_allclose(nodes, [[[[1 + 0.5 * 0.75], [1 + 0.75 * 0.75]]]], rtol=1e-6)
+    plane = named.slice("heatflux_y - 1", 0, "z", 1, nodes=(3, 5), temporalInterpolation="None")
+    np.testing.assert_allclose(plane.values, np.broadcast_to(plane.coordinates[0][:, None] - 1, (5, 3)), atol=1e-5)
+    mean = named.statistics([{"moments": "sgsenergy"}], frames=[1])[0]["mean"]
+    np.testing.assert_allclose(mean, 1 + (0.25 * 7.5) ** 2)
+    at = named.interp(x=points[..., 0], y=points[..., 1], z=points[..., 2], t=0, of="field", name="sgsenergy", time="None")
+    np.testing.assert_array_equal(at, energy)
+    with pytest.raises(fieldprobe.ServiceError, match="it has heatflux, sgsenergy too") as unknown:
+        named.field("soil", points, t=0)
+    assert unknown.value.member == "field"
+
+
 def test_regions_are_the_same_everywhere(dataset):
     whole = np.roll(dataset.cutout("p", frame=4), 2, axis=2)
     box = {"start": (30, 1, 2), "end": (34, 9, 5), "step": (1, 2, 1)}

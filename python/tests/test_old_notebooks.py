@@ -27,6 +27,20 @@ def test_giverny(url, dataset, variable, method, operator, ask, columns):
         assert list(answer.columns) == columns
 
 
+def test_giverny_asks_any_field_by_its_name(url, named):
+    asked = giverny.turb_dataset("named", url=url)
+    for name, columns in (("sgsenergy", ["sgsenergy"]), ("heatflux", ["heatfluxx", "heatfluxy", "heatfluxz"])):
+        (answer,) = giverny.getData(asked, name, 0, "none", "lag4", "field", POINTS / 2)
+        values = named.field(name, POINTS / 2, 0, "Lag4", "None").reshape(2, -1)
+        np.testing.assert_array_equal(np.asarray(answer), values)
+        if hasattr(answer, "columns"):
+            assert list(answer.columns) == columns
+    (slope,) = giverny.getData(asked, "heatflux", 0, "none", "fd4lag4", "gradient", POINTS / 2)
+    np.testing.assert_allclose(np.asarray(slope), np.tile(np.eye(3).ravel(), (2, 1)), atol=1e-5)
+    with pytest.raises(ValueError, match="position, heatflux, sgsenergy, not 'soil'"):
+        giverny.getData(asked, "soil", 0, "none", "lag4", "field", POINTS)
+
+
 def test_giverny_series_of_times(url, dataset):
     answers, times = giverny.getData(
         giverny.turb_dataset("isotropic32", url=url), "pressure", 0.2, "none", "lag4", "field", POINTS, (0.6, 0.2), True

@@ -41,8 +41,11 @@ raw = np.frombuffer(ask(track, "octet-stream", paths), "<f4").reshape(2, 5, 3)
 assert np.array_equal(np.load(io.BytesIO(ask(track, "x-npy", paths))), raw)
 archive = np.load(io.BytesIO(ask(track, "x-npz", paths)))
 assert np.array_equal(archive["values"], raw) and np.allclose(archive["times"], [0.4, 0.45, 0.5, 0.55, 0.6])
-opened = xr.open_dataset(io.BytesIO(ask(track, "netcdf", paths)), engine="h5netcdf", decode_times=False)
+netcdf = ask(track, "netcdf", paths)
+opened = xr.open_dataset(io.BytesIO(netcdf), engine="h5netcdf", decode_times=False)
 assert np.array_equal(np.stack([opened[c].values for c in "xyz"], -1), raw), opened
+file = netCDF4.Dataset("memory", memory=netcdf)
+assert np.array_equal(np.stack([file[c][:] for c in "xyz"], -1), raw), file
 
 box = "&region.start=30,0,1&region.end=34,8,9&region.step=1,2,4"
 for path, name, shape in (("cutout?field=u&T=4" + box, "velocity", (2, 4, 4, 3)), ("cutout?field=p&T=4" + box, "pressure", (2, 4, 4, 1)),
@@ -64,8 +67,9 @@ profile = {"time": 0.6, "over": ["x", "z"], "reduce": [{"moments": "u.x"}]}
 answer = json.loads(ask("statistics", "json", profile))["results"][0]
 named = np.load(io.BytesIO(ask("statistics", "x-npy", profile)))
 archive = np.load(io.BytesIO(ask("statistics", "x-npz", profile)))
-opened = xr.open_dataset(io.BytesIO(ask("statistics", "netcdf", profile)), engine="h5netcdf")
-for read in (named, archive, opened):
+netcdf = ask("statistics", "netcdf", profile)
+opened = xr.open_dataset(io.BytesIO(netcdf), engine="h5netcdf")
+for read in (named, archive, opened, netCDF4.Dataset("memory", memory=netcdf).variables):
     assert np.array_equal(np.asarray(read["variance"]), answer["variance"]), read
 assert opened["variance"].dims == ("y",) and json.loads(str(archive["options"])) == profile
 
@@ -73,11 +77,14 @@ for path, shape in (("slice?field=strain&time=0.5&axis=z&at=1&nodes=16,8", (8, 1
                     ("volume?field=p&time=0.6&nodes=4,5,6", (6, 5, 4))):
     raw = np.frombuffer(ask(path, "octet-stream"), "<f4").reshape(shape)
     assert np.array_equal(np.load(io.BytesIO(ask(path, "x-npy"))), raw)
+    archive = np.load(io.BytesIO(ask(path, "x-npz")))
+    assert np.array_equal(archive["values"], raw) and str(archive["dataset"]) == "isotropic32"
     netcdf = ask(path, "netcdf")
     name = path.split("field=")[1].split("&")[0]
     opened = xr.open_dataset(io.BytesIO(netcdf), engine="h5netcdf")
     assert np.array_equal(opened[name].values, raw)
     assert set(opened[name].dims) <= set(opened.coords) and "time" in opened.coords
+    assert all(np.array_equal(archive[axis], np.atleast_1d(opened[axis])) for axis in "xyz")
     file = netCDF4.Dataset("memory", memory=netcdf)
     assert np.array_equal(file[name][:], raw) and file.fieldprobe_manifest
 print("equal")

@@ -1,7 +1,7 @@
 /** The Python package passes its tests, and a fresh environment with only numpy runs its quick start as printed. */
 import { execFile } from "node:child_process";
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { pino } from "pino";
@@ -10,13 +10,36 @@ import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
 import { python } from "../../src/web/recipes/python.js";
 import type { Recipe } from "../../src/web/recipes/recipe.js";
+import { type Index, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";
+import { SHIPPED_DATA } from "../support/service.js";
 import { missing, PYTHON, TOOLKITS } from "./packages.js";
 
 const run = promisify(execFile);
 const PACKAGE = fileURLToPath(new URL("../../python", import.meta.url));
 const reason = missing(TOOLKITS.pytest);
 if (reason !== null) console.log(`the Python package is skipped: ${reason}`);
+
+/** A dataset without a velocity, as python/tests/conftest.py describes it. */
+async function writeNamed(folder: string): Promise<void> {
+  mkdirSync(folder);
+  const lengths = { x: 16, y: 16, z: 16, t: 1 };
+  const [scalar, vector] = [["z", "y", "x"] as const, ["z", "y", "x", "c"] as const];
+  await writeHdf5(join(folder, "fields.h5"), (file) => {
+    const energy = ({ x, y }: Index) => 1 + 0.0625 * x * y;
+    writeField(file, "energy", { dimensions: scalar, lengths, value: energy });
+    const place = ({ x, y, z, c }: Index) => 0.25 * ([x, y, z][c] as number);
+    writeField(file, "flux", { dimensions: vector, lengths, value: place });
+  });
+  const axis = { nodes: 16, origin: 0, spacing: 0.25 };
+  writeDescriptor(folder, {
+    ...{ schemaVersion: 1, name: "named", axes: { x: axis, y: axis, z: axis }, time: { count: 1 } },
+    fields: {
+      sgsenergy: { file: "fields.h5", path: "/energy", dimensions: scalar },
+      heatflux: { file: "fields.h5", path: "/flux", dimensions: vector },
+    },
+  });
+}
 
 describe.skipIf(reason !== null)("python/", () => {
   const folder = scratchFolder();
@@ -26,11 +49,12 @@ describe.skipIf(reason !== null)("python/", () => {
 
   beforeAll(async () => {
     cpSync(PACKAGE, copy, { recursive: true });
+    await writeNamed(join(folder, "named"));
     const settings = {
       PORT: "0",
       EVENTS: "off",
       STATE: join(folder, "state"),
-      DATA: fileURLToPath(new URL("../../data/isotropic32", import.meta.url)),
+      DATA: [SHIPPED_DATA, join(folder, "named")].join(delimiter),
     };
     service = await startService(loadConfig(settings, {}), pino({ level: "silent" }));
   });

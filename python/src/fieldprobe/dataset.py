@@ -155,6 +155,21 @@ class Dataset:
         """Laplacian of velocity, shape ``(…, 3)``."""
         return self._at("GetVelocityLaplacian", points, t, method, time, options)
 
+    def field(self, name: str, points: ArrayLike, t: ArrayLike, method: str = "Lag6", time: str = "PCHIP", **options: Any) -> Floats:
+        """Any field by its name, such as ``"sgsenergy"``: shape ``(…)`` of a scalar, ``(…, 3)`` of a vector.
+
+        ``description["fields"]`` lists the names.
+        """
+        values = self._at("GetField", points, t, method, time, {**options, "field": name})
+        return values[..., 0] if values.shape[-1] == 1 else values
+
+    def field_gradient(
+        self, name: str, points: ArrayLike, t: ArrayLike, method: str = "Fd4Lag4", time: str = "PCHIP", **options: Any
+    ) -> Floats:
+        """Gradient of any field, shape ``(…, 3)`` of a scalar, ``(…, 3, 3)`` of a vector: ``[i, j]`` is du_i/dx_j."""
+        values = self._at("GetFieldGradient", points, t, method, time, {**options, "field": name})
+        return values if values.shape[-1] == 3 else values.reshape(*values.shape[:-1], 3, 3)
+
     def filtered_velocity(self, points: ArrayLike, t: ArrayLike, width: float, time: str = "None", **options: Any) -> Floats:
         """Mean velocity of the cube of side ``width`` around each point, shape ``(…, 3)``."""
         return self._filtered("GetBoxFilterVelocity", points, t, width, time, options)
@@ -303,7 +318,7 @@ class Dataset:
         the arrays broadcast by shape and the answer is a numpy array.
 
         Args:
-            of: the name of one of the methods above that take points and ``t``.
+            of: the name of one of the methods above that take points and ``t``; ``of="field"`` goes with ``name=``.
         """
         ask = getattr(self, of, None)
         if of.startswith("_") or not callable(ask):
@@ -311,16 +326,16 @@ class Dataset:
         coordinates = (x, y, z, t)
         if not any(hasattr(one, "dims") for one in coordinates):
             xs, ys, zs, ts = np.broadcast_arrays(*coordinates)
-            return ask(np.stack([xs, ys, zs], axis=-1), ts, **options)
+            return ask(points=np.stack([xs, ys, zs], axis=-1), t=ts, **options)
         import xarray
 
         broadcast = xarray.broadcast(*(xarray.DataArray(one) for one in coordinates))
         xs, ys, zs, ts = (one.values for one in broadcast)
-        values = ask(np.stack([xs, ys, zs], axis=-1), ts, **options)
+        values = ask(points=np.stack([xs, ys, zs], axis=-1), t=ts, **options)
         extra = values.ndim - xs.ndim
         dims = (*broadcast[0].dims, *("component", "direction", "direction_2")[:extra])
         coords = {name: broadcast[0].coords[name] for name in broadcast[0].dims if name in broadcast[0].coords}
-        return xarray.DataArray(values, dims=dims, coords=coords, name=of)
+        return xarray.DataArray(values, dims=dims, coords=coords, name=options.get("name", of))
 
     def zarr(self, group: Optional[str] = None, compressed: bool = False) -> Any:
         """The dataset as an ``xarray.Dataset``, whose chunks are fetched when they are used.

@@ -12,7 +12,7 @@ DataFrames with giverny's column names.
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,7 +56,8 @@ def getData(  # noqa: N802
     """Values of ``variable`` at points by giverny's arguments.
 
     Args:
-        variable: velocity, pressure, magneticfield, vectorpotential, force, density, temperature or position.
+        variable: velocity, pressure, magneticfield, vectorpotential, force, density, temperature, position, or any
+            other field of the dataset by its name, such as sgsenergy.
         temporal_method: none or pchip.
         spatial_method: none, lag4, lag6, lag8, fd4noint, fd4lag4, fd6noint, fd8noint, or a spline such as m2q8.
         spatial_operator: field, gradient, hessian or laplacian.
@@ -68,12 +69,13 @@ def getData(  # noqa: N802
         end, dt = option
         frames = [ask.position(points, start=time, end=end, dt=dt, method=_spatial(spatial_method))]
         return _answer(frames, [end], list("xyz"), points, return_times)
-    operation, columns = _operation(variable, spatial_operator)
+    fields = {one["name"]: one["components"] for one in ask.description["fields"]}
+    operation, columns, named = _operation(variable, spatial_operator, fields)
     end, interval = option
     times = [time] if end == -999.9 else list(np.arange(time, end + 0.5 * interval, interval))
     method, temporal = _spatial(spatial_method), {"none": "None", "pchip": "PCHIP"}.get(temporal_method, temporal_method)
     frames = [
-        ask.call(operation, points, time=float(t), spatialInterpolation=method, temporalInterpolation=temporal)
+        ask.call(operation, points, time=float(t), spatialInterpolation=method, temporalInterpolation=temporal, **named)
         for t in times
     ]
     return _answer(frames, times, columns, points, return_times)
@@ -88,24 +90,28 @@ def _spatial(method: str) -> str:
     return plain.upper() if plain.startswith("m") else plain.capitalize()
 
 
-def _operation(variable: str, operator: str) -> Tuple[str, List[str]]:
-    """The operation, and giverny's names of its components."""
-    name = _VECTORS.get(variable) or _SCALARS.get(variable)
+def _operation(variable: str, operator: str, fields: Mapping[str, int]) -> Tuple[str, List[str], Dict[str, str]]:
+    """The operation, giverny's names of its components, and the field that it is told if it takes any."""
+    name = _VECTORS.get(variable) or _SCALARS.get(variable) or ("Field" if variable in fields else None)
     if name is None:
-        raise ValueError(f"variable must be one of {', '.join([*_VECTORS, *_SCALARS, 'position'])}, not {variable!r}")
-    letter = {"magneticfield": "b", "vectorpotential": "a"}.get(variable, "u" if variable in _VECTORS else variable[0])
-    parts = [f"{letter}{axis}" for axis in _AXES] if variable in _VECTORS else [letter]
+        known = [*_VECTORS, *_SCALARS, "position", *(one for one in fields if one not in (*_SCALARS, "velocity"))]
+        raise ValueError(f"variable must be one of {', '.join(known)}, not {variable!r}")
+    named = {"field": variable} if name == "Field" else {}
+    letters = {"magneticfield": "b", "vectorpotential": "a", **{one: one for one in named.values()}}
+    letter = letters.get(variable, "u" if variable in _VECTORS else variable[0])
+    is_vector = fields[variable] == 3 if named else variable in _VECTORS
+    parts = [f"{letter}{axis}" for axis in _AXES] if is_vector else [letter]
     pairs = [a + b for i, a in enumerate(_AXES) for b in _AXES[i:]]
     if operator == "field":
-        return f"Get{name}", parts
+        return f"Get{name}", parts, named
     if operator == "gradient":
-        return f"Get{name}Gradient", [f"d{part}d{axis}" for part in parts for axis in _AXES]
+        return f"Get{name}Gradient", [f"d{part}d{axis}" for part in parts for axis in _AXES], named
     if operator == "hessian":
         # The public interface calls this one GetMagneticHessian.
         short = "Magnetic" if variable == "magneticfield" else name
-        return f"Get{short}Hessian", [f"d2{part}d{pair[0]}d{pair[1]}" for part in parts for pair in pairs]
+        return f"Get{short}Hessian", [f"d2{part}d{pair[0]}d{pair[1]}" for part in parts for pair in pairs], named
     if operator == "laplacian":
-        return f"Get{name}Laplacian", [f"grad2{part}" for part in parts]
+        return f"Get{name}Laplacian", [f"grad2{part}" for part in parts], named
     raise ValueError(f"spatial_operator must be field, gradient, hessian or laplacian, not {operator!r}")
 
 

@@ -5,7 +5,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { LIMITS } from "../../config.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { openSource } from "../../storage/catalog/source.js";
-import { type Dataset, type FieldName, fieldNames, type Triple } from "../../storage/file/dataset.js";
+import { axesOfField, type Dataset, type FieldName, fieldNames, type Triple } from "../../storage/file/dataset.js";
 import { writeCutout, xdmfBeside } from "../../storage/tools/cutout.js";
 import { selectionProblem } from "../../storage/tools/selection.js";
 import { answersOf, withAnswers } from "../input/answer-flags.js";
@@ -66,12 +66,16 @@ async function download(dataset: string, path: string, flags: CutoutFlags, url: 
 }
 
 function select(dataset: Dataset, flags: CutoutFlags) {
+  const fields = flags.field ?? fieldNames(dataset);
+  const [field = ""] = fields;
+  // All fields of a file have the same nodes.
+  const axes = Object.hasOwn(dataset.fields, field) ? axesOfField(dataset, field) : dataset.axes;
   const ranges = (["x", "y", "z"] as const).map(
-    (axis, index) => flags[axis] ?? { first: 1, last: dataset.axes[index]?.nodes ?? 1 },
+    (axis, index) => flags[axis] ?? { first: 1, last: axes[index]?.nodes ?? 1 },
   );
   const frames = flags.frames ?? { first: 1, last: dataset.time.count };
   return {
-    fields: flags.field ?? fieldNames(dataset),
+    fields,
     frames: { first: frames.first - 1, count: frames.last - frames.first + 1 },
     box: {
       first: ranges.map(({ first }) => first - 1) as unknown as Triple,

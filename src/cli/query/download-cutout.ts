@@ -30,16 +30,16 @@ export interface CutoutSelection {
 /** The members of a dataset's description that are used. */
 interface Described {
   readonly axes: readonly { readonly nodes: number }[];
-  readonly fields: readonly { readonly name: string }[];
+  /** Fields, and the nodes of their parts if they are not those of the dataset. */
+  readonly fields: readonly {
+    readonly name: string;
+    readonly nodes?: readonly { readonly axes: Described["axes"] }[];
+  }[];
   readonly times: { readonly count: number; readonly guardBefore: number; readonly guardAfter: number };
 }
 
 /** The media type of each form that holds one field of one frame. */
 const BARE = { ".npy": "application/x-npy", ".raw": "application/octet-stream" } as const;
-/** The fields by the letters of cutouts. */
-const LETTERS: Readonly<Record<string, string>> = {
-  ...{ velocity: "u", magnetic: "b", potential: "a", pressure: "p", density: "d", temperature: "t" },
-};
 const AXES = ["x", "y", "z"] as const;
 
 /** A service to download from. */
@@ -81,9 +81,12 @@ export async function downloadCutout(
 
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
 
-/** First and last of each axis. */
-function corners({ axes }: Described, wanted: CutoutSelection): readonly NumberRange[] {
-  return AXES.map((axis, a) => wanted[axis] ?? { first: 1, last: axes[a]?.nodes ?? 1 });
+/** First and last of each axis, by default of the nodes of the first field; null for all nodes. */
+function corners({ axes, fields }: Described, wanted: CutoutSelection): readonly NumberRange[] | null {
+  if (AXES.every((axis) => wanted[axis] === undefined)) return null;
+  const [first = fields[0]?.name] = wanted.field ?? [];
+  const own = fields.find(({ name }) => name === first)?.nodes?.[0]?.axes ?? axes;
+  return AXES.map((axis, a) => wanted[axis] ?? { first: 1, last: own[a]?.nodes ?? 1 });
 }
 
 /** The query of an HDF5 file. */
@@ -95,31 +98,31 @@ function fileQuery(described: Described, wanted: CutoutSelection): URLSearchPara
   const box = corners(described, wanted);
   return new URLSearchParams({
     fields: (wanted.field ?? described.fields.map(({ name }) => name)).join(","),
-    start: box.map((range) => range.first).join(","),
-    end: box.map((range) => range.last).join(","),
+    ...(box === null
+      ? {}
+      : { start: box.map((range) => range.first).join(","), end: box.map((range) => range.last).join(",") }),
     frames: `${first},${last}`,
   });
 }
 
 /** The query of one field of one frame. */
 function bareQuery(described: Described, wanted: CutoutSelection, path: string): URLSearchParams {
-  const [field, ...others] = wanted.field ?? described.fields.map(({ name }) => name);
-  const letter = LETTERS[field ?? ""];
-  if (letter === undefined || others.length > 0)
-    throw new Error(`${path} holds one field: --field names it, one of ${Object.keys(LETTERS).join(", ")}`);
+  const known = described.fields.map(({ name }) => name);
+  const [field, ...others] = wanted.field ?? known;
+  if (field === undefined || others.length > 0)
+    throw new Error(`${path} holds one field: --field names it, one of ${known.join(", ")}`);
   const { count, guardBefore } = described.times;
   const { first, last } = wanted.frames ?? { first: guardBefore + 1, last: guardBefore + count };
   if (first !== last) throw new Error(`${path} holds one frame: --frames names it`);
   if (first <= guardBefore || first > guardBefore + count)
     throw new Error(`--frames ${first}: ${path} takes frames ${guardBefore + 1} to ${guardBefore + count}`);
   const box = corners(described, wanted);
-  const query = new URLSearchParams({ field: letter, T: String(first - guardBefore) });
-  AXES.forEach((axis, a) => {
-    const { first: start, last: end } = box[a] as NumberRange;
-    query.set(`${axis}_start`, String(start));
-    query.set(`${axis}_end`, String(end));
-    query.set(`${axis}_step`, String(wanted.step?.[a] ?? 1));
-  });
+  const query = new URLSearchParams({ field, T: String(first - guardBefore) });
+  if (box !== null) {
+    query.set("region.start", box.map((range) => range.first - 1).join(","));
+    query.set("region.end", box.map((range) => range.last).join(","));
+  }
+  if (wanted.step !== undefined) query.set("region.step", wanted.step.join(","));
   query.set("filter_width", String(wanted.filterNodes ?? 1));
   return query;
 }

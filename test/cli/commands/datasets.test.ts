@@ -112,6 +112,27 @@ describe("fieldprobe inspect", () => {
     expect(JSON.parse(answer.stdout).assumed).toContainEqual(expect.stringMatching(/^order: \/u is 8 x 8 x 8 x 3/));
   });
 
+  it("serves a field by the name that a flag gives it", async () => {
+    const folder = join(SCRATCH, "named");
+    mkdirSync(folder);
+    const path = await writeHdf5(join(folder, "u.h5"), (file) => {
+      file.create_dataset({ name: "u", data: new Float32Array(3 * 8 ** 3), shape: [8, 8, 8, 3] });
+      file.create_group("deep");
+      const data = Float32Array.from({ length: 8 ** 3 }, (_, i) => Math.floor(i / 64));
+      file.create_dataset({ name: "/deep/t", data, shape: [8, 8, 8] });
+    });
+    const known = ["--dims", "x,y,z", "--periodic", "none", "--walls", "none", "--spacing", "1", "--origin", "0"];
+    const flags = [...known, "--times", "0.5", "--named", "soiltemperature=/deep/t"];
+    expect(fieldprobe("inspect", path, "--write", folder, ...flags)).toMatchObject({ status: 0 });
+    expect(JSON.parse(readFileSync(join(folder, "dataset.json"), "utf8")).fields.soiltemperature.path).toBe("/deep/t");
+    writeFileSync(join(folder, "points.csv"), "2.5,3,4\n");
+    const asking = `query GetField --dataset u --field soiltemperature --time 0.5 --method Lag4 --temporal None --json --data ${folder}`;
+    const answer = fieldprobe(...asking.split(" "), "--points", join(folder, "points.csv"));
+    expect(JSON.parse(answer.stdout).values).toEqual([[2.5]]);
+    const unknown = fieldprobe("inspect", path, "--named", "p.q=/deep/t");
+    expect([unknown.status, unknown.stderr.split("\n")[0]]).toEqual([2, expect.stringMatching(/--named.*p\.q/)]);
+  });
+
   it("describes a file without usual names by what is known, and leaves the questions that refuse it", () => {
     const folder = join(SCRATCH, "unnamed");
     mkdirSync(folder);
