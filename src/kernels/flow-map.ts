@@ -7,12 +7,13 @@ import type { VelocitySampler } from "./types.js";
 /** Numbers a particle of a state: its place and the gradient, row by row. */
 export const FLOW_MAP_STATE = 3 + 9;
 
-/** Places of `count` particles followed by the gradients of their maps, which are the identity at the start. */
-export function flowMapState(places: Float64Array, count: number): Float64Array {
-  const state = new Float64Array(FLOW_MAP_STATE * count);
-  state.set(places.subarray(0, 3 * count));
-  for (let i = 3 * count; i < state.length; i += 9) for (let a = 0; a < 3; a++) state[i + 4 * a] = 1;
-  return state;
+/**
+ * Sets the gradients of maps to the identity, which they are at the start.
+ *
+ * @param state places of `count` particles, then the gradients of their maps, all 0
+ */
+export function startFlowMap(state: Float64Array, count: number): void {
+  for (let i = 3 * count; i < FLOW_MAP_STATE * count; i += 9) for (let a = 0; a < 3; a++) state[i + 4 * a] = 1;
 }
 
 /**

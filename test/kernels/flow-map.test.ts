@@ -1,6 +1,6 @@
 /** Gradients of flow maps by the variational equation, and their stretching, against closed forms. */
 import { describe, expect, it } from "vitest";
-import { flowMapRates, flowMapState, stretchesOf } from "../../src/kernels/flow-map.js";
+import { FLOW_MAP_STATE, flowMapRates, startFlowMap, stretchesOf } from "../../src/kernels/flow-map.js";
 import { advectTracers, advectTracersRk4 } from "../../src/kernels/particles.js";
 import type { VelocitySampler } from "../../src/kernels/types.js";
 import { expectNear, flow, path } from "./particles-support.js";
@@ -24,7 +24,9 @@ function mapOf(
   advect = advectTracersRk4,
 ): number[] {
   const count = points.length / 3;
-  const state = flowMapState(Float64Array.from(points), count);
+  const state = new Float64Array(FLOW_MAP_STATE * count);
+  state.set(points);
+  startFlowMap(state, count);
   advect(path(flowMapRates(velocity, gradients, count), step, steps), state, count);
   return [...state];
 }

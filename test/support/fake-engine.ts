@@ -92,6 +92,7 @@ export class FakeEngine implements Engine {
       running: 0,
       pointsInFlight: 0,
       lentBytes: 0,
+      sharedBytes: 0,
       bytesRead: 0,
       inlined: 0,
       cacheHits: 0,

@@ -292,8 +292,9 @@ export interface EngineStatus {
   /** Small batches that the thread of the engine itself has evaluated, since the start. */
   readonly inlined: number;
   readonly pointsInFlight: number;
-  /** Bytes of shared memory that are lent to queries. */
+  /** Bytes that are lent to queries for points, results, text and transforms, and of the memory that they are of. */
   readonly lentBytes: number;
+  readonly sharedBytes: number;
   readonly bytesRead: number;
   readonly cacheHits: number;
   readonly cacheMisses: number;

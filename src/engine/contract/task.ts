@@ -66,6 +66,8 @@ export interface BatchTask extends ReadingTask {
   readonly work: number;
   /** Work done in earlier time slices; absent: none. */
   readonly progress?: Progress;
+  /** Tracking: where the particles are kept between time slices (`particle-state.ts`); absent: nothing is kept. */
+  readonly particles?: Float64Array;
 }
 
 /** Reads the bricks of a batch that waits into the cache, before a thread for it is free. */
@@ -79,12 +81,6 @@ export interface Progress {
   readonly done: number;
   /** Whether the slice has ended because bricks are on their way from a store. */
   readonly waits?: boolean;
-  /** Tracking: positions of the particles after step `done`, in the frame of the grid. */
-  readonly positions?: Float64Array;
-  /** Tracking: velocities of particles with drag, or what adaptive steps keep (`dopri5.ts`). */
-  readonly state?: Float64Array;
-  /** Tracking with open faces: times of the exits. */
-  readonly exits?: Float64Array;
 }
 
 /**

@@ -33,6 +33,11 @@ export class BufferPool {
     return this.#lentBytes;
   }
 
+  /** Bytes of the memory from which blocks are lent. */
+  get bytes(): number {
+    return this.#memories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
+  }
+
   /** Lends a block. @throws RangeError when the system gives no more memory */
   take(bytes: number): Uint8Array<SharedArrayBuffer> {
     const size = GRAIN * Math.ceil(Math.max(1, bytes) / GRAIN);
@@ -49,6 +54,12 @@ export class BufferPool {
   floats(count: number): Float32Array<SharedArrayBuffer> {
     const { buffer, byteOffset } = this.take(4 * count);
     return new Float32Array(buffer, byteOffset, count);
+  }
+
+  /** The same for numbers of eight bytes. */
+  doubles(count: number): Float64Array<SharedArrayBuffer> {
+    const { buffer, byteOffset } = this.take(8 * count);
+    return new Float64Array(buffer, byteOffset, count);
   }
 
   /** Takes a block back, by an array that begins where it does. It must no longer be read. */

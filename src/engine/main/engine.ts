@@ -177,6 +177,7 @@ class FieldEngine implements Engine {
       running: carrier.running(),
       inlined: carrier.inlined?.() ?? 0,
       pointsInFlight: this.#pointsInFlight,
+      sharedBytes: this.#setting.buffers.bytes,
       bytesRead,
       cacheHits: hits,
       cacheMisses: misses,

@@ -3,12 +3,13 @@ import { FieldprobeError, LimitError, RequestError, tooManyPoints, WorkerError }
 import { operationOf, RECORDS } from "../../operations.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { recordOf, recordTimes } from "../contract/particle-records.js";
+import { particleNumbers } from "../contract/particle-state.js";
 import { frameShift, notFiniteError, slabOutsideError } from "../contract/positions.js";
 import type { Evaluation, Result, StartControl } from "../contract/query.js";
 import type { BatchTask, SortTask } from "../contract/task.js";
 import { type CheckedQuery, pointLimit, workOf } from "./check-query.js";
 import { Collector } from "./collector.js";
-import { BATCH_VALUES, type Plan, type PlanContext, planByArrival } from "./plan/by-arrival.js";
+import { BATCH_VALUES, MOST_PARTICLES, type Plan, type PlanContext, planByArrival } from "./plan/by-arrival.js";
 import { planByPeers } from "./plan/by-peers.js";
 import { exceedsCache, planBySweep } from "./plan/by-sweep.js";
 import { planByTiles } from "./plan/by-tiles.js";
@@ -17,6 +18,8 @@ import type { DividedTask } from "./sharing.js";
 
 /** Fewest points of a query that is swept over data larger than the cache: fewer points touch few bricks anyway. */
 const SWEEP_FROM = 128;
+/** Bytes of a record of three float32. */
+export const RECORD_BYTES = 12;
 /** Most float32 values in a part of a streamed result. One such part for each worker, and two more, may wait unread. */
 export const PART_VALUES = 1 << 20;
 
@@ -119,7 +122,23 @@ export class Execution implements Evaluation {
 
   get moreRecords(): number {
     const { count } = this.points;
-    return this.#checked === null || count > this.limit.points ? 0 : count * (this.#checked.itemsPerPoint - 1);
+    if (this.#checked === null || count > this.limit.points) return 0;
+    const moved = Math.min(count, this.#mostTasks * MOST_PARTICLES);
+    return count * (this.#checked.itemsPerPoint - 1) + Math.ceil((8 * moved * this.#particleNumbers) / RECORD_BYTES);
+  }
+
+  /** Numbers that are kept of each particle of a batch that has begun; 0 without particles. */
+  get #particleNumbers(): number {
+    const { dataset, operation, query } = this.#checked ?? {};
+    if (!dataset || query === undefined || operation?.family !== "track") return 0;
+    const { places, more, exits } = particleNumbers(query, dataset);
+    return places + more + exits;
+  }
+
+  /** Tasks that run at once: batches of particles pause, so those that wait for a thread would only take memory. */
+  get #mostTasks(): number {
+    const { parallelism } = this.#setting.carrier;
+    return this.#checked?.operation.family === "track" ? parallelism : 2 * parallelism;
   }
 
   finish(): Promise<Result> {
@@ -195,8 +214,7 @@ export class Execution implements Evaluation {
 
   /** Starts tasks while the carrier has room, then settles the outcome if it is known. */
   #advance(): void {
-    const most = 2 * this.#setting.carrier.parallelism;
-    while (!this.#failure && !this.#life.over && this.#life.running < most && this.#hasRoom()) {
+    while (!this.#failure && !this.#life.over && this.#life.running < this.#mostTasks && this.#hasRoom()) {
       const task = this.#nextTask();
       if (!task) break;
       if (this.#stream !== null && task.kind === "batch") this.#stream.unread += task.out.length;
@@ -294,7 +312,19 @@ export class Execution implements Evaluation {
   /** Runs a task. One on a thread that is lost is repeated; a divided one sees to its peers itself. */
   async #attempt(task: BatchTask | SortTask | DividedTask): Promise<void> {
     if (task.kind === "divided") await task.run(this.#life.sharing);
+    else if (task.kind === "batch" && this.#particleNumbers > 0) await this.#attemptTracking(task);
     else await this.#life.run<null>(task, this.work, () => this.#failure === null);
+  }
+
+  /** Lends a tracking batch the memory in which its particles wait between time slices. */
+  async #attemptTracking(task: BatchTask): Promise<void> {
+    const { buffers } = this.#setting;
+    const particles = buffers.doubles(task.count * this.#particleNumbers);
+    try {
+      await this.#life.run<null>({ ...task, particles }, this.work, () => this.#failure === null);
+    } finally {
+      buffers.give(particles);
+    }
   }
 
   /** Tells the failure of the whole query to whoever waits for its result. */

@@ -12,7 +12,7 @@ import { framesOf } from "../contract/query-frames.js";
 import type { Task } from "../contract/task.js";
 import type { CheckedQuery } from "./check-query.js";
 import { Collector } from "./collector.js";
-import { PART_VALUES } from "./execution.js";
+import { PART_VALUES, RECORD_BYTES } from "./execution.js";
 import { DerivedFrames, derivedAt, sumSpectrum, type TransformRunner } from "./frame-transforms.js";
 import { inOrder } from "./in-order.js";
 import { type LifeControl, type QueryContext, QueryLife } from "./query-life.js";
@@ -32,12 +32,20 @@ const HIT_RECORDS = 3;
 /** Most hits that are sorted on the main thread: more would hold it for longer than a time slice. */
 const SORTED_HERE = 4096;
 
+/** The parts of a cutout in their order. */
+interface CutoutParts extends ReturnType<typeof divide> {
+  /** Parts that are computed before they are read, and their bytes. */
+  readonly ahead: number;
+  readonly heldBytes: number;
+  readonly components: number;
+}
+
 /** A search or a cutout that runs. */
 export class RegionExecution implements Evaluation {
   readonly points: Collector;
   readonly velocities: Collector;
   readonly nodes: number;
-  /** Those of the hits that a search may find. */
+  /** Those of the hits that a search may find, or of the parts of a cutout that are held at a time. */
   readonly moreRecords: number;
   readonly limit: { readonly points: number; readonly name: string };
   readonly #setting: QueryContext;
@@ -50,6 +58,8 @@ export class RegionExecution implements Evaluation {
   readonly #source: number;
   /** Called once no task runs any more. */
   readonly #releases: (() => void)[] = [];
+  /** The parts of a cutout; null for any other query. */
+  readonly #cuts: CutoutParts | null;
   /** Parts of a cutout that are lent and have not been read to their ends. */
   readonly #lent = new Set<Float32Array>();
 
@@ -60,8 +70,12 @@ export class RegionExecution implements Evaluation {
     this.#region = region;
     this.#source = setting.sourceOf(this.#dataset);
     this.nodes = nodesOf(region);
-    const isSearch = checked.operation.family === "search";
-    this.moreRecords = isSearch ? HIT_RECORDS * Math.min(this.nodes, setting.limits["search.hits"]) : 0;
+    const { query, operation } = checked;
+    const isSearch = operation.family === "search";
+    const isCut = !isSearch && !query.reduction && !query.spectrum && !query.derivedAt;
+    this.#cuts = isCut ? this.#divideCutout() : null;
+    const hits = isSearch ? Math.min(this.nodes, setting.limits["search.hits"]) : 0;
+    this.moreRecords = HIT_RECORDS * hits + Math.ceil((this.#cuts?.heldBytes ?? 0) / RECORD_BYTES);
     this.limit = { points: setting.limits["query.points"], name: "query.points" };
     this.points = new Collector(setting.buffers, false, () => undefined);
     this.velocities = new Collector(setting.buffers, false, () => undefined);
@@ -103,7 +117,7 @@ export class RegionExecution implements Evaluation {
           ? this.#derivedAt(query.derivedAt)
           : operation.family === "search"
             ? this.#search()
-            : this.#cut();
+            : this.#cut(this.#cuts as CutoutParts);
     try {
       return await Promise.race([result, this.#failed]);
     } catch (error) {
@@ -254,23 +268,26 @@ export class RegionExecution implements Evaluation {
     };
   }
 
-  /**
-   * Computes the first part, so that most failures come before the answer begins, and hands out the rest as it is read.
-   * A part is layers of nodes or, if a layer has more than `PART_VALUES`, rows, at least one.
-   */
-  async #cut(): Promise<Result> {
+  /** Divides a cutout into layers of nodes or, if a layer has more than `PART_VALUES`, rows, at least one. */
+  #divideCutout(): CutoutParts {
     const region = this.#region;
-    const { quantity } = this.#checked.query;
-    const sharing = quantity === undefined ? this.#sharing() : null;
-    const components = quantity === undefined ? componentsOf(this.#dataset, region.field) : 1;
-    const made = quantity?.derived ? new DerivedFrames(quantity.derived, this.#transforms()) : null;
-    if (made !== null) await made.make(region.frame, frameTime(this.#dataset.time, region.frame));
-    const evaluated = quantity === undefined ? {} : { quantity, derived: made?.fields ?? null };
+    const components = this.#checked.query.quantity === undefined ? componentsOf(this.#dataset, region.field) : 1;
     const row = region.count[0] * components;
     const rows = Math.min(region.count[1], Math.max(1, Math.floor(PART_VALUES / row)));
     const layers = rows < region.count[1] ? 1 : Math.max(1, Math.floor(PART_VALUES / (row * rows)));
     const { total, part } = divide(region, [region.count[0], rows, layers]);
     const ahead = Math.min(total, 1 + this.#setting.carrier.parallelism);
+    return { total, part, ahead, components, heldBytes: 4 * ahead * nodesOf(part(0)) * components };
+  }
+
+  /** Computes the first part, so that most failures come before the answer begins; hands out the rest as it is read. */
+  async #cut({ total, part, ahead, components, heldBytes }: CutoutParts): Promise<Result> {
+    const region = this.#region;
+    const { quantity } = this.#checked.query;
+    const sharing = quantity === undefined ? this.#sharing() : null;
+    const made = quantity?.derived ? new DerivedFrames(quantity.derived, this.#transforms()) : null;
+    if (made !== null) await made.make(region.frame, frameTime(this.#dataset.time, region.frame));
+    const evaluated = quantity === undefined ? {} : { quantity, derived: made?.fields ?? null };
     const compute = async (box: RegionBox): Promise<Float32Array> => {
       // What is lent after the end would never be given back.
       if (this.#life.over) throw new CancelledError();
@@ -296,7 +313,7 @@ export class RegionExecution implements Evaluation {
       values: [],
       shape: [region.count[2], region.count[1], region.count[0], components],
       stream: this.#stream(waiting, start, total),
-      heldBytes: 4 * ahead * nodesOf(part(0)) * components,
+      heldBytes,
     });
   }
 

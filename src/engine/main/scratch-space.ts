@@ -34,13 +34,13 @@ export class ScratchSpace {
   lend(numbers: number): LentScratch {
     const bytes = 8 * numbers;
     if (this.#inMemory + bytes > this.#memoryBytes || bytes > MOST_BYTES) return this.#lendFile(bytes);
-    const block = this.#buffers.take(bytes);
+    const values = this.#buffers.doubles(numbers);
     this.#inMemory += bytes;
     const release = once(() => {
       this.#inMemory -= bytes;
-      this.#buffers.give(block);
+      this.#buffers.give(values);
     });
-    return { scratch: { kind: "memory", values: new Float64Array(block.buffer, block.byteOffset, numbers) }, release };
+    return { scratch: { kind: "memory", values }, release };
   }
 
   /** A file that loses its name at once, so that nothing is left of it whatever ends the process. */

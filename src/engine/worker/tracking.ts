@@ -3,17 +3,17 @@
  * positions.
  */
 import { RequestError } from "../../errors.js";
-import { advectDopri5, DOPRI5_STATE, dopri5State } from "../../kernels/dopri5.js";
+import { advectDopri5, dopri5State } from "../../kernels/dopri5.js";
 import { isOpen, type Outlet } from "../../kernels/exits.js";
-import { flowMapRates, flowMapState, stretchesOf } from "../../kernels/flow-map.js";
+import { flowMapRates, startFlowMap, stretchesOf } from "../../kernels/flow-map.js";
 import { advectInertial, advectTracers, advectTracersRk4, type PathParameters } from "../../kernels/particles.js";
 import { axisEnd, axisStart } from "../../kernels/stencil.js";
 import { framesFinder, frameWeights } from "../../kernels/time.js";
 import type { TimedSampler, Triple, VelocitySampler } from "../../kernels/types.js";
 import { type Integrator, RECORDS } from "../../operations.js";
 import { recordOf } from "../contract/particle-records.js";
+import { particleNumbers } from "../contract/particle-state.js";
 import { fillPositions } from "../contract/positions.js";
-import type { Query } from "../contract/query.js";
 import type { Progress } from "../contract/task.js";
 import { type BatchContext, scatterInto } from "./batch-context.js";
 import { sampleOf } from "./staggered.js";
@@ -32,13 +32,8 @@ const TOLERANCE = 1e-6;
 export function trackParticles(context: BatchContext): Progress | null {
   const { task, open, pause } = context;
   const { query, count, steps, step, last, progress } = task;
-  // A step may be left while it waits for a store: what earlier slices have handed on stays as it is.
-  const places = progress?.positions?.slice() ?? new Float64Array(3 * count);
-  if (progress === undefined) fillPositions(task.points, places, STILL);
-  const mapped = query.flowMap !== undefined && progress === undefined;
-  const positions = mapped ? flowMapState(places, count) : places;
-  const outlet = outletOf(context, progress?.exits?.slice() ?? null);
-  const state = progress?.state?.slice() ?? new Float64Array(stateSize(query) * count);
+  const { all, positions, state, exits } = particlesOf(context);
+  const outlet = outletOf(context, exits);
   const taken = query.integrator === "dopri5" ? dopri5State(state, count).taken : null;
   const records = recorder(context, outlet?.exits ?? null, taken);
   if (progress === undefined) records.start(positions);
@@ -57,16 +52,27 @@ export function trackParticles(context: BatchContext): Progress | null {
     else writeFlowMap(context, positions, outlet?.exits ?? null);
     return null;
   }
-  return {
-    ...{ done, positions: inSharedMemory(positions), state: inSharedMemory(state) },
-    ...(outlet === null ? {} : { exits: inSharedMemory(outlet.exits) }),
-  };
+  task.particles?.set(all);
+  return { done };
 }
 
-/** Numbers a particle that an integration keeps besides positions: velocities, or what adaptive steps know. */
-function stateSize({ Tp, integrator }: Query): number {
-  if (Tp !== undefined) return 3;
-  return integrator === "dopri5" ? DOPRI5_STATE : 0;
+/**
+ * The state of the particles as they begin, or as an earlier time slice has left them: a copy, because a step may be
+ * left while it waits for a store.
+ */
+function particlesOf({ task, open }: BatchContext): Record<"all" | "positions" | "state" | "exits", Float64Array> {
+  const { query, count, progress, particles } = task;
+  const { places, more, exits } = particleNumbers(query, open.dataset);
+  const all = new Float64Array(count * (places + more + exits));
+  const positions = all.subarray(0, places * count);
+  const parts = { all, positions, state: all.subarray(places * count, (places + more) * count) };
+  const left = all.subarray((places + more) * count);
+  if (progress === undefined) {
+    fillPositions(task.points, positions, STILL);
+    if (query.flowMap !== undefined) startFlowMap(positions, count);
+    left.fill(Number.NaN);
+  } else all.set(particles as Float64Array);
+  return { ...parts, exits: left };
 }
 
 /** Advances the particles by the integrator of the query until the time slice ends. @returns the steps taken by all */
@@ -96,9 +102,9 @@ function advance(
 }
 
 /** The open faces of the dataset, if it has any, and what happens to particles that leave through them. */
-function outletOf({ task, open }: BatchContext, known: Float64Array | null): Outlet | null {
+function outletOf({ task, open }: BatchContext, exits: Float64Array): Outlet | null {
   const { axes, walls } = open.dataset;
-  const { count, query, first } = task;
+  const { query, first } = task;
   if (!isOpen(axes, walls)) return null;
   const fail: Outlet["leave"] = (particle, axis, step): never => {
     const time = Number(step.time.toPrecision(7));
@@ -114,17 +120,9 @@ function outletOf({ task, open }: BatchContext, known: Float64Array | null): Out
   };
   return {
     walls,
-    exits: known ?? new Float64Array(count).fill(Number.NaN),
+    exits,
     leave: query.openFaces === "stop" ? () => undefined : fail,
   };
-}
-
-/** The values in memory that other threads can read too; a copy unless they are there already. */
-function inSharedMemory(values: Float64Array): Float64Array {
-  if (values.buffer instanceof SharedArrayBuffer) return values;
-  const shared = new Float64Array(new SharedArrayBuffer(values.byteLength));
-  shared.set(values);
-  return shared;
 }
 
 /** The fluid velocity at positions relative to the grid. */

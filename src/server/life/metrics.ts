@@ -176,6 +176,7 @@ function plainFigures(
       () => admission.points,
     ],
     ["lent_bytes", "Bytes of shared memory that are lent to queries.", () => engine.status().lentBytes],
+    ["shared_bytes", "Bytes of the memory from which they are lent.", () => engine.status().sharedBytes],
     ["waiting_answer_bytes", "Bytes of computed answers that wait for their readers.", () => outgoing.bytes],
     ["longest_turn_seconds", "Longest time slice of decoding or encoding, CPU time.", () => slices.longestMs / 1000],
   ];

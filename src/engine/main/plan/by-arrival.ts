@@ -23,7 +23,7 @@ export const LEAST_POINTS: Readonly<Record<Family, number>> = {
   echo: 1,
 };
 /** Most particles of a batch: all of them take a step before its time slice can end. */
-const MOST_PARTICLES = 4096;
+export const MOST_PARTICLES = 4096;
 /** Batches per worker that waiting points of box filters are cut into, since one may take much longer than another. */
 const FILTER_BATCHES = 4;
 

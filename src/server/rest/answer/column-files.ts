@@ -45,10 +45,20 @@ async function* batches({
   }
 }
 
-/** An Arrow stream: a batch of records for each that is written. */
+/**
+ * An Arrow stream: a batch of records for each that is written. A batch is written when its bytes are asked for, so
+ * that one is held at a time, and none is written once the reader has left.
+ */
 export async function* arrowStream(answer: UnwrittenAnswer): AsyncGenerator<Buffer> {
   const arrow = await import("apache-arrow");
   const { Field, Float32, Float64, makeData, RecordBatch, RecordBatchStreamWriter, Schema, Struct } = arrow;
+  const pieces: Uint8Array[] = [];
+  /** Keeps what is written here instead of in a queue, whose reader could leave. */
+  class Sink extends arrow.AsyncByteQueue {
+    override write(piece: Uint8Array): void {
+      pieces.push(piece);
+    }
+  }
   const typeOf = (name: string) => (name === "time" ? new Float64() : new Float32());
   const fields = namesOf(answer).map((name) => new Field(name, typeOf(name), false));
   const schema = new Schema(fields, new Map(originOf(answer)));
@@ -57,17 +67,20 @@ export async function* arrowStream(answer: UnwrittenAnswer): AsyncGenerator<Buff
     const length = columns[0]?.values.length ?? 0;
     return new RecordBatch(schema, makeData({ type: new Struct(fields), length, children }));
   };
-  const written = async function* () {
-    // A batch without records says what the columns are, should none follow.
-    yield batchOf(
-      fields.map(({ name }) => ({ name, values: name === "time" ? new Float64Array(0) : new Float32Array(0) })),
-    );
-    for await (const columns of batches(answer)) yield batchOf(columns);
-  };
+  const taken = (): Buffer => Buffer.concat(pieces.splice(0));
   const writer = new RecordBatchStreamWriter();
-  const ended = writer.writeAll(written());
-  for await (const bytes of writer) yield Buffer.from(bytes);
-  await ended;
+  writer.reset(new Sink());
+  // A batch without records says what the columns are, should none follow.
+  writer.write(
+    batchOf(fields.map(({ name }) => ({ name, values: name === "time" ? new Float64Array(0) : new Float32Array(0) }))),
+  );
+  yield taken();
+  for await (const columns of batches(answer)) {
+    writer.write(batchOf(columns));
+    yield taken();
+  }
+  writer.close();
+  yield taken();
 }
 
 /** A Parquet file, not compressed: a row group for each batch. */

@@ -1,4 +1,6 @@
 /** Answers as NumPy, Arrow and Parquet files have the numbers of the octets, read by readers of their own. */
+
+import { setTimeout as delay } from "node:timers/promises";
 import { tableFromIPC } from "apache-arrow";
 import { unzipSync } from "fflate";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
@@ -94,3 +96,25 @@ it("are files of no records too", async () => {
   const parquet = await bytesOf("application/vnd.apache.parquet", none);
   expect(await parquetReadObjects({ file: Uint8Array.from(parquet).buffer })).toEqual([]);
 });
+
+it.each(["application/vnd.apache.parquet", "application/vnd.apache.arrow.stream"] as const)(
+  "columns are written as they are read, and no more once the reader has left: %s",
+  async (type) => {
+    const part = whole.subarray(0, 3 * 32_768);
+    const asked = new Set<number>();
+    const values = Array.from({ length: 20 }, () => part);
+    const ask = (index: number): Float32Array => {
+    asked.add(index);
+    return part;
+  };
+  for (const index of values.keys()) Object.defineProperty(values, index, { get: () => ask(index) });
+    const result = { items: 20 * 32_768, itemsPerPoint: 1, components: 3, values, release: () => undefined };
+    let passages = 0;
+    for await (const _ of WRITERS[type].write({ result, timeCount: 1, times: [0], components: COMPONENTS, about })) {
+      await delay(5);
+      if (++passages === 3) break;
+    }
+    await delay(5);
+    expect(asked.size).toBeLessThanOrEqual(3);
+  },
+);

@@ -1,0 +1,22 @@
+/**
+ * The state of a tracking batch between time slices: positions in the frame of the grid (and gradients of a flow map),
+ * then velocities of particles with drag or what adaptive steps keep, then times of exits.
+ */
+import { DOPRI5_STATE } from "../../kernels/dopri5.js";
+import { isOpen } from "../../kernels/exits.js";
+import { FLOW_MAP_STATE } from "../../kernels/flow-map.js";
+import type { Dataset } from "../../storage/file/dataset.js";
+import type { Query } from "./query.js";
+
+/** Numbers a particle of each part of the state. */
+export function particleNumbers(
+  { flowMap, Tp, integrator }: Query,
+  { axes, walls }: Pick<Dataset, "axes" | "walls">,
+): { readonly places: number; readonly more: number; readonly exits: number } {
+  const adaptive = integrator === "dopri5" ? DOPRI5_STATE : 0;
+  return {
+    places: flowMap === undefined ? 3 : FLOW_MAP_STATE,
+    more: Tp === undefined ? adaptive : 3,
+    exits: isOpen(axes, walls) ? 1 : 0,
+  };
+}
