@@ -104,10 +104,10 @@ it.each(["application/vnd.apache.parquet", "application/vnd.apache.arrow.stream"
     const asked = new Set<number>();
     const values = Array.from({ length: 20 }, () => part);
     const ask = (index: number): Float32Array => {
-    asked.add(index);
-    return part;
-  };
-  for (const index of values.keys()) Object.defineProperty(values, index, { get: () => ask(index) });
+      asked.add(index);
+      return part;
+    };
+    for (const index of values.keys()) Object.defineProperty(values, index, { get: () => ask(index) });
     const result = { items: 20 * 32_768, itemsPerPoint: 1, components: 3, values, release: () => undefined };
     let passages = 0;
     for await (const _ of WRITERS[type].write({ result, timeCount: 1, times: [0], components: COMPONENTS, about })) {
