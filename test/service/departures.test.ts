@@ -20,6 +20,12 @@ const API = "/api/datasets/isotropic32";
 const LAG = "spatialInterpolation=Lag8&temporalInterpolation=PCHIP";
 const BOX = "x_start=1&x_end=32&y_start=1&y_end=32&z_start=1&z_end=32";
 const PUBLIC_BOX = "xs=1&xe=32&ys=1&ye=32&zs=1&ze=32&ts=1&te=2";
+const PUBLIC_OPTIONS = "t=0.364&sint=lag8&sop=field&tint=none&timepoint_end=-999.9&delta_t=-999.9";
+const SOAP_CUTOUT =
+  '<GetAnyCutoutWeb xmlns="http://turbulence.pha.jhu.edu/">' +
+  `<authToken>${TOKEN}</authToken><dataset>isotropic32</dataset><field>u</field><T>1</T>` +
+  `${BOX.replaceAll(/(\w+)=(\d+)&?/g, "<$1>$2</$1>")}<x_step>1</x_step><y_step>1</y_step><z_step>1</z_step>` +
+  "<filter_width>1</filter_width></GetAnyCutoutWeb>";
 const call = { operation: "GetVelocity", dataset: "isotropic32", time: 0.31, ...optionsOf(LAG), points: POINTS };
 
 const JSON_TYPE = "application/json";
@@ -138,7 +144,22 @@ const DOORS: readonly Door[] = [
     "",
     null,
   ],
+  [
+    "a quantity's cutout as NumPy arrays",
+    `${API}/cutout?quantity=norm(w)&T=1&${BOX}`,
+    "",
+    null,
+    "Accept: application/x-npz",
+  ],
+  ["a cutout over SOAP", PATH, "text/xml", envelope("1.1", SOAP_CUTOUT)],
   ["a cutout's file", `${API}/cutout.h5?frames=1,1`, "", null],
+  [
+    "values of the public interface",
+    `/values?authToken=${TOKEN}&dataset=isotropic32&function=GetVariable&var=velocity&${PUBLIC_OPTIONS}`,
+    "",
+    POINTS.map((point) => point.join("\t")).join("\n"),
+  ],
+  ["a picture", `${API}/slice?field=ux&time=0.31&axis=z&at=1&nodes=200`, "", null, "Accept: image/png"],
   ["a slice", `${API}/slice?field=vorticity&time=0.31&axis=z&at=1&nodes=200`, "", null],
   ["points out of range", `${API}/GetVelocity?${LAG}&time=99`, "application/json", JSON.stringify({ points: POINTS })],
   ["no JSON", `${API}/GetVelocity?${LAG}&time=0.3`, "application/json", `{"points":[${"[1,2,3],".repeat(20_000)}x`],

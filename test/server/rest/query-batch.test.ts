@@ -184,6 +184,33 @@ it("counts the points of all its queries together against the limit", async () =
   await small.close();
 });
 
+it("adds up the nodes of its searches against the limit of the token", async () => {
+  const file = join(scratchFolder(), "tokens.json");
+  const tokens = [{ name: "small", sha256: digestToken("small-token-of-many-letters"), limit: 20 }];
+  writeFileSync(file, JSON.stringify({ version: 1, tokens }));
+  const log = { info: () => undefined, error: () => undefined };
+  const auth = watchTokens(file, false, { "token.concurrent": 0, "token.perMinute": 0 }, log);
+  const engine = analyticEngine();
+  const start = engine.start.bind(engine);
+  engine.start = (...given) => Object.assign(start(...given), { nodes: 8 });
+  const guarded = await serveApi(engine, { auth });
+  const search = { dataset: "lopsided", operation: "GetThreshold", field: "u", time: 0, threshold: 0, ...OPTIONS };
+  const box = { x_start: 1, y_start: 1, z_start: 1, x_end: 2, y_end: 2, z_end: 2 };
+  const response = await guarded.inject({
+    method: "POST",
+    url: "/api/batch",
+    payload: { queries: new Array(3).fill({ ...search, ...box, temporalInterpolation: undefined }) },
+    headers: { authorization: "Bearer small-token-of-many-letters" },
+  });
+  const { results } = response.json() as { results: { problem?: { detail: string } }[] };
+  expect(results.map(({ problem }) => problem?.detail)).toEqual([
+    undefined,
+    undefined,
+    "Request size too large (8 > 4)",
+  ]);
+  await guarded.close();
+});
+
 it("counts each of its queries against the rate of the token", async () => {
   const folder = scratchFolder();
   const file = join(folder, "tokens.json");
