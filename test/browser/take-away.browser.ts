@@ -1,5 +1,6 @@
 /** What people take away: figures, movies, files of numbers, named views and notes; and what welcomes them. */
 import { readFileSync } from "node:fs";
+import { inflateSync } from "node:zlib";
 import { unzipSync } from "fflate";
 import type { Page } from "playwright-core";
 import { PNG } from "pngjs";
@@ -8,6 +9,18 @@ import { findChromium } from "./find-chromium.js";
 import { expectClean, openBare, openPage, settled, useStage } from "./stage.js";
 
 const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
+
+/** What the streams of a PDF hold, as text. */
+function streamsOf(pdf: Buffer): string {
+  const text = pdf.toString("latin1");
+  const streams = text.matchAll(/\/Length (\d+) >>\nstream\n/g);
+  return [...streams]
+    .map(({ 0: head, 1: length, index }) =>
+      inflateSync(pdf.subarray(index + head.length, index + head.length + Number(length))),
+    )
+    .map((bytes) => bytes.toString("latin1"))
+    .join("\n");
+}
 
 describe.skipIf(reason !== "")(`take away${reason}`, () => {
   const stage = useStage();
@@ -43,6 +56,12 @@ describe.skipIf(reason !== "")(`take away${reason}`, () => {
     expect(pdf.toString("latin1")).toMatch(
       /\/MediaBox \[0 0 [\d.]+ [\d.]+\][\s\S]*\/URI \(http[^)]*dataset=isotropic32[\s\S]*%%EOF\n$/,
     );
+    const drawn = streamsOf(pdf);
+    const title = Buffer.from("Vorticity magnitude at ").toString("hex");
+    // Texts are texts, the cut planes lie in frames of lines, and their pictures are placed between them.
+    expect(drawn).toContain(`<${title}`);
+    expect(drawn).toMatch(/ m [\d.]+ [\d.]+ l\nS\n/);
+    expect(drawn.match(/\/P\d+ Do/g)?.length).toBeGreaterThanOrEqual(4);
     const at = Number(/startxref\n(\d+)/.exec(pdf.toString("latin1"))?.[1]);
     expect(pdf.subarray(at, at + 4).toString()).toBe("xref");
     expectClean(watched);
@@ -53,6 +72,12 @@ describe.skipIf(reason !== "")(`take away${reason}`, () => {
     const watched = await open("subject=profile");
     const { page } = watched;
     const chart = (await save(page, "#figure-svg")).bytes.toString("utf8");
+    const pdf = (await save(page, "#figure-pdf")).bytes;
+    const [, curve = ""] = /<path d="([^"]+)"/.exec(chart) ?? [];
+    const points = curve.slice(1).split("L");
+    expect(points.length).toBeGreaterThan(100);
+    expect(streamsOf(pdf)).toContain(`${points[0]} m\n${points[1]} l\n${points[2]} l`);
+    expect(pdf.toString("latin1")).not.toContain("/Subtype /Image");
     for (const part of ["Line profile of vorticity", "<path d=", ">x<"]) expect(chart).toContain(part);
     expect((await save(page, "#save-npy")).bytes.subarray(1, 6).toString()).toBe("NUMPY");
     await page.selectOption("#subject", "slice");

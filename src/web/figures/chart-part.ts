@@ -74,7 +74,7 @@ export function chartPart({ x, curves, xLabel, yLabel, limits = [], log = false 
     return [
       `<path d="${path}" fill="none" stroke="${colour}" stroke-width="1.8"${dash}/>`,
       curves.length > 1
-        ? `<path d="M${lx} ${ly - 4}h18" stroke="${colour}" stroke-width="1.8"${dash}/><text x="${lx + 24}" y="${ly}">${escapeXml(name)}</text>`
+        ? `<path d="M${lx} ${ly - 4}L${lx + 18} ${ly - 4}" stroke="${colour}" stroke-width="1.8"${dash}/><text x="${lx + 24}" y="${ly}">${escapeXml(name)}</text>`
         : "",
     ].join("");
   });

@@ -6,16 +6,16 @@ import { shownName } from "../state/queries.js";
 import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import type { ColourScale } from "./colour-scale.js";
+import { tellCorrection } from "./inputs.js";
 import { barMarks, escapeXml, writeMarks } from "./marks.js";
-import { writePdf } from "./pdf-file.js";
 import { saveFile } from "./save-file.js";
 
 const LINE = 17;
 const MARGIN = 16;
 /** Widest row of pictures, in pixels of the page; further ones begin another row. */
 const WIDEST = 1600;
-/** Enlargement of the pixels of a PNG and of a PDF over those of the page. */
-const SHARPNESS = { png: 2, pdf: 3 } as const;
+/** Enlargement of the pixels of a PNG over those of the page. */
+const SHARPNESS = 2;
 export const FIGURE_KINDS = ["png", "svg", "pdf"] as const;
 export type FigureKind = (typeof FIGURE_KINDS)[number];
 
@@ -172,7 +172,7 @@ export function pngOf(canvas: HTMLCanvasElement): Promise<Blob> {
   });
 }
 
-/** Saves a figure as a file. */
+/** Saves a figure as a file, or says on the page why it cannot. */
 export async function saveFigure(
   kind: FigureKind,
   content: FigureContent | null,
@@ -180,11 +180,19 @@ export async function saveFigure(
   version: string,
 ): Promise<void> {
   if (content === null) return;
-  const figure = figureDocument(content, store, version);
-  const name = `${content.name}.${kind}`;
-  if (kind === "svg") saveFile(name, new Blob([figure.svg], { type: "image/svg+xml" }));
-  else {
-    const canvas = await rasterise(figure, SHARPNESS[kind]);
-    saveFile(name, kind === "png" ? await pngOf(canvas) : await writePdf(canvas, figure, content.title, store.link));
+  try {
+    saveFile(`${content.name}.${kind}`, await figureFile(kind, content, store, version));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    tellCorrection(document.body, `The figure cannot be saved: ${reason}`);
   }
+}
+
+/** A figure as a file of a kind; what writes PDF is loaded for the first one. */
+async function figureFile(kind: FigureKind, content: FigureContent, store: ViewStore, version: string): Promise<Blob> {
+  const figure = figureDocument(content, store, version);
+  if (kind === "svg") return new Blob([figure.svg], { type: "image/svg+xml" });
+  if (kind === "png") return pngOf(await rasterise(figure, SHARPNESS));
+  const { writePdf } = await import("./pdf-file.js");
+  return writePdf(figure, content.title, store.link);
 }

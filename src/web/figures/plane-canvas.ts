@@ -4,6 +4,7 @@ import type { PlaneWindow } from "../state/plane-geometry.js";
 import { type ColourScale, pixelOf } from "./colour-scale.js";
 import type { ContourLines } from "./contour-lines.js";
 import { coveredBy, type MarkedNodes, samplesOfPixels } from "./plane-samples.js";
+import type { LayerPen } from "./svg-pen.js";
 
 /** Drawings over the picture of a plane. */
 export interface PlaneDrawing {
@@ -96,7 +97,7 @@ function hatch(context: CanvasRenderingContext2D): CanvasPattern | string {
 }
 
 /** Strokes a path twice, light on dark, so that it is seen on every colour. */
-function stroke(context: CanvasRenderingContext2D, draw: () => void, dash: readonly number[], thin = false): void {
+function stroke(context: LayerPen, draw: () => void, dash: readonly number[], thin = false): void {
   const unit = (thin ? 0.5 : 1) * Math.min(2, window.devicePixelRatio);
   for (const [style, width, offset] of [
     ["rgba(0, 0, 0, 0.8)", dash.length > 0 ? 1 : 3.5, 0],
@@ -113,7 +114,7 @@ function stroke(context: CanvasRenderingContext2D, draw: () => void, dash: reado
   context.setLineDash([]);
 }
 
-function drawProbe(context: CanvasRenderingContext2D, x: number, y: number, mark: ProbeMark): void {
+function drawProbe(context: LayerPen, x: number, y: number, mark: ProbeMark): void {
   const { name, distance, crossed } = mark;
   const unit = Math.min(2, window.devicePixelRatio);
   const { width, height } = context.canvas;
@@ -153,7 +154,7 @@ export function copies(
 type Scale = (value: number) => number;
 
 /** A text with a dark rim, seen on every colour. */
-function label(context: CanvasRenderingContext2D, text: string, x: number, y: number, align: CanvasTextAlign): void {
+function label(context: LayerPen, text: string, x: number, y: number, align: CanvasTextAlign): void {
   const unit = Math.min(2, window.devicePixelRatio);
   context.font = `${11 * unit}px system-ui, sans-serif`;
   context.textAlign = align;
@@ -166,7 +167,7 @@ function label(context: CanvasRenderingContext2D, text: string, x: number, y: nu
 
 /** Draws the lines of a level, with its value once inside the picture. */
 function drawContour(
-  context: CanvasRenderingContext2D,
+  context: LayerPen,
   { segments, text }: PlaneDrawing["contours"][number],
   x: Scale,
   y: Scale,
@@ -192,7 +193,7 @@ const NEAR_PIXELS = 3;
 const MANY_CURVES = 60;
 
 /** Draws curves, pale from some point on, and the heads where they end for now. */
-function drawCurves(context: CanvasRenderingContext2D, curves: readonly DrawnCurve[], x: Scale, y: Scale): void {
+function drawCurves(context: LayerPen, curves: readonly DrawnCurve[], x: Scale, y: Scale): void {
   const part = (from: (curve: DrawnCurve) => number, to: (curve: DrawnCurve) => number) => () => {
     for (const curve of curves) {
       let open = false;
@@ -245,7 +246,7 @@ function drawCurves(context: CanvasRenderingContext2D, curves: readonly DrawnCur
 
 /** Draws a small ring at each marked node. */
 function drawNodes(
-  context: CanvasRenderingContext2D,
+  context: LayerPen,
   places: Float32Array,
   x: (across: number) => number,
   y: (up: number) => number,
@@ -267,7 +268,7 @@ export function penOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D | nul
 
 /** Draws what lies over the picture: contours, curves, nodes and probes. */
 export function drawLayer(
-  canvas: HTMLCanvasElement,
+  context: LayerPen,
   {
     window: shown,
     contours,
@@ -276,11 +277,10 @@ export function drawLayer(
     probes,
   }: Pick<PlaneDrawing, "window" | "contours" | "curves" | "marked" | "probes">,
 ): void {
-  const context = penOf(canvas);
-  if (context === null) return;
+  const { width, height } = context.canvas;
   const [left, right, bottom, top] = shown;
-  const x = (across: number) => ((across - left) / (right - left)) * canvas.width;
-  const y = (up: number) => ((top - up) / (top - bottom)) * canvas.height;
+  const x = (across: number) => ((across - left) / (right - left)) * width;
+  const y = (up: number) => ((top - up) / (top - bottom)) * height;
   for (const contour of contours) drawContour(context, contour, x, y);
   drawCurves(context, curves, x, y);
   if (marked !== null) drawNodes(context, marked.places, x, y);
@@ -313,7 +313,7 @@ export function drawPlane(canvas: HTMLCanvasElement, drawing: PlaneDrawing): voi
       context.globalCompositeOperation = "source-over";
     }
   }
-  drawLayer(canvas, drawing);
+  drawLayer(context, drawing);
   if (box !== null) {
     stroke(context, () => context.rect(x(box[0]), y(box[3]), x(box[1]) - x(box[0]), y(box[2]) - y(box[3])), []);
   }

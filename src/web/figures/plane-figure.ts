@@ -43,6 +43,7 @@ import {
   subtract,
 } from "./plane-samples.js";
 import { Pointers } from "./pointers.js";
+import { SvgPen } from "./svg-pen.js";
 import { blendOf, drawOverlay, fastestIn, type PlaneVectors, speedOfArrow, streamline } from "./vectors.js";
 
 /** Enlargement by one press of a button or a key. */
@@ -483,19 +484,19 @@ export class PlaneFigure {
   figurePart(index: number): FigurePart | null {
     const shown = this.framed;
     if (shown === null || this.#picture === null) return null;
-    const { window, place, size } = this;
+    const { window: part, place, size } = this;
     const [left, right, bottom, top] = coveredBy(shown.slice);
     const periods = periodsOf(this.#owner.store.facts, shown.state.axis);
-    const x = (across: number) => place.left + ((across - window[0]) / (window[1] - window[0])) * place.width;
-    const y = (up: number) => place.top + ((window[3] - up) / (window[3] - window[2])) * place.height;
+    const x = (across: number) => place.left + ((across - part[0]) / (part[1] - part[0])) * place.width;
+    const y = (up: number) => place.top + ((part[3] - up) / (part[3] - part[2])) * place.height;
     const rectangle = `x="${place.left}" y="${place.top}" width="${place.width}" height="${place.height}"`;
     const image = (canvas: HTMLCanvasElement | null, style: string, blend: string): string => {
       if (canvas === null) return "";
       const href = canvas.toDataURL();
       // What touches the window without lying in it, by rounding, would make the file several times as large.
-      const [wide, tall] = [1e-5 * (window[1] - window[0]), 1e-5 * (window[3] - window[2])];
-      const across = copies([left, right], [window[0] + wide, window[1] - wide], periods[0]);
-      const up = copies([bottom, top], [window[2] + tall, window[3] - tall], periods[1]);
+      const [wide, tall] = [1e-5 * (part[1] - part[0]), 1e-5 * (part[3] - part[2])];
+      const across = copies([left, right], [part[0] + wide, part[1] - wide], periods[0]);
+      const up = copies([bottom, top], [part[2] + tall, part[3] - tall], periods[1]);
       const places = across.flatMap((dx) => up.map((dy) => [x(left + dx), y(top + dy)] as const));
       return places
         .map(
@@ -504,7 +505,9 @@ export class PlaneFigure {
         )
         .join("");
     };
-    const over = Object.assign(document.createElement("canvas"), { width: 2 * place.width, height: 2 * place.height });
+    // Lines are as thick as on the screen, whose pixels may be smaller than those of the page.
+    const unit = Math.min(2, window.devicePixelRatio);
+    const over = new SvgPen(unit * place.width, unit * place.height);
     drawLayer(over, this.#layer(shown, []));
     return {
       ...size,
@@ -514,7 +517,7 @@ export class PlaneFigure {
         `<rect ${rectangle} fill="#9a9a9a"/>`,
         image(this.#picture, "pixelated", "normal"),
         image(this.overlay, "auto", blendOf(shown.state.overlay).replace("source-over", "normal")),
-        `<image href="${over.toDataURL()}" ${rectangle}/>`,
+        `<g transform="translate(${place.left} ${place.top}) scale(${1 / unit})">${over.svg}</g>`,
         "</g>",
         writeMarks(this.marks),
       ].join("\n"),
