@@ -6,11 +6,13 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { RunningService } from "../../src/main.js";
+import { loadConfig } from "../../src/config.js";
+import { type RunningService, startService } from "../../src/main.js";
 import { digestToken } from "../../src/server/life/auth.js";
 import { scratchFolder } from "../support/scratch.js";
-import { serveTestData } from "../support/service.js";
+import { SHIPPED_DATA } from "../support/service.js";
 import { envelope, getVelocity, items, PATH } from "../support/soap-service.js";
 
 const TOKEN = "a-token-of-these-tests";
@@ -24,7 +26,8 @@ const PUBLIC_OPTIONS = "t=0.364&sint=lag8&sop=field&tint=none&timepoint_end=-999
 const SOAP_CUTOUT =
   '<GetAnyCutoutWeb xmlns="http://turbulence.pha.jhu.edu/">' +
   `<authToken>${TOKEN}</authToken><dataset>isotropic32</dataset><field>u</field><T>1</T>` +
-  `${BOX.replaceAll(/(\w+)=(\d+)&?/g, "<$1>$2</$1>")}<x_step>1</x_step><y_step>1</y_step><z_step>1</z_step>` +
+  "<x_start>1</x_start><y_start>1</y_start><z_start>1</z_start><x_end>32</x_end><y_end>32</y_end><z_end>32</z_end>" +
+  "<x_step>1</x_step><y_step>1</y_step><z_step>1</z_step>" +
   "<filter_width>1</filter_width></GetAnyCutoutWeb>";
 const call = { operation: "GetVelocity", dataset: "isotropic32", time: 0.31, ...optionsOf(LAG), points: POINTS };
 
@@ -93,15 +96,15 @@ const DOORS: readonly Door[] = [
     frames: [1],
     reduce: [{ moments: "tr(S*S*S)" }, { extremes: "norm(w)", count: 5, apart: 1 }],
   }),
-  analysis("statistics at points", { time: 0.3, at: { random: 4_000 }, reduce: [{ moments: "norm(u)" }] }),
+  analysis("statistics at points", { time: 0.4, at: { random: 4_000 }, reduce: [{ moments: "norm(u)" }] }),
   analysis("statistics of filtered fields", {
     ...{ frames: [1], derivatives: "spectral", filter: { kind: "gaussian", width: 0.8 } },
     reduce: [{ moments: "Pi" }],
   }),
   analysis("spectrum", { frames: [1], with: ["transfer"] }),
   analysis("structure-functions", { frames: [1], orders: [2, 3], separations: { nodes: [1, 2, 4] } }),
-  analysis("structures", { time: 0.3, of: "norm(w)", above: { rms: 1 }, properties: ["dissipation"] }),
-  analysis("structures with labels", { time: 0.3, of: "norm(w)", above: { rms: 1 }, labels: true }),
+  analysis("structures", { time: 0.4, of: "norm(w)", above: { rms: 1 }, properties: ["dissipation"] }),
+  analysis("structures with labels", { time: 0.4, of: "norm(w)", above: { rms: 1 }, labels: true }),
   analysis("dispersion", { start: 0.1, end: 0.3, dt: 0.02, every: 2, seeds: { tetrads: 40, distance: 0.1 } }),
   analysis("flow-map", {
     ...{ start: 0.1, end: 0.3, dt: 0.02, plane: { normal: "z", at: 1, count: [10, 10] } },
@@ -165,6 +168,14 @@ const DOORS: readonly Door[] = [
   ["no JSON", `${API}/GetVelocity?${LAG}&time=0.3`, "application/json", `{"points":[${"[1,2,3],".repeat(20_000)}x`],
 ];
 
+/** Statuses of the doors that do not answer 200. */
+const REFUSED = new Map([
+  ["points out of range", 422],
+  ["no JSON", 400],
+  ["a job", 202],
+  ["a job of one task", 202],
+]);
+
 /** Ways to end: the part of the request that is sent, and what its sender then waits for. */
 const ENDS = [
   ["reads its answer", 1, "end"],
@@ -181,12 +192,12 @@ beforeAll(async () => {
   const tokens = join(scratchFolder(), "tokens.json");
   const entry = { name: "tests", sha256: digestToken(TOKEN), limit: 0, concurrent: SLOTS };
   writeFileSync(tokens, JSON.stringify({ version: 1, tokens: [entry] }));
-  service = await serveTestData([], {
-    EVENTS: "off",
-    TOKENS: tokens,
-    ANONYMOUS: "true",
-    ENGINE_INFLIGHT: String(SLOTS),
-  });
+  const settings = {
+    ...{ EVENTS: "off", TOKENS: tokens, ANONYMOUS: "true", ENGINE_INFLIGHT: String(SLOTS) },
+    ...{ DATA: SHIPPED_DATA, STATE: scratchFolder(), PORT: "0", WORKERS: "2", CACHE_BYTES: String(2 ** 28) },
+    ...{ JOBS_AT_ONCE: "1000" },
+  };
+  service = await startService(loadConfig(settings, {}), pino({ level: "warn" }));
 });
 afterAll(() => service.close());
 
@@ -202,12 +213,15 @@ function bytesOf([, path, type, body, ...headers]: Door): { head: Buffer; body: 
   return { head: Buffer.from([...lines, ...headers, "Connection: close", "", ""].join("\r\n")), body: bytes };
 }
 
-async function request(door: Door, [, part, until]: (typeof ENDS)[number]): Promise<void> {
+/** @returns the status of the answer, 0 if it was not read */
+async function request(door: Door, [, part, until]: (typeof ENDS)[number]): Promise<number> {
   const { head, body } = bytesOf(door);
   const socket = connect({ port: Number(new URL(service.url).port), host: "127.0.0.1" });
   socket.on("error", () => undefined);
   await once(socket, "connect");
   const gone = once(socket, "close");
+  let status = 0;
+  if (until === "end") socket.once("data", (bytes) => (status = Number(bytes.toString("latin1", 9, 12))));
   await new Promise<void>((resolve) =>
     socket.write(Buffer.concat([head, body.subarray(0, Math.floor(part * body.length))]), () => resolve()),
   );
@@ -216,6 +230,7 @@ async function request(door: Door, [, part, until]: (typeof ENDS)[number]): Prom
   else if (until === "answer") socket.once("data", () => socket.destroy());
   else socket.destroy();
   await gone;
+  return status;
 }
 
 /** Everything that is counted and is not 0. */
@@ -229,7 +244,8 @@ async function held(): Promise<readonly string[]> {
 it.each(DOORS)("leaves nothing behind, however it ends: %s", { timeout: 120_000 }, async (...door) => {
   // Large requests have a part of the slots, so that some leave while they wait for one.
   for (const end of ENDS) {
-    await Promise.all(Array.from({ length: SLOTS }, () => request(door as unknown as Door, end)));
+    const statuses = await Promise.all(Array.from({ length: SLOTS }, () => request(door as unknown as Door, end)));
+    if (end[2] === "end") expect(statuses).toEqual(statuses.map(() => REFUSED.get(String(door[0])) ?? 200));
     await expect.poll(held, { timeout: 20_000, message: end[0] }).toEqual([]);
   }
   // Every place of the token is free again.
