@@ -1,4 +1,7 @@
-/** Reads points from .npy files of NumPy: shape (n, 3), (n, 4) or (3,), floats or integers, either byte order. */
+/**
+ * Reads points from .npy files of NumPy: shape (n, 3), (n, 4) or (3,), floats or integers, either byte order; and writes
+ * the heads of such files.
+ */
 
 const MAGIC = [0x93, ...[..."NUMPY"].map((letter) => letter.charCodeAt(0))];
 
@@ -49,6 +52,20 @@ export function npyLayout(bytes: Uint8Array, timed = false): NpyLayout {
     throw new Error(`the .npy array has shape (${shapeText ?? ""}); (n, 3)${timed ? " or (n, 4)" : ""} is read`);
   }
   return { start, rows, columns, type, width: Number(type[1]), little: byteOrder !== ">", columnMajor };
+}
+
+/**
+ * The header of a NumPy file, version 1.0, padded so that the numbers are aligned to 64 bytes.
+ *
+ * @param numbers their type, or as a list `[('name', 'type'), ...]` those of columns
+ */
+export function npyHeader(shape: readonly number[], numbers = "<f4"): Uint8Array<ArrayBuffer> {
+  const type = numbers.startsWith("[") ? numbers : `'${numbers}'`;
+  const lengths = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
+  const dictionary = `{'descr': ${type}, 'fortran_order': False, 'shape': (${lengths}), }`;
+  const length = Math.ceil((10 + dictionary.length + 1) / 64) * 64 - 10;
+  const letters = [...`${dictionary.padEnd(length - 1)}\n`].map((letter) => letter.charCodeAt(0));
+  return Uint8Array.from([...MAGIC, 1, 0, length & 255, length >> 8, ...letters]);
 }
 
 /** Returns what reads the number at an index of some bytes that hold numbers alone. */

@@ -791,6 +791,20 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       expect(lines.map((line) => numberOf(line.split(",")[3] as string))).toEqual([...values]);
       const json = JSON.parse(await saved("#save-json"));
       expect(json.columns[3]).toBe(name);
+      for (const [button, ends] of [
+        ["#save-npy", "littleEndian"],
+        ["#save-nc", "bigEndian"],
+      ] as const) {
+        const [download] = await Promise.all([page.waitForEvent("download"), page.click(button)]);
+        expect(download.suggestedFilename()).toContain(`-${name}-z`);
+        const bytes = readFileSync(await download.path());
+        // The values are the last thing in both files.
+        const begin = bytes.length - 4 * values.length;
+        const number = (i: number) => (ends === "bigEndian" ? bytes.readFloatBE(i) : bytes.readFloatLE(i));
+        const read = Array.from({ length: values.length }, (_, i) => number(begin + 4 * i));
+        expect(read).toEqual([...values].map(Math.fround));
+        if (button === "#save-nc") expect(bytes.toString("latin1")).toContain(name);
+      }
       const wanted = sides.map((url) => {
         const { searchParams } = new URL(url);
         return [Math.fround(Number(searchParams.get("time"))), searchParams.get("method")];

@@ -1,6 +1,7 @@
 /** The export panel saves the numbers of a figure and copies its query in five languages; both are made on request. */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { shortText, withoutNoise } from "../../float32/format.js";
+import { npyHeader } from "../../float32/npy.js";
 import { operationOf, RECORDS } from "../../operations.js";
 import { QUANTITIES, quantityOf, unitOf } from "../../quantities.js";
 import { chartPart } from "../figures/chart-part.js";
@@ -30,11 +31,13 @@ import type { Catalogue, DatasetFacts } from "../state/facts.js";
 import { AXES, coordinateOf } from "../state/plane-geometry.js";
 import {
   comparedView,
+  describeOptions,
   optionText,
   planeQuery,
   probeQuery,
   shownFormula,
   shownName,
+  shownTitle,
   slicePathOf,
 } from "../state/queries.js";
 import { LANGUAGES, SUBJECTS, type ViewState } from "../state/view-state.js";
@@ -128,7 +131,7 @@ export class ExportPanel {
           <button type="button" id="save-json" ?disabled=${!known} @click=${() => this.#save("json")}>JSON</button>
           ${FILE_FORMATS.filter(({ only }) => only.includes(state.subject)).map(
             (format) =>
-              html`<button type="button" id="save-${format.ending}" ?disabled=${!known || this.#isDifference()} @click=${() => void this.#saveFile(format)}>${format.name}</button>`,
+              html`<button type="button" id="save-${format.ending}" ?disabled=${!known} @click=${() => void this.#saveFile(format)}>${format.name}</button>`,
           )}
         </div>
         ${this.#figureButtons()} ${this.#movieControls()}
@@ -233,13 +236,7 @@ export class ExportPanel {
     this.#store.set({ time: before });
   }
 
-  /** Whether the numbers chosen are a difference, which the service writes no file of. */
-  #isDifference(): boolean {
-    const { shown } = this.#figures.slice;
-    return this.#store.state.subject === "slice" && shown !== null && comparedView(shown.state) !== null;
-  }
-
-  /** Saves the numbers as the service writes them. */
+  /** Saves the numbers as the service writes them; differences are written here, because they are computed here. */
   async #saveFile({ ending, type }: FileFormat): Promise<void> {
     const { api, facts } = this.#store;
     const name = `${this.#table()?.name ?? this.#store.state.dataset}.${ending}`;
@@ -247,6 +244,10 @@ export class ExportPanel {
     const { slice } = this.#figures;
     try {
       const shown = this.#store.state.subject === "slice" ? slice.shown : null;
+      if (shown !== null && comparedView(shown.state) !== null) {
+        saveFile(name, await differenceFile(ending, shown, facts, this.#store.link));
+        return;
+      }
       const path = shown === null ? "" : slicePathOf(shown.state, facts);
       const query = shown === null ? this.#recipe()?.query : planeQuery(shown.state, shown.slice);
       if (path !== "" && isServicePath(path)) saveFile(name, await api.sliceFile(path, type, signal));
@@ -352,6 +353,53 @@ export class ExportPanel {
       about: { ...about, probe: curves.state.probe, formula: noteOf(curves.state) },
     };
   }
+}
+
+/** The numbers of a difference as NumPy or NetCDF: rows and columns as slices of the service have them. */
+async function differenceFile(
+  ending: FileFormat["ending"],
+  { slice, state }: ShownPlane,
+  facts: DatasetFacts,
+  link: string,
+): Promise<Blob> {
+  const { rows, columns } = slice;
+  const values = slice.values as Float32Array<ArrayBuffer>;
+  if (ending === "npy") return new Blob([npyHeader([rows.count, columns.count]), values]);
+  const { writeNetcdf } = await import("./netcdf-file.js");
+  const unit = (measure: Parameters<typeof unitOf>[1]) => {
+    const units = unitOf(facts, measure);
+    return units === "" ? {} : { units };
+  };
+  const places = [rows, columns].map((along) => ({
+    name: along.axis,
+    over: [along.axis],
+    values: Float64Array.from({ length: along.count }, (_, i) => coordinateOf(along, i)),
+    attributes: { ...unit("length"), axis: along.axis.toUpperCase() },
+  }));
+  const single = (name: string, value: number, attributes: Readonly<Record<string, string>>) => {
+    return { name, over: [], values: Float64Array.of(value), attributes };
+  };
+  const about = {
+    title: `${shownTitle(state)}, ${facts.name}`,
+    history: `${describeOptions(state)}; digest ${facts.digest}`,
+    references: link,
+    Conventions: "CF-1.11",
+  };
+  const file = writeNetcdf(
+    [
+      ...places,
+      single(state.axis, state.at, unit("length")),
+      single("time", state.time, unit("time")),
+      {
+        name: shownName(state),
+        over: [rows.axis, columns.axis],
+        values,
+        attributes: { long_name: shownTitle(state), ...unit(quantityOf(state.field).measure) },
+      },
+    ],
+    about,
+  );
+  return new Blob([file as Uint8Array<ArrayBuffer>], { type: "application/netcdf" });
 }
 
 /** The name of a file: dataset, figure, quantity and place. */

@@ -1,20 +1,10 @@
 /** Writes arrays as NumPy files: one as `.npy`, several with their names as `.npz`. */
 import { Zip, ZipPassThrough } from "fflate";
+import { npyHeader as headOf } from "../../../float32/npy.js";
 
-/**
- * The header of a NumPy file, version 1.0, padded so that the numbers are aligned to 64 bytes.
- *
- * @param numbers their type, or as a list `[('name', 'type'), ...]` those of columns
- */
-export function npyHeader(shape: readonly number[], numbers = "<f4"): Buffer {
-  const type = numbers.startsWith("[") ? numbers : `'${numbers}'`;
-  const lengths = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
-  const dictionary = `{'descr': ${type}, 'fortran_order': False, 'shape': (${lengths}), }`;
-  const length = Math.ceil((10 + dictionary.length + 1) / 64) * 64 - 10;
-  const head = Buffer.alloc(10);
-  head.write("\x93NUMPY\x01\x00", "latin1");
-  head.writeUInt16LE(length, 8);
-  return Buffer.concat([head, Buffer.from(`${dictionary.padEnd(length - 1)}\n`, "latin1")]);
+/** The header of a NumPy file, see `npyHeader` of float32. */
+export function npyHeader(shape: readonly number[], numbers?: string): Buffer {
+  return Buffer.from(headOf(shape, numbers).buffer);
 }
 
 /** An array of a file: its name, the type of its elements as NumPy spells it, and its bytes in passages. */
