@@ -21,7 +21,7 @@ const SWEEP_FROM = 128;
 /** Bytes of a record of three float32. */
 export const RECORD_BYTES = 12;
 /** Most float32 values in a part of a streamed result. One such part for each worker, and two more, may wait unread. */
-export const PART_VALUES = 1 << 20;
+export const PART_VALUES = 1 << 19;
 
 /** The error of the whole query (index -1), or of its failed task with the lowest index. */
 interface QueryFailure {

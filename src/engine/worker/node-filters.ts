@@ -48,6 +48,7 @@ function boxFilter({ task, operation, open, sampler }: BatchContext, fields: rea
     filterNodes(filterwidth, step),
     fields.map((field) => componentsOf(open.dataset, field)),
     Math.round(spacing / step),
+    sampler.sumsScratch,
   );
   for (let i = 0; i < count && task.progress === undefined; i++) {
     if (filter.boxInside(sampler.positions.subarray(3 * i, 3 * i + 3))) continue;

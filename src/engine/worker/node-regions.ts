@@ -252,7 +252,7 @@ function meanFiller(open: OpenDataset, sampler: Sampler, region: NodeRegion, sto
   const { first, count, stride, width, frame, field } = region;
   const { axes } = open.dataset;
   const reader = sampler.reader(open.source(field));
-  const sums = createNodeSums(axes, width, [reader.components], []);
+  const sums = createNodeSums(axes, width, [reader.components], [], sampler.sumsScratch);
   const half = (width - 1) / 2;
   const start = (a: 0 | 1 | 2, i: number): number => wrap(first[a] + i * stride[a] - half, axes[a].nodes);
   const poll = (): boolean => {

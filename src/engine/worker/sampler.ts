@@ -5,6 +5,7 @@
 import { DataError } from "../../errors.js";
 import { sortByBrick, sortTables } from "../../kernels/brick-order.js";
 import { type AddFrame, addFrame } from "../../kernels/filter/interval-sums.js";
+import { SumsScratch } from "../../kernels/filter/node-sums.js";
 import type { SimdAccelerator } from "../../kernels/simd/index.js";
 import type { Axes, BrickField, Bricking, BrickReader, FrameWeights, Scheme } from "../../kernels/types.js";
 import { BrickCache, type BrickPins, type BrickRequest } from "../../storage/bricks/cache.js";
@@ -89,6 +90,8 @@ export class Sampler {
   /** Whether work that cannot pause should give its thread up while it waits for a store. */
   mayLeave: () => boolean = () => false;
   readonly accelerator: SimdAccelerator | undefined;
+  /** Where filters over cubes of nodes sum. */
+  readonly sumsScratch = new SumsScratch();
   /** Positions of the batch in the caller's order, three values per point; the caller fills it before `sample`. */
   readonly positions: Float64Array;
   readonly #sorted: Float64Array;

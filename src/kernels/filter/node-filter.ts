@@ -1,7 +1,7 @@
 /** Filters over cubes of grid nodes: means, covariances and differences of means around the node nearest to a point. */
 import { axisEnd, axisStart, type Place, place, wrap } from "../stencil.js";
 import type { Axes, BrickReader, Triple } from "../types.js";
-import { type ComponentPair, createNodeSums, sharedEdges } from "./node-sums.js";
+import { type ComponentPair, createNodeSums, SumsScratch, sharedEdges } from "./node-sums.js";
 
 /**
  * A quantity computed over cubes: a mean, mean(ab) - mean(a) mean(b), or a centred difference of means along every
@@ -56,7 +56,7 @@ function pairsOf(sizes: readonly number[]): ComponentPair[] {
 }
 
 /**
- * The filter of cubes of `width` nodes, for one thread: it holds its own scratch.
+ * The filter of cubes of `width` nodes, for one thread.
  *
  * A mean has the components of its field. A covariance of one vector is xx, yy, zz, xy, xz, yz; of two fields component
  * i of the first with component j of the second, row by row. A gradient is the mean `step` nodes further minus the mean
@@ -66,6 +66,7 @@ function pairsOf(sizes: readonly number[]): ComponentPair[] {
  * @param width odd number of nodes per axis
  * @param sizes components of the fields: one, or two for a covariance of two
  * @param step  nodes, at least 1; for gradients only
+ * @param scratch that of the thread
  * @throws RangeError when an axis is tabulated or has fewer nodes than the cube
  */
 export function createNodeFilter(
@@ -74,13 +75,14 @@ export function createNodeFilter(
   width: number,
   sizes: readonly (1 | 3)[],
   step = 0,
+  scratch = new SumsScratch(),
 ): NodeFilter {
   if (axes.some(({ coordinates, nodes }) => coordinates !== null || nodes < width))
     throw new RangeError(`an axis has no cubes of ${width} nodes`);
   const products = quantity === "covariance" ? pairsOf(sizes) : [];
   const size = sizes.reduce((sum: number, components) => sum + components, 0);
   const channels = size + products.length;
-  const sums = createNodeSums(axes, width, sizes, products);
+  const sums = createNodeSums(axes, width, sizes, products, scratch);
   const volume = width ** 3;
   const distances = axes.map(({ spacing }) => 2 * step * spacing);
   const reach = (width - 1) / 2;

@@ -27,7 +27,7 @@ export type NodeSums = (
 ) => void;
 
 /** Bytes of the sums over planes that a box of cubes may need, and nodes gathered at once: both bound the scratch. */
-const MOST_BYTES = 32 * 1024 * 1024;
+const MOST_BYTES = 16 * 1024 * 1024;
 const GATHERED_NODES = 65_536;
 /** The cost of a box besides its nodes, in nodes: bricks to visit, runs to cut. */
 const BOX_COST = 64;
@@ -58,17 +58,28 @@ export function sharedEdges(width: number, channels: number): Triple {
   return best;
 }
 
-/** The sums over cubes of `width` nodes of fields with `sizes[f]` components, with their own scratch. */
+/** The arrays in which sums are made: one thread makes all of its sums in the same, one after the other. */
+export class SumsScratch {
+  nodes = new Float64Array(0);
+  line = new Float64Array(0);
+  rows = new Float64Array(0);
+  planes = new Float64Array(0);
+  sums = new Float64Array(0);
+  runs = [createRuns(0), createRuns(0), createRuns(0)] as const;
+}
+
+/** The sums over cubes of `width` nodes of fields with `sizes[f]` components. */
 export function createNodeSums(
   axes: Axes,
   width: number,
   sizes: readonly number[],
   products: readonly ComponentPair[],
+  scratch: SumsScratch,
 ): NodeSums {
   const size = sizes.reduce((sum, components) => sum + components, 0);
   const channels = size + products.length;
   const edges = sharedEdges(width, channels);
-  const sumBox = createBoxSums(axes, width, sizes, products);
+  const sumBox = createBoxSums(axes, width, sizes, products, scratch);
 
   return (readers, frame, starts, totals, stop) => {
     const order = Uint32Array.from({ length: starts.length / 3 }, (_, i) => i);
@@ -155,30 +166,24 @@ function createBoxSums(
   width: number,
   sizes: readonly number[],
   products: readonly ComponentPair[],
+  scratch: SumsScratch,
 ): BoxSums {
   const size = sizes.reduce((sum, components) => sum + components, 0);
   const channels = size + products.length;
-  let nodes = new Float64Array(0);
-  let line = new Float64Array(0);
-  let rows = new Float64Array(0);
-  let planes = new Float64Array(0);
-  let sums = new Float64Array(0);
-  let runs = [createRuns(0), createRuns(0), createRuns(0)] as const;
 
   return (readers, frame, { start: low, length }, stop) => {
     const [nx, ny, nz] = length.map((first) => first + width - 1);
     const rowSize = channels * length[0];
     const planeSize = rowSize * length[1];
     const depth = Math.min(nz, Math.max(1, Math.floor(GATHERED_NODES / (nx * ny))));
-    nodes = grown(nodes, size * nx * ny * depth);
-    line = grown(line, nx);
-    rows = grown(rows, rowSize * ny);
-    planes = grown(planes, planeSize * nz);
-    sums = grown(sums, planeSize * length[2]);
-    if (runs[0].brick.length < Math.max(nx, ny, nz)) {
-      const room = Math.max(nx, ny, nz);
-      runs = [createRuns(room), createRuns(room), createRuns(room)];
-    }
+    const { nodes, line, rows, planes, sums, runs } = grow(scratch, {
+      nodes: size * nx * ny * depth,
+      line: nx,
+      rows: rowSize * ny,
+      planes: planeSize * nz,
+      sums: planeSize * length[2],
+      runs: Math.max(nx, ny, nz),
+    });
     for (let k = 0; k < nz && !stop(); k += depth) {
       const thick = Math.min(depth, nz - k);
       const start = [low[0], low[1], (low[2] + k) % axes[2].nodes];
@@ -203,9 +208,13 @@ function createBoxSums(
   };
 }
 
-/** An array of at least `length`, the one given if it is long enough. */
-function grown(array: Float64Array<ArrayBuffer>, length: number): Float64Array<ArrayBuffer> {
-  return array.length >= length ? array : new Float64Array(length);
+/** Replaces the arrays that are shorter than a box needs. */
+function grow(scratch: SumsScratch, lengths: Readonly<Record<keyof SumsScratch, number>>): SumsScratch {
+  for (const name of ["nodes", "line", "rows", "planes", "sums"] as const)
+    if (scratch[name].length < lengths[name]) scratch[name] = new Float64Array(lengths[name]);
+  const room = lengths.runs;
+  if (scratch.runs[0].brick.length < room) scratch.runs = [createRuns(room), createRuns(room), createRuns(room)];
+  return scratch;
 }
 
 /** Copies a box of nodes of all fields, layout [component][z][y][x]. */

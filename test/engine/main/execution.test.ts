@@ -408,7 +408,7 @@ describe("a result that may come in parts", () => {
     const finished = evaluation.finish();
     await work(waiting);
     const { stream, items, heldBytes = 0, release } = await finished;
-    expect([items, heldBytes]).toEqual([POINTS, 12 * POINTS + 16 * 2 ** 20]);
+    expect([items, heldBytes]).toEqual([POINTS, 12 * POINTS + 8 * 2 ** 20]);
     let next = 0;
     for await (const part of stream as AsyncIterable<Float32Array>) {
       const wrong = part.findIndex((value, i) => value !== Math.fround(next + i));
@@ -460,7 +460,7 @@ describe("a result that may come in parts", () => {
     evaluation.abort();
     release();
     // The part that was read last is another's memory by now.
-    const others = buffers.take(4 * 2 ** 20);
+    const others = buffers.take(2 * 2 ** 20);
     await expect(parts.next()).rejects.toBeInstanceOf(CancelledError);
     expect(buffers.lentBytes).toBe(others.length);
     expect(waiting).toEqual([]);

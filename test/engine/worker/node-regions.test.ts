@@ -3,6 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { cutNodes } from "../../../src/engine/worker/node-regions.js";
+import { SumsScratch } from "../../../src/kernels/filter/node-sums.js";
 import { taylorGreenForce } from "../../../src/kernels/forcing.js";
 import type { Axes } from "../../../src/kernels/types.js";
 import { fieldByNode, nodeAt, periodicAxis, rough } from "../../kernels/fields.js";
@@ -18,7 +19,8 @@ function cut(region: object, sliced: boolean): { out: Float32Array; slices: numb
   const task = { region: { ...REGION, ...region }, out, cancel: new Int32Array(1) };
   const fields = { velocity: { components: 3 }, pressure: { components: 1 } };
   const open = { dataset: { axes: AXES, forcing: FORCING, fields }, source: () => null };
-  const sampler = { reader: () => readerOf(fieldByNode(AXES, 3, rough, [8, 8, 8])) };
+  const reader = () => readerOf(fieldByNode(AXES, 3, rough, [8, 8, 8]));
+  const sampler = { reader, sumsScratch: new SumsScratch() };
   const run = (progress: object | null) =>
     cutNodes(
       { ...task, ...(progress ? { progress } : {}) } as never,
