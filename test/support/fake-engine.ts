@@ -1,5 +1,13 @@
 /** An engine without data or threads: recognisable numbers per operation, limits honoured, failures on demand. */
-import type { Engine, EngineStatus, Evaluation, Query, Result, TripleSink } from "../../src/engine/contract/query.js";
+import type {
+  Engine,
+  EngineStatus,
+  Evaluation,
+  LentMemory,
+  Query,
+  Result,
+  TripleSink,
+} from "../../src/engine/contract/query.js";
 import { CancelledError, DeadlineError, FieldprobeError, NotFoundError, RequestError } from "../../src/errors.js";
 import { OPERATIONS, RECORDS } from "../../src/operations.js";
 import type { QueryTexts } from "../../src/text/text-task.js";
@@ -52,6 +60,8 @@ export class FakeEngine implements Engine {
   aborted = 0;
   /** Results not given back yet. */
   open = 0;
+  /** Blocks of memory not given back yet. */
+  lent = 0;
   ready = true;
   /** Set to make every `finish` reject with it. */
   failure: Error | null = null;
@@ -81,6 +91,11 @@ export class FakeEngine implements Engine {
 
   regions(): null {
     return null;
+  }
+
+  lend(bytes: number): LentMemory {
+    this.lent++;
+    return { bytes: new Uint8Array(new SharedArrayBuffer(bytes)), giveBack: () => void this.lent-- };
   }
 
   status(): EngineStatus {

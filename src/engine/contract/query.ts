@@ -226,9 +226,18 @@ export interface Result {
   release(): void;
 }
 
+/** Memory that is shared with the worker threads. */
+export interface LentMemory {
+  readonly bytes: Uint8Array<SharedArrayBuffer>;
+  /** Called once; it must neither be read nor written afterwards. */
+  giveBack(): void;
+}
+
 /** The numbers of a result that is held as a whole, in one array. */
-export function joinedValues({ values, items, components }: Result): Float32Array {
-  const all = new Float32Array(items * components);
+export function joinedValues(
+  { values, items, components }: Result,
+  all: Float32Array = new Float32Array(items * components),
+): Float32Array {
   let at = 0;
   for (const part of values) {
     all.set(part, at);
@@ -349,6 +358,8 @@ export interface Engine {
   find(name: string): Dataset | undefined;
   /** Begins a query. Never throws for a bad query: `finish` rejects. */
   start(query: Query, control: StartControl): Evaluation;
+  /** Lends memory, which still holds what it held before. @throws RangeError when the system gives no more */
+  lend(bytes: number): LentMemory;
   status(): EngineStatus;
   /** Connects a thread to the one that reads stores; absent: there is none. */
   connectStores?(connection: StorePort): void;

@@ -9,6 +9,7 @@ import type {
   Engine,
   Evaluation,
   HeldBricks,
+  LentMemory,
   Query,
   RegionBox,
   RegionCounts,
@@ -163,6 +164,12 @@ class FieldEngine implements Engine {
     signal?.addEventListener("abort", abort, { once: true });
     if (signal?.aborted) abort();
     return execution;
+  }
+
+  lend(bytes: number): LentMemory {
+    const { buffers } = this.#setting;
+    const block = buffers.take(bytes);
+    return { bytes: block, giveBack: () => buffers.give(block) };
   }
 
   status(): ReturnType<Engine["status"]> {

@@ -7,7 +7,7 @@ import type { Socket } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
 import { LONGEST_MS } from "../../config.js";
 import { isInStore, storeOf } from "../../engine/contract/dataset.js";
-import type { Engine, Evaluation, Query, Result } from "../../engine/contract/query.js";
+import type { Engine, Evaluation, LentMemory, Query, Result } from "../../engine/contract/query.js";
 import { CancelledError, DeadlineError, excerpt, tooManyPoints, unknownDataset } from "../../errors.js";
 import { operationOf } from "../../operations.js";
 import type { PointsHold } from "./admission.js";
@@ -108,6 +108,9 @@ export class RequestLife {
   #deadline: number | null = null;
   #gone = false;
   #over = false;
+  /** Whether steps of the request go on. */
+  #goesOn = false;
+  readonly #lent: LentMemory[] = [];
 
   /**
    * Checks a request on arrival, before its body is read. The earlier requests of its connection are answered: so no
@@ -206,10 +209,51 @@ export class RequestLife {
     await this.#holdMore(Math.ceil(points * records));
   }
 
-  /** Waits for room for bytes of the body that are kept, and makes it. */
+  /** Waits for room for bytes of the body that are kept, and lends it as `floats` does. */
   async room(bytes: number): Promise<Buffer> {
     await this.#holdMore(Math.ceil(bytes / BYTES_OF_POINT));
-    return Buffer.allocUnsafeSlow(bytes);
+    const { buffer, byteOffset } = this.#lend(bytes);
+    return Buffer.from(buffer, byteOffset, bytes);
+  }
+
+  /** Runs the steps of the request, which may take memory by `room`, `floats` and `doubles`. */
+  async run<T>(steps: () => Promise<T>): Promise<T> {
+    this.#goesOn = true;
+    try {
+      return await steps();
+    } finally {
+      this.#goesOn = false;
+      this.#giveBack();
+    }
+  }
+
+  /**
+   * Lends memory for numbers, which hold what was there before, until the request is over and none of its steps goes
+   * on: one that does not know yet that its caller has left still writes.
+   *
+   * @throws CancelledError when the caller has left
+   */
+  floats(count: number): Float32Array<SharedArrayBuffer> {
+    const { buffer, byteOffset } = this.#lend(4 * count);
+    return new Float32Array(buffer, byteOffset, count);
+  }
+
+  /** The same for numbers of eight bytes. */
+  doubles(count: number): Float64Array<SharedArrayBuffer> {
+    const { buffer, byteOffset } = this.#lend(8 * count);
+    return new Float64Array(buffer, byteOffset, count);
+  }
+
+  #lend(bytes: number): Uint8Array<SharedArrayBuffer> {
+    if (this.#gone) throw new CancelledError();
+    const lent = this.#service.engine.lend(bytes);
+    this.#lent.push(lent);
+    return lent.bytes;
+  }
+
+  #giveBack(): void {
+    if (!this.#over || this.#goesOn) return;
+    for (const lent of this.#lent.splice(0)) lent.giveBack();
   }
 
   async #holdMore(points: number): Promise<void> {
@@ -412,5 +456,6 @@ export class RequestLife {
     this.#hold.release();
     this.#pace.end();
     for (const release of this.#releases.splice(0)) release();
+    this.#giveBack();
   }
 }

@@ -77,7 +77,7 @@ export async function answerAtOwnTimes(
   check(first);
   const rest = times.length / (groups[0] as TimedGroup).points.length - 1;
   await life.enter(rest * Math.max(1, first.work), rest * first.moreRecords);
-  const scattered = new ScatteredResult(times.length);
+  const scattered = new ScatteredResult(times.length, life);
   let next = 0;
   const work = async (): Promise<void> => {
     life.slices.begin();
@@ -109,10 +109,12 @@ export async function answerAtOwnTimes(
 class ScatteredResult {
   readonly #points: number;
   #first: Result | null = null;
-  #numbers = new Float32Array(0);
+  #numbers: Float32Array = new Float32Array(0);
+  readonly #life: Pick<RequestLife, "floats">;
 
-  constructor(points: number) {
+  constructor(points: number, life: Pick<RequestLife, "floats">) {
     this.#points = points;
+    this.#life = life;
   }
 
   /** Copies a result to the places of its points and gives its buffers back. */
@@ -126,7 +128,7 @@ class ScatteredResult {
 
   #copy(result: Result, places: Uint32Array): void {
     const width = result.itemsPerPoint * result.components;
-    if (this.#first === null) this.#numbers = new Float32Array(width * this.#points);
+    if (this.#first === null) this.#numbers = this.#life.floats(width * this.#points);
     this.#first ??= result;
     if (this.#first.itemsPerPoint !== result.itemsPerPoint)
       throw refuse("startTimes", "Paths of different durations have different numbers of records: give dt and nt.");

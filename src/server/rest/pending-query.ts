@@ -216,7 +216,7 @@ export class PendingQuery {
       try {
         joined ??= {
           ...{ items: items * times, itemsPerPoint, components, release: () => undefined },
-          values: [new Float32Array(length * times)],
+          values: [this.#life.floats(length * times)],
         };
         let at = index * length;
         for (const part of values) {

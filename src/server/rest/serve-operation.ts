@@ -149,7 +149,7 @@ export async function compute(
   if (operation !== null) request.facts.operation = operation.name;
   try {
     life.authorise(caller.token);
-    return await steps(life);
+    return await life.run(() => steps(life));
   } catch (error) {
     if (life.giveUp(error)) return reply;
     throw error;

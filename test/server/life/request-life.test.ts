@@ -20,6 +20,8 @@ let outgoing: Outgoing;
 let tokens: number;
 /** Points that a token admits; 0 for any number. */
 let tokenPoints: number;
+/** Bytes that requests have been lent. */
+let lent: number;
 /** Requests of the service that have been begun and have not ended. */
 let aborted: number;
 
@@ -52,7 +54,16 @@ const service = (): Service =>
     admission,
     outgoing,
     auth: { authorise: () => ({ id: "t", points: tokenPoints, another: () => undefined, release: () => tokens-- }) },
-    engine: { start: evaluation, find: () => undefined, datasets: () => [] },
+    engine: {
+      ...{ start: evaluation, find: () => undefined, datasets: () => [] },
+      lend(bytes: number) {
+        lent += bytes;
+        const giveBack = (): void => {
+          lent -= bytes;
+        };
+        return { bytes: new Uint8Array(new SharedArrayBuffer(bytes)), giveBack };
+      },
+    },
     slices: {},
   }) as unknown as Service;
 
@@ -102,6 +113,7 @@ beforeEach(() => {
   tokens = 0;
   tokenPoints = 0;
   aborted = 0;
+  lent = 0;
 });
 
 /** The steps of a request in their order; each leaves something held. */
@@ -183,6 +195,37 @@ describe("a caller who leaves", () => {
     await expect(waiting).rejects.toThrow(CancelledError);
     expect(held()).toEqual(NOTHING);
   });
+});
+
+it.each(["finished", "left"] as const)("keeps what it was lent while a step goes on, if it has %s", async (how) => {
+  const { life, end } = begin();
+  let goOn: (value: unknown) => void = () => undefined;
+  const ended = life.run(async () => {
+    expect([life.floats(10).length, life.doubles(10).length, (await life.room(40)).length]).toEqual([10, 10, 40]);
+    await new Promise((resolve) => {
+      goOn = resolve;
+    });
+    if (how === "left") expect(() => life.floats(10)).toThrow(CancelledError);
+  });
+  await setImmediate();
+  expect(lent).toBe(160);
+  end(how);
+  expect(lent).toBe(160);
+  goOn(null);
+  await ended;
+  expect(lent).toBe(0);
+});
+
+it("keeps what it was lent until its answer has been sent, also after a step that failed", async () => {
+  const { life, end } = begin();
+  const failed = life.run(async () => {
+    life.floats(10);
+    throw new Error("a step failed");
+  });
+  await expect(failed).rejects.toThrow("a step failed");
+  expect(lent).toBe(40);
+  end("finished");
+  expect(lent).toBe(0);
 });
 
 it("adds up the nodes of the searches of a request against the limit of its token", () => {

@@ -100,6 +100,7 @@ const life = (): RequestLife =>
     enter: async (work = 0, records = 0) => void entered.push([work, records]),
     find: () => undefined,
     forget: () => undefined,
+    floats: (count: number) => new Float32Array(count),
     abort: () => aborted++,
     onEnd: (end: () => void) => ends.push(end),
     slices: {

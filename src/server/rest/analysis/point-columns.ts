@@ -45,7 +45,7 @@ export function evaluatorFor(life: RequestLife, dataset: Dataset): EvaluateAt {
     for (const key of keys)
       if (!records.has(key)) records.set(key, readerOf(key, await recordsAt(life, dataset, key, points, options)));
     const count = points.length / 3;
-    const out = columns.map(() => new Float64Array(count));
+    const out = columns.map(() => life.doubles(count));
     await life.slices.each(count, (from, to) => {
       const block = blockOf(records, points, options.time, from, to - from);
       columns.forEach((column, c) => {
@@ -135,7 +135,8 @@ async function recordsAt(
   await life.enter();
   const result = await evaluation.finish();
   try {
-    return { values: joinedValues(result), components: result.components };
+    const values = joinedValues(result, life.floats(result.items * result.components));
+    return { values, components: result.components };
   } finally {
     result.release();
     life.forget(evaluation);

@@ -133,15 +133,19 @@ function readRange(text: string | undefined): readonly [number, number] | undefi
 }
 
 /** The quantity at every point, from the records of the operation behind it, and its range. */
-export async function reduce(field: Quantity, result: Result, slices: TimeSlices): Promise<Sampled> {
+export async function reduce(
+  field: Quantity,
+  result: Result,
+  life: { readonly slices: TimeSlices; floats(count: number): Float32Array },
+): Promise<Sampled> {
   const { components } = result;
-  const values = new Float32Array(result.items);
+  const values = life.floats(result.items);
   const range = new Range();
   let filled = 0;
   for (const records of result.values) {
     const before = filled;
     const count = records.length / components;
-    await slices.each(count, (from, to) => {
+    await life.slices.each(count, (from, to) => {
       for (let i = from; i < to; i++) values[before + i] = field.of(records, i * components);
       range.add(values.subarray(before + from, before + to));
     });
@@ -183,7 +187,7 @@ async function sampleExpression(
     throw refuse("method", `method must be one of ${[...new Set([...VALUES, ...GRADIENTS])].join(", ")}.`);
   const expression = compileScalar(field, { ...namesFor(dataset), isFiltered: filter !== undefined }, "field");
   await life.reserve(pointsOf(grid), DRAWN_RECORDS);
-  const points = new Float32Array(3 * pointsOf(grid));
+  const points = life.floats(3 * pointsOf(grid));
   const sink = { slab: points, commit: () => undefined };
   await writeGrid(grid, new TripleWriter(sink, { points: pointsOf(grid), name: "query.points" }), life.slices);
   const options = {
@@ -195,7 +199,7 @@ async function sampleExpression(
   };
   const [column] = await evaluatorFor(life, dataset)([expression], points, options);
   const range = new Range();
-  const out = new Float32Array(pointsOf(grid));
+  const out = life.floats(pointsOf(grid));
   await life.slices.each(out.length, (from, to) => {
     out.set((column as Float64Array).subarray(from, to), from);
     range.add(out.subarray(from, to));
@@ -237,7 +241,7 @@ async function sample(life: RequestLife, dataset: Dataset, grid: SampleGrid, que
   await life.enter();
   const result = await evaluation.finish();
   life.onEnd(() => result.release());
-  const sampled = await reduce(field, result, life.slices);
+  const sampled = await reduce(field, result, life);
   // The records take many times the memory of the quantity, and pictures and readers take their time.
   result.release();
   await life.computed([{ values: [sampled.values] }]);
