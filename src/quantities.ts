@@ -509,8 +509,3 @@ export const QUANTITIES = [
 ] as const satisfies readonly Quantity[];
 
 export type QuantityName = (typeof QUANTITIES)[number]["name"];
-
-/** Returns the quantity of a name. */
-export function quantityOf(name: QuantityName): Quantity {
-  return QUANTITIES.find((row) => row.name === name) as Quantity;
-}

@@ -1,10 +1,11 @@
 /** Quantities against their definitions by tensors, on random records. */
 import { describe, expect, it } from "vitest";
 import { findOperation, RECORDS } from "../src/operations.js";
-import { MEASURES, QUANTITIES, type QuantityName, quantityOf } from "../src/quantities.js";
+import { MEASURES, QUANTITIES, type Quantity, type QuantityName } from "../src/quantities.js";
 import { fc } from "./support/property.js";
 
 const gradient = fc.array(fc.double({ min: -10, max: 10, noNaN: true }), { minLength: 9, maxLength: 9 });
+const quantityOf = (name: QuantityName) => QUANTITIES.find((row) => row.name === name) as Quantity;
 const of = (name: QuantityName, values: number[]) => quantityOf(name).of([Number.NaN, ...values], 1);
 const close = (got: number, wanted: number, scale: number) =>
   expect(Math.abs(got - wanted)).toBeLessThanOrEqual(1e-12 * (1 + scale));

@@ -7,8 +7,15 @@ import { join } from "node:path";
 import { descriptor, type Index, writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { scratchFolder } from "../support/scratch.js";
 
-type Field = "velocity" | "pressure" | "magnetic" | "potential" | "density" | "temperature";
+type Field = "velocity" | "pressure" | "magnetic" | "potential" | "density" | "temperature" | NamedField;
+/** Fields under names of their own; the second has that of a quantity of the page. */
+type NamedField = "heatflux" | "sgsenergy" | "soiltemperature";
 type Lengths = Partial<Record<"x" | "y" | "z" | "t", number>>;
+
+/** What fields state of themselves. */
+const STATED: Readonly<Partial<Record<Field, object>>> = {
+  soiltemperature: { unit: "K", long_name: "Temperature of the ground" },
+};
 
 /** A field that bends differently along every axis. */
 function bend({ t, z, y, x, c }: Index): number {
@@ -30,13 +37,14 @@ async function write(
   const dimensions = {
     ...{ velocity: vector, magnetic: vector, potential: vector },
     ...{ pressure: scalar, density: scalar, temperature: scalar },
+    ...{ heatflux: vector, sgsenergy: scalar, soiltemperature: scalar },
   };
   await writeHdf5(join(folder, "field.h5"), (file) => {
     for (const field of fields) writeField(file, `/${field}`, { dimensions: dimensions[field], value, lengths });
   });
   const entries = fields.map((field) => [
     field,
-    { file: "field.h5", path: `/${field}`, dimensions: dimensions[field] },
+    { file: "field.h5", path: `/${field}`, dimensions: dimensions[field], ...STATED[field] },
   ]);
   writeDescriptor(folder, descriptor(name, { fields: Object.fromEntries(entries), ...members }));
   return folder;
@@ -77,6 +85,8 @@ export function writeDatasets(): Promise<string[]> {
     ),
     write("perforated", { units: SI }, {}, (index) => (isHole(index) ? Number.NaN : bend(index))),
     write("pressed", { units: SI }, {}, bend, ["pressure"]),
+    write("layer", {}, {}, bend, ["velocity", "heatflux", "sgsenergy", "soiltemperature"]),
+    write("ground", {}, {}, bend, ["soiltemperature"]),
     write("magnetised", {}, {}, bend, ["velocity", "magnetic", "potential", "density", "temperature"]),
   ]);
 }

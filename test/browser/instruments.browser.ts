@@ -52,6 +52,62 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
     await close(watched);
   });
 
+  it("offers fields under names of their own in every figure, with the numbers of the service", async () => {
+    const watched = await open("?dataset=layer&field=soiltemperature&nodes=32&values=Lag4&subject=slice&line=x");
+    const { page } = watched;
+    const offered = await page.$$eval("#field option", (all) => all.map((option) => option.textContent));
+    expect(offered).toEqual(
+      expect.arrayContaining(["soiltemperature: Temperature of the ground", "(sgsenergy)", "norm(heatflux)"]),
+    );
+    expect(offered).not.toContain("Subgrid energy");
+    const box = await page.locator("#slice").boundingBox();
+    if (box === null) throw new Error("no slice");
+    for (const [name, field, reduce] of [
+      ["heatflux.z", "heatflux", (v: number[]) => v[2]],
+      ["norm(heatflux)", "heatflux", (v: number[]) => Math.hypot(...v)],
+      ["(sgsenergy)", "sgsenergy", (v: number[]) => v[0]],
+      ["soiltemperature", "soiltemperature", (v: number[]) => v[0]],
+    ] as const) {
+      await page.selectOption("#field", name);
+      await settled(page);
+      await page.mouse.move(box.x + 0.3 * box.width, box.y + 0.6 * box.height);
+      const [x, y, z, value] = await readOutOf(page);
+      const asked = { field, time: 0, spatialInterpolation: "Lag4", temporalInterpolation: "PCHIP" };
+      const record = await askService(stage.service, "layer", "GetField", asked, [x, y, z] as number[]);
+      expect(Math.fround(value as number)).toBe(Math.fround(reduce(record) as number));
+    }
+    expect(await page.textContent("#slice-readout")).toMatch(/K\s*$/);
+    expect(new URL(page.url()).searchParams.get("field")).toBe("soiltemperature");
+    await page.click("#profile-table summary");
+    const [first = []] = await page.$$eval("#profile-table tbody tr", (all) =>
+      all.map((row) => [...row.children].map((cell) => Number(cell.textContent))),
+    );
+    const [y, z] = [await page.inputValue("#probe-y"), await page.inputValue("#probe-z")].map(Number);
+    const asked = { field: "soiltemperature", time: 0, spatialInterpolation: "Lag4", temporalInterpolation: "PCHIP" };
+    const place = [first[0], y, z] as number[];
+    expect(Math.fround(first[1] as number)).toBe(
+      (await askService(stage.service, "layer", "GetField", asked, place))[0],
+    );
+    const captions = await page.$$eval("#probe-tables caption", (all) => all.map((one) => one.textContent ?? ""));
+    for (const name of ["heatflux", "sgsenergy", "soiltemperature"])
+      expect(captions.some((text) => text.startsWith(`GetField ${name}:`))).toBe(true);
+    await page.selectOption("#language", "python");
+    await page.click("#call-box summary");
+    expect(await page.textContent("#call")).toContain('ds.slice("soiltemperature", ');
+    await page.selectOption("#language", "soap");
+    expect(await page.textContent("#call")).toContain("SOAP has no operation for fields under names of their own");
+    await close(watched);
+  });
+
+  it("opens on a scalar of a dataset that has nothing else, and has its statistics and its isosurface", async () => {
+    const watched = await open("?dataset=ground&open=statistics,probe&surface=soiltemperature&scene=true&nodes=32");
+    const { page } = watched;
+    expect(await page.inputValue("#field")).toBe("soiltemperature");
+    await expect.poll(() => page.textContent(".panel.statistics")).toMatch(/mean/i);
+    await expect.poll(() => watched.requests.some((url) => /volume\?field=soiltemperature/.test(url))).toBe(true);
+    await close(watched);
+  });
+
   it.skipIf(noOctave !== "")(`copies a text that GNU Octave runs, with the place of the token${noOctave}`, async () => {
     const watched = await open("?subject=profile&field=ux&probe=1,2,3&line=x&time=0.5&language=matlab");
     const { page } = watched;

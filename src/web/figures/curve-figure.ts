@@ -2,12 +2,13 @@
 import { html, type TemplateResult } from "lit-html";
 import { createRef, ref } from "lit-html/directives/ref.js";
 import { shortestDecimal, shortestFloat32, shortText } from "../../float32/format.js";
-import { quantityOf, unitOf } from "../../quantities.js";
+import { unitOf } from "../../quantities.js";
 import { ApiError, type BatchResult, valuesOf } from "../state/api.js";
 import { offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import type { PointQuery } from "../state/point-query.js";
 import type { NamedQuery } from "../state/queries.js";
+import { quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
 import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { columnTable, DataTable } from "./data-table.js";
@@ -109,13 +110,12 @@ export class CurveFigure {
     if (shown === null) return null;
     const { facts } = this.#store;
     const { state } = shown;
-    const quantity = quantityOf(state.field);
     const unit = (text: string) => (text === "" ? "" : ` (${text})`);
     return {
       x: shown.x,
       curves: shown.curves,
       xLabel: this.source.xName(state) + unit(unitOf(facts, this.source.id === "series" ? "time" : "length")),
-      yLabel: quantity.name + unit(unitOf(facts, quantity.measure)),
+      yLabel: state.field + unit(unitOfQuantity(facts, state.field)),
       mark: this.source.mark(this.#store.state),
       pick: (x) => this.source.pick(state, x),
     };

@@ -8,7 +8,8 @@ import { LatestRequest } from "../state/latest-request.js";
 import { AXES } from "../state/plane-geometry.js";
 import type { Tracking } from "../state/point-query.js";
 import { tracking } from "../state/queries.js";
-import { hasScene, quantitiesOf, SEED_SHAPES, TRACKERS, type ViewState } from "../state/view-state.js";
+import { listedTitle, quantitiesOf } from "../state/shown-quantity.js";
+import { hasScene, SEED_SHAPES, TRACKERS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { columnTable, DataTable, valueText } from "./data-table.js";
 import { choose, number } from "./inputs.js";
@@ -290,7 +291,7 @@ function colourChoices(facts: DatasetFacts) {
   const quantities = quantitiesOf(facts).filter(({ expression }) => expression !== null);
   return [
     { value: "none" as const, text: "particle" },
-    ...quantities.map(({ name, title }) => ({ value: name, text: title })),
+    ...quantities.map((quantity) => ({ value: quantity.name, text: listedTitle(facts, quantity) })),
   ];
 }
 

@@ -5,7 +5,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { createRef, ref } from "lit-html/directives/ref.js";
 import { shortText } from "../../float32/format.js";
-import { quantityOf, unitOf } from "../../quantities.js";
+import { unitOf } from "../../quantities.js";
 import type { Slice, Trajectories } from "../state/api.js";
 import { axisOf, type DatasetFacts, offers, periodOf } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
@@ -26,6 +26,7 @@ import {
   zoomWindow,
 } from "../state/plane-geometry.js";
 import { type PlanePaths, pinName, planePaths, slicesOf } from "../state/queries.js";
+import { quantityOf } from "../state/shown-quantity.js";
 import { MOST_PLACES, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { type ColourScale, makeScale } from "./colour-scale.js";

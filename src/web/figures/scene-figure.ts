@@ -5,12 +5,13 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import { ref } from "lit-html/directives/ref.js";
 import { shortText } from "../../float32/format.js";
-import { type QuantityName, quantityOf, unitOf } from "../../quantities.js";
+import { unitOf } from "../../quantities.js";
 import { boxAround, clampBox, type DomainBox, wholeBox } from "../state/domain-box.js";
 import { flatAxis } from "../state/facts.js";
 import { AXES, extremesOf } from "../state/plane-geometry.js";
 import { comparedView, shownTitle } from "../state/queries.js";
-import { hasScene, quantitiesOf, type ViewState, VOLUMES } from "../state/view-state.js";
+import { listedTitle, quantitiesOf, quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
+import { hasScene, type ViewState, VOLUMES } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { fittingVolume, volumeSide } from "../state/volume.js";
 import { barLegend } from "./colour-bar.js";
@@ -371,8 +372,8 @@ export class SceneFigure {
     ].join(" ");
   }
 
-  #unit(name: QuantityName | "none"): string {
-    return name === "none" ? "" : unitOf(this.#store.facts, quantityOf(name).measure);
+  #unit(name: string): string {
+    return name === "none" ? "" : unitOfQuantity(this.#store.facts, name);
   }
 
   /** The colour bars of everything that is drawn, with their names. */
@@ -383,8 +384,7 @@ export class SceneFigure {
     const tint = surface === null || volume !== null ? null : this.#tintScale(surface);
     const { launched } = this.#particles;
     const paths = launched === null ? null : this.#scaleOf(launched);
-    const name = (field: QuantityName | "none") =>
-      field === "none" ? "" : `${quantityOf(field).title} ${this.#unit(field)}`.trim();
+    const name = (field: string) => (field === "none" ? "" : `${quantityOf(field).title} ${this.#unit(field)}`.trim());
     const all: readonly (NamedScale | null)[] = [
       shown && {
         scale: this.#slice.scale,
@@ -408,7 +408,7 @@ export class SceneFigure {
     const { state, facts } = this.#store;
     const choices = (first: string) => [
       { value: "none" as const, text: first },
-      ...quantitiesOf(facts).map(({ name, title }) => ({ value: name, text: title })),
+      ...quantitiesOf(facts).map((quantity) => ({ value: quantity.name, text: listedTitle(facts, quantity) })),
     ];
     const ms = this.surface.shown?.ms;
     if (flatAxis(facts) !== null) {

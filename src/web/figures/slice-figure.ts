@@ -3,7 +3,7 @@ import { html, nothing, render, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { createRef, ref } from "lit-html/directives/ref.js";
 import { shortestFloat32, shortText, withoutNoise } from "../../float32/format.js";
-import { quantityOf, unitOf } from "../../quantities.js";
+import { unitOf } from "../../quantities.js";
 import { extremesCall, type FieldMoments } from "../state/analyses.js";
 import type { Slice } from "../state/api.js";
 import { axisOf, offers } from "../state/facts.js";
@@ -18,6 +18,7 @@ import {
   shownName,
   shownTitle,
 } from "../state/queries.js";
+import { unitOfQuantity } from "../state/shown-quantity.js";
 import { CLICKS, RESOLUTIONS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { barLegend, RANGE_RULES } from "./colour-bar.js";
@@ -172,7 +173,7 @@ export class SliceFigure {
     const shown = this.plane.framed;
     if (shown === null) return null;
     const { state } = shown;
-    const unit = unitOf(this.#store.facts, quantityOf(state.field).measure);
+    const unit = unitOfQuantity(this.#store.facts, state.field);
     return {
       name: fileName(shown),
       parts: this.planes.flatMap((plane, i) => plane.figurePart(i) ?? []),
@@ -324,7 +325,7 @@ export class SliceFigure {
     const { facts } = this.#store;
     const shown = this.plane.framed;
     const state = shown?.state ?? this.#store.state;
-    const unit = unitOf(facts, quantityOf(state.field).measure);
+    const unit = unitOfQuantity(facts, state.field);
     return html`
       <figure class="slice" aria-labelledby="slice-title">
         <figcaption id="slice-title">
@@ -504,7 +505,7 @@ export class SliceFigure {
   #values(slice: Slice, state: ViewState, row: number, column: number): TemplateResult {
     const place = pointOf(slice, state, { row, column }, this.#store.facts);
     const value = slice.values[row * slice.columns.count + column] ?? Number.NaN;
-    const unit = unitOf(this.#store.facts, quantityOf(state.field).measure);
+    const unit = unitOfQuantity(this.#store.facts, state.field);
     return html`
       ${AXES.map((axis, i) => html`<span>${axis} <b data-axis=${axis}>${shortestFloat32(place[i] as number)}</b></span> `)}
       <span class="value">

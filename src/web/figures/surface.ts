@@ -1,7 +1,7 @@
 /** The isosurface requests a volume, lets the worker extract a surface from it, and keeps the latest one. */
-import { type QuantityName, quantityOf } from "../../quantities.js";
 import type { Volume } from "../state/api.js";
 import { LatestRequest } from "../state/latest-request.js";
+import { quantityOf } from "../state/shown-quantity.js";
 import { hasScene, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { joinVolumes, volumeParts } from "../state/volume.js";
@@ -43,7 +43,7 @@ function startWorker(): Worker {
 }
 
 /** Quantities whose small values mark vortices. */
-const SMALLEST: readonly QuantityName[] = ["p", "boxp"];
+const SMALLEST: readonly string[] = ["p", "boxp"];
 
 export class IsoSurface {
   readonly request: LatestRequest<{ readonly volume: Volume; readonly state: ViewState }>;

@@ -3,7 +3,6 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { COLOUR_MAPS } from "../../colour-map.js";
 import { shortestDecimal, shortestFloat32, withoutNoise } from "../../float32/format.js";
 import { HESSIANS, VALUES } from "../../operations.js";
-import { quantityOf } from "../../quantities.js";
 import { rangeControls } from "../figures/colour-bar.js";
 import type { ValueRange } from "../figures/colour-scale.js";
 import { formulaOf } from "../figures/formula.js";
@@ -12,15 +11,8 @@ import { linearTicks } from "../figures/ticks.js";
 import { axisOf, type Catalogue, type DatasetFacts, endOf, flatAxis, knownMethods, offers } from "../state/facts.js";
 import { AXES, fittingSide, USUAL_SAMPLES } from "../state/plane-geometry.js";
 import { methodOf, optionText, otherMethods } from "../state/queries.js";
-import {
-  COMPARISONS,
-  LAYOUTS,
-  OVERLAYS,
-  quantitiesOf,
-  RESOLUTIONS,
-  TEMPORAL,
-  type ViewState,
-} from "../state/view-state.js";
+import { listedTitle, quantitiesOf, quantityOf } from "../state/shown-quantity.js";
+import { COMPARISONS, LAYOUTS, OVERLAYS, RESOLUTIONS, TEMPORAL, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 
 /**
@@ -52,7 +44,7 @@ export function controls(
         "field",
         "Quantity",
         state.field,
-        quantities.map(({ name, title }) => ({ value: name, text: title })),
+        quantities.map((quantity) => ({ value: quantity.name, text: listedTitle(facts, quantity) })),
         (field) => store.set({ field, range: null, ...comparedStill({ ...state, field }, facts) }),
       )}
       <p class="note formula" title=${quantityOf(state.field).formula}>${formulaOf(quantityOf(state.field).formula)}</p>

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { shortText, withoutNoise } from "../../float32/format.js";
 import { npyHeader } from "../../float32/npy.js";
 import { operationOf, RECORDS } from "../../operations.js";
-import { QUANTITIES, quantityOf, unitOf } from "../../quantities.js";
+import { QUANTITIES, unitOf } from "../../quantities.js";
 import { chartPart } from "../figures/chart-part.js";
 import { type CurveFigure, columnNames } from "../figures/curve-figure.js";
 import {
@@ -34,12 +34,14 @@ import {
   describeOptions,
   optionText,
   planeQuery,
+  probeComponents,
   probeQuery,
   shownFormula,
   shownName,
   shownTitle,
   slicePathOf,
 } from "../state/queries.js";
+import { quantityOf } from "../state/shown-quantity.js";
 import { LANGUAGES, SUBJECTS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { copyText } from "./clipboard.js";
@@ -319,11 +321,11 @@ export class ExportPanel {
     }
     if (state.subject === "probe") {
       const shown = probe.request.value;
-      const [[operation, methods] = []] = shown?.found ?? [];
+      const [[call, methods] = []] = shown?.found ?? [];
       const [method] = methods?.keys() ?? [];
-      return shown === null || operation === undefined
+      return shown === null || call === undefined
         ? null
-        : { query: probeQuery(shown.state, operation, method ?? shown.state.values) };
+        : { query: probeQuery(shown.state, call, method ?? shown.state.values) };
     }
     const curves = (state.subject === "profile" ? profile : series).request.value;
     return curves === null ? null : { query: curves.queries[0], note: noteOf(curves.state) };
@@ -409,8 +411,9 @@ function nameOf({ dataset, field }: ViewState, figure: string, place: string): s
 
 /** The quantity in the components of the operation behind it. */
 function noteOf(state: ViewState): string {
-  const { name, formula, operation } = quantityOf(state.field);
-  return `${name} = ${formula}, from ${operation} (${RECORDS[operationOf(operation).result].join(" ")}); ${optionText(state)}`;
+  const { name, formula, operation, field } = quantityOf(state.field);
+  const record = field === undefined ? RECORDS[operationOf(operation).result].join(" ") : `field=${field}`;
+  return `${name} = ${formula}, from ${operation} (${record}); ${optionText(state)}`;
 }
 
 /** The recipes of a plane: one, or two whose answers are subtracted. The service draws no picture of a difference. */
@@ -471,16 +474,16 @@ function particleTable({ query, trajectories, stops }: Launched): ValueTable {
 function probeTable({ found, state }: ShownProbe, facts: DatasetFacts): ValueTable {
   const place = [...state.probe, state.time];
   const rows: (number | string)[][] = [];
-  for (const [operation, methods] of found) {
-    const derived = QUANTITIES.filter((quantity) => quantity.operation === operation);
+  for (const [call, methods] of found) {
+    const derived = QUANTITIES.filter((quantity) => quantity.operation === call);
     for (const [method, values] of methods) {
       if (typeof values === "string") continue;
-      for (const [i, name] of RECORDS[operationOf(operation).result].entries()) {
-        rows.push([operation, method, name, values[i], "", ...place, name, facts.digest]);
+      for (const [i, name] of probeComponents(call, values.length).entries()) {
+        rows.push([call, method, name, values[i], "", ...place, name, facts.digest]);
       }
       for (const { name, measure, formula, of } of derived) {
         rows.push([
-          operation,
+          call,
           method,
           name,
           Math.fround(of(values, 0)),
@@ -492,8 +495,8 @@ function probeTable({ found, state }: ShownProbe, facts: DatasetFacts): ValueTab
       }
     }
   }
-  const queries = [...found].flatMap(([operation, methods]) =>
-    [...methods.keys()].map((method) => probeQuery(state, operation, method)),
+  const queries = [...found].flatMap(([call, methods]) =>
+    [...methods.keys()].map((method) => probeQuery(state, call, method)),
   );
   return {
     name: `${state.dataset}-probe-${state.probe.map(shortText).join("_")}-t${shortText(state.time)}`,

@@ -1,7 +1,6 @@
 /** The probe panel shows everything at one point, by every method, with the differences of the methods. */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { shortestFloat32, shortText } from "../../float32/format.js";
-import { type OperationName, operationOf, RECORDS } from "../../operations.js";
 import { QUANTITIES, unitOf } from "../../quantities.js";
 import { valueText } from "../figures/data-table.js";
 import { number } from "../figures/inputs.js";
@@ -10,16 +9,16 @@ import { valuesOf } from "../state/api.js";
 import { axisOf, endOf } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import { AXES } from "../state/plane-geometry.js";
-import { methodOf, pinName, probeOperations, probeQuery } from "../state/queries.js";
+import { methodOf, pinName, probeComponents, probeOperations, probeQuery } from "../state/queries.js";
 import { MOST_PINS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 
-/** Components of one operation by method: numbers, or the text of a refusal. */
+/** Components of one call by method: numbers, or the text of a refusal. */
 export type ByMethod = ReadonlyMap<string, Float32Array | string>;
 
 /** The records at the probe with the view that asked for them; they are shown until the next ones arrive. */
 export interface ShownProbe {
-  readonly found: ReadonlyMap<OperationName, ByMethod>;
+  readonly found: ReadonlyMap<string, ByMethod>;
   readonly state: ViewState;
 }
 
@@ -42,8 +41,8 @@ export class ProbePanel {
     const key = [state.dataset, state.probe, state.time, state.temporal, state.values, state.derivatives].join(" ");
     if (key === this.#asked) return;
     this.#asked = key;
-    const wanted = probeOperations(state, facts).flatMap(({ operation, methods }) => {
-      return methods.map((method) => ({ operation, method, query: probeQuery(state, operation, method) }));
+    const wanted = probeOperations(state, facts).flatMap(({ call, methods }) => {
+      return methods.map((method) => ({ call, method, query: probeQuery(state, call, method) }));
     });
     if (wanted.length === 0) {
       this.request.clear();
@@ -54,12 +53,12 @@ export class ProbePanel {
         wanted.map(({ query }) => query),
         signal,
       );
-      const found = new Map<OperationName, Map<string, Float32Array | string>>();
-      for (const [i, { operation, method }] of wanted.entries()) {
+      const found = new Map<string, Map<string, Float32Array | string>>();
+      for (const [i, { call, method }] of wanted.entries()) {
         const result = results[i];
         const entry = "problem" in result ? result.problem.detail : (valuesOf(result) ?? "");
-        const methods = found.get(operation) ?? new Map<string, Float32Array | string>();
-        found.set(operation, methods.set(method, entry));
+        const methods = found.get(call) ?? new Map<string, Float32Array | string>();
+        found.set(call, methods.set(method, entry));
       }
       return { found, state };
     });
@@ -88,7 +87,7 @@ export class ProbePanel {
                 <details class="data" id="probe-tables" open>
                   <summary>All components by every method</summary>
                   <div class="tables">
-                    ${[...shown.found].map(([operation, methods]) => methodTable(operation, methods))}
+                    ${[...shown.found].map(([call, methods]) => methodTable(call, methods))}
                   </div>
                 </details>
               `
@@ -164,7 +163,7 @@ export class ProbePanel {
 }
 
 /** A table of components over methods: values by the first method, the one in use, differences by the others. */
-function methodTable(operation: OperationName, found: ByMethod): TemplateResult {
+function methodTable(call: string, found: ByMethod): TemplateResult {
   const known = [...found.keys()];
   const [used] = known;
   const methods = [used, ...known.filter((method) => method !== used)];
@@ -179,9 +178,9 @@ function methodTable(operation: OperationName, found: ByMethod): TemplateResult 
     return html`<td data-probe=${name} data-method=${method} title=${shortestFloat32(value)}>${signed(value - reference[index])}</td>`;
   };
   return html`
-    <div class="scroll" tabindex="0" role="region" aria-label="${operation} by method">
+    <div class="scroll" tabindex="0" role="region" aria-label="${call} by method">
       <table class="methods">
-        <caption>${operation}: ${used}, and what other methods differ by</caption>
+        <caption>${call}: ${used}, and what other methods differ by</caption>
         <thead>
           <tr>
             <th scope="col">component</th>
@@ -189,7 +188,7 @@ function methodTable(operation: OperationName, found: ByMethod): TemplateResult 
           </tr>
         </thead>
         <tbody>
-          ${RECORDS[operationOf(operation).result].map(
+          ${probeComponents(call, typeof reference === "object" ? reference.length : 0).map(
             (name, index) =>
               html`<tr><th scope="row">${name}</th>${methods.map((method) => cell(method, name, index))}</tr>`,
           )}

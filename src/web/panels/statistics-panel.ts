@@ -5,7 +5,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { shortText, withoutNoise } from "../../float32/format.js";
-import { quantityOf, unitOf } from "../../quantities.js";
 import { choose, number, tellCorrection } from "../figures/inputs.js";
 import { drawJoint, type JointCounts } from "../figures/joint-figure.js";
 import { Plot, type PlottedCurves } from "../figures/plot.js";
@@ -32,6 +31,7 @@ import {
 import { LatestRequest } from "../state/latest-request.js";
 import { AXES } from "../state/plane-geometry.js";
 import { comparedView } from "../state/queries.js";
+import { quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
 import type { NodeCondition, ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 
@@ -243,7 +243,7 @@ ${JSON.stringify(asked.body)}</pre>
 
   #moments({ state, answer }: Answered): TemplateResult {
     const { moments, highest, lowest } = distributionOf(answer);
-    const unit = unitOf(this.#store.facts, quantityOf(state.field).measure);
+    const unit = unitOfQuantity(this.#store.facts, state.field);
     const item = (id: string, name: string, text: unknown) =>
       html`<div><dt>${name}</dt><dd data-stat=${id}>${text}</dd></div>`;
     const place = (id: string, name: string, extreme: typeof highest) =>
@@ -268,7 +268,7 @@ ${JSON.stringify(asked.body)}</pre>
     const { count = 0, nodes = 0, threshold = 0, structures = [] } = answer;
     return html`
       <p>
-        ${count} connected ${count === 1 ? "set" : "sets"} of nodes at which ${quantityOf(of as ViewState["field"]).title}
+        ${count} connected ${count === 1 ? "set" : "sets"} of nodes at which ${quantityOf(of).title}
         is above ${shortText(threshold)}, twice its root mean square: ${nodes} nodes. ${count > LISTED ? `The largest ${LISTED}:` : nothing}
       </p>
       <div class="scroll">
@@ -342,7 +342,7 @@ ${JSON.stringify(asked.body)}</pre>
   }
 
   #label(name: string): string {
-    const unit = unitOf(this.#store.facts, quantityOf(name as ViewState["field"]).measure);
+    const unit = unitOfQuantity(this.#store.facts, name);
     return unit === "" ? name : `${name} (${unit})`;
   }
 

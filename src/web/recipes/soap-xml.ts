@@ -1,5 +1,7 @@
 /** This file writes a query as a SOAP 1.1 envelope. */
+import { dialectOf } from "../../operations.js";
 import { operationOf } from "../state/point-query.js";
+import { httpPath } from "./http-request.js";
 import { type Endpoint, hasTimes, parameterText, pointTexts, type Recipe, timesOf } from "./recipe.js";
 
 /** Text safe inside an element. */
@@ -7,7 +9,10 @@ function escapeText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-export function soapXml({ query, note }: Recipe, { base, soap, namespace, token }: Endpoint): string {
+export function soapXml(recipe: Recipe, { base, soap, namespace, token }: Endpoint): string {
+  const { query, note } = recipe;
+  if (dialectOf(query.operation) === null)
+    return `<!-- SOAP has no operation for fields under names of their own; ask POST ${base}${httpPath(recipe)} -->\n`;
   const row = operationOf(query);
   const lines: string[] = [];
   for (const member of row.request) {

@@ -1,7 +1,7 @@
 /** This file writes the analysis calls behind the statistics panel, and types what of their answers is shown. */
-import { quantityOf } from "../../quantities.js";
 import { type AxisFacts, axisOf, type DatasetFacts, endOf, offers } from "./facts.js";
 import { AXES, type AxisName, sidesOf, wholePlane } from "./plane-geometry.js";
+import { quantityOf } from "./shown-quantity.js";
 import { ANALYSES, type ShownAnalysis, type ViewState } from "./view-state.js";
 
 /** What the panel can show, in words. */

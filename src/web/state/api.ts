@@ -1,10 +1,10 @@
 /** The API client asks the service's HTTP interface, always relative to the page, so that it works below any path. */
 import { RECORDS } from "../../operations.js";
-import { type QuantityName, quantityOf } from "../../quantities.js";
 import type { AnalysisCall, ShownAnswer } from "./analyses.js";
 import type { Catalogue, DatasetFacts } from "./facts.js";
 import { AXES, coordinateOf, extremesOf, type SampleAxis, sidesOf } from "./plane-geometry.js";
 import { operationOf, type PointQuery, type StretchingQuery, type Tracking } from "./point-query.js";
+import { quantityOf } from "./shown-quantity.js";
 
 /** A refusal of the service with its public code; status 0 if there was no answer. */
 export class ApiError extends Error {
@@ -140,7 +140,7 @@ export function slicePath(dataset: string, query: Readonly<Record<string, string
  */
 export interface NodePlane {
   readonly query: Omit<PointQuery, "points">;
-  readonly field: QuantityName;
+  readonly field: string;
   readonly axis: SampleAxis["axis"];
   readonly at: number;
   readonly columns: SampleAxis;

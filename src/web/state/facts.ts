@@ -34,6 +34,14 @@ export interface AxisFacts {
   readonly coordinates?: readonly number[];
 }
 
+/** A field: those under names of their own may state a unit and a title. */
+export interface FieldFacts {
+  readonly name: string;
+  readonly components: number;
+  readonly unit?: string;
+  readonly title?: string;
+}
+
 export interface OperationFacts {
   readonly name: string;
   readonly available: boolean;
@@ -56,7 +64,7 @@ export interface DatasetFacts {
     readonly guardBefore: number;
     readonly guardAfter: number;
   };
-  readonly fields: readonly { readonly name: string; readonly components: number }[];
+  readonly fields: readonly FieldFacts[];
   readonly units: Readonly<Record<string, string>>;
   readonly forcing: string;
   readonly dnsStep: number | null;

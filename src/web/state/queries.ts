@@ -1,12 +1,18 @@
 /** This file derives the queries of each figure from the view; the page sends, shows and copies the same queries. */
 import { shortestDecimal, shortestFloat32, shortText, withoutNoise } from "../../float32/format.js";
-import { DERIVATIVES, INTERPOLATIONS, type OperationName, type SpatialInterpolation } from "../../operations.js";
-import { type QuantityName, quantityOf } from "../../quantities.js";
+import {
+  DERIVATIVES,
+  INTERPOLATIONS,
+  type OperationName,
+  RECORDS,
+  type SpatialInterpolation,
+} from "../../operations.js";
 import { differencesOf, nodeNear } from "./analyses.js";
 import { nodePath, planePoints, type Slice, slicePath } from "./api.js";
 import { axisOf, type DatasetFacts, hasOpenFaces, methodsOf, offers } from "./facts.js";
 import { AXES, fittingSide, isStretched, nodeAxis, sampleWindow, sidesOf, wholePlane } from "./plane-geometry.js";
 import { operationOf, type PointQuery, type StretchingQuery, type Tracking } from "./point-query.js";
+import { isNamed, quantityOf } from "./shown-quantity.js";
 import { isOnAxis, type ViewState } from "./view-state.js";
 
 /** The spatial option in use for a quantity; null for a filtered one. */
@@ -188,7 +194,7 @@ export function nodeView(state: ViewState, facts: DatasetFacts): ViewState {
 }
 
 /** A component of the velocity at the samples of an overlay, as points, so that all components share a request. */
-function velocityPath(state: ViewState, facts: DatasetFacts, field: QuantityName): string {
+function velocityPath(state: ViewState, facts: DatasetFacts, field: string): string {
   const nodes = fittingSide(facts, state.nodes === "32" ? 32 : 64);
   const part = state.window ?? wholePlane(facts, state.axis);
   const { window, counts } = sampleWindow(facts, state.axis, part, String(nodes));
@@ -204,7 +210,7 @@ function velocityPath(state: ViewState, facts: DatasetFacts, field: QuantityName
 export function planePaths(state: ViewState, facts: DatasetFacts): PlanePaths {
   const other = comparedView(state);
   const drawn = state.overlay !== "none" && state.overlay !== "ftle" && offers(facts, "GetVelocity");
-  const component = (axis: string) => velocityPath(state, facts, `u${axis}` as QuantityName);
+  const component = (axis: string) => velocityPath(state, facts, `u${axis}`);
   const [columns, rows] = sidesOf(state.axis);
   return {
     main: slicePathOf(state, facts),
@@ -212,7 +218,7 @@ export function planePaths(state: ViewState, facts: DatasetFacts): PlanePaths {
     vectors: drawn ? [component(columns), component(rows)] : null,
     brushed: state.brush
       .filter((condition) => !isOnAxis(condition))
-      .map(({ of }) => slicePathOf({ ...nodeView(state, facts), field: of as QuantityName }, facts, "grid")),
+      .map(({ of }) => slicePathOf({ ...nodeView(state, facts), field: of }, facts, "grid")),
     stretching: stretchingOf(state, facts),
   };
 }
@@ -223,10 +229,11 @@ export function planeQuery(state: ViewState, slice: Slice): PointQuery {
 }
 
 function fieldQuery(state: ViewState, points: Float32Array, time: number | readonly number[] = state.time): PointQuery {
+  const { operation, field } = quantityOf(state.field);
   return {
-    operation: quantityOf(state.field).operation,
+    operation,
     dataset: state.dataset,
-    parameters: { time, ...optionsOf(state) },
+    parameters: { time, ...(field === undefined ? {} : { field }), ...optionsOf(state) },
     points,
   };
 }
@@ -244,11 +251,11 @@ const OTHER_GRADIENTS: readonly OperationName[] = [
   "GetTemperatureGradient",
 ];
 
-/** Operations of the probe with the methods they are compared over; what the dataset cannot answer is left out. */
+/** Calls of the probe with the methods they are compared over; what the dataset cannot answer is left out. */
 export function probeOperations(
   state: ViewState,
   facts: DatasetFacts,
-): readonly { operation: OperationName; methods: readonly string[] }[] {
+): readonly { call: string; methods: readonly string[] }[] {
   const point = offers(facts, "GetVelocityAndPressure") ? "GetVelocityAndPressure" : "GetVelocity";
   const operations: readonly OperationName[] = [
     point,
@@ -259,21 +266,34 @@ export function probeOperations(
     ...OTHER_VALUES,
     ...OTHER_GRADIENTS,
   ];
-  const values: readonly OperationName[] = [point, ...OTHER_VALUES];
-  return operations
-    .map((operation) => ({
-      operation,
+  const values: readonly OperationName[] = [point, ...OTHER_VALUES, "GetField"];
+  const byName = (["GetField", "GetFieldGradient"] as const).flatMap((operation) =>
+    facts.fields.filter(isNamed).map(({ name }) => ({ operation, call: `${operation} ${name}` })),
+  );
+  return [...operations.map((operation) => ({ operation, call: operation })), ...byName]
+    .filter(({ operation }) => offers(facts, operation))
+    .map(({ operation, call }) => ({
+      call,
       methods: comparedMethods(facts, operation, values.includes(operation) ? state.values : state.derivatives),
     }))
-    .filter(({ operation, methods }) => offers(facts, operation) && methods.length > 0);
+    .filter(({ methods }) => methods.length > 0);
 }
 
-/** One operation at the probe. */
-export function probeQuery(state: ViewState, operation: OperationName, method: string): PointQuery {
+/** The names of the components that a call at the probe answers. @param count how many there are */
+export function probeComponents(call: string, count: number): readonly string[] {
+  const { result, scalar } = operationOf({ operation: call.split(" ")[0] as OperationName });
+  const components: readonly string[] = RECORDS[result];
+  return components.length === count || !scalar ? components : RECORDS[scalar.result];
+}
+
+/** One call at the probe, of an operation or of an operation and a field. */
+export function probeQuery(state: ViewState, call: string, method: string): PointQuery {
+  const [operation, field] = call.split(" ") as [OperationName, string?];
+  const named = field === undefined ? {} : { field };
   return {
     operation,
     dataset: state.dataset,
-    parameters: { time: state.time, spatialInterpolation: method, temporalInterpolation: state.temporal },
+    parameters: { time: state.time, ...named, spatialInterpolation: method, temporalInterpolation: state.temporal },
     points: Float32Array.from(state.probe),
   };
 }

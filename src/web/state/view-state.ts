@@ -2,10 +2,11 @@
 import { COLOUR_MAPS, type ColourMapName } from "../../colour-map.js";
 import { shortestDecimal, withoutNoise } from "../../float32/format.js";
 import { HESSIANS, INTEGRATORS, type SpatialInterpolation, VALUES } from "../../operations.js";
-import { QUANTITIES, type QuantityName } from "../../quantities.js";
+import { QUANTITIES } from "../../quantities.js";
 import { clampBox, type DomainBox } from "./domain-box.js";
 import { axisOf, type DatasetFacts, endOf, flatAxis, knownMethods, methodsOf, offers } from "./facts.js";
 import { AXES, type AxisName, clampWindow, type PlaneWindow, periodsOf, wholePlane } from "./plane-geometry.js";
+import { quantitiesOf } from "./shown-quantity.js";
 
 /** Places where particles start: the probe, the profile's line, a grid in the plane, or places pointed at. */
 export const SEED_SHAPES = ["point", "line", "grid", "places"] as const;
@@ -86,7 +87,7 @@ export function hasScene({ scene, launched }: Pick<ViewState, "scene" | "launche
 
 /** A condition on nodes: the value of a quantity, or the coordinate along an axis, is in a range. */
 export interface NodeCondition {
-  readonly of: QuantityName | AxisName;
+  readonly of: string;
   readonly low: number;
   readonly high: number;
 }
@@ -99,7 +100,7 @@ export function isOnAxis({ of }: NodeCondition): boolean {
 /** Everything that the page shows; times and coordinates are in the units of the dataset. */
 export interface ViewState {
   readonly dataset: string;
-  readonly field: QuantityName;
+  readonly field: string;
   readonly axis: AxisName;
   /** Position of the plane along its axis. */
   readonly at: number;
@@ -150,8 +151,8 @@ export interface ViewState {
   readonly integrator: (typeof INTEGRATORS)[number];
   /** Time from the start of the first particle to that of the last one; tracers with equal steps only. */
   readonly release: number;
-  /** Quantity that colours the paths. */
-  readonly along: QuantityName | "none";
+  /** Quantity that colours the paths, or `none`. */
+  readonly along: string;
   /** The parameter `Tp` of the operation, in units of time. */
   readonly tp: number;
   /** Places where particles start that were pointed at. */
@@ -173,9 +174,9 @@ export interface ViewState {
   readonly scene: boolean | null;
   /** The drawing of the volume of the isosurface's quantity. */
   readonly drawing: (typeof VOLUME_DRAWINGS)[number];
-  /** Quantity of the isosurface, and the one that colours it. */
-  readonly surface: QuantityName | "none";
-  readonly tint: QuantityName | "none";
+  /** Quantity of the isosurface, and the one that colours it, or `none`. */
+  readonly surface: string;
+  readonly tint: string;
   /** Percentage of the volume that the isosurface encloses. */
   readonly enclosed: number;
   /** The value of the isosurface, or null: the one that encloses the percentage. */
@@ -202,18 +203,13 @@ function middleOf(facts: DatasetFacts, name: AxisName): number {
   return Math.fround(nodes === 1 ? first : first + length / 2);
 }
 
-/** The quantities that a dataset has. */
-export function quantitiesOf(facts: DatasetFacts): readonly (typeof QUANTITIES)[number][] {
-  return QUANTITIES.filter((quantity) => offers(facts, quantity.operation));
-}
-
 /** The axis of the first line profile: the first one with an extent. */
 function firstAxisWithExtent(facts: DatasetFacts): AxisName {
   return facts.axes.find((axis) => axis.nodes > 1)?.name ?? "x";
 }
 
 /** The quantity shown first: vorticity if there is a velocity. */
-function firstQuantity(facts: DatasetFacts): QuantityName {
+function firstQuantity(facts: DatasetFacts): string {
   const offered = quantitiesOf(facts);
   return (offered.find(({ name }) => name === "vorticity") ?? offered[0] ?? QUANTITIES[0]).name;
 }
@@ -247,8 +243,12 @@ export function initialState(facts: DatasetFacts): ViewState {
     axis: flatAxis(facts) ?? "z",
     at: middleOf(facts, flatAxis(facts) ?? "z"),
     time: withoutNoise(times.first),
-    values: preferred(VALUES, "Lag6", facts, ["GetVelocity", "GetVelocityAndPressure"]),
-    derivatives: preferred(HESSIANS, "Fd4Lag4", facts, ["GetVelocityGradient", "GetPressureGradient"]),
+    values: preferred(VALUES, "Lag6", facts, ["GetVelocity", "GetVelocityAndPressure", "GetField"]),
+    derivatives: preferred(HESSIANS, "Fd4Lag4", facts, [
+      "GetVelocityGradient",
+      "GetPressureGradient",
+      "GetFieldGradient",
+    ]),
     temporal: "PCHIP",
     nodes: "auto",
     map: "auto",
@@ -567,7 +567,7 @@ function readBrush(text: string, facts: DatasetFacts): readonly NodeCondition[] 
     const [of = "", ...ends] = parts.slice(3 * i, 3 * i + 3);
     const range = numbers(ends.join(","), 2);
     if (!names.includes(of) || range === undefined) return undefined;
-    return { of: of as NodeCondition["of"], low: range[0] as number, high: range[1] as number };
+    return { of, low: range[0] as number, high: range[1] as number };
   });
   return conditions.includes(undefined) ? undefined : (conditions as NodeCondition[]);
 }

@@ -1,6 +1,5 @@
 /** This file cuts the volume behind an isosurface into requests that the service admits, and joins their answers. */
 import { shortestFloat32 } from "../../float32/format.js";
-import type { QuantityName } from "../../quantities.js";
 import { type Volume, volumePath } from "./api.js";
 import { type DomainBox, wholeBox } from "./domain-box.js";
 import type { DatasetFacts } from "./facts.js";
@@ -67,7 +66,7 @@ export function volumeSide({ volume, box }: ViewState, facts: DatasetFacts): num
  * are in the middle of equal intervals. A volume of too many parts is one part, which the service then refuses by
  * the name of its limit.
  */
-export function volumeParts(state: ViewState, facts: DatasetFacts, field: QuantityName): readonly VolumePart[] {
+export function volumeParts(state: ViewState, facts: DatasetFacts, field: string): readonly VolumePart[] {
   const box = state.box ?? wholeBox(facts);
   const counts = volumeCounts(box, volumeSide(state, facts));
   const cuts =
@@ -91,7 +90,7 @@ function partAt(
   box: DomainBox,
   counts: SampleCounts,
   state: ViewState,
-  field: QuantityName,
+  field: string,
 ): VolumePart {
   const ends = place.map((at, axis) => [edges[axis][at], edges[axis][at + 1]]);
   const limits = ends.map((pair, axis) => {

@@ -1,0 +1,76 @@
+/**
+ * Finds what can be drawn of a dataset by its name: a quantity of the table, or a field under a name of its own, whose
+ * names are expressions of the service.
+ */
+import { FIELDS, type OperationName, VALUES } from "../../operations.js";
+import { type Measure, QUANTITIES, type Quantity, unitOf } from "../../quantities.js";
+import { type DatasetFacts, type FieldFacts, offers } from "./facts.js";
+
+/** A quantity of the table, or one of a field under a name of its own. */
+export interface ShownQuantity extends Omit<Quantity, "measure"> {
+  /** Physical dimension, from which the unit follows; null if the field states its unit. */
+  readonly measure: Measure | null;
+  /** The field that the operation is asked for by name. */
+  readonly field?: string;
+}
+
+/** Asks for values of any field. */
+const BY_NAME = {
+  operation: "GetField" satisfies OperationName,
+  methods: VALUES,
+  method: "Lag6",
+  measure: null,
+} as const;
+const COMPONENTS: readonly (string | undefined)[] = ["x", "y", "z"];
+
+/** Whether a name of a field is also that of a quantity of the table; brackets then tell the field. */
+function isTaken(name: string): boolean {
+  return QUANTITIES.some((row) => row.name === name);
+}
+
+/** The names of the quantities of a field: its value, or the components and the size of a vector. */
+function namesOf({ name, components }: FieldFacts): readonly string[] {
+  if (components === 1) return [isTaken(name) ? `(${name})` : name];
+  return [...COMPONENTS.map((axis) => `${name}.${axis}`), `norm(${name})`];
+}
+
+/** Whether a field has no operation of its own. */
+export function isNamed({ name }: Pick<FieldFacts, "name">): boolean {
+  return !Object.hasOwn(FIELDS, name);
+}
+
+/** The quantity of a name, which `quantitiesOf` offers for some dataset. */
+export function quantityOf(name: string): ShownQuantity {
+  const row = QUANTITIES.find((one) => one.name === name);
+  if (row !== undefined) return row;
+  const [, size, scalar, vector = "", axis] = /^(?:norm\((\w+)\)|\(?(\w+?)\)?|(\w+)\.([xyz]))$/.exec(name) ?? [];
+  const index = COMPONENTS.indexOf(axis);
+  const of: Quantity["of"] =
+    size === undefined
+      ? (values, at) => values[at + Math.max(0, index)]
+      : (values, at) => Math.hypot(values[at], values[at + 1], values[at + 2]);
+  return { ...BY_NAME, name, title: name, formula: name, expression: name, of, field: size ?? scalar ?? vector };
+}
+
+/** The quantities that a dataset has. */
+export function quantitiesOf(facts: DatasetFacts): readonly ShownQuantity[] {
+  const named = facts.fields.filter(isNamed);
+  const known = QUANTITIES.filter(({ name, operation }) => {
+    return offers(facts, operation) && !named.some((field) => field.name === name);
+  });
+  if (!offers(facts, BY_NAME.operation)) return known;
+  return [...known, ...named.flatMap(namesOf).map(quantityOf)];
+}
+
+/** The title of a quantity in a list: that of its field, if the dataset states one. */
+export function listedTitle({ fields }: DatasetFacts, { title, field }: ShownQuantity): string {
+  const stated = fields.find(({ name }) => name === field)?.title;
+  return stated === undefined ? title : `${title}: ${stated}`;
+}
+
+/** The unit of a quantity; empty if the dataset states none. */
+export function unitOfQuantity(facts: DatasetFacts, name: string): string {
+  const { measure, field } = quantityOf(name);
+  if (measure !== null) return unitOf(facts, measure);
+  return facts.fields.find((one) => one.name === field)?.unit ?? "";
+}
