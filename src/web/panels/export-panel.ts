@@ -41,7 +41,7 @@ import {
   shownTitle,
   slicePathOf,
 } from "../state/queries.js";
-import { quantityOf } from "../state/shown-quantity.js";
+import { quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
 import { LANGUAGES, SUBJECTS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { copyText } from "./clipboard.js";
@@ -368,15 +368,12 @@ async function differenceFile(
   const values = slice.values as Float32Array<ArrayBuffer>;
   if (ending === "npy") return new Blob([npyHeader([rows.count, columns.count]), values]);
   const { writeNetcdf } = await import("./netcdf-file.js");
-  const unit = (measure: Parameters<typeof unitOf>[1]) => {
-    const units = unitOf(facts, measure);
-    return units === "" ? {} : { units };
-  };
+  const stated = (units: string) => (units === "" ? {} : { units });
   const places = [rows, columns].map((along) => ({
     name: along.axis,
     over: [along.axis],
     values: Float64Array.from({ length: along.count }, (_, i) => coordinateOf(along, i)),
-    attributes: { ...unit("length"), axis: along.axis.toUpperCase() },
+    attributes: { ...stated(unitOf(facts, "length")), axis: along.axis.toUpperCase() },
   }));
   const single = (name: string, value: number, attributes: Readonly<Record<string, string>>) => {
     return { name, over: [], values: Float64Array.of(value), attributes };
@@ -390,13 +387,14 @@ async function differenceFile(
   const file = writeNetcdf(
     [
       ...places,
-      single(state.axis, state.at, unit("length")),
-      single("time", state.time, unit("time")),
+      single(state.axis, state.at, stated(unitOf(facts, "length"))),
+      single("time", state.time, stated(unitOf(facts, "time"))),
       {
-        name: shownName(state),
+        // A name of NetCDF begins with a letter.
+        name: shownName(state).replaceAll(/[()]/g, ""),
         over: [rows.axis, columns.axis],
         values,
-        attributes: { long_name: shownTitle(state), ...unit(quantityOf(state.field).measure) },
+        attributes: { long_name: shownTitle(state), ...stated(unitOfQuantity(facts, state.field)) },
       },
     ],
     about,
