@@ -178,6 +178,12 @@ describe("compose.yaml", () => {
   });
 });
 
+it("the image and the unit tell the C library the same", () => {
+  const told = (text: string): string[] => [...text.matchAll(/MALLOC_\w+=\d+/g)].map(([variable]) => variable);
+  expect(told(read("Dockerfile"))).toHaveLength(2);
+  expect(told(read("single/fieldprobe.service"))).toEqual(told(read("Dockerfile")));
+});
+
 describe("Dockerfile", () => {
   it("copies what the package needs to run", () => {
     const { files } = JSON.parse(readFileSync(join(DEPLOY, "../package.json"), "utf8")) as { files: string[] };

@@ -21,14 +21,16 @@ export interface Program {
  *
  * @param settings by variable name without FIELDPROBE_
  * @param nodeOptions for the Node process, e.g. a module to load first
+ * @param variables   others of its environment
  */
 export async function startProgram(
   settings: Readonly<Record<string, string>>,
   nodeOptions: readonly string[] = [],
+  variables: Readonly<Record<string, string>> = {},
 ): Promise<Program> {
-  const variables = Object.entries({ PORT: "0", ...settings }).map(([name, value]) => [`FIELDPROBE_${name}`, value]);
+  const named = Object.entries({ PORT: "0", ...settings }).map(([name, value]) => [`FIELDPROBE_${name}`, value]);
   const child = spawn(process.execPath, [...nodeOptions, BIN, "serve"], {
-    env: { PATH: process.env.PATH, ...Object.fromEntries(variables) },
+    env: { PATH: process.env.PATH, ...variables, ...Object.fromEntries(named) },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let log = "";
