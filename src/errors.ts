@@ -130,12 +130,16 @@ export class BusyError extends FieldprobeError {
   }
 }
 
-/** Seconds after which a query of a slow store is worth another try. */
+/**
+ * Seconds after which a query of a slow store is worth another try, and up to as many more by chance: those who were
+ * refused at the same time would otherwise all return at the same time.
+ */
 const STORE_RETRY_S = 5;
 
 /** Too many requests wait for one store. */
 export function busyStore(): BusyError {
-  return new BusyError("Too many queries wait for the store of this dataset.", STORE_RETRY_S);
+  const seconds = STORE_RETRY_S + Math.floor(STORE_RETRY_S * Math.random());
+  return new BusyError("Too many queries wait for the store of this dataset.", seconds);
 }
 
 /** The request's deadline passed before its result was complete. */

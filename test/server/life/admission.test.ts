@@ -4,7 +4,7 @@
  */
 import { setMaxListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { BusyError } from "../../../src/errors.js";
+import { BusyError, busyStore } from "../../../src/errors.js";
 import { Admission } from "../../../src/server/life/admission.js";
 
 const LIMITS = {
@@ -236,4 +236,10 @@ describe("requests that wait for stores", () => {
     release();
     expect(admission.taken).toBe(2);
   });
+});
+
+it("asks those whom it refuses at the same time for a store to return at different times", () => {
+  const seconds = Array.from({ length: 100 }, () => busyStore().context.retryAfter as number);
+  expect(new Set(seconds).size).toBeGreaterThan(1);
+  expect([Math.min(...seconds) >= 5, Math.max(...seconds) < 10]).toEqual([true, true]);
 });
