@@ -21,7 +21,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PAGE = join(ROOT, "docs/performance.md");
 const DRAFT = join(ROOT, "dist-bench/report");
 /** Benches that the plots, or documents beside the page, have figures of. */
-const BESIDE = ["bench --only codec", "bench --only memory", "bench:scale", "bench:events", "bench:page"];
+const BESIDE = ["bench --only codec", "bench --only memory", "bench:scale", "bench:events"];
 /** Longest time of one bench, in milliseconds. */
 const PATIENCE_MS = 3_600_000;
 

@@ -34,19 +34,19 @@ import {
 } from "./state/view-state.js";
 import type { ViewStore } from "./state/view-store.js";
 
-/** Names of the panels beside the picture. */
-const PANEL_NAMES: readonly { readonly name: PanelName; readonly text: string }[] = [
-  { name: "probe", text: "Probe" },
-  { name: "profile", text: "Profile" },
-  { name: "series", text: "Series" },
-  { name: "statistics", text: "Statistics" },
-  { name: "particles", text: "3-D, particles" },
-  { name: "export", text: "Export" },
-  { name: "points", text: "Points" },
-  { name: "cutout", text: "Cutout" },
-  { name: "views", text: "Views, notes" },
-  { name: "jobs", text: "Jobs" },
-  { name: "facts", text: "Dataset" },
+/** Panels beside the picture, with words by which the palette finds what they hold while they are closed. */
+const PANELS: readonly { readonly name: PanelName; readonly text: string; readonly words: string }[] = [
+  { name: "probe", text: "Probe", words: "values gradient point methods" },
+  { name: "profile", text: "Profile", words: "line curve along" },
+  { name: "series", text: "Series", words: "time curve" },
+  { name: "statistics", text: "Statistics", words: "spectrum distribution PDF mean moments structure functions Q R" },
+  { name: "particles", text: "3-D, particles", words: "isosurface volume tracers paths launch" },
+  { name: "export", text: "Export", words: "save CSV JSON npy NetCDF movie code Python curl MATLAB TypeScript SOAP" },
+  { name: "points", text: "Points", words: "your own CSV" },
+  { name: "cutout", text: "Cutout", words: "nodes HDF5 box" },
+  { name: "views", text: "Views, notes", words: "bookmark share annotations" },
+  { name: "jobs", text: "Jobs", words: "results progress" },
+  { name: "facts", text: "Dataset", words: "axes fields units digest" },
 ];
 /** Shipped flows that the tour can be about, the best first. */
 const TOUR_FLOWS = ["isotropic64", "isotropic32"];
@@ -372,10 +372,10 @@ export class Page {
   }
 
   /** The panels that this dataset and service have. */
-  #known(): readonly (typeof PANEL_NAMES)[number][] {
+  #known(): readonly (typeof PANELS)[number][] {
     const { facts } = this.#store;
     const missing = [...(facts.times.count > 1 ? [] : ["series"]), ...(this.#catalogue.jobs ? [] : ["jobs"])];
-    return PANEL_NAMES.filter(({ name }) => !missing.includes(name));
+    return PANELS.filter(({ name }) => !missing.includes(name));
   }
 
   /** The panels that are open, in the order of their names. */
@@ -413,9 +413,10 @@ export class Page {
     return html`
       <div class="tabs" role="group" aria-label="Panels">
         ${this.#known().map(
-          ({ name, text }) => html`<button
+          ({ name, text, words }) => html`<button
             type="button"
             id="tab-${name}"
+            data-words=${words}
             aria-pressed=${open.includes(name) ? "true" : "false"}
             aria-controls="drawer"
             @click=${() => toggle(name)}

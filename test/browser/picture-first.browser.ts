@@ -41,6 +41,11 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
       expect(await page.locator("form.controls").isVisible()).toBe(true);
       await page.locator("h1").click();
     }
+    await page.keyboard.press("/");
+    await page.fill("#palette-text", "spectrum");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#panel-statistics");
+    await page.click("#tab-statistics");
     await page.keyboard.press("?");
     await expect.poll(() => page.locator("#palette").textContent()).toContain("zoom to a box");
     await page.keyboard.press("Escape");

@@ -462,7 +462,7 @@ export class SliceFigure {
       ${
         state.places.length === 0
           ? nothing
-          : html`<button type="button" id="clear-places" @click=${() => this.#store.set({ places: [] })}>Remove ${state.places.length} places</button>`
+          : html`<button type="button" id="clear-places" @click=${() => this.#store.set({ places: [] })}>Remove ${state.places.length === 1 ? "1 place" : `${state.places.length} places`}</button>`
       }
     `;
   }

@@ -5,6 +5,8 @@ import { repeat } from "lit-html/directives/repeat.js";
 /** A control of the page with the name that the palette shows. */
 interface NamedControl {
   readonly name: string;
+  /** Further words by which it is found: what a closed panel holds. */
+  readonly words: string;
   readonly element: HTMLElement;
 }
 
@@ -33,7 +35,8 @@ function controlsOf(root: HTMLElement): NamedControl[] {
     const label = (element as HTMLInputElement).labels?.[0] ?? null;
     const own = element.matches("button, summary, a") ? element.textContent : ownText(label);
     const name = (element.getAttribute("aria-label") ?? own ?? "").trim().replaceAll(/\s+/g, " ");
-    return name === "" || element.matches(":disabled") ? [] : [{ name, element }];
+    const { words = "" } = element.dataset;
+    return name === "" || element.matches(":disabled") ? [] : [{ name, words, element }];
   });
 }
 
@@ -45,10 +48,12 @@ function ownText(label: HTMLElement | null): string {
   return texts.map((node) => node.textContent ?? "").join(" ");
 }
 
-/** The controls whose name has every word of a text: those that begin with it first, groups after their controls. */
+/** The controls whose name or words have every word of a text: those that begin with it first, groups after theirs. */
 function matching(controls: readonly NamedControl[], text: string): NamedControl[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = controls.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
+  const found = controls.filter((control) =>
+    words.every((word) => `${control.name} ${control.words}`.toLowerCase().includes(word)),
+  );
   const rank = ({ name, element }: NamedControl) =>
     Number(!name.toLowerCase().startsWith(words[0] ?? "")) + (element.matches("summary") ? 0.5 : 0);
   return found.sort((a, b) => rank(a) - rank(b)).slice(0, MOST);
@@ -140,7 +145,8 @@ export class Palette {
     for (let box = element.closest("details"); box !== null; box = box.parentElement?.closest("details") ?? null) {
       box.open = true;
     }
-    document.documentElement.dataset.rail = "open";
+    if (element.closest(".controls") !== null) document.documentElement.dataset.rail = "open";
+    if (control.words !== "" && element.getAttribute("aria-pressed") === "false") element.click();
     element.scrollIntoView({ block: "center" });
     element.focus();
   }
