@@ -9,7 +9,7 @@ const args = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swifts
 
 const FLOW = "axis=z&at=2.2&time=0.9&probe=2.6015625,3.6,2.2&theme=";
 const PATHS =
-  "field=speed&axis=z&at=3.1415927&time=2.2&seeds=grid&count=225&dt=0.02&steps=110&launched=true&along=speed&open=particles&theme=";
+  "field=speed&axis=z&at=3.1415927&time=1.6&seeds=grid&count=225&dt=0.02&steps=80&launched=true&along=speed&theme=";
 const WIDE = { width: 1440, height: 900 };
 const SHOTS = [
   { name: "explore", query: `${FLOW}light&overlay=streamlines&nodes=512`, width: 1200, height: 750 },
