@@ -24,7 +24,7 @@ const LIMIT_TABLE = {
   "http.requestTimeoutMs": [120_000, "time for a whole request", LONGEST_MS],
   "http.keepAliveTimeoutMs": [5_000, "idle time of a connection", LONGEST_MS],
   "http.connections": [1_024, "connections"],
-  "http.waitingBytes": [64 * MIB, "computed answers that wait for their readers"],
+  "http.waitingBytes": [48 * MIB, "computed answers that wait for their readers"],
   "http.readerBytesPerSecond": [16_384, "slowest rate at which an answer may be read"],
   "http.readerGraceMs": [10_000, "how long a reader may stay below that rate", LONGEST_MS],
   "xml.depth": [16, "nesting of elements"],

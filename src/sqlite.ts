@@ -27,8 +27,23 @@ export interface StoreConnection {
 /** Largest number of statements kept prepared. There are few, as a list is bound as one JSON value. */
 const PREPARED = 500;
 
-/** Loads the library when the first store is opened: the field service does not wait for it. */
 const load = createRequire(import.meta.url);
+
+/**
+ * Loads the library when the first store is opened: the field service does not wait for it. To learn which C library
+ * there is, it asks for a report of the process, which would look up the name of the peer of every connection, one
+ * after the other, while nothing else is served.
+ */
+function loadLibrary(): typeof Libsql {
+  const report = process.report as { excludeNetwork?: boolean };
+  const { excludeNetwork = false } = report;
+  report.excludeNetwork = true;
+  try {
+    return load("libsql") as typeof Libsql;
+  } finally {
+    report.excludeNetwork = excludeNetwork;
+  }
+}
 
 /**
  * Milliseconds for which each mode waits for another process that has locked the file; readers block the event loop.
@@ -46,7 +61,7 @@ export function openConnection(file: string, mode: "read" | "write", user = "eve
   let database: Libsql.Database | null = null;
   try {
     makeFolder(dirname(file));
-    database = new (load("libsql") as typeof Libsql)(file);
+    database = new (loadLibrary())(file);
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS[mode]}`);
     database.exec("PRAGMA journal_mode = WAL");
     database.exec("PRAGMA synchronous = NORMAL");

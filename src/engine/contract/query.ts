@@ -234,10 +234,8 @@ export interface LentMemory {
 }
 
 /** The numbers of a result that is held as a whole, in one array. */
-export function joinedValues(
-  { values, items, components }: Result,
-  all: Float32Array = new Float32Array(items * components),
-): Float32Array {
+export function joinedValues({ values, items, components }: Result): Float32Array {
+  const all = new Float32Array(items * components);
   let at = 0;
   for (const part of values) {
     all.set(part, at);

@@ -4,7 +4,7 @@ import type { FieldFilter } from "../../../analysis/derived.js";
 import type { BlockInputs, Expression } from "../../../analysis/expression.js";
 import { type InputKey, namesFor } from "../../../analysis/names.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
-import { joinedValues, type Query } from "../../../engine/contract/query.js";
+import type { Query, Result } from "../../../engine/contract/query.js";
 import { type FieldName, spatialOf } from "../../../operations.js";
 import type { TimeSlices } from "../../life/event-loop.js";
 import type { RequestLife } from "../../life/request-life.js";
@@ -31,19 +31,18 @@ export type EvaluateAt = (
   options: PointOptions,
 ) => Promise<readonly Float64Array[]>;
 
-/** Records of an operation at all points. */
-interface Records {
-  readonly values: Float32Array;
-  readonly components: number;
-}
-
 /** Returns what evaluates columns within the life of a request. */
 export function evaluatorFor(life: RequestLife, dataset: Dataset): EvaluateAt {
   return async (columns, points, options) => {
     const keys = [...new Set(columns.flatMap(({ inputs }) => inputs))].filter((key) => key.includes(":"));
     const records = new Map<InputKey, ReadAt>(await derivedAt(life, dataset, keys, points, options));
-    for (const key of keys)
-      if (!records.has(key)) records.set(key, readerOf(key, await recordsAt(life, dataset, key, points, options)));
+    const results: Result[] = [];
+    for (const key of keys) {
+      if (records.has(key)) continue;
+      const result = await recordsAt(life, dataset, key, points, options);
+      results.push(result);
+      records.set(key, readerOf(key, result));
+    }
     const count = points.length / 3;
     const out = columns.map(() => life.doubles(count));
     await life.slices.each(count, (from, to) => {
@@ -52,6 +51,7 @@ export function evaluatorFor(life: RequestLife, dataset: Dataset): EvaluateAt {
         out[c]?.set(column.evaluate(block)[0] as Float64Array, from);
       });
     });
+    for (const result of results) result.release();
     return out;
   };
 }
@@ -59,9 +59,17 @@ export function evaluatorFor(life: RequestLife, dataset: Dataset): EvaluateAt {
 /** Reads number i of a component of an input. */
 type ReadAt = (i: number, component: number) => number;
 
-function readerOf(key: InputKey, { values, components }: Records): ReadAt {
+/** Reads the parts of a result, mostly in their order. */
+function readerOf(key: InputKey, { values, components }: Pick<Result, "values" | "components">): ReadAt {
   const isSymmetric = key.startsWith("hessian:");
-  return (i, c) => values[i * components + (isSymmetric ? symmetric(c) : c)] as number;
+  let part = 0;
+  let first = 0;
+  const itemsOf = (index: number): number => (values[index] as Float32Array).length / components;
+  return (i, c) => {
+    while (i < first) first -= itemsOf(--part);
+    while (i >= first + itemsOf(part)) first += itemsOf(part++);
+    return (values[part] as Float32Array)[(i - first) * components + (isSymmetric ? symmetric(c) : c)] as number;
+  };
 }
 
 /** The inputs that transforms make of whole frames. @throws RequestError for a grid that has none */
@@ -123,7 +131,7 @@ async function recordsAt(
   key: InputKey,
   points: Float32Array,
   options: PointOptions,
-): Promise<Records> {
+): Promise<Result> {
   const { time, temporalInterpolation } = options;
   const asked = { ...operationFor(key, dataset, options), dataset: dataset.name, time, temporalInterpolation };
   const evaluation = life.start(asked);
@@ -134,13 +142,9 @@ async function recordsAt(
   writer.flush();
   await life.enter();
   const result = await evaluation.finish();
-  try {
-    const values = joinedValues(result, life.floats(result.items * result.components));
-    return { values, components: result.components };
-  } finally {
-    result.release();
-    life.forget(evaluation);
-  }
+  life.onEnd(() => result.release());
+  life.forget(evaluation);
+  return result;
 }
 
 function blockOf(
@@ -159,8 +163,8 @@ function blockOf(
 }
 
 /**
- * Records of three float32 kept for a drawn point until the answer is computed: the point, what is read there and its
- * copy, and columns.
+ * Records of three float32 kept for a drawn point until the answer is computed: the point, here and in the query, what
+ * is read there, and columns.
  */
 export const DRAWN_RECORDS = 8;
 
