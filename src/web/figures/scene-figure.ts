@@ -351,7 +351,7 @@ export class SceneFigure {
         <span class="note" id="scene-note">${this.#note()}</span>
         <span class="note gestures">Drag: turn · Wheel: zoom · Grip: move a plane</span>
         <button type="button" id="reset-camera" @click=${() => this.#scene?.key("0")}>Reset view</button>
-        <button type="button" id="close-scene" @click=${() => this.toggle()}>Back to the plane</button>
+        <button type="button" id="close-scene" @click=${() => this.toggle()}>Close 3-D</button>
       </div>
     `;
   }
