@@ -37,6 +37,10 @@ export function openPool(settings: PoolSettings, log: Pick<Logger, "error" | "wa
   return new ThreadPool(settings, log);
 }
 
+/** Longest rest of a task that waits for a store, and its part of the time that the task has waited. */
+const MOST_REST_MS = 50;
+const REST_PART = 1 / 8;
+
 /** A task that waits or runs. */
 interface PoolTask {
   /** A batch or a cutout carries its progress from slice to slice. */
@@ -49,6 +53,10 @@ interface PoolTask {
   forget: () => void;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
+  /** Since when it has waited for a store; null: it does not. */
+  storeSince: number | null;
+  /** When it is worth a thread again. */
+  dueAt: number;
   /** Settles when its bricks have been read ahead; null: not begun. */
   ahead: Promise<void> | null;
 }
@@ -71,6 +79,8 @@ class ThreadPool implements Carrier {
   #scanned = false;
   /** Runs while all threads are busy. */
   #busy: NodeJS.Timeout | null = null;
+  /** Runs while tasks rest. */
+  #resting: NodeJS.Timeout | null = null;
 
   constructor(
     { workers, cacheBytes, limits, fd8Legacy, stores }: PoolSettings,
@@ -97,9 +107,9 @@ class ThreadPool implements Carrier {
   }
 
   runInline(task: BatchTask, share: QueryShare): boolean {
-    // A short task that waits came first.
-    if (this.#queue.size > 0 && this.#queue.peek(({ short }) => short) !== null) return false;
     const since = performance.now();
+    // A short task that waits for a thread came first.
+    if (this.#queue.size > 0 && this.#queue.peek(({ short, dueAt }) => short && dueAt <= since) !== null) return false;
     const done = this.#inline.run(task);
     if (done) this.#queue.chargeBeside(share, performance.now() - since);
     return done;
@@ -122,6 +132,8 @@ class ThreadPool implements Carrier {
         forget: () => undefined,
         resolve: resolve as PoolTask["resolve"],
         reject,
+        storeSince: null,
+        dueAt: 0,
         ahead: null,
       };
       if (kill?.aborted) {
@@ -178,7 +190,7 @@ class ThreadPool implements Carrier {
   }
 
   async close(): Promise<void> {
-    if (this.#busy) clearTimeout(this.#busy);
+    for (const timer of [this.#busy, this.#resting]) if (timer) clearTimeout(timer);
     this.#failWaiting(new WorkerError());
     await Promise.all([this.#threads.close(), this.#express.close()]);
     await this.#stores.close();
@@ -186,14 +198,17 @@ class ThreadPool implements Carrier {
 
   /** Starts tasks on idle threads. */
   #pump(): void {
+    const now = performance.now();
     while (this.#threads.idle) {
-      const next = this.#queue.take();
+      const next = this.#queue.take(({ dueAt }) => dueAt <= now);
       if (!next) break;
       void this.#serve(next, this.#threads);
     }
-    const short = this.#express.ready && this.#express.idle ? this.#queue.take((task) => task.short) : null;
+    const short =
+      this.#express.ready && this.#express.idle ? this.#queue.take(({ short, dueAt }) => short && dueAt <= now) : null;
     if (short) void this.#serve(short, this.#express);
     this.#watchBusy();
+    this.#wakeRested(now);
     Atomics.store(this.#contended, 0, this.#queue.size > 0 && this.#queue.queries > 1 ? 1 : 0);
     this.#readAhead();
   }
@@ -235,8 +250,10 @@ class ThreadPool implements Carrier {
       if (!outcome.ok) throw reviveError(outcome);
       const next = continued(queued.task, outcome.value);
       if (next !== null && !queued.kill?.aborted) {
-        noteWait(queued.share, (outcome.value as Progress | Waited).waits ?? false);
+        const waits = (outcome.value as Progress | Waited).waits ?? false;
+        noteWait(queued.share, waits);
         queued.task = next;
+        this.#rest(queued, waits);
         this.#queue.return(queued);
       } else this.#end(queued, () => queued.resolve(outcome.value));
     } catch (error) {
@@ -246,6 +263,28 @@ class ThreadPool implements Carrier {
       this.#scanned = true;
       this.#pump();
     }
+  }
+
+  /** Lets a task that waits for a store rest: other tasks have the threads meanwhile. */
+  #rest(queued: PoolTask, waits: boolean): void {
+    const now = performance.now();
+    queued.storeSince = waits ? (queued.storeSince ?? now) : null;
+    queued.dueAt = waits ? now + Math.min(MOST_REST_MS, REST_PART * (now - (queued.storeSince ?? now))) : 0;
+  }
+
+  /** Looks at the queue again when the first task has rested. */
+  #wakeRested(now: number): void {
+    if (this.#resting !== null) return;
+    let first = Number.POSITIVE_INFINITY;
+    this.#queue.peek(({ dueAt }) => {
+      if (dueAt > now) first = Math.min(first, dueAt);
+      return false;
+    });
+    if (first === Number.POSITIVE_INFINITY) return;
+    this.#resting = setTimeout(() => {
+      this.#resting = null;
+      this.#pump();
+    }, first - now);
   }
 
   /**

@@ -76,28 +76,26 @@ function fromModule<T>(file: URL, make: (wasm: Uint8Array) => T): T {
 }
 
 /**
- * Evaluates a batch for a time slice. One that waits for a store ends with its slice even if no other task waits, so
+ * Evaluates a batch for a time slice. One that waits for a store gives its thread up even if no other task waits, so
  * that the main thread learns of it.
  */
 function evaluateForSlice(task: BatchMessage): Progress | null {
   const isOver = startSlice();
-  const end = performance.now() + SLICE_MS;
   let waits = false;
   const progress = evaluateBatch(task, datasets.of(task), sampler, (waitsForStore = false) => {
     waits = waitsForStore;
-    return isOver() || (waits && performance.now() > end);
+    return waits || isOver();
   });
   return progress && waits ? { ...progress, waits } : progress;
 }
 
 /**
- * Runs work of which some cannot pause while it waits for a store. When its slice is over, such work is left with
- * nothing done, and begun again in another slice, for which the cache has more of its bricks.
+ * Runs work of which some cannot pause while it waits for a store. Such work is left with nothing done, and begun again
+ * in another slice, for which the cache has more of its bricks.
  */
 function leavingStores<T>(waited: Waited | null | undefined, work: () => T): T | Waited {
-  const end = performance.now() + SLICE_MS;
   const { changes, brick: awaited } = waited ?? { changes: 0, brick: "" };
-  sampler.mayLeave = () => changes < MOST_CHANGES && performance.now() > end;
+  sampler.mayLeave = () => changes < MOST_CHANGES;
   try {
     return work();
   } catch (error) {

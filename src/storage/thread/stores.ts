@@ -42,8 +42,9 @@ interface FrozenFile {
 
 /** Time after a store was opened at which its thread drops what is not kept of its documents. */
 const COLLECT_MS = 1000;
-/** Most time that `ready` waits for a first read: the thread that asks has other work. */
+/** Most time that `ready` waits for a first read, and once that was in vain: the thread that asks has other work. */
 const MOMENT_MS = 15;
+const SHORT_MOMENT_MS = 1;
 /** Most bytes of decoded chunks that are kept, because boxes may be smaller than a chunk. */
 const CHUNK_BYTES = 64 * 1024 * 1024;
 /** Most bytes of ranges of values in files that are kept, because several boxes may need the same range. */
@@ -65,6 +66,8 @@ export class Stores {
   readonly #areStores = new Set<string>();
   /** Looks at folders that are under way, by address. */
   readonly #looks = new Map<string, Promise<FolderContents>>();
+  /** Stores and files that were waited for in vain, and of which nothing has come since. */
+  readonly #silent = new Set<string>();
   readonly #garbage = new GarbageCollection();
   /** The collection that is due; null for none. */
   #collecting: NodeJS.Timeout | null = null;
@@ -204,6 +207,7 @@ export class Stores {
 
   /** Closes stores and files that are not among these locations and have not been used for a while. */
   keep(locations: ReadonlySet<string>): void {
+    this.#silent.clear();
     const closed = [this.#stores, this.#files].map((versions) => versions.keep(locations));
     // Little else happens in this thread that would collect what was read of them.
     if (closed.includes(true)) void this.#garbage.collect();
@@ -222,7 +226,7 @@ export class Stores {
 
   /**
    * Starts reads that will be asked for soon: as many as there is room for, the others when room comes free. It waits
-   * for a moment if none is done.
+   * for a moment if none is done, a shorter one if it last did so in vain.
    *
    * @returns for each read, whether it is done or has failed. When no other read of the request is under way,
    *          reads without room count as done too: to ask for them makes room
@@ -239,12 +243,17 @@ export class Stores {
     });
     // Reads that are done have settled by the next turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
+    const store = reads[0]?.store ?? "";
     if (!there.some(Boolean) && !isOver()) {
       const end = new AbortController();
-      const moment = pause(MOMENT_MS, undefined, { signal: end.signal }).catch(() => undefined);
+      const moment = pause(this.#silent.has(store) ? SHORT_MOMENT_MS : MOMENT_MS, undefined, {
+        signal: end.signal,
+      }).catch(() => undefined);
       await Promise.race([Promise.all(settling), moment]);
       end.abort();
     }
+    if (there.some(Boolean) || isOver()) this.#silent.delete(store);
+    else this.#silent.add(store);
     return isOver() ? reads.map(() => true) : there;
   }
 
