@@ -1,6 +1,6 @@
 /**
- * Reads points from .npy files of NumPy: shape (n, 3), (n, 4) or (3,), floats or integers, either byte order; and writes
- * the heads of such files.
+ * Reads points from .npy files of NumPy: shape (n, 3), (n, 4) or (3,), floats or integers, either byte order; and
+ * writes the heads of such files.
  */
 
 const MAGIC = [0x93, ...[..."NUMPY"].map((letter) => letter.charCodeAt(0))];

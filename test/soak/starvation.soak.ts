@@ -3,8 +3,9 @@
  * within 250 ms at the median and 1 s at the 99th of 100, every bit as alone; beside one request of a million points it
  * waits for at most 50 ms more. Beside each of the most expensive calls, forty at a time, it takes at most 10 ms of CPU
  * time of any one thread at the median and 100 ms at the 99th of 100, and the service, with what its unit of systemd
- * tells the C library, at most 512 MiB more than its brick cache at any moment. On a busy machine threads go on while the question waits for a processor, so a row that
- * fails there is tried again, and its report tells the times of a service that is idle otherwise.
+ * tells the C library, at most 512 MiB more than its brick cache at any moment. On a busy machine threads go on while
+ * the question waits for a processor, so a row that fails there is tried again, and its report tells the times of a
+ * service that is idle otherwise.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -7,7 +7,7 @@ import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import type { ColourScale } from "./colour-scale.js";
 import { tellCorrection } from "./inputs.js";
-import { barMarks, escapeXml, writeMarks } from "./marks.js";
+import { barMarks, escapeXml, type FigureDocument, writeMarks } from "./marks.js";
 import { saveFile } from "./save-file.js";
 
 const LINE = 17;
@@ -39,13 +39,6 @@ export interface FigureContent {
   readonly bars: readonly NamedBar[];
   readonly title: string;
   readonly notes: readonly string[];
-}
-
-/** An SVG document with its size. */
-export interface FigureDocument {
-  readonly svg: string;
-  readonly width: number;
-  readonly height: number;
 }
 
 /** The name of a file: dataset, quantity, plane and time. */

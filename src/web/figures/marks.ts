@@ -26,6 +26,13 @@ export interface Marks {
   readonly labels: readonly Label[];
 }
 
+/** An SVG document with its size. */
+export interface FigureDocument {
+  readonly svg: string;
+  readonly width: number;
+  readonly height: number;
+}
+
 const TICK = 5;
 /** Distance of ticks that are comfortable to read, in pixels. */
 const ACROSS_GAP = 70;

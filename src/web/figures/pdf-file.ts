@@ -2,7 +2,7 @@
  * This file writes a figure as a PDF of one page, with a title and a link to the view behind it: lines and texts as
  * such, pictures as pictures. It reads the elements that figures consist of, not every SVG document.
  */
-import type { FigureDocument } from "./figure-file.js";
+import type { FigureDocument } from "./marks.js";
 
 /** Points of a PDF for a pixel of the page. */
 const POINTS = 0.75;

@@ -17,7 +17,7 @@ it("reads the elements of a figure with their attributes and texts", () => {
 
 it("writes letters in Helvetica, Greek ones in Symbol, and draws what neither has", () => {
   expect(runsOf("wz é")).toEqual([{ font: "F", text: "wz é", codes: [0x77, 0x7a, 0x20, 0xe9] }]);
-  // Codes of the fonts' own tables: omega of Symbol is 167 octal, its nabla 321; the minus is the first sign of formulas.
+  // Codes of the fonts' own tables: omega of Symbol is 167 octal, its nabla 321; the minus begins the formulas.
   expect(runsOf("|ω| − ∇p")).toEqual([
     { font: "F", text: "|", codes: [0x7c] },
     { font: "S", text: "ω", codes: [0o167] },

@@ -52,11 +52,11 @@ async function* batches({
 export async function* arrowStream(answer: UnwrittenAnswer): AsyncGenerator<Buffer> {
   const arrow = await import("apache-arrow");
   const { Field, Float32, Float64, makeData, RecordBatch, RecordBatchStreamWriter, Schema, Struct } = arrow;
-  const pieces: Uint8Array[] = [];
+  const written: Uint8Array[] = [];
   /** Keeps what is written here instead of in a queue, whose reader could leave. */
   class Sink extends arrow.AsyncByteQueue {
-    override write(piece: Uint8Array): void {
-      pieces.push(piece);
+    override write(bytes: Uint8Array): void {
+      written.push(bytes);
     }
   }
   const typeOf = (name: string) => (name === "time" ? new Float64() : new Float32());
@@ -67,7 +67,7 @@ export async function* arrowStream(answer: UnwrittenAnswer): AsyncGenerator<Buff
     const length = columns[0]?.values.length ?? 0;
     return new RecordBatch(schema, makeData({ type: new Struct(fields), length, children }));
   };
-  const taken = (): Buffer => Buffer.concat(pieces.splice(0));
+  const taken = (): Buffer => Buffer.concat(written.splice(0));
   const writer = new RecordBatchStreamWriter();
   writer.reset(new Sink());
   // A batch without records says what the columns are, should none follow.
