@@ -11,6 +11,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["ENOTDIR", "there is a file where a folder is needed"],
   ["EEXIST", "there is a file where a folder is needed"],
   ["ENOSPC", "no space is left on the device"],
+  ["SQLITE_FULL", "no space is left on the device"],
   ["EDQUOT", "the quota of the disk is used up"],
   ["EFBIG", "the system allows no file of that size"],
   ["EROFS", "the file system is read-only"],
@@ -18,6 +19,9 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["EADDRNOTAVAIL", "this machine has no such address"],
   ["ENOTFOUND", "there is no host of that name"],
 ]);
+
+/** Codes of writes for which there is no room. */
+const FULL: readonly unknown[] = ["ENOSPC", "EDQUOT", "SQLITE_FULL"];
 
 interface SystemError extends Error {
   readonly code?: string;
@@ -31,6 +35,12 @@ interface SystemError extends Error {
 export function reasonOf(error: unknown): string {
   const { code, message } = error as SystemError;
   return REASONS.get(code ?? "") ?? (message ?? String(error)).replace(/\s*\n\s*/g, " ").trim();
+}
+
+/** Whether an error, or what caused it, is that the system had no room for what was to be written. */
+export function isFullDisk(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return FULL.includes((error as SystemError).code) || isFullDisk(error.cause);
 }
 
 /** An error in one line that names the file or address when it is one of the operating system's; else its text. */

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { describeError, reasonOf } from "../src/system-error.js";
+import { describeError, isFullDisk, reasonOf } from "../src/system-error.js";
 import { scratchFolder } from "./support/scratch.js";
 
 const folder = scratchFolder();
@@ -22,6 +22,12 @@ it("names the file and says why, without a code", () => {
   expect(describeError(thrownBy(() => readFileSync(none)))).toBe(`${none}: no such file or folder`);
   expect(describeError(thrownBy(() => mkdirSync(file)))).toBe(`${file}: there is a file where a folder is needed`);
   expect(reasonOf(thrownBy(() => readFileSync(folder)))).toBe("it is a folder");
+});
+
+it("knows a full disk by the code of the system or of SQLite, and by what caused an error", () => {
+  const full = ["ENOSPC", "EDQUOT", "SQLITE_FULL"].map((code) => Object.assign(new Error("full"), { code }));
+  expect([...full, new Error("not written", { cause: full[0] })].map(isFullDisk)).toEqual([true, true, true, true]);
+  expect([new Error("full"), "full", undefined].map(isFullDisk)).toEqual([false, false, false]);
 });
 
 it("names the address of a port that is in use", async () => {

@@ -58,6 +58,8 @@ export class JobRunner {
   readonly #host: JobHost;
   readonly #changed: (id: string) => void;
   readonly #running = new Map<AbortController, { readonly id: string; readonly ended: Promise<void> }>();
+  /** Tasks whose ends the queue could not keep, because its disk is full: they are put back once it can. */
+  readonly #unkept = new Set<TakenTask>();
   #stopped = false;
   #taking = false;
   #rest: NodeJS.Timeout | null = null;
@@ -78,6 +80,7 @@ export class JobRunner {
     if (this.#taking) return;
     this.#taking = true;
     try {
+      if (!this.#stopped && this.#rest === null) await this.#putUnkeptBack();
       while (!this.#stopped && this.#rest === null && this.#running.size < MOST_TASKS) {
         const task = await this.#queue.take();
         if (task === null) return;
@@ -88,10 +91,18 @@ export class JobRunner {
         void ended.then(() => this.pump());
       }
     } catch (error) {
-      this.#host.log.error({ reason: reasonOf(error) }, "the queue of the jobs cannot be read; jobs rest");
+      if (this.#unkept.size === 0)
+        this.#host.log.error({ reason: reasonOf(error) }, "the queue of the jobs cannot be read; jobs rest");
       this.#pause();
     } finally {
       this.#taking = false;
+    }
+  }
+
+  async #putUnkeptBack(): Promise<void> {
+    for (const task of this.#unkept) {
+      await this.#queue.putBack(task);
+      this.#unkept.delete(task);
     }
   }
 
@@ -127,7 +138,9 @@ export class JobRunner {
       this.progressAt = Date.now();
     } catch (error) {
       await this.#failed(task, error, signal.aborted).catch((failure: unknown) => {
-        this.#host.log.error({ job: id, reason: reasonOf(failure) }, "a job cannot be kept");
+        if (this.#unkept.size === 0)
+          this.#host.log.error({ job: id, reason: reasonOf(failure) }, "a job cannot be kept; it goes on later");
+        this.#unkept.add(task);
         this.#pause();
       });
     }

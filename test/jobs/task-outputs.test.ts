@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 import { Inputs } from "../../src/jobs/inputs.js";
 import { type Job, type JobCut, UNFINISHED } from "../../src/jobs/job.js";
 import { type JobFolders, newId, taskFile } from "../../src/jobs/job-files.js";
+import type { JobQueue } from "../../src/jobs/job-queue.js";
 import { type JobHost, JobRunner } from "../../src/jobs/job-runner.js";
 import { openSqlQueue } from "../../src/jobs/sql-queue.js";
 import { eachScratchFolder } from "../support/scratch.js";
@@ -41,7 +42,11 @@ const host = (changes: Partial<JobHost> = {}): JobHost => ({
 });
 
 /** Runs a job of six points in three tasks to its end. */
-async function runJob(changes: Partial<JobHost> = {}, form: JobCut["form"] = "application/octet-stream"): Promise<Job> {
+async function runJob(
+  changes: Partial<JobHost> = {},
+  form: JobCut["form"] = "application/octet-stream",
+  spoil: (queue: JobQueue) => void = () => undefined,
+): Promise<Job> {
   warnings.length = 0;
   const inputs = new Inputs(join(folders.state, "inputs"));
   const queue = openSqlQueue(join(folders.state, "jobs.db"));
@@ -55,6 +60,7 @@ async function runJob(changes: Partial<JobHost> = {}, form: JobCut["form"] = "ap
     ...{ input, ownInput: true, bytesPerPoint: 12, points: 6, perTask: 2, form, times: 1 },
   };
   const id = newId();
+  spoil(queue);
   await queue.add(jobWith(id, 3, { cut }));
   let over = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
@@ -122,6 +128,29 @@ describe("the result of a job", () => {
     };
     expect(await runJob({ send })).toMatchObject({ state: "failed", problem: "no space is left on the device" });
     expect(existsSync(join(folders.state, "tasks"))).toBe(false);
+  });
+
+  it("goes on once there is room where the disk of the queue was full, which is said in one line", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    try {
+      const full = () => Promise.reject(Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" }));
+      const { state, result } = await runJob({}, undefined, (queue) => {
+        vi.spyOn(queue, "done").mockImplementationOnce(full);
+        vi.spyOn(queue, "change").mockImplementationOnce(full);
+        const putBack = vi.spyOn(queue, "putBack").mockImplementationOnce(full);
+        const passing = setInterval(() => {
+          vi.advanceTimersByTime(2_000);
+          if (putBack.mock.calls.length === 2) clearInterval(passing);
+        });
+      });
+      expect([state, warnings]).toEqual(["done", ["a job cannot be kept; it goes on later"]]);
+      const bytes = readFileSync(join(folders.results, result?.name as string));
+      expect([...new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + 24))]).toEqual([
+        0, 1, 2, 3, 4, 5,
+      ]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("fails with the text of a refused call", async () => {

@@ -28,10 +28,14 @@ export type FileToWrite = { readonly path: string } & (
 );
 
 /**
- * The reason why the data cannot be read, or not now; null once the file is written. Cloning drops the class of an
- * error.
+ * The reason why the data cannot be read, or not now, or the file not written for want of room; null once it is
+ * written. Cloning drops the class of an error.
  */
-export type CutoutOutcome = { readonly unreadable: string } | { readonly busy: string } | null;
+export type CutoutOutcome =
+  | { readonly unreadable: string }
+  | { readonly busy: string }
+  | { readonly full: string }
+  | null;
 
 /** Files that may wait. */
 const WAITING = 64;
@@ -96,6 +100,7 @@ export class CutoutThread {
     this.#writing.add(written);
     const failure = await written.finally(() => this.#writing.delete(written));
     if (failure === null) return;
+    if ("full" in failure) throw Object.assign(new Error(failure.full), { code: "ENOSPC" });
     throw "busy" in failure ? new BusyError(failure.busy) : new DataError(failure.unreadable);
   }
 

@@ -7,6 +7,7 @@ import { writeCutout } from "../../storage/tools/cutout.js";
 import { writeGridFile } from "../../storage/tools/grid-file.js";
 import { writeTableFile } from "../../storage/tools/table-file.js";
 import { writeTrajectoryFile } from "../../storage/tools/trajectory-file.js";
+import { isFullDisk, reasonOf } from "../../system-error.js";
 import type { CutoutOutcome, FileToWrite } from "./cutout-thread.js";
 
 shareStoresOf(parentPort);
@@ -22,6 +23,7 @@ export async function write(task: FileToWrite): Promise<CutoutOutcome> {
     } else await writeCutout(task.dataset, task.selection, task.path, () => undefined);
     return null;
   } catch (error) {
+    if (isFullDisk(error)) return { full: reasonOf(error) };
     if (error instanceof DataError) return { unreadable: error.message };
     if (error instanceof BusyError) return { busy: error.message };
     throw error;

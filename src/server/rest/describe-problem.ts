@@ -4,7 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { BusyError, CancelledError, type ErrorCode, FieldprobeError } from "../../errors.js";
-import { describeError } from "../../system-error.js";
+import { describeError, isFullDisk } from "../../system-error.js";
 import { NotAcceptableError } from "../http/negotiate.js";
 import { type ProblemDetails, problemDetails } from "../http/problem.js";
 import { sendText } from "../http/send-answer.js";
@@ -129,11 +129,6 @@ export function describeProblem(error: unknown, requestId: string): ProblemAnswe
     problem: problemDetails(status, code, detail, about),
     headers: error instanceof HttpRefusal ? error.headers : {},
   };
-}
-
-/** Whether the system had no room for what was to be written. */
-function isFullDisk(error: unknown): boolean {
-  return error instanceof Error && "code" in error && ["ENOSPC", "EDQUOT"].includes(String(error.code));
 }
 
 /** The form in which an interface reports errors to its callers. */

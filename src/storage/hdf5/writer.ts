@@ -62,7 +62,10 @@ function writing<T>(path: string, write: () => T): T {
   } catch (cause) {
     const text = String(cause);
     if (!text.includes("HDF5-DIAG")) throw cause;
-    throw new DataError(`${path} cannot be written: ${REASON.exec(text)?.[1] ?? "the HDF5 library failed"}`, cause);
+    const reason = REASON.exec(text)?.[1] ?? "the HDF5 library failed";
+    const isFull = reason === "No space left on device" || reason === "Disk quota exceeded";
+    const told = isFull ? Object.assign(new Error(reason), { code: "ENOSPC" }) : cause;
+    throw new DataError(`${path} cannot be written: ${reason}`, told);
   }
 }
 
