@@ -28,6 +28,7 @@ import {
   type Answer,
   call,
   expectAlive,
+  expectIdle,
   getVelocity,
   items,
   PATH,
@@ -350,6 +351,50 @@ describe("workers", { timeout: 60_000 }, () => {
     await expect.poll(() => metric(program, "workers")).toBe(2);
     await expectAlive(at(program));
     expect((await call(at(program), "1.1", HEAVY)).status).toBe(200);
+  });
+
+  it("a worker that dies while it reads or writes text fails at most its request, and what was lent is given back", async () => {
+    const trigger = join(folder, "die-in-text");
+    const dies = `
+      import { existsSync, readFileSync, unlinkSync } from "node:fs";
+      import { isMainThread } from "node:worker_threads";
+      const { Instance } = WebAssembly;
+      if (!isMainThread)
+        WebAssembly.Instance = class {
+          constructor(...given) {
+            const { exports } = new Instance(...given);
+            const mortal = (name) => (...parameters) => {
+              if (existsSync(${JSON.stringify(trigger)}) && readFileSync(${JSON.stringify(trigger)}, "utf8") === name) {
+                unlinkSync(${JSON.stringify(trigger)});
+                process.exit(9);
+              }
+              return exports[name](...parameters);
+            };
+            this.exports = { ...exports };
+            for (const name of ["readTriples", "writeRecords"]) if (name in exports) this.exports[name] = mortal(name);
+          }
+        };`;
+    const program = await start(NO_EVENTS, dies);
+    const options = "time=0.4&spatialInterpolation=Lag4&temporalInterpolation=None";
+    const ask = async (): Promise<readonly [number, string]> => {
+      const answer = await fetch(`${program.url}/api/datasets/isotropic32/GetVelocity?${options}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "text/csv" },
+        body: JSON.stringify({ points: [...POINTS, ...POINTS, ...POINTS, ...POINTS] }),
+      });
+      return [answer.status, await answer.text().catch(() => "cut")];
+    };
+    const [, expected] = await ask();
+    for (const name of ["readTriples", "writeRecords"]) {
+      writeFileSync(trigger, name);
+      const answers = await Promise.all([ask(), ask(), ask()]);
+      expect(await exists(trigger)).toBe(false);
+      expect(answers.filter(([, text]) => text !== expected).length).toBeLessThanOrEqual(1);
+      await expect.poll(() => metric(program, "workers")).toBe(2);
+      expect(await ask()).toEqual([200, expected]);
+    }
+    await expectIdle({ url: program.url });
+    expect(await program.stop("SIGTERM")).toBe(0);
   });
 });
 
