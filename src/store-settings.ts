@@ -48,6 +48,8 @@ export const STORE_BOUNDS = {
   depth: 32,
   /** Members and elements of all metadata documents. */
   values: 1_000_000,
+  /** Members of one object of a metadata document; consolidated metadata have three for a group or array. */
+  members: 30_000,
   /** Groups and arrays. */
   nodes: 10_000,
   /** Attributes of a group or array. */

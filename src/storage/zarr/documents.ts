@@ -8,6 +8,7 @@ export type Json = Readonly<Record<string, unknown>>;
 export type Documents = ReadonlyMap<string, Json>;
 
 const [QUOTE, BACKSLASH, COMMA] = [...Buffer.from('"\\,')];
+const [OBJECT] = Buffer.from("{");
 const OPENING: ReadonlySet<number> = new Set(Buffer.from("[{"));
 const CLOSING: ReadonlySet<number> = new Set(Buffer.from("]}"));
 
@@ -17,9 +18,10 @@ export class DocumentReader {
   #values: number;
   readonly #mostBytes: number;
   readonly #mostValues: number;
+  readonly #mostMembers: number;
 
-  constructor(mostBytes: number, mostValues: number = STORE_BOUNDS.values) {
-    [this.#mostBytes, this.#mostValues] = [mostBytes, mostValues];
+  constructor(mostBytes: number, mostValues: number = STORE_BOUNDS.values, mostMembers: number = STORE_BOUNDS.members) {
+    [this.#mostBytes, this.#mostValues, this.#mostMembers] = [mostBytes, mostValues, mostMembers];
     [this.#bytes, this.#values] = [mostBytes, mostValues];
   }
 
@@ -39,7 +41,7 @@ export class DocumentReader {
 
   /** A document whose bytes have been counted. @throws DataError that names it */
   parse(place: string, bytes: Uint8Array): Json {
-    this.#values -= countValues(place, bytes);
+    this.#values -= countValues(place, bytes, this.#mostMembers);
     if (this.#values < 0)
       throw new DataError(`${place}: the metadata of the store hold more than ${this.#mostValues} values`);
     let value: unknown;
@@ -66,19 +68,25 @@ export function objectOf(value: unknown): Json {
 /**
  * Members and elements of a JSON text, roughly: one more than its commas for each list and object.
  *
- * @throws DataError if they lie too deep in each other
+ * @throws DataError if they lie too deep in each other, or an object has too many members
  */
-export function countValues(place: string, bytes: Uint8Array): number {
+export function countValues(place: string, bytes: Uint8Array, mostMembers = Number.POSITIVE_INFINITY): number {
   let [values, depth] = [0, 0];
   let inText = false;
+  /** Members left to each object that is open; lists have any number. */
+  const left = new Float64Array(STORE_BOUNDS.depth + 1).fill(Number.POSITIVE_INFINITY);
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
     if (byte === QUOTE) inText = !inText;
     else if (inText) at += byte === BACKSLASH ? 1 : 0;
-    else if (byte === COMMA) values++;
-    else if (OPENING.has(byte)) {
+    else if (byte === COMMA) {
+      values++;
+      if (--left[Math.max(0, depth)] < 1)
+        throw new DataError(`${place} has an object of more than ${mostMembers} members`);
+    } else if (OPENING.has(byte)) {
       values++;
       if (++depth > STORE_BOUNDS.depth) throw new DataError(`${place} is more than ${STORE_BOUNDS.depth} levels deep`);
+      left[Math.max(0, depth)] = byte === OBJECT ? mostMembers : Number.POSITIVE_INFINITY;
     } else if (CLOSING.has(byte)) depth--;
   }
   return values;

@@ -100,7 +100,8 @@ export class ReferenceStore implements ObjectStore {
   }
 
   #expand(version: string, bytes: Uint8Array): ListContents {
-    const list = new DocumentReader(this.#fetching.settings.referencesBytes, MOST_VALUES).read(this.#location, bytes);
+    const { referencesBytes } = this.#fetching.settings;
+    const list = new DocumentReader(referencesBytes, MOST_VALUES, MOST_VALUES).read(this.#location, bytes);
     const inline = new Map<string, Uint8Array>();
     const references = new Map<string, Reference>();
     // Many references share a target.

@@ -79,7 +79,17 @@ it.each([".zattrs", "zarr.json"])("bounds the attributes in %s", async (name) =>
   expect(Object.keys((await stores.open({ store: store(attributes) })).entries["/"]?.attributes ?? {})).toHaveLength(
     attributes,
   );
-  expect(await failure(stores.open({ store: store(10 * attributes) }))).toMatch(/more than 10000 attributes/);
+  expect(await failure(stores.open({ store: store(attributes + 1) }))).toMatch(/more than 10000 attributes/);
+  const hostile = stores.open({ store: store(10 * attributes) });
+  expect(await failure(hostile)).toContain(`${name} has an object of more than 30000 members`);
+});
+
+it("bounds the members of each object of a document before it is parsed, and of no list", () => {
+  const read = (text: string) => new DocumentReader(1e6, 1e6, 3).read("zarr.json", Buffer.from(text));
+  const within = { a: { b: 1, c: 2, d: 3 }, e: { f: [1, 2, 3, 4, 5], g: 4, h: 5 }, i: 6 };
+  expect(read(JSON.stringify(within))).toEqual(within);
+  const beyond = { a: [{ b: { c: 1, d: 2, e: 3, f: 4 } }] };
+  expect(() => read(JSON.stringify(beyond))).toThrow("zarr.json has an object of more than 3 members");
 });
 
 it("bounds groups and arrays, paths, dimensions, chunks of shards and bytes of chunks", async () => {
