@@ -86,6 +86,16 @@ describe.skipIf(NO_NATS)("a query that one of two processes fails at", () => {
     expect(back.sort(), "what was lent is given back").toEqual(lent.sort());
     for (const spy of [taken, given]) spy.mockRestore();
     expect(answer).toEqual(await runQuery(one, QUERY, points, [], { alone: true }));
+    // The system gives no memory for the second block of the division: the first is given back.
+    const { take } = BufferPool.prototype;
+    const none = vi.spyOn(BufferPool.prototype, "take").mockImplementation(function (this: BufferPool, bytes) {
+      if (bytes === 4 * 100) throw new RangeError("no memory");
+      return take.call(this, bytes);
+    });
+    await expect(runQuery(one, QUERY, points)).rejects.toThrow();
+    expect(none.mock.results.map(({ type }) => type)).toContain("throw");
+    none.mockRestore();
+    expect([asked?.status().lentBytes, one.status().lentBytes]).toEqual([0, 0]);
   });
 
   it("names a wrong point by its place among all, whichever process finds it", async () => {
