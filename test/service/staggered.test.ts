@@ -319,8 +319,38 @@ describe("a staggered dataset", () => {
       for (const [c, value] of mean.entries())
         expect(value).toBeCloseTo(rows.reduce((sum, row) => sum + (row[c] as number), 0) / 64, 5);
     }
-    const stress = { filterlength: length, nlayers: 1, points: [centre] };
-    await expect(ask("cgrid20", "GetBoxFilterSGSStress", stress)).rejects.toThrow("velocity has nodes of its own");
+  });
+
+  it.each([
+    ["cgrid20", 4],
+    ["levels20", 8],
+  ] as const)("has the stress of %s as the covariance of values over %i leaves an edge", async (name, edge) => {
+    const [length, centre] = [(8 * Math.min(L, DEPTH)) / 20, [1.3, 2.1, DEPTH / 2]];
+    const leaves = Array.from({ length: edge }, (_, i) => ((i + 0.5) / edge - 0.5) * length);
+    const points = leaves.flatMap((dz) =>
+      leaves.flatMap((dy) => leaves.map((dx) => [dx, dy, dz].map((d, a) => Math.fround((centre[a] as number) + d)))),
+    );
+    const rows = await ask(name, "GetVelocity", { spatialInterpolation: "Lag4", points });
+    const mean = (of: (row: number[]) => number) => rows.reduce((sum, row) => sum + of(row), 0) / rows.length;
+    const component = (c: number) => (row: number[]) => row[c] as number;
+    const asked = { filterlength: length, nlayers: 1, points: [centre] };
+    const [stress = []] = await ask(name, "GetBoxFilterSGSStress", asked);
+    for (const [at, [i, j]] of (
+      [
+        [0, 0],
+        [1, 1],
+        [2, 2],
+        [0, 1],
+        [0, 2],
+        [1, 2],
+      ] as const
+    ).entries()) {
+      const [u, v] = [component(i), component(j)];
+      expect(stress[at]).toBeCloseTo(mean((row) => u(row) * v(row)) - mean(u) * mean(v), 5);
+    }
+    expect(Math.max(...stress.map(Math.abs))).toBeGreaterThan(0.01);
+    const sampled = `slice?field=sgsxz&time=0&temporalInterpolation=None&filterlength=${length}&axis=z&at=${DEPTH / 2}&nodes=2`;
+    expect((await fetch(`${service.url}/api/datasets/${name}/${sampled}`)).status).toBe(200);
   });
 
   it("searches a scalar, sends its file and its public cutout at nodes of its own", async () => {

@@ -104,9 +104,6 @@ export function checkQuery(
   };
 }
 
-/** Kernels of filters that multiply values of several components. */
-const PRODUCTS: readonly string[] = ["covariance", "boxStress"];
-
 /** Refuses what needs values at the nodes of a dataset if fields have nodes of their own. */
 function checkNodes(
   { reduction, spectrum, derivedAt, quantity }: Query,
@@ -114,7 +111,7 @@ function checkNodes(
   fields: readonly FieldName[],
   dataset: Dataset,
 ): void {
-  if (PRODUCTS.includes(row.kernel)) requireNodes(dataset, fields, `${row.name}, which multiplies components,`);
+  if (row.kernel === "covariance") requireNodes(dataset, fields, `${row.name}, which multiplies components,`);
   if (row.family === "filter") checkEvenParts(fields, row, dataset);
   const plan = reduction?.plan ?? spectrum?.plan ?? derivedAt?.plan;
   if (plan !== undefined) requireNodesOf(dataset, plan.columns, plan.names, "An analysis of nodes");

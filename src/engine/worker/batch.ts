@@ -158,10 +158,10 @@ function evaluateForce(context: BatchContext): Progress | null {
   return null;
 }
 
-/** A filter of a field, or of a component that has nodes of its own, and its place in a record. */
+/** A filter of a field, or of components that have nodes of their own, and its place in a record. */
 interface FilteredPart {
   readonly filter: BoxFilter;
-  readonly reader: BrickReader;
+  readonly readers: readonly BrickReader[];
   readonly offset: number;
   /** The results of a point. */
   readonly values: Float64Array;
@@ -183,12 +183,12 @@ function evaluateFilter(context: BatchContext): Progress | null {
     stop();
     if (i > from && pause()) return { done: i };
     const position = sampler.positions.subarray(3 * i, 3 * i + 3);
-    for (const { filter, reader, offset, values } of parts) {
+    for (const { filter, readers, offset, values } of parts) {
       if (!filter.boxInside(position)) {
         const text = "The box of the filter, with its stencils, leaves the domain.";
         throw new RequestError("OutOfRange", text, { member: `points[${first + i}]` });
       }
-      filter.evaluate([reader], frames, position, 0, 1, values, poll);
+      filter.evaluate(readers, frames, position, 0, 1, values, poll);
       const { components: width, itemsPerPoint: items } = filter;
       const start = i * items * components;
       if (width === components) out.set(values, start);
@@ -200,6 +200,8 @@ function evaluateFilter(context: BatchContext): Progress | null {
   return null;
 }
 
+type FilterAxes = Parameters<typeof createBoxFilter>[1];
+
 /** The kernels of the filters of one component. */
 const FILTERS_OF_COMPONENTS: ReadonlyMap<string, string> = new Map([
   ["boxVelocity", "boxPressure"],
@@ -210,12 +212,17 @@ function filteredParts({ task, operation, open, sampler }: BatchContext): readon
   const { dataset } = open;
   const [field] = task.fields as [FieldName];
   const names = partsOfField(dataset, field);
-  const kernel = names.length === 1 ? operation.kernel : (FILTERS_OF_COMPONENTS.get(operation.kernel) as string);
-  return names.map((part, c) => {
-    const filter = boxFilter(kernel, task.query, { name: dataset.name, axes: axesOfField(dataset, part) }, sampler);
+  // Products take all components at once.
+  const ofEach = names.length === 1 ? undefined : FILTERS_OF_COMPONENTS.get(operation.kernel);
+  const groups = ofEach === undefined ? [names] : names.map((part) => [part]);
+  return groups.map((group, c) => {
+    const grids = group.map((part) => axesOfField(dataset, part));
+    const axes = (grids.length === 1 ? grids[0] : grids) as FilterAxes;
+    const filter = boxFilter(ofEach ?? operation.kernel, task.query, { name: dataset.name, axes }, sampler);
     const numbers = filter.components * filter.itemsPerPoint;
-    const values = names.length === 1 ? sampler.recordsOfPoint(numbers) : new Float64Array(numbers);
-    return { filter, reader: sampler.reader(open.source(part)), offset: c * filter.components, values };
+    const values = groups.length === 1 ? sampler.recordsOfPoint(numbers) : new Float64Array(numbers);
+    const readers = group.map((part) => sampler.reader(open.source(part)));
+    return { filter, readers, offset: c * filter.components, values };
   });
 }
 
@@ -223,7 +230,7 @@ function filteredParts({ task, operation, open, sampler }: BatchContext): readon
 function boxFilter(
   kernel: string,
   query: Query,
-  { name, axes }: Pick<Dataset, "name" | "axes">,
+  { name, axes }: Pick<Dataset, "name"> & { readonly axes: FilterAxes },
   { accelerator }: Sampler,
 ): BoxFilter {
   const { filterlength, nlayers } = query as { filterlength: number; nlayers: number };

@@ -50,6 +50,11 @@ export function totalLayers(filterLength: number, axes: Axes): number {
   return Math.ceil(Math.log2(filterLength / smallestSpacing(axes)) - LAYER_TOLERANCE);
 }
 
+/** Whether axes are those of several grids. */
+function isList(axes: Axes | readonly [Axes, Axes, Axes]): axes is readonly [Axes, Axes, Axes] {
+  return Array.isArray(axes[0]);
+}
+
 /** Whether box filters are defined on a grid. */
 function isUniform(axes: Axes): boolean {
   return axes.every((axis) => axis.coordinates === null);
@@ -81,28 +86,34 @@ const short = (value: number): number => Number(value.toPrecision(7));
  * interpolated (Lag4) or differentiated (Fd4Lag4), and every result is a mean over the leaves of a sub-cube, or the
  * covariance of the velocity over them. Cubes larger than the period are folded.
  *
+ * @param axes        the grid, or that of each component for the covariance of components with nodes of their own
  * @param accelerator faster interval sums, if there are any
  * @throws RangeError for another kernel, a tabulated axis, or arguments that `checkFilter` refuses
  */
 export function createBoxFilter(
   kernel: string,
-  axes: Axes,
+  axes: Axes | readonly [Axes, Axes, Axes],
   filterLength: number,
   nlayers: number,
   accelerator?: { readonly intervalSums?: IntervalSums },
 ): BoxFilter {
   const kind = BOX_KERNELS.get(kernel);
-  const refusal = isUniform(axes) ? checkFilter(filterLength, nlayers, axes) : "a tabulated axis has no box filter";
+  const grids: readonly Axes[] = isList(axes) ? axes : [axes];
+  // The grid with the smallest spacing decides how deep the leaves lie.
+  const [finest] = grids.toSorted((a, b) => smallestSpacing(a) - smallestSpacing(b));
+  const refusal = grids.every(isUniform)
+    ? checkFilter(filterLength, nlayers, finest)
+    : "a tabulated axis has no box filter";
   if (kind === undefined) throw new RangeError(`${kernel} is not a box filter`);
   if (refusal !== null) throw new RangeError(refusal);
-  const layers = totalLayers(filterLength, axes);
+  const layers = totalLayers(filterLength, finest);
   const leaves = 2 ** layers;
   const gradient = kind.quantity === "meanGradient";
   const addSums = accelerator?.intervalSums ?? createIntervalSums();
   const cube =
     kind.quantity === "stress"
-      ? createStress(axes, filterLength, leaves, nlayers)
-      : createBoxMean({ axes, size: kind.size, gradient, filterLength, leaves, nlayers, addSums });
+      ? createStress(grids, filterLength, leaves, nlayers)
+      : createBoxMean({ axes: finest, size: kind.size, gradient, filterLength, leaves, nlayers, addSums });
   const items = itemsPerPoint(nlayers);
   const { components } = kind;
   return {
@@ -110,10 +121,10 @@ export function createBoxFilter(
     itemsPerPoint: items,
     evaluate(readers, frames, positions, first, count, out, stop = () => false) {
       for (let i = first; i < first + count; i++) {
-        cube(readers[0], frames, positions, i, out, i * items * components, stop);
+        cube(readers, frames, positions, i, out, i * items * components, stop);
       }
     },
-    boxInside: (position) => boxInside(axes, filterLength, leaves, gradient, position),
+    boxInside: (position) => grids.every((own) => boxInside(own, filterLength, leaves, gradient, position)),
   };
 }
 

@@ -132,7 +132,7 @@ export function createBoxMean(options: MeanOptions): CubeKernel {
     });
   };
 
-  return (reader, frames, positions, point, out, at, stop) => {
+  return ([reader], frames, positions, point, out, at, stop) => {
     const results = edge ** 3 * components;
     let first = at + itemsPerPoint(nlayers - 1) * components;
     for (let tile = 0; tile < tiles ** 3; tile++, first += results) {

@@ -44,29 +44,42 @@ export function createLeafRow(axis: Axis, edge: number, width: number): LeafRow 
 export interface Lattice {
   /** Three values a leaf, leaves in octree order; valid after `fill`. */
   readonly velocity: Float64Array;
-  /** Interpolates to the leaves that the rows speak of. */
-  fill(reader: BrickReader, frames: FrameWeights): void;
+  /** Interpolates to the leaves that the rows speak of. @param readers of the velocity, or of each component */
+  fill(readers: readonly BrickReader[], frames: FrameWeights): void;
 }
 
-/** Separable interpolation from nodes to a tile of leaves: x, then y, then z. */
-export function createLattice(axes: Axes, rows: readonly LeafRow[], edge: number): Lattice {
+/** Nodes of a velocity or of one component, and the interpolation from them. */
+export interface LeafGrid {
+  readonly axes: Axes;
+  readonly rows: readonly LeafRow[];
+}
+
+/**
+ * Separable interpolation from nodes to a tile of leaves: x, then y, then z.
+ *
+ * @param grids one, or three if each component has nodes of its own
+ */
+export function createLattice(grids: readonly LeafGrid[], edge: number): Lattice {
   // Leaves are at most a spacing apart, to rounding: a tile spans at most `edge` cells, and three nodes around them.
   const reach = edge + 4;
   const runs = [createRuns(reach), createRuns(reach), createRuns(reach)] as const;
-  const nodes = new Float64Array(3 * reach ** 3);
-  const alongX = new Float64Array(3 * edge * reach ** 2);
-  const alongY = new Float64Array(3 * edge ** 2 * reach);
+  const size = 3 / grids.length;
+  const nodes = new Float64Array(size * reach ** 3);
+  const alongX = new Float64Array(size * edge * reach ** 2);
+  const alongY = new Float64Array(size * edge ** 2 * reach);
   const velocity = new Float64Array(3 * edge ** 3);
   return {
     velocity,
-    fill(reader, frames) {
-      const { edge: size } = reader.bricking;
-      for (let a = 0; a < 3; a++) cutRun(axes[a].nodes, size[a], rows[a].start, rows[a].length, runs[a]);
-      nodes.fill(0, 0, 3 * rows[0].length * rows[1].length * rows[2].length);
-      for (let f = 0; f < frames.frames.length; f++) {
-        addFrame(reader, frames.frames[f], frames.weights[f], runs, rows, nodes);
+    fill(readers, frames) {
+      for (const [g, { axes, rows }] of grids.entries()) {
+        const { edge: bricks } = readers[g].bricking;
+        for (let a = 0; a < 3; a++) cutRun(axes[a].nodes, bricks[a], rows[a].start, rows[a].length, runs[a]);
+        nodes.fill(0, 0, size * rows[0].length * rows[1].length * rows[2].length);
+        for (let f = 0; f < frames.frames.length; f++) {
+          addFrame(readers[g], frames.frames[f], frames.weights[f], runs, rows, size, nodes);
+        }
+        interpolateRows(nodes, rows, edge, size, alongX, alongY, velocity, g);
       }
-      interpolateRows(nodes, rows, edge, alongX, alongY, velocity);
     },
   };
 }
@@ -78,17 +91,18 @@ function addFrame(
   weight: number,
   runs: readonly [Runs, Runs, Runs],
   [x, y]: readonly LeafRow[],
+  size: number,
   nodes: Float64Array,
 ): void {
   const [rx, ry, rz] = runs;
-  const strideY = reader.bricking.edge[0] * 3;
+  const strideY = reader.bricking.edge[0] * size;
   const strideZ = reader.bricking.edge[1] * strideY;
   visitBrickParts(reader, frame, runs, (data, corner, i, j, k) => {
     for (let c = 0; c < rz.length[k]; c++) {
       for (let b = 0; b < ry.length[j]; b++) {
         const from = corner + c * strideZ + b * strideY;
-        const to = 3 * (((rz.from[k] + c) * y.length + ry.from[j] + b) * x.length + rx.from[i]);
-        addScaled(data, from, weight, nodes, to, 3 * rx.length[i]);
+        const to = size * (((rz.from[k] + c) * y.length + ry.from[j] + b) * x.length + rx.from[i]);
+        addScaled(data, from, weight, nodes, to, size * rx.length[i]);
       }
     }
   });
@@ -99,21 +113,28 @@ function addScaled(values: Values, from: number, scale: number, out: Float64Arra
   for (let e = 0; e < count; e++) out[to + e] += scale * values[from + e];
 }
 
-/** Combines nodes to leaves, one axis after the other; the leaves come in octree order. */
+/**
+ * Combines nodes to leaves, one axis after the other; the leaves come in octree order.
+ *
+ * @param size  numbers at a node
+ * @param first the component of the velocity that the first of them is
+ */
 function interpolateRows(
   nodes: Float64Array,
   [x, y, z]: readonly LeafRow[],
   edge: number,
+  size: number,
   alongX: Float64Array,
   alongY: Float64Array,
   velocity: Float64Array,
+  first: number,
 ): void {
-  const width = 3 * edge;
+  const width = size * edge;
   const lines = y.length * z.length;
   for (let line = 0; line < lines; line++) {
-    const row = 3 * line * x.length;
+    const row = size * line * x.length;
     for (let i = 0; i < edge; i++) {
-      combineFour(nodes, row + 3 * x.offset[i], 3, x.weight, 4 * i, alongX, line * width + 3 * i, 3);
+      combineFour(nodes, row + size * x.offset[i], size, x.weight, 4 * i, alongX, line * width + size * i, size);
     }
   }
   for (let k = 0; k < z.length; k++) {
@@ -128,7 +149,8 @@ function interpolateRows(
       const from = (z.offset[k] * edge + j) * width;
       const row = (spread[j] << 1) | (spread[k] << 2);
       for (let i = 0; i < edge; i++) {
-        combineFour(alongY, from + 3 * i, edge * width, z.weight, 4 * k, velocity, 3 * (spread[i] | row), 3);
+        const to = 3 * (spread[i] | row) + first;
+        combineFour(alongY, from + size * i, edge * width, z.weight, 4 * k, velocity, to, size);
       }
     }
   }

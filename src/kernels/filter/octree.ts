@@ -6,7 +6,7 @@ export const TILE_EDGE = 16;
 
 /** Overwrites the answer of point `point` from `out[at]` on; ends early, between tiles of work, when `stop` says so. */
 export type CubeKernel = (
-  reader: BrickReader,
+  readers: readonly BrickReader[],
   frames: FrameWeights,
   positions: Float64Array,
   point: number,

@@ -14,16 +14,22 @@ import { type CubeKernel, gatherBits, itemsPerPoint, TILE_EDGE } from "./octree.
  * tau = mean(tau') + mean((u' - u)(u' - u)^T), which does not cancel. Independent of the batch; works on tiles of
  * 16 x 16 x 16 leaves.
  *
+ * @param grids  axes of the velocity, or of each component if they have nodes of their own
  * @param leaves leaves an edge of the cube: 2 ** total layers
  */
-export function createStress(axes: Axes, filterLength: number, leaves: number, nlayers: number): CubeKernel {
+export function createStress(
+  grids: readonly Axes[],
+  filterLength: number,
+  leaves: number,
+  nlayers: number,
+): CubeKernel {
   const edge = Math.min(leaves, TILE_EDGE);
   const tiles = leaves / edge;
   const width = filterLength / leaves;
   const depth = Math.log2(leaves);
   const top = Math.log2(tiles);
-  const rows = axes.map((axis) => createLeafRow(axis, edge, width));
-  const lattice = createLattice(axes, rows, edge);
+  const parts = grids.map((axes) => ({ axes, rows: axes.map((axis) => createLeafRow(axis, edge, width)) }));
+  const lattice = createLattice(parts, edge);
   const { velocity } = lattice;
   const stress = new Float64Array(6 * edge ** 3);
   /**
@@ -32,7 +38,7 @@ export function createStress(axes: Axes, filterLength: number, leaves: number, n
   const waiting = Array.from({ length: top + 1 }, () => ({ mean: new Float64Array(24), stress: new Float64Array(48) }));
   const complete = new Int32Array(top + 1);
 
-  return (reader, frames, positions, point, out, at, stop) => {
+  return (readers, frames, positions, point, out, at, stop) => {
     const write = (layer: number, item: number, values: Float64Array, from: number, count: number) => {
       if (layer >= nlayers) return;
       const to = at + (itemsPerPoint(layer) + item) * 6;
@@ -43,9 +49,10 @@ export function createStress(axes: Axes, filterLength: number, leaves: number, n
       if (stop()) return;
       for (let a = 0; a < 3; a++) {
         const leaf = gatherBits(tile, a) * edge + 0.5;
-        rows[a].weigh(positions[3 * point + a] - filterLength / 2 + leaf * width);
+        const place = positions[3 * point + a] - filterLength / 2 + leaf * width;
+        for (const { rows } of parts) rows[a].weigh(place);
       }
-      lattice.fill(reader, frames);
+      lattice.fill(readers, frames);
       stress.fill(0);
       for (let layer = depth - 1; layer >= top; layer--) {
         const count = 8 ** (layer - top);
