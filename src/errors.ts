@@ -130,6 +130,11 @@ export class BusyError extends FieldprobeError {
   }
 }
 
+/** The disk had no room for what was to be written; it may have after a minute. */
+export function fullDisk(cause: unknown): BusyError {
+  return new BusyError("The service has no room left on its disk.", 60, cause);
+}
+
 /**
  * Seconds after which a query of a slow store is worth another try, and up to as many more by chance: those who were
  * refused at the same time would otherwise all return at the same time.

@@ -4,6 +4,8 @@
  */
 import { readSync, writeSync } from "node:fs";
 import type { DerivedPlan } from "../../analysis/derived.js";
+import { fullDisk } from "../../errors.js";
+import { isFullDisk } from "../../system-error.js";
 
 export type ScratchPlanes =
   | { readonly kind: "memory"; readonly values: Float64Array }
@@ -22,10 +24,16 @@ export function readScratch(scratch: ScratchPlanes, at: number, out: Float64Arra
   else moveAll((bytes, done) => readSync(scratch.file, bytes, done, bytes.length - done, 8 * at + done), out);
 }
 
-/** Copies numbers to place `at`. */
+/** Copies numbers to place `at`. @throws BusyError if the disk has no more room */
 export function writeScratch(scratch: ScratchPlanes, at: number, values: Float64Array): void {
   if (scratch.kind === "memory") scratch.values.set(values, at);
-  else moveAll((bytes, done) => writeSync(scratch.file, bytes, done, bytes.length - done, 8 * at + done), values);
+  else
+    try {
+      moveAll((bytes, done) => writeSync(scratch.file, bytes, done, bytes.length - done, 8 * at + done), values);
+    } catch (error) {
+      // There was room when it was lent.
+      throw isFullDisk(error) ? fullDisk(error) : error;
+    }
 }
 
 /** Moves bytes until all are; `move` moves those from place `done` on, and returns how many. */

@@ -3,7 +3,7 @@
  * status.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { BusyError, CancelledError, type ErrorCode, FieldprobeError } from "../../errors.js";
+import { CancelledError, type ErrorCode, FieldprobeError, fullDisk } from "../../errors.js";
 import { describeError, isFullDisk } from "../../system-error.js";
 import { NotAcceptableError } from "../http/negotiate.js";
 import { type ProblemDetails, problemDetails } from "../http/problem.js";
@@ -28,9 +28,6 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   DataError: 500,
   Internal: 500,
 };
-
-/** Seconds after which a caller may try again whether the disk has room. */
-const RETRY_FULL_S = 60;
 
 /** A problem of this interface. */
 export interface Problem extends ProblemDetails {
@@ -151,7 +148,7 @@ export function problemHandler({ name, contentType, body }: ProblemForm) {
     }
     const full = isFullDisk(error);
     if (full) log.error({ reqId: id, reason: describeError(error) }, "a request found no room on the disk");
-    const known = full ? new BusyError("The service has no room left on its disk.", RETRY_FULL_S) : error;
+    const known = full ? fullDisk(error) : error;
     const { problem, headers } = describeProblem(known, id);
     facts.interface = name;
     facts.outcome = problem.code;

@@ -64,6 +64,16 @@ describe.each([
   });
 
   if (kind === "a file")
+    it("is refused for now if the disk has become full", () => {
+      const file = openSync("/dev/full", "w");
+      files.push(file);
+      const write = () => writeScratch({ kind: "file", file }, 0, Float64Array.of(1));
+      expect(write).toThrow(
+        expect.objectContaining({ code: "Busy", message: "The service has no room left on its disk." }),
+      );
+    });
+
+  if (kind === "a file")
     it("says that the file ends too early", () => {
       const scratch = make();
       writeScratch(scratch, 0, Float64Array.of(1, 2));
