@@ -272,6 +272,7 @@ describe("workers", { timeout: 60_000 }, () => {
     expect(told()).toBe(1);
     // Idle, and while the catalogue is read again.
     await die();
+    await expect.poll(told, { timeout: 20_000 }).toBe(2);
     await recovers();
     await server.set({ silent: true });
     before = server.requests;
@@ -279,8 +280,8 @@ describe("workers", { timeout: 60_000 }, () => {
     await expect.poll(() => server.requests, { timeout: 20_000 }).toBeGreaterThan(before);
     await die();
     await server.set({ silent: false });
+    await expect.poll(told, { timeout: 20_000 }).toBe(3);
     await recovers();
-    expect(told()).toBe(3);
     expect(await program.stop("SIGTERM")).toBe(0);
   });
 
