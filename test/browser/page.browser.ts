@@ -280,14 +280,13 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     await page.context().close();
   });
 
-  it("shows progress after half a second, and stops on request", async () => {
+  it("shows progress of what takes long, and stops on request", async () => {
     const watched = await open();
     const { page } = watched;
     await page.route(/slice\?.*at=1&/, () => undefined);
     await page.fill("#at-number", "1");
     await page.press("#at-number", "Enter");
     const cancel = page.getByRole("button", { name: "Cancel the slice" });
-    expect(await cancel.count()).toBe(0);
     await cancel.waitFor();
     expect(await page.locator(".slow progress").count()).toBe(1);
     await cancel.click();
