@@ -226,13 +226,16 @@ function recordsOf({ points, parameters: { time } }: PointQuery): number {
   return (points.length / 3) * (Array.isArray(time) ? time.length : 1);
 }
 
-/** Queries in their order, in parts of at most `most` records; a larger query is a separate part. */
+/** Queries that the service takes in one batch. */
+const MOST_QUERIES = 64;
+
+/** Queries in their order, in batches of at most `most` records; a larger query is a separate part. */
 export function partsWithin(queries: readonly PointQuery[], most: number): readonly (readonly PointQuery[])[] {
   const parts: PointQuery[][] = [];
   let room = 0;
   for (const query of queries) {
     const records = recordsOf(query);
-    if (records > room || parts.length === 0) {
+    if (records > room || (parts.at(-1)?.length ?? MOST_QUERIES) === MOST_QUERIES) {
       parts.push([]);
       room = most;
     }

@@ -83,6 +83,8 @@ it("asks a batch in parts where one request may not hold all of its points", () 
   expect(sizes(queries, 9)).toEqual([[4, 4], [4], [20], [1]]);
   expect(sizes([query(1, 5), query(1, 5), query(1)], 6)).toEqual([[1], [1, 1]]);
   expect(sizes([query(1)], Number.POSITIVE_INFINITY)).toEqual([[1]]);
+  const many = Array.from({ length: 130 }, () => query(1));
+  expect(sizes(many, 1_000).map(({ length }) => length)).toEqual([64, 64, 2]);
 });
 
 it("sends the batches of one turn in one request, which goes on while one of them is waited for", async () => {
