@@ -125,3 +125,45 @@ test("work that has had a slice waits where others have filled the turn, and wha
     spy.mockRestore();
   }
 });
+
+test("a time slice that has lasted is over after a pause", async () => {
+  const slices = new TimeSlices(() => null);
+  slices.begin();
+  const since = performance.now();
+  while (!slices.overdue) expect(performance.now() - since).toBeLessThan(10_000);
+  await slices.pause();
+  expect(slices.overdue).toBe(false);
+  expect(slices.pause()).toBeNull();
+  slices.end();
+});
+
+test("a time slice goes on across waits that end before the event loop turns", async () => {
+  const slices = new TimeSlices(() => null);
+  slices.begin();
+  const since = performance.now();
+  while (!slices.overdue) {
+    expect(performance.now() - since).toBeLessThan(10_000);
+    await slices.outside(Promise.resolve());
+  }
+  await slices.outside(immediate());
+  slices.end();
+  expect(slices.longestMs).toBeGreaterThanOrEqual(4);
+});
+
+test.runIf(process.platform === "linux")(
+  "the clock of CPU time sees work that is shorter than a tick of the scheduler",
+  () => {
+    const clock = mainThreadCpu();
+    const start = clock() ?? Number.NaN;
+    let unseen = 0;
+    for (let before = start, i = 0; i < 50; i++) {
+      const end = performance.now() + 0.3;
+      while (performance.now() < end);
+      const now = clock() ?? Number.NaN;
+      if (now <= before) unseen++;
+      before = now;
+    }
+    expect(start).toBeGreaterThan(0);
+    expect(unseen).toBe(0);
+  },
+);
