@@ -21,13 +21,15 @@ const SETTINGS = {
   pool: "forks" as const,
 };
 
-/** Whether a file of tests replaces modules or variables of the environment, which others must not meet. */
+/** Whether a file of tests replaces modules, codecs or variables of the environment, which others must not meet. */
 const mustBeAlone = (file: string): boolean =>
-  /^vi\.mock\(|useS3Bucket\(/m.test(readFileSync(new URL(file, import.meta.url), "utf8"));
+  /^vi\.mock\(|useS3Bucket\(|^registerCodecs\(|store-mutants/m.test(
+    readFileSync(new URL(file, import.meta.url), "utf8"),
+  );
 
 /**
  * One project for each folder of tests, so that `--project ROOM` chooses a room, and one for the files above them. Files
- * that replace modules or the environment run in a project `ROOM-alone`, each in a process of its own.
+ * that replace modules, codecs or the environment run in a project `ROOM-alone`, each in a process of its own.
  */
 function rooms() {
   const folders = readdirSync(new URL("test", import.meta.url), { withFileTypes: true });

@@ -41,7 +41,10 @@ export class ShardCodec {
     if (form.compression === "gzip")
       return new ShardCodec(form, (bytes) => gzipAside(bytes, { level: LEVELS.gzip }) as Promise<Uint8Array>);
     const Zstd = (await registry.get("zstd")?.()) as { fromConfig(setting: object, metadata: object): never };
-    const codec = Zstd.fromConfig({ level: LEVELS.zstd }, {}) as { encode(bytes: Uint8Array): Promise<Uint8Array> };
+    const decoded = { dataType: "float32", shape: [] };
+    const codec = Zstd.fromConfig({ level: LEVELS.zstd }, decoded) as {
+      encode(bytes: Uint8Array): Promise<Uint8Array>;
+    };
     return new ShardCodec(form, async (bytes) => codec.encode(bytes));
   }
 

@@ -7,6 +7,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { Stores } from "../../../src/storage/thread/stores.js";
 import { registerCodecs } from "../../../src/storage/zarr/codecs.js";
+import { ShardCodec } from "../../../src/storage/zarr/shard.js";
 import { STORE_DEFAULTS } from "../../../src/store-settings.js";
 import { scratchFolder } from "../../support/scratch.js";
 
@@ -126,4 +127,12 @@ describe("numbers of two bytes", () => {
     ]);
     expect(filled).toEqual(Array(6).fill(-1.5));
   });
+});
+
+it("compresses in a thread that reads stores too", async () => {
+  const codec = await ShardCodec.open({ compression: "zstd", chunksPerShard: null });
+  const chunk = await codec.chunk(new Float32Array(1000).fill(2));
+  // The magic number of a Zstandard frame, RFC 8878.
+  expect(Buffer.from(chunk).readUInt32LE(0)).toBe(0xfd2fb528);
+  expect(codec.isWhole(chunk, 1)).toBe(true);
 });
