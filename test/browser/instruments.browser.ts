@@ -79,6 +79,7 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
     expect(await page.textContent("#slice-readout")).toMatch(/K\s*$/);
     expect(new URL(page.url()).searchParams.get("field")).toBe("soiltemperature");
     await page.click("#profile-table summary");
+    await page.waitForSelector("#profile-table tbody tr");
     const [first = []] = await page.$$eval("#profile-table tbody tr", (all) =>
       all.map((row) => [...row.children].map((cell) => Number(cell.textContent))),
     );
