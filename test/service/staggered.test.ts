@@ -13,6 +13,7 @@ import { writeDescriptor, writeField, writeHdf5 } from "../support/cubes.js";
 import { generator } from "../support/run-query.js";
 import { scratchFolder } from "../support/scratch.js";
 import { serveTestData } from "../support/service.js";
+import { SYMMETRIC } from "../support/symmetric.js";
 
 type Place = Readonly<Record<"x" | "y" | "z", number>>;
 const L = 2 * Math.PI;
@@ -335,16 +336,7 @@ describe("a staggered dataset", () => {
     const component = (c: number) => (row: number[]) => row[c] as number;
     const asked = { filterlength: length, nlayers: 1, points: [centre] };
     const [stress = []] = await ask(name, "GetBoxFilterSGSStress", asked);
-    for (const [at, [i, j]] of (
-      [
-        [0, 0],
-        [1, 1],
-        [2, 2],
-        [0, 1],
-        [0, 2],
-        [1, 2],
-      ] as const
-    ).entries()) {
+    for (const [at, [i, j]] of SYMMETRIC.entries()) {
       const [u, v] = [component(i), component(j)];
       expect(stress[at]).toBeCloseTo(mean((row) => u(row) * v(row)) - mean(u) * mean(v), 5);
     }

@@ -1,4 +1,5 @@
 /** Exact values, derivatives and box means of flows: by formula, or of stored periodic data by its Fourier series. */
+import { SYMMETRIC } from "./symmetric.js";
 
 /** Orders of differentiation along x, y, z. */
 export type Derivative = readonly [number, number, number];
@@ -175,25 +176,17 @@ const GAUSS: readonly (readonly [number, number])[] = [
 export function stress(flow: Flow, [x = 0, y = 0, z = 0]: readonly number[], width: number): number[] {
   const mean = [0, 0, 0];
   const product = [0, 0, 0, 0, 0, 0];
-  const pairs = [
-    [0, 0],
-    [1, 1],
-    [2, 2],
-    [0, 1],
-    [0, 2],
-    [1, 2],
-  ] as const;
   for (const [gx, wx] of GAUSS) {
     for (const [gy, wy] of GAUSS) {
       for (const [gz, wz] of GAUSS) {
         const u = flow([x + (gx * width) / 2, y + (gy * width) / 2, z + (gz * width) / 2], [0, 0, 0]);
         const weight = (wx * wy * wz) / 8;
         for (let i = 0; i < 3; i++) mean[i] = (mean[i] as number) + weight * (u[i] as number);
-        pairs.forEach(([i, j], c) => {
+        SYMMETRIC.forEach(([i, j], c) => {
           product[c] = (product[c] as number) + weight * (u[i] as number) * (u[j] as number);
         });
       }
     }
   }
-  return pairs.map(([i, j], c) => (product[c] as number) - (mean[i] as number) * (mean[j] as number));
+  return SYMMETRIC.map(([i, j], c) => (product[c] as number) - (mean[i] as number) * (mean[j] as number));
 }

@@ -401,6 +401,15 @@ describe("a result that may come in parts", () => {
     result.release();
   });
 
+  /** Ends the input, and begins to read the parts of the result. */
+  async function streamed(evaluation: Evaluation, waiting: Parameters<typeof work>[0]) {
+    feed(evaluation, POINTS);
+    const finished = evaluation.finish();
+    await work(waiting);
+    const { stream, release } = await finished;
+    return { parts: (stream as AsyncIterable<Float32Array>)[Symbol.asyncIterator](), release };
+  }
+
   it("is computed as it is read, in order, and holds no more than it says", async () => {
     const { waiting, start, checked, held, ended: ends } = setUp(2, LONG);
     const evaluation = start(on(checked, periodic), true);
@@ -429,11 +438,7 @@ describe("a result that may come in parts", () => {
   ])("is cleared when it %s on the way", async (_, error) => {
     const { waiting, start, checked, held, ended: ends } = setUp(2, LONG);
     const evaluation = start(on(checked, periodic), true);
-    feed(evaluation, POINTS);
-    const finished = evaluation.finish();
-    await work(waiting);
-    const { stream, release } = await finished;
-    const parts = (stream as AsyncIterable<Float32Array>)[Symbol.asyncIterator]();
+    const { parts, release } = await streamed(evaluation, waiting);
     while (waiting.length === 0) await parts.next();
     if (error !== null) {
       waiting.shift()?.complete(error);
@@ -451,11 +456,7 @@ describe("a result that may come in parts", () => {
   it("gives each part back once, also for a reader that has not heard of the end", async () => {
     const { waiting, start, checked, buffers } = setUp(2, LONG);
     const evaluation = start(on(checked, periodic), true);
-    feed(evaluation, POINTS);
-    const finished = evaluation.finish();
-    await work(waiting);
-    const { stream, release } = await finished;
-    const parts = (stream as AsyncIterable<Float32Array>)[Symbol.asyncIterator]();
+    const { parts, release } = await streamed(evaluation, waiting);
     await parts.next();
     evaluation.abort();
     release();

@@ -2,6 +2,7 @@
 
 import { createScheme } from "../../../src/kernels/index.js";
 import type { Axes, BrickField, BrickReader, Triple } from "../../../src/kernels/types.js";
+import { SYMMETRIC } from "../../support/symmetric.js";
 import { valuesAt } from "../fields.js";
 
 /** Reads the frames of a field; counts visits and refuses to hand out two bricks at once. */
@@ -80,14 +81,7 @@ export function filterByLeaves(
         const middle = mean(column);
         return column.map((value) => value - middle);
       });
-      for (const [a, b] of [
-        [0, 0],
-        [1, 1],
-        [2, 2],
-        [0, 1],
-        [0, 2],
-        [1, 2],
-      ] as const) {
+      for (const [a, b] of SYMMETRIC) {
         answer.push(mean((centred[a] as number[]).map((value, i) => value * (centred[b]?.[i] as number))));
       }
     }

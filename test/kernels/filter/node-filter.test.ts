@@ -6,6 +6,7 @@ import { createNodeFilter, type FilterQuantity, filterNodes } from "../../../src
 import type { Axes, BrickField, BrickReader, Triple } from "../../../src/kernels/types.js";
 import { readerOf, readTurbulence, type Turbulence } from "../../support/isotropic.js";
 import { generator } from "../../support/run-query.js";
+import { SYMMETRIC } from "../../support/symmetric.js";
 import { cosineAxis, endedAxis, fieldByNode, fieldOf, periodicAxis, rough, T16 } from "../fields.js";
 
 const numbers = (text: string) => text.trim().split(/\s+/).map(Number);
@@ -213,14 +214,7 @@ describe.each([1, 3, 7, 15])("cubes of %d nodes", (width) => {
 
 /** xx, yy, zz, xy, xz, yz. */
 function symmetric(c: number[][]): number[] {
-  return [
-    [0, 0],
-    [1, 1],
-    [2, 2],
-    [0, 1],
-    [0, 2],
-    [1, 2],
-  ].map(([i, j]) => (c[i as number] as number[])[j as number] as number);
+  return SYMMETRIC.map(([i, j]) => (c[i] as number[])[j] as number);
 }
 
 it("passes NaN to those cubes that hold it, and visits no brick beyond", () => {

@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { createBoxFilter } from "../../../src/kernels/filter/box-filter.js";
+import { SYMMETRIC } from "../../support/symmetric.js";
 import { type Analytic, fieldOf, T16 } from "../fields.js";
 import { readerOf } from "./filter-support.js";
 
@@ -58,15 +59,7 @@ describe("createStress", () => {
       const means = new Float64Array(27);
       const reader = readerOf([fieldOf(T16.axes, 3, T16.velocity)]);
       box.evaluate([reader], { frames: [0], weights: [1] }, Float64Array.from(T16.point), 0, 1, means);
-      const pairs = [
-        [0, 0],
-        [1, 1],
-        [2, 2],
-        [0, 1],
-        [0, 2],
-        [1, 2],
-      ] as const;
-      pairs.forEach(([a, b], p) => {
+      SYMMETRIC.forEach(([a, b], p) => {
         let sum = 0;
         octants.forEach((octant, o) => {
           const change = (c: number) => (means[3 * (o + 1) + c] as number) - (means[c] as number);
