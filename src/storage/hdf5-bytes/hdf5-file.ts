@@ -372,7 +372,9 @@ export class Hdf5File implements StoredFile {
     } catch (error) {
       if (!isDamage(error)) throw error;
       if (error instanceof DataError && error.message.startsWith(this.path)) throw error;
-      throw new DataError(`${this.path}: ${what}: ${error.message.replace(/\.$/, "")}.`, error);
+      // The text of a length that leads too far would speak of arrays, not of the file.
+      const reason = error instanceof RangeError ? "it leads beyond what there is" : error.message.replace(/\.$/, "");
+      throw new DataError(`${this.path}: ${what}: ${reason}.`, error);
     }
   }
 
