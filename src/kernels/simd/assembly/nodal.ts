@@ -1,17 +1,14 @@
-/**
- * Computes values and centred differences at the node nearest to a point: weighted sums of a few nodes, no others are
- * read.
- */
+/** Computes values and centred differences at the node nearest to a point, as weighted sums of a few nodes. */
 import { Axis, Field, Frames, Packet, Tap } from "./records";
 import { brickOf, placeNodes, shift, storeFirstNodes } from "./nodes";
 import { inPacket, packetBytes } from "./packets";
 
-/** Points whose nodes are found before any of them is read; even. */
+/** Points whose nodes are found before any of them is read: an even number, since `findNodes` takes two at a time. */
 const POINTS = 16;
-/** Bytes of the place of a node: its brick, its byte offset there, and below 0 if its stencil passes a face. */
+/** Bytes of the place of a node: its brick, its offset there, and a number below 0 if its stencil leaves the brick. */
 const PLACE_BYTES = 12;
 
-/** A tap, and what it has in common for all points. */
+/** A tap with what does not depend on the point. */
 @unmanaged
 class Prepared {
   weight: f64;
@@ -25,8 +22,8 @@ class Prepared {
 }
 
 /**
- * Places in the work area: nodes of a stencil along x, y and z when it lies in several bricks, nodes of the points at
- * hand and their places, and prepared taps.
+ * Byte offsets in the work area: places of a stencil along x, y and z when it lies in several bricks, nodes of the
+ * points at hand and their places, and prepared taps.
  */
 const PLACES_X = 0;
 const PLACES_Y = 128;
@@ -35,13 +32,13 @@ const NODES = 384;
 const PLACES = NODES + 12 * POINTS;
 const PREPARED = 1024;
 
-/** Frames of a field: one, several in a packet of combined nodes, or four or fewer that are combined at each point. */
+/** Frames of a field: one; several, in a packet of combined nodes; four, or fewer, that are combined at each point. */
 const ONE = 0;
 const TOGETHER = 1;
 const FOUR = 2;
 const FEWER = 3;
 
-/** The nodes nearest to coordinates along one axis, a tie goes up, two points at a time; a lone last one twice. */
+/** Finds the nodes nearest to points along one axis, two points at a time (a lone last one twice); a tie goes up. */
 // @ts-ignore: decorator
 @inline
 function findNodes(axis: Axis, positions: usize, count: i32, nodes: usize): void {
@@ -75,10 +72,10 @@ function prepareTaps(
   }
 }
 
-/** Finds the places of the points at hand: their nodes' bricks and offsets. */
+/** Finds the places of the nodes of the points at hand. */
 // @ts-ignore: decorator
 @inline
-function findStands(
+function findPlaces(
   field: Field, nodeBytes: i32, reach: i32, axisX: Axis, axisY: Axis, axisZ: Axis, count: i32, work: usize
 ): void {
   const rowBytes = nodeBytes * field.edgeX;
@@ -95,7 +92,7 @@ function findStands(
     const localX = x - brickX * field.edgeX;
     const localY = y - brickY * field.edgeY;
     const localZ = z - brickZ * field.edgeZ;
-    // Negative when the stencil passes a face or the seam.
+    // Negative if the stencil leaves the brick or crosses the seam.
     const inside = (localX - reach) | (localY - reach) | (localZ - reach)
       | (field.edgeX - 1 - reach - localX) | (field.edgeY - 1 - reach - localY) | (field.edgeZ - 1 - reach - localZ)
       | (axisX.nodes - 1 - reach - x) | (axisY.nodes - 1 - reach - y) | (axisZ.nodes - 1 - reach - z);
@@ -107,7 +104,7 @@ function findStands(
   }
 }
 
-/** Brick of a prepared tap's node in the low half, and byte offset in it in the high half. */
+/** The place of a tap's node: its brick in the low half, its byte offset there in the high half. */
 // @ts-ignore: decorator
 @inline
 function placeOf(tap: Prepared): u64 {
@@ -121,25 +118,25 @@ function baseOf(table: usize, brick: usize): usize {
   return <usize>load<u32>(table + (brick << 2)) << 2;
 }
 
-/** The first two components of a node of two or three frames, or one, as `combine.ts` combines them. */
+/** The first two components of a node, combined from up to three frames in the order of `combine.ts`. */
 // @ts-ignore: decorator
 @inline
 function combinedPair(field: Field, frames: Frames, brick: usize, offset: usize): v128 {
   const count = frames.count;
-  let sum = weighedPair(f64x2.splat(frames.weight0), baseOf(field.table, brick) + offset);
-  if (count > 1) sum = f64x2.add(sum, weighedPair(f64x2.splat(frames.weight1), baseOf(field.table1, brick) + offset));
-  if (count > 2) sum = f64x2.add(sum, weighedPair(f64x2.splat(frames.weight2), baseOf(field.table2, brick) + offset));
+  let sum = weightedPair(f64x2.splat(frames.weight0), baseOf(field.table, brick) + offset);
+  if (count > 1) sum = f64x2.add(sum, weightedPair(f64x2.splat(frames.weight1), baseOf(field.table1, brick) + offset));
+  if (count > 2) sum = f64x2.add(sum, weightedPair(f64x2.splat(frames.weight2), baseOf(field.table2, brick) + offset));
   return sum;
 }
 
 /** Two float32 values times a weight. */
 // @ts-ignore: decorator
 @inline
-function weighedPair(weight: v128, at: usize): v128 {
+function weightedPair(weight: v128, at: usize): v128 {
   return f64x2.mul(weight, f64x2.promote_low_f32x4(v128.load64_zero(at)));
 }
 
-/** One component of a node of two or three frames, or one. */
+/** One component of a node, combined likewise. */
 // @ts-ignore: decorator
 @inline
 function combinedSingle(field: Field, frames: Frames, brick: usize, offset: usize): f64 {
@@ -151,8 +148,8 @@ function combinedSingle(field: Field, frames: Frames, brick: usize, offset: usiz
 }
 
 /**
- * Weighted sums of the stencil at the node at `at`, of one frame, or WIDE, of combined nodes. ACROSS: the stencil lies
- * in several bricks, where the places per axis say.
+ * Sums the stencil around the node at `at` in one frame or, if WIDE, among combined nodes. If ACROSS, the stencil lies
+ * in several bricks: `placeStencil` has found its places, and `at` is not used.
  */
 // @ts-ignore: decorator
 @inline
@@ -200,7 +197,7 @@ function storeOutput(TRIPLE: bool, xy: v128, z: f64, output: i32, outputs: i32, 
   }
 }
 
-/** The same of two or three frames, or one with a weight, which are combined node by node. */
+/** As `sumOne`, of up to three frames, which are combined node by node. */
 // @ts-ignore: decorator
 @inline
 function sumFewer(
@@ -229,7 +226,7 @@ function sumFewer(
   }
 }
 
-/** The same of four frames; `b0` to `b3` are the addresses of the point's node, or ACROSS, of the brick tables. */
+/** As `sumOne`, of four frames; `b0` to `b3` are addresses of the point's node or, if ACROSS, of the brick tables. */
 // @ts-ignore: decorator
 @inline
 function sumFour(
@@ -252,9 +249,9 @@ function sumFour(
       const p = (ACROSS ? baseOf(b0, brick) : b0) + offset, q = (ACROSS ? baseOf(b1, brick) : b1) + offset;
       const r = (ACROSS ? baseOf(b2, brick) : b2) + offset, s = (ACROSS ? baseOf(b3, brick) : b3) + offset;
       if (TRIPLE) {
-        let pair = f64x2.add(weighedPair(v0, p), weighedPair(v1, q));
-        pair = f64x2.add(pair, weighedPair(v2, r));
-        pair = f64x2.add(pair, weighedPair(v3, s));
+        let pair = f64x2.add(weightedPair(v0, p), weightedPair(v1, q));
+        pair = f64x2.add(pair, weightedPair(v2, r));
+        pair = f64x2.add(pair, weightedPair(v3, s));
         xy = f64x2.add(xy, f64x2.mul(f64x2.splat(tap.weight), pair));
         z += tap.weight * (
           w0 * <f64>load<f32>(p, 8) + w1 * <f64>load<f32>(q, 8) + w2 * <f64>load<f32>(r, 8) + w3 * <f64>load<f32>(s, 8)
@@ -269,7 +266,7 @@ function sumFour(
   }
 }
 
-/** The places along each axis of a stencil that lies in several bricks. */
+/** Finds the places along each axis of a stencil that lies in several bricks. */
 // @ts-ignore: decorator
 @inline
 function placeStencil(
@@ -290,15 +287,15 @@ function placeStencil(
   );
 }
 
-/** Stencils of one field at the points at hand. */
+/** Sums the stencils of one field at the points at hand. */
 // @ts-ignore: decorator
 @inline
-function atPoints(
+function sumAtPoints(
   TRIPLE: bool, FRAMES: i32, field: Field, frames: Frames, packet: Packet, combined: usize, axisX: Axis, axisY: Axis,
   axisZ: Axis, tapCount: i32, count: i32, reach: i32, outputs: i32, out: usize, components: i32, work: usize
 ): void {
   const nodeBytes = TRIPLE ? 12 : 4;
-  if (FRAMES != TOGETHER) findStands(field, nodeBytes, reach, axisX, axisY, axisZ, count, work);
+  if (FRAMES != TOGETHER) findPlaces(field, nodeBytes, reach, axisX, axisY, axisZ, count, work);
   let nodes = work + NODES;
   let place = work + PLACES;
   for (let i = 0; i < count; i++) {
@@ -340,10 +337,10 @@ function atPoints(
   }
 }
 
-/** Stencils of all fields at all points, of a number of frames. */
+/** Sums the stencils of all fields at all points, in FRAMES. */
 // @ts-ignore: decorator
 @inline
-function atAll(
+function sumFields(
   FRAMES: i32, reach: i32, frames: Frames, packet: Packet, axes: usize, taps: usize, tapCount: i32, outputs: i32,
   fields: usize, fieldCount: i32, positions: usize, count: i32, out: usize, components: i32, work: usize
 ): void {
@@ -363,11 +360,11 @@ function atAll(
       findNodes(axisX, position, length, work + NODES);
       findNodes(axisY, position + 8, length, work + NODES + 4);
       findNodes(axisZ, position + 16, length, work + NODES + 8);
-      if (field.components == 3) atPoints(
+      if (field.components == 3) sumAtPoints(
         true, FRAMES, field, frames, packet, combined, axisX, axisY, axisZ, tapCount, length, reach, outputs, to,
         components, work
       );
-      else atPoints(
+      else sumAtPoints(
         false, FRAMES, field, frames, packet, combined, axisX, axisY, axisZ, tapCount, length, reach, outputs, to,
         components, work
       );
@@ -379,12 +376,12 @@ function atAll(
 }
 
 /**
- * Values of a nodal stencil at the nodes nearest to points, float64.
+ * Computes the outputs of a nodal stencil at the nodes nearest to points, in float64.
  *
  * @param reach  largest distance of a tap from the node along any axis, at most 4
  * @param outputs  outputs per component of a field
- * @param frames how frames are combined; 0: there is one
- * @param packet the points are together in this packet; 0: each is combined alone
+ * @param frames address of the weights of frames; 0: there is one frame
+ * @param packet address of the packet that holds all points; 0: frames are combined for each point alone
  * @param out    `components` values per point, overwritten; fields one after the other, component-major
  * @param work   4 KiB of this thread
  */
@@ -394,19 +391,19 @@ export function nodal(
 ): void {
   const weights = changetype<Frames>(frames);
   const box = changetype<Packet>(packet);
-  if (packet) atAll(
+  if (packet) sumFields(
     TOGETHER, reach, weights, box, axes, taps, tapCount, outputs, fields, fieldCount, positions, count, out, components,
     work
   );
-  else if (frames && weights.count == 4) atAll(
+  else if (frames && weights.count == 4) sumFields(
     FOUR, reach, weights, box, axes, taps, tapCount, outputs, fields, fieldCount, positions, count, out, components,
     work
   );
-  else if (frames) atAll(
+  else if (frames) sumFields(
     FEWER, reach, weights, box, axes, taps, tapCount, outputs, fields, fieldCount, positions, count, out, components,
     work
   );
-  else atAll(
+  else sumFields(
     ONE, reach, weights, box, axes, taps, tapCount, outputs, fields, fieldCount, positions, count, out, components, work
   );
 }
