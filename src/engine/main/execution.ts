@@ -59,7 +59,7 @@ export class Execution implements Evaluation {
   readonly velocities: Collector;
   readonly nodes = 0;
   readonly limit: Evaluation["limit"];
-  readonly #setting: QueryContext;
+  readonly #context: QueryContext;
   readonly #checked: CheckedQuery | null;
   readonly #life: QueryLife;
   #state: State = { name: "input" };
@@ -75,36 +75,35 @@ export class Execution implements Evaluation {
 
   /**
    * @param checked the checked query, or the error that `finish` reports once the input has been read
-   * @param stream  whether a large result may come in parts
-   * @param points  number of points that will come, if it is known
+   * @param control with `stream`: a large result may come in parts; with `points`: so many points will come
    */
   constructor(
-    setting: QueryContext,
+    context: QueryContext,
     checked: CheckedQuery | FieldprobeError,
     control: LifeControl & Pick<StartControl, "stream" | "points">,
   ) {
     const { stream = false, points } = control;
-    this.#life = new QueryLife(setting, control, {
+    this.#life = new QueryLife(context, control, {
       failed: (error) => this.#failed(error),
       release: () => this.#release(),
       dataset: () => this.#checked?.dataset ?? null,
     });
     this.#stream = stream ? { done: new Set(), unread: 0, outside: null, wake: () => undefined } : null;
-    this.#setting = setting;
+    this.#context = context;
     this.#checked = checked instanceof FieldprobeError ? null : checked;
     if (checked instanceof FieldprobeError) this.#failure = { index: -1, error: checked };
-    const limit = pointLimit(setting.limits, this.#checked);
+    const limit = pointLimit(context.limits, this.#checked);
     // What runs in the background is cut by its points, so a single one is always admitted.
     this.limit = control.background ? { ...limit, points: Math.max(1, limit.points) } : limit;
     const keep = this.#checked !== null;
     const committed = (count: number): void => {
-      setting.hold(count);
+      context.hold(count);
       this.#checkInside();
       this.#checkFinite();
       this.#advance();
     };
-    this.points = new Collector(setting.buffers, keep, committed, points);
-    this.velocities = new Collector(setting.buffers, keep, () => {}, points);
+    this.points = new Collector(context.buffers, keep, committed, points);
+    this.velocities = new Collector(context.buffers, keep, () => {}, points);
   }
 
   get texts(): QueryTexts {
@@ -135,15 +134,16 @@ export class Execution implements Evaluation {
     return places + more + exits;
   }
 
-  /** Tasks that run at once: batches of particles pause, so those that wait for a thread would only take memory. */
+  /** The most tasks that run at once; for particles one per thread, since a waiting task would only hold memory. */
   get #mostTasks(): number {
-    const { parallelism } = this.#setting.carrier;
+    const { parallelism } = this.#context.carrier;
     return this.#checked?.operation.family === "track" ? parallelism : 2 * parallelism;
   }
 
   finish(): Promise<Result> {
     return new Promise((resolve, reject) => {
-      if (this.#failure && this.#state.name !== "input") {
+      // The query has been aborted, or has failed as a whole, while its input arrived.
+      if (this.#failure && this.#state.name === "over") {
         reject(this.#failure.error);
         return;
       }
@@ -151,7 +151,7 @@ export class Execution implements Evaluation {
       this.#failure ??= this.#checkInput();
       if (this.#failure?.index === -1) this.#life.fail(this.#failure.error);
       else this.#advance();
-      // A result that is there already, as that of an echo, needs no deadline.
+      // An outcome that is there already, such as an echo, needs no deadline.
       if (this.#state.name === "due") this.#life.startClock();
     });
   }
@@ -166,11 +166,11 @@ export class Execution implements Evaluation {
     return error && { index: -1, error };
   }
 
-  /** The error of too many records or points, or of a number of velocities that is not that of the points. */
+  /** The error of too many records or points, or of velocities whose number differs from that of the points. */
   #countError(): FieldprobeError | null {
     const { count } = this.points;
     const records = this.#checked?.itemsPerPoint ?? 1;
-    const most = this.#setting.limits["query.points"];
+    const most = this.#context.limits["query.points"];
     if (records > most) {
       const what = this.#checked?.operation.family === "track" ? "A path" : "The answer at a point";
       return new LimitError("query.points", `${what} has too many records (${records} > ${most})`);
@@ -199,8 +199,8 @@ export class Execution implements Evaluation {
   }
 
   /**
-   * Checks that the points of the last slab lie inside the domain, if the result may come in parts: once the first
-   * part has been sent, a batch that finds a point outside can no longer have the query refused.
+   * Checks that the points of the last slab lie inside the domain if the result may come in parts: once the first part
+   * has been sent, it is too late to refuse the query.
    */
   #checkInside(): void {
     const { slabs, count } = this.points;
@@ -219,8 +219,9 @@ export class Execution implements Evaluation {
       if (!task) break;
       if (this.#stream !== null && task.kind === "batch") this.#stream.unread += task.out.length;
       const index = this.#started++;
-      const batch = task.kind === "divided" ? task.whole : task;
-      if (batch.kind !== "batch" || !this.#ranInline(index, batch)) void this.#run(index, task);
+      const whole = task.kind === "divided" ? task.whole : task;
+      const isDone = whole.kind === "batch" && this.#tryInline(index, whole);
+      if (!isDone) void this.#run(index, task);
     }
     this.#settle();
   }
@@ -232,15 +233,15 @@ export class Execution implements Evaluation {
 
   /** Float32 values that may wait to be read. */
   get #window(): number {
-    return (this.#setting.carrier.parallelism + 2) * PART_VALUES;
+    return (this.#context.carrier.parallelism + 2) * PART_VALUES;
   }
 
-  /** Whether the plan makes the result as a whole, which is then not streamed; plans by arrival make parts in order. */
+  /** Whether the plan makes the result as a whole, so that it is not streamed; only plans by arrival make parts. */
   get #comesWhole(): boolean {
     return this.#plan !== null && this.#plan.drop === undefined;
   }
 
-  /** The next task, or null when there is none now. */
+  /** The next task, or null if there is none now. */
   #nextTask(): BatchTask | SortTask | DividedTask | null {
     const complete = this.#state.name === "due" || this.#state.name === "streamed";
     if (this.points.count === 0 || this.points.count > this.limit.points) return null;
@@ -249,19 +250,19 @@ export class Execution implements Evaluation {
   }
 
   /**
-   * Chooses the plan: by peers if that pays, by tiles if the cubes of box filters share sums, by sweep if the data does
-   * not fit the cache, else by arrival. The first three need all points first: null until then. So does an answer with
-   * several records per point, whose caller counts them before their memory is taken.
+   * Chooses the plan: by peers if that pays, by tiles for box filters, whose cubes share sums, by sweep if the data
+   * exceed the cache, else by arrival. Until all points have arrived, it is null for the first three, and for answers
+   * with several records per point, whose caller counts them before their memory is taken.
    */
   #makePlan(complete: boolean): Plan | null {
-    const { carrier, sharing, buffers, sourceOf, numberCombination } = this.#setting;
+    const { carrier, sharing, buffers, sourceOf, numberCombination } = this.#context;
     const checked = this.#checked;
     if (!checked?.dataset) return null;
     const sweep = exceedsCache(checked, carrier.cacheBytes);
     const divided = checked.query.weights === undefined && (sharing?.divides(checked) ?? false);
     const tiled = checked.operation.family === "box";
     if ((sweep || divided || tiled || checked.itemsPerPoint > 1) && !complete) return null;
-    const setting: PlanContext = {
+    const context: PlanContext = {
       checked: { ...checked, dataset: checked.dataset },
       points: this.points,
       velocities: this.velocities,
@@ -272,16 +273,16 @@ export class Execution implements Evaluation {
       mostValues: this.#stream === null ? BATCH_VALUES : PART_VALUES,
       cancel: this.#life.cancel,
     };
-    if (divided && sharing?.pays(checked, this.points.count)) return planByPeers(setting, sharing);
-    if (tiled) return planByTiles(setting);
-    return sweep && this.points.count >= SWEEP_FROM ? planBySweep(setting, carrier.cacheBytes) : planByArrival(setting);
+    if (divided && sharing?.pays(checked, this.points.count)) return planByPeers(context, sharing);
+    if (tiled) return planByTiles(context);
+    return sweep && this.points.count >= SWEEP_FROM ? planBySweep(context, carrier.cacheBytes) : planByArrival(context);
   }
 
-  /** Evaluates a batch that is all of a small query at once; false if a thread has to. */
-  #ranInline(index: number, task: BatchTask): boolean {
+  /** Evaluates a batch on this thread if it is the whole of a small query. @returns false if a worker has to do it */
+  #tryInline(index: number, task: BatchTask): boolean {
     if (task.work !== this.work) return false;
     try {
-      if (!this.#setting.carrier.runInline?.(task, this.#life.share)) return false;
+      if (!this.#context.carrier.runInline?.(task, this.#life.share)) return false;
       this.#stream?.done.add(index);
     } catch (error) {
       this.#note(index, error);
@@ -290,7 +291,7 @@ export class Execution implements Evaluation {
   }
 
   async #run(index: number, task: BatchTask | SortTask | DividedTask): Promise<void> {
-    // The error of a task is noted before the task no longer counts as running.
+    // The error is recorded while the task still counts as running: once none runs, the outcome is settled.
     await this.#life.counted(async () => {
       try {
         await this.#attempt(task);
@@ -304,12 +305,12 @@ export class Execution implements Evaluation {
 
   /** Records the error of a task. */
   #note(index: number, error: unknown): void {
-    this.#setting.failed(error);
+    this.#context.failed(error);
     const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
     if (!this.#failure || this.#failure.index > index) this.#failure = { index, error: known };
   }
 
-  /** Runs a task. One on a thread that is lost is repeated; a divided one sees to its peers itself. */
+  /** Runs a task: again if its thread is lost, unless it is divided, for then `run` deals with lost peers itself. */
   async #attempt(task: BatchTask | SortTask | DividedTask): Promise<void> {
     if (task.kind === "divided") await task.run(this.#life.sharing);
     else if (task.kind === "batch" && this.#particleNumbers > 0) await this.#attemptTracking(task);
@@ -318,7 +319,7 @@ export class Execution implements Evaluation {
 
   /** Lends a tracking batch the memory in which its particles wait between time slices. */
   async #attemptTracking(task: BatchTask): Promise<void> {
-    const { buffers } = this.#setting;
+    const { buffers } = this.#context;
     const particles = buffers.doubles(task.count * this.#particleNumbers);
     try {
       await this.#life.run<null>({ ...task, particles }, this.work, () => this.#failure === null);
@@ -327,7 +328,7 @@ export class Execution implements Evaluation {
     }
   }
 
-  /** Tells the failure of the whole query to whoever waits for its result. */
+  /** Reports the failure of the whole query to whoever waits for its result. */
   #failed(error: FieldprobeError): void {
     this.#failure = { index: -1, error };
     const state = this.#state;
@@ -370,7 +371,7 @@ export class Execution implements Evaluation {
     };
   }
 
-  /** The result in parts, of which those that wait to be read are counted as held. */
+  /** The result in parts; those that may wait to be read count as held. */
   #streamedResult(): Omit<Result, "texts" | "release"> {
     return {
       ...this.#result(),
@@ -406,7 +407,7 @@ export class Execution implements Evaluation {
 
   /** Gives all buffers back. */
   #release(): void {
-    this.#setting.hold(-this.points.count);
+    this.#context.hold(-this.points.count);
     this.points.release();
     this.velocities.release();
     this.#plan?.release();

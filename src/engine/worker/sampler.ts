@@ -28,13 +28,15 @@ const SORT_FROM = 128;
 const KEPT_ORDER = 8;
 /** Most points by which a group grows at a time, while its bricks fit the bytes that it may pin. */
 const GROUP_STEP = 1024;
-/** Milliseconds that the evaluation of a group takes, about, and the reads of the bricks that the cache lacks. */
+/** A group that cannot grow by so few points is complete. */
+const SMALLEST_STEP = 16;
+/** Rough bound on the milliseconds that a group is evaluated, and on those that the bricks it lacks are read. */
 const GROUP_MS = 4;
-/** Points of the first group of a scheme, whose time a point is not known. */
+/** Points of the first group of a scheme, when the time per point is not known yet. */
 const FIRST_GROUP = 256;
-/** Fewest points of a group whose time says what a point takes. */
+/** Fewest points of a group from which the time per point is measured. */
 const TIMED_POINTS = 16;
-/** Milliseconds that the read of a brick takes, about, before one was read. */
+/** Estimate of the milliseconds that reading a brick takes, until one has been read. */
 const FIRST_READ_MS = 1;
 
 /** The parameters of a sampling: a scheme on fields of one grid, at a combination of frames. */
@@ -47,7 +49,7 @@ export interface Sampling {
   readonly weights?: Float64Array;
   /** Whether the points need no sort: they are in sweep order already. */
   readonly sorted: boolean;
-  /** Stands for particles that move little between evaluations, so that they keep their order for some of these. */
+  /** Identifies particles that move little between evaluations and so keep their order for some of them. */
   readonly moving?: object;
 }
 
@@ -57,7 +59,7 @@ export type Emit = (values: Float64Array, order: Uint32Array, count: number) => 
 /** Asks whether the time slice has ended; `waits`: nothing can be done before bricks arrive from their store. */
 export type Pause = (waits?: boolean) => boolean;
 
-/** Thrown out of work that waits for a store when its time slice is over; the work begins again in another slice. */
+/** Interrupts work that waits for a store when its time slice is over; the work begins again in another slice. */
 export class StoreWait extends Error {
   /** The brick that it waits for. */
   readonly brick: string;
@@ -74,12 +76,12 @@ interface FieldSpace {
   readonly tables: readonly Int32Array[];
   /** By brick: 1 if it is in `list`. */
   readonly marks: Uint8Array;
-  /** Entries of the tables and marks cleared so far; behind them is what the last thread with this arena left. */
+  /** Entries of the tables and marks that have been cleared; the others are left over from an earlier thread. */
   cleared: number;
   /** The bricks that the group needs: the first `length` entries. */
   readonly list: Int32Array;
   length: number;
-  /** Entries of `list` behind them: combined bricks that are made with those of the group. */
+  /** The entries of `list` after those: combined bricks that are made together with those of the group. */
   more: number;
   /** For each frame and entry of `list` the index of the brick's first value in the memory. */
   offsets: readonly Int32Array[];
@@ -99,7 +101,7 @@ export class Sampler {
   readonly #order: Uint32Array;
   readonly #values: Float64Array;
   readonly #keyTables: Uint32Array;
-  readonly #fields: readonly [FieldSpace, FieldSpace];
+  readonly #fields: readonly FieldSpace[];
   readonly #data: Float32Array;
   /** The same memory, for combined bricks. */
   readonly #sums: Float64Array;
@@ -108,7 +110,7 @@ export class Sampler {
   readonly #cache: BrickPins;
   /** Bytes of the brick cache that are this worker's part. */
   readonly #budget: number;
-  /** Bytes that all workers can pin at a time. */
+  /** Bytes that each worker can pin while all others pin as much. */
   readonly #allowance: number;
   /** Whether the frames of a batch are combined one after the other, since they do not fit the cache together. */
   #inTurn = false;
@@ -120,12 +122,13 @@ export class Sampler {
   readonly #pointMs = new WeakMap<Scheme, number>();
   /** Milliseconds that the last reads of bricks took, each. */
   #readMs = FIRST_READ_MS;
-  /** Bricks of files that the cache lacked for the group, and milliseconds in which it was given all that it needs. */
+  /** Bricks of files that the cache lacked for the group. */
   #lacking = 0;
+  /** Milliseconds in which the group acquired its bricks. */
   #acquireMs = 0;
   /** Weights of the points of a group that have their own. */
   #own = new Float64Array(0);
-  /** The particles whose order `#order` is, their number, and how many evaluations they keep it for. */
+  /** The particles whose order `#order` holds, their number, and the evaluations for which they still keep it. */
   #kept: { readonly moving: object; readonly count: number; left: number } | null = null;
   /** See `recordsOfPoint`. */
   #records = new Float64Array(0);
@@ -198,25 +201,22 @@ export class Sampler {
 
   /** Evaluates the points of a batch, group by group, as `sample` says. */
   #sampleGroups(sampling: Sampling, count: number, emit: Emit, stop: () => void, from: number, pause: Pause): number {
-    const { sources } = sampling;
     let first = from;
     while (first < count) {
       stop();
       if (first > from && pause()) return first;
       let size = 0;
       try {
-        size = this.#group(sampling, first, Math.min(count - first, this.#mostPoints(sampling)));
+        size = this.#chooseGroup(sampling, first, Math.min(count - first, this.#mostPoints(sampling)));
         // Bricks of a store may take long: until they arrive other tasks have their turn, and the query can be ended.
-        while (!this.#isFetched(sampling, first, size)) {
+        while (!this.#fetchGroup(sampling, first, size)) {
           stop();
           if (pause(true)) return first;
         }
         this.#addCompanions(sampling, first, size);
         this.#timed(sampling, size, () => this.#evaluate(sampling, first, size));
       } finally {
-        sources.forEach((_, i) => {
-          this.#forget(this.#fields[i as 0 | 1], 0);
-        });
+        for (const space of this.#fields) this.#forget(space, 0);
       }
       emit(this.#values, this.#order.subarray(first, first + size), size);
       first += size;
@@ -238,15 +238,13 @@ export class Sampler {
     this.#arrange(sampling, count);
     try {
       sources.forEach((source, i) => {
-        const space = this.#fields[i as 0 | 1];
+        const space = this.#fields[i];
         this.#cover(scheme, source.bricking, space, 0, count);
         for (const brick of space.list.subarray(0, space.length))
           for (const frame of frames.frames) if (!isOver()) this.#readMissing(source, frame, brick, 0, count);
       });
     } finally {
-      sources.forEach((_, i) => {
-        this.#forget(this.#fields[i as 0 | 1], 0);
-      });
+      for (const space of this.#fields) this.#forget(space, 0);
     }
   }
 
@@ -267,8 +265,8 @@ export class Sampler {
   }
 
   /**
-   * Adds to the group the combined bricks to make together with those that it lacks, as many as all workers can pin at
-   * a time. They are pinned while they are made, so that each stored brick is read once for the group.
+   * Adds to the group combined bricks that are made together with those that it lacks, up to this worker's allowance.
+   * They are pinned while they are made, so that each stored brick is read once for the group.
    */
   #addCompanions({ sources }: Sampling, first: number, size: number): void {
     if (sources.every(({ combined }) => combined === undefined)) return;
@@ -276,7 +274,7 @@ export class Sampler {
     sources.forEach((field, i) => {
       const { source, combined } = field;
       if (combined === undefined) return;
-      const space = this.#fields[i as 0 | 1];
+      const space = this.#fields[i];
       const { list, marks, length } = space;
       const one = BrickCache.brickBytes(brickValues(field));
       for (const brick of this.#cache.missing({ source, frame: 0, bricks: list, count: length })) {
@@ -292,7 +290,7 @@ export class Sampler {
     });
   }
 
-  /** Drops the combined bricks that neither this batch nor another one that is evaluated, or waits, needs. */
+  /** Drops the combined bricks that the sweep needs no more, neither for this batch nor for those of other threads. */
   #dropPassed({ sources }: Sampling): void {
     for (const { source, combined } of sources) {
       const bricks = Int32Array.from(combined?.passed(this.#sorted, this.#seat) ?? []);
@@ -300,12 +298,13 @@ export class Sampler {
     }
   }
 
-  /** Lets requests of combined bricks make them, in room for a stored brick that is pinned with them. */
+  /** Lets requests for combined bricks make them; they share pinned room for the stored brick that is being read. */
   #withScratch(sources: readonly BrickSource[], requests: readonly BrickRequest[]): readonly BrickRequest[] {
     if (sources.every(({ combined }) => combined === undefined)) return requests;
     const values = scratchValues(sources);
     const offsets = new Int32Array(1);
     const load = (): void => undefined;
+    // The size as the brick's number: a room of another size is another brick, not this one cut short.
     const bricks = Int32Array.of(values);
     const make: BrickRequest["make"] = (_bricks, _places, made) => made(0);
     const room = { source: -1 - this.#seat, frame: 0, bricks, count: 1, values, load, make, offsets };
@@ -320,38 +319,38 @@ export class Sampler {
   }
 
   /**
-   * Puts the bricks of the group that have arrived from their store into the cache, and fetches the others.
+   * Puts the bricks of the group that have arrived from their store into the cache, and starts to fetch the others.
    *
    * @returns whether every brick of the group is in the cache, has arrived or has failed
    */
-  #isFetched({ sources, frames: { frames } }: Sampling, first: number, size: number): boolean {
-    if (sources[0].combined !== undefined) return this.#areFetched(sources);
+  #fetchGroup({ sources, frames: { frames } }: Sampling, first: number, size: number): boolean {
+    if (sources[0].combined !== undefined) return this.#fetchCombined(sources);
     if (sources.every(({ fetched }) => fetched === undefined)) return true;
     const there = sources.map(({ fetched, source }, i) => {
       if (fetched === undefined) return [];
-      const { list: bricks, length: count } = this.#fields[i as 0 | 1];
+      const { list: bricks, length: count } = this.#fields[i];
       const missing = frames
         .map((frame) => ({ frame, bricks: this.#cache.missing({ source, frame, bricks, count }) }))
         .filter((some) => some.bricks.length > 0);
       return missing.length === 0 ? [] : fetched(missing).map((some, at) => ({ ...some, of: missing[at] }));
     });
-    // The bricks are not pinned yet: those of a group larger than this worker's part could evict each other.
+    // Bricks are not pinned yet: those of a group larger than this worker's part of the cache could evict each other.
     if (this.#mostPinned <= this.#budget)
       for (const [i, some] of there.entries())
         for (const { frame, bricks } of some)
-          for (const brick of bricks) this.#readMissing(sources[i] as BrickSource, frame, brick, first, size);
+          for (const brick of bricks) this.#readMissing(sources[i], frame, brick, first, size);
     return there.flat().every(({ bricks, of }) => bricks.length === of?.bricks.length);
   }
 
   /**
-   * Fetches the stored bricks of which the group's missing combined bricks will be made.
+   * Starts to fetch the stored bricks from which the group's missing combined bricks will be made. None is taken before
+   * all have arrived: otherwise the first would be dropped to make room for the rest, and fetched again without end.
    *
-   * None is taken before all have arrived: otherwise the first ones would be dropped to make room for the rest, and
-   * requested again without end.
+   * @returns whether all have arrived or failed
    */
-  #areFetched(sources: readonly BrickSource[]): boolean {
+  #fetchCombined(sources: readonly BrickSource[]): boolean {
     const there = sources.map(({ source, combined }, i) => {
-      const { list: bricks, length: count } = this.#fields[i as 0 | 1];
+      const { list: bricks, length: count } = this.#fields[i];
       const missing = this.#cache.missing({ source, frame: 0, bricks, count });
       return missing.length === 0 || combined?.areFetched(missing);
     });
@@ -359,8 +358,8 @@ export class Sampler {
   }
 
   /**
-   * Lends memory for the records of one point of a box filter, which may be millions; it lasts until the next call. One
-   * array is used again and again, because garbage collection would let many of them gather.
+   * Lends memory for the records of one point of a box filter, which may be millions, until the next call. The array is
+   * reused, because many would accumulate between garbage collections.
    */
   recordsOfPoint(length: number): Float64Array {
     if (this.#records.length < length) this.#records = new Float64Array(length);
@@ -404,7 +403,7 @@ export class Sampler {
       if (this.mayLeave()) throw new StoreWait(`${source} ${frame} ${bricks[0]}`);
   }
 
-  /** @throws StoreWait when the time slice is over */
+  /** Never asks for a pause of work that cannot pause. @throws StoreWait if it waits and its time slice is over */
   #leaveIfWaiting(waits: boolean, { sources: [{ source }] }: Sampling): false {
     if (waits && this.mayLeave()) throw new StoreWait(`${source} ${this.#fields[0].list[0]}`);
     return false;
@@ -449,19 +448,19 @@ export class Sampler {
   }
 
   /**
-   * Chooses the number of points from `first` on that form a group, at least one, and collects the bricks that they
-   * need.
+   * Chooses how many points from `first` on form a group, at least one, and collects the bricks that they need: steps
+   * grow while their bricks fit, and shrink from the first that do not.
    */
-  #group({ scheme, sources, frames }: Sampling, first: number, most: number): number {
+  #chooseGroup({ scheme, sources, frames }: Sampling, first: number, most: number): number {
     let size = 0;
     let missing = 0;
     let step = this.#step;
     let full = false;
     while (size < most) {
       const count = Math.min(step, most - size);
-      const before = sources.map((_, i) => this.#fields[i as 0 | 1].length);
+      const before = sources.map((_, i) => this.#fields[i].length);
       sources.forEach((source, i) => {
-        this.#cover(scheme, source.bricking, this.#fields[i as 0 | 1], first + size, count);
+        this.#cover(scheme, source.bricking, this.#fields[i], first + size, count);
       });
       const bytes = this.#groupBytes(sources, this.#inTurn ? 1 : frames.frames.length);
       const lacking = missing + this.#missing(sources, frames.frames, before);
@@ -474,9 +473,9 @@ export class Sampler {
       }
       full = true;
       sources.forEach((_, i) => {
-        this.#forget(this.#fields[i as 0 | 1], before[i]);
+        this.#forget(this.#fields[i], before[i]);
       });
-      if (size > 0 && step <= 16) break;
+      if (size > 0 && step <= SMALLEST_STEP) break;
       step = Math.ceil(step / 4);
     }
     this.#step = Math.min(size, GROUP_STEP);
@@ -492,7 +491,7 @@ export class Sampler {
     if (this.#inTurn) return 0;
     let missing = 0;
     for (const [i, { source, fetched, combined }] of sources.entries()) {
-      const { list, length } = this.#fields[i as 0 | 1];
+      const { list, length } = this.#fields[i];
       const bricks = list.subarray(from[i], length);
       if (fetched !== undefined || combined !== undefined || bricks.length === 0) continue;
       for (const frame of frames)
@@ -521,8 +520,8 @@ export class Sampler {
   }
 
   /**
-   * Points of a group, at most: those of `GROUP_MS`, except if frames are combined one after the other, because each is
-   * then read again for every group.
+   * The most points of a group: as many as take `GROUP_MS`. If frames are combined one after the other, each is read
+   * again for every group, so only the room for values bounds it.
    */
   #mostPoints({ scheme, frames: { frames } }: Sampling): number {
     const most = Math.floor(GROUP_VALUES / scheme.components);
@@ -532,7 +531,7 @@ export class Sampler {
     return Math.min(most, Math.max(TIMED_POINTS, timed));
   }
 
-  /** Evaluates a group of `size` points, and notes what its points and the reads of its bricks took. */
+  /** Evaluates a group of `size` points, and measures the time per point and per brick that it lacked. */
   #timed({ scheme, frames: { frames } }: Sampling, size: number, evaluate: () => void): void {
     const since = performance.now();
     this.#acquireMs = 0;
@@ -560,21 +559,19 @@ export class Sampler {
     } else if (!this.#inTurn) {
       this.#withBricks(sources, frames, (fields) => scheme.combine(fields, weights, positions, 0, size, values));
     } else {
-      const withFrame = (turn: number, use: (fields: readonly BrickField[]) => void): void =>
-        this.#withBricks(sources, frames.slice(turn, turn + 1), ([fields]) => use(fields));
+      const withFrame = this.#eachFrame(sampling);
       for (let done = 0; done < size; )
         done += scheme.combineInTurn(weights, withFrame, positions, done, size - done, values);
     }
   }
 
-  /** As `#evaluate`, with separate weights for each point. */
-  #evaluateEach(
-    { scheme, sources, frames: { frames } }: Sampling,
-    weights: Float64Array,
-    positions: Float64Array,
-    first: number,
-    size: number,
-  ): void {
+  /** As `#evaluate`, with weights for each point. */
+  #evaluateEach(sampling: Sampling, weights: Float64Array, positions: Float64Array, first: number, size: number): void {
+    const {
+      scheme,
+      sources,
+      frames: { frames },
+    } = sampling;
     const width = frames.length;
     if (this.#own.length < width * size) this.#own = new Float64Array(width * size);
     const own = this.#own;
@@ -584,10 +581,14 @@ export class Sampler {
       this.#withBricks(sources, frames, (fields) => scheme.combineEach(fields, own, positions, 0, size, this.#values));
       return;
     }
-    const withFrame = (turn: number, use: (fields: readonly BrickField[]) => void): void =>
-      this.#withBricks(sources, frames.slice(turn, turn + 1), ([fields]) => use(fields));
+    const withFrame = this.#eachFrame(sampling);
     for (let i = 0; i < size; i++)
       scheme.combineInTurn([...own.subarray(width * i, width * (i + 1))], withFrame, positions, i, 1, this.#values);
+  }
+
+  /** Makes a function that calls `use` with the fields of one frame of the sampling, while its bricks are pinned. */
+  #eachFrame({ sources, frames: { frames } }: Sampling): Parameters<Scheme["combineInTurn"]>[1] {
+    return (f, use) => this.#withBricks(sources, frames.slice(f, f + 1), ([fields]) => use(fields));
   }
 
   /**
@@ -608,11 +609,11 @@ export class Sampler {
   /** Bytes of the bricks of the group in a number of frames. */
   #groupBytes(sources: readonly BrickSource[], frames: number): number {
     return sources.reduce((bytes, source, i) => {
-      return bytes + frames * this.#fields[i as 0 | 1].length * BrickCache.brickBytes(brickValues(source));
+      return bytes + frames * this.#fields[i].length * BrickCache.brickBytes(brickValues(source));
     }, 0);
   }
 
-  /** Runs `use`, on the fields of each frame, while the group's bricks of these frames are pinned and in the tables. */
+  /** Calls `use` with the fields of each frame, while the group's bricks of the frames are pinned and in the tables. */
   #withBricks(
     sources: readonly BrickSource[],
     frames: readonly number[],
@@ -629,7 +630,7 @@ export class Sampler {
       const ofFrame: BrickField[] = [];
       for (let i = 0; i < sources.length; i++) {
         const { source, components, bricking, load, combined } = sources[i];
-        const { list: bricks, tables, offsets, length, more } = this.#fields[i as 0 | 1];
+        const { list: bricks, tables, offsets, length, more } = this.#fields[i];
         const values = brickValues(sources[i]);
         const count = length + more;
         wanted.push({ source, frame, bricks, count, values, load, offsets: offsets[f] });
@@ -658,7 +659,7 @@ export class Sampler {
    */
   #setTables(sources: number, frames: number, words: 0 | 1 | 2): void {
     for (let i = 0; i < sources; i++) {
-      const { tables, list, offsets, length } = this.#fields[i as 0 | 1];
+      const { tables, list, offsets, length } = this.#fields[i];
       for (let f = 0; f < frames; f++) {
         const table = tables[f];
         const places = offsets[f];
