@@ -1,6 +1,6 @@
 /**
- * `Hdf5File` reads an HDF5 file from its bytes: its groups, attributes, tables and values. Filters that are not
- * undone here are handed to a function.
+ * `Hdf5File` reads an HDF5 file from its bytes: its groups, attributes, tables and values. Its caller passes a function
+ * that undoes the filters that this room does not know.
  */
 import { DataError } from "../../errors.js";
 import type { FileStamp } from "../file/dataset.js";
@@ -35,10 +35,11 @@ import { MESSAGE } from "./object-header.js";
 import { readRows, storedRanges } from "./stored-ranges.js";
 import { type Hdf5Object, Structure } from "./structure.js";
 
+/** Most links that are followed for one path. */
 const MAX_LINKS = 16;
-/** Numbers of a table count as many bytes at least: as read they take 8. */
+/** The fewest bytes that a number of a table counts: once read, it takes 8. */
 const FLOAT32_BYTES = 4;
-/** The attributes that refer to the coordinate tables of the dimensions of a dataset, and hold their labels. */
+/** The attributes of a dataset that refer to the coordinate tables of its dimensions, and that label them. */
 const SCALES = "DIMENSION_LIST";
 const LABELS = "DIMENSION_LABELS";
 /** Bytes of an element that is a list in the heap. */
@@ -90,7 +91,7 @@ export class Hdf5File implements StoredFile {
     }
   }
 
-  /** The file as it was opened; null for one that lies elsewhere. */
+  /** The stamp of the file when it was opened; null for a file that is read by ranges. */
   get stamp(): FileStamp | null {
     return this.#structure.bytes.stamp;
   }
@@ -151,22 +152,23 @@ export class Hdf5File implements StoredFile {
       const object = this.#structure.object(path);
       let found = this.#attributes.get(object.address);
       if (found === undefined) {
-        const parts = this.#structure.attributes(object).map((body) => attributeParts(body, this.#structure.shared));
-        found = new Map(parts.map((part) => [part.name, attributeValue(part, this.#structure.read)]));
+        const { read } = this.#structure;
+        found = new Map(this.#attributeParts(object).map((part) => [part.name, attributeValue(part, read)]));
         this.#attributes.set(object.address, found);
       }
       return new Map(found);
     });
   }
 
+  #attributeParts(object: Hdf5Object): ReturnType<typeof attributeParts>[] {
+    return this.#structure.attributes(object).map((body) => attributeParts(body, this.#structure.shared));
+  }
+
   scales(path: string): string[][] {
     return this.#reading(`the dimension scales of ${path} are not readable`, () => {
       const { object, stored } = this.#dataset(path);
-      const { read, shared } = this.#structure;
-      const list = this.#structure
-        .attributes(object)
-        .map((body) => attributeParts(body, shared))
-        .find(({ name }) => name === SCALES);
+      const { read } = this.#structure;
+      const list = this.#attributeParts(object).find(({ name }) => name === SCALES);
       if (list === undefined || !readType(list.type).isReferences) return stored.shape.map(() => []);
       return stored.shape.map((_, d) =>
         readReferences(list.values, d * LIST_BYTES, read).map((address) => this.#pathOf(address)),
@@ -231,7 +233,7 @@ export class Hdf5File implements StoredFile {
     return isKnown ? index : null;
   }
 
-  /** Starts to fetch the bytes of boxes if the file lies elsewhere. */
+  /** Starts to fetch the bytes of boxes if the file is read by ranges. @returns as `StoredFile.fetched` */
   fetched(boxes: readonly StoredHyperslab[]): readonly boolean[] {
     if (this.#ranged === null) return boxes.map(() => true);
     return this.#ranged.fetched(boxes.map((box) => () => this.#ranges(box.path, box)));
@@ -263,6 +265,7 @@ export class Hdf5File implements StoredFile {
     });
   }
 
+  /** Runs a read of a box once its ranges of the file are there. */
   #fetching<T>(path: string, box: Hyperslab, read: () => T): T {
     return this.#ranged === null ? read() : this.#ranged.with(this.#ranges(path, box), read);
   }
@@ -274,6 +277,7 @@ export class Hdf5File implements StoredFile {
     this.#fetching(path, box, () => this.#readFetched(path, box, out, roomFor));
   }
 
+  /** Reads a box whose bytes are there: from chunks, by its fill value if nothing was written, or in rows. */
   #readFetched(path: string, box: Hyperslab, out: Uint8Array, roomFor: (bytes: number) => Buffer): void {
     const { stored, layout } = this.#dataset(path);
     const chunked = this.#chunked(path);
@@ -315,7 +319,9 @@ export class Hdf5File implements StoredFile {
     const { stored, filters } = this.#dataset(path);
     const { chunks } = stored;
     if (chunks === null) return null;
-    const [where, { index }, { bytes }] = [`${this.path}: ${path}`, this.#places(path), this.#structure];
+    const { index } = this.#places(path);
+    const { bytes } = this.#structure;
+    const where = `${this.path}: ${path}`;
     return { where, stored: { ...stored, chunks }, index, bytes, filters, undo: this.#undo };
   }
 
@@ -365,15 +371,16 @@ export class Hdf5File implements StoredFile {
     return paths;
   }
 
-  /** Runs a read; what is damaged becomes a DataError that names the file and what failed. */
+  /** Runs a read, and turns damage that it meets into a DataError that names the file and what failed. */
   #reading<T>(what: string, read: () => T): T {
     try {
       return read();
     } catch (error) {
       if (!isDamage(error)) throw error;
       if (error instanceof DataError && error.message.startsWith(this.path)) throw error;
-      // The text of a length that leads too far would speak of arrays, not of the file.
-      const reason = error instanceof RangeError ? "it leads beyond what there is" : error.message.replace(/\.$/, "");
+      // The message of a RangeError would speak of arrays, not of the file.
+      const reason =
+        error instanceof RangeError ? "a length or address is too large" : error.message.replace(/\.$/, "");
       throw new DataError(`${this.path}: ${what}: ${reason}.`, error);
     }
   }
@@ -385,7 +392,7 @@ export class Hdf5File implements StoredFile {
   }
 }
 
-/** Whether an error says that a file is damaged: that it is, or that a length in it leads beyond what there is. */
+/** Whether an error shows damage: it says so, a length or an address in the file is too large, or a read failed. */
 function isDamage(error: unknown): error is Error {
   return error instanceof DataError || error instanceof RangeError || (error instanceof Error && "syscall" in error);
 }

@@ -1,6 +1,6 @@
 /**
  * Fetches objects over HTTP: bounded in number, time and size, and retried after growing random pauses. Objects that
- * failed lately are refused at once.
+ * failed a short time ago are refused at once.
  */
 import { promisify } from "node:util";
 import { brotliDecompress, unzip } from "node:zlib";
@@ -27,7 +27,7 @@ const CODINGS = new Map([
   ["deflate", promisify(unzip)],
   ["br", promisify(brotliDecompress)],
 ]);
-/** Bytes that the slowest line that is accepted sends in a millisecond. */
+/** Bytes per millisecond of the slowest connection that is accepted. */
 const SLOWEST_BYTES_PER_MS = 1000;
 
 /** Part of an object: bytes from an offset, or its last ones. */
@@ -57,14 +57,14 @@ export interface RemoteObject extends Stamp {
   readonly isPart: boolean;
 }
 
-/** The answer of a host whose object still is the one that is known. */
+/** The outcome of `fetchUnless` if the object has not changed. */
 export const UNCHANGED = Symbol("unchanged");
 
 /** The object or part of it that is asked for. */
 interface ObjectRequest {
   readonly address: string;
   readonly part: ObjectPart | null;
-  /** The object is sent only if it is another than that of this `ETag`. */
+  /** The `ETag` of a known version: the object is sent only if it has changed. */
   readonly unless: string | null;
   readonly mostBytes: number;
   /** The request that is made instead of a fetch. */
@@ -132,7 +132,7 @@ export class RemoteObjects {
     return (await this.#tryAgain({ address, part, unless: null, mostBytes })) as RemoteObject | null;
   }
 
-  /** Fetches an object unless it still is the one of this `ETag`. @throws as `fetch` */
+  /** Fetches an object unless its `ETag` still is `unless`. @throws as `fetch` */
   fetchUnless(address: string, unless: string, mostBytes: number): Promise<RemoteObject | null | typeof UNCHANGED> {
     return this.#tryAgain({ address, part: null, unless, mostBytes });
   }
@@ -144,7 +144,7 @@ export class RemoteObjects {
       throw new DataError(`${address} cannot be written: there is no bucket`);
   }
 
-  /** Attempts a request as often as the settings allow; between attempts others have its connection. */
+  /** Attempts a request as often as the settings allow; during pauses, others use its connection. */
   async #tryAgain(wanted: ObjectRequest): Promise<RemoteObject | null | typeof UNCHANGED> {
     const { address } = wanted;
     for (let attempt = 1; ; attempt++) {
@@ -168,6 +168,7 @@ export class RemoteObjects {
     }
   }
 
+  /** Attempts a request once, when a connection is free. */
   async #inTurn(wanted: ObjectRequest): Promise<RemoteObject | null | typeof UNCHANGED> {
     while (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#free--;
@@ -183,7 +184,7 @@ export class RemoteObjects {
   #failed(address: string, error: unknown, retryMs: number | null): BusyError {
     this.counts.failures++;
     this.#failing = true;
-    this.#rests.failed(address, ...(retryMs === null ? [] : [retryMs]));
+    this.#rests.failed(address, retryMs ?? undefined);
     const seconds = Math.ceil(this.#rests.left(address) / 1000);
     return new BusyError(`${address} cannot be fetched: ${reasonOf(error, this.#settings)}.`, seconds);
   }
@@ -192,13 +193,13 @@ export class RemoteObjects {
     const { address, part, unless, mostBytes } = wanted;
     const start = this.#clock.now();
     this.counts.requests++;
-    const end = new ResponseTimeout(this.#clock, this.#settings.timeoutMs, wanted.change?.body?.length ?? 0);
+    const timeout = new ResponseTimeout(this.#clock, this.#settings.timeoutMs, wanted.change?.body?.length ?? 0);
     try {
       const hasObject = ({ status }: HttpHead) =>
         status === 200 || status === 206 || (wanted.change !== undefined && status >= 200 && status < 300);
-      const answer = await this.#follow(wanted, end.signal, (head) => {
+      const answer = await this.#follow(wanted, timeout.signal, (head) => {
         if (!hasObject(head)) return DRAINED_BYTES;
-        end.extend(Math.min(Number(head.headers["content-length"] ?? 0), mostBytes));
+        timeout.extend(Math.min(Number(head.headers["content-length"] ?? 0), mostBytes));
         return neededBytes(address, head, part, mostBytes);
       });
       if (!hasObject(answer)) return this.#withoutObject(address, answer, unless);
@@ -206,9 +207,9 @@ export class RemoteObjects {
       this.counts.bytes += object.bytes.length;
       return object;
     } catch (error) {
-      throw end.signal.aborted ? end.signal.reason : error;
+      throw timeout.signal.aborted ? timeout.signal.reason : error;
     } finally {
-      end.clear();
+      timeout.clear();
       this.counts.busyMs += this.#clock.now() - start;
     }
   }
@@ -256,7 +257,7 @@ export class RemoteObjects {
   }
 }
 
-/** The first of the headers of a name. */
+/** A header, or the first of several with its name. */
 function textOf(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
@@ -268,14 +269,14 @@ function retryAfter(header: string | undefined): number | null {
   return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), MOST_RETRY_MS);
 }
 
-/** The timeout of one answer, which a long body puts off. */
+/** The timeout of one answer, which a long body extends. */
 class ResponseTimeout {
   readonly #end = new AbortController();
   readonly #clock: FetchClock;
   readonly #timeoutMs: number;
   #cancel: () => void;
 
-  /** @param bytes that are sent */
+  /** @param bytes of the body that is sent, which take time too */
   constructor(clock: FetchClock, timeoutMs: number, bytes: number) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
@@ -286,7 +287,7 @@ class ResponseTimeout {
     return this.#end.signal;
   }
 
-  /** Gives time for a body whose beginning is there. */
+  /** Restarts the timeout when the head of an answer is there. @param bytes of the body that follows */
   extend(bytes: number): void {
     this.#cancel();
     this.#cancel = this.#start(bytes);
@@ -312,7 +313,7 @@ class Unanswered extends Error {
   }
 }
 
-/** A host that does not know ranges from the end has sent another part; its answer tells where the end is. */
+/** A host that does not support ranges from the end has sent another part; its answer tells where the end is. */
 class OtherPart extends Error {
   readonly wanted: ObjectPart;
 
@@ -336,8 +337,8 @@ function rangeOf(part: ObjectPart): string {
 }
 
 /**
- * Bytes of an answer that are waited for: those up to the end of the part if the host sends the whole object since it
- * serves no ranges, else all.
+ * The bytes of a body to read: up to the end of the part, if the host serves no ranges and so sends the whole object;
+ * otherwise one more than allowed, which shows that a body is too long.
  *
  * @throws DataError if it announces more than the most bytes
  */
@@ -361,9 +362,10 @@ async function objectOf(
 ): Promise<RemoteObject> {
   const { status, headers, body } = answer;
   const coding = codingOf(headers);
+  // An announced length was found good by `neededBytes`, even that of a whole object sent in place of a part.
   if (body.length > Math.max(mostBytes, Number(headers["content-length"] ?? 0)))
     throw new DataError(`${address} has more than ${mostBytes} bytes`);
-  const whole = coding === "identity" ? body : await decoded(address, coding, body, status === 206, mostBytes);
+  const whole = coding === "identity" ? body : await decode(address, coding, body, status === 206, mostBytes);
   const { bytes, size } = partOf(address, answer, whole, part);
   const date = Date.parse(textOf(headers.date) ?? "");
   const modified = Date.parse(textOf(headers["last-modified"]) ?? "");
@@ -378,13 +380,13 @@ async function objectOf(
 }
 
 /**
- * A whole object whose host has coded it, though it was asked not to.
+ * Undoes the coding of a whole object, which its host applied although it was asked not to.
  *
  * Source: RFC 9110, section 14: ranges are those of the coded bytes.
  *
  * @throws DataError for a part of one, whose bytes are not those of the object, and for other codings
  */
-async function decoded(
+async function decode(
   address: string,
   coding: string,
   sent: Uint8Array,
@@ -401,7 +403,7 @@ async function decoded(
   }
 }
 
-/** The part that was asked for: hosts that know no ranges send the whole object. */
+/** Cuts the part that was asked for out of a body: hosts that serve no ranges send the whole object. */
 function partOf(
   address: string,
   { status, headers }: HttpHead,
@@ -421,13 +423,13 @@ function partOf(
   }
   const [, first, last, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(textOf(headers["content-range"]) ?? "") ?? [];
   const size = total === undefined || total === "*" ? null : Number(total);
-  const isWhole = Number(last) - Number(first) + 1 === body.length;
+  const isComplete = Number(last) - Number(first) + 1 === body.length;
   if ("suffixLength" in part) {
     if (size === null) throw new DataError(`${address}: the host does not tell how long the object is`);
     const length = Math.min(part.suffixLength, size);
-    if (!isWhole || body.length !== length || Number(last) !== size - 1)
+    if (!isComplete || body.length !== length || Number(last) !== size - 1)
       throw new OtherPart({ offset: size - length, length });
-  } else if (!isWhole || Number(first) !== part.offset || body.length !== part.length)
+  } else if (!isComplete || Number(first) !== part.offset || body.length !== part.length)
     throw new DataError(`${address} does not have the bytes ${rangeOf(part).slice(6)}`);
   return { bytes: body, size };
 }
