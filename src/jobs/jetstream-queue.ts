@@ -1,7 +1,7 @@
 /**
  * `openSharedQueue` keeps the queue of jobs in JetStream, for all processes of a cluster. Jobs are entries of a bucket,
- * changed only from the revision that was read; their tasks are messages of a work queue in files, each of which one
- * process has at a time, and another one if that one falls silent.
+ * changed only from the revision that was read. Their tasks are messages of a work queue in files: one process has a
+ * task at a time, and if it falls silent, another one gets it.
  */
 import { AckPolicy, jetstream, jetstreamManager, RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
@@ -16,9 +16,11 @@ import type { JobQueue, TakenTask } from "./job-queue.js";
 
 /** The stream of tasks and the bucket of jobs. */
 const NAME = `${ROOT}-jobs`;
-/** Time without a sign of a process after which its tasks go to others, and between its signs. */
+/** Silence of a process after which its tasks go to others. */
 const SILENCE_MS = 15_000;
+/** Time between two signs that a process gives of its tasks. */
 const SIGN_MS = 5_000;
+/** Longest wait for an answer of the server. */
 const ANSWER_MS = 5_000;
 const NANOS = 1e6;
 /** Messages that are sent before their receipt is awaited. */
@@ -40,6 +42,7 @@ interface SentTask {
 interface OpenQueue {
   readonly connection: NatsConnection;
   readonly jobs: KV;
+  /** @param once identifies the message: the server drops another one with the same */
   publish(id: string, task: SentTask, once: string): Promise<unknown>;
   addConsumer(id: string): Promise<unknown>;
   end(id: string): Promise<void>;
@@ -70,7 +73,7 @@ class JetStreamQueue implements JobQueue {
     this.#options = { ...options, name: NAME };
     this.#signs = setInterval(() => {
       for (const message of this.#taken.values()) message.respond("+WPI");
-      // If a process has fallen silent, its tasks are there again.
+      // Tasks of a process that has fallen silent can be taken again, which no message announces.
       for (const [id, { job }] of this.#heard) if (UNFINISHED.includes(job.state)) this.#watcher(id);
     }, SIGN_MS).unref();
   }
@@ -93,7 +96,7 @@ class JetStreamQueue implements JobQueue {
     const connection = await openNats(this.#options);
     void connection.closed().then(() => {
       this.#opened = null;
-      // Other processes get them once this one has been silent.
+      // Other processes get these tasks once this one has been silent for long enough.
       this.#taken.clear();
     });
     const manager = await jetstreamManager(connection);
@@ -149,11 +152,11 @@ class JetStreamQueue implements JobQueue {
       };
       void follow().catch(() => resolve());
     });
-    // Entries of outputs count among the values, so that nothing may come.
+    // If all values are outputs, no entry of a job comes.
     await Promise.race([all, new Promise((resolve) => setTimeout(resolve, ANSWER_MS).unref())]);
   }
 
-  /** Publishes the tasks of a job again that a process has lost between two of its steps. */
+  /** Publishes tasks of a job again that were lost because a process ended between two steps. */
   async #repair(open: OpenQueue, id: string): Promise<void> {
     await open.addConsumer(id);
     if ((await open.pending(id)) > 0) return;
@@ -180,7 +183,7 @@ class JetStreamQueue implements JobQueue {
     return { value: entry.json<KeptJob>(), revision: entry.revision };
   }
 
-  /** Changes what is kept of a job until no other process was faster; null if `change` wants nothing changed. */
+  /** Changes the entry of a job, again if another process was faster. @returns null if there is no job or no change */
   async #update(open: OpenQueue, id: string, change: (kept: KeptJob) => KeptJob | null): Promise<KeptJob | null> {
     for (;;) {
       const found = await this.#read(open, id);
@@ -244,7 +247,7 @@ class JetStreamQueue implements JobQueue {
     return null;
   }
 
-  /** Ends this process' hold of a task. */
+  /** Tells the server that this process is done with a task. */
   #acknowledge(id: string, number: number): void {
     this.#taken.get(outputKey(id, number))?.respond("+ACK");
     this.#taken.delete(outputKey(id, number));
@@ -270,7 +273,7 @@ class JetStreamQueue implements JobQueue {
   async putBack({ job: { id, tasks }, number, attempts }: TakenTask): Promise<void> {
     const open = await this.#open();
     const kept = (await this.#read(open, id))?.value;
-    // The one that writes the result comes again once all others are done.
+    // The task that writes the result is published again once all others are done.
     const isDue = kept !== undefined && (number < tasks || kept.job.doneTasks === tasks);
     const again = { number, attempts: attempts + 1 };
     if (isDue) await open.publish(id, again, `${id}.${number}.${attempts + 1}.${Date.now()}`);

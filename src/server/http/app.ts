@@ -48,7 +48,7 @@ export interface AppOptions {
   readonly plugins?: readonly Plugin[];
   /** Whether calls may become jobs; absent: yes. */
   readonly jobs?: boolean;
-  /** States of the guests, which are parts that the service can do without, by name; `/readyz` shows them. */
+  /** The guests, parts that the service can do without, and what tells the state of each; `/readyz` shows it. */
   readonly guests?: Readonly<Record<string, () => string>>;
 }
 
@@ -131,8 +131,8 @@ function serverOptions(
     ...(pair === null ? {} : { https: pair }),
     serverFactory: (listener: RequestListener) => {
       const server = createServer(http, secure, connections, listener, most);
-      // A caller that stops reading its answer is dropped once nothing has moved on the socket for longer than any
-      // request may take.
+      // Drops a caller that has stopped reading its answer: nothing has moved on the socket for longer than any request
+      // may take.
       server.setTimeout(limits["http.requestTimeoutMs"] + limits["query.deadlineMs"]);
       return server;
     },
@@ -168,8 +168,8 @@ function below(base: string, target: string): string {
 }
 
 /**
- * Escapes every `%` of a path that cannot be decoded, so that the router takes it letter by letter; the interface then
- * answers that it does not know the name.
+ * Escapes every `%` of a path that cannot be decoded, so that the router takes it literally; the interface then answers
+ * that it does not know the name.
  */
 function decodable(url: string): string {
   if (!url.includes("%")) return url;

@@ -2,7 +2,6 @@
  * Serves slices and volumes: one quantity sampled on a plane or a box, as float32 with its geometry in headers, or a
  * picture.
  */
-
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -181,7 +180,7 @@ async function sampleExpression(
     method !== undefined && known.includes(method) ? method : EXPRESSION_METHODS[i],
   ) as [string, string];
   if (asked.derivatives !== undefined && derivatives === method)
-    throw refuse("method", `method: ${method} is of derivatives, which derivatives says.`);
+    throw refuse("method", `method: ${method} is an option of derivatives, but derivatives is given too.`);
   const filter = readFilter(asked.filter);
   if (method !== undefined && values !== method && derivatives !== method)
     throw refuse("method", `method must be one of ${[...new Set([...VALUES, ...GRADIENTS])].join(", ")}.`);
@@ -235,14 +234,14 @@ async function sample(life: RequestLife, dataset: Dataset, grid: SampleGrid, que
     ...options,
     temporalInterpolation: query.temporalInterpolation ?? "PCHIP",
   });
-  // Begun before, it is known how many records each point has.
+  // After the start, because the evaluation knows how many records each point has.
   await life.admit(count);
   await writeGrid(grid, new TripleWriter(evaluation.points, evaluation.limit), life.slices);
   await life.enter();
   const result = await evaluation.finish();
   life.onEnd(() => result.release());
   const sampled = await reduce(field, result, life);
-  // The records take many times the memory of the quantity, and pictures and readers take their time.
+  // The records take many times the memory of the quantity: they do not wait for the picture or a slow reader.
   result.release();
   await life.computed([{ values: [sampled.values] }]);
   return sampled;
@@ -265,12 +264,12 @@ function completed(query: SliceQuery | VolumeQuery, dataset: Dataset): Readonly<
   return { ...(method ? { method } : {}), temporalInterpolation: "PCHIP", ...query };
 }
 
-/** Says where sampled values come from. */
+/** Writes the origin of sampled values into the headers of an answer. */
 function tellSampled(reply: FastifyReply, dataset: Dataset, query: SliceQuery | VolumeQuery): void {
   tellOrigin(reply, dataset, completed(query, dataset), [readDouble(query.time, "time")]);
 }
 
-/** The same for files. */
+/** The origin of sampled values, as texts for a file. */
 function originOfSamples({ axes, dataset, query }: SampledAnswer): Readonly<Record<string, string>> {
   const operation = axes.length === 2 ? "slice" : "volume";
   return originTexts(dataset, operation, completed(query, dataset), [readDouble(query.time, "time")]);
@@ -306,7 +305,7 @@ async function sendSamples(
 interface SampledAnswer {
   readonly values: Float32Array;
   readonly grid: SampleGrid;
-  /** Those of its axes that are dimensions of the answer. */
+  /** The axes of the grid that are dimensions of the answer. */
   readonly axes: readonly SampleAxis[];
   readonly dataset: Dataset;
   readonly query: SliceQuery | VolumeQuery;
@@ -406,7 +405,7 @@ export function serveVolume(
   });
 }
 
-/** The components of each field, for the description of the interface. */
+/** The operation behind each quantity and its components, for the description of the interface. */
 export function sliceSources(): string {
   return QUANTITIES.map((quantity) => {
     return `${quantity.name} from ${quantity.operation} (${RECORDS[operationOf(quantity.operation).result].join(" ")})`;
