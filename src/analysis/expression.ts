@@ -56,7 +56,7 @@ export interface Expression {
 }
 
 /** A part of an expression. Parts with the same key have the same values, and are computed once for a block. */
-interface Part {
+interface Subexpression {
   readonly key: string;
   readonly shape: Shape;
   readonly dimension: UnitPowers;
@@ -92,7 +92,7 @@ jsep.hooks.add("after-token", function readPower(this: unknown, env: unknown) {
  * Compiles an expression.
  *
  * @param member named by errors
- * @throws RequestError that names the column, for what is no expression or does not fit together
+ * @throws RequestError that names the column, if the text is not an expression or its parts do not fit together
  */
 export function compileExpression(text: string, names: Names, member = "expression"): Expression {
   const refuse = (message: string, index?: number): RequestError => {
@@ -105,7 +105,7 @@ export function compileExpression(text: string, names: Names, member = "expressi
   return { text, shape: part.shape, inputs: [...inputs], evaluate: part.run };
 }
 
-/** A scalar of an expression: the norm of a vector or a tensor. */
+/** Compiles an expression to a scalar: in place of a vector or a tensor, its norm. */
 export function compileScalar(text: string, names: Names, member?: string): Expression {
   const expression = compileExpression(text, names, member);
   if (expression.shape === "scalar") return expression;
@@ -120,6 +120,7 @@ type Refuse = (message: string, index?: number) => RequestError;
 
 function parse(text: string, refuse: Refuse): SyntaxTree {
   if (text.length > MOST_CHARACTERS) throw refuse(`an expression has at most ${MOST_CHARACTERS} characters`);
+  // The parser calls itself at each bracket and each sign of a row, so their depth is bounded before it runs.
   let open = 0;
   let signs = 0;
   for (let i = 0; i < text.length; i++) {
@@ -156,10 +157,10 @@ class ExpressionCompiler {
     this.#text = text;
   }
 
-  compile(tree: SyntaxTree, depth = 1): Part {
+  compile(tree: SyntaxTree, depth = 1): Subexpression {
     if (++this.#nodes > MOST_NODES) throw this.#refuse(`it has more than ${MOST_NODES} parts`);
     if (depth > MOST_DEPTH) throw this.#refuse(`it is nested deeper than ${MOST_DEPTH}`);
-    const part = (name: string): Part => this.compile(tree[name] as SyntaxTree, depth + 1);
+    const part = (name: string): Subexpression => this.compile(tree[name] as SyntaxTree, depth + 1);
     switch (tree.type) {
       case "Literal":
         return this.#literal(tree.value);
@@ -189,25 +190,25 @@ class ExpressionCompiler {
     }
   }
 
-  #element(tree: SyntaxTree | null, depth: number): Part {
+  #element(tree: SyntaxTree | null, depth: number): Subexpression {
     if (tree === null) throw this.#refuse("a component is missing");
     return this.compile(tree, depth + 1);
   }
 
-  /** The column of the next place of a word, for messages. */
+  /** The column of the next occurrence of a word, for messages. */
   #columnOf(word: string): number {
     const found = this.#text.indexOf(word, this.#at);
     if (found >= 0) this.#at = found + word.length;
     return found >= 0 ? found : this.#at;
   }
 
-  #literal(value: unknown): Part {
+  #literal(value: unknown): Subexpression {
     if (typeof value !== "number" || !Number.isFinite(value))
       throw this.#refuse(`${excerpt(String(value))} is no number`, this.#columnOf(String(value)));
     return made(String(value), "scalar", "number", ({ room }) => [room().fill(value)], value);
   }
 
-  #name(name: string): Part {
+  #name(name: string): Subexpression {
     const column = this.#columnOf(name);
     if (name === "pi") return this.#literal(Math.PI);
     const { viscosity, units = {} } = this.#names;
@@ -235,7 +236,7 @@ class ExpressionCompiler {
     return this.#refuse(`nothing has the name ${excerpt(name)}; ${list}`, column);
   }
 
-  #unary(operator: string, a: Part): Part {
+  #unary(operator: string, a: Subexpression): Subexpression {
     const column = this.#columnOf(operator);
     if (operator === "+") return a;
     const run = UNARY[operator];
@@ -251,21 +252,21 @@ class ExpressionCompiler {
     );
   }
 
-  #binary(operator: string, a: Part, b: Part, column: number): Part {
+  #binary(operator: string, a: Subexpression, b: Subexpression, column: number): Subexpression {
     const key = `(${a.key} ${operator} ${b.key})`;
     if (operator === "^") return this.#power(key, a, b, column);
+    // The table also has functions, whose names are words.
     const run = Object.hasOwn(BINARY, operator) && /\W/.test(operator) ? BINARY[operator] : undefined;
     if (run === undefined) throw this.#refuse(`there is no operator ${operator}`, column);
     const multiplied = productOf(a.dimension, b.dimension, operator === "/" ? -1 : 1);
     if (a.shape === "tensor" && b.shape !== "scalar" && operator === "*")
       return made(key, b.shape, multiplied, (block) => product(a.run(block), b.run(block), block.room));
-    const scales = operator === "*" && a.shape === "scalar";
     if (b.shape === "scalar" && (operator === "*" || operator === "/"))
       return made(key, a.shape, multiplied, (block) => {
         const [factor] = b.run(block);
         return eachOnce(a.run(block), (one) => run(one, factor, block.room()));
       });
-    if (scales)
+    if (operator === "*" && a.shape === "scalar")
       return made(key, b.shape, multiplied, (block) => {
         const [factor] = a.run(block);
         return eachOnce(b.run(block), (one) => run(factor, one, block.room()));
@@ -283,14 +284,14 @@ class ExpressionCompiler {
   }
 
   /** The dimension of parts that must have the same. */
-  #common(what: string, parts: readonly Part[], column: number): UnitPowers {
+  #common(what: string, parts: readonly Subexpression[], column: number): UnitPowers {
     const common = commonOf(parts.map(({ dimension }) => dimension));
     if (common !== undefined) return common;
     const units = [...new Set(parts.map(({ dimension }) => dimensionText(dimension)))].join(" and ");
     throw this.#refuse(`${what} ${units}`, column);
   }
 
-  #power(key: string, a: Part, b: Part, column: number): Part {
+  #power(key: string, a: Subexpression, b: Subexpression, column: number): Subexpression {
     const exponent = b.constant ?? Number.NaN;
     if (!Number.isInteger(exponent) || Math.abs(exponent) > MOST_EXPONENT)
       throw this.#refuse(`an exponent is a whole number from -${MOST_EXPONENT} to ${MOST_EXPONENT}`, column);
@@ -301,12 +302,12 @@ class ExpressionCompiler {
     return made(key, "scalar", dimension, (block) => [power(a.run(block)[0], exponent, block.room())], constant);
   }
 
-  #scalars(what: string, parts: readonly Part[], column: number): void {
+  #scalars(what: string, parts: readonly Subexpression[], column: number): void {
     const other = parts.find(({ shape }) => shape !== "scalar");
     if (other !== undefined) throw this.#refuse(`${what} takes scalars, not a ${other.shape}`, column);
   }
 
-  #conditional(test: Part, yes: Part, no: Part, column: number): Part {
+  #conditional(test: Subexpression, yes: Subexpression, no: Subexpression, column: number): Subexpression {
     this.#scalars("?", [test], column);
     if (yes.shape !== no.shape) throw this.#refuse(`the two sides of : are a ${yes.shape} and a ${no.shape}`, column);
     const key = `(${test.key} ? ${yes.key} : ${no.key})`;
@@ -316,7 +317,7 @@ class ExpressionCompiler {
     );
   }
 
-  #call(tree: SyntaxTree, depth: number): Part {
+  #call(tree: SyntaxTree, depth: number): Subexpression {
     const callee = tree.callee as SyntaxTree;
     const name = callee.type === "Identifier" ? (callee.name as string) : "";
     const column = this.#columnOf(name);
@@ -338,11 +339,11 @@ class ExpressionCompiler {
     return made(key, form.gives, dimension, (block) => form.run(block.room, ...given.map((one) => one.run(block))));
   }
 
-  #dimensionOf(name: string, given: readonly Part[], column: number): UnitPowers {
-    const [a, b] = given as [Part, Part?];
+  #dimensionOf(name: string, given: readonly Subexpression[], column: number): UnitPowers {
+    const [a, b] = given as [Subexpression, Subexpression?];
     if (name === "sqrt") return powerOf(a.dimension, 1 / 2);
     if (name === "det") return powerOf(a.dimension, 3);
-    if (["dot", "cross", "ddot"].includes(name)) return productOf(a.dimension, (b as Part).dimension);
+    if (["dot", "cross", "ddot"].includes(name)) return productOf(a.dimension, (b as Subexpression).dimension);
     if (name === "sign") return "number";
     if (["exp", "log", "sin", "cos"].includes(name)) {
       if (commonOf([a.dimension, new Map()]) !== undefined) return "number";
@@ -352,7 +353,7 @@ class ExpressionCompiler {
     return name === "atan2" ? "number" : common;
   }
 
-  #array(parts: readonly Part[]): Part {
+  #array(parts: readonly Subexpression[]): Subexpression {
     const [first] = parts;
     const shape = first?.shape === "scalar" ? "vector" : "tensor";
     if (parts.length !== 3 || first?.shape === "tensor" || parts.some((one) => one.shape !== first?.shape))
@@ -363,7 +364,7 @@ class ExpressionCompiler {
   }
 
   /** A component by `.x` or `[0]`; `[0]` of a tensor is its first row. */
-  #member(tree: SyntaxTree, object: Part): Part {
+  #member(tree: SyntaxTree, object: Subexpression): Subexpression {
     const property = tree.property as SyntaxTree;
     const text = String(tree.computed ? property.value : property.name);
     const column = this.#columnOf(text);
@@ -387,7 +388,13 @@ class ExpressionCompiler {
 }
 
 /** Makes a part whose values are computed once for a block. */
-function made(key: string, shape: Shape, dimension: UnitPowers, run: Part["run"], constant?: number): Part {
+function made(
+  key: string,
+  shape: Shape,
+  dimension: UnitPowers,
+  run: Subexpression["run"],
+  constant?: number,
+): Subexpression {
   const once = (block: BlockInputs): Components => {
     const known = block.computed.get(key);
     if (known !== undefined) return known;
@@ -404,7 +411,7 @@ function norm(a: Components, room: Room): Float64Array {
 }
 
 /** Makes a part of components of an input, each of which is read once for a block. */
-function inputPart(key: InputKey, from: number, shape: Shape, dimension: UnitPowers): Part {
+function inputPart(key: InputKey, from: number, shape: Shape, dimension: UnitPowers): Subexpression {
   const names = Array.from({ length: SIZES[shape] }, (_, c) => `${key}[${from + c}]`);
   const run = (block: BlockInputs): Components =>
     names.map((name, c) => {
