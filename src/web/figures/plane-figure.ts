@@ -55,6 +55,8 @@ const MARGIN = { left: 62, right: 14, top: 8, bottom: 42 };
 const NARROW_MARGIN = { left: 46, right: 8, top: 6, bottom: 42 };
 /** Width of a picture below which its margins are narrow. */
 const NARROW = 480;
+/** Growth to the size of the viewport above which a plane counts as narrow. */
+const NARROW_GROWTH = 1.6;
 
 /** A plane together with the view that asked for it; it is shown until the next one arrives. */
 export interface ShownPlane {
@@ -97,19 +99,19 @@ export interface DrawnPaths {
   readonly record: number;
 }
 
-/** Paths that a plane shows at most. */
+/** The most paths that a plane shows. */
 const MOST_PATHS = 400;
 
-/** Rows and columns that a key moves the cursor by, for a step and a plane of so many columns. */
-const MOVES: Readonly<Record<string, (step: number, columns: number) => readonly [number, number]>> = {
+/** Rows and columns by which a key moves the cursor, for a step; the ends of the plane stop it. */
+const MOVES: Readonly<Record<string, (step: number) => readonly [number, number]>> = {
   ArrowLeft: (step) => [0, -step],
   ArrowRight: (step) => [0, step],
   ArrowUp: (step) => [step, 0],
   ArrowDown: (step) => [-step, 0],
   PageUp: () => [10, 0],
   PageDown: () => [-10, 0],
-  Home: (_step, columns) => [0, -columns],
-  End: (_step, columns) => [0, columns],
+  Home: () => [0, -Infinity],
+  End: () => [0, Infinity],
 };
 
 /** Puts the slices of a view together: the quantity, what it is compared with, and the velocity in the plane. */
@@ -140,6 +142,13 @@ export function stretchingScale(slice: Slice): ColourScale {
   return makeScale("inferno", [slice.low, slice.high], 0, [slice]);
 }
 
+/** Puts an element at a place of its parent, in pixels. */
+function placeElement({ style }: HTMLElement, left: number, top: number, width: number, height: number): void {
+  const places = { left, top, width, height };
+  for (const name of ["left", "top", "width", "height"] as const) style[name] = `${places[name]}px`;
+}
+
+/** A plane with its axes, cursor and overlays, in the page. */
 export class PlaneFigure {
   readonly request: LatestRequest<ShownPlane>;
   readonly #owner: PlaneOwner;
@@ -158,7 +167,7 @@ export class PlaneFigure {
   #overlaid: ShownPlane | null = null;
   #asked = "";
   #lined: { shown: ShownPlane; levels: readonly number[]; lines: PlaneDrawing["contours"] } | null = null;
-  /** The same function for every rendering: lit would let the canvas go and hold it again, in the middle of a drag. */
+  /** One function for all renderings: given another one, lit would detach the canvas, even in the middle of a drag. */
   readonly #holdCanvas = (element: Element | undefined): void => {
     this.#canvas = (element as HTMLCanvasElement | undefined) ?? null;
     this.#pointers.attach(this.#canvas);
@@ -177,12 +186,12 @@ export class PlaneFigure {
       boxed: (from, to, done) => this.#drawBox(from, to, done),
       zoomed: (factor, x, y) => this.zoom(factor, this.#pointAt(x, y)),
       reset: () => owner.setWindow(null),
-      canPan: () => !this.#isWhole(),
+      canPan: () => !this.#showsWhole(),
       crossesSeams: () => periodsOf(owner.store.facts, owner.view().axis).some((period) => period > 0),
     });
   }
 
-  /** The plane in the frame: none while the one that was read last lies across another axis than the frame. */
+  /** The plane in the frame: none while the last one that arrived is normal to another axis than that of the frame. */
   get framed(): ShownPlane | null {
     const shown = this.request.value;
     return shown?.state.axis === this.#owner.view().axis ? shown : null;
@@ -203,7 +212,7 @@ export class PlaneFigure {
     return this.#overlaid === null ? null : this.#overlay;
   }
 
-  /** Requests the slices of the view if they are others. */
+  /** Requests the slices of the view if it needs others than before. */
   refresh(): void {
     const { store, view } = this.#owner;
     const state = view();
@@ -219,7 +228,7 @@ export class PlaneFigure {
     const show = (slices: readonly Slice[], stretching: Slice | null) =>
       assemble(state, paths, slices, stretching, store.facts);
     const kept = all.flatMap((path) => store.slices.peek(path) ?? []);
-    // What is in the cache is shown at once, in the same turn, so that playing draws each picture once.
+    // Cached slices are shown at once, in the same tick, so that playing draws each picture once.
     if (kept.length === all.length && paths.stretching === null) this.request.take(show(kept, null));
     else {
       void this.request.run(async (signal) => {
@@ -245,7 +254,7 @@ export class PlaneFigure {
   zoom(factor: number, point: readonly [number, number] = this.#centre()): void {
     const { store, view, setWindow } = this.#owner;
     const { axis } = view();
-    const next = zoomWindow(store.facts, axis, this.#window(), this.#viewportSize(), factor, point);
+    const next = zoomWindow(store.facts, axis, this.window, this.#viewportSize(), factor, point);
     setWindow(isWhole(wholePlane(store.facts, axis), next) ? null : next);
   }
 
@@ -258,7 +267,7 @@ export class PlaneFigure {
 
   /** Whether the whole plane leaves much of its viewport empty. */
   get isNarrow(): boolean {
-    return this.#growth() > 1.6;
+    return this.#growth() > NARROW_GROWTH;
   }
 
   /** Zooms to the part about the probe that fills the viewport: the whole of the shorter side. */
@@ -344,14 +353,14 @@ export class PlaneFigure {
     const overlay = this.overlay;
     if (shown?.vectors == null || overlay === null || shown.state.overlay !== "arrows") return 0;
     const [left, right] = coveredBy(shown.slice);
-    const [from, to] = this.#window();
+    const [from, to] = this.window;
     const across = (this.place.width * (right - left)) / (to - from);
     return speedOfArrow(shown.fastest, (pixels * overlay.width) / across);
   }
 
   /** The place of the picture in the figure. */
   get place(): Rectangle {
-    const { left, top, width, height } = fitWindow(this.#window(), this.#viewportSize());
+    const { left, top, width, height } = fitWindow(this.window, this.#viewportSize());
     return { left: left + this.#margin.left, top: top + this.#margin.top, width, height };
   }
 
@@ -360,13 +369,15 @@ export class PlaneFigure {
     const { store, view } = this.#owner;
     const unit = unitOf(store.facts, "length");
     const names = sidesOf(view().axis).map((name) => (unit === "" ? name : `${name} (${unit})`)) as [string, string];
-    const [axes, cross] = [axisMarks(this.#window(), this.place, names), axisCross(view().axis, this.place)];
+    const [axes, cross] = [axisMarks(this.window, this.place, names), axisCross(view().axis, this.place)];
     return { lines: [...axes.lines, ...cross.lines], labels: [...axes.labels, ...cross.labels] };
   }
 
   /** The part of the plane that is shown. */
   get window(): PlaneWindow {
-    return this.#window();
+    const { store, view } = this.#owner;
+    const { window, axis } = view();
+    return window ?? wholePlane(store.facts, axis);
   }
 
   /** Draws what the last rendering laid out; renders again if the room has changed. */
@@ -381,14 +392,9 @@ export class PlaneFigure {
       requestAnimationFrame(() => this.#owner.render());
     }
     const { left, top, width: across, height: up } = this.place;
-    for (const part of [canvas, this.#lines.value]) {
-      if (part === undefined) continue;
-      part.style.left = `${left}px`;
-      part.style.top = `${top}px`;
-      part.style.width = `${across}px`;
-      part.style.height = `${up}px`;
-    }
-    canvas.style.touchAction = this.#isWhole() ? "pan-x pan-y" : "none";
+    placeElement(canvas, left, top, across, up);
+    if (this.#lines.value !== undefined) placeElement(this.#lines.value, left, top, across, up);
+    canvas.style.touchAction = this.#showsWhole() ? "pan-x pan-y" : "none";
     const unit = Math.min(2, window.devicePixelRatio);
     const [w, h] = [Math.max(1, Math.round(across * unit)), Math.max(1, Math.round(up * unit))];
     if (canvas.width !== w || canvas.height !== h) Object.assign(canvas, { width: w, height: h });
@@ -405,7 +411,7 @@ export class PlaneFigure {
     lines.hidden = shown === null || cell === null;
     if (shown === null || cell === null) return;
     const { columns, rows } = shown.slice;
-    const [left, right, bottom, top] = this.#window();
+    const [left, right, bottom, top] = this.window;
     const { width, height } = this.place;
     const x = ((columns.origin + cell.column * columns.spacing - left) / (right - left)) * width;
     const y = ((top - rows.origin - cell.row * rows.spacing) / (top - bottom)) * height;
@@ -470,7 +476,7 @@ export class PlaneFigure {
     const { notes } = this.#owner.store.state;
     const noted = notes.map(({ at, text }) => ({ place: at, name: text, crossed: false }));
     return {
-      window: this.#window(),
+      window: this.window,
       marked,
       contours: this.#contoursOf(shown),
       curves: [...this.#streamlines(shown), ...this.#paths(state)],
@@ -494,7 +500,7 @@ export class PlaneFigure {
     const image = (canvas: HTMLCanvasElement | null, style: string, blend: string): string => {
       if (canvas === null) return "";
       const href = canvas.toDataURL();
-      // What touches the window without lying in it, by rounding, would make the file several times as large.
+      // A copy that only touches the window, by rounding, would make the file several times as large.
       const [wide, tall] = [1e-5 * (part[1] - part[0]), 1e-5 * (part[3] - part[2])];
       const across = copies([left, right], [part[0] + wide, part[1] - wide], periods[0]);
       const up = copies([bottom, top], [part[2] + tall, part[3] - tall], periods[1]);
@@ -527,7 +533,7 @@ export class PlaneFigure {
 
   /** Across and up of a point, moved by whole periods into the window if it can be. */
   #inWindow(place: readonly [number, number, number], axis: AxisName): readonly [number, number] {
-    const [left, , bottom] = this.#window();
+    const [left, , bottom] = this.window;
     const periods = periodsOf(this.#owner.store.facts, axis);
     const [across, up] = sidesOf(axis).map((side) => place[AXES.indexOf(side)]);
     return [copyAfter(left, across, periods[0]), copyAfter(bottom, up, periods[1])];
@@ -560,7 +566,7 @@ export class PlaneFigure {
     const { times, particles, positions } = drawn;
     const sides = sidesOf(axis).map((name) => axisOf(this.#owner.store.facts, name));
     const count = times.length;
-    const window = this.#window();
+    const window = this.window;
     return Array.from({ length: Math.min(MOST_PATHS, particles) }, (_, p) => {
       const points: number[] = [];
       let until = 0;
@@ -586,7 +592,7 @@ export class PlaneFigure {
     const { left, top, width, height } = this.place;
     const margin = this.#margin;
     const [across, up] = this.#viewportSize();
-    const [from, to, low, high] = this.#window();
+    const [from, to, low, high] = this.window;
     const [sx, sy] = [(to - from) / width, (high - low) / height];
     const [dx, dy] = [left - margin.left, top - margin.top];
     canvas.hidden = picture.periods.every((period, i) => period === 0 || (i === 0 ? dx : dy) < 2);
@@ -598,14 +604,7 @@ export class PlaneFigure {
       wide ? across : width,
       tall ? up : height,
     ] as const;
-    for (const [name, value] of [
-      ["left", box[0]],
-      ["top", box[1]],
-      ["width", box[2]],
-      ["height", box[3]],
-    ] as const) {
-      canvas.style[name] = `${value}px`;
-    }
+    placeElement(canvas, ...box);
     Object.assign(canvas, { width: box[2], height: box[3] });
     drawPlane(canvas, {
       ...picture,
@@ -615,7 +614,11 @@ export class PlaneFigure {
         high - (box[1] + box[3] - top) * sy,
         high + (top - box[1]) * sy,
       ],
-      ...{ marked: null, contours: [], curves: [], probes: [], box: null },
+      marked: null,
+      contours: [],
+      curves: [],
+      probes: [],
+      box: null,
     });
   }
 
@@ -633,17 +636,11 @@ export class PlaneFigure {
     return [across, up];
   }
 
-  #window(): PlaneWindow {
-    const { store, view } = this.#owner;
-    const { window, axis } = view();
-    return window ?? wholePlane(store.facts, axis);
-  }
-
   get #margin(): typeof MARGIN {
     return this.#width < NARROW ? NARROW_MARGIN : MARGIN;
   }
 
-  #isWhole(): boolean {
+  #showsWhole(): boolean {
     return this.#owner.view().window === null;
   }
 
@@ -655,7 +652,7 @@ export class PlaneFigure {
   /** The probe if it lies in the window, else the middle of the window. */
   #centre(): readonly [number, number] {
     const { store, view } = this.#owner;
-    const [left, right, bottom, top] = this.#window();
+    const [left, right, bottom, top] = this.window;
     const [across, up] = this.#inWindow(store.state.probe, view().axis);
     if (
       this.#distance(store.state.probe, view()) === null &&
@@ -670,7 +667,7 @@ export class PlaneFigure {
 
   /** The point of the plane under a place of the canvas, given as fractions from its upper left corner. */
   #pointAt(x: number, y: number): readonly [number, number] {
-    const [left, right, bottom, top] = this.#window();
+    const [left, right, bottom, top] = this.window;
     return [left + x * (right - left), top - y * (top - bottom)];
   }
 
@@ -682,10 +679,10 @@ export class PlaneFigure {
 
   #pan(dx: number, dy: number): void {
     const { store, view, setWindow } = this.#owner;
-    const [left, right, bottom, top] = this.#window();
+    const [left, right, bottom, top] = this.window;
     const whole = wholePlane(store.facts, view().axis);
     const periods = periodsOf(store.facts, view().axis);
-    const next = panWindow(whole, this.#window(), -dx * (right - left), dy * (top - bottom), periods);
+    const next = panWindow(whole, this.window, -dx * (right - left), dy * (top - bottom), periods);
     setWindow(isWhole(whole, next) ? null : next);
   }
 
@@ -706,7 +703,7 @@ export class PlaneFigure {
   #key(event: KeyboardEvent): void {
     const shown = this.request.value;
     if (shown === null || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (Object.hasOwn(MOVES, event.key)) this.#step(shown.slice, ...MOVES[event.key](event.shiftKey ? 10 : 1, 4096));
+    if (Object.hasOwn(MOVES, event.key)) this.#step(shown.slice, ...MOVES[event.key](event.shiftKey ? 10 : 1));
     else if (event.key === "Enter" || event.key === " ") this.#click();
     else if (event.key === "+" || event.key === "=") this.zoom(ZOOM_STEP, this.#cursor ?? this.#centre());
     else if (event.key === "-") this.zoom(1 / ZOOM_STEP, this.#cursor ?? this.#centre());
@@ -724,9 +721,9 @@ export class PlaneFigure {
       slice.rows.origin + clamp(row + rows, slice.rows.count) * slice.rows.spacing,
     ] as const;
     const { store, view, setWindow } = this.#owner;
-    if (!this.#isWhole()) {
-      const next = revealPoint(wholePlane(store.facts, view().axis), this.#window(), point);
-      if (next !== this.#window()) setWindow(next);
+    if (!this.#showsWhole()) {
+      const next = revealPoint(wholePlane(store.facts, view().axis), this.window, point);
+      if (next !== this.window) setWindow(next);
     }
     this.#move(point);
   }
