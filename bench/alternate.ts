@@ -1,6 +1,4 @@
-/**
- * Measuring several things against each other: they run in turn, so that what the machine does beside hits all of them.
- */
+/** Compares several things: they run in turn, so that other work of the machine slows all of them. */
 import { type Row, ratioRow, summarise } from "./row.js";
 
 /** Shortest warm-up of each: until then WebAssembly may still run in its first, unoptimised form. */

@@ -34,7 +34,7 @@ export async function benchAnalysis({ quick }: BenchOptions): Promise<Row[]> {
     await makeCube(folder, "cube", nodes, 64);
     await makeCube(folder, "small", 64, 32);
     const rows = await withService(folder, 600, (service) => besidePeers(service, folder, nodes, quick ? 2 : 3));
-    rows.push(...(await withService(folder, 600, (service) => besideCalls(service, quick ? 1 : 3))));
+    rows.push(...(await withService(folder, 600, (service) => againstCalls(service, quick ? 1 : 3))));
     await makeCube(folder, "bricks", nodes, 32);
     // Three layers of bricks and a little more.
     rows.push(await withService(folder, nodes === 256 ? 96 : 24, (service) => readsOf(service, nodes)));
@@ -139,8 +139,8 @@ async function startPeer(file: string, nodes: number): Promise<Peer | null> {
   return { process: child, missing, ask: answer };
 }
 
-/** Structure functions of 64^3 nodes at 15 separations, beside the 300 calls of 35 000 points that took their place. */
-async function besideCalls(service: RunningService, rounds: number): Promise<Row[]> {
+/** Structure functions of 64^3 nodes at 15 separations, against the 300 calls of 35 000 points that they replace. */
+async function againstCalls(service: RunningService, rounds: number): Promise<Row[]> {
   const separations = { nodes: Array.from({ length: 15 }, (_, i) => i + 1) };
   const points = pointsIn(randomNumbers(7), 35_000, 0, PERIOD);
   const query = { operation: "GetVelocity", dataset: "small", time: 0, spatialInterpolation: "Lag8" } as const;

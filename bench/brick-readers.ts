@@ -11,7 +11,7 @@ export interface Readers {
   readonly bricks: number;
   readonly brickBytes: number;
   /**
-   * Reads so many bricks, one after the other and from the first on again, all threads together.
+   * Reads a number of bricks, one after the other and from the first on again, all threads together.
    * @returns milliseconds
    */
   read(bricks: number): Promise<number>;

@@ -38,7 +38,7 @@ export const COSTS = {
   divideNs: 20,
   /** Both sides and the NATS server together, for a byte that is sent: most of it is the garbage of its client. */
   byteNs: 12,
-  /** Both sides together, for a piece beside its bytes. */
+  /** Both sides together, for a piece in addition to its bytes. */
   pieceMs: 1.5,
   /** Processor time to read a byte into the cache, decoding included. */
   readNs: 0.9,

@@ -48,7 +48,7 @@ export interface Service {
   cpu(): number;
 }
 
-/** Starts so many processes that are asked over HTTP, as a cluster if there are several. */
+/** Starts processes that are asked over HTTP, as a cluster if there are several. */
 export async function startServices(options: ClusterOptions): Promise<{ services: Service[]; stop: () => void }> {
   const { processes } = options;
   const children: ChildProcess[] = [];
@@ -68,7 +68,7 @@ export async function startServices(options: ClusterOptions): Promise<{ services
   }
 }
 
-/** Waits until a process uses so many peers. */
+/** Waits until a process uses `count` peers. */
 async function seesPeers(port: number, count: number): Promise<void> {
   const until = performance.now() + READY_MS;
   while (true) {

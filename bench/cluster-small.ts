@@ -1,7 +1,7 @@
 /**
  * Small requests over HTTP: processor time of one in processes that work alone and in those of clusters. Each process
- * is asked in turn, as if it had cores of its own, and all processes of its cluster are counted: where a request costs
- * what it costs alone, N processes answer N times as many.
+ * is asked in turn, as if it had its own cores, and all processes of its cluster are counted: if a request costs no
+ * more than alone, N processes answer N times as many.
  */
 import { type Service, startServices } from "./cluster-processes.js";
 import { nullOpRequest, open } from "./soap-load.js";
@@ -79,7 +79,7 @@ async function cpuOfRequest(services: readonly Service[], request: Buffer, count
   return (1000 * spent) / (services.length * count);
 }
 
-/** Asks a process so many times, over connections that each ask again when they are answered. */
+/** Sends `count` requests to a process, over connections that each ask again when they are answered. */
 async function load(port: number, request: Buffer, count: number): Promise<void> {
   const connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => open(port)));
   await Promise.all(

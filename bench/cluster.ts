@@ -120,7 +120,7 @@ function settled(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 30));
 }
 
-/** Points moved into that part of the grid along z which one of so many processes owns: each brick has more of them. */
+/** Points moved into the part of the grid along z that one of the processes owns: each brick has more of them. */
 function denser(points: Float32Array, processes: number): Float32Array {
   return processes === 1
     ? points

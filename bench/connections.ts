@@ -1,6 +1,6 @@
 /**
- * `npm run bench:connections -- [--quick] [--json FILE]`: SOAP calls on a connection each, as today's C client makes
- * them, beside calls on a kept one. Time is that of the caller, CPU that of the service.
+ * `npm run bench:connections -- [--quick] [--json FILE]`: compares SOAP calls on a connection each, as today's C
+ * client makes them, with calls on a kept one. Time is that of the caller, CPU that of the service.
  */
 import { connect } from "node:net";
 import { alternate, type Contestant } from "./alternate.js";

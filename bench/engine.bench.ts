@@ -70,7 +70,7 @@ function cases(): Case[] {
 }
 
 /**
- * Rows `engine`: unit points/s, params points, workers and nodes; one worker and all of them take turns. Where a
+ * Rows `engine`: unit points/s, params points, workers and nodes; one worker and all of them take turns. If a
  * machine has more than one, rows `ratio` say how many times faster all are.
  */
 export async function benchEngine({ quick }: BenchOptions): Promise<Row[]> {

@@ -1,4 +1,4 @@
-/** Fields and points to measure kernels with, in a shared memory beside the SIMD module. */
+/** Fields and points to measure kernels with, in a memory shared with the SIMD module. */
 import { readFileSync } from "node:fs";
 import { type SortTables, sortTables } from "../dist/kernels/brick-order.js";
 import {

@@ -1,4 +1,4 @@
-/** Measures what a combination of four frames costs beside one frame, in CPU and in turns, by the density of points. */
+/** Compares the cost of combining four frames with that of one frame, in CPU and in turns, by the density of points. */
 import { createScheme } from "../dist/kernels/index.js";
 import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";
 import { alternate, type Comparison, type Contestant, cpuNanoseconds } from "./alternate.js";
@@ -32,7 +32,7 @@ const CASES = [
 
 /**
  * Rows `frames`: ns/point of CPU of four frames and of one, and their ratio, for each kernel and density; for sparse
- * points also beside a process that reads `neighbour` MiB over and over.
+ * points also while another process reads `neighbour` MiB over and over.
  */
 export async function benchFrames({ quick }: BenchOptions): Promise<Row[]> {
   const rows: Row[] = [];

@@ -1,6 +1,4 @@
-/**
- * Addresses of the loopback interface that nobody uses, for processes that have to know each other before they start.
- */
+/** Addresses of the loopback interface that are free, for processes that have to know each other before they start. */
 import { once } from "node:events";
 import { createServer } from "node:net";
 

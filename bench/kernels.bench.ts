@@ -9,7 +9,7 @@ import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";
 import type { BrickField } from "../dist/kernels/types.js";
 import { alternate, type Comparison, type Contestant, nanoseconds } from "./alternate.js";
 import { createBatch, createSorter, cubeAxes } from "./field.js";
-import { filterGroup, gradientGroup, nodeFilterGroup, sortGroup, thresholdGroup } from "./kernel-beside.js";
+import { filterGroup, gradientGroup, nodeFilterGroup, sortGroup, thresholdGroup } from "./kernel-costs.js";
 import {
   CHECKED,
   checkClose,

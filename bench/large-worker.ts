@@ -166,7 +166,7 @@ async function computingAlone(): Promise<number[]> {
 }
 
 /**
- * The random query and reading its bricks alone, in turn, beside computing alone.
+ * The random query and reading its bricks alone, in turn, each compared with computing alone.
  *
  * @param name   of the rows
  * @param forget is called before each

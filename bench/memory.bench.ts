@@ -38,7 +38,7 @@ function overNodes(operation: string, width: number): Case {
   };
 }
 
-/** A filter over a cube of `2 ** halvings` leaves an edge, with so many layers. */
+/** A filter over a cube of `2 ** halvings` leaves an edge, in `nlayers` layers. */
 function overLeaves(operation: string, halvings: number, nlayers: number): Case {
   const filterlength = String((2 ** halvings * PERIOD) / NODES);
   return {
@@ -92,7 +92,7 @@ async function ready(folder: string, workers: number): Promise<Server> {
   return server;
 }
 
-/** The growth of the resident memory of a service, at its peak, by so many queries at a time. */
+/** The growth of the resident memory of a service, at its peak, under `atOnce` queries at a time. */
 async function growth(folder: string, workers: number, one: Case, points: number, atOnce: number): Promise<number> {
   const server = await ready(folder, workers);
   try {

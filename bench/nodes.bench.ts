@@ -51,7 +51,7 @@ export async function benchNodes({ quick }: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** The filters, each beside Lag8 velocities at the same points in the same round. */
+/** The filters, each compared with Lag8 velocities at the same points in the same round. */
 async function filters(engine: Engine, dataset: string, nodes: number, points: number, rounds: number): Promise<Row[]> {
   const positions = pointsIn(randomNumbers(7), points, 0, PERIOD);
   const microseconds = async (query: Query): Promise<number> =>

@@ -1,4 +1,4 @@
-/** Measures the cost of a step of particle tracking beside interpolation, and what it allocates. */
+/** Compares the cost of a step of particle tracking with that of interpolation, and measures what it allocates. */
 import { fileURLToPath } from "node:url";
 import { groupsOfTimes, triplesOf } from "../dist/engine/contract/own-times.js";
 import type { Query } from "../dist/engine/contract/query.js";

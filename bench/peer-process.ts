@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 export interface Peer {
   /** Runs a case over the first `points` points; nanoseconds per point, and the velocity at the first of them. */
   pass(name: string, order: "random" | "sorted", points: number): Promise<{ time: number; first: readonly number[] }>;
-  /** Reads one line that nobody asked for. */
+  /** Reads one line that was not asked for. */
   line(): Promise<string>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** `npm run bench:peers`: other implementations beside ours, on the same field and points, in turn in one run. */
+/** `npm run bench:peers`: compares other implementations with ours, on the same field and points, in turn. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,8 +29,8 @@ const COMPILERS = [
   ["gcc-native", ["-O3", "-march=native"]],
 ] as const;
 /**
- * Python cases: backend, the kernel of ours it stands beside, and how many points it gets at most. NumPy stands beside
- * our batches too: what a user of either has are points in random order.
+ * Python cases: backend, the kernel of ours that it is compared with, and the most points it gets. NumPy is compared
+ * with our batches too, because users of either have points in random order.
  */
 const PYTHON = [
   ["spline3", "scipy-spline3", "lag4", 100_000],
@@ -83,7 +83,7 @@ function prepare(folder: string, nodes: number, points: number): Setting {
     return path;
   };
   const again = arena.float64(3 * points);
-  // Frames beside the first one, made with the first question about them.
+  // Frames after the first one are made when they are first asked for.
   const frames = [[field]];
   return {
     nodes,
@@ -202,11 +202,11 @@ class Round {
     this.#first = first;
   }
 
-  /** The cases of Python that stand beside this kernel. */
+  /** Adds the Python cases that this kernel is compared with. */
   addPython(cases: ReadonlyMap<string, Peer>): void {
-    for (const [peerCase, backend, beside, most] of PYTHON) {
+    for (const [peerCase, backend, kernel, most] of PYTHON) {
       const peer = cases.get(peerCase);
-      if (beside !== this.#name || peer === undefined) continue;
+      if (kernel !== this.#name || peer === undefined) continue;
       const some = Math.min(this.#setting.points, most);
       this.add(backend, some, () => peer.pass(peerCase, this.#order, some));
     }
@@ -267,7 +267,7 @@ async function benchInCache(folder: string, { quick }: BenchOptions): Promise<Ro
   return rows;
 }
 
-/** Sparse points in four frames, beside C in vectors as long as the processor has, and in those of WebAssembly. */
+/** Sparse points in four frames, compared with C in vectors of the processor's and of WebAssembly's length. */
 async function benchSparse(folder: string, { quick }: BenchOptions): Promise<Row[]> {
   const setting = prepare(folder, 64, SPARSE_POINTS);
   const loops = startLoops(folder, setting);
@@ -287,7 +287,7 @@ async function benchSparse(folder: string, { quick }: BenchOptions): Promise<Row
   return rows;
 }
 
-/** A cube no cache holds: our batches of random points, sort included, beside C loops whose points come sorted. */
+/** A cube no cache holds: our batches of random points, sort included, against C loops whose points come sorted. */
 async function benchBeyondCache(folder: string, { quick }: BenchOptions): Promise<Row[]> {
   const setting = prepare(folder, 256, quick ? 200_000 : 1_000_000);
   const loops = startLoops(folder, setting);

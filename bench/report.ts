@@ -20,8 +20,8 @@ import type { Row } from "./row.js";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PAGE = join(ROOT, "docs/performance.md");
 const DRAFT = join(ROOT, "dist-bench/report");
-/** Benches that the plots, or documents beside the page, have figures of. */
-const BESIDE = ["bench --only codec", "bench --only memory", "bench:scale", "bench:events"];
+/** Benches whose figures are in the plots, or in documents other than the page. */
+const ELSEWHERE = ["bench --only codec", "bench --only memory", "bench:scale", "bench:events"];
 /** Longest time of one bench, in milliseconds. */
 const PATIENCE_MS = 3_600_000;
 
@@ -69,7 +69,7 @@ const { quick, only } = parseArgs({
   options: { quick: { type: "boolean", default: false }, only: { type: "string" } },
 }).values;
 const page = readFileSync(PAGE, "utf8");
-const all = [...new Set([...figureLines(page).flatMap(({ command }) => command ?? []), ...BESIDE])];
+const all = [...new Set([...figureLines(page).flatMap(({ command }) => command ?? []), ...ELSEWHERE])];
 const wanted = only?.split(",");
 const unknown = wanted?.find((one) => !all.some((command) => command === one || command.endsWith(` ${one}`)));
 if (unknown !== undefined) throw new Error(`--only ${unknown}: there are ${all.join(", ")}`);

@@ -28,7 +28,7 @@ const IN_FLIGHT: readonly (readonly [connections: number, points: number])[] = [
   [16, 100_000],
 ];
 
-/** Nanoseconds a point while each connection asks its request so many times. */
+/** Nanoseconds a point while each connection repeats its request. */
 async function nanoseconds(
   { port }: Server,
   request: Buffer,

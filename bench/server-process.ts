@@ -32,14 +32,14 @@ export async function start(
   for await (const line of createInterface({ input: child.stdout })) {
     const port = /(\d+)$/.exec(line)?.[1];
     if (port === undefined) continue;
-    // Log lines go on; nobody may wait for a full pipe.
+    // Log lines continue, and a full pipe would block the process.
     setImmediate(() => child.stdout.resume());
     return { name, process: child, pid: child.pid as number, port: Number(port), end: () => end };
   }
   throw new Error(`${name} did not start`);
 }
 
-/** Starts this service on the shipped data, with so many worker threads; absent: as many as it takes by itself. */
+/** Starts this service on the shipped data, with a number of worker threads; absent: its default. */
 export function startOurs(folder: string, workers?: number): Promise<Server> {
   const settings = {
     ...(workers === undefined ? {} : { FIELDPROBE_WORKERS: String(workers) }),

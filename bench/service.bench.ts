@@ -80,7 +80,7 @@ function post(port: number, agent: Agent, payload: Buffer): Promise<number> {
   });
 }
 
-/** Latencies of one operation on so many connections, each asking again as soon as it is answered. */
+/** Latencies of one operation on some connections, each asking again as soon as it is answered. */
 async function latencies(port: number, payload: Buffer, connections: number, seconds: number): Promise<number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const samples: number[] = [];

@@ -21,7 +21,7 @@ const { folder, latencyMs, bytesPerSecond } = workerData as SlowServer;
 /** The time at which the line is free again. */
 let freeMs = 0;
 
-/** Waits as long as the line takes for so many bytes, after those that were asked for before. */
+/** Waits as long as the line takes for some bytes, after those that were asked for before. */
 async function transmit(bytes: number): Promise<void> {
   const now = performance.now();
   freeMs = Math.max(freeMs, now) + (1000 * bytes) / bytesPerSecond;

@@ -87,8 +87,8 @@ export async function open(port: number): Promise<Connection> {
 }
 
 /**
- * Bytes of the whole response; -1 where it is chunked; throws for anything but 200; NaN where the head is not whole
- * yet.
+ * Bytes of the whole response; -1 if it is chunked; NaN if the head is not whole yet. Throws for any status except
+ * 200.
  */
 function lengthOf(start: Buffer): number {
   const end = start.indexOf("\r\n\r\n");

@@ -29,7 +29,7 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 const GSOAP_MODES = ["0", "1", "2", "3"];
 
 /**
- * Compiles the gSOAP server from our description, as fast as gcc makes it; null, with the reason, where tools or
+ * Compiles the gSOAP server from our description, as fast as gcc makes it; null, with the reason, if tools or
  * headers are missing.
  */
 function compileGsoap(folder: string, wsdl: string): string | null {
@@ -102,7 +102,7 @@ interface RequestTimes {
   readonly caller: number;
 }
 
-/** Asks a request so many times in all, on so many connections at a time. */
+/** Sends a request a number of times in all, on some connections at a time. */
 async function requestTimes(
   { pid, port }: Server,
   request: Buffer,
@@ -335,7 +335,7 @@ interface PacedLoad {
   readonly late: number;
 }
 
-/** Compiles the program that asks at equal intervals; null, with the reason, where gcc is missing. */
+/** Compiles the program that asks at equal intervals; null, with the reason, if gcc is missing. */
 function compilePacedLoad(folder: string): string | null {
   const program = join(folder, "paced-load");
   const words = ["-O2", "-D_GNU_SOURCE", "-o", program, at("../bench/peers/paced-load.c"), "-lm"];

@@ -1,4 +1,4 @@
-/** Measures values by every spline beside Lagrange interpolation on as many nodes, in CPU and in turns, on one core. */
+/** Compares every spline with Lagrange interpolation on as many nodes, in CPU and in turns, on one core. */
 import { createScheme } from "../dist/kernels/index.js";
 import { METHODS } from "../dist/kernels/table.js";
 import { alternate, type Contestant, cpuNanoseconds } from "./alternate.js";
@@ -10,7 +10,7 @@ const NODES = 64;
 /** Lagrange interpolation has at most eight nodes an axis; splines on more are compared with that. */
 const MOST_NODES = 8;
 
-/** Rows `splines`: ns/point of CPU of every spline and of Lagrange interpolation beside it, and their ratio. */
+/** Rows `splines`: ns/point of CPU of every spline and of Lagrange interpolation, and their ratio. */
 export async function benchSplines({ quick }: BenchOptions): Promise<Row[]> {
   const setting = prepare(NODES, quick ? 20_000 : 50_000);
   const rows: Row[] = [];

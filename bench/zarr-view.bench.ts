@@ -1,4 +1,4 @@
-/** The Zarr view read by dask, beside the same chunks as files behind nginx; and one point by the Python package. */
+/** Compares the Zarr view, read by dask, with the same chunks as files behind nginx; times one point of the package. */
 import { execFile, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,7 +1,7 @@
 /* GetVelocity with gSOAP (Debian: gsoap, libgsoap-dev), which writes its files beside this one:
    wsdl2h -c -o service.h "http://127.0.0.1:8080/service/turbulence.asmx?wsdl"
    soapcpp2 -c -C -x -L service.h && gcc gsoap.c soapC.c soapClient.c -lgsoap && ./a.out
-   Against the public service only URL changes, beside its own names of token and dataset. */
+   For the public service, change only URL, the token and the name of the dataset. */
 #include "TurbulenceServiceSoap.nsmap"
 #include "soapH.h"
 

@@ -1,6 +1,6 @@
 """GetVelocity with zeep (pip install zeep): python3 python.py
 
-Against the public service only URL changes, beside its own names of token and dataset.
+For the public service, change only URL, the token and the name of the dataset.
 """
 import sys
 

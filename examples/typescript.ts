@@ -2,7 +2,7 @@
  * GetVelocity with the `soap` package: node typescript.ts
  * (before Node 22.18: node --input-type=module < typescript.ts)
  *
- * Against the public service only URL changes, beside its own names of token and dataset.
+ * For the public service, change only URL, the token and the name of the dataset.
  */
 import { createClientAsync } from "soap";
 

@@ -81,7 +81,7 @@ function addPairs({ shared, orders }: DispersionSums, part: PathPart, from: numb
 }
 
 /**
- * Adds the eigenvalues of g = sum of r_k r_k^T over the three vectors that tell a tetrad but for its place:
+ * Adds the eigenvalues of g = sum of r_k r_k^T over the three vectors that describe a tetrad except for its place:
  * r_1 = (x_2 - x_1) / sqrt 2, r_2 = (2 x_3 - x_2 - x_1) / sqrt 6, r_3 = (3 x_4 - x_3 - x_2 - x_1) / sqrt 12.
  * Source: Biferale et al., Physics of Fluids 17 (2005) 111701.
  */

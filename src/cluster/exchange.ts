@@ -82,7 +82,7 @@ export class Exchange {
     }
   }
 
-  /** Answers a request. @returns resolves once the body is on its way, or nobody fetches it in time */
+  /** Answers a request. @returns resolves once the body is on its way, or has not been fetched in time */
   async answer(message: Msg, head: object, body: BodyParts, signal: AbortSignal): Promise<void> {
     const key = randomBytes(8).toString("hex");
     const bytes = body.reduce((sum, { length }) => sum + length, 0);

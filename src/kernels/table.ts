@@ -89,8 +89,8 @@ export interface StencilReach {
 export function reachOf(method: Method): StencilReach {
   if (method.kind === "spline") return { below: method.nodes / 2 - 1, above: method.nodes / 2 };
   const base = method.kind === "lagrange" ? method.order : method.base;
-  const beside = method.kind === "lagrange" ? 0 : method.order / 2;
-  return { below: Math.max(0, base / 2 - 1) + beside, above: Math.max(1, base / 2) + beside };
+  const differences = method.kind === "lagrange" ? 0 : method.order / 2;
+  return { below: Math.max(0, base / 2 - 1) + differences, above: Math.max(1, base / 2) + differences };
 }
 
 /**

@@ -96,7 +96,7 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
     await page.click("#call-box summary");
     expect(await page.textContent("#call")).toContain('ds.slice("soiltemperature", ');
     await page.selectOption("#language", "soap");
-    expect(await page.textContent("#call")).toContain("SOAP has no operation for fields under names of their own");
+    expect(await page.textContent("#call")).toContain("SOAP has no operation for named fields");
     await close(watched);
   });
 

@@ -421,14 +421,14 @@ describe("a staggered dataset", () => {
         body: JSON.stringify({ time: 0, reduce: [{ moments: "ux" }] }),
       })
     ).text();
-    expect(text).toContain("velocity has nodes of its own: ask at points");
+    expect(text).toContain("velocity has its own nodes: ask for values at points");
     const file = await fetch(`${service.url}/api/datasets/levels20/cutout.h5?fields=velocity`);
-    expect(await file.text()).toContain("velocity has nodes of its own, which this file cannot tell");
+    expect(await file.text()).toContain("velocity has its own nodes, which this file cannot state");
     const view = await (await fetch(`${service.url}/zarr/levels20/.zmetadata`)).text();
     expect(view).toContain("theta/.zarray");
     expect(view).not.toContain("velocity/.zarray");
     const filter = { field: "u", filterwidth: 0.5, points: [[1, 1, 1]], temporalInterpolation: undefined };
-    await expect(ask("cgrid20", "GetBoxFilterSGSsymtensor", filter)).rejects.toThrow("velocity has nodes of its own");
+    await expect(ask("cgrid20", "GetBoxFilterSGSsymtensor", filter)).rejects.toThrow("velocity has its own nodes");
     const [mean] = await ask("cgrid20", "GetBoxFilter", { ...filter, filterwidth: 0 });
     expect(mean).toHaveLength(3);
   });

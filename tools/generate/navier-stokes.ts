@@ -28,7 +28,7 @@ export class NavierStokes {
   /**
    * Starts from seeded random solenoidal velocity in the forced shells, rescaled to their energies, and rest elsewhere.
    *
-   * @param threads that share the work; `close` ends those beside the calling one
+   * @param threads that share the work; `close` ends all but the calling one
    */
   constructor(nodes: number, nu: number, seed: number, threads = 1) {
     this.modes = retainedModes(nodes);

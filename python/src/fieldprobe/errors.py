@@ -1,4 +1,4 @@
-"""The errors that this package raises beside ValueError and TypeError, which name a wrong argument."""
+"""The errors that this package raises in addition to ValueError and TypeError, which name a wrong argument."""
 
 from __future__ import annotations
 

@@ -151,8 +151,8 @@ function writeReferences(path: string, list: string, target: string | undefined)
   if (!isReferences(list)) throw new MisuseError(`--references ${list}: the name must end in .refs.json`);
   const file = openFile(path, { named: true }) as Hdf5File;
   try {
-    const beside = isAddress(path) ? path : relative(dirname(list), path);
-    const { list: references, left } = referencesOf(file, target ?? beside, stampOf(file, path, target !== undefined));
+    const near = isAddress(path) ? path : relative(dirname(list), path);
+    const { list: references, left } = referencesOf(file, target ?? near, stampOf(file, path, target !== undefined));
     writeWhole(list, `${JSON.stringify(references, null, 1)}\n`);
     for (const line of left) process.stderr.write(`${line}\n`);
     process.stderr.write(`wrote ${list}\n`);

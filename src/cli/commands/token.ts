@@ -232,13 +232,13 @@ function writeTokens(path: string, tokens: readonly TokenEntry[]): void {
   const text = `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`;
   try {
     const file = existsSync(path) ? realpathSync(path) : path;
-    const beside = `${file}.${process.pid}.new`;
+    const temporary = `${file}.${process.pid}.new`;
     try {
-      writeFileSync(beside, text, { mode: 0o600, flush: true });
-      if (existsSync(file)) inheritAccess(beside, file);
-      renameSync(beside, file);
+      writeFileSync(temporary, text, { mode: 0o600, flush: true });
+      if (existsSync(file)) inheritAccess(temporary, file);
+      renameSync(temporary, file);
     } catch (error) {
-      rmSync(beside, { force: true });
+      rmSync(temporary, { force: true });
       if (!NOT_REPLACED.includes((error as NodeJS.ErrnoException).code) || !existsSync(file)) throw error;
       writeInPlace(file, text);
     }

@@ -8,7 +8,7 @@ import { type Dataset, type FieldName, isStaggered } from "../../storage/file/da
 export function requireNodes(dataset: Dataset, fields: readonly FieldName[], what: string): void {
   const field = fields.find((name) => isStaggered(dataset, name));
   if (field === undefined) return;
-  const text = `${what} needs values at the nodes of "${dataset.name}", and ${field} has nodes of its own: ask at points.`;
+  const text = `${what} needs values at the nodes of "${dataset.name}", and ${field} has its own nodes: ask for values at points.`;
   throw new RequestError("Unsupported", text, { member: "field" });
 }
 

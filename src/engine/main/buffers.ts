@@ -118,7 +118,7 @@ class SharedMemory {
     return this.#fill(bytes);
   }
 
-  /** Adds a gap, or makes those beside it larger. */
+  /** Adds a gap, or joins it to its neighbours. */
   #free(at: number, bytes: number): void {
     let low = 0;
     for (let high = this.#gaps.length; low < high; ) {

@@ -30,7 +30,7 @@ export class ReaderPace {
   }
 
   /**
-   * Waits for room for an answer of so many bytes, and counts it.
+   * Waits for room for an answer, and counts its bytes.
    *
    * @param due the time at which the answer is due, on the clock of `performance.now`
    * @throws BusyError if no room came free by then, CancelledError if the request is over

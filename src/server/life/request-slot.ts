@@ -68,7 +68,7 @@ export class RequestSlot {
    * @param store that it reads; null for none
    */
   storeWait(store: string | null): (store: string | null) => boolean {
-    // A query that reads no store may follow or run beside one that does.
+    // A query that reads no store may follow one that does, or run at the same time.
     this.#store = store ?? this.#store;
     let end: (() => void) | null = null;
     return (waited) => {

@@ -10,7 +10,7 @@ type Fields = DescriptorInput["fields"];
  * Descriptor of a dataset whose files have moved. It keeps the aliases if it keeps the name.
  *
  * @param fields  where the fields are kept now
- * @param forcing where its mode table is kept now, where it has one
+ * @param forcing where its mode table is kept now, if it has one
  */
 export function portableDescriptor(
   dataset: Dataset,
@@ -74,7 +74,7 @@ function describeTime({ time }: Dataset): DescriptorInput["time"] {
 export function requireConvertible(dataset: Dataset): void {
   const apart = Object.keys(dataset.fields).find((field) => isStaggered(dataset, field));
   if (apart !== undefined)
-    throw new DataError(`${apart} has nodes of its own, which a converted dataset does not keep; serve it as it is`);
+    throw new DataError(`${apart} has its own nodes, which a converted dataset does not keep; serve it as it is`);
 }
 
 /** A digest of how the files of a dataset are read: two readings of the same files give different numbers. */

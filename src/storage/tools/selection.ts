@@ -14,7 +14,7 @@ export function selectionProblem(dataset: Dataset, { fields, frames, box }: Sele
   for (const field of fields) if (fieldOf(dataset, field) === undefined) return `${dataset.name} has no ${field}`;
   const apart = fields.find((field) => fieldOf(dataset, field)?.own !== undefined);
   if (apart !== undefined)
-    return `fields: ${apart} has nodes of its own, which this file cannot tell; the NetCDF of GET cutout of /api tells them`;
+    return `fields: ${apart} has its own nodes, which this file cannot state; the NetCDF of GET cutout of /api states them`;
   const [axes, ...others] = fields.map((field) => axesOfField(dataset, field));
   const other = others.findIndex((one) => JSON.stringify(one) !== JSON.stringify(axes));
   if (other >= 0)

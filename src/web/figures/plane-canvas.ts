@@ -189,7 +189,7 @@ function drawContour(
 
 /** Points of a curve nearer to the last one than this are left out, in pixels. */
 const NEAR_PIXELS = 3;
-/** From so many curves on they are thin, so that the picture is seen between them. */
+/** Number of curves from which on they are thin, so that the picture is seen between them. */
 const MANY_CURVES = 60;
 
 /** Draws curves, pale from some point on, and the heads where they end for now. */

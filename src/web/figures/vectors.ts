@@ -178,7 +178,7 @@ const LINE_STEP = 0.25;
 
 /**
  * The streamline through a point of a plane, by the velocity in the plane: equal Runge-Kutta steps of order 4 on either
- * side until it leaves, stands still or has gone far.
+ * side until it leaves, stops or has gone far.
  *
  * @returns across and up of its points, in pairs
  */

@@ -12,7 +12,7 @@ function escapeText(text: string): string {
 export function soapXml(recipe: Recipe, { base, soap, namespace, token }: Endpoint): string {
   const { query, note } = recipe;
   if (dialectOf(query.operation) === null)
-    return `<!-- SOAP has no operation for fields under names of their own; ask POST ${base}${httpPath(recipe)} -->\n`;
+    return `<!-- SOAP has no operation for named fields; use POST ${base}${httpPath(recipe)} -->\n`;
   const row = operationOf(query);
   const lines: string[] = [];
   for (const member of row.request) {

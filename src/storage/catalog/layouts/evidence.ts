@@ -310,7 +310,7 @@ const CONDITION_LISTS = [
   "topology",
 ];
 const ORIGIN_LISTS = ["origin", "domain_left_edge", "lower"];
-/** Names of the extents of a box: three lengths, or both ends of three axes in an order that nobody knows. */
+/** Names of the extents of a box: three lengths, or both ends of three axes in an unknown order. */
 const BOX_LISTS = [
   ...["extent", "extents", "domain_extent", "domain_extents", "physical_extent", "whole_extent", "grid_extent"],
   ...["bounds", "domain_bounds", "box_bounds", "bbox", "bounding_box", "boundingbox", "box", "domain", "region"],

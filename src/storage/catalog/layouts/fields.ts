@@ -13,7 +13,7 @@ export interface FoundFields {
   readonly pressure: string | null;
   /** Other fields, each one dataset or three components. */
   readonly others: readonly OtherField[];
-  /** What lies beside them under names that no field usually has. */
+  /** Datasets next to them whose names no field usually has. */
   readonly named: readonly OtherField[];
   /** One text per time if every time has its own group or dataset, ascending; null if it has not. */
   readonly steps: readonly string[] | null;
@@ -363,7 +363,7 @@ export function requireDistinct(steps: readonly string[], what: string): void {
 }
 
 /** Says how a flow of two components can be served. */
-const THIRD = "a flow of two components needs a third of zeros in a dataset of its own (docs/datasets.md shows how)";
+const THIRD = "a flow of two components needs a third of zeros in a separate dataset (docs/datasets.md shows how)";
 
 /** Two of three components of a velocity if the third is missing, or null. */
 function pairIn(contents: Contents, holders: readonly Holder[]): readonly string[] | null {

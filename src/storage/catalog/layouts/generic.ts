@@ -153,7 +153,7 @@ function placeFields(
   });
   for (const [path, at] of nodesAt)
     for (const [axis, own] of Object.entries(at))
-      findings.addReason(`${path}: nodes of its own along ${axis}, ${"path" in own ? own.path : "by a mesh"}.`);
+      findings.addReason(`${path}: its own nodes along ${axis}, ${"path" in own ? own.path : "by a mesh"}.`);
   return { found, nodesAt };
 }
 
@@ -223,8 +223,8 @@ function noFieldText(contents: Contents, path: string, isVector: boolean, isSaid
   const claim = isSaid ? "--dims does not make" : "is not";
   const text = `${path} is ${shape.join(" x ")}, which ${claim} ${isVector ? "a vector" : "a scalar"} field on x, y and z`;
   const rank = isVector ? 4 : 3;
-  const beside = [...contents.datasets(parentOf(path)), ...contents.attributes("/").keys()];
-  const element = beside.find((name) => ELEMENTS.test(name));
+  const others = [...contents.datasets(parentOf(path)), ...contents.attributes("/").keys()];
+  const element = others.find((name) => ELEMENTS.test(name));
   if (shape.length > rank && element !== undefined)
     return `${text}; ${element} says that its values lie in elements or blocks; resample them onto one grid`;
   if (shape.length > rank + 1) return `${text}; fields of more dimensions need a descriptor`;
@@ -597,8 +597,8 @@ function ownNodes(shared: SharedEvidence, first: OrientedDataset, other: Oriente
     const [theirs, its] = [tableNodes(contents, reference), tableNodes(contents, own)];
     if (agree(theirs, its)) return [axis, undefined];
     const isNear = [0, -1].every((at) => {
-      const [end, beside] = [theirs.at(at) ?? 0, theirs.at(at === 0 ? 1 : -2) ?? 0];
-      return Math.abs(end - (its.at(at) ?? Number.NaN)) <= MOST_APART * Math.abs(end - beside);
+      const [end, next] = [theirs.at(at) ?? 0, theirs.at(at === 0 ? 1 : -2) ?? 0];
+      return Math.abs(end - (its.at(at) ?? Number.NaN)) <= MOST_APART * Math.abs(end - next);
     });
     if (!isNear) return null;
     return [axis, own.along === null ? { file: contents.name, path: own.path } : [...its]];

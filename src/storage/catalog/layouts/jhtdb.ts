@@ -201,7 +201,7 @@ function recognise(form: CutoutForm, contents: Contents) {
   };
 }
 
-/** A velocity whose components along some axes are at tables of their own, as `zcoor_w` beside `zcoor_uv`. */
+/** A velocity whose components along some axes have separate tables, such as `zcoor_w` next to `zcoor_uv`. */
 function withOwnNodes(contents: Contents, place: { readonly file: string; readonly path: string }, storage: object) {
   const apart = AXIS_NAMES.map((axis) => {
     const isApart = [`/${axis}coor_uv`, `/${axis}coor_w`].every((path) => contents.dataset(path) !== null);

@@ -1,4 +1,4 @@
-/** Measures what the sort, derivatives, filters and thresholds cost beside Lagrange interpolation. */
+/** Measures what the sort, derivatives, filters and thresholds cost compared with Lagrange interpolation. */
 import { createBoxFilter } from "../dist/kernels/filter/box-filter.js";
 import { createNodeFilter } from "../dist/kernels/filter/node-filter.js";
 import { createScheme } from "../dist/kernels/index.js";
@@ -14,7 +14,7 @@ const FILTERS = [
   ["box-stress-16dx", "boxStress"],
 ] as const;
 
-/** The sort alone, positions brought into its order included, beside Lag8 of the sorted points. */
+/** The sort alone, with bringing positions into its order, compared with Lag8 of the sorted points. */
 export function sortGroup(setting: Setting): Group {
   const { nodes, arena, accelerator, velocity, positions } = setting;
   const points = positions.random.length / 3;
@@ -25,20 +25,20 @@ export function sortGroup(setting: Setting): Group {
     row: { bench: "kernel", case: "sort", backend: "simd", unit: "ns/point", params },
     run: () => nanoseconds(() => sorter.sort(points, positions.random, sorted)) / points,
   };
-  const beside = evaluation(setting, "sort-lag8", lag8(setting), [velocity], "simd", "sorted", points);
+  const values = evaluation(setting, "sort-lag8", lag8(setting), [velocity], "simd", "sorted", points);
   return {
-    contestants: [sort, beside],
-    comparisons: [{ case: "sort", unit: "of lag8", over: sort, under: beside }],
+    contestants: [sort, values],
+    comparisons: [{ case: "sort", unit: "of lag8", over: sort, under: values }],
   };
 }
 
-/** The gradient beside Lag8. */
+/** The gradient, compared with Lag8. */
 export function gradientGroup(setting: Setting): Group {
   const { nodes, accelerator, velocity, positions } = setting;
   const points = positions.sorted.length / 3;
   const scheme = createScheme("velocityGradient", "Fd4Lag4", cubeAxes(nodes), OPTIONS, accelerator);
-  const gradient = evaluation(setting, "gradient-beside-lag8", scheme, [velocity], "simd", "sorted", points);
-  const one = evaluation(setting, "lag8-beside-gradient", lag8(setting), [velocity], "simd", "sorted", points);
+  const gradient = evaluation(setting, "gradient-with-lag8", scheme, [velocity], "simd", "sorted", points);
+  const one = evaluation(setting, "lag8-with-gradient", lag8(setting), [velocity], "simd", "sorted", points);
   return {
     contestants: [one, gradient],
     comparisons: [{ case: "gradient-fd4lag4", unit: "of lag8", over: gradient, under: one }],
@@ -54,8 +54,8 @@ function readerOf({ velocity }: Setting): BrickReader {
 }
 
 /**
- * Means and sub-grid-scale stress over cubes of nodes of three widths, at all points at once, beside Lag8 at sorted
- * ones.
+ * Means and sub-grid-scale stress over cubes of nodes of three widths, at all points at once, compared with Lag8 at
+ * sorted ones.
  */
 export function nodeFilterGroup(setting: Setting): Group {
   const { nodes, velocity, positions } = setting;
@@ -97,7 +97,7 @@ export function thresholdGroup(setting: Setting): Group {
   return { contestants, comparisons: [] };
 }
 
-/** Filters 16 spacings wide, one layer, at a few points, beside Lag8 at sorted ones. */
+/** Filters 16 spacings wide, one layer, at a few points, compared with Lag8 at sorted ones. */
 export function filterGroup(setting: Setting): Group {
   const { nodes, accelerator, velocity, positions } = setting;
   const axes = cubeAxes(nodes);
