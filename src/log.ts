@@ -12,9 +12,9 @@ const LEVELS: Readonly<Record<number, string>> = {
 };
 
 /** Creates the log; stdout is left to what commands print. */
-export function createLog({ logLevel }: Pick<Config, "logLevel">, terminal = process.stderr.isTTY === true): Logger {
+export function createLog({ logLevel }: Pick<Config, "logLevel">): Logger {
   const options = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  if (!terminal) return pino(options, gathered());
+  if (!process.stderr.isTTY) return pino(options, gathered());
   return pino(options, { write: (line: string) => process.stderr.write(`${readableLine(line)}\n`) });
 }
 

@@ -502,7 +502,7 @@ const ofField = <
 });
 
 /** Operations that only plain HTTP has, and what is built on it. */
-export const PLAIN_OPERATIONS = [
+const PLAIN_OPERATIONS = [
   ofField("GetField", "Vector3", "velocity", VALUES, { kernel: "pressure", result: "float" }),
   ofField("GetFieldGradient", "VelocityGradient", "velocityGradient", GRADIENTS, {
     kernel: "pressureGradient",

@@ -507,5 +507,3 @@ export const QUANTITIES = [
     of: component(5),
   },
 ] as const satisfies readonly Quantity[];
-
-export type QuantityName = (typeof QUANTITIES)[number]["name"];

@@ -1,8 +1,10 @@
 /** Quantities against their definitions by tensors, on random records. */
 import { describe, expect, it } from "vitest";
 import { findOperation, RECORDS } from "../src/operations.js";
-import { MEASURES, QUANTITIES, type Quantity, type QuantityName } from "../src/quantities.js";
+import { MEASURES, QUANTITIES, type Quantity } from "../src/quantities.js";
 import { fc } from "./support/property.js";
+
+type QuantityName = (typeof QUANTITIES)[number]["name"];
 
 const gradient = fc.array(fc.double({ min: -10, max: 10, noNaN: true }), { minLength: 9, maxLength: 9 });
 const quantityOf = (name: QuantityName) => QUANTITIES.find((row) => row.name === name) as Quantity;

@@ -36,7 +36,7 @@ export interface SpectrumPlan extends TransformPlan {
 export type ModeRow = readonly { readonly re: Float64Array; readonly im: Float64Array }[];
 
 /** Places of the six products u_i u_j, i <= j, after the components. */
-export const PRODUCTS = [
+const PRODUCTS = [
   [0, 1, 2],
   [1, 3, 4],
   [2, 4, 5],

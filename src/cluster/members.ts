@@ -25,7 +25,7 @@ const RESTING_MS = 30_000;
 /** Time for which a rank stays empty before the process in the last one takes it. */
 const EMPTY_MS = 60_000;
 /** Most ranks: an owner is stored in a byte. */
-export const MOST_RANKS = 250;
+const MOST_RANKS = 250;
 
 const whole = z.int().min(0);
 const text = z.string().max(256);

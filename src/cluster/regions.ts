@@ -141,7 +141,7 @@ function substitute(usable: readonly boolean[], salt: number, region: number): n
 }
 
 /** A hash of a text, 32 bits. */
-export function hashText(text: string): number {
+function hashText(text: string): number {
   return createHash("sha256").update(text).digest().readUInt32LE();
 }
 

@@ -67,7 +67,7 @@ function memberRows(document: Node, operation: Node): string[] {
 }
 
 /** A request as a command. */
-export function commandOf(method: string, { address, accept, body }: ApiExample): string {
+function commandOf(method: string, { address, accept, body }: ApiExample): string {
   const words = ["curl", "-s"];
   if (method !== "get" && (method !== "post" || body === undefined)) words.push("-X", method.toUpperCase());
   if (accept !== undefined) words.push("-H", `'Accept: ${accept}'`);

@@ -167,7 +167,7 @@ export function repeated(element: Uint8Array | null, length: number): Uint8Array
 }
 
 /** Copies the part of a box of values that lies in another box to its place there. */
-export function copyPart(
+function copyPart(
   values: Uint8Array,
   source: Hyperslab,
   { size }: Pick<Stored, "size">,

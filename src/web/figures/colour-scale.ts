@@ -67,7 +67,7 @@ const TAIL = 0.01;
  * @param from part of the map at the low end of the picture
  * @param to   part of the map at its high end
  */
-export function drawColours(name: ColourMapName, from = 0, to = 1): MapColours {
+function drawColours(name: ColourMapName, from = 0, to = 1): MapColours {
   const table = colourTable(name);
   const image = new ImageData(COLOUR_STEPS, 1);
   const pixels = new Uint32Array(image.data.buffer);

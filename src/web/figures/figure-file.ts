@@ -48,7 +48,7 @@ export function fileName({ state }: { readonly state: ViewState }): string {
 }
 
 /** A name without characters that file systems refuse. */
-export function cleanName(name: string): string {
+function cleanName(name: string): string {
   return name.replaceAll(/[^\w.-]/g, "_");
 }
 

@@ -15,10 +15,13 @@ const PLACE = { left: 60, top: 10, width: 410, height: 300 };
 /** Shades of the counts, by their logarithm. */
 const SHADES = 8;
 
+/** Steps of each branch of the curve below. */
+const CURVE_STEPS = 64;
+
 /** Points of 27/4 R^2 + Q^3 = 0, whose Q is never positive: R as a function of Q, both branches from low to high R. */
-export function discriminantCurve(lowest: number, points = 64): readonly (readonly [number, number])[] {
-  const half = Array.from({ length: points + 1 }, (_, i): readonly [number, number] => {
-    const q = (lowest * (points - i)) / points;
+export function discriminantCurve(lowest: number): readonly (readonly [number, number])[] {
+  const half = Array.from({ length: CURVE_STEPS + 1 }, (_, i): readonly [number, number] => {
+    const q = (lowest * (CURVE_STEPS - i)) / CURVE_STEPS;
     return [Math.sqrt((4 / 27) * -(q ** 3)), q];
   });
   return [...half.map(([r, q]): readonly [number, number] => [-r, q]), ...half.toReversed()];

@@ -17,7 +17,7 @@ export interface FilmedView {
 }
 
 /** The form in which this browser encodes WebM; null if it does not. */
-export function webmType(): string | null {
+function webmType(): string | null {
   if (typeof MediaRecorder === "undefined") return null;
   const types = ["video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm"];
   return types.find((type) => MediaRecorder.isTypeSupported(type)) ?? null;

@@ -188,7 +188,7 @@ function stretchingOf(state: ViewState, facts: DatasetFacts): StretchingQuery | 
 }
 
 /** The view of the plane of nodes that is nearest to the one shown. */
-export function nodeView(state: ViewState, facts: DatasetFacts): ViewState {
+function nodeView(state: ViewState, facts: DatasetFacts): ViewState {
   const at = Math.fround(nodeNear(axisOf(facts, state.axis), state.at));
   return { ...state, at, values: "None", derivatives: differencesOf(state), compare: "none" };
 }

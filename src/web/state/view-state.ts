@@ -62,7 +62,7 @@ export const ANALYSES = [
 ] as const;
 export type ShownAnalysis = (typeof ANALYSES)[number];
 /** Drawings of the volume in the 3-D view. */
-export const VOLUME_DRAWINGS = ["surface", "rays"] as const;
+const VOLUME_DRAWINGS = ["surface", "rays"] as const;
 /** Characters of the name of a view at most. */
 const LONGEST_NAME = 80;
 /** Most places where particles start that are pointed at, and most notes. */

@@ -376,7 +376,7 @@ export function timesOf(
 }
 
 /** Times of stored frames as a descriptor says them: a snapshot, uniform to 1e-6 of the step, or a list. */
-export function describeTimes(values: readonly number[]): TimeInput {
+function describeTimes(values: readonly number[]): TimeInput {
   const [origin, second] = values as [number, number | undefined];
   if (second === undefined) return { count: 1, origin };
   const step = (values[values.length - 1] - origin) / (values.length - 1);
