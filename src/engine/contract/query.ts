@@ -206,6 +206,8 @@ export interface Result {
   /** The record, if it is another than that of the operation. */
   readonly record?: RecordName;
   readonly values: readonly Float32Array[];
+  /** Gives the buffer of a part of `values` back before the others; absent: they are given back together. */
+  drop?(part: number): void;
   /** Parts of a result that is not held as a whole, in order; each may be read until the next one is asked for. */
   readonly stream?: AsyncIterable<Float32Array>;
   /** Bytes that a result with a stream of parts keeps until its end: points, and parts that wait to be read. */
@@ -231,6 +233,14 @@ export interface LentMemory {
   readonly bytes: Uint8Array<SharedArrayBuffer>;
   /** Called once; it must neither be read nor written afterwards. */
   giveBack(): void;
+}
+
+/** The parts of a result that is held as a whole, for the last time: each is given back when the next is asked for. */
+export function* lastRead(result: Pick<Result, "values" | "drop">): Generator<Float32Array, undefined> {
+  for (const [part, values] of result.values.entries()) {
+    yield values;
+    result.drop?.(part);
+  }
 }
 
 /** The numbers of a result that is held as a whole, in one array. */

@@ -50,10 +50,11 @@ export class Collector implements TripleSink {
   }
 
   /**
-   * Gives all slabs back; called once. A writer that still runs continues in a slab of the same length, whose contents
-   * are dropped.
+   * Gives all slabs back, harmless when called twice. A writer that still runs continues in a slab of the same length,
+   * whose contents are dropped.
    */
   release(): void {
+    if (this.#released) return;
     this.#released = true;
     for (const { triples } of this.slabs) this.#buffers.give(triples);
     if (this.#slab) this.#buffers.give(this.#slab);

@@ -346,7 +346,10 @@ export class Execution implements Evaluation {
         if (idle) this.#life.fail(this.#failure.error);
       } else if (idle && (this.#plan?.complete() ?? true)) {
         this.#state = { name: "over" };
-        resolve(this.#life.handOut(this.#result()));
+        const result = this.#result();
+        // An echo is its points.
+        if (this.#plan !== null) this.#releaseInput();
+        resolve(this.#life.handOut(result));
       } else if (this.#stream?.done.has(0) && !this.#hasRoom()) {
         this.#state = { name: "streamed" };
         resolve(this.#life.handOutParts(this.#streamedResult()));
@@ -367,6 +370,7 @@ export class Execution implements Evaluation {
       components: RECORDS[record].length,
       ...(record === operationOf(checked.query.operation).result ? {} : { record }),
       values: this.#plan?.values ?? echoed,
+      ...(this.#plan?.drop === undefined ? {} : { drop: this.#plan.drop }),
       ...(times ? { recordTimes: times } : {}),
     };
   }
@@ -408,8 +412,13 @@ export class Execution implements Evaluation {
   /** Gives all buffers back. */
   #release(): void {
     this.#context.hold(-this.points.count);
+    this.#releaseInput();
+    this.#plan?.release();
+  }
+
+  /** Gives the buffers of the input back; harmless when called twice. */
+  #releaseInput(): void {
     this.points.release();
     this.velocities.release();
-    this.#plan?.release();
   }
 }

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../../src/config.js";
-import type { Evaluation } from "../../../src/engine/contract/query.js";
+import { type Evaluation, lastRead } from "../../../src/engine/contract/query.js";
 import type { BatchTask } from "../../../src/engine/contract/task.js";
 import { BufferPool } from "../../../src/engine/main/buffers.js";
 import type { Carrier } from "../../../src/engine/main/carrier.js";
@@ -126,6 +126,26 @@ const BEYOND_CACHE = {
     frameVelocity: [0, 0, 0],
   } as unknown as Dataset,
 } as const;
+
+it("gives points back with the last task, and each part of the result once it has been read", async () => {
+  const { waiting, start, buffers } = setUp();
+  const evaluation = start();
+  feed(evaluation, 9_000);
+  const finished = evaluation.finish();
+  await completeAll(waiting);
+  const result = await finished;
+  const pages = result.values.map(({ byteLength }) => 4096 * Math.ceil(byteLength / 4096));
+  expect(pages.length).toBeGreaterThan(1);
+  const all = pages.reduce((sum, bytes) => sum + bytes, 0);
+  expect(buffers.lentBytes).toBe(all);
+  const parts = lastRead(result);
+  parts.next();
+  parts.next();
+  expect(buffers.lentBytes).toBe(all - Number(pages[0]));
+  result.release();
+  expect([...parts].length).toBe(pages.length - 2);
+  expect(buffers.lentBytes).toBe(0);
+});
 
 describe("an execution", () => {
   it("names the first point of an echo that is not finite, in whichever slab it came", async () => {

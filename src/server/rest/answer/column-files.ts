@@ -1,13 +1,19 @@
 /** Writes records as columns with names: Arrow streams and Parquet files. */
 import { setImmediate } from "node:timers/promises";
+import { lastRead } from "../../../engine/contract/query.js";
 import { originOf, type UnwrittenAnswer } from "./unwritten-answer.js";
 
-/** Records that are written together, about a time slice of work. */
-const BATCH_RECORDS = 32_768;
+/** Numbers that are written together, less than a time slice of work. */
+const BATCH_NUMBERS = 32_768;
 
 interface NamedColumn {
   readonly name: string;
   readonly values: Float32Array | Float64Array;
+}
+
+/** Records of so many components that are written together. */
+function mostRecords(components: number): number {
+  return Math.max(1, Math.floor(BATCH_NUMBERS / components));
 }
 
 /** The columns of an answer: its components and, if there are several times, the time before them. */
@@ -23,13 +29,14 @@ async function* batches({
   components,
 }: UnwrittenAnswer): AsyncGenerator<readonly NamedColumn[]> {
   const width = components.length;
+  const most = mostRecords(width);
   const timed = result.recordTimes === undefined ? 0 : result.itemsPerPoint;
   const timeOf = (item: number): number =>
     times[timed > 0 ? item % timed : Math.floor(item / (result.items / timeCount))] as number;
   let item = 0;
-  for (const part of result.values) {
-    for (let from = 0; from < part.length; from += width * BATCH_RECORDS) {
-      const records = part.subarray(from, from + width * BATCH_RECORDS);
+  for (const part of lastRead(result)) {
+    for (let from = 0; from < part.length; from += width * most) {
+      const records = part.subarray(from, from + width * most);
       const count = records.length / width;
       const first = item;
       item += count;
@@ -107,7 +114,7 @@ export async function* parquetFile(answer: UnwrittenAnswer): AsyncGenerator<Buff
   for await (const batch of batches(answer)) {
     writer.write({
       columnData: batch.map(({ name, values }) => ({ name, data: values, encoding: "PLAIN" as const })),
-      rowGroupSize: BATCH_RECORDS,
+      rowGroupSize: mostRecords(answer.components.length),
     });
     yield taken();
   }

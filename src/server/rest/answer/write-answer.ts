@@ -1,5 +1,5 @@
 /** Writes answers in passages of about 64 KiB as raw float32, CSV or JSON, from a result of the engine. */
-import { joinedValues, type Result } from "../../../engine/contract/query.js";
+import { joinedValues, lastRead, type Result } from "../../../engine/contract/query.js";
 import { FloatWriter } from "../../../float32/format.js";
 import type { QueryTexts, RecordForm } from "../../../text/text-task.js";
 import { isLarge, writeHere, writtenRecords } from "../../../text/written-records.js";
@@ -12,7 +12,7 @@ const PASSAGE_FLOATS = PASSAGE_BYTES / 4;
 
 /** Little-endian float32, copied passage by passage, so that nothing is sent from memory that workers may write to. */
 function* octets(answer: UnwrittenAnswer): Generator<Buffer> {
-  for (const part of answer.result.values) {
+  for (const part of lastRead(answer.result)) {
     for (let from = 0; from < part.length; from += PASSAGE_FLOATS) {
       const floats = part.subarray(from, from + PASSAGE_FLOATS);
       yield Buffer.from(
