@@ -10,9 +10,10 @@ import type { Worker } from "node:worker_threads";
 const GROWING_PERCENT = 50;
 
 /**
- * Stops the young generation from growing, and the old one from growing by more than half between collections, in all
- * threads of the process, from now on. Call it before the modules of a service are loaded, because many of their objects
- * survive. On Node 20 and 22, V8 forgets the bound of the young one whenever a thread starts, so it is set again then.
+ * Stops the young generation from growing, and the old one from growing by more than half between collections, in
+ * all threads of the process, from now on. Call it before the modules of a service are loaded, because many of their
+ * objects survive. On Node 20 and 22, V8 forgets the bound of the young one whenever a thread starts, so it is set
+ * again then.
  */
 export function boundHeaps(): void {
   const bound = (): void => setFlagsFromString("--semi-space-growth-factor=1");
