@@ -28,6 +28,9 @@ if (version[0] < needed[0] || (version[0] === needed[0] && version[1] < needed[1
 } else if (program === null) {
   refuse(`the program has not been built: run \`npm ci\` in ${fileURLToPath(new URL("..", import.meta.url))}`);
 } else {
+  // From Node 22.1 on: compiled code is kept beside the bundle, unless the folder cannot be written.
+  if (loader.enableCompileCache !== undefined)
+    loader.enableCompileCache(fileURLToPath(new URL("../dist/bundle/compiled", import.meta.url)));
   if (mostFiles() < 512 && loader.register !== undefined) loader.register(new URL("few-files.js", import.meta.url));
   import(pathToFileURL(program).href).catch((error) => {
     if (error.code === "EMFILE") return refuse(`the system lets it open ${mostFiles()} files, which is too few`);

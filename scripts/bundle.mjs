@@ -2,7 +2,7 @@
  * Bundles the program and its worker threads, with the packages that they use, into few files in dist/bundle: Node
  * spends most of the time until a service is ready on finding, opening and linking a thousand small modules.
  *
- * Nothing is minified, so stack traces name functions, and comments name the modules. Packages with files of their own
+ * Nothing is minified, so stack traces name functions. Packages with files of their own
  * beside their code, or native code, stay where they are. `bin/program.js` runs the bundle only while it is newer than
  * what it was made of.
  */
@@ -86,6 +86,6 @@ await bundle.write({
   format: "esm",
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
-  comments: { legal: true },
+  comments: { legal: true, annotation: false, jsdoc: false },
 });
 await bundle.close();

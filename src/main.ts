@@ -1,7 +1,7 @@
 /** Puts the parts of a service together: configuration, storage, engine, server, signals, and remarks at the start. */
 import { lookup } from "node:dns/promises";
 import type { AddressInfo } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as nextTick } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Config } from "./config.js";
 import type { Engine } from "./engine/contract/query.js";
@@ -97,7 +97,8 @@ function running(
   return {
     url: `${config.tls ? "https" : "http"}://${host}:${port}`,
     engine,
-    eventsOpened: events?.open() ?? Promise.resolve(),
+    // The service is ready before the work on the events begins.
+    eventsOpened: events === null ? Promise.resolve() : nextTick().then(() => events.open()),
     async reload() {
       app.reload();
       await Promise.all([engine.reload(), events?.open()]);

@@ -10,6 +10,7 @@ import { openDataset } from "../../storage/bricks/brick-reader.js";
 import type { ScanChanges } from "../../storage/catalog/scan.js";
 import { scanChanges, scanWithIndex } from "../../storage/catalog/scan-folders.js";
 import { loadHdf5 } from "../../storage/hdf5/library.js";
+import { LibraryNeeded } from "../../storage/hdf5-bytes/filters.js";
 import { shareStoresOf } from "../../storage/thread/store-connection.js";
 import { TextModule } from "../../text/text-module.js";
 import { Texts } from "../../text/texts.js";
@@ -36,7 +37,6 @@ const MOST_CHANGES = 4096;
 // piscina wraps the data it is given.
 const { memory, layout, chunkBytes, fd8Legacy, contended, loaded, tickets } = workerData as WorkerSetup;
 
-await loadHdf5();
 shareStoresOf(parentPort);
 const seat = claimSeat();
 const sampler = new Sampler(memory.buffer as SharedArrayBuffer, layout, seat, accelerate);
@@ -150,13 +150,14 @@ function perform(task: TaskMessage): unknown {
   }
 }
 
-/** Runs a task. */
+/** Runs a task. The first one that needs the HDF5 library begins again when it has been loaded. */
 export default function run({ ticket, task }: TicketedTask): TaskOutcome<unknown> | Promise<TaskOutcome<unknown>> {
   Atomics.store(tickets, seat, ticket);
   try {
     const value = perform(task);
     return value instanceof Promise ? value.then(succeeded, failed) : succeeded(value);
   } catch (error) {
+    if (error instanceof LibraryNeeded) return loadHdf5().then(() => run({ ticket, task }), failed);
     return failed(error);
   }
 }

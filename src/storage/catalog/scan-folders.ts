@@ -10,6 +10,7 @@ import { RealPaths, realPath, statusOf } from "../file/files.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, UNFINISHED } from "../file/folder-names.js";
 import type { StoredFile } from "../file/stored-file.js";
 import { isHdf5 } from "../hdf5-bytes/bytes.js";
+import { LibraryNeeded } from "../hdf5-bytes/filters.js";
 import { Hdf5File } from "../hdf5-bytes/hdf5-file.js";
 import { ROOM_BYTES } from "../hdf5-bytes/open-bytes.js";
 import { openFile } from "../open-file.js";
@@ -46,7 +47,7 @@ export interface ScanOptions {
 /** Files that a scan has to open before an index of them is worth writing. */
 const MANY_FILES = 200;
 
-/** Scans data folders, FOLDER_DEPTH folders deep; `loadHdf5` must have resolved before. */
+/** Scans data folders, FOLDER_DEPTH folders deep. @throws LibraryNeeded if `loadHdf5` has to resolve before */
 export function scanFolders(folders: readonly string[], { previous, ...options }: ScanOptions): FolderScan {
   return completeScan(scanChanges(folders, { ...options, known: statesOf(previous) }), previous);
 }
@@ -168,6 +169,7 @@ function candidateAt(
     if (changedMs !== null) options.index?.add(location, state, changedMs, outcome);
     return { location, state, outcome };
   } catch (error) {
+    if (error instanceof LibraryNeeded) throw error;
     // While a host does not answer, its datasets stay as the last scan saw them.
     if (error instanceof BusyError && before !== undefined) return { location, state: before, outcome: null };
     return { location, state: "", outcome: { problems: [problemOf(error, location)] } };

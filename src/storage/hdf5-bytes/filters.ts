@@ -21,6 +21,13 @@ export const FILTER_NAMES: ReadonlyMap<number, string> = new Map([
   [32026, "blosc2"],
 ]);
 
+/** Says that a filter is undone by the HDF5 library, which this thread has not loaded: afterwards, a read can begin again. */
+export class LibraryNeeded extends Error {
+  constructor() {
+    super("the HDF5 library has not been loaded");
+  }
+}
+
 /** A filter as a dataset states it: its registered number, and the numbers that it works by. */
 export interface StoredFilter {
   readonly id: number;
@@ -88,7 +95,7 @@ const ALL_LEFT_OUT = 0xffff_ffff;
 
 /**
  * Undoes a filter that is not undone here. @param length bytes that then come out, as the chunk itself says
- * @returns memory that is valid until the next call @throws DataError
+ * @returns memory that is valid until the next call @throws DataError, LibraryNeeded
  */
 export type UndoFilter = (filter: StoredFilter, bytes: Uint8Array, length: number) => Uint8Array;
 

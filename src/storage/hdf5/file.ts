@@ -4,7 +4,7 @@ import { Hdf5File } from "../hdf5-bytes/hdf5-file.js";
 import { undoByPlugin } from "./library.js";
 
 /**
- * Opens a file; `loadHdf5` comes first.
+ * Opens a file, whose chunks throw LibraryNeeded if a plugin is needed and `loadHdf5` has not resolved.
  *
  * @param place path of the file, or the file if it is read by ranges
  * @param room  of ROOM_BYTES, used until the file is closed

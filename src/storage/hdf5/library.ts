@@ -3,10 +3,9 @@
  * not undo. It never opens a foreign file.
  */
 import { fileURLToPath } from "node:url";
-import { h5wasm, Module } from "h5wasm/node";
 import { base_url } from "h5wasm-plugins";
 import { DataError } from "../../errors.js";
-import { FILTER_NAMES, type StoredFilter } from "../hdf5-bytes/filters.js";
+import { FILTER_NAMES, LibraryNeeded, type StoredFilter } from "../hdf5-bytes/filters.js";
 import { CHUNK_NAME, chunkFile } from "./chunk-file.js";
 import { LibraryMemory } from "./library-memory.js";
 
@@ -41,10 +40,14 @@ interface FileSystem {
   closeStream(descriptor: number): void;
 }
 
+/** The module of the library. */
+type LibraryModule = typeof import("h5wasm/node")["Module"];
+
 /** The HDF5 library of this thread, loaded once. */
 class Library {
+  static #loading: Promise<Library> | null = null;
   static #ofThread: Library | null = null;
-  #loading: Promise<void> | null = null;
+  readonly #module: LibraryModule;
   /** What the library printed about the last failure. */
   #diagnostics = "";
   /** The content of the file in memory. */
@@ -57,22 +60,30 @@ class Library {
   #pointer = 0;
   #capacity = 0;
 
+  /** @throws LibraryNeeded until `load` has resolved */
   static get ofThread(): Library {
-    Library.#ofThread ??= new Library();
+    if (Library.#ofThread === null) throw new LibraryNeeded();
     return Library.#ofThread;
   }
 
-  load(): Promise<void> {
-    this.#loading ??= h5wasm.ready.then(() => {
-      Module.activate_throwing_error_handler();
-      Module.insert_plugin_search_path(PLUGINS, 0);
-      this.#enter(Module.FS as unknown as FileSystem);
-      (Module as unknown as { onAbort(reason: unknown): never }).onAbort = (reason) => {
-        throw new LibraryEnd(String(reason));
-      };
-      this.#keep();
+  /** Loads the module on demand: it takes half the time in which a worker thread starts, and few datasets need it. */
+  static async load(): Promise<void> {
+    Library.#loading ??= import("h5wasm/node").then(async (library) => {
+      await library.ready;
+      return new Library(library.Module);
     });
-    return this.#loading;
+    Library.#ofThread = await Library.#loading;
+  }
+
+  constructor(module: LibraryModule) {
+    this.#module = module;
+    module.activate_throwing_error_handler();
+    module.insert_plugin_search_path(PLUGINS, 0);
+    this.#enter(module.FS as unknown as FileSystem);
+    (module as unknown as { onAbort(reason: unknown): never }).onAbort = (reason) => {
+      throw new LibraryEnd(String(reason));
+    };
+    this.#keep();
   }
 
   /** Has the library open the file in memory, and collects what it prints instead of the process. */
@@ -128,40 +139,47 @@ class Library {
     this.#diagnostics = "";
     this.#content = chunkFile(filter, chunk, length);
     // Thrown from inside, an error would leave handles behind: a status says the same.
-    Module.deactivate_throwing_error_handler();
+    this.#module.deactivate_throwing_error_handler();
     try {
-      return keepingStack(() => this.#read(length));
+      return keepingStack(this.#module, () => this.#read(length));
     } catch (cause) {
       if (isEnd(cause)) this.#beginAnew(cause);
       const name = FILTER_NAMES.get(filter.id) ?? `filter ${filter.id}`;
       throw new DataError(`${name} cannot be undone`, new Error(this.#diagnostics, { cause }));
     } finally {
-      Module.activate_throwing_error_handler();
+      this.#module.activate_throwing_error_handler();
       if (this.#kept !== null && this.#kept.plugins !== this.#plugins) this.#keep();
     }
   }
 
   #read(length: number): Uint8Array {
     if (length > this.#capacity) {
-      if (this.#pointer !== 0) Module._free(this.#pointer);
-      this.#pointer = Module._malloc(length);
+      if (this.#pointer !== 0) this.#module._free(this.#pointer);
+      this.#pointer = this.#module._malloc(length);
       this.#capacity = this.#pointer === 0 ? 0 : length;
       if (this.#pointer === 0) throw new DataError(`the HDF5 library has no ${length} bytes`);
     }
-    const file = Module.open(CHUNK_PATH, Module.H5F_ACC_RDONLY, false, -1, -1);
+    const file = this.#module.open(CHUNK_PATH, this.#module.H5F_ACC_RDONLY, false, -1, -1);
     if (file < 0) throw new Error("the file in memory does not open");
     try {
-      const status = Module.get_dataset_data(file, CHUNK_NAME, [BigInt(length)], [0n], [1n], BigInt(this.#pointer));
+      const status = this.#module.get_dataset_data(
+        file,
+        CHUNK_NAME,
+        [BigInt(length)],
+        [0n],
+        [1n],
+        BigInt(this.#pointer),
+      );
       if (status < 0) throw new Error("the chunk is not read");
     } finally {
-      Module.close_file(file);
+      this.#module.close_file(file);
     }
-    return new Uint8Array(Module.HEAPU8.buffer, this.#pointer, length);
+    return new Uint8Array(this.#module.HEAPU8.buffer, this.#pointer, length);
   }
 
   /** Keeps the memory of the library as it is, with the plugins that it has loaded. */
   #keep(): void {
-    this.#kept = { plugins: this.#plugins, memory: new LibraryMemory(Module.HEAPU8) };
+    this.#kept = { plugins: this.#plugins, memory: new LibraryMemory(this.#module.HEAPU8) };
   }
 
   /**
@@ -171,9 +189,9 @@ class Library {
   #beginAnew(cause: unknown): void {
     if (this.#kept?.plugins !== this.#plugins) this.#kept = null;
     if (this.#kept === null) throw cause;
-    const system = Module.FS as unknown as FileSystem;
+    const system = this.#module.FS as unknown as FileSystem;
     for (const stream of system.streams) if (stream?.path === CHUNK_PATH) system.closeStream(stream.fd);
-    this.#kept.memory.restore(Module.HEAPU8);
+    this.#kept.memory.restore(this.#module.HEAPU8);
     [this.#pointer, this.#capacity] = [0, 0];
   }
 }
@@ -201,9 +219,9 @@ interface Caller {
  * leaves its frames behind, and some hundreds of them end it (decision record 0010). `ccall` saves the stack for an
  * argument that is a text, and restores it when the function returns, here a function that never throws.
  */
-function keepingStack<T>(call: () => T): T {
+function keepingStack<T>(module: LibraryModule, call: () => T): T {
   let outcome: { readonly value: T } | { readonly error: unknown } | null = null;
-  const caller = Module as unknown as Caller;
+  const caller = module as unknown as Caller;
   caller[GUARD] = () => {
     try {
       outcome = { value: call() };
@@ -217,12 +235,12 @@ function keepingStack<T>(call: () => T): T {
   return value;
 }
 
-/** Prepares the HDF5 library of this thread: call it and wait before anything is read or written. */
+/** Loads the HDF5 library of this thread, once: call it and wait before anything is written. */
 export function loadHdf5(): Promise<void> {
-  return Library.ofThread.load();
+  return Library.load();
 }
 
-/** Undoes a filter of a chunk as `UndoFilter` says. */
+/** Undoes a filter of a chunk as `UndoFilter` says. @throws LibraryNeeded unless `loadHdf5` has resolved */
 export function undoByPlugin(filter: StoredFilter, chunk: Uint8Array, length: number): Uint8Array {
   return Library.ofThread.undo(filter, chunk, length);
 }

@@ -1,5 +1,8 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
+import { gunzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Query } from "../../../src/engine/contract/query.js";
 import type { Task } from "../../../src/engine/contract/task.js";
@@ -7,11 +10,15 @@ import type { Carrier } from "../../../src/engine/main/carrier.js";
 import { createShare } from "../../../src/engine/main/fair-queue.js";
 import { openPool } from "../../../src/engine/main/pool.js";
 import { BusyError, CancelledError, DeadlineError, WorkerError } from "../../../src/errors.js";
+import type { ScanChanges } from "../../../src/storage/catalog/scan.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset, FieldSource } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { scratchFolder } from "../../support/scratch.js";
 
 const DATA = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
+/** A field `(z - 2 * y + 3 * x) / 8 + c` of 12 x 10 x 11 nodes behind a filter that only a plugin undoes. */
+const LZ4 = fileURLToPath(new URL("../../storage/hdf5-bytes/filters/fixtures/lz4.h5.gz", import.meta.url));
 const PING: Task = { kind: "ping" };
 
 describe("pool", () => {
@@ -119,6 +126,31 @@ describe("pool", () => {
     };
     return { cancel, order, batch, sort, long: batch(100, { operation: "GetPosition", StartTime: 0.1 }, null, 1e7) };
   }
+
+  it("begins a task again for which a thread needs the HDF5 library", async () => {
+    const folder = scratchFolder();
+    const axis = (nodes: number) => ({ nodes, origin: 0, spacing: 1, periodic: true });
+    const descriptor = {
+      ...{ schemaVersion: 1, name: "u", axes: { x: axis(12), y: axis(10), z: axis(11) }, time: { count: 1 } },
+      fields: { velocity: { file: "u.h5", path: "/u", dimensions: ["z", "y", "x", "c"] } },
+    };
+    writeFileSync(join(folder, "u.h5"), gunzipSync(readFileSync(LZ4)));
+    writeFileSync(join(folder, "dataset.json"), JSON.stringify(descriptor));
+    open(1);
+    const scan: Task = { kind: "scan", folders: [folder], known: new Map(), slow: false, index: null };
+    const { candidates } = (await pool.run(scan)) as ScanChanges;
+    const dataset = candidates
+      .map(({ outcome }) => outcome)
+      .find((outcome) => outcome !== null && "dataset" in outcome);
+    // The next pool has a thread that has not loaded it.
+    await pool.close();
+    open(1);
+    const { batch } = await tasks();
+    const task = batch(300, { operation: "GetVelocity", spatialInterpolation: "None", time: 0 }, null);
+    const asked = { ...task, dataset: (dataset as { dataset: Dataset }).dataset } as Extract<Task, { kind: "batch" }>;
+    expect(await pool.run(asked)).toBe(null);
+    expect([...asked.out.slice(0, 6)]).toEqual([0, 1, 2, 0, 1, 2]);
+  });
 
   it("reads the bricks of a batch of a sweep that waits, for as long as no other query does", async () => {
     const { cancel, order, batch, long } = await tasks();
