@@ -21,7 +21,7 @@ export const FILTER_NAMES: ReadonlyMap<number, string> = new Map([
   [32026, "blosc2"],
 ]);
 
-/** Says that the HDF5 library undoes a filter, and has not been loaded by this thread; the read can then be repeated. */
+/** Says that this thread has not loaded the HDF5 library, which undoes a filter; then the read can be repeated. */
 export class LibraryNeeded extends Error {
   constructor() {
     super("the HDF5 library has not been loaded");
