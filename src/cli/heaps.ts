@@ -1,6 +1,6 @@
 /**
- * `boundHeaps` keeps the heaps of V8 small: its young generation, so that garbage collection stops a service often but
- * briefly (docs/decisions/0043-what-outlives-a-request.md), and the garbage of its old one
+ * Keeps the heaps of V8 small: `boundYoungObjects` its young generation, so that garbage collection stops a service
+ * often but briefly (docs/decisions/0043-what-outlives-a-request.md), and `boundOldGarbage` the garbage of its old one
  * (docs/decisions/0155-small-heaps.md).
  */
 import { setFlagsFromString } from "node:v8";
@@ -10,16 +10,23 @@ import type { Worker } from "node:worker_threads";
 const GROWING_PERCENT = 50;
 
 /**
- * Stops the young generation from growing, and the old one from growing by more than half between collections, in
- * all threads of the process, from now on. Call it before the modules of a service are loaded, because many of their
- * objects survive. On Node 20 and 22, V8 forgets the bound of the young one whenever a thread starts, so it is set
- * again then.
+ * Stops the young generation from growing, in all threads of the process, from now on. Call it before the modules of a
+ * service are loaded, because many of their objects survive. On Node 20 and 22, V8 forgets the bound whenever a thread
+ * starts, so it is set again then.
  */
-export function boundHeaps(): void {
+export function boundYoungObjects(): void {
   const bound = (): void => setFlagsFromString("--semi-space-growth-factor=1");
   bound();
-  setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
   process.on("worker", (worker: Worker) => {
     worker.once("online", bound);
   });
+}
+
+/**
+ * Stops the old generation from growing by more than half between collections, in all threads of the process, from now
+ * on. Call it when the modules of a service have been loaded: they are no garbage, and collecting among them would take
+ * as long as loading them.
+ */
+export function boundOldGarbage(): void {
+  setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
 }

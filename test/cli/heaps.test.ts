@@ -7,11 +7,12 @@ const SCRIPT = `
   import { once } from "node:events";
   import { getHeapSpaceStatistics } from "node:v8";
   import { Worker } from "node:worker_threads";
-  const { boundHeaps } = await import(process.argv[1]);
-  if (process.argv[2] === "bounded") boundHeaps();
+  const { boundOldGarbage, boundYoungObjects } = await import(process.argv[1]);
+  if (process.argv[2] === "bounded") boundYoungObjects();
   const worker = new Worker("0", { eval: true });
   await once(worker, "online");
   await once(worker, "exit");
+  if (process.argv[2] === "bounded") boundOldGarbage();
   const statistics = (name) => getHeapSpaceStatistics().find(({ space_name }) => space_name === name);
   const kept = [];
   let old = 0;

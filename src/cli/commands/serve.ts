@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { runService } from "../../main.js";
 import { startProblems } from "../../start-problems.js";
+import { boundOldGarbage } from "../heaps.js";
 import { MisuseError } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";
 
@@ -11,6 +12,7 @@ export function serveCommand(): Command {
     refuseFlagsOfNpm(command);
     if (command.args.length > 0) throw new MisuseError(`serve takes no arguments but flags: ${command.args.join(" ")}`);
     await runService(configOf(command, startProblems));
+    boundOldGarbage();
   });
 }
 
