@@ -111,11 +111,11 @@ export class NotFoundError extends FieldprobeError {
 /** Datasets that a message lists before the rest is left out. */
 const MOST_NAMES = 10;
 
-/** Lists the first datasets that are served: `there is isotropic32, channel`. */
+/** Lists the first datasets that are served: `available: isotropic32, channel`. */
 export function namesOf(served: readonly { readonly name: string }[]): string {
   const names = served.slice(0, MOST_NAMES).map((dataset) => dataset.name);
   if (served.length > MOST_NAMES) names.push("...");
-  return names.length === 0 ? "there is no dataset in the data folders" : `there is ${names.join(", ")}`;
+  return names.length === 0 ? "there is no dataset in the data folders" : `available: ${names.join(", ")}`;
 }
 
 /** The error of a name that no dataset has, with the names there are. */

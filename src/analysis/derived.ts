@@ -171,7 +171,7 @@ function modified({ scheme, periods, nodes }: DerivedPlan, a: 0 | 1 | 2, k: numb
   return DIFFERENCES[scheme].reduce((sum, c, j) => sum + (2 * c * Math.sin((j + 1) * k * h)) / h, 0);
 }
 
-/** Factors of a filter along an axis; the sharp one is no product of these. */
+/** Factors of a filter along an axis; the sharp one is not a product of these. */
 function filterFactors({ filter, periods, nodes }: DerivedPlan, a: 0 | 1 | 2, k: Float64Array): Float64Array {
   if (filter === null || filter.kind === "sharp") return k.map(() => 1);
   if (filter.kind === "gaussian") return k.map((one) => Math.exp(-((one * filter.width) ** 2) / 24));

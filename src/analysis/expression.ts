@@ -204,7 +204,7 @@ class ExpressionCompiler {
 
   #literal(value: unknown): Subexpression {
     if (typeof value !== "number" || !Number.isFinite(value))
-      throw this.#refuse(`${excerpt(String(value))} is no number`, this.#columnOf(String(value)));
+      throw this.#refuse(`${excerpt(String(value))} is not a number`, this.#columnOf(String(value)));
     return made(String(value), "scalar", "number", ({ room }) => [room().fill(value)], value);
   }
 
@@ -323,7 +323,10 @@ class ExpressionCompiler {
     const column = this.#columnOf(name);
     const row = FUNCTIONS.get(name);
     if (row === undefined)
-      throw this.#refuse(`there is no function ${excerpt(name)}; there is ${[...FUNCTIONS.keys()].join(", ")}`, column);
+      throw this.#refuse(
+        `there is no function ${excerpt(name)}; functions are ${[...FUNCTIONS.keys()].join(", ")}`,
+        column,
+      );
     const given = (tree.arguments as (SyntaxTree | null)[]).map((one) => this.#element(one, depth));
     const forms = row.filter(({ takes }) => takes.length === given.length);
     const form = forms.find(({ takes }) => takes.every((shape, i) => shape === given[i]?.shape));

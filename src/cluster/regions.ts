@@ -97,7 +97,7 @@ function placesOf(count: Triple, size: number): Uint16Array {
 
 /**
  * The rank that owns each region. Every rank has a run of the curve, as long as that of others or, of a number of ranks
- * that is no power of two, half as long again at most. One more rank takes regions from two or three others, so of N
+ * that is not a power of two, half as long again at most. One more rank takes regions from two or three others, so of N
  * ranks at most 1.5/N of all regions move. The regions of a rank that is not usable go to the others, each to the one
  * that a hash of both prefers, and so do all regions if they are fewer than the ranks.
  *

@@ -93,7 +93,7 @@ describe("refusals name the column", () => {
     ["ux ^ 0.5", "an exponent is a whole number"],
     ["ux ^ uy", "an exponent is a whole number"],
     ["boxux", "nothing has the name boxux"],
-    ["'text'", "text is no number"],
+    ["'text'", "text is not a number"],
     [`${"(".repeat(40)}1${")".repeat(40)}`, "nested deeper than 32"],
     [Array.from({ length: 200 }, () => "ux").join("+"), "nested deeper than 32"],
   ])("%s", (text, message) => {

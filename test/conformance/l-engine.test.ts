@@ -52,7 +52,7 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     const report = expectFault(await call(service, version, nowhere), version, "Caller", "UnknownDataset", {
       member: "dataset",
     });
-    expect(report.text).toMatch(/^Invalid set name: nowhere \(there is .*isotropic32.*\)$/);
+    expect(report.text).toMatch(/^Invalid set name: nowhere \(available: .*isotropic32.*\)$/);
   });
 
   const floats = rows.flatMap(([name, row]) =>
@@ -92,7 +92,7 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
       heard.push([detail?.code ?? "", detail?.member, text]);
     }
     expect(heard).toEqual([
-      ["UnknownDataset", "dataset", expect.stringMatching(/^Invalid set name: nowhere \(there is .*isotropic32.*\)$/)],
+      ["UnknownDataset", "dataset", expect.stringMatching(/^Invalid set name: nowhere \(available: .*isotropic32.*\)$/)],
       ["OutOfRange", "time", expect.stringMatching(/^Time 99 out of range for "isotropic32"\./)],
       [expect.stringMatching(/^(Unsupported|InvalidRequest)$/), "spatialInterpolation", expect.any(String)],
       ["OutOfRange", "points[0].x", expect.any(String)],

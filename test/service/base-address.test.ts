@@ -134,7 +134,7 @@ describe("a service of two datasets", () => {
     for (const dataset of NAMELESS) {
       const { status, text } = await velocity(service, dataset);
       expect(status).toBe(500);
-      expect(text).toContain("The request names no dataset: there is isotropic32, noise.");
+      expect(text).toContain("The request names no dataset (available: isotropic32, noise).");
     }
     await service.close();
   });

@@ -147,7 +147,7 @@ describe("dispersion", () => {
   it.each([
     [
       { seeds: { points: points.slice(0, 3), together: 2 } },
-      "seeds.points: 3 points are no multiple of 2.",
+      "seeds.points: 3 points are not a multiple of 2.",
       "seeds.points",
     ],
     [{ seeds: { pairs: 3 } }, "seeds.distance: expected required property.", "seeds.distance"],

@@ -37,8 +37,8 @@ class Region(TypedDict, total=False):
     """A box along x, y and z, or along the columns and rows of a slice, stated in one of two ways.
 
     By lengths: ``origin`` holds the lowest coordinates, ``extent`` the lengths. By nodes: ``start`` holds the first
-    ones, counted from 0, ``end`` those behind the last ones, ``step`` the strides; by default 0, all nodes and 1. On a
-    periodic axis a box may go on over the seam.
+    nodes, counted from 0, ``end`` the nodes after the last, ``step`` the strides; by default 0, the number of nodes,
+    and 1. On a periodic axis, a box may continue across the seam.
     """
 
     origin: Sequence[float]

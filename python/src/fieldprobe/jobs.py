@@ -43,7 +43,7 @@ class Job:
         """Wait until the job has ended.
 
         Raises:
-            TimeoutError: if that takes more than ``timeout`` seconds; the job goes on.
+            TimeoutError: if that takes more than ``timeout`` seconds; the job continues.
             ServiceError: if it failed or was cancelled.
         """
         until = None if timeout is None else time.monotonic() + timeout

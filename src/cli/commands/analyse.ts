@@ -87,7 +87,7 @@ export function analyseCommand(): Command {
   return new Command("analyse")
     .argument("<kind>", KINDS.join(", "), (text) => {
       if ((KINDS as readonly string[]).includes(text)) return text;
-      throw new MisuseError(`there is no analysis ${text}: there are ${KINDS.join(", ")}`);
+      throw new MisuseError(`there is no analysis ${text}; analyses are ${KINDS.join(", ")}`);
     })
     .argument("<dataset>", "a dataset by name")
     .option(

@@ -147,7 +147,7 @@ function countOf(first: Triple, last: Triple): Triple {
   return [last[0] - first[0] + 1, last[1] - first[1] + 1, last[2] - first[2] + 1];
 }
 
-/** Whether a text is no name of the public service, but an expression, or the name of a quantity of expressions. */
+/** Whether a text is an expression, or the name of a quantity of expressions, and not a name of the public service. */
 function isExpression(text: string, dataset: Dataset): boolean {
   if (/[^\w\s,]/.test(text)) return true;
   return (

@@ -73,7 +73,7 @@ export function checkQuery(
     };
   }
   if (asked.dataset === undefined || asked.dataset === "") {
-    const text = `The request names no dataset: ${namesOf(served)}.`;
+    const text = `The request names no dataset (${namesOf(served)}).`;
     throw new RequestError("InvalidRequest", text, { member: "dataset" });
   }
   const dataset = find(asked.dataset);

@@ -125,8 +125,8 @@ export class FairQueue<T extends QueuedTask> {
     this.#virtual += ms / Math.max(1, this.#clients.size);
   }
 
-  /** Accounts for a task that was served without having been here. */
-  chargeBeside(share: QueryShare, ms: number): void {
+  /** Accounts for a task that ran without being queued. */
+  chargeUnqueued(share: QueryShare, ms: number): void {
     const queries = this.#clients.get(share.client)?.size ?? 0;
     const clients = this.#clients.size + (queries === 0 ? 1 : 0);
     share.served += ms;

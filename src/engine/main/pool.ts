@@ -111,7 +111,7 @@ class ThreadPool implements Carrier {
     // A short task that waits for a thread came first.
     if (this.#queue.size > 0 && this.#queue.peek(({ short, dueAt }) => short && dueAt <= since) !== null) return false;
     const done = this.#inline.run(task);
-    if (done) this.#queue.chargeBeside(share, performance.now() - since);
+    if (done) this.#queue.chargeUnqueued(share, performance.now() - since);
     return done;
   }
 

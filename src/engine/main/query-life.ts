@@ -139,7 +139,7 @@ export class QueryLife {
   run<T>(task: Task, queryWork?: number, isWanted = () => !this.#over): Promise<T> {
     if (this.#kill === null) {
       this.#kill = new AbortController();
-      // Every task listens to the signal: more listeners than Node expects are no leak here.
+      // Every task listens to the signal: more listeners than Node expects are not a leak here.
       setMaxListeners(0, this.#kill.signal);
     }
     const work = queryWork === undefined ? {} : { queryWork };

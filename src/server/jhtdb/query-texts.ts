@@ -8,7 +8,10 @@ export function readTexts<T extends string>(query: unknown, names: readonly T[])
   for (const [given, value] of Object.entries((query ?? {}) as Record<string, string | string[]>)) {
     const name = names.find((known) => known === given);
     if (name === undefined)
-      throw refuse(excerpt(given), `There is no parameter "${excerpt(given)}"; there are ${names.join(", ")}.`);
+      throw refuse(
+        excerpt(given),
+        `There is no parameter "${excerpt(given)}"; the parameters are ${names.join(", ")}.`,
+      );
     if (typeof value !== "string") throw refuse(name, `${name} is given more than once.`);
     texts.set(name, value);
   }

@@ -134,7 +134,7 @@ class Account {
     this.#at = now;
   }
 
-  /** Takes one request from the allowance, which refills evenly to `perMinute`; 0 is no limit. */
+  /** Takes one request from the allowance, which refills evenly to `perMinute`; 0 means no limit. */
   spend(perMinute: number, now: number): void {
     if (perMinute === 0) return;
     this.#allowance = Math.min(perMinute, this.#allowance + ((now - this.#at) * perMinute) / 60_000);
@@ -146,7 +146,7 @@ class Account {
     this.#allowance -= 1;
   }
 
-  /** Takes one of `concurrent` places; 0 is no limit. */
+  /** Takes one of `concurrent` places; 0 means no limit. */
   enter(concurrent: number): () => void {
     if (concurrent > 0 && this.#running >= concurrent) {
       throw new LimitError("token.concurrent", `This token may run ${concurrent} requests at a time.`);

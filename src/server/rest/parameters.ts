@@ -92,7 +92,7 @@ function readValue(member: Member, text: string): string | number {
     case "TemporalInterpolation":
       return readOneOf(member.name, text, TEMPORAL_INTERPOLATION);
     default:
-      throw new Error(`${member.name} is no parameter`);
+      throw new Error(`${member.name} is not a parameter`);
   }
 }
 

@@ -163,7 +163,7 @@ async function answerAll(service: Service, life: RequestLife, id: string): Promi
   slices.begin();
   try {
     const body = await readWhole(life, BATCH_BYTES);
-    // Many small queries one after the other are no small request.
+    // Many small queries one after the other are not a small request.
     life.foresee(Math.floor(body.length / POINT_BYTES));
     for (const query of await findQueries(body, slices)) {
       try {

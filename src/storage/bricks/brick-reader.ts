@@ -112,7 +112,7 @@ class BrickFiles implements StoredBricks {
       const source = this.#source(field, frame);
       const nodes = this.#nodesOf(source);
       for (const part of source.parts) {
-        // A box of values whose real shape is not the declared one is no box of the stored values.
+        // A box of values whose real shape is not the declared one is not a box of the stored values.
         if (part.declared !== null) continue;
         const { file, opened } = this.#open(part, frame);
         const boxes = bricks.map((brick) => {

@@ -310,7 +310,7 @@ function checkFrame(
   const stored = checkStorage(h5, at, chunkBytes);
   if (stored.shape.join() !== first.shape.join())
     throw new DataError(
-      `${h5.path}: ${at} has shape ${stored.shape.join(" x ")}, the first ${first.shape.join(" x ")}; levels of a pyramid are no times: name the datasets of one level (--velocity, --pressure)`,
+      `${h5.path}: ${at} has shape ${stored.shape.join(" x ")}, the first ${first.shape.join(" x ")}; levels of a pyramid are not times: name the datasets of one level (--velocity, --pressure)`,
     );
   return { isEmpty: isEmpty && hasNoValues(h5, at, stored) };
 }
@@ -364,8 +364,8 @@ function remedyFor({ element, size }: Stored): string {
     return "; an attribute scale_factor or add_offset says what integers of up to 4 bytes stand for (scale_factor 1: themselves)";
   if (element !== "other") return "";
   return size <= 8
-    ? "; numbers of other bits than IEEE 754 or whole bytes are not read, and complex and compound values are no fields"
-    : "; complex and compound values are no fields: store real and imaginary parts apart";
+    ? "; numbers of other bits than IEEE 754 or whole bytes are not read, and complex and compound values are not fields"
+    : "; complex and compound values are not fields: store real and imaginary parts apart";
 }
 
 /** Header of a field's dataset. @throws DataError for everything that is refused whatever the axes say */

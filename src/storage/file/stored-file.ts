@@ -51,7 +51,7 @@ export interface StoredFile {
   readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ReadBuffer): RawValues;
   /**
    * Reads a box that is one whole chunk into `out`, in stored order and stored type, little-endian; absent if ranges
-   * are no chunks.
+   * are not chunks.
    *
    * @returns false if `readHyperslab` has to read it: `out` is then as it was
    */

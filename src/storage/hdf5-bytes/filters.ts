@@ -220,7 +220,7 @@ function bloscBytes(head: DataView, at: number): number {
  */
 function blosc2Bytes(head: DataView): number | null {
   for (const [i, letter] of [...BLOSC2_FRAME].entries())
-    if (head.getUint8(2 + i) !== letter.charCodeAt(0)) throw new DataError("it is no frame of Blosc2");
+    if (head.getUint8(2 + i) !== letter.charCodeAt(0)) throw new DataError("it is not a Blosc2 frame");
   const whole = Number(head.getBigInt64(30));
   const inner = head.getUint32(head.getUint32(11) + 4, true);
   if (inner !== whole) throw new DataError(`it has ${inner} of ${whole} bytes`);

@@ -38,7 +38,7 @@ export function membersOf(read: ReadBytes, { messages }: ObjectHeader): Readonly
   const table = messages.find(({ type }) => type === MESSAGE.symbolTable);
   if (table !== undefined) return tableMembers(read, read(table.start, table.bytes));
   const about = messages.find(({ type }) => type === MESSAGE.linkInfo);
-  if (about === undefined) throw new DataError("it is no group");
+  if (about === undefined) throw new DataError("it is not a group");
   const info = read(about.start, about.bytes);
   const links = messages
     .filter(({ type }) => type === MESSAGE.link)

@@ -84,7 +84,7 @@ export class Hdf5File implements StoredFile {
     try {
       this.#structure = new Structure(place, room);
       // A file without a root group is damaged.
-      if (this.#structure.object("/").kind !== "group") throw new DataError("its root is no group");
+      if (this.#structure.object("/").kind !== "group") throw new DataError("its root is not a group");
     } catch (error) {
       if (!isDamage(error)) throw error;
       throw new DataError(`${this.path} does not open as an HDF5 file: ${whyNotHdf5(place)}.`, error);
@@ -409,7 +409,7 @@ function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
 function openDataset(structure: Structure, object: Hdf5Object): DatasetHeader {
   const [typeBody, spaceBody] = [structure.body(object, MESSAGE.type), structure.body(object, MESSAGE.space)];
   const message = object.header.messages.find(({ type }) => type === MESSAGE.layout);
-  if (typeBody === null || spaceBody === null || message === undefined) throw new DataError("it is no dataset");
+  if (typeBody === null || spaceBody === null || message === undefined) throw new DataError("it is not a dataset");
   const type = readType(typeBody);
   const { shape, maxShape, isNull } = readSpace(spaceBody);
   const layout = readLayout(structure.bodyOf(message), message.start);

@@ -73,7 +73,7 @@ function alone(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** @throws DataError when it is no list */
+/** @throws DataError if it is not a list */
 function pageOf(bucket: string, bytes: Uint8Array): KeyPage {
   const page: KeyPage = { contents: [], prefixes: [], isEncoded: false, next: null };
   const open: string[] = [];

@@ -80,10 +80,12 @@ export function plainPath(location: string, path: string): string {
   }
 }
 
-/** @throws DataError for an endpoint that is no address */
+/** @throws DataError for an endpoint that is not an address */
 function checkEndpoint(endpoint: string | undefined, variable: string): void {
   if (endpoint !== undefined && !(/^https?:\/\//.test(endpoint) && URL.canParse(endpoint)))
-    throw new DataError(`${variable} is "${endpoint}", which is no address: write http:// or https:// before the host`);
+    throw new DataError(
+      `${variable} is "${endpoint}", which is not an address: write http:// or https:// before the host`,
+    );
 }
 
 /** Signs with the credentials of the moment: those of files are renewed by other programs before they end. */

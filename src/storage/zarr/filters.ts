@@ -68,11 +68,11 @@ export function arrayFilter(name: string): object {
   };
 }
 
-/** Puts the bytes of elements together again. @throws Error if the bytes are no whole number of elements */
+/** Puts the bytes of elements together again. @throws Error if the bytes are not a whole number of elements */
 export function unshuffle(bytes: Uint8Array, { elementsize = 4 }: Json): Uint8Array {
   const size = Number(elementsize);
   const count = bytes.length / size;
-  if (!Number.isInteger(count)) throw new Error(`${bytes.length} bytes are no elements of ${size} bytes`);
+  if (!Number.isInteger(count)) throw new Error(`${bytes.length} bytes are not elements of ${size} bytes`);
   const out = new Uint8Array(bytes.length);
   for (let byte = 0; byte < size; byte++)
     for (let i = 0; i < count; i++) out[i * size + byte] = bytes[byte * count + i];
@@ -156,6 +156,6 @@ function filterRefusal(name: string, configuration: Json, elements: ReturnType<t
   if (!(own.type in ARRAYS) || !(stored.type in ARRAYS) || own.type !== elements.type || isOther) return words;
   const isNumbers = ["scale", "offset"].every((member) => Number.isFinite(configuration[member]));
   if (name.startsWith("fixed") && (!isNumbers || configuration.scale === 0)) return "without a scale and an offset";
-  // Sums and quotients that are no integers are not those of integers.
+  // Sums and quotients that are not integers are not those of integers.
   return own.type.startsWith("float") || own.type === stored.type ? null : words;
 }

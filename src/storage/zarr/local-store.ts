@@ -79,7 +79,7 @@ export interface PartBounds {
 /**
  * Reads a file or part of it; undefined if there is none.
  *
- * @throws DataError if it is no plain file, has changed, is not readable, too short or too long
+ * @throws DataError if it is not a plain file, has changed, is not readable, too short or too long
  */
 export async function readPart(
   path: string,
@@ -96,7 +96,7 @@ export async function readPart(
   }
   try {
     const status = await file.stat();
-    if (!status.isFile()) throw new DataError(`${path} is no plain file`);
+    if (!status.isFile()) throw new DataError(`${path} is not a plain file`);
     if (status.mtimeMs > newestMs || status.ctimeMs > latestMs)
       throw new DataError(`${path} has changed since the catalogue was read`);
     const [offset, length] = placeIn(status.size, part);

@@ -81,9 +81,9 @@ function* expansions(place: string, list: Json): Generator<ReferenceValue> {
   }
 }
 
-/** @throws DataError for what is no text, or longer than any that a writer needs */
+/** @throws DataError for what is not text, or longer than any that a writer needs */
 function checkedText(place: string, text: unknown): string {
-  if (typeof text !== "string") throw new DataError(`${place}: a template is no text`);
+  if (typeof text !== "string") throw new DataError(`${place}: a template is not text`);
   if (text.length > STORE_BOUNDS.templateLength)
     throw new DataError(`${place}: a template has more than ${STORE_BOUNDS.templateLength} characters`);
   return text;
@@ -114,6 +114,6 @@ function valuesOf(place: string, dimension: unknown): { count: number; at: (inde
   const { start = 0, stop, step = 1 } = objectOf(dimension);
   const [first, end, by] = [start, stop, step].map(Number);
   const count = Math.max(0, Math.ceil((end - first) / by));
-  if (!(by > 0) || Number.isNaN(count)) throw new DataError(`${place}: a dimension of "gen" is no range`);
+  if (!(by > 0) || Number.isNaN(count)) throw new DataError(`${place}: a dimension of "gen" is not a range`);
   return { count, at: (index) => first + by * index };
 }

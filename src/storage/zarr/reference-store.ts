@@ -152,7 +152,7 @@ export class ReferenceStore implements ObjectStore {
         throw new DataError(`${this.#location}: ${target} lies outside of the folder of the list`);
       const status = statSync(target);
       const { size, mtimeMs, ctimeMs } = status;
-      if (!status.isFile()) throw new DataError(`${this.#location}: ${target} is no plain file`);
+      if (!status.isFile()) throw new DataError(`${this.#location}: ${target} is not a plain file`);
       const { bytes = size, modifiedMs = mtimeMs } = this.#contents?.stamps.get(target) ?? {};
       if (bytes !== size || modifiedMs !== mtimeMs) throw otherTarget(this.#location, target);
       note(`${inside}\n${size} ${mtimeMs} ${ctimeMs}\n`);

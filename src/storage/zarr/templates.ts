@@ -24,7 +24,7 @@ const MOST_DEPTH = 32;
  *
  * @param place     names the list
  * @param templates the templates of the list by name; one that holds braces itself is called with arguments
- * @throws DataError for what is no template
+ * @throws DataError for what is not a template
  */
 export function templateOf(place: string, text: string, templates: ReadonlyMap<string, string>): Render {
   const parts = text.split(/\{\{(.*?)\}\}/);
@@ -60,7 +60,7 @@ function argumentsOf(place: string, text: string): TemplateValues {
 }
 
 function unknown(place: string, text: string): never {
-  throw new DataError(`${place} cannot be expanded: {{${text.slice(0, 200)}}} is no part of a template`);
+  throw new DataError(`${place} cannot be expanded: {{${text.slice(0, 200)}}} is not part of a template`);
 }
 
 /** Reads a sum of products of whole numbers and names of numbers, once for all values. */

@@ -304,7 +304,7 @@ function describeExits(trajectories: Trajectories, record: number, facts: Datase
   const flat = flatAxis(facts);
   const reason =
     flat === null
-      ? "Faces that are no walls are open."
+      ? "Faces that are not walls are open."
       : `The data lie on a plane and the velocity leads out of it; if the flow is the same at every ${flat}, "periodic": true for ${flat} in the descriptor lets particles go on.`;
   return (
     `${exits.length} of ${particles} particles have left the domain, the first at t = ${shortText(Math.min(...exits))}: ` +

@@ -24,7 +24,7 @@ export interface PlaneDrawing {
   readonly blend: GlobalCompositeOperation;
   /** Contours of values, with the text of each. */
   readonly contours: readonly (ContourLines & { readonly text: string })[];
-  /** Streamlines and paths of particles, each as across and up in pairs; breaks are no numbers. */
+  /** Streamlines and paths of particles, each as across and up in pairs; breaks are NaN. */
   readonly curves: readonly DrawnCurve[];
   /** The probe and the kept ones. */
   readonly probes: readonly ProbeMark[];
@@ -55,7 +55,7 @@ export interface ProbeMark {
 
 /**
  * Paints a plane as a picture of one pixel a value, or of more if nodes are stretched, its first row lowest; values
- * that are no number are transparent.
+ * that are not a number are transparent.
  */
 export function paintPlane(slice: Slice, scale: ColourScale): HTMLCanvasElement {
   const { rows, columns, values } = slice;

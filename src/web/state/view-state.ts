@@ -321,7 +321,7 @@ export function liveState(facts: DatasetFacts): ViewState {
   return { ...initialState(facts), nodes: "512", overlay: "streamlines" };
 }
 
-/** Reads one member from its text in the address; returns undefined if the text is no value of it. */
+/** Reads one member from its text in the address; returns undefined if the text is not one of its values. */
 type MemberReader<T> = (text: string, facts: DatasetFacts) => T | undefined;
 
 const oneOf =
@@ -478,7 +478,7 @@ export interface ParsedState {
 
 /**
  * Reads a view from a query string; members that are absent or bad have the values of `initialState`. Parameters that
- * are no members, such as those that other sites append to links, are ignored.
+ * are not members, such as those that other sites append to links, are ignored.
  */
 export function parseState(search: string, facts: DatasetFacts): ParsedState {
   const query = new URLSearchParams(search);

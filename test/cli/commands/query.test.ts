@@ -211,7 +211,7 @@ describe("fieldprobe query", () => {
     expect(other).toEqual({
       code: 1,
       out: "",
-      err: "fieldprobe: Invalid set name: isotropic23 (there is isotropic32)\n",
+      err: "fieldprobe: Invalid set name: isotropic23 (available: isotropic32)\n",
     });
     expect(empty.err).toMatch(
       /^fieldprobe: .*nowhere: .*\nfieldprobe: Invalid set name: u \(there is no dataset in .*\)\n$/,

@@ -125,13 +125,13 @@ describe("a fair queue", () => {
     expect(queue.take(() => false)).toBe(null);
   });
 
-  it("counts what was served beside it as the part of its client", () => {
+  it("counts what ran without being queued as the part of its client", () => {
     const queue = new FairQueue<Task>();
     const waiting = createShare("waiting");
     queue.add(taskOf(waiting));
-    const beside = createShare("beside");
-    for (let i = 0; i < 10; i++) queue.chargeBeside(beside, 20);
-    expect(beside).toMatchObject({ virtual: 200, served: 200 });
+    const unqueued = createShare("unqueued");
+    for (let i = 0; i < 10; i++) queue.chargeUnqueued(unqueued, 20);
+    expect(unqueued).toMatchObject({ virtual: 200, served: 200 });
     // The other client had a right to as much.
     const fresh = createShare("fresh");
     queue.add(taskOf(fresh));

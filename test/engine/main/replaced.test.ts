@@ -62,8 +62,8 @@ it("tells who asks for what is refused from who asks for what is not there", asy
   for (const dataset of ["wrong", "UNLIKE", "unlike-run", "cut"])
     await expect(runQuery(engine, { ...QUERY, dataset }, POINTS)).rejects.toThrow("it is refused");
   // Nothing states a name where the text is cut off.
-  await expect(runQuery(engine, { ...QUERY, dataset: "short" }, POINTS)).rejects.toThrow("(there is cube)");
-  await expect(runQuery(engine, { ...QUERY, dataset: "other" }, POINTS)).rejects.toThrow("(there is cube)");
+  await expect(runQuery(engine, { ...QUERY, dataset: "short" }, POINTS)).rejects.toThrow("(available: cube)");
+  await expect(runQuery(engine, { ...QUERY, dataset: "other" }, POINTS)).rejects.toThrow("(available: cube)");
 });
 
 it("scans at once when the files of a query are gone, and answers from those in their place", async () => {

@@ -54,7 +54,7 @@ describe("datasets", () => {
     "lists what there is for nowhere%s",
     async (path) => {
       const { code, detail } = (await app.inject({ url: `/api/datasets/nowhere${path}` })).json();
-      expect([code, detail]).toEqual(["UnknownDataset", "Invalid set name: nowhere (there is lopsided)"]);
+      expect([code, detail]).toEqual(["UnknownDataset", "Invalid set name: nowhere (available: lopsided)"]);
     },
   );
 

@@ -89,7 +89,7 @@ const CASES: [string, (file: File) => void, Record<string, unknown>, RegExp][] =
       });
     },
     {},
-    /holds other elements of 8 bytes, .*complex and compound values are no fields/,
+    /holds other elements of 8 bytes, .*complex and compound values are not fields/,
   ],
   ["an external link", (file) => file.create_external_link("other.h5", "/p", "p"), {}, /external link to other\.h5/],
   [

@@ -193,7 +193,7 @@ it.each([
 ])("runs nothing of a template and refuses it in one line: %s", (_, text) => {
   const dimensions = { [text.startsWith("a") ? "a".repeat(200) : "i"]: { stop: 1 } };
   const list = { version: 1, templates: { t: "x" }, refs, gen: [{ key: "k", url: `{{${text}}}`, dimensions }] };
-  expect(() => expand(list)).toThrow(/^list cannot be expanded: \{\{[^\n]*\}\} is no part of a template$/);
+  expect(() => expand(list)).toThrow(/^list cannot be expanded: \{\{[^\n]*\}\} is not part of a template$/);
   expect(globalThis).not.toHaveProperty("hacked");
 });
 
@@ -249,7 +249,7 @@ it("refuses a chunk that is larger than any encoding of it, and one that is a na
   rmSync(join(store, "0"));
   execFileSync("mkfifo", [join(store, "0")]);
   execFileSync("touch", ["-d", "2020-01-01", join(store, "0")]);
-  expect(await failure(stores.read(box))).toMatch(/0 is no plain file/);
+  expect(await failure(stores.read(box))).toMatch(/0 is not a plain file/);
 });
 
 it("refuses to read what is cut into more chunks than a read may touch", async () => {

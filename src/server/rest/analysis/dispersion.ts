@@ -106,7 +106,7 @@ export async function dispersion(
   const { points, together } = await seedsOf(asked, dataset, slices);
   const count = points.length / 3;
   if (count % together !== 0)
-    throw refuse("seeds.points", `seeds.points: ${count} points are no multiple of ${together}.`);
+    throw refuse("seeds.points", `seeds.points: ${count} points are not a multiple of ${together}.`);
   const query = queryOf(asked, dataset);
   const records = 2 + Math.abs(end - start) / dt / every;
   const most = Math.min(paths.roomFor(query, count), PART_RECORDS / records);

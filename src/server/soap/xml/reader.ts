@@ -44,7 +44,7 @@ export const DONE = 4;
 export type XmlEvent = typeof START | typeof END | typeof TEXT | typeof DONE;
 
 /**
- * Outcomes of a scan that are no event: the bytes at hand end inside a token; a token was read that is not an event.
+ * Outcomes of a scan other than an event: the bytes at hand end inside a token; a token was read that is not an event.
  */
 const MORE = 0;
 const AGAIN = -1;

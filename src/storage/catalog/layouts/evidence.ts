@@ -62,7 +62,7 @@ export function tablesIn(contents: Contents, groups: readonly string[], spatial:
   const said = [...(coordinates ?? [])].map(([axis, path]) => {
     const found = tableAt(contents, path, axis, false, spatial);
     if (found === null)
-      throw new DataError(`--coordinates ${axis}=${path}: it is no list of the coordinates along ${axis}`);
+      throw new DataError(`--coordinates ${axis}=${path}: it is not a list of the coordinates along ${axis}`);
     return found;
   });
   const found = groups.flatMap((group) => {

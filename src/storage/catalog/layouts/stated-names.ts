@@ -21,7 +21,7 @@ const FIELD_WORDS: readonly (readonly [field: FieldName, words: RegExp])[] = [
   ["density", /density/i],
   ["magnetic", /magnetic/i],
 ];
-/** Words of quantities that are no fields. */
+/** Words of quantities that are not fields. */
 const OTHER_WORDS = /vorticity|stream ?function|momentum|flux|gradient|stress|enstrophy|acceleration/i;
 /** Names of coordinates. */
 const AXES: Readonly<Record<AxisName, RegExp>> = {

@@ -226,7 +226,7 @@ function packingRow(name: string): SuspectRow {
 const SCALED_UNIT =
   /^\s*[-+]?[\d.]+(e[-+]?\d+)?\s*[* ]?\s*[a-z%]|\bpi\b|π|^\s*(index|indices|(grid[- ]?)?(cells?|points?|nodes?)|pixels?|voxels?)\s*$/i;
 
-/** Wording in a text that says that numbers are no plain values. */
+/** Wording in a text that says that numbers are not plain values. */
 function wordedAt(path: string, name: string, value: AttributeValue | null): Suspect[] {
   if (typeof value !== "string") return [];
   if (/^units?$/i.test(name))
