@@ -92,7 +92,11 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
       heard.push([detail?.code ?? "", detail?.member, text]);
     }
     expect(heard).toEqual([
-      ["UnknownDataset", "dataset", expect.stringMatching(/^Invalid set name: nowhere \(available: .*isotropic32.*\)$/)],
+      [
+        "UnknownDataset",
+        "dataset",
+        expect.stringMatching(/^Invalid set name: nowhere \(available: .*isotropic32.*\)$/),
+      ],
       ["OutOfRange", "time", expect.stringMatching(/^Time 99 out of range for "isotropic32"\./)],
       [expect.stringMatching(/^(Unsupported|InvalidRequest)$/), "spatialInterpolation", expect.any(String)],
       ["OutOfRange", "points[0].x", expect.any(String)],

@@ -159,7 +159,7 @@ it("bounds references that several parts generate, their characters and their te
     /a template has more than 4096 characters/,
   );
   expect(() => expand({ version: 1, refs, gen: [{ ...gen("a"), dimensions: { i: { stop: 9, step: 0 } } }] })).toThrow(
-    /is no range/,
+    /is not a range/,
   );
 });
 

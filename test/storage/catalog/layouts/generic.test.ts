@@ -77,7 +77,7 @@ describe("names of coordinates", () => {
     const coordinates = new Map(AXES.map((axis) => [axis, `/own/${axis}ticks`]));
     expect((await read(fill, { coordinates })).axes.map(({ origin }) => origin)).toEqual([7, 7, 7]);
     await expect(read(fill, { coordinates: new Map([["x", "/u"]]) })).rejects.toThrow(
-      /--coordinates x=\/u: it is no list/,
+      /--coordinates x=\/u: it is not a list/,
     );
   });
 });
