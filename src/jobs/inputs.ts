@@ -138,7 +138,7 @@ export class Inputs {
    * Appends a part of an upload; what has come before a failure is kept, and reading it ends with the last byte.
    *
    * @param from the place of its first byte, which has to be the number of bytes received so far
-   * @throws RequestError if the part does not follow, is longer than the rest, or completes something that is not points
+   * @throws RequestError if the part does not follow, is longer than the rest, or completes what are not points
    */
   async receive(
     input: JobInput,

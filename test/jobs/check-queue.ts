@@ -79,7 +79,7 @@ export function checkQueue(open: () => JobQueue): void {
       const queue = open();
       await queue.add(jobWith("a", 1));
       await queue.putBack(await taken(queue));
-      expect(await queue.take()).toMatchObject({ number: 0, attempts: 1 });
+      expect(await taken(queue)).toMatchObject({ number: 0, attempts: 1 });
       await queue.close();
     });
 
