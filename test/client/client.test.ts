@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
+import { pino } from "pino";
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import {
   type Answer,
@@ -48,7 +49,7 @@ afterEach(async () => {
 /** Serves an engine and resolves with the address. */
 async function serve(engine: FakeEngine, settings: Record<string, string> = {}, auth: Auth = OPEN_AUTH) {
   const config = loadConfig({ BASE_URL: "http://public.example", ...settings }, {});
-  app = await createApp({ config, engine, auth, logger: { level: "silent" }, plugins: [soapPlugin] });
+  app = await createApp({ config, engine, auth, logger: pino({ level: "silent" }), plugins: [soapPlugin] });
   return app.listen({ host: "127.0.0.1", port: 0 });
 }
 

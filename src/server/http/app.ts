@@ -13,8 +13,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
-import type { Logger, LoggerOptions } from "pino";
-import { pino } from "pino";
+import type { Logger } from "pino";
 import { type Config, pathOfBase } from "../../config.js";
 import type { Engine, EngineStatus } from "../../engine/contract/query.js";
 import { CancelledError } from "../../errors.js";
@@ -41,8 +40,7 @@ const HEADER_BYTES = 16 * 1024;
 export interface AppOptions {
   readonly config: Config;
   readonly engine: Engine;
-  /** A pino instance, or options for one. */
-  readonly logger: Logger | LoggerOptions;
+  readonly logger: Logger;
   /** Checks tokens; made from `config.tokens` if absent. */
   readonly auth?: Auth;
   readonly plugins?: readonly Plugin[];
@@ -54,15 +52,14 @@ export interface AppOptions {
 
 /** Makes a server that is ready to listen. Its `close` waits until all connections have ended. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
-  const { config, engine } = options;
-  const logger = "child" in options.logger ? (options.logger as Logger) : pino(options.logger as LoggerOptions);
+  const { config, engine, logger } = options;
   const connections = new Connections();
   const tls = config.tls === null ? null : new TlsFiles(config.tls);
   const most = mostConnections(config, logger);
   const server = serverOptions(config, connections, most, tls);
   const app = Fastify({ loggerInstance: logger, ...server }) as unknown as FastifyInstance;
   app.decorate("connections", connections);
-  const { service, accessLog } = createService(app, options, logger);
+  const { service, accessLog } = createService(app, options);
   app.decorate("reload", () => {
     service.auth.reload();
     tls?.reload(app.server as HttpsServer, logger);
@@ -185,8 +182,7 @@ function decodable(url: string): string {
 
 function createService(
   app: FastifyInstance,
-  { config, engine, auth, jobs = true }: AppOptions,
-  logger: Logger,
+  { config, engine, logger, auth, jobs = true }: AppOptions,
 ): { service: Service; accessLog: AccessLog } {
   const slices = new TimeSlices(mainThreadCpu());
   const admission = new Admission(config.limits);

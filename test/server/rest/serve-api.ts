@@ -1,5 +1,6 @@
 /** The interface in an application of its own, without a socket. */
 import type { FastifyInstance } from "fastify";
+import { pino } from "pino";
 import { loadConfig } from "../../../src/config.js";
 import type { Engine } from "../../../src/engine/contract/query.js";
 import { createApp } from "../../../src/server/http/app.js";
@@ -12,5 +13,5 @@ export function serveApi(
   { auth = OPEN_AUTH, settings = {} }: { auth?: Auth; settings?: Record<string, string> } = {},
 ): Promise<FastifyInstance> {
   const config = loadConfig(settings, {});
-  return createApp({ config, engine, auth, logger: { level: "silent" }, plugins: [apiPlugin] });
+  return createApp({ config, engine, auth, logger: pino({ level: "silent" }), plugins: [apiPlugin] });
 }
