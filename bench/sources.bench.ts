@@ -50,7 +50,8 @@ type First = keyof typeof FIRST;
 /**
  * Rows `sources`: milliseconds of the same query of random points, Lag8 at one frame, behind each of `LINES`: the first
  * query of a new engine in each way of `FIRST`, also over a plain download of the bytes touched over 16 connections, in
- * turns; and `warm`, from the cache of bricks, over the same query of the local file.
+ * turns; and `warm`, from the cache of bricks, over the same query of the local file. CPU is that of all threads, the
+ * server's included; `least` is that of a download and a warm query, on all cores.
  */
 export async function benchSources({ quick }: BenchOptions): Promise<Row[]> {
   const rows: Row[] = [];
@@ -81,7 +82,17 @@ async function benchLine({ name: line, latencyMs, bytesPerSecond }: (typeof LINE
     };
     const over = (name: keyof typeof samples, under: keyof typeof samples, words: string): Row =>
       ratioRow({ ...row, case: `${name} over ${words} (${line})`, unit: "ratio" }, times(name), times(under));
+    const cpuOf = (name: keyof typeof samples) => samples[name].map(({ cpuMilliseconds }) => cpuMilliseconds);
+    const inCpu = (name: keyof typeof samples): Row => {
+      return { ...row, case: `${name}, CPU (${line})`, backend: "fieldprobe", unit: "ms", ...summarise(cpuOf(name)) };
+    };
+    // What fetching and evaluating take at least if nothing else is done and no core is ever idle.
+    const computing = cpuOf("warm");
+    const least = cpuOf("download").map((cpu, i) => (cpu + (computing[i] as number)) / params.workers);
+    const bound = `least over a plain download (${line})`;
     return [
+      ...(["cold store", "download", "warm"] as const).map(inCpu),
+      ratioRow({ ...row, case: bound, unit: "ratio" }, least, times("download")),
       ...(Object.keys(FIRST) as First[]).flatMap((name) => [inMs(name), over(name, "download", "a plain download")]),
       inMs("download"),
       inMs("warm"),

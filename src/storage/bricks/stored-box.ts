@@ -92,7 +92,8 @@ function viewOf(values: Float32Array | Float64Array, part: FieldPart, count: rea
 
 /**
  * Copies a box into a block of the same shape; float64 is rounded to float32. Rows that lie alike in both are moved
- * whole, which takes a fifth of the time of views.
+ * whole, together with those behind them if these follow in both: the time of views is five times that of rows, whose
+ * time is five to ten times that of a whole box.
  */
 export function copyBox(from: NodeView, to: NodeView): void {
   const [nx, ny, nz, components] = from.shape as [number, number, number, number];
@@ -101,11 +102,15 @@ export function copyBox(from: NodeView, to: NodeView): void {
     ops.assign(to as NdArray, from as NdArray);
     return;
   }
-  const row = nx * components;
-  for (let z = 0; z < nz; z++) {
-    for (let y = 0; y < ny; y++) {
+  const follows = (axis: number, run: number) => from.stride[axis] === run && to.stride[axis] === run;
+  const [row, plane] = [nx * components, nx * components * ny];
+  const isPlane = follows(1, row);
+  const isBox = isPlane && follows(2, plane);
+  const [run, rows, planes] = isBox ? [plane * nz, 1, 1] : isPlane ? [plane, 1, nz] : [row, ny, nz];
+  for (let z = 0; z < planes; z++) {
+    for (let y = 0; y < rows; y++) {
       const start = from.index(0, y, z, 0);
-      to.data.set(from.data.subarray(start, start + row), to.index(0, y, z, 0));
+      to.data.set(from.data.subarray(start, start + run), to.index(0, y, z, 0));
     }
   }
 }

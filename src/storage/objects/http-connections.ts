@@ -57,7 +57,25 @@ export class HttpConnections {
   }
 }
 
-/** Puts the parts of one answer together, each of them copied once. */
+/** Bytes of a word, and a word more than a socket reads at a time. */
+const WORD = 8;
+const ALIGNED = new Uint8Array(64 * 1024 + WORD);
+
+/**
+ * Copies bytes to shared memory that begins at a word. V8 copies there byte by byte, in seven times the time, what does
+ * not lie alike within its words; so that is first copied to where it does.
+ */
+function copyAligned(from: Uint8Array, to: Uint8Array, at: number): void {
+  const shift = at % WORD;
+  if (from.byteOffset % WORD === shift || from.length + WORD > ALIGNED.length) {
+    to.set(from, at);
+    return;
+  }
+  ALIGNED.set(from, shift);
+  to.set(ALIGNED.subarray(shift, shift + from.length), at);
+}
+
+/** Puts the parts of one answer together. */
 class CollectedAnswer implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal;
   readonly #needed: NeededBytes;
@@ -108,7 +126,7 @@ class CollectedAnswer implements Dispatcher.DispatchHandler {
     const left = this.#most - this.#length;
     const wanted = part.length > left ? part.subarray(0, left) : part;
     if (this.#body === null) this.#parts.push(wanted);
-    else this.#body.set(wanted, this.#length);
+    else copyAligned(wanted, this.#body, this.#length);
     this.#length += wanted.length;
     if (part.length <= left) return;
     this.#done();

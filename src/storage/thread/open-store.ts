@@ -19,6 +19,7 @@ import { type MissingChunks, STORE_BOUNDS, type StoreSettings } from "../../stor
 import { undoAround } from "../zarr/codecs.js";
 import type { Documents } from "../zarr/documents.js";
 import { sizeOf } from "../zarr/element-size.js";
+import { worksOnElements } from "../zarr/filters.js";
 import { isReferences } from "../zarr/kinds.js";
 import {
   DOCUMENT_NAMES,
@@ -83,7 +84,7 @@ export class OpenStore implements OpenVersion {
     this.state = tree;
     this.objects = objects;
     this.#missing = missing;
-    this.#readable = new ReadableStore(objects, documents, mostEncoded(tree));
+    this.#readable = new ReadableStore(objects, documents, tree);
   }
 
   /**
@@ -271,16 +272,17 @@ function reasonOf(error: unknown): string {
 class ReadableStore implements AsyncReadable {
   readonly #objects: ObjectStore;
   readonly #documents: Documents;
+  readonly #entries: StoreTree["entries"];
   readonly #mostBytes: number;
   /** By the beginning of its keys: what the library does not know of the shards of an array. */
   readonly #facts: ReadonlyMap<string, ShardFacts>;
   readonly #shards = new ChunkCache<Uint8Array>(SHARDS_BYTES, ({ length }) => length);
 
-  /** @param mostBytes of an encoded chunk */
-  constructor(objects: ObjectStore, documents: Documents, mostBytes: number) {
+  constructor(objects: ObjectStore, documents: Documents, tree: StoreTree) {
     this.#objects = objects;
     this.#documents = documents;
-    this.#mostBytes = mostBytes;
+    this.#entries = tree.entries;
+    this.#mostBytes = mostEncoded(tree);
     const facts = [...documents].map(([key, document]) => [key, shardFactsOf(document)] as const);
     this.#facts = new Map(
       facts.flatMap(([key, found]) => (found === null ? [] : [[`/${key.slice(0, key.lastIndexOf("/") + 1)}`, found]])),
@@ -290,7 +292,7 @@ class ReadableStore implements AsyncReadable {
   async get(key: AbsolutePath, read?: object): Promise<Uint8Array | undefined> {
     const isDocument = DOCUMENT_NAMES.some((name) => key.endsWith(`/${name}`));
     if (isDocument) return this.#document(key.slice(1));
-    return noted(await this.#objects.get(key, this.#mostBytes), read);
+    return noted(await this.#objects.get(key, this.#mostBytes), read, this.#alignmentOf(key));
   }
 
   async getRange(key: AbsolutePath, wanted: RangeQuery, read?: object): Promise<Uint8Array | undefined> {
@@ -302,7 +304,17 @@ class ReadableStore implements AsyncReadable {
       facts === undefined || facts.around.length === 0
         ? await this.#objects.getRange(key, range, most)
         : partOf(await this.#shard(key, facts), range, key);
-    return noted(bytes, isIndex ? undefined : read);
+    return noted(bytes, isIndex ? undefined : read, isIndex ? ELEMENT_BYTES : this.#alignmentOf(key));
+  }
+
+  /** The multiple of bytes at which the elements of an object must begin: their size if they are stored as they are. */
+  #alignmentOf(key: AbsolutePath): number {
+    for (let at = key.lastIndexOf("/"); at > 0; at = key.lastIndexOf("/", at - 1)) {
+      const entry = this.#entries[key.slice(0, at)];
+      if (entry?.kind === "array")
+        return entry.codecs.some(worksOnElements) ? ELEMENT_BYTES : sizeOf(entry.dataType) || ELEMENT_BYTES;
+    }
+    return ELEMENT_BYTES;
   }
 
   /** A whole shard without the codecs around it; empty if there is none. */
@@ -328,11 +340,11 @@ function partOf(shard: Uint8Array, range: RangeQuery, key: string): Uint8Array |
   return shard.subarray(offset, offset + length);
 }
 
-/** Notes that a chunk is there, and copies its bytes if they do not begin at a multiple of 8, as typed arrays need. */
-function noted(bytes: Uint8Array | undefined, read: object | undefined): Uint8Array | undefined {
+/** Notes that a chunk is there, and copies its bytes if they do not begin at such a multiple, as typed arrays need. */
+function noted(bytes: Uint8Array | undefined, read: object | undefined, alignment: number): Uint8Array | undefined {
   if (bytes === undefined) return undefined;
   if (read !== undefined && "found" in read) (read as ChunkRead).found = true;
-  if (bytes.byteOffset % ELEMENT_BYTES === 0) return bytes;
+  if (bytes.byteOffset % alignment === 0) return bytes;
   const aligned = new Uint8Array(new SharedArrayBuffer(bytes.length));
   aligned.set(bytes);
   return aligned;
