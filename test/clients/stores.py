@@ -74,6 +74,7 @@ filters = {
 }
 for (name, filter), (packer, compressor) in itertools.product(filters.items(), [("none", None), ("zstd", numcodecs.Zstd(1)), ("bz2", numcodecs.BZ2(1))]):
     write(f"{name}-{packer}", "<f4", filters=filter, compressor=compressor)
+write("packbits", "|u1", filters=[numcodecs.PackBits()], compressor=None, values=np.abs(np.round(base)) % 2, attributes={"scale_factor": 1.0})
 write("astype", "<f8", "astype", filters=[numcodecs.AsType("<f4", "<f8")])
 write("base64", "<f4", "base64", filters=[numcodecs.Base64()])
 for order, separator, chunks, consolidated in itertools.product("CF", "./", [(7, 6, 10), (3, 4, 7), (1, 6, 10)], [False, True]):

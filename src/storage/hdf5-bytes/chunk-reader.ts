@@ -138,7 +138,8 @@ function codingOf(
 ): Omit<EncodedChunk, "bytes"> {
   const isPlain = index.plainAtEdges && reachesBeyond(stored.shape, stored.chunks, first);
   const foreign: EncodedChunk["foreign"] = (at, bytes, length) => undo(filters[at], bytes, length);
-  const about = { elementBytes: stored.size, chunkBytes: chunkBytesOf(stored), foreign };
+  const parametersOf = (at: number) => filters[at].parameters;
+  const about = { elementBytes: stored.size, chunkBytes: chunkBytesOf(stored), foreign, parametersOf };
   return isPlain ? { ...about, filters: [], mask: 0 } : { ...about, filters: stored.filters, mask };
 }
 

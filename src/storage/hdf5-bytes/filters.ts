@@ -17,6 +17,7 @@ export const FILTER_NAMES: ReadonlyMap<number, string> = new Map([
   [32001, "blosc"],
   [32004, "lz4"],
   [32008, "bitshuffle"],
+  [32013, "zfp"],
   [32015, "zstd"],
   [32026, "blosc2"],
 ]);
@@ -51,11 +52,17 @@ const FOREIGN_FILTERS: ReadonlyMap<string, readonly [name: string, remedy: strin
   ["#32002", ["mafisc", "write it again with gzip"]],
   ["#32003", ["snappy", "write it again with gzip"]],
   ["#32009", ["spdp", "write it again with gzip"]],
-  ["#32013", ["zfp", PLUGIN]],
+  ["#32013", ["zfp of float64", PLUGIN]],
   ["#32014", ["fpzip", "write it again with gzip"]],
   ["#32017", ["sz", PLUGIN]],
   ["#32024", ["sz3", PLUGIN]],
 ]);
+
+/** The name of a filter that is read; else its number. The plugin of zfp lacks what doubles need. */
+export function filterName({ id, parameters }: StoredFilter): string {
+  const name = FILTER_NAMES.get(id);
+  return name === undefined || (name === "zfp" && isZfpOfDoubles(parameters)) ? `#${id}` : name;
+}
 
 /** Says that a chunk is behind a filter that is not known: it is not damaged. */
 export class ForeignFilter extends DataError {}
@@ -109,6 +116,8 @@ export interface EncodedChunk {
   readonly elementBytes: number;
   /** Bytes of the whole chunk. */
   readonly chunkBytes: number;
+  /** The numbers that the filter at a place of the list works by. */
+  readonly parametersOf: (at: number) => readonly number[];
   /** Undoes the filter at a place of the list, which is not undone here, to the given number of bytes. */
   readonly foreign: (at: number, bytes: Uint8Array, length: number) => Uint8Array;
 }
@@ -144,7 +153,7 @@ export function decode(encoded: EncodedChunk): Uint8Array {
     const undo = UNDO.get(filters[i]);
     if (undo !== undefined) bytes = undo(bytes, { elementBytes, most });
     else {
-      checkDeclared(filters[i], bytes, most);
+      checkDeclared(filters[i], bytes, most, encoded.parametersOf(i));
       bytes = foreign(i, bytes, most);
     }
   }
@@ -183,23 +192,34 @@ function unshuffle(bytes: Uint8Array, { elementBytes }: FilterSetting): Uint8Arr
 const BLOSC_CODECS = [0, 1, 4];
 const BLOSC2_FRAME = "b2frame\0";
 
-/** The number of bytes that the head of a chunk says it has when its compressor is undone; null if it says none. */
-const DECLARED: ReadonlyMap<string, (head: DataView) => number | null> = new Map([
-  ["blosc", (head: DataView) => bloscBytes(head, 0)],
+type Declared = (head: DataView, parameters: readonly number[]) => number | null;
+
+/**
+ * The number of bytes that the head of a chunk, or the parameters of its compressor, say that it has when the
+ * compressor is undone; null if they say none.
+ */
+const DECLARED: ReadonlyMap<string, Declared> = new Map<string, Declared>([
+  ["blosc", (head) => bloscBytes(head, 0)],
+  ["zfp", (_, parameters) => zfpBytes(parameters)],
   ["blosc2", blosc2Bytes],
-  ["lz4", (head: DataView) => Number(head.getBigUint64(0))],
-  ["bitshuffle", (head: DataView) => Number(head.getBigUint64(0))],
+  ["lz4", (head) => Number(head.getBigUint64(0))],
+  ["bitshuffle", (head) => Number(head.getBigUint64(0))],
   ["zstd", zstdBytes],
 ]);
 
 const COMPRESSORS: ReadonlySet<string> = new Set(["gzip", "lzf", ...DECLARED.keys()]);
 
 /** Checks what a plugin will be given: plugins do not check how many bytes come out. @throws DataError */
-function checkDeclared(filter: string, { buffer, byteOffset, length }: Uint8Array, wanted: number): void {
+function checkDeclared(
+  filter: string,
+  { buffer, byteOffset, length }: Uint8Array,
+  wanted: number,
+  parameters: readonly number[],
+): void {
   if (filter === "bitshuffle" && length === wanted) return;
   let declared: number | null | undefined;
   try {
-    declared = DECLARED.get(filter)?.(new DataView(buffer, byteOffset, length));
+    declared = DECLARED.get(filter)?.(new DataView(buffer, byteOffset, length), parameters);
   } catch (error) {
     if (error instanceof RangeError) throw new DataError(`it is too short for ${filter}`, error);
     throw error;
@@ -225,6 +245,29 @@ function blosc2Bytes(head: DataView): number | null {
   const inner = head.getUint32(head.getUint32(11) + 4, true);
   if (inner !== whole) throw new DataError(`it has ${inner} of ${whole} bytes`);
   return whole;
+}
+
+/** The letters `zfp` and the version of the codec, as a number of four little-endian bytes. */
+const ZFP_MAGIC = 0x0570667a;
+/** Bytes of the elements that zfp knows: int32, int64, float, double. */
+const ZFP_ELEMENTS = [4, 8, 4, 8];
+const ZFP_DOUBLE = 3;
+
+const isZfpOfDoubles = ([, , meta = 0]: readonly number[]) => (meta & 3) === ZFP_DOUBLE;
+
+/**
+ * The bytes of the array that the header of zfp describes: the filter has it in its parameters, behind its own version.
+ *
+ * Source: zfp 1.0, zfp_field_metadata: two bits for the type, two for the dimensions, 48 for their lengths less one.
+ */
+function zfpBytes([, magic, low = 0, high = 0]: readonly number[]): number {
+  if (magic !== ZFP_MAGIC) throw new DataError("its parameters begin with no header of zfp");
+  const meta = BigInt(low) | (BigInt(high & 0xfffff) << 32n);
+  const dimensions = Number((meta >> 2n) & 3n) + 1;
+  const bits = 48n / BigInt(dimensions);
+  let bytes = ZFP_ELEMENTS[Number(meta & 3n)];
+  for (let d = 0; d < dimensions; d++) bytes *= Number((meta >> (4n + BigInt(d) * bits)) & ((1n << bits) - 1n)) + 1;
+  return bytes;
 }
 
 /** The size of the content in the header of a frame. Source: RFC 8878, section 3.1.1.1. */

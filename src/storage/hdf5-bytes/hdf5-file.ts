@@ -17,7 +17,7 @@ import {
 import { type ByteRange, type FilePlace, pathOf, type RangedFile, swapped, whyNotHdf5 } from "./bytes.js";
 import { type Placement, readLayout, type StoredLayout, type ValuePlaces, valuePlaces } from "./chunk-index.js";
 import { type ChunkedDataset, isWholeChunk, readChunks, readWholeChunk, repeated } from "./chunk-reader.js";
-import { FILTER_NAMES, type StoredFilter, type UndoFilter, whyNotUndone } from "./filters.js";
+import { filterName, type StoredFilter, type UndoFilter, whyNotUndone } from "./filters.js";
 import {
   attributeParts,
   attributeValue,
@@ -418,7 +418,7 @@ function openDataset(structure: Structure, object: Hdf5Object): DatasetHeader {
     throw new DataError(`its chunks have ${chunks.length} dimensions`);
   const pipeline = structure.body(object, MESSAGE.filters);
   const filters = pipeline === null ? [] : readFilters(pipeline);
-  const names = filters.map(({ id }) => FILTER_NAMES.get(id) ?? `#${id}`);
+  const names = filters.map(filterName);
   const { element, size, signed, littleEndian } = type;
   const [fill, oldFill] = [structure.body(object, MESSAGE.fill), structure.body(object, MESSAGE.oldFill)];
   return {

@@ -62,6 +62,7 @@ export function registerCodecs(): void {
     const library = await Bzip2.init();
     return decoder((_, encoded) => (bytes) => library.decompress(bytes, mostBytes(encoded)));
   });
+  set(["numcodecs.packbits"], () => decoder((_, encoded) => (bytes) => unpackBits(bytes, mostBytes(encoded))));
   set(["numcodecs.shuffle"], () => decoder((configuration) => (bytes) => unshuffle(bytes, configuration)));
   for (const name of ["delta", "quantize", "fixed_scale_offset"])
     set([`numcodecs.${name}`], () => arrayFilter(name) as unknown as CodecClass);
@@ -188,6 +189,20 @@ function withoutFirstSum(bytes: Bytes, sumOf: (bytes: Bytes) => number): Bytes {
   if (bytes.length < 4) throw new Error("there is no checksum");
   compareSum(bytes, 0, sumOf(bytes.subarray(4)));
   return bytes.slice(4);
+}
+
+/**
+ * Bits as bytes of 0 and 1, the highest bit of a byte first; the first byte says how many of the last bits mean
+ * nothing.
+ *
+ * Source: numcodecs 0.15, packbits.py.
+ * @throws Error if that number is none, or for more than the most bytes
+ */
+function unpackBits(bytes: Bytes, most: number): Bytes {
+  const length = 8 * (bytes.length - 1) - (bytes[0] ?? 8);
+  if (length < 0 || (bytes[0] as number) > 7) throw new Error("its first byte does not count the bits of a byte");
+  checkDecoded(length, most);
+  return Uint8Array.from({ length }, (_, i) => ((bytes[1 + (i >> 3)] as number) >> (7 - (i & 7))) & 1);
 }
 
 function compareSum(bytes: Bytes, at: number, sum: number): void {

@@ -69,3 +69,15 @@ it("refuses filters of elements behind filters of bytes, whose order the library
   expect(codecRefusals([delta, shuffle], "<f4")).toEqual([]);
   expect(codecRefusals([shuffle, delta], "<f4")).toEqual(["delta behind a codec of bytes"]);
 });
+
+it("refuses packed bits whose first byte does not count bits, and more bits than the chunk has", async () => {
+  const one = CASES.packbits as Case;
+  const bytes = Buffer.from(one.chunk, "base64");
+  const changed = (first: number, more = 0) => ({
+    ...one,
+    chunk: Buffer.concat([Buffer.of(first), bytes.subarray(1), Buffer.alloc(more)]).toString("base64"),
+  });
+  await expect(read(changed(8))).rejects.toThrow(/does not count the bits/);
+  await expect(read(changed(0, 8))).rejects.toThrow(/decodes to 128 elements, not 61/);
+  await expect(read(changed(0, 16_384))).rejects.toThrow(/more than the chunk has/);
+});

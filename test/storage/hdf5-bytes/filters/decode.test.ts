@@ -39,6 +39,7 @@ const encode = (filters: readonly string[], bytes: Uint8Array, mask = 0): Encode
   bytes: filters.reduce((now, name, i) => ((mask >>> i) & 1 ? now : (APPLY[name]?.(now) ?? now)), bytes),
   elementBytes: ELEMENT,
   chunkBytes: bytes.length,
+  parametersOf: () => [],
   foreign: () => {
     throw new Error("no plugin is needed");
   },

@@ -85,10 +85,26 @@ describe("files of h5py and hdf5plugin", () => {
     expect(nodesOf(dataset)).toEqual(expected());
   });
 
+  it("refuses zfp whose header, kept among the parameters of the filter, has another size", () => {
+    const content = gunzipSync(readFileSync(join(FIXTURES, "zfp-reversible.h5.gz")));
+    const at = content.indexOf("zfp\x05") + 4;
+    // A dimension less one behind the two bits of the type and the two of the dimensions.
+    content.writeUInt32LE(content.readUInt32LE(at) + (1 << 4), at);
+    expect(reasonOf(scanned(content).dataset)).toContain("it has 2560 bytes, not 1920");
+  });
+
   it("refuses filters that are not read by name, with what helps", () => {
+    const szip = scanned(gunzipSync(readFileSync(join(FIXTURES, "refused-szip.h5.gz"))));
+    expect(szip.problems).toEqual([
+      expect.stringMatching(/through filter #4 \(szip\), which cannot be read; h5repack/),
+    ]);
     const bzip2 = scanned(gunzipSync(readFileSync(join(FIXTURES, "refused-bzip2.h5.gz"))));
     expect(bzip2.problems).toEqual([
       expect.stringMatching(/through filter #307 \(bzip2\), which cannot be read; h5py with/),
+    ]);
+    const double = scanned(gunzipSync(readFileSync(join(FIXTURES, "refused-zfp-float64.h5.gz"))));
+    expect(double.problems).toEqual([
+      expect.stringMatching(/through filter #32013 \(zfp of float64\), which cannot be read; h5py with/),
     ]);
     const zlib = scanned(gunzipSync(readFileSync(join(FIXTURES, "refused-blosc-zlib.h5.gz"))));
     expect(reasonOf(zlib.dataset)).toContain("compressed by codec 3 of Blosc, which is not read");
@@ -318,7 +334,7 @@ describe("filters that are not read", () => {
     [4, /filter #4 \(szip\), which cannot be read; h5repack .* \(if h5repack was built with szip\)/],
     [5, /filter #5 \(n-bit\), which cannot be read; h5repack/],
     [6, /filter #6 \(scale-offset\), which cannot be read; h5repack/],
-    [32013, /filter #32013 \(zfp\), which cannot be read; h5py/],
+    [32024, /filter #32024 \(sz3\), which cannot be read; h5py/],
     [299, /filter #299, which cannot be read/],
   ])("are named, not called damage: %i", (filter, message) => {
     const path = join(SCRATCH, `renamed${filter}.h5`);
@@ -336,7 +352,7 @@ describe("filters that are not read", () => {
 
 describe("a chunk that becomes more than it may", () => {
   const foreign = (_at: number, _bytes: Uint8Array, length: number) => new Uint8Array(length);
-  const chunk = { mask: 0, elementBytes: 4, chunkBytes: 4096, foreign };
+  const chunk = { mask: 0, elementBytes: 4, chunkBytes: 4096, foreign, parametersOf: () => [] };
 
   it("stops at the bytes of a chunk, whichever filter is undone here", () => {
     const bomb = deflateSync(Buffer.alloc(64 * 2 ** 20));
