@@ -143,9 +143,8 @@ export function stretchingScale(slice: Slice): ColourScale {
 }
 
 /** Puts an element at a place of its parent, in pixels. */
-function placeElement({ style }: HTMLElement, left: number, top: number, width: number, height: number): void {
-  const places = { left, top, width, height };
-  for (const name of ["left", "top", "width", "height"] as const) style[name] = `${places[name]}px`;
+function placeElement({ style }: HTMLElement, place: Rectangle): void {
+  for (const name of ["left", "top", "width", "height"] as const) style[name] = `${place[name]}px`;
 }
 
 /** A plane with its axes, cursor and overlays, in the page. */
@@ -391,12 +390,12 @@ export class PlaneFigure {
       // In the next frame: should a layout never settle, the page stays responsive.
       requestAnimationFrame(() => this.#owner.render());
     }
-    const { left, top, width: across, height: up } = this.place;
-    placeElement(canvas, left, top, across, up);
-    if (this.#lines.value !== undefined) placeElement(this.#lines.value, left, top, across, up);
+    const { place } = this;
+    placeElement(canvas, place);
+    if (this.#lines.value !== undefined) placeElement(this.#lines.value, place);
     canvas.style.touchAction = this.#showsWhole() ? "pan-x pan-y" : "none";
     const unit = Math.min(2, window.devicePixelRatio);
-    const [w, h] = [Math.max(1, Math.round(across * unit)), Math.max(1, Math.round(up * unit))];
+    const [w, h] = [Math.max(1, Math.round(place.width * unit)), Math.max(1, Math.round(place.height * unit))];
     if (canvas.width !== w || canvas.height !== h) Object.assign(canvas, { width: w, height: h });
     this.draw();
     this.#placeCursor();
@@ -598,21 +597,21 @@ export class PlaneFigure {
     canvas.hidden = picture.periods.every((period, i) => period === 0 || (i === 0 ? dx : dy) < 2);
     if (canvas.hidden) return;
     const [wide, tall] = picture.periods.map((period) => period > 0) as [boolean, boolean];
-    const box = [
-      wide ? margin.left : left,
-      tall ? margin.top : top,
-      wide ? across : width,
-      tall ? up : height,
-    ] as const;
-    placeElement(canvas, ...box);
-    Object.assign(canvas, { width: box[2], height: box[3] });
+    const box = {
+      left: wide ? margin.left : left,
+      top: tall ? margin.top : top,
+      width: wide ? across : width,
+      height: tall ? up : height,
+    };
+    placeElement(canvas, box);
+    Object.assign(canvas, { width: box.width, height: box.height });
     drawPlane(canvas, {
       ...picture,
       window: [
-        from - (left - box[0]) * sx,
-        from + (box[0] + box[2] - left) * sx,
-        high - (box[1] + box[3] - top) * sy,
-        high + (top - box[1]) * sy,
+        from - (left - box.left) * sx,
+        from + (box.left + box.width - left) * sx,
+        high - (box.top + box.height - top) * sy,
+        high + (top - box.top) * sy,
       ],
       marked: null,
       contours: [],
