@@ -98,7 +98,7 @@ const NUMBERS_ONLY = new Set(["bitround", "cast_value", "scale_offset"]);
 const ON_ELEMENTS = new Set(["delta", "quantize", "fixedscaleoffset", "fixed_scale_offset", "bitround"]);
 
 /** Says whether a codec works on elements rather than on bytes. @param name with or without `numcodecs.` */
-function worksOnElements(name: string): boolean {
+export function worksOnElements(name: string): boolean {
   return ON_ELEMENTS.has(shortName(name));
 }
 
