@@ -8,8 +8,10 @@ import { createScheme } from "../dist/kernels/index.js";
 import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";
 import { alternate, type Comparison, type Contestant, cpuNanoseconds, nanoseconds } from "./alternate.js";
 import { Arena, brickCube, createBatch, createSorter, cubeAxes, randomPositions, smoothFlow } from "./field.js";
+import { NEIGHBOUR_MIB, startNeighbour } from "./neighbour.js";
 import { type Peer, startPeer, versionOf } from "./peer-process.js";
 import { type BenchOptions, type Row, readOptions, report } from "./row.js";
+import { linesOfPoints } from "./touched.js";
 
 const SEED = 2_048;
 /** Nodes per edge of our bricks. */
@@ -20,9 +22,11 @@ const OPTIONS = { fd8Legacy: false };
 
 /** Weights of four frames half a step past the second. */
 const PCHIP = [-0.0625, 0.5625, 0.5625, -0.0625] as const;
-/** Sparse points, 8 for 16^3 nodes of a cube of 64^3, and passes over them that a sample has. */
-const SPARSE_POINTS = 512;
-const SPARSE_PASSES = 16;
+/** Sparse points: 8 for 16^3 nodes; and how many a sample evaluates at least, by passes over them. */
+const SPARSE_DENSITY = 8 / 16 ** 3;
+const SPARSE_SAMPLE = 8192;
+/** Bytes of caches of which the lines that they lack are counted: of a core, and shared by all. */
+const CACHES = [2 ** 20, 2 ** 25] as const;
 
 const COMPILERS = [
   ["gcc-avx2", ["-O3", "-mavx2"]],
@@ -59,15 +63,16 @@ interface Setting {
   /** Passes of ours over the first `points` sorted points, or over all of them in random order with sort and return. */
   evaluate(method: string, backend: "simd" | "plain", points: number): Passed;
   batch(method: string): Passed;
-  /** `passes` passes over the sorted points in four frames. */
-  combine(method: string, passes: number): Passed;
+  /** `passes` passes over the sorted points in one frame, or in four. */
+  combine(method: string, passes: number, frames: 1 | 4): Passed;
+  /** Lines of 64 bytes that a sorted point reads of so many frames, and those that caches of `CACHES` lack. */
+  lines(method: string, frames: 1 | 4): readonly number[];
   /** The answer of the plain kernel at the first point in an order. */
   at(order: "random" | "sorted", method: string): Passed;
 }
 
-function prepare(folder: string, nodes: number, points: number): Setting {
+function prepare(folder: string, nodes: number, points: number, fields: 1 | 4 = 1): Setting {
   const bricks = Math.ceil(nodes / EDGE) ** 3;
-  const fields = nodes === 64 ? PCHIP.length : 1;
   const arena = new Arena(12 * fields * bricks * EDGE ** 3 + 128 * points + SCRATCH_BYTES + 2 ** 20);
   const accelerator = arena.accelerator();
   const axes = cubeAxes(nodes);
@@ -100,13 +105,19 @@ function prepare(folder: string, nodes: number, points: number): Setting {
       const time = nanoseconds(() => scheme.evaluate([field], sorted, 0, some, out)) / some;
       return { time, first: [...out.subarray(0, 3)] };
     },
-    combine(method, passes) {
-      while (frames.length < PCHIP.length) frames.push([brickCube(arena, nodes, EDGE, 3)]);
+    combine(method, passes, count) {
+      while (frames.length < count) frames.push([brickCube(arena, nodes, EDGE, 3)]);
       const scheme = createScheme("velocity", method, axes, OPTIONS, accelerator);
       const time = cpuNanoseconds(() => {
-        for (let i = 0; i < passes; i++) scheme.combine(frames, PCHIP, sorted, 0, points, out);
+        for (let i = 0; i < passes; i++) {
+          if (count === 1) scheme.evaluate([field], sorted, 0, points, out);
+          else scheme.combine(frames, PCHIP, sorted, 0, points, out);
+        }
       });
       return { time: time / (passes * points), first: [...out.subarray(0, 3)] };
+    },
+    lines(method, count) {
+      return linesOfPoints(nodes, Number(method.slice(3)), count, sorted, CACHES);
     },
     at(order, method) {
       const scheme = createScheme("velocity", method, axes, OPTIONS);
@@ -193,13 +204,24 @@ class Round {
   readonly #name: string;
   readonly #order: "random" | "sorted";
   readonly #first: readonly number[];
+  readonly #more: Row["params"];
 
-  /** @param first the velocity at the first point in that order, which every answer is held against */
-  constructor(setting: Setting, name: string, order: "random" | "sorted", first: readonly number[]) {
+  /**
+   * @param first the velocity at the first point in that order, which every answer is held against
+   * @param more  parameters of the rows
+   */
+  constructor(
+    setting: Setting,
+    name: string,
+    order: "random" | "sorted",
+    first: readonly number[],
+    more: Row["params"] = {},
+  ) {
     this.#setting = setting;
     this.#name = name;
     this.#order = order;
     this.#first = first;
+    this.#more = more;
   }
 
   /** Adds the Python cases that this kernel is compared with. */
@@ -218,26 +240,30 @@ class Round {
     points: number,
     run: () => Promise<Passed>,
     asked: { order: "random" | "sorted"; first: readonly number[] } = { order: this.#order, first: this.#first },
-  ): void {
+  ): Contestant {
     const { nodes } = this.#setting;
-    const params = { nodes, order: asked.order, points, brick: EDGE };
-    this.#contestants.push({
+    const params = { nodes, order: asked.order, points, brick: EDGE, ...this.#more };
+    const contestant = {
       row: { bench: "peer", case: this.#name, backend, unit: "ns/point", params },
       run: async () => {
         const { time, first } = await run();
         agree(asked.first, first, backend);
         return time;
       },
-    });
+    };
+    this.#contestants.push(contestant);
+    return contestant;
   }
 
-  /** Rows of all, and of how many times as fast as each of the others the first is. */
-  async rows(rounds: number, quick: boolean): Promise<Row[]> {
+  /** Rows of all, and of `comparisons`: by default, of how many times as fast as each of the others the first is. */
+  async rows(rounds: number, quick: boolean, comparisons?: readonly Comparison[]): Promise<Row[]> {
     const [ours, ...others] = this.#contestants as [Contestant, ...Contestant[]];
-    const comparisons = others.map(
-      (over): Comparison => ({ case: this.#name, unit: `${over.row.backend} / simd`, over, under: ours }),
-    );
-    return await alternate(this.#contestants, rounds, quick, comparisons);
+    const asked = comparisons ?? others.map((over) => this.compare(over, ours, `${over.row.backend} / simd`));
+    return await alternate(this.#contestants, rounds, quick, asked);
+  }
+
+  compare(over: Contestant, under: Contestant, unit: string): Comparison {
+    return { case: this.#name, unit, over, under };
   }
 }
 
@@ -267,24 +293,69 @@ async function benchInCache(folder: string, { quick }: BenchOptions): Promise<Ro
   return rows;
 }
 
-/** Sparse points in four frames, compared with C in vectors of the processor's and of WebAssembly's length. */
-async function benchSparse(folder: string, { quick }: BenchOptions): Promise<Row[]> {
-  const setting = prepare(folder, 64, SPARSE_POINTS);
+/**
+ * Sparse points in four frames and in one, compared with C in vectors of the processor's and of WebAssembly's length
+ * that adds four frames, or reads the lines of a point first; and the lines that these points read.
+ */
+async function benchSparse(folder: string, { quick }: BenchOptions, nodes: 64 | 256): Promise<Row[]> {
+  const points = SPARSE_DENSITY * nodes ** 3;
+  const setting = prepare(folder, nodes, points, 4);
   const loops = startLoops(folder, setting);
-  const rows: Row[] = [];
-  for (const method of ["Lag4", "Lag6", "Lag8"]) {
-    const name = method.toLowerCase();
-    const round = new Round(setting, `${name}-pchip-sparse`, "sorted", setting.at("sorted", method).first);
-    round.add("simd", SPARSE_POINTS, async () => setting.combine(method, SPARSE_PASSES));
-    const all = SPARSE_PASSES * SPARSE_POINTS;
-    for (const { backend, peer } of loops) {
-      const form = backend === "gcc-native" ? "frames" : "frames128";
-      round.add(`${backend}-${form}`, SPARSE_POINTS, () => peer.pass(`${name}-${form}`, "sorted", all));
+  const methods = nodes === 64 ? ["Lag4", "Lag6", "Lag8"] : ["Lag6", "Lag8"];
+  const rounds = quick ? 3 : nodes === 64 ? 21 : 9;
+  // Of larger cubes, a cache keeps hardly a line from one pass to the next.
+  const rows = nodes === 64 ? methods.flatMap((method) => lineRows(setting, method)) : [];
+  for (const method of methods) rows.push(...(await sparseRound(setting, loops, method, {}).rows(rounds, quick)));
+  if (nodes === 64) {
+    const end = await startNeighbour();
+    try {
+      const more = { neighbour: NEIGHBOUR_MIB };
+      for (const method of methods) rows.push(...(await sparseRound(setting, loops, method, more).rows(rounds, quick)));
+    } finally {
+      await end();
     }
-    rows.push(...(await round.rows(quick ? 3 : 21, quick)));
   }
   await Promise.all(loops.map(({ peer }) => peer.close()));
   return rows;
+}
+
+/** The contestants of one method on sparse points, and what their rows compare. */
+function sparseRound(setting: Setting, loops: Started, method: string, more: Row["params"]) {
+  const { points } = setting;
+  const passes = Math.ceil(SPARSE_SAMPLE / points);
+  const lag = method.toLowerCase();
+  const round = new Round(setting, `${lag}-pchip-sparse`, "sorted", setting.at("sorted", method).first, more);
+  const simd = round.add("simd", points, async () => setting.combine(method, passes, 4));
+  const one = round.add("simd-one", points, async () => setting.combine(method, passes, 1));
+  const comparisons = [round.compare(simd, one, "simd of one frame")];
+  for (const { backend, peer } of loops) {
+    const bits = backend === "gcc-native" ? "" : "128";
+    const add = (form: string) =>
+      round.add(`${backend}-${form}`, points, () => peer.pass(`${lag}-${form}`, "sorted", passes * points));
+    const alone = add(`one${bits}`);
+    for (const form of [`frames${bits}`, `frames${bits}-ahead`]) {
+      const frames = add(form);
+      comparisons.push(round.compare(frames, simd, `${backend}-${form} / simd`));
+      comparisons.push(round.compare(frames, alone, `${backend}-${form} of one frame`));
+    }
+  }
+  return { rows: (rounds: number, quick: boolean) => round.rows(rounds, quick, comparisons) };
+}
+
+/** Rows of the lines of 64 bytes that a point reads of flat arrays, and of those that caches lack. */
+function lineRows(setting: Setting, method: string): Row[] {
+  return ([1, 4] as const).flatMap((frames) =>
+    setting.lines(method, frames).map((value, i) => ({
+      bench: "peer",
+      case: `${method.toLowerCase()}-pchip-sparse`,
+      backend: "count",
+      value,
+      unit: i === 0 ? "lines/point" : `lines/point beyond ${(CACHES[i - 1] as number) / 2 ** 20} MiB`,
+      spread: 0,
+      rounds: 1,
+      params: { nodes: setting.nodes, points: setting.points, frames },
+    })),
+  );
 }
 
 /** A cube no cache holds: our batches of random points, sort included, against C loops whose points come sorted. */
@@ -313,7 +384,8 @@ const options = readOptions();
 const folder = mkdtempSync(join(tmpdir(), "fieldprobe-peers-"));
 try {
   const rows = [
-    ...(await benchSparse(folder, options)),
+    ...(await benchSparse(folder, options, 64)),
+    ...(await benchSparse(folder, options, 256)),
     ...(await benchInCache(folder, options)),
     ...(await benchBeyondCache(folder, options)),
   ];
