@@ -1,4 +1,4 @@
-/** Counts what a query reads at least: the chunks and lines that its stencils touch; and what an analytic cube answers. */
+/** Counts the chunks and lines that the stencils of a query touch, and what an analytic cube answers. */
 import type { Check } from "./ask.js";
 
 const PERIOD = 2 * Math.PI;
