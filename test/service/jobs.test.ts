@@ -172,6 +172,29 @@ describe("a job", () => {
     expect((await bytesOf(await fetch(`${url}${location}/result`))).length).toBeGreaterThanOrEqual(36);
   });
 
+  it("takes flow maps and dispersion further than a call may", async () => {
+    const start = { start: 0.4, end: 0.6, dt: 0.02, method: "Lag4", integrator: "rk4" };
+    const calls = [
+      ["flow-map", { ...start, plane: { normal: "z", at: 1.5, count: [3, 3] }, quantities: ["map", "ftle"] }],
+      ["dispersion", { ...start, seeds: { random: 20, seed: 1 } }],
+    ] as const;
+    const ask = (url: string, name: string, body: object, headers: Headers = {}) =>
+      post(`${url}/api/datasets/isotropic32/${name}`, JSON.stringify(body), {
+        "content-type": "application/json",
+        ...headers,
+      });
+    const free = await serve();
+    const expected = await Promise.all(calls.map(async ([name, body]) => (await ask(free, name, body)).json()));
+    await service?.close();
+    const url = await serve({ QUERY_PARTICLE_STEPS: "100" });
+    for (const [i, [name, body]] of calls.entries()) {
+      expect((await ask(url, name, body)).status).toBe(413);
+      const location = await started(await ask(url, name, body, ASYNC));
+      expect(await ended(url, location)).toMatchObject({ problem: null, state: "done", cost: { tasks: 1 } });
+      expect(await (await fetch(`${url}${location}/result`)).json()).toEqual(expected[i]);
+    }
+  });
+
   it("may be any other call, which is a single task and answers the same bytes", async () => {
     const url = await serve();
     const slice = "/api/datasets/isotropic32/slice?field=p&time=0.4&axis=z&at=1";

@@ -177,6 +177,8 @@ export interface Evaluation {
   readonly nodes: number;
   /** The largest number of points of this query, the name of the limit that sets it, and the steps if it is theirs. */
   readonly limit: { readonly points: number; readonly name: string; readonly tracking?: StepLimit };
+  /** The largest number of points of a task of a job that asks for more points than a call may; absent: that limit. */
+  readonly taskPoints?: number;
   /** Evaluations of a field that the query takes for the points so far; 0 for a bad query. */
   readonly work: number;
   /** Records of three numbers in the answer at a point, if it has more than one and is held as a whole. */

@@ -299,9 +299,7 @@ function checkLayers({ filterlength, nlayers }: Query, dataset: Dataset): number
  * records.
  */
 export function pointLimit(limits: Limits, checked: CheckedQuery | null): Evaluation["limit"] {
-  const bounds: Evaluation["limit"][] = [
-    { points: Math.floor(limits["query.points"] / (checked?.itemsPerPoint ?? 1)), name: "query.points" },
-  ];
+  const bounds: Evaluation["limit"][] = [recordLimit(limits, checked)];
   if (checked && checked.steps > 0) {
     // A step of Heun counts as one, others by their evaluations.
     const weight = evaluationsOf(checked) / STAGES.heun;
@@ -313,6 +311,11 @@ export function pointLimit(limits: Limits, checked: CheckedQuery | null): Evalua
     bounds.push({ points: Math.floor(limits["query.filterSamples"] / checked.samples), name: "query.filterSamples" });
   }
   return bounds.reduce((least, bound) => (bound.points < least.points ? bound : least));
+}
+
+/** The largest number of points by their records alone, however long they take: of a query in the background. */
+export function recordLimit(limits: Limits, checked: CheckedQuery | null): Evaluation["limit"] {
+  return { points: Math.floor(limits["query.points"] / (checked?.itemsPerPoint ?? 1)), name: "query.points" };
 }
 
 /** Evaluations of the velocity that a step takes. */

@@ -7,7 +7,7 @@ import { particleNumbers } from "../contract/particle-state.js";
 import { frameShift, notFiniteError, slabOutsideError } from "../contract/positions.js";
 import type { Evaluation, Result, StartControl } from "../contract/query.js";
 import type { BatchTask, SortTask } from "../contract/task.js";
-import { type CheckedQuery, pointLimit, workOf } from "./check-query.js";
+import { type CheckedQuery, pointLimit, recordLimit, workOf } from "./check-query.js";
 import { Collector } from "./collector.js";
 import { BATCH_VALUES, MOST_PARTICLES, type Plan, type PlanContext, planByArrival } from "./plan/by-arrival.js";
 import { planByPeers } from "./plan/by-peers.js";
@@ -59,6 +59,7 @@ export class Execution implements Evaluation {
   readonly velocities: Collector;
   readonly nodes = 0;
   readonly limit: Evaluation["limit"];
+  readonly taskPoints: number;
   readonly #context: QueryContext;
   readonly #checked: CheckedQuery | null;
   readonly #life: QueryLife;
@@ -93,8 +94,10 @@ export class Execution implements Evaluation {
     this.#checked = checked instanceof FieldprobeError ? null : checked;
     if (checked instanceof FieldprobeError) this.#failure = { index: -1, error: checked };
     const limit = pointLimit(context.limits, this.#checked);
-    // What runs in the background is cut by its points, so a single one is always admitted.
-    this.limit = control.background ? { ...limit, points: Math.max(1, limit.points) } : limit;
+    this.taskPoints = Math.max(1, limit.points);
+    const records = recordLimit(context.limits, this.#checked);
+    // What runs in the background may take as long as it needs, and a single point is always admitted.
+    this.limit = control.background ? { ...records, points: Math.max(1, records.points) } : limit;
     const keep = this.#checked !== null;
     const committed = (count: number): void => {
       context.hold(count);

@@ -301,7 +301,8 @@ export class RequestLife {
     const onStoreWait = this.#slot.storeWait(dataset === undefined || !isInStore(dataset) ? null : storeOf(dataset));
     const common = { deadlineMs, client: this.#client, stream, onStoreWait, background: this.#background };
     const evaluation = engine.start(asked, { ...common, ...(dataset ? { dataset } : {}) });
-    if (this.#background) this.#reply.header(TASK_POINTS_HEADER, String(evaluation.limit.points));
+    if (this.#background)
+      this.#reply.header(TASK_POINTS_HEADER, String(evaluation.taskPoints ?? evaluation.limit.points));
     this.#evaluations.add(evaluation);
     this.#nodes += evaluation.nodes;
     const { points, name } = this.limit({ points: Number.POSITIVE_INFINITY, name: "query.points" });
