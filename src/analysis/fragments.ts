@@ -2,6 +2,9 @@
 
 export type Three = readonly [number, number, number];
 
+/** Nodes along x, y and z of a part, at most: about a time slice of work, so that large regions take turns. */
+export const PART: Three = [64, 32, 32];
+
 /** What is asked of structures; `of` and `properties` are columns of the plan. */
 export interface StructureOptions {
   readonly of: number;

@@ -142,7 +142,7 @@ function sampleOf(
   };
 }
 
-/** Merges the states of parts, which must be added in their order. */
+/** Merges states one after another: sums have the same bits if they are added in the same order. */
 export class Merged {
   readonly #plan: ReductionPlan;
   readonly #groups: readonly Map<number, ReductionState>[];
@@ -152,16 +152,21 @@ export class Merged {
   }
 
   add(part: PartStates): void {
+    const [nx, ny, nz] = this.#plan.extent;
     part.forEach((states, r) => {
       const into = this.#groups[r];
       const reduction = this.#plan.reductions[r];
       for (const [group, state] of states) {
         const known = into.get(group);
-        const [nx, ny, nz] = this.#plan.extent;
         const merged = known && mergeStates(reduction, known, state);
         into.set(group, merged ?? firstState(reduction, state, [nx, ny, nz]));
       }
     });
+  }
+
+  /** The states of all groups. */
+  all(): PartStates {
+    return this.#groups.map((groups) => [...groups]);
   }
 
   /** States of the groups of a reduction, in the order of the groups. */

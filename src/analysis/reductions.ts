@@ -1,6 +1,6 @@
 /** Reduces the values of a part of a region to a small state, merges states, and turns them into answers. */
 import { type Extreme, type Extremes, type ExtremesOptions, extremesOf, mergeExtremes } from "./extremes.js";
-import { fragmentsOf, type MarkedBox, type PartFragments, type StructureOptions } from "./fragments.js";
+import { fragmentsOf, type MarkedBox, PART, type PartFragments, type StructureOptions } from "./fragments.js";
 import { addValues, binOf, edgeOf, emptyHistogram, type Histogram } from "./histogram.js";
 import { type Increments, incrementsOf, mergeIncrements } from "./increments.js";
 import { type Moments, mergeMoments, momentsOf, NO_MOMENTS, shapeOf } from "./moments.js";
@@ -107,7 +107,7 @@ export function reduceSample(reduction: AnyReduction, sample: Sample): Reduction
 /** The state of the first part, as others are merged into it. */
 export function firstState(reduction: AnyReduction, state: ReductionState, extent: Sample["from"]): ReductionState {
   if (reduction.kind !== "structures") return state;
-  const joined = new JoinedFragments(reduction, extent);
+  const joined = new JoinedFragments(reduction, extent, PART);
   joined.add(state as PartFragments);
   return joined;
 }

@@ -29,13 +29,13 @@ export interface ConnectedSet {
   readonly properties: readonly (readonly number[])[];
 }
 
-/** All structures of a region, by numbers in the order of their first fragments. */
+/** All structures of a region, by numbers in the order of their first fragments, whenever these were added. */
 export interface RankedStructures {
   readonly count: number;
   readonly nodes: number;
-  /** Those with enough nodes, the largest volume first, then the one whose first part came first. */
+  /** Those with enough nodes, the largest volume first, then the one whose first part comes first. */
   readonly listed: Int32Array;
-  /** The fragments of structure i are `members[starts[i] .. starts[i + 1] - 1]`, ascending. */
+  /** The fragments of structure i are `members[starts[i] .. starts[i + 1] - 1]`, in the order of the parts. */
   readonly starts: Int32Array;
   readonly members: Int32Array;
 }
@@ -50,34 +50,37 @@ type KeptPart = Pick<PartFragments, "from" | "shape" | "border" | "borderFragmen
 };
 
 /**
- * Joins the fragments of parts. Parts are those of a region cut at multiples of the size of the first one; each is kept
- * until its neighbours have come, so a sweep of the region keeps few.
+ * Joins the fragments of parts, which come in any order. Parts are those of a region cut at multiples of their size;
+ * each is kept until its neighbours have come, so a sweep of the region keeps few.
  */
 export class JoinedFragments {
   readonly #options: StructureOptions;
   readonly #extent: Three;
   readonly #neighbours: readonly Three[];
   readonly #rows: Float64Array[] = [];
-  /** The first fragment of each part. */
+  /** The first fragment of each part, in the order in which they came, and the number of the part. */
   readonly #firsts: number[] = [];
+  readonly #keys: number[] = [];
   readonly #kept = new Map<number, KeptPart>();
   #parents = new Int32Array(1024);
   #crossed = new Uint8Array(1024);
-  #edge: Three | null = null;
+  readonly #edge: Three;
   #count = 0;
   missing = 0;
   /** 1 + the fragment of every node of the region, 0 for none; null if labels are not asked. */
   readonly labels: Int32Array | null;
 
-  constructor(options: StructureOptions, extent: Three) {
+  /** @param edge nodes along x, y and z of a part that is not cut off by the end of the region */
+  constructor(options: StructureOptions, extent: Three, edge: Three) {
     this.#options = options;
+    this.#edge = edge;
     this.#extent = extent;
     const distance = ([x, y, z]: Three) => Math.abs(x) + Math.abs(y) + Math.abs(z);
     this.#neighbours = neighboursOf(options.connectivity, false).toSorted((a, b) => distance(a) - distance(b));
     this.labels = options.labels ? new Int32Array(extent[0] * extent[1] * extent[2]) : null;
   }
 
-  /** Adds a part; parts must come in their order. @throws LimitError for too many fragments */
+  /** Adds a part. @throws LimitError for too many fragments */
   add(part: PartFragments): void {
     const first = this.#count;
     const { from, shape, rows, border, borderFragments, missing } = part;
@@ -85,8 +88,8 @@ export class JoinedFragments {
     this.#rows.push(rows);
     this.#firsts.push(first);
     this.#grow(first + rows.length / widthOf(this.#options.properties.length));
-    this.#edge ??= shape;
     const key = this.#keyAt(from);
+    this.#keys.push(key);
     const around = this.#partsAround(part);
     around.delete(key);
     const own: KeptPart = { from, shape, border, borderFragments, first, awaited: around.size };
@@ -121,13 +124,13 @@ export class JoinedFragments {
 
   /** The number of the part that holds a node. */
   #keyAt(node: readonly number[]): number {
-    const edge = this.#edge as Three;
+    const edge = this.#edge;
     const [i, j, k] = node.map((n, a) => Math.floor(n / edge[a]));
     return this.#keyOf(i, j, k);
   }
 
   #keyOf(i: number, j: number, k: number): number {
-    const edge = this.#edge as Three;
+    const edge = this.#edge;
     const [nx, ny] = this.#extent;
     return (k * Math.ceil(ny / edge[1]) + j) * Math.ceil(nx / edge[0]) + i;
   }
@@ -184,7 +187,7 @@ export class JoinedFragments {
   #beside({ from, shape }: KeptPart, a: number, step: number): { part: number; local: number; crossed: number } {
     const index = step < 0 ? from[a] - 1 : step > 0 ? from[a] + shape[a] : from[a];
     const wrapped = this.#wrap(index, a);
-    const edge = (this.#edge as Three)[a];
+    const edge = this.#edge[a];
     const part = wrapped < 0 ? -1 : Math.floor(wrapped / edge);
     return { part, local: wrapped - part * edge, crossed: wrapped === index ? 0 : 1 << a };
   }
@@ -211,30 +214,36 @@ export class JoinedFragments {
    */
   *rank(least: number): Generator<undefined, RankedStructures> {
     const count = this.#count;
-    // The root of a set is its first fragment.
-    const structure = new Int32Array(count);
-    let all = 0;
-    for (let fragment = 0; fragment < count; fragment++) {
-      if (fragment % STEP === 0) yield;
-      const root = rootOf(this.#parents, fragment);
-      structure[fragment] = root === fragment ? all++ : structure[root];
-    }
     const width = widthOf(this.#options.properties.length);
+    const inOrder = Array.from(this.#keys.keys()).sort((a, b) => this.#keys[a] - this.#keys[b]);
+    // By the root of a set, then by every fragment: the number of its structure.
+    const structure = new Int32Array(count).fill(-1);
+    const fragments = new Int32Array(count);
+    let all = 0;
+    let at = 0;
+    for (const part of inOrder)
+      for (let i = 0; i < this.#rows[part].length; i += width, at++) {
+        if (at % STEP === 0) yield;
+        fragments[at] = this.#firsts[part] + i / width;
+        const root = rootOf(this.#parents, fragments[at]);
+        if (structure[root] < 0) structure[root] = all++;
+        structure[fragments[at]] = structure[root];
+      }
     const [nodes, volumes, starts] = [new Float64Array(all), new Float64Array(all), new Int32Array(all + 1)];
-    let fragment = 0;
-    for (const rows of this.#rows)
-      for (let at = 0; at < rows.length; at += width, fragment++) {
-        if (fragment % STEP === 0) yield;
-        const own = structure[fragment];
-        nodes[own] += rows[at + NODES];
-        volumes[own] += rows[at + VOLUME];
+    at = 0;
+    for (const part of inOrder)
+      for (let row = 0; row < this.#rows[part].length; row += width, at++) {
+        if (at % STEP === 0) yield;
+        const own = structure[fragments[at]];
+        nodes[own] += this.#rows[part][row + NODES];
+        volumes[own] += this.#rows[part][row + VOLUME];
         starts[own + 1]++;
       }
     for (let i = 0; i < all; i++) starts[i + 1] += starts[i];
     const [members, next] = [new Int32Array(count), starts.slice()];
-    for (fragment = 0; fragment < count; fragment++) {
-      if (fragment % STEP === 0) yield;
-      members[next[structure[fragment]]++] = fragment;
+    for (at = 0; at < count; at++) {
+      if (at % STEP === 0) yield;
+      members[next[structure[fragments[at]]]++] = fragments[at];
     }
     const order = yield* sortedBy(volumes);
     const listed = order.filter((own) => nodes[own] >= least);

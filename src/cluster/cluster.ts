@@ -8,12 +8,20 @@ import { setMaxListeners } from "node:events";
 import { availableParallelism } from "node:os";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "pino";
+import type { MergedSome } from "../analysis/parts.js";
 import type { Config } from "../config.js";
 import { digestProgram } from "../engine/contract/build-digest.js";
 import { reviveError } from "../engine/contract/errors-as-data.js";
 import { type NodeRegion, placeBox } from "../engine/contract/node-region.js";
 import { frameShift } from "../engine/contract/positions.js";
-import { type Engine, type RegionBox, type RegionCounts, writeTriples } from "../engine/contract/query.js";
+import {
+  type Engine,
+  type ReductionQuery,
+  type RegionBox,
+  type RegionCounts,
+  writeTriples,
+} from "../engine/contract/query.js";
+import { type ReducedParts, unpackStates } from "../engine/contract/reduced-parts.js";
 import { BufferPool } from "../engine/main/buffers.js";
 import { type CheckedQuery, workOf } from "../engine/main/check-query.js";
 import { valuesPerPoint } from "../engine/main/plan/by-arrival.js";
@@ -26,7 +34,7 @@ import { type Bricking, componentsOf, type Dataset, type FieldSource } from "../
 import { version } from "../version.js";
 import { Exchange } from "./exchange.js";
 import { Members, type Peer, PeerError, type Report } from "./members.js";
-import { boxesOf } from "./owned-boxes.js";
+import { boxesOf, runsOf } from "./owned-boxes.js";
 import { Owner, type Piece, type PieceAnswer, pieceSubject } from "./owner.js";
 import { cutPoints, mergeValues, type PointsToCut, type Portion } from "./portions.js";
 import { ownersOf, type Regions, regionsIn, regionsOf } from "./regions.js";
@@ -81,13 +89,17 @@ interface OpenPortion<T> extends Omit<Portion, "owner"> {
   readonly owner: Peer | null;
   /** Searches and cutouts: the nodes. */
   readonly box: RegionBox | null;
-  /** Float32 values of the answer; null for a search, whose answer has any length. */
+  /** Reductions: the parts of the region. */
+  readonly parts: ReducedParts | null;
+  /** Float32 values of the answer; null for searches and reductions, whose answers have any length. */
   readonly size: number | null;
   /** Takes the values, which last until it returns. */
   take(values: readonly Float32Array[]): T;
   /** Divides the part again. */
   divide(divided: DividedQuery): Promise<readonly T[]>;
 }
+
+const NO_POINTS = { points: [], velocities: [], count: 0, indices: new Uint32Array(0) };
 
 type TakeBox<T> = (box: RegionBox, values: readonly Float32Array[]) => T;
 
@@ -187,6 +199,10 @@ export class Cluster implements Sharing {
     await this.#evaluateBoxes(this.#divided(checked, control), around, take);
   }
 
+  reduce(checked: CheckedQuery, parts: ReducedParts, control: SharingControl): Promise<readonly MergedSome[]> {
+    return this.#evaluateParts(this.#divided(checked, control), parts);
+  }
+
   status(): ReturnType<Sharing["status"]> {
     const unverified = this.#owner?.announced().unverified.length ?? 0;
     return { peers: this.#members.states(), pieces: this.#pieces, unverified, lentBytes: this.#buffers.lentBytes };
@@ -224,8 +240,9 @@ export class Cluster implements Sharing {
 
   /** The regions by which a query may be divided; null if this process should evaluate all of it. */
   #distributionOf({ query, dataset, fields, region, operation }: CheckedQuery): Distribution | null {
-    // Boxes of `nodes` may cross a periodic seam, which `owned-boxes.ts` does not know: they are not divided.
-    if (dataset === null || query.nodes !== undefined) return null;
+    const { reduction, spectrum, derivedAt, quantity } = query;
+    // Transforms need whole frames, and inputs that they make are where they were made.
+    if (dataset === null || spectrum || derivedAt || quantity || reduction?.derived) return null;
     const sources = fields.flatMap((name) => dataset.fields[name] ?? []);
     const [main] = sources;
     if (main === undefined) return null;
@@ -234,8 +251,8 @@ export class Cluster implements Sharing {
     const large = 4 * values > this.#config.cacheBytes;
     const regions = this.#regionsOf(dataset, main.bricking);
     // Every process caches a dataset of few regions itself, and copies cutouts of data that it can cache.
-    if (!large && (regions.size < this.#members.ranks.length || (region !== null && operation.family === "cutout")))
-      return null;
+    const isCut = region !== null && operation.family === "cutout" && reduction === undefined;
+    if (!large && (regions.size < this.#members.ranks.length || isCut)) return null;
     return { dataset, time: query.time ?? query.StartTime ?? 0, regions, large };
   }
 
@@ -299,7 +316,7 @@ export class Cluster implements Sharing {
       const portions = all.map((portion) => (isFair(portion) ? portion : { ...portion, owner: here }));
       const parts = portions.map((portion): OpenPortion<unknown> => {
         const { owner, count, indices } = portion;
-        const part = { ...portion, owner: list[owner] ?? null, box: null, size: width * count };
+        const part = { ...portion, owner: list[owner] ?? null, box: null, parts: null, size: width * count };
         const take = (values: readonly Float32Array[]): void => mergeValues(values, indices, width, out);
         return { ...part, take, divide: (given) => this.#evaluatePoints(given, portion, out) };
       });
@@ -313,13 +330,27 @@ export class Cluster implements Sharing {
   #evaluateBoxes<T>(divided: DividedQuery, around: RegionBox, take: TakeBox<T>): Promise<readonly T[]> {
     const { region, operation } = divided.checked as CheckedQuery & { readonly region: NodeRegion };
     const { list, owners } = this.#ownersIn(divided);
-    const none = { points: [], velocities: [], count: 0, indices: new Uint32Array(0) };
     const parts = boxesOf(divided.regions, owners, region, around).map(({ owner, ...box }): OpenPortion<T> => {
       const nodes = box.count[0] * box.count[1] * box.count[2];
       const size = operation.family === "search" ? null : componentsOf(divided.dataset, region.field) * nodes;
-      const part = { ...none, owner: list[owner] ?? null, box, size };
+      const part = { ...NO_POINTS, owner: list[owner] ?? null, box, parts: null, size };
       return { ...part, take: (values) => take(box, values), divide: (given) => this.#evaluateBoxes(given, box, take) };
     });
+    return this.#evaluateAll(divided, parts);
+  }
+
+  /** Divides the parts of a reduction by owner. */
+  #evaluateParts(divided: DividedQuery, { frames, runs }: ReducedParts): Promise<readonly MergedSome[]> {
+    const { region, query } = divided.checked as CheckedQuery & { readonly region: NodeRegion };
+    const { list, owners } = this.#ownersIn(divided);
+    const { plan } = query.reduction as ReductionQuery;
+    const parts = [...runsOf(divided.regions, owners, region, plan, runs)].map(
+      ([owner, own]): OpenPortion<MergedSome> => {
+        const some = { frames, runs: own };
+        const part = { ...NO_POINTS, owner: list[owner] ?? null, box: null, parts: some, size: null };
+        return { ...part, take: unpackStates, divide: (given) => this.#evaluateParts(given, some) };
+      },
+    );
     return this.#evaluateAll(divided, parts);
   }
 
@@ -412,9 +443,9 @@ export class Cluster implements Sharing {
     { checked, dataset, deadline, signal, client }: DividedQuery,
     part: OpenPortion<T>,
   ): Promise<T> {
-    const { box, points, velocities, count, indices } = part;
+    const { box, parts, points, velocities, count, indices } = part;
     const deadlineMs = Math.max(1, deadline - Date.now());
-    const control = { dataset, deadlineMs, signal, client, box, points: count, alone: true };
+    const control = { dataset, deadlineMs, signal, client, box, parts, points: count, alone: true };
     this.#counts.own++;
     const evaluation = (this.#engine as Engine).start(checked.query, control);
     for (const { triples } of velocities) writeTriples(evaluation.velocities, triples);
@@ -422,11 +453,11 @@ export class Cluster implements Sharing {
     try {
       const result = await evaluation.finish();
       try {
-        const parts = [...result.values];
-        for await (const some of result.stream ?? []) parts.push(some.slice());
+        const values = [...result.values];
+        for await (const some of result.stream ?? []) values.push(some.slice());
         // The first answer has been taken, so the buffer of the values may be gone.
         signal.throwIfAborted();
-        return part.take(parts);
+        return part.take(values);
       } finally {
         result.release();
       }
@@ -442,13 +473,14 @@ export class Cluster implements Sharing {
    */
   async #ask<T>(divided: DividedQuery, peer: Peer, part: OpenPortion<T>): Promise<T> {
     const { checked, dataset, deadline } = divided;
-    const { box, points, velocities, count, indices, size } = part;
+    const { box, parts, points, velocities, count, indices, size } = part;
     if (this.#session === null) throw new PeerError("this process has lost NATS");
     const { connection, exchange } = this.#session;
     const generation = this.#owner?.of(dataset) ?? "none";
     const deadlineMs = Math.max(1, deadline - Date.now());
     const key = randomBytes(8).toString("hex");
-    const piece: Piece = { key, query: { ...checked.query, dataset: dataset.name }, box, points: count, deadlineMs };
+    const query = { ...checked.query, dataset: dataset.name };
+    const piece: Piece = { key, query, box, parts, points: count, deadlineMs };
     const body = [...points, ...velocities].map(
       ({ triples: { buffer, byteOffset }, count }) => new Uint8Array(buffer, byteOffset, 12 * count),
     );

@@ -1,9 +1,10 @@
 /**
- * An exchange is a request and its answer, each a head of JSON and a body. A body that is larger than a small message
- * stays with its sender; the receiver fetches it in messages, of which it awaits eight megabytes at a time at most,
- * whatever the number of senders.
+ * An exchange is a request and its answer, each a head of plain data and a body. A body that is larger than a small
+ * message stays with its sender; the receiver fetches it in messages, of which it awaits eight megabytes at a time at
+ * most, whatever the number of senders.
  */
 import { randomBytes } from "node:crypto";
+import { deserialize, serialize } from "node:v8";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { ROOT } from "../nats-options.js";
 import { PeerError } from "./members.js";
@@ -33,6 +34,7 @@ export interface Received<H> {
 export class Exchange {
   readonly #connection: NatsConnection;
   readonly #id: string;
+  readonly #mostBytes: number;
   readonly #partBytes: number;
   readonly #kept = new Map<string, { readonly body: BodyParts; readonly sent: (bytes: number) => void }>();
   readonly #waiting: (() => void)[] = [];
@@ -41,6 +43,7 @@ export class Exchange {
   constructor(connection: NatsConnection, id: string) {
     this.#connection = connection;
     this.#id = id;
+    this.#mostBytes = connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
     this.#partBytes = Math.min(CREDIT_BYTES, connection.info?.max_payload ?? INLINE_BYTES);
     this.#credit = Math.floor(CREDIT_BYTES / this.#partBytes);
     connection.subscribe(`${ROOT}.part.${id}.*`, {
@@ -54,15 +57,17 @@ export class Exchange {
     });
   }
 
-  /** Puts head and body into a message; a large body is kept until `forget`. */
+  /** Puts head and body into a message; a large body is kept until `forget`. @throws PeerError for a large head */
   #write(head: object, body: BodyParts, key: string, sent: (bytes: number) => void = () => undefined): Uint8Array {
     const bytes = body.reduce((sum, { length }) => sum + length, 0);
     const isInline = bytes <= INLINE_BYTES;
     if (!isInline) this.#kept.set(key, { body, sent });
-    const text = Buffer.from(JSON.stringify({ head, bytes, kept: isInline ? null : [this.#id, key] }));
+    const start = serialize({ head, bytes, kept: isInline ? null : [this.#id, key] });
     const length = Buffer.alloc(4);
-    length.writeUInt32LE(text.length);
-    return Buffer.concat([length, text, ...(isInline ? body : [])]);
+    length.writeUInt32LE(start.length);
+    const message = Buffer.concat([length, start, ...(isInline ? body : [])]);
+    if (message.length > this.#mostBytes) throw new PeerError(`a message of ${message.length} bytes is too large`);
+    return message;
   }
 
   /** Sends a request and awaits the head of its answer. @throws PeerError, or the reason of the signal */
@@ -128,7 +133,7 @@ export class Exchange {
 export function read<H>({ data }: Msg): Received<H> {
   try {
     const end = 4 + new DataView(data.buffer, data.byteOffset, 4).getUint32(0, true);
-    return { ...JSON.parse(Buffer.from(data.subarray(4, end)).toString()), inline: data.subarray(end) };
+    return { ...deserialize(Buffer.from(data.subarray(4, end))), inline: data.subarray(end) };
   } catch {
     throw new PeerError("a message that no process of a cluster sends");
   }

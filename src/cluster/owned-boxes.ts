@@ -1,4 +1,6 @@
-/** Divides the nodes of a search or a cutout into boxes by owner. */
+/** Divides the nodes of searches and cutouts into boxes by owner, and the parts of reductions among owners. */
+import { partsOf } from "../analysis/parts.js";
+import type { ReductionPlan } from "../analysis/plan.js";
 import type { NodeRegion } from "../engine/contract/node-region.js";
 import type { RegionBox } from "../engine/contract/query.js";
 import type { Regions } from "./regions.js";
@@ -46,4 +48,37 @@ export function boxesOf(
     }
   }
   return boxes;
+}
+
+/**
+ * Gives each of some parts of a reduction to the owner of its middle; parts that are lines across several regions go to
+ * their owners in turn.
+ *
+ * @param runs runs of parts in the order of `partsOf`: the first of each, and how many
+ * @returns the runs of each owner
+ */
+export function runsOf(
+  { axes, count, edge }: Regions,
+  owners: Uint8Array,
+  { first, stride }: NodeRegion,
+  plan: ReductionPlan,
+  runs: readonly number[],
+): ReadonlyMap<number, readonly number[]> {
+  const { part } = partsOf(plan);
+  const found = new Map<number, number[]>();
+  for (let i = 0; i < runs.length; i += 2)
+    for (let place = runs[i]; place < runs[i] + runs[i + 1]; place++) {
+      const box = part(place);
+      const [x, y, z] = ([0, 1, 2] as const).map((a) => {
+        const across = Math.max(1, Math.floor((box.count[a] * stride[a]) / edge[a]));
+        const taken = box.from[a] + Math.floor((((place % across) + 0.5) * box.count[a]) / across);
+        return Math.floor(((first[a] + taken * stride[a]) % axes[a].nodes) / edge[a]);
+      });
+      const owner = owners[(z * count[1] + y) * count[0] + x];
+      const own = found.get(owner) ?? [];
+      found.set(owner, own);
+      if (own.length > 0 && own[own.length - 2] + own[own.length - 1] === place) own[own.length - 1]++;
+      else own.push(place, 1);
+    }
+  return found;
 }

@@ -8,6 +8,7 @@ import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node"
 import type { Logger } from "pino";
 import { failureOf } from "../engine/contract/errors-as-data.js";
 import type { Engine, Query, RegionBox } from "../engine/contract/query.js";
+import type { ReducedParts } from "../engine/contract/reduced-parts.js";
 import type { Failure } from "../engine/contract/task.js";
 import { InProgress } from "../engine/main/drain.js";
 import { BusyError, CancelledError, FieldprobeError, RequestError, WorkerError } from "../errors.js";
@@ -26,6 +27,8 @@ export interface Piece {
   readonly query: Query;
   /** Searches and cutouts: the part of their nodes. */
   readonly box: RegionBox | null;
+  /** Reductions: the parts whose states are the answer. */
+  readonly parts: ReducedParts | null;
   readonly points: number;
   readonly deadlineMs: number;
 }
@@ -195,11 +198,11 @@ export class Owner {
     piece: Received<Piece>,
     signal: AbortSignal,
   ): Promise<{ readonly values: Float32Array[]; release(): void }> {
-    const { query, box, points, deadlineMs } = piece.head;
+    const { query, box, parts, points, deadlineMs } = piece.head;
     const size = 12 * points;
     if (this.#engine.find(dataset.name) !== dataset) throw new BusyError("This dataset has just been replaced.");
     if (this.#heldBytes > HELD_BYTES) throw new BusyError("This process has more pieces than it can hold.");
-    const evaluation = this.#engine.start(query, { dataset, deadlineMs, box, points, alone: true, signal });
+    const evaluation = this.#engine.start(query, { dataset, deadlineMs, box, parts, points, alone: true, signal });
     const { points: into, velocities } = evaluation;
     const place = (bytes: Uint8Array, at: number): void => {
       const here = Math.min(bytes.length, Math.max(0, size - at));

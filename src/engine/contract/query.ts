@@ -16,6 +16,7 @@ import type { Dataset, OpenFaces, Triple } from "../../storage/file/dataset.js";
 import type { DiskCounts, StoreStatus } from "../../storage/objects/store-status.js";
 import type { StorePort } from "../../storage/thread/store-port.js";
 import type { QueryTexts } from "../../text/text-task.js";
+import type { ReducedParts } from "./reduced-parts.js";
 
 /** A box of nodes of one frame of a field. */
 export interface FrameBox {
@@ -358,6 +359,8 @@ export interface StartControl {
   readonly points?: number;
   /** The part of the nodes of a search or a cutout that is evaluated; absent: all of them. */
   readonly box?: RegionBox | null;
+  /** The parts of a reduction whose states are the values of the result (`packStates`); absent: it has all parts. */
+  readonly parts?: ReducedParts | null;
 }
 
 /** The engine as servers see it. */

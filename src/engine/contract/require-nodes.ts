@@ -15,7 +15,11 @@ export function requireNodes(dataset: Dataset, fields: readonly FieldName[], wha
 /** As `requireNodes`, for the fields of expressions. */
 export function requireNodesOf(dataset: Dataset, texts: readonly string[], names: Names, what: string): void {
   if (!Object.keys(dataset.fields).some((name) => isStaggered(dataset, name))) return;
+  requireNodes(dataset, fieldsOf(texts, names), what);
+}
+
+/** The fields that expressions read, each once. */
+export function fieldsOf(texts: readonly string[], names: Names): readonly FieldName[] {
   const keys = texts.flatMap((text) => compileExpression(text, names, "of").inputs);
-  const fields = keys.flatMap((key) => key.split(":")[1] ?? []);
-  requireNodes(dataset, fields, what);
+  return [...new Set(keys.flatMap((key) => key.split(":")[1] ?? []))];
 }

@@ -20,7 +20,7 @@ import { fieldText, filterFields, rowFor } from "../contract/fields-asked.js";
 import { cutoutRegion, type NodeRegion, searchRegion } from "../contract/node-region.js";
 import { countRecords } from "../contract/particle-records.js";
 import type { Evaluation, Query } from "../contract/query.js";
-import { requireNodes, requireNodesOf } from "../contract/require-nodes.js";
+import { fieldsOf, requireNodes, requireNodesOf } from "../contract/require-nodes.js";
 
 /** A checked query: its dataset and the work per point. */
 export interface CheckedQuery {
@@ -94,7 +94,7 @@ export function checkQuery(
     query: asksField ? { ...query, field: fieldText(fields) } : withOpenFaces(query, family, dataset),
     operation,
     dataset,
-    fields: region === null ? fields : [region.field],
+    fields: region === null ? fields : fieldsIn(query, region),
     region,
     steps,
     step,
@@ -116,6 +116,11 @@ function checkNodes(
   const plan = reduction?.plan ?? spectrum?.plan ?? derivedAt?.plan;
   if (plan !== undefined) requireNodesOf(dataset, plan.columns, plan.names, "An analysis of nodes");
   if (quantity !== undefined) requireNodesOf(dataset, [quantity.expression], quantity.names, "A cutout of a quantity");
+}
+
+/** The fields that a reduction reads, or that of the region. */
+function fieldsIn({ reduction }: Query, { field }: NodeRegion): readonly FieldName[] {
+  return reduction === undefined ? [field] : fieldsOf(reduction.plan.columns, reduction.plan.names);
 }
 
 /** Refuses box filters of components whose nodes are not evenly spaced. */

@@ -137,6 +137,7 @@ class FieldEngine implements Engine {
       alone = false,
       points,
       box = null,
+      parts = null,
       onStoreWait,
       background = false,
     }: StartControl,
@@ -157,7 +158,7 @@ class FieldEngine implements Engine {
             stream,
             ...(points === undefined ? {} : { points }),
           })
-        : new RegionExecution(setting, checked, checked.region, life);
+        : new RegionExecution(setting, checked, checked.region, life, parts);
     const abort = (): void => execution.abort();
     const known = checked instanceof FieldprobeError ? null : checked.dataset;
     const place = this.#running.add({ execution, dataset: known });

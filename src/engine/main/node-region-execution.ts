@@ -1,14 +1,17 @@
 /** Runs searches and cutouts: their regions are divided into smaller boxes, which workers evaluate side by side. */
-import { Merged, type PartStates, type ReductionPlan } from "../../analysis/plan.js";
+import { PART } from "../../analysis/fragments.js";
+import { divide, MergedParts, type Parts, partsOf } from "../../analysis/parts.js";
+import type { PartStates } from "../../analysis/plan.js";
 import { CancelledError, FieldprobeError, LimitError, WorkerError } from "../../errors.js";
 import { type Hits, recordsByValue } from "../../kernels/threshold.js";
 import { frameTime } from "../../kernels/time.js";
 import { RECORDS } from "../../operations.js";
-import { componentsOf, type Dataset, type Triple } from "../../storage/file/dataset.js";
+import { componentsOf, type Dataset } from "../../storage/file/dataset.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import { firstNumber, type NodeRegion, partOf } from "../contract/node-region.js";
 import type { DerivedQuery, Evaluation, ReductionQuery, RegionBox, Result, SpectrumQuery } from "../contract/query.js";
 import { framesOf } from "../contract/query-frames.js";
+import { packStates, placesIn, type ReducedParts } from "../contract/reduced-parts.js";
 import type { Task } from "../contract/task.js";
 import type { CheckedQuery } from "./check-query.js";
 import { Collector } from "./collector.js";
@@ -18,14 +21,8 @@ import { inOrder } from "./in-order.js";
 import { type LifeControl, type QueryContext, QueryLife } from "./query-life.js";
 import type { Sharing } from "./sharing.js";
 
-/**
- * Nodes along x, y and z of a part of a search, at most: about a time slice of work, so that a large search takes
- * turns.
- */
-const SEARCH_PART: Triple = [64, 32, 32];
-
-/** Nodes along x and y of the columns of parts in which a region is reduced. */
-const COLUMN = 512;
+/** Parts of a reduction whose peers are asked at a time, about. */
+const SHARED_PARTS = 16_384;
 
 /** Records of three float32 that a hit takes: its node and value, and the same in the order of the answer. */
 const HIT_RECORDS = 3;
@@ -33,7 +30,7 @@ const HIT_RECORDS = 3;
 const SORTED_HERE = 4096;
 
 /** The parts of a cutout in their order. */
-interface CutoutParts extends ReturnType<typeof divide> {
+interface CutoutParts extends Parts {
   /** Parts that are computed before they are read, and their bytes. */
   readonly ahead: number;
   readonly heldBytes: number;
@@ -52,6 +49,8 @@ export class RegionExecution implements Evaluation {
   readonly #checked: CheckedQuery;
   readonly #dataset: Dataset;
   readonly #region: NodeRegion;
+  /** The parts of a reduction that it reduces for another process, or for itself among others; null: all of them. */
+  readonly #some: ReducedParts | null;
   readonly #life: QueryLife;
   /** Ends the wait of `finish` and of the reader of parts with the error that the query failed with. */
   readonly #failed: Promise<never>;
@@ -63,7 +62,14 @@ export class RegionExecution implements Evaluation {
   /** Parts of a cutout that are lent and have not been read to their ends. */
   readonly #lent = new Set<Float32Array>();
 
-  constructor(setting: QueryContext, checked: CheckedQuery, region: NodeRegion, control: LifeControl) {
+  constructor(
+    setting: QueryContext,
+    checked: CheckedQuery,
+    region: NodeRegion,
+    control: LifeControl,
+    some: ReducedParts | null,
+  ) {
+    this.#some = some;
     this.#setting = setting;
     this.#checked = checked;
     this.#dataset = checked.dataset as Dataset;
@@ -138,7 +144,8 @@ export class RegionExecution implements Evaluation {
   /** The peers, if they are to evaluate parts of the region. */
   #sharing(): Sharing | null {
     const { sharing } = this.#setting;
-    return sharing?.divides(this.#checked) && sharing.pays(this.#checked, this.nodes) ? sharing : null;
+    const nodes = this.nodes * (this.#checked.query.reduction?.frames.length ?? 1);
+    return sharing?.divides(this.#checked) && sharing.pays(this.#checked, nodes) ? sharing : null;
   }
 
   async #search(): Promise<Result> {
@@ -177,8 +184,8 @@ export class RegionExecution implements Evaluation {
     const { query } = this.#checked;
     const lanes = 2 * this.#setting.carrier.parallelism;
     const most = this.#setting.limits["search.hits"];
-    const layers = Math.min(SEARCH_PART[2], Math.ceil(this.#region.count[2] / lanes));
-    const { total, part } = divide(this.#region, [SEARCH_PART[0], SEARCH_PART[1], layers]);
+    const layers = Math.min(PART[2], Math.ceil(this.#region.count[2] / lanes));
+    const { total, part } = divide(this.#region.count, [PART[0], PART[1], layers]);
     const parts: Hits[] = [];
     let next = 0;
     let hits = 0;
@@ -204,17 +211,21 @@ export class RegionExecution implements Evaluation {
     return parts;
   }
 
-  /** Reduces the parts of all frames, a few at a time, and merges their states in the order of the parts. */
+  /** Reduces the parts of all frames, or of some for another process, and merges their states. */
   async #reduce({ plan, frames, derived = null }: ReductionQuery): Promise<Result> {
-    const { total, part } = inColumns(this.#region, reducedPart(plan));
-    const merged = new Merged(plan);
+    const { total, part } = partsOf(plan);
+    const merged = new MergedParts(plan, this.#some !== null);
     const made = derived === null ? null : new DerivedFrames(derived, this.#transforms());
+    const whole = { frames: [0, frames.length], runs: [0, total] } as const;
+    const places = placesIn(this.#some ?? whole, frames.length, total);
+    const sharing = this.#some === null ? this.#sharing() : null;
     /** Reduces frames from number `from` on. */
     const reduce = (from: number, count: number): Promise<void> => {
-      const start = (index: number): Promise<PartStates> => {
-        const frame = from + Math.floor(index / total);
-        const box = part(index % total);
-        return this.#run<PartStates>({
+      const start = async (index: number): Promise<readonly [frame: number, place: number, states: PartStates]> => {
+        const frame = from + Math.floor(index / places.length);
+        const place = places[index % places.length];
+        const box = part(place);
+        const states = await this.#run<PartStates>({
           kind: "reduce",
           dataset: this.#dataset,
           source: this.#source,
@@ -224,23 +235,28 @@ export class RegionExecution implements Evaluation {
           derived: made?.fields ?? null,
           cancel: this.#life.cancel,
         });
+        return [frame, place, states];
       };
       const lanes = 2 * this.#setting.carrier.parallelism;
-      return inOrder(
-        total * count,
-        lanes,
-        () => this.#life.over,
-        start,
-        (states) => merged.add(states),
-      );
+      const isOver = (): boolean => this.#life.over;
+      return inOrder(places.length * count, lanes, isOver, start, (done) => merged.add(...done));
     };
-    if (made === null) await reduce(0, frames.length);
+    if (sharing !== null) {
+      const together = Math.max(1, Math.floor(SHARED_PARTS / total));
+      for (let from = 0; from < frames.length && !this.#life.over; from += together) {
+        const some = { ...whole, frames: [from, Math.min(together, frames.length - from)] } as const;
+        const all = await this.#life.counted(() => sharing.reduce(this.#checked, some, this.#life.sharing));
+        for (const one of all) merged.addSome(one);
+      }
+    } else if (made === null) await reduce(...(this.#some ?? whole).frames);
     else
       for (let i = 0; i < frames.length && !this.#life.over; i++) {
         await made.make(frames[i], plan.times[i]);
         await reduce(i, 1);
       }
-    return this.#life.handOut({ items: 0, itemsPerPoint: 1, components: 1, values: [], reduced: merged });
+    const result = { items: 0, itemsPerPoint: 1, components: 1 };
+    if (this.#some !== null) return this.#life.handOut({ ...result, values: [packStates(merged.some())] });
+    return this.#life.handOut({ ...result, values: [], reduced: merged.merged });
   }
 
   async #spectrum(query: SpectrumQuery): Promise<Result> {
@@ -275,7 +291,7 @@ export class RegionExecution implements Evaluation {
     const row = region.count[0] * components;
     const rows = Math.min(region.count[1], Math.max(1, Math.floor(PART_VALUES / row)));
     const layers = rows < region.count[1] ? 1 : Math.max(1, Math.floor(PART_VALUES / (row * rows)));
-    const { total, part } = divide(region, [region.count[0], rows, layers]);
+    const { total, part } = divide(region.count, [region.count[0], rows, layers]);
     const ahead = Math.min(total, 1 + this.#setting.carrier.parallelism);
     return { total, part, ahead, components, heldBytes: 4 * ahead * nodesOf(part(0)) * components };
   }
@@ -336,51 +352,8 @@ export class RegionExecution implements Evaluation {
   }
 }
 
-/** Nodes along x, y and z of a part of a reduction; increments need whole lines along their axis. */
-function reducedPart({ reductions, extent }: ReductionPlan): Triple {
-  const increments = reductions.find((reduction) => reduction.kind === "increments");
-  if (increments === undefined) return SEARCH_PART;
-  const [nodes] = [extent[increments.axis]];
-  const side = Math.max(1, Math.floor(Math.sqrt((SEARCH_PART[0] * SEARCH_PART[1] * SEARCH_PART[2]) / nodes)));
-  return [0, 1, 2].map((a) => (a === increments.axis ? nodes : side)) as unknown as Triple;
-}
-
 function nodesOf({ count }: Pick<RegionBox, "count">): number {
   return count[0] * count[1] * count[2];
-}
-
-/**
- * Divides a region into parts of at most `edge` nodes along x, y and z, in the order of the nodes: x first, then y,
- * then z.
- */
-function divide({ count }: NodeRegion, edge: Triple): { readonly total: number; part(index: number): RegionBox } {
-  const [nx, ny, nz] = count.map((nodes, a) => Math.ceil(nodes / edge[a]));
-  return {
-    total: nx * ny * nz,
-    part(index) {
-      const [i, j, k] = [index % nx, Math.floor(index / nx) % ny, Math.floor(index / (nx * ny))];
-      const from: Triple = [i * edge[0], j * edge[1], k * edge[2]];
-      const left = (a: 0 | 1 | 2): number => Math.min(edge[a], count[a] - from[a]);
-      return { from, count: [left(0), left(1), left(2)] };
-    },
-  };
-}
-
-/**
- * Divides a region as `divide` does, in the order of columns along z that are `COLUMN` nodes wide: the bricks that
- * three layers of a column touch fit a cache of half a gigabyte, so each is read once by a column and its neighbours.
- */
-function inColumns(region: NodeRegion, edge: Triple): ReturnType<typeof divide> {
-  const { total, part } = divide(region, edge);
-  const [nx, ny, nz] = region.count.map((nodes, a) => Math.ceil(nodes / edge[a]));
-  const [wide, deep] = [Math.max(1, Math.floor(COLUMN / edge[0])), Math.max(1, Math.floor(COLUMN / edge[1]))];
-  const order: number[] = [];
-  for (let y = 0; y < ny; y += deep)
-    for (let x = 0; x < nx; x += wide)
-      for (let k = 0; k < nz; k++)
-        for (let j = y; j < Math.min(ny, y + deep); j++)
-          for (let i = x; i < Math.min(nx, x + wide); i++) order.push((k * ny + j) * nx + i);
-  return { total, part: (index) => part(order[index]) };
 }
 
 /** Counts the nodes of records from 0, as libraries of before 2019 do. */

@@ -1,6 +1,8 @@
 /** Sharing divides large queries among the peers of a cluster; the engine asks it before it plans a query by itself. */
 
+import type { MergedSome } from "../../analysis/parts.js";
 import type { Engine, PeerStatus, PieceCounts, RegionBox, RegionCounts } from "../contract/query.js";
+import type { ReducedParts } from "../contract/reduced-parts.js";
 import type { BatchTask, Slab } from "../contract/task.js";
 import type { CheckedQuery } from "./check-query.js";
 
@@ -44,6 +46,8 @@ export interface Sharing {
   search(checked: CheckedQuery, control: SharingControl): Promise<readonly Float32Array[]>;
   /** Copies a box of a cutout into `out`: [z][y][x][component]. */
   cutout(checked: CheckedQuery, box: RegionBox, out: Float32Array, control: SharingControl): Promise<void>;
+  /** Reduces parts of the region of a query; what groups of them come to. */
+  reduce(checked: CheckedQuery, parts: ReducedParts, control: SharingControl): Promise<readonly MergedSome[]>;
   status(): {
     readonly peers: readonly PeerStatus[];
     readonly pieces: PieceCounts;

@@ -16,7 +16,9 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import type { Dataset } from "../../../src/engine/contract/dataset.js";
 import type { Engine } from "../../../src/engine/contract/query.js";
+import { placesOf, reductionOf } from "../../../src/server/rest/analysis/analysis-request.js";
 import { writeCube } from "../../../tools/generate/cube.js";
 import { NO_NATS, useNatsServers } from "../../support/nats.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -25,6 +27,20 @@ import { openAlone, openMember, type Running, type Setup, startPeer, startWithFu
 
 const POINTS = randomPoints(60_000, 21);
 const CUBE = { kind: "random", nodes: [96, 96, 96], steps: 4, chunk: [16, 16, 16], filter: "none", seed: 5 } as const;
+
+/** The states of moments of a quantity at all nodes of the cube. */
+async function reduced(engine: Engine, { moments, frames }: { moments: string; frames: number[] }): Promise<unknown> {
+  const dataset = engine.find("cube") as Dataset;
+  const places = placesOf({ frames }, dataset);
+  const [x, y, z] = places.base.extent;
+  const { field, first, stride } = places;
+  const nodes = { field, frame: 0, first, count: [x, y, z], stride } as const;
+  const plan = { columns: [moments], reductions: [{ kind: "moments", of: 0, order: 4 }] } as const;
+  const query = { operation: "GetAnyCutoutWeb", dataset: "cube", nodes, reduction: reductionOf(places, plan) } as const;
+  const result = await engine.start(query, { deadlineMs: 60_000 }).finish();
+  result.release();
+  return result.reduced?.states(0);
+}
 
 /** Loaded before a program: once a file is there, reads of data in its worker threads never end. */
 const HANGING_READS = `
@@ -101,6 +117,19 @@ describe.skipIf(NO_NATS)("faults of a cluster", () => {
     const before = member.status().pieces?.refused;
     await same(member);
     expect(member.status().pieces?.refused).toBe(before);
+  });
+
+  it("a process killed in the middle of a reduction", { timeout: 60_000 }, async () => {
+    const { member, peers } = await cluster(2);
+    const reduction = { moments: "ddot(S,S)", frames: Array.from({ length: 24 }, (_, i) => 1 + (i % 4)) };
+    const alone = await keep(openAlone({ data: [data] }));
+    const reducing = reduced(member, reduction);
+    await expect
+      .poll(() => member.status().peers.every(({ outstanding }) => outstanding > 0), { interval: 1 })
+      .toBe(true);
+    await peers[0]?.end("SIGKILL");
+    expect(await reducing).toStrictEqual(await reduced(alone, reduction));
+    expect(member.status().pieces).toMatchObject({ refused: 1 });
   });
 
   it("a stopped process, and its return", { timeout: 60_000 }, async () => {

@@ -14,6 +14,53 @@ import { openAlone, openMember, type Running, type Setup, SHIPPED, startPeer, us
 /** Small caches, so that even one point is asked of the owner of its region. */
 const SMALL = 8;
 
+/** Every reduction, on whole frames, over seams and with strides, by profiles and frames, and on stretched axes. */
+const ANALYSES: readonly (readonly [call: string, body: object])[] = [
+  [
+    "mhd/statistics",
+    {
+      frames: "all",
+      reduce: [
+        { moments: "ddot(S,S)" },
+        { covariance: ["ux", "magnetic_x", "p"] },
+        { histogram: "ux", bins: 20, range: "auto" },
+        {
+          joint: ["R", "Q"],
+          bins: [16, 16],
+          range: [
+            [-8, 8],
+            [-8, 8],
+          ],
+        },
+        { conditional: "dissipation", on: "norm(w)", bins: 12, range: [0, 12] },
+        { extremes: "p", count: 5, apart: 0.7 },
+      ],
+    },
+  ],
+  [
+    "mhd/statistics",
+    {
+      ...{ frames: [2, 1], over: ["x", "y"], region: { start: [61, 3, 90], end: [148, 95, 137], step: [3, 2, 1] } },
+      reduce: [{ moments: "w.z" }, { histogram: "uy", bins: 9, range: [-2, 2] }],
+    },
+  ],
+  [
+    "mixing/statistics",
+    { frames: [1], over: ["x", "z", "t"], reduce: [{ moments: "density" }, { moments: "1/0*ux" }] },
+  ],
+  [
+    "channel/statistics",
+    { frames: "all", over: ["x", "z"], reduce: [{ moments: "ux" }, { covariance: ["ux", "uy"] }] },
+  ],
+  ["mhd/structure-functions", { frames: [1, 3], of: "u", separations: { nodes: [1, 2, 5, 20] } }],
+  ["mixing/structure-functions", { frames: [1], of: "density", orders: [2, 4], separations: { nodes: [1, 7] } }],
+  [
+    "mhd/structures",
+    { frames: [3], of: "norm(w)", above: { rms: 1.5 }, connectivity: 18, properties: ["dissipation"] },
+  ],
+  ["mhd/structures", { frames: [3], of: "p", below: -0.5, labels: true }],
+];
+
 describe.skipIf(NO_NATS)("a cluster answers as one process does", () => {
   const folder = scratchFolder();
   const processes: Running[] = [];
@@ -21,6 +68,7 @@ describe.skipIf(NO_NATS)("a cluster answers as one process does", () => {
   let alone: Engine;
   let member: Engine;
   let setup: Setup;
+  let single: Running | null = null;
 
   beforeAll(async () => {
     const cube = { nodes: [96, 96, 96], steps: 4, chunk: [16, 16, 16], filter: "none", seed: 5 } as const;
@@ -38,6 +86,7 @@ describe.skipIf(NO_NATS)("a cluster answers as one process does", () => {
     await member?.close(1000);
     await alone?.close(1000);
     for (const running of processes) await running.end();
+    await single?.end();
   });
 
   /** The answer, or the words of the refusal. */
@@ -49,6 +98,35 @@ describe.skipIf(NO_NATS)("a cluster answers as one process does", () => {
     if (!found.equals(expected))
       throw new Error(`other bytes: ${found.subarray(0, 100)}, not ${expected.subarray(0, 100)}`);
   };
+
+  /** The answers of a service to analyses, and the pieces that it has asked others for. */
+  const analysesOf = async ({ url }: Running): Promise<{ answers: readonly string[]; asked: number }> => {
+    const answers: string[] = [];
+    for (const [call, body] of ANALYSES) {
+      const headers = { "content-type": "application/json" };
+      const answer = await fetch(`${url}/api/datasets/${call}`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(body),
+      });
+      answers.push(`${answer.status} ${Buffer.from(await answer.arrayBuffer()).toString("latin1")}`);
+    }
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    return { answers, asked: Number(/fieldprobe_pieces_total\{[^}]*asked[^}]*\} (\d+)/.exec(metrics)?.[1] ?? 0) };
+  };
+
+  it.each([2, 4])("of %i processes: every analysis of nodes", { timeout: 600_000 }, async (count) => {
+    for (let i = processes.length + 1; i < count; i++) processes.push(await startPeer(setup));
+    await usable(member, count - 1);
+    const [first] = processes as [Running];
+    const { nats: _, ...apart } = setup;
+    single ??= await startPeer(apart);
+    const [one, several] = [await analysesOf(single), await analysesOf(first)];
+    for (const [i, [call, body]] of ANALYSES.entries())
+      expect(several.answers[i], `${call} ${JSON.stringify(body)}`).toBe(one.answers[i]);
+    expect(one.answers.filter((answer) => !answer.startsWith("200 "))).toEqual([]);
+    expect(several.asked).toBeGreaterThanOrEqual(ANALYSES.length);
+  });
 
   it.each([2, 4, 8])("of %i processes: every operation", { timeout: 600_000 }, async (count) => {
     for (let i = processes.length + 1; i < count; i++) processes.push(await startPeer(setup));

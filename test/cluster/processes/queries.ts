@@ -1,7 +1,7 @@
 /** Queries of every operation of the table, by family: what a cluster divides, and in which ways. */
 import type { Engine, Query } from "../../../src/engine/contract/query.js";
 import { ALL_OPERATIONS, type Family, lackOf, type OperationRow, spatialOf } from "../../../src/operations.js";
-import type { Dataset } from "../../../src/storage/file/dataset.js";
+import type { Dataset, Triple } from "../../../src/storage/file/dataset.js";
 import { generator, writeTriples } from "../../support/run-query.js";
 
 /** The query of tests about other things than operations. */
@@ -88,11 +88,15 @@ const QUERIES: Partial<Record<Family, (common: Common, row: OperationRow, datase
     if (fields.length > 0)
       return [{ title: name, query: { ...common, T: 0, X: 1, Y: 8, Z: 7, Xwidth, Ywidth, Zwidth }, points: 0 }];
     const steps = { x_step: 2, y_step: 1, z_step: 3 };
-    return [1, 5].map((filter_width) => ({
+    const filtered = [1, 5].map((filter_width) => ({
       title: `${name}, filter ${filter_width}`,
       query: { ...common, ...cornersIn(dataset), ...steps, T: 1, field: "u", filter_width },
       points: 0,
     }));
+    const first = dataset.axes.map(({ nodes, periodic }) => (periodic ? nodes - 7 : 2)) as unknown as Triple;
+    const count = dataset.axes.map(({ nodes }) => Math.floor(nodes / 4)) as unknown as Triple;
+    const nodes = { field: "velocity", frame: 0, first, count, stride: [3, 1, 2] } as const;
+    return [...filtered, { title: `${name}, nodes over seams`, query: { ...common, nodes }, points: 0 }];
   },
 };
 

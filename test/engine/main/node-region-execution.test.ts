@@ -57,10 +57,8 @@ function execution(
     operation: operationOf(name),
     dataset: { fields: {} } as Dataset,
   };
-  return new RegionExecution(setting, checked as unknown as CheckedQuery, region, {
-    deadlineMs: 10_000,
-    ended: () => undefined,
-  });
+  const control = { deadlineMs: 10_000, ended: () => undefined };
+  return new RegionExecution(setting, checked as unknown as CheckedQuery, region, control, null);
 }
 
 afterEach(() => {

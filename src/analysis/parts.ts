@@ -1,0 +1,181 @@
+/** Cuts a region into parts, and merges their states in one fixed tree, whichever threads and processes reduce them. */
+import { PART, type Three } from "./fragments.js";
+import { Merged, type PartBox, type PartStates, type ReductionPlan } from "./plan.js";
+import type { AnyReduction } from "./reductions.js";
+
+/** The parts of a region in an order. */
+export interface Parts {
+  readonly total: number;
+  part(place: number): Omit<PartBox, "frame">;
+}
+
+/** Nodes along x and y of the columns of parts in which a region is reduced. */
+const COLUMN = 512;
+/** Children of a node of the tree, at most. */
+const FAN = 16;
+
+/** Reductions whose states may be merged in any order: they hold counts, or candidates in a total order. */
+const EXACT: readonly AnyReduction["kind"][] = ["histogram", "joint", "extremes"];
+
+/** Divides nodes into parts of at most `edge` along x, y and z, in the order of the nodes: x first, then y, then z. */
+export function divide(count: Three, edge: Three): Parts {
+  const [nx, ny, nz] = count.map((nodes, a) => Math.ceil(nodes / edge[a]));
+  return {
+    total: nx * ny * nz,
+    part(index) {
+      const [i, j, k] = [index % nx, Math.floor(index / nx) % ny, Math.floor(index / (nx * ny))];
+      const from: Three = [i * edge[0], j * edge[1], k * edge[2]];
+      const left = (a: 0 | 1 | 2): number => Math.min(edge[a], count[a] - from[a]);
+      return { from, count: [left(0), left(1), left(2)] };
+    },
+  };
+}
+
+/** Nodes along x, y and z of a part of a reduction; increments need whole lines along their axis. */
+export function partEdge({ reductions, extent }: ReductionPlan): Three {
+  const increments = reductions.find((reduction) => reduction.kind === "increments");
+  if (increments === undefined) return PART;
+  const nodes = extent[increments.axis];
+  const side = Math.max(1, Math.floor(Math.sqrt((PART[0] * PART[1] * PART[2]) / nodes)));
+  return [0, 1, 2].map((a) => (a === increments.axis ? nodes : side)) as unknown as Three;
+}
+
+/**
+ * The parts of the region of a plan, in the order of columns along z that are `COLUMN` nodes wide: the bricks that
+ * three layers of a column touch fit a cache of half a gigabyte, so each is read once by a column and its neighbours.
+ */
+export function partsOf(plan: ReductionPlan): Parts {
+  const edge = partEdge(plan);
+  const [x, y, z] = plan.extent;
+  const count = [x, y, z] as const;
+  const { total, part } = divide(count, edge);
+  const [nx, ny, nz] = count.map((nodes, a) => Math.ceil(nodes / edge[a]));
+  const [wide, deep] = [Math.max(1, Math.floor(COLUMN / edge[0])), Math.max(1, Math.floor(COLUMN / edge[1]))];
+  const order: number[] = [];
+  for (let b = 0; b < ny; b += deep)
+    for (let a = 0; a < nx; a += wide)
+      for (let k = 0; k < nz; k++)
+        for (let j = b; j < Math.min(ny, b + deep); j++)
+          for (let i = a; i < Math.min(nx, a + wide); i++) order.push((k * ny + j) * nx + i);
+  return { total, part: (place) => part(order[place]) };
+}
+
+/** States of successive nodes of the tree of a frame, merged. Plain data, which crosses processes. */
+interface TreeStates {
+  /** Index of the frame among those of the plan. */
+  readonly frame: number;
+  /** 0: parts, in their order. A node of any other level has `FAN` nodes of the level below, the last one fewer. */
+  readonly level: number;
+  readonly index: number;
+  /** Nodes that are merged; the first of several is the first child of its parent. */
+  readonly span: number;
+  readonly states: PartStates;
+}
+
+/** What some parts come to before the others are known. Plain data, which crosses processes. */
+export interface MergedSome {
+  readonly tree: readonly TreeStates[];
+  /** States that are merged in any order. */
+  readonly others: readonly PartStates[];
+}
+
+/** A node of the tree of which children are missing: the merged states of the first ones, and those that wait. */
+interface OpenNode extends Pick<TreeStates, "frame" | "level"> {
+  readonly first: number;
+  readonly merged: Merged;
+  done: number;
+  readonly waiting: Map<number, TreeStates>;
+}
+
+/**
+ * Merges the states of parts, which may be added in any order: sums are merged in the order of a tree over the parts
+ * of a frame, and then frame by frame, so that they have the same bits whoever has merged some of them before.
+ */
+export class MergedParts {
+  /** What is merged of whole frames in their order, and of counts. */
+  readonly merged: Merged;
+  readonly #plan: ReductionPlan;
+  /** Nodes of each level. */
+  readonly #sizes: readonly number[];
+  readonly #open = new Map<string, OpenNode>();
+  /** States of whole frames that wait for those before them. */
+  readonly #frames = new Map<number, PartStates>();
+  #nextFrame = 0;
+  /** Null if all parts come here. */
+  readonly #loose: PartStates[] | null;
+
+  /** @param isSome whether it gets some of the parts, and `some` is asked for their states */
+  constructor(plan: ReductionPlan, isSome = false) {
+    this.#plan = plan;
+    this.merged = new Merged(plan);
+    const sizes = [partsOf(plan).total];
+    while (sizes[sizes.length - 1] > 1) sizes.push(Math.ceil(sizes[sizes.length - 1] / FAN));
+    this.#sizes = sizes;
+    this.#loose = isSome ? [] : null;
+  }
+
+  /** Adds the states of a part of a frame. @param place the place of the part in the order of `partsOf` */
+  add(frame: number, place: number, states: PartStates): void {
+    const { reductions } = this.#plan;
+    const only = (isWanted: (kind: AnyReduction["kind"]) => boolean) =>
+      states.map((groups, r) => (isWanted(reductions[r].kind) ? groups : []));
+    this.merged.add(only((kind) => EXACT.includes(kind)));
+    const fragments = only((kind) => kind === "structures");
+    if (this.#loose === null) this.merged.add(fragments);
+    else if (fragments.some((groups) => groups.length > 0)) this.#loose.push(fragments);
+    const sums = only((kind) => kind !== "structures" && !EXACT.includes(kind));
+    if (sums.some((groups) => groups.length > 0))
+      this.#insert({ frame, level: 0, index: place, span: 1, states: sums });
+  }
+
+  /** Adds what other processes have merged. */
+  addSome({ tree, others }: MergedSome): void {
+    for (const states of others) this.merged.add(states);
+    for (const one of tree) this.#insert(one);
+  }
+
+  /** What has been added, as far as it can be merged without the other parts. */
+  some(): MergedSome {
+    const tree: TreeStates[] = [];
+    for (const { frame, level, first, merged, done, waiting } of this.#open.values()) {
+      if (done > 0) tree.push({ frame, level, index: first, span: done, states: merged.all() });
+      tree.push(...waiting.values());
+    }
+    const level = this.#sizes.length - 1;
+    for (const [frame, states] of this.#frames) tree.push({ frame, level, index: 0, span: 1, states });
+    return { tree, others: [...(this.#loose ?? []), this.merged.all()] };
+  }
+
+  #insert(one: TreeStates): void {
+    const { frame, level, index, states } = one;
+    if (this.#sizes[level] === 1) {
+      this.#addFrame(frame, states);
+      return;
+    }
+    const parent = Math.floor(index / FAN);
+    const first = parent * FAN;
+    const key = `${frame} ${level} ${parent}`;
+    const made = { frame, level, first, merged: new Merged(this.#plan), done: 0, waiting: new Map() };
+    const open = this.#open.get(key) ?? made;
+    this.#open.set(key, open);
+    open.waiting.set(index, one);
+    for (let next = open.waiting.get(first + open.done); next !== undefined; ) {
+      open.waiting.delete(next.index);
+      open.merged.add(next.states);
+      open.done += next.span;
+      next = open.waiting.get(first + open.done);
+    }
+    if (open.done < Math.min(FAN, this.#sizes[level] - first)) return;
+    this.#open.delete(key);
+    this.#insert({ frame, level: level + 1, index: parent, span: 1, states: open.merged.all() });
+  }
+
+  #addFrame(frame: number, states: PartStates): void {
+    this.#frames.set(frame, states);
+    if (this.#loose !== null) return;
+    for (let next = this.#frames.get(this.#nextFrame); next !== undefined; next = this.#frames.get(this.#nextFrame)) {
+      this.merged.add(next);
+      this.#frames.delete(this.#nextFrame++);
+    }
+  }
+}

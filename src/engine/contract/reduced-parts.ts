@@ -1,0 +1,42 @@
+/** Names some parts of a reduction, and passes their states from process to process. */
+import { deserialize, serialize } from "node:v8";
+import type { MergedSome } from "../../analysis/parts.js";
+import { RequestError } from "../../errors.js";
+
+/** Parts of some frames of a reduction. */
+export interface ReducedParts {
+  /** Index of the first frame among those of the query, and how many. */
+  readonly frames: readonly [first: number, count: number];
+  /** Runs of parts in the order of `partsOf`: the first of each, and how many. */
+  readonly runs: readonly number[];
+}
+
+/** The places of parts in their order. @throws RequestError for parts or frames that the reduction does not have */
+export function placesIn({ frames: [first, count], runs }: ReducedParts, frames: number, total: number): number[] {
+  const places: number[] = [];
+  const isRun = (from: number, length: number, most: number): boolean =>
+    from >= 0 && length >= 1 && from + length <= most;
+  if (!isRun(first, count, frames)) throw noParts();
+  for (let i = 0; i < runs.length; i += 2) {
+    if (!isRun(runs[i], runs[i + 1], total)) throw noParts();
+    for (let place = runs[i]; place < runs[i] + runs[i + 1]; place++) places.push(place);
+  }
+  return places;
+}
+
+function noParts(): RequestError {
+  return new RequestError("InvalidRequest", "The reduction has no such parts.", { member: "parts" });
+}
+
+/** States as the bytes of float32 numbers, as values of other queries are. */
+export function packStates(some: MergedSome): Float32Array {
+  const bytes = serialize(some);
+  const packed = new Float32Array(Math.ceil(bytes.length / 4));
+  new Uint8Array(packed.buffer).set(bytes);
+  return packed;
+}
+
+/** The states that `packStates` has packed; they do not use the memory of `packed`. */
+export function unpackStates([packed]: readonly Float32Array[]): MergedSome {
+  return deserialize(Buffer.from(packed.slice().buffer)) as MergedSome;
+}
