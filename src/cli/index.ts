@@ -2,7 +2,7 @@
 import { Command, CommanderError } from "commander";
 import { describeError, reasonOf } from "../system-error.js";
 import { version } from "../version.js";
-import { boundYoungObjects } from "./heaps.js";
+import { boundOldGarbage, boundYoungObjects } from "./heaps.js";
 import { MisuseError } from "./input/arguments.js";
 
 const program = new Command("fieldprobe")
@@ -20,7 +20,7 @@ const COMMANDS: readonly (readonly [name: string, about: string, load: () => Pro
     "serve the datasets over SOAP and HTTP until SIGTERM or SIGINT (Ctrl-C)",
     async () => {
       boundYoungObjects();
-      return (await import("./commands/serve.js")).serveCommand();
+      return (await import("./commands/serve.js")).serveCommand(boundOldGarbage);
     },
   ],
   [

@@ -219,6 +219,10 @@ class JetStreamQueue implements JobQueue {
     return all.filter((job) => job.owner === owner).sort((one, other) => other.createdAt - one.createdAt);
   }
 
+  async count(states: readonly JobState[], owner?: string | null): Promise<number> {
+    return (await this.list(owner)).filter(({ state }) => states.includes(state)).length;
+  }
+
   async change(id: string, from: readonly JobState[], changes: Partial<Job>): Promise<Job | null> {
     const open = await this.#open();
     const changed = await this.#update(open, id, ({ job, done }) =>

@@ -18,6 +18,8 @@ export interface JobQueue {
   find(id: string): Promise<Job | null>;
   /** The jobs of an owner, or of everyone, latest first. */
   list(owner?: string | null): Promise<readonly Job[]>;
+  /** The number of jobs in some states, of an owner or of everyone. */
+  count(states: readonly JobState[], owner?: string | null): Promise<number>;
   /** Changes a job; null, without any effect, unless it is in one of these states. */
   change(id: string, from: readonly JobState[], changes: Partial<Job>): Promise<Job | null>;
   /**

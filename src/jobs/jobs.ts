@@ -7,7 +7,7 @@ import type { Config } from "../config.js";
 import { DataError, LimitError } from "../errors.js";
 import { reasonOf } from "../system-error.js";
 import { Inputs, type JobInput, type PointSource } from "./inputs.js";
-import { JOB_STATES, type Job, type JobCall, type JobCut, pointsOf, UNFINISHED } from "./job.js";
+import { JOB_STATES, type Job, type JobCall, type JobCut, type JobState, pointsOf, UNFINISHED } from "./job.js";
 import { bodyFile, isId, type JobFolders, newId } from "./job-files.js";
 import type { JobQueue } from "./job-queue.js";
 import { type JobHost, JobRunner } from "./job-runner.js";
@@ -123,9 +123,8 @@ export class Jobs {
   }
 
   async #count(): Promise<void> {
-    const jobs = (await this.#opened?.queue.list()) ?? [];
-    const of = (state: Job["state"]): number => jobs.filter((job) => job.state === state).length;
-    this.#counts = { queued: of("queued"), running: of("running") };
+    const of = async (state: JobState): Promise<number> => (await this.#opened?.queue.count([state])) ?? 0;
+    this.#counts = { queued: await of("queued"), running: await of("running") };
   }
 
   /** Calls back on each change of a job. @returns stops that */
@@ -183,8 +182,7 @@ export class Jobs {
   async admit(owner: string | null, points: number): Promise<void> {
     const { limits } = this.#settings;
     const { queue } = this.#open();
-    const jobs = await queue.list(owner);
-    const open = jobs.filter(({ state }) => UNFINISHED.includes(state)).length;
+    const open = await queue.count(UNFINISHED, owner);
     if (open >= limits["jobs.atOnce"]) {
       const text = `You have ${open} jobs that wait or run; ${limits["jobs.atOnce"]} are allowed.`;
       throw new LimitError("jobs.atOnce", text);
@@ -192,6 +190,7 @@ export class Jobs {
     if (points > limits["jobs.points"])
       throw new LimitError("jobs.points", `Job too large (${points} > ${limits["jobs.points"]} points)`);
     const since = Date.now() - DAY_MS;
+    const jobs = await queue.list(owner);
     const today = jobs.reduce((sum, job) => sum + (job.createdAt >= since ? pointsOf(job) : 0), points);
     if (today > limits["jobs.pointsPerDay"])
       throw new LimitError("jobs.pointsPerDay", `Too many points today (${today} > ${limits["jobs.pointsPerDay"]})`);

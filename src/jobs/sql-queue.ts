@@ -100,6 +100,13 @@ class SqlQueue implements JobQueue {
     return rows.map(jobOf);
   }
 
+  async count(states: readonly JobState[], owner?: string | null): Promise<number> {
+    const sql = `SELECT count(*) FROM job WHERE state IN (${states.map(() => "?").join()})`;
+    const [found] =
+      owner === undefined ? this.#db.all(sql, states) : this.#db.all(`${sql} AND owner IS ?`, [...states, owner]);
+    return Number(found?.[0]);
+  }
+
   async change(id: string, from: readonly JobState[], changes: Partial<Job>): Promise<Job | null> {
     return this.#db.transaction("write", () => this.#change(id, from, changes));
   }

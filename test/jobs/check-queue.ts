@@ -114,6 +114,9 @@ export function checkQueue(open: () => JobQueue): void {
       expect((await queue.list(null)).map(({ id }) => id)).toEqual(["b", "a"]);
       expect((await queue.list("x")).map(({ id }) => id)).toEqual(["c"]);
       expect(await queue.list()).toHaveLength(3);
+      await queue.change("b", ["queued"], { state: "cancelled" });
+      const counts = [undefined, null, "x", "y"].map((owner) => queue.count(["queued", "running"], owner));
+      expect(await Promise.all(counts)).toEqual([2, 1, 1, 0]);
       await queue.remove("a");
       expect(await queue.find("a")).toBeNull();
       await queue.close();

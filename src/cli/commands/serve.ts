@@ -2,17 +2,17 @@
 import { Command } from "commander";
 import { runService } from "../../main.js";
 import { startProblems } from "../../start-problems.js";
-import { boundOldGarbage } from "../heaps.js";
 import { MisuseError } from "../input/arguments.js";
 import { addSettings, configOf } from "../input/settings.js";
 
-export function serveCommand(): Command {
+/** @param listening called when the service accepts requests */
+export function serveCommand(listening: () => void): Command {
   const command = new Command("serve");
   return addSettings(command.allowExcessArguments()).action(async () => {
     refuseFlagsOfNpm(command);
     if (command.args.length > 0) throw new MisuseError(`serve takes no arguments but flags: ${command.args.join(" ")}`);
     await runService(configOf(command, startProblems));
-    boundOldGarbage();
+    listening();
   });
 }
 

@@ -7,10 +7,7 @@ export type Json = Readonly<Record<string, unknown>>;
 /** Metadata documents by their keys, e.g. `u/zarr.json` or `u/.zarray`. */
 export type Documents = ReadonlyMap<string, Json>;
 
-const [QUOTE, BACKSLASH, COMMA] = [...Buffer.from('"\\,')];
-const [OBJECT] = Buffer.from("{");
-const OPENING: ReadonlySet<number> = new Set(Buffer.from("[{"));
-const CLOSING: ReadonlySet<number> = new Set(Buffer.from("]}"));
+const [QUOTE, BACKSLASH, COMMA, OBJECT, OBJECT_END, LIST, LIST_END] = [...Buffer.from('"\\,{}[]')];
 
 /** Reads documents, and adds up what they hold: the bounds are those of all documents of the store together. */
 export class DocumentReader {
@@ -41,22 +38,30 @@ export class DocumentReader {
 
   /** A document whose bytes have been counted. @throws DataError that names it */
   parse(place: string, bytes: Uint8Array): Json {
+    this.countValues(place, bytes);
+    return parsed(place, bytes);
+  }
+
+  /** Counts the values of a document before it is parsed. @throws DataError beyond the bound */
+  countValues(place: string, bytes: Uint8Array): void {
     this.#values -= countValues(place, bytes, this.#mostMembers);
     if (this.#values < 0)
       throw new DataError(`${place}: the metadata of the store hold more than ${this.#mostValues} values`);
-    let value: unknown;
-    try {
-      value = JSON.parse(new TextDecoder().decode(bytes));
-    } catch (cause) {
-      throw new DataError(`${place} is not readable as JSON`, cause);
-    }
-    return objectOf(value);
   }
 
   /** Counts and parses a document. @throws DataError */
   read(place: string, bytes: Uint8Array): Json {
     this.count(place, bytes.length);
     return this.parse(place, bytes);
+  }
+}
+
+/** A document, or a part of one, whose values have been counted. @throws DataError that names it */
+export function parsed(place: string, bytes: Uint8Array): Json {
+  try {
+    return objectOf(JSON.parse(new TextDecoder().decode(bytes)));
+  } catch (cause) {
+    throw new DataError(`${place} is not readable as JSON`, cause);
   }
 }
 
@@ -83,11 +88,11 @@ export function countValues(place: string, bytes: Uint8Array, mostMembers = Numb
       values++;
       if (--left[Math.max(0, depth)] < 1)
         throw new DataError(`${place} has an object of more than ${mostMembers} members`);
-    } else if (OPENING.has(byte)) {
+    } else if (byte === OBJECT || byte === LIST) {
       values++;
       if (++depth > STORE_BOUNDS.depth) throw new DataError(`${place} is more than ${STORE_BOUNDS.depth} levels deep`);
       left[Math.max(0, depth)] = byte === OBJECT ? mostMembers : Number.POSITIVE_INFINITY;
-    } else if (CLOSING.has(byte)) depth--;
+    } else if (byte === OBJECT_END || byte === LIST_END) depth--;
   }
   return values;
 }

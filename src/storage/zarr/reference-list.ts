@@ -5,6 +5,7 @@
 import { DataError } from "../../errors.js";
 import { STORE_BOUNDS } from "../../store-settings.js";
 import { type Json, objectOf } from "./documents.js";
+import type { ListDocument, ReferenceValue } from "./list-document.js";
 import { type Render, type TemplateValues, templateOf } from "./templates.js";
 
 /** The version of a target when its list was written, as far as it was known. */
@@ -40,13 +41,10 @@ export function otherTarget(list: string, target: string): DataError {
   );
 }
 
-/** A value of a list: a text, or a target with an offset and a length. */
-export type ReferenceValue = readonly [key: string, value: unknown];
-
 /** The references of a list. @param place names it @throws DataError beyond a bound, or if it cannot be expanded */
-export function* referencesOf(place: string, list: Json): Generator<ReferenceValue> {
+export function* referencesOf(place: string, list: ListDocument): Generator<ReferenceValue> {
   let [references, length] = [0, 0];
-  for (const entry of "version" in list ? expansions(place, list) : Object.entries(list)) {
+  for (const entry of "version" in list.rest ? expansions(place, list) : list.entries) {
     length += entry[0].length + lengthOf(entry[1]);
     if (++references > STORE_BOUNDS.references)
       throw new DataError(`${place} holds more than ${STORE_BOUNDS.references} references`);
@@ -62,13 +60,13 @@ function lengthOf(value: unknown): number {
 }
 
 /** The references of a list of version 1. */
-function* expansions(place: string, list: Json): Generator<ReferenceValue> {
+function* expansions(place: string, { rest: list, entries }: ListDocument): Generator<ReferenceValue> {
   const templates = new Map(
     Object.entries(objectOf(list.templates)).map(([name, text]) => [name, checkedText(place, text)]),
   );
   const read = (text: unknown): Render => templateOf(place, checkedText(place, text), templates);
   const none: TemplateValues = new Map();
-  for (const [key, value] of Object.entries(objectOf(list.refs))) {
+  for (const [key, value] of entries) {
     const isTemplate = Array.isArray(value) && String(value[0]).includes("{{");
     yield [key, isTemplate ? [read(value[0])(none), ...value.slice(1)] : value];
   }

@@ -15,16 +15,15 @@ import type { Hosts } from "../objects/hosts.js";
 import { splitAddress } from "../objects/remote-bytes.js";
 import type { ObjectPart, RemoteObjects } from "../objects/remote-objects.js";
 import { DocumentReader, type Documents } from "./documents.js";
+import { readList } from "./list-document.js";
 import { readPart } from "./local-store.js";
 import { DOCUMENT_NAMES } from "./metadata.js";
 import type { ObjectStore, OpenedDocuments } from "./object-store.js";
 import { otherTarget, referencesOf, stampsOf, type TargetStamp } from "./reference-list.js";
+import { type Reference, ReferenceTable } from "./reference-table.js";
 
 /** Values of a list as JSON: five for each reference, and those of its documents. */
 const MOST_VALUES = 6 * STORE_BOUNDS.references;
-
-/** Part of a target, or the whole of it. */
-type Reference = readonly [target: string, offset?: number, length?: number];
 
 /** What a list says; it does not change while the list is the same. */
 interface ListContents {
@@ -32,7 +31,7 @@ interface ListContents {
   readonly version: string;
   readonly digest: string;
   readonly inline: ReadonlyMap<string, Uint8Array>;
-  readonly references: ReadonlyMap<string, Reference>;
+  readonly references: ReferenceTable;
   /** Addresses or paths of all targets. */
   readonly targets: readonly string[];
   /** By address or path of a target. */
@@ -101,19 +100,22 @@ export class ReferenceStore implements ObjectStore {
 
   #expand(version: string, bytes: Uint8Array): ListContents {
     const { referencesBytes } = this.#fetching.settings;
-    const list = new DocumentReader(referencesBytes, MOST_VALUES, MOST_VALUES).read(this.#location, bytes);
+    const reader = new DocumentReader(referencesBytes, MOST_VALUES, MOST_VALUES);
+    const list = readList(this.#location, bytes, reader);
     const inline = new Map<string, Uint8Array>();
-    const references = new Map<string, Reference>();
+    const references = new ReferenceTable();
     // Many references share a target.
     const places = new Map<string, string>();
-    for (const [key, value] of referencesOf(this.#location, list))
+    for (const [key, value] of referencesOf(this.#location, list)) {
+      inline.delete(key);
       if (typeof value === "string") inline.set(key, inlineOf(value));
-      else references.set(key, this.#referenceOf(key, value, places));
-    const stamps = new Map([...stampsOf(list)].map(([target, stamp]) => [this.#placeOf(target), stamp]));
+      else references.set(key, ...this.#referenceOf(key, value, places));
+    }
+    const stamps = new Map([...stampsOf(list.rest)].map(([target, stamp]) => [this.#placeOf(target), stamp]));
     const names: readonly string[] = DOCUMENT_NAMES;
     const found = [...inline].filter(([key]) => names.includes(key.slice(key.lastIndexOf("/") + 1)));
-    const reader = new DocumentReader(this.#fetching.settings.metadataBytes);
-    const documents = new Map(found.map(([key, text]) => [key, reader.read(`${this.#location}: ${key}`, text)]));
+    const metadata = new DocumentReader(this.#fetching.settings.metadataBytes);
+    const documents = new Map(found.map(([key, text]) => [key, metadata.read(`${this.#location}: ${key}`, text)]));
     const targets = [...new Set(places.values())];
     return { version, digest: sha256(bytes), inline, references, targets, stamps, documents };
   }

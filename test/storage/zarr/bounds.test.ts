@@ -10,6 +10,7 @@ import { listFolder } from "../../../src/storage/objects/s3-list.js";
 import { Stores } from "../../../src/storage/thread/stores.js";
 import { registerCodecs } from "../../../src/storage/zarr/codecs.js";
 import { DocumentReader } from "../../../src/storage/zarr/documents.js";
+import { readList } from "../../../src/storage/zarr/list-document.js";
 import { referencesOf } from "../../../src/storage/zarr/reference-list.js";
 import { STORE_BOUNDS, STORE_DEFAULTS } from "../../../src/store-settings.js";
 import { scratchFolder } from "../../support/scratch.js";
@@ -22,7 +23,10 @@ const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
 const stores = new Stores({ settings: STORE_DEFAULTS, disk: null });
 const read = (text: string, most = STORE_DEFAULTS.metadataBytes) =>
   new DocumentReader(most).read("zarr.json", Buffer.from(text));
-const expand = (list: object) => [...referencesOf("list", list as Record<string, unknown>)];
+const expand = (list: object) => {
+  const reader = new DocumentReader(STORE_DEFAULTS.referencesBytes, 1e7, 1e7);
+  return [...referencesOf("list", readList("list", Buffer.from(JSON.stringify(list)), reader))];
+};
 const refs = { "zarr.json": "{}" };
 
 /** A store of files, by their paths. */

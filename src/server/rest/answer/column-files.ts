@@ -4,7 +4,7 @@ import { lastRead } from "../../../engine/contract/query.js";
 import { originOf, type UnwrittenAnswer } from "./unwritten-answer.js";
 
 /** Numbers that are written together, less than a time slice of work. */
-const BATCH_NUMBERS = 32_768;
+const BATCH_NUMBERS = 131_072;
 
 interface NamedColumn {
   readonly name: string;
