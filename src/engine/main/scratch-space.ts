@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdtempSync, openSync, rmdirSync, statfsSync, un
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "../../config.js";
-import { LimitError } from "../../errors.js";
+import { BusyError, fullDisk, LimitError } from "../../errors.js";
 import type { ScratchPlanes } from "../contract/scratch.js";
 import { type BufferPool, MOST_BYTES } from "./buffers.js";
 
@@ -30,7 +30,11 @@ export class ScratchSpace {
     this.#folder = existsSync(state) ? state : tmpdir();
   }
 
-  /** Lends room for numbers. @throws LimitError if neither memory nor the disk has room */
+  /**
+   * Lends room for numbers.
+   *
+   * @throws LimitError of more than files may ever have, BusyError if others have it now or the disk has no room
+   */
   lend(numbers: number): LentScratch {
     const bytes = 8 * numbers;
     if (this.#inMemory + bytes > this.#memoryBytes || bytes > MOST_BYTES) return this.#lendFile(bytes);
@@ -45,13 +49,13 @@ export class ScratchSpace {
 
   /** A file that loses its name at once, so that nothing is left of it whatever ends the process. */
   #lendFile(bytes: number): LentScratch {
+    const needed = `The transform needs ${bytes} bytes of scratch space`;
+    if (bytes > this.#fileBytes)
+      throw new LimitError("analysis.scratchBytes", `${needed}; all transforms may have ${this.#fileBytes}.`);
+    const left = this.#fileBytes - this.#inFiles;
+    if (bytes > left) throw new BusyError(`${needed}; others leave ${left} of ${this.#fileBytes}.`);
     const { bavail, bsize } = statfsSync(this.#folder);
-    const most = Math.min(this.#fileBytes - this.#inFiles, bavail * bsize);
-    if (bytes > most)
-      throw new LimitError(
-        "analysis.scratchBytes",
-        `The transform needs ${bytes} bytes of scratch space; ${most} are free.`,
-      );
+    if (bytes > bavail * bsize) throw fullDisk(new Error(`${needed}; ${this.#folder} has ${bavail * bsize}.`));
     const folder = mkdtempSync(join(this.#folder, "fieldprobe-scratch-"));
     const path = join(folder, "planes");
     const file = openSync(path, "wx+", 0o600);

@@ -7,6 +7,7 @@ import { LIMITS } from "../../../src/config.js";
 import { readScratch, writeScratch } from "../../../src/engine/contract/scratch.js";
 import { BufferPool } from "../../../src/engine/main/buffers.js";
 import { ScratchSpace } from "../../../src/engine/main/scratch-space.js";
+import type { FieldprobeError } from "../../../src/errors.js";
 
 const state = mkdtempSync(join(tmpdir(), "fieldprobe-scratch-test-"));
 afterAll(() => rmSync(state, { recursive: true }));
@@ -33,18 +34,36 @@ it("is memory as far as all may have it, and files that keep numbers and no name
   second.release();
 });
 
-it("refuses what the disk, or its bound, has no room for", () => {
+it("refuses what its bound can never hold, and has callers return if others or the disk leave no room", () => {
+  const refused = (space: ScratchSpace, numbers: number): unknown => {
+    try {
+      space.lend(numbers).release();
+    } catch (error) {
+      const { code, message, cause } = error as FieldprobeError;
+      return [code, message, cause === undefined ? "" : String(cause)];
+    }
+    return null;
+  };
   const space = open({ "analysis.memoryBytes": 0, "analysis.scratchBytes": 8000 });
   const { release } = space.lend(600);
-  expect(() => space.lend(600)).toThrow("needs 4800 bytes of scratch space; 3200 are free");
+  const others = "The transform needs 4800 bytes of scratch space; others leave 3200 of 8000.";
+  expect(refused(space, 600)).toEqual(["Busy", others, ""]);
   release();
-  space.lend(600).release();
-  expect(() => open({ "analysis.scratchBytes": 2 ** 52 }).lend(2 ** 48)).toThrow("bytes of scratch space");
+  expect(refused(space, 600)).toBeNull();
+  const never = "The transform needs 8008 bytes of scratch space; all transforms may have 8000.";
+  expect(refused(space, 1001)).toEqual(["LimitExceeded", never, ""]);
+  expect(refused(open({ "analysis.memoryBytes": 0, "analysis.scratchBytes": 2 ** 52 }), 2 ** 48)).toEqual([
+    "Busy",
+    "The service has no room left on its disk.",
+    expect.stringContaining("The transform needs 2251799813685248 bytes of scratch space"),
+  ]);
 });
 
 it("is a file if it is more than a block of memory can have, whatever all may have", () => {
   const space = open({ "analysis.memoryBytes": 2 ** 40, "analysis.scratchBytes": 8000 });
-  expect(() => space.lend(2 ** 29 + 1)).toThrow("needs 4294967304 bytes of scratch space; 8000 are free");
+  expect(() => space.lend(2 ** 29 + 1)).toThrow(
+    "needs 4294967304 bytes of scratch space; all transforms may have 8000",
+  );
 });
 
 it("counts nothing of memory that the system does not give", () => {
