@@ -89,7 +89,12 @@ function pathOf(file: string, isSplit: boolean): string {
 /** Inspects all datasets of a folder at an address; false if it is one dataset itself. */
 async function inspectAll(address: string, flags: InspectFlags): Promise<boolean> {
   const places = placesAt(address);
-  if (places.length < 2) return false;
+  const [only] = places;
+  if (only === undefined || only === address.replace(/\/+$/, "")) return false;
+  if (places.length === 1 && basename(only) !== DESCRIPTOR_NAME) {
+    await inspect(places, flags);
+    return true;
+  }
   if ([flags.write, flags.descriptors, flags.references].some((target) => target !== undefined))
     throw new MisuseError(`${address} holds ${places.length} datasets; name one, e.g. ${places[0]}`);
   for (const place of places) {

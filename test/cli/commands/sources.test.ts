@@ -110,7 +110,8 @@ describe("commands on a bucket", () => {
     expect(failed.stdout).toMatch(/^flow \(s3:\/\/cubes\/bad\/flow\.h5\)$/m);
   });
 
-  it("show all datasets of a prefix, and what keeps one from being read", async () => {
+  it("show all datasets of a prefix, also if there is one, and what keeps one from being read", async () => {
+    expect(await run(["inspect", "s3://cubes/runs/"])).toMatch(/^flow\.h5: generic, dataset name flow$/m);
     const failed = (await run(["inspect", "s3://cubes/bad"]).catch((error: unknown) => error)) as {
       stdout: string;
       stderr: string;
