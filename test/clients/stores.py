@@ -64,7 +64,9 @@ for (name, compressor), dtype in itertools.product(list(compressors.items())[::2
     positive = {**packed, "values": np.abs(packed["values"])} if "u" in dtype else packed
     write(f"packed-{name}-{dtype[1:]}{'be' if dtype[0] == '>' else ''}", dtype, compressor=compressor, **positive)
 write("lzma", "<f4", "lzma", compressor=numcodecs.LZMA())
-write("zfpy", "<f4", "zfpy", compressor=numcodecs.get_codec({"id": "zfpy", "mode": 4, "tolerance": 0.01, "rate": -1, "precision": -1}))
+write("zfpy-f4", "<f4", compressor=numcodecs.get_codec({"id": "zfpy", "mode": 4, "tolerance": 0.01, "rate": -1, "precision": -1}))
+write("zfpy-rate", "<f4", compressor=numcodecs.get_codec({"id": "zfpy", "mode": 2, "tolerance": -1, "rate": 12, "precision": -1}))
+write("zfpy", "<f8", "zfpy", compressor=numcodecs.get_codec({"id": "zfpy", "mode": 4, "tolerance": 0.01, "rate": -1, "precision": -1}))
 filters = {
     "shuffle": [numcodecs.Shuffle(4)], "delta": [numcodecs.Delta("<f4")], "quantize": [numcodecs.Quantize(2, "<f4")],
     "bitround": [numcodecs.BitRound(12)], "crc32": [numcodecs.CRC32()], "adler32": [numcodecs.Adler32()],

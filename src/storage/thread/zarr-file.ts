@@ -92,7 +92,7 @@ export class ZarrFile implements StoredFile {
       filters:
         codecs.length === 0
           ? ["uncompressed"]
-          : codecs.map((name) => (unknownCodecs.includes(name) ? `#${name}` : name)),
+          : [...codecs.filter((name) => !unknownCodecs.includes(name)), ...unknownCodecs.map((name) => `#${name}`)],
       virtual: false,
     };
   }

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { gunzip, unzip, crc32 as zipSum } from "node:zlib";
 import { registry } from "zarrita";
 import { checkFletcher, expandLzf } from "../file/byte-filters.js";
+import { type UndoFilter, zfpBytes } from "../hdf5-bytes/filters.js";
 import { crc32c } from "./crc32c.js";
 import type { Json } from "./documents.js";
 import { sizeOf } from "./element-size.js";
@@ -19,6 +20,11 @@ const LZ4_HEADER = 4;
 const SLACK_BYTES = 64 * 1024;
 /** The most that a block of Zstandard decodes to. Source: RFC 8878, section 3.1.1.2.4. */
 const ZSTD_BLOCK = 128 * 1024;
+
+/** The number of zfp among the filters of HDF5, bytes of its header, and versions of zfp and its filter. */
+const ZFP = 32013;
+const ZFP_HEADER = 12;
+const ZFP_VERSION = 0x1000_5110;
 
 type CodecClass = Awaited<ReturnType<NonNullable<ReturnType<typeof registry.get>>>>;
 type Bytes = Uint8Array;
@@ -61,6 +67,11 @@ export function registerCodecs(): void {
     const { default: Bzip2 } = await import("@foxglove/wasm-bz2");
     const library = await Bzip2.init();
     return decoder((_, encoded) => (bytes) => library.decompress(bytes, mostBytes(encoded)));
+  });
+  set(["zfpy", "numcodecs.zfpy"], async () => {
+    const { loadHdf5, undoByPlugin } = await import("../hdf5/library.js");
+    await loadHdf5();
+    return decoder((_, encoded) => (bytes) => expandZfp(bytes, mostBytes(encoded), undoByPlugin));
   });
   set(["numcodecs.packbits"], () => decoder((_, encoded) => (bytes) => unpackBits(bytes, mostBytes(encoded))));
   set(["numcodecs.shuffle"], () => decoder((configuration) => (bytes) => unshuffle(bytes, configuration)));
@@ -174,6 +185,23 @@ function zstdLength(bytes: Bytes): number {
     if (isLast) break;
   }
   return total;
+}
+
+/**
+ * Undoes zfp, whose array begins with its header, by the plugin of HDF5, which takes the header as parameters.
+ *
+ * Source: zfp 1.0, zfp_write_header: 32 bits of magic, 52 of the array, 12 of the mode, or 76 if all of these are set.
+ * @throws Error if it is something else or decodes to more than the most bytes
+ */
+function expandZfp(bytes: Bytes, most: number, undo: UndoFilter): Bytes {
+  if (bytes.length < ZFP_HEADER) throw new Error("it has no header of zfp");
+  const head = new DataView(bytes.buffer, bytes.byteOffset, ZFP_HEADER);
+  const parameters = [ZFP_VERSION, ...[0, 4, 8].map((at) => head.getUint32(at, true))];
+  if ((parameters[3] as number) >>> 20 === 0xfff) throw new Error("its mode of zfp is not read");
+  const length = zfpBytes(parameters);
+  checkDecoded(length, most);
+  // The memory of the library lasts until its next call.
+  return undo({ id: ZFP, parameters }, bytes.subarray(ZFP_HEADER), length).slice();
 }
 
 /** The bytes before a checksum that matches them. @throws Error if it does not */

@@ -137,6 +137,8 @@ function refusalOf(name: string, configuration: Json, elements: ReturnType<typeo
     const size = configuration.elementsize ?? 4;
     return Number.isInteger(size) && Number(size) >= 1 && Number(size) <= MOST_ELEMENT ? null : `of ${size} bytes`;
   }
+  // The plugin lacks what doubles need.
+  if (name === "zfpy") return elements.type === "float32" ? null : `of ${elements.type}`;
   if (name === "imagecodecs_lzf") return configuration.header === false ? null : "with a header";
   if (NUMBERS_ONLY.has(name) && elements.type === "float16") return "of float16";
   const location = { crc32: "start", adler32: "start", crc32c: "end" }[name];

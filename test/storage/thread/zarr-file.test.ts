@@ -237,7 +237,7 @@ describe("changes", () => {
 });
 
 describe("refusals", () => {
-  it.each(["sz3", "lzma", "zfpy"])("names the codec %s, which is not known", (unknown) => {
+  it.each(["sz3", "lzma", "pcodec"])("names the codec %s, which is not known", (unknown) => {
     const { problems } = scan(
       write({ version: 3, arrays: { p: array(["z", "y", "x"], { codec: { unknown } }), ...SNAPSHOT } }),
     );
