@@ -11,7 +11,7 @@ import { DatasetView, finite, KINDS, numberOf } from "./dataset-view.js";
 import { writeDatasets } from "./datasets.js";
 import { findChromium } from "./find-chromium.js";
 import { ticks } from "./pictures.js";
-import { expectClean, openPage, settled, useStage } from "./stage.js";
+import { expectClean, openPage, refuseInBatches, settled, useStage } from "./stage.js";
 
 const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
 
@@ -281,8 +281,8 @@ describe.skipIf(reason !== "")(`behaviour${reason}`, () => {
     it("draws an isosurface of a part of the domain, or says that a plane has none", async () => {
       const ends = view.facts.axes.flatMap(({ first, length }) => [first + 0.2 * length, first + 0.8 * length]);
       const box = ends.map(Math.fround);
-      const before = view.watched.requests.length;
-      const asked = () => view.watched.requests.slice(before).filter((url) => url.includes("/volume?"));
+      const before = view.watched.calls.length;
+      const asked = () => view.watched.calls.slice(before).filter((url) => url.includes("/volume?"));
       await view.show({ scene: "true", surface: "speed", tint: "p", volume: 32, enclosed: 20, box: box.join(",") });
       if (kind.flat) {
         expect(await view.text("#no-surface")).toContain("these data lie on a plane");
@@ -319,12 +319,12 @@ describe.skipIf(reason !== "")(`behaviour${reason}`, () => {
 
     it("samples no more than a token admits, and says what fits where more is asked", async () => {
       const watched = await openPage(stage.browser, `${limited.url}/?dataset=${kind.name}&values=${kind.values}`);
-      const { page: narrow, requests } = watched;
+      const { page: narrow, calls } = watched;
       const samplesOf = (url: string) =>
         (new URL(url).searchParams.get("nodes") ?? "0")
           .split(",")
           .reduce((product, count) => product * Number(count), 1);
-      const sampled = () => samplesOf(requests.findLast((url) => url.includes("/slice?")) ?? "");
+      const sampled = () => samplesOf(calls.findLast((url) => url.includes("/slice?")) ?? "");
       expect(sampled()).toBeGreaterThan(15_000);
       await narrow.click(".settings summary");
       await narrow.fill("#token", "small");
@@ -349,7 +349,7 @@ describe.skipIf(reason !== "")(`behaviour${reason}`, () => {
       if (!kind.flat) {
         await narrow.selectOption("#surface", "speed");
         await narrow.waitForSelector("#scene[data-triangles]");
-        const volumes = requests.filter((url) => url.includes("/volume?")).map(samplesOf);
+        const volumes = calls.filter((url) => url.includes("/volume?")).map(samplesOf);
         expect(Math.max(...volumes)).toBeLessThanOrEqual(1000);
         expect(volumes.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(20 ** 3);
         await narrow.selectOption("#volume", "128");
@@ -426,13 +426,7 @@ describe.skipIf(reason !== "")(`behaviour${reason}`, () => {
     });
 
     it("keeps a table whose methods are refused, each cell on its own", async () => {
-      await page.route(/api\/batch$/, async (route) => {
-        const response = await route.fetch();
-        const body = (await response.json()) as { results: unknown[] };
-        if (body.results.length > 1)
-          body.results[1] = { problem: { code: "Unsupported", detail: "Not by this method." } };
-        await route.fulfill({ response, json: body });
-      });
+      await refuseInBatches(page, 1);
       await view.show({ probe: view.middle.map((value, i) => (i === 0 ? Math.fround(0.9 * value) : value)).join(",") });
       const cells = await page.$$eval("td[data-probe]", (all) => all.map((cell) => cell.textContent ?? ""));
       expect(cells.filter((cell) => /^[-+−]?[\d.]/.test(cell)).length).toBeGreaterThan(3);

@@ -173,7 +173,7 @@ export class DatasetView {
       return String(numbersOf(asked.get("region.origin"))) === String(first.map(Math.fround));
     };
     const whole = query("window") === null && query("nodes") !== "grid";
-    const url = watched.requests.findLast((address) => {
+    const url = watched.calls.findLast((address) => {
       const asked = new URL(address).searchParams;
       const has = ([name, value]: [string, string]) => {
         const given = asked.get(name);

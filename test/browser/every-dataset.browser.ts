@@ -14,7 +14,7 @@ import { type Answer, DatasetView, type Facts, finite, KINDS, numberOf, type Tri
 import { findChromium } from "./find-chromium.js";
 import { expectOverlays } from "./overlays.js";
 import { coloursAt, ticks } from "./pictures.js";
-import { askMany, expectClean, settled, useStage, type Watched } from "./stage.js";
+import { askMany, expectClean, settled, TEST_PANELS, useStage, type Watched } from "./stage.js";
 
 const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
 
@@ -615,9 +615,9 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
     });
 
     it("draws an isosurface that encloses what it says, or says that a plane has none", async () => {
-      const before = watched.requests.length;
+      const before = watched.calls.length;
       await show({ scene: "true", surface: "speed", tint: "p", volume: 32, enclosed: 20 });
-      const volumes = () => watched.requests.slice(before).filter((url) => url.includes("/volume?"));
+      const volumes = () => watched.calls.slice(before).filter((url) => url.includes("/volume?"));
       if (kind.flat) {
         expect(await text("#no-surface")).toContain("these data lie on a plane");
         expect(volumes()).toEqual([]);
@@ -996,21 +996,49 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       await page.click("#close-scene");
     });
 
-    it("asks at most four requests for a click, and shows picture, bar and read-out on small screens", async () => {
-      const clicks = async (id: string) => {
-        const before = watched.requests.length;
-        const box = await boxOf(id);
-        await page.mouse.click(box.x + 0.3 * box.width, box.y + 0.3 * box.height);
-        await settled(page);
-        return watched.requests.length - before;
-      };
-      if (!kind.flat) {
-        await show({ layout: "three", overlay: "arrows", open: "facts" });
-        expect(await clicks("#slice-z")).toBe(4);
+    it("asks at most four requests for a click, in every combination of planes, overlays and panels", async () => {
+      const all = `${TEST_PANELS},statistics`;
+      const compared = { compare: "time", otherTime: facts.times.stored.at(-1) ?? 0 };
+      const surface = { scene: "true", surface: "speed", tint: "p", volume: 32 };
+      const overlaid = { overlay: "ftle", steps: 2, dt: 0.1 };
+      const views: readonly Record<string, string | number>[] = [
+        { ...overlaid, open: all },
+        { ...compared, overlay: "streamlines", open: all },
+        { brush: "ux,-1,1", ...compared, ...surface, ...overlaid, open: all },
+        ...(kind.flat
+          ? []
+          : [
+              { layout: "three", overlay: "arrows" },
+              { layout: "three", overlay: "arrows", ...compared, open: all },
+              { layout: "three", ...overlaid, ...compared, ...surface, open: all },
+              { layout: "three", nodes: "grid", values: "None", brush: "ux,-1,1", ...compared, ...surface, open: all },
+            ]),
+      ];
+      const counted: (readonly [string, number])[] = [];
+      for (const view of views) {
+        await show(view);
+        const count = async (name: string, act: () => Promise<unknown>) => {
+          const before = watched.requests.length;
+          await act();
+          await settled(page);
+          const asked = watched.requests.slice(before).filter((url) => url.includes("/api/"));
+          counted.push([`${JSON.stringify(view)} ${name}: ${asked.join(" ")}`, asked.length]);
+        };
+        await count("point", async () => {
+          const box = await boxOf(view.layout === "three" ? "#slice-z" : "#slice");
+          await page.mouse.click(box.x + 0.3 * box.width, box.y + 0.3 * box.height);
+        });
+        await count("time", () => page.click("#time-on"));
+        await count("quantity", () => page.selectOption("#field", "speed"));
       }
+      expect(counted.filter(([, asked]) => asked > 4)).toEqual([]);
+      // Nothing of it is shown from memory: a click asks, and the other time is another plane.
+      expect(counted.filter(([, asked]) => asked === 0)).toEqual([]);
       await show();
-      const asked = await clicks("#slice");
-      expect([asked > 0, asked <= 4]).toEqual([true, true]);
+    }, 120_000);
+
+    it("shows picture, bar and read-out on small screens", async () => {
+      await show();
       await page.setViewportSize({ width: 1024, height: 768 });
       await settled(page);
       await page.evaluate(() => scrollTo(0, 0));

@@ -4,7 +4,7 @@ import { PNG } from "pngjs";
 import { describe, expect, it } from "vitest";
 import { findChromium } from "./find-chromium.js";
 import { coloursAt, lastSlice } from "./pictures.js";
-import { expectClean, openPage, settled, useStage, type Watched } from "./stage.js";
+import { expectClean, openPage, refuseInBatches, settled, useStage, type Watched } from "./stage.js";
 
 const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
 
@@ -116,12 +116,7 @@ describe.skipIf(reason !== "")(`looking${reason}`, () => {
     expect(methods).toEqual(["None"]);
     await page.waitForSelector('td[data-probe="p"]');
     expect(await page.textContent('td[data-probe="p"]')).toMatch(/^-?[\d.e-]+$/);
-    await page.route(/api\/batch$/, async (route) => {
-      const response = await route.fetch();
-      const body = (await response.json()) as { results: unknown[] };
-      body.results[0] = { problem: { code: "Unsupported", detail: "Not by this method." } };
-      await route.fulfill({ response, json: body });
-    });
+    await refuseInBatches(page, 0);
     await page.selectOption("#dataset", "isotropic32");
     await settled(page);
     await page.waitForSelector('td[title="Not by this method."]');

@@ -47,10 +47,10 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     const watched = await open(
       `?dataset=lopsided&axis=${axis}&at=3.25&time=0.7&field=${field}&nodes=32&values=Lag4&map=viridis`,
     );
-    const { page, requests } = watched;
+    const { page, calls } = watched;
     const box = await page.locator("#slice").boundingBox();
     if (box === null) throw new Error("no slice");
-    const asked = requests.find((url) => url.includes("/slice?")) ?? "";
+    const asked = calls.find((url) => url.includes("/slice?")) ?? "";
     const picture = PNG.sync.read(
       Buffer.from(await (await fetch(`${asked}&map=viridis`, { headers: { accept: "image/png" } })).arrayBuffer()),
     );

@@ -68,9 +68,9 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
   it("lays the stretching of the flow over a plane, by one call", async () => {
     const view = "dataset=isotropic32&dt=0.1&steps=5&nodes=32&overlay=ftle";
     const watched = await openPage(stage.browser, `${stage.service.url}/?${view}`);
-    const { page, requests } = watched;
+    const { page, calls } = watched;
     await page.waitForSelector("text=finite-time Lyapunov exponent");
-    expect(requests.filter((url) => url.endsWith("/flow-map"))).toHaveLength(1);
+    expect(calls.filter((url) => url.endsWith("/flow-map"))).toHaveLength(1);
     const colours = () =>
       page.$eval("#slice", (canvas) => {
         const { width, height } = canvas as HTMLCanvasElement;

@@ -3,8 +3,8 @@ import type { Page } from "playwright-core";
 import type { Watched } from "./stage.js";
 
 /** The last slice that the page has asked for, with its geometry and its values from the service. */
-export async function lastSlice({ requests }: Watched, field?: string) {
-  const url = requests.findLast(
+export async function lastSlice({ calls }: Watched, field?: string) {
+  const url = calls.findLast(
     (address) => address.includes("/slice?") && (field === undefined || address.includes(`field=${field}&`)),
   );
   const response = await fetch(url ?? "");

@@ -22,6 +22,8 @@ export interface Watched {
   readonly faults: Faults;
   /** Addresses asked for, in order. */
   readonly requests: string[];
+  /** The same with the planes, boxes and flow maps of batches at addresses of their own. */
+  readonly calls: string[];
 }
 
 /** Requests of a page that have no answer yet. */
@@ -59,6 +61,18 @@ export function useStage(): { readonly service: RunningService; readonly browser
 /** The panels that tests open beside the picture: those that ask for no more than a batch. */
 export const TEST_PANELS = "probe,profile,series,particles,export,points,cutout,views,jobs,facts";
 
+/** The address of a request; those of the calls of a batch whose members fit a query string. */
+function callsOf(request: Request): string[] {
+  if (!request.url().endsWith("/api/batch")) return [request.url()];
+  const { queries } = request.postDataJSON() as { queries: Record<string, unknown>[] };
+  return queries.flatMap(({ dataset, operation, ...members }) => {
+    if (Object.hasOwn(members, "points")) return [];
+    const query = new URLSearchParams(Object.entries(members).map(([name, value]) => [name, String(value)]));
+    const own = operation === "slice" || operation === "volume" ? `?${query}` : "";
+    return [new URL(`datasets/${dataset}/${operation}${own}`, request.url()).href];
+  });
+}
+
 /** Opens every group of controls. */
 async function openControls(page: Page): Promise<void> {
   await page.evaluate(() => {
@@ -82,6 +96,7 @@ export async function openBare(browser: Browser, url: string, options: BrowserCo
   countRequests(page);
   const faults: Faults = { violations: [], errors: [], strangers: [] };
   const requests: string[] = [];
+  const calls: string[] = [];
   await page.exposeFunction("reportViolation", (text: string) => void faults.violations.push(text));
   await page.addInitScript(() => {
     addEventListener("securitypolicyviolation", (event) => {
@@ -95,6 +110,7 @@ export async function openBare(browser: Browser, url: string, options: BrowserCo
   page.on("pageerror", (error) => faults.errors.push(error.message));
   page.on("request", (request) => {
     requests.push(request.url());
+    calls.push(...callsOf(request));
     if (!/^(?:blob|data):/.test(request.url()) && new URL(request.url()).origin !== new URL(url).origin) {
       faults.strangers.push(request.url());
     }
@@ -105,7 +121,26 @@ export async function openBare(browser: Browser, url: string, options: BrowserCo
     if ((options.viewport?.width ?? 1280) < 960) await page.click("#fold");
     await openControls(page);
   }
-  return { page, faults, requests };
+  return { page, faults, requests, calls };
+}
+
+/** Refuses one of the queries of every batch that has more than one, as a service without the method does. */
+export async function refuseInBatches(page: Page, index: number): Promise<void> {
+  await page.route(/api\/batch$/, async (route) => {
+    const response = await route.fetch();
+    const body = await response.body();
+    const begin = body.indexOf("\n") + 1;
+    const { results } = JSON.parse(body.toString("utf8", 0, begin)) as { results: { numbers: number }[] };
+    if (results.length < 2) return route.fulfill({ response });
+    const from = results.slice(0, index).reduce((sum, { numbers }) => sum + 4 * numbers, begin);
+    const to = from + 4 * (results[index]?.numbers ?? 0);
+    const problem = { code: "Unsupported", detail: "Not by this method." };
+    const heads = results.map((result, i) => (i === index ? { problem, numbers: 0 } : result));
+    const line = Buffer.from(JSON.stringify({ results: heads }));
+    const end = Buffer.from(`${" ".repeat(3 - (line.length % 4))}\n`);
+    const { "content-length": _, ...headers } = response.headers();
+    return route.fulfill({ headers, body: Buffer.concat([line, end, body.subarray(begin, from), body.subarray(to)]) });
+  });
 }
 
 /** Waits until the slice has been read, every request is answered, and what was answered is drawn. */

@@ -146,7 +146,7 @@ describe.skipIf(reason !== "")(`true pictures${reason}`, () => {
       await page.press("#level-rms", "Enter");
       await expect.poll(() => view.text("#scene-note"), { timeout: 20_000 }).toContain("(1.2 rms)");
       expect(Number(view.query("level"))).toBeCloseTo(1.2 * rms, 2);
-      const url = view.watched.requests.findLast((address) => address.includes("/volume?")) ?? "";
+      const url = view.watched.calls.findLast((address) => address.includes("/volume?")) ?? "";
       const values = finite(new Float32Array(await (await fetch(url)).arrayBuffer()));
       const mean = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0) / values.length);
       expect(Math.abs(rms / mean - 1)).toBeLessThan(2e-3);

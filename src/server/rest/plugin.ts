@@ -304,7 +304,10 @@ function batchRoute(api: FastifyInstance, service: Service): void {
         summary: "Several queries in one request",
         description:
           `At most ${MOST_QUERIES} queries, each with its own result or problem, in their order. Each takes the members of ` +
-          "its operation, and `operation` and `dataset` with them. Limits of points hold for each query.",
+          "its operation, and `operation` and `dataset` with them; `slice` and `volume` take those of their query strings, " +
+          "`flow-map` and `statistics` those of their bodies. Limits of points hold for all of them together. As octets, the " +
+          "answer is one line of JSON like the other form, without values but with `numbers`, how many are those of a " +
+          "result; the float32 of all results follow it. The line is a multiple of four bytes long.",
         consumes: ["application/json"],
         body: BATCH_BODY,
         response: { 200: BATCH_ANSWER, ...FAILURES },

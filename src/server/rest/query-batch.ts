@@ -2,19 +2,25 @@
 
 import { Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Dataset } from "../../engine/contract/dataset.js";
 import { CancelledError, FieldprobeError } from "../../errors.js";
 import { findOperation, type Operation } from "../../operations.js";
-import { sendPassages } from "../http/send-answer.js";
+import { negotiate } from "../http/negotiate.js";
+import { addVary, sendPassages } from "../http/send-answer.js";
 import type { TimeSlices } from "../life/event-loop.js";
-import { bodyTooLarge } from "../life/refusal.js";
 import type { RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
-import type { UnwrittenAnswer } from "./answer/unwritten-answer.js";
+import { statisticsInBatch } from "./analysis/analysis-routes.js";
+import { flowMapInBatch } from "./analysis/flow-map.js";
+import { shapeOf } from "./answer/unwritten-answer.js";
 import { WRITERS } from "./answer/write-answer.js";
+import { type BatchAnswer, batchOctets } from "./batch-answer.js";
 import { type BatchQuery, BatchScanner, noJson } from "./body/batch-scanner.js";
 import { JsonReader, MalformedJson } from "./body/json-reader.js";
+import { readWhole } from "./body/read-body.js";
 import { DATASET_OPERATIONS } from "./describe.js";
 import { describeProblem, type Problem } from "./describe-problem.js";
+import { samplesInBatch } from "./grids/slice.js";
 import { arraysOf, refuse, textsOfJson } from "./parameters.js";
 import { PendingQuery } from "./pending-query.js";
 import { oneOf } from "./schemas.js";
@@ -24,6 +30,27 @@ import { trackingOf } from "./tracking-query.js";
 /** Most queries of a batch. */
 export const MOST_QUERIES = 64;
 
+/** Most bytes of a query that names another call than an operation. */
+const MEMBERS_BYTES = 64 * 1024;
+
+/** Forms of the answer, the default first. */
+export const BATCH_FORMS = ["application/json", "application/octet-stream"] as const;
+
+/** A query that was refused. */
+interface RefusedQuery {
+  readonly problem: Problem;
+}
+
+type Call = (service: Service, life: RequestLife, dataset: Dataset, members: object) => Promise<BatchAnswer>;
+
+/** Calls beside the operations that a batch may hold, by their names. */
+const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
+  ["slice", (_service, life, dataset, members) => samplesInBatch(life, dataset, "slice", members)],
+  ["volume", (_service, life, dataset, members) => samplesInBatch(life, dataset, "volume", members)],
+  ["flow-map", (_service, life, dataset, members) => flowMapInBatch(life, dataset, members)],
+  ["statistics", statisticsInBatch],
+]);
+
 /** Most bytes of the body of a batch, which is read as a whole. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 
@@ -32,8 +59,8 @@ export const BATCH_BODY = Type.Object({
     Type.Object(
       {
         dataset: Type.String({ description: "Name or alias of a dataset." }),
-        operation: oneOf(DATASET_OPERATIONS.map((row) => row.name)),
-        points: Type.Array(Type.Array(Type.Number(), { minItems: 3, maxItems: 3 })),
+        operation: oneOf([...DATASET_OPERATIONS.map((row) => row.name), ...CALLS.keys()]),
+        points: Type.Optional(Type.Array(Type.Array(Type.Number(), { minItems: 3, maxItems: 3 }))),
       },
       { additionalProperties: true, description: "The other members are those of the operation." },
     ),
@@ -67,56 +94,38 @@ async function findQueries(body: Buffer, slices: TimeSlices): Promise<readonly B
   return scanner.end();
 }
 
-/**
- * Reads the whole body of a request, whose bytes count like points in flight.
- *
- * @throws HttpRefusal of more than `most` bytes
- */
-export async function readWhole(life: RequestLife, most: number): Promise<Buffer> {
-  const body = life.openBody();
-  try {
-    if (body.remaining > most) throw bodyTooLarge();
-    // Room for what the request says; if it does not say, for what has come.
-    let whole = await life.slices.outside(life.room(body.remaining));
-    let bytes = 0;
-    for (let part = body.take(); part !== null; part = body.take()) {
-      if (part === undefined) {
-        await body.arrival();
-        continue;
-      }
-      if (bytes + part.length > most) throw bodyTooLarge();
-      if (bytes + part.length > whole.length) {
-        const longer = await life.slices.outside(life.room(2 * (bytes + part.length)));
-        whole.copy(longer);
-        whole = longer;
-      }
-      part.copy(whole, bytes);
-      bytes += part.length;
-    }
-    return whole.subarray(0, bytes);
-  } finally {
-    body.release();
-  }
-}
-
 function operationNamed(name: string | undefined): Operation {
   const operation = name === undefined ? undefined : findOperation(name);
   if (operation === undefined || !DATASET_OPERATIONS.includes(operation)) {
-    throw refuse("operation", `operation must be one of ${DATASET_OPERATIONS.map((row) => row.name).join(", ")}.`);
+    const names = [...DATASET_OPERATIONS.map((row) => row.name), ...CALLS.keys()].join(", ");
+    throw refuse("operation", `operation must be one of ${names}.`);
   }
   return operation;
 }
 
+/** The members of a query of another call. @throws RequestError unless it is short and JSON */
+function membersOf({ from, to }: BatchQuery, body: Buffer): object {
+  if (to - from > MEMBERS_BYTES) throw refuse("queries", `Such a query has at most ${MEMBERS_BYTES} bytes.`);
+  try {
+    const {
+      operation: _,
+      dataset: __,
+      ...members
+    } = JSON.parse(body.toString("utf8", from, to)) as Record<string, unknown>;
+    return members;
+  } catch {
+    throw noJson();
+  }
+}
+
 /** Runs one query to its end, within a time slice. */
-async function answerQuery(
-  service: Service,
-  life: RequestLife,
-  query: BatchQuery,
-  body: Buffer,
-): Promise<UnwrittenAnswer> {
+async function answerQuery(service: Service, life: RequestLife, query: BatchQuery, body: Buffer): Promise<BatchAnswer> {
   const { slices } = service;
-  const operation = operationNamed(query.operation);
   const { dataset } = query;
+  const call = CALLS.get(query.operation ?? "");
+  if (call !== undefined)
+    return slices.outside(call(service, life, life.dataset(dataset ?? ""), membersOf(query, body)));
+  const operation = operationNamed(query.operation);
   if (dataset === undefined) throw refuse("dataset", "dataset must be a string.");
   const pending = new PendingQuery(
     life,
@@ -143,23 +152,25 @@ async function answerQuery(
   reader.end();
   const { request, result } = await slices.outside(pending.answer());
   life.onEnd(() => result.release());
-  return describeAnswer(life, operation, dataset, request, result);
+  const answer = describeAnswer(life, operation, dataset, request, result);
+  const head = { ...answer.about, components: answer.components, shape: shapeOf(answer) };
+  return { head, values: result.values, json: () => WRITERS["application/json"].write(answer) };
 }
 
 /** The results as one JSON document. */
-function* write(results: readonly (UnwrittenAnswer | Problem)[]): Generator<Buffer> {
-  for (const [i, result] of results.entries()) {
+function* write(answers: readonly (BatchAnswer | RefusedQuery)[]): Generator<Buffer> {
+  for (const [i, answer] of answers.entries()) {
     yield Buffer.from(i === 0 ? '{"results":[' : ",");
-    if ("result" in result) yield* WRITERS["application/json"].write(result);
-    else yield Buffer.from(JSON.stringify({ problem: result }));
+    if ("problem" in answer) yield Buffer.from(JSON.stringify(answer));
+    else yield* answer.json();
   }
   yield Buffer.from("]}\n");
 }
 
 /** Answers all queries, one after another. */
-async function answerAll(service: Service, life: RequestLife, id: string): Promise<(UnwrittenAnswer | Problem)[]> {
+async function answerAll(service: Service, life: RequestLife, id: string): Promise<(BatchAnswer | RefusedQuery)[]> {
   const { slices } = service;
-  const results: (UnwrittenAnswer | Problem)[] = [];
+  const results: (BatchAnswer | RefusedQuery)[] = [];
   slices.begin();
   try {
     const body = await readWhole(life, BATCH_BYTES);
@@ -176,7 +187,7 @@ async function answerAll(service: Service, life: RequestLife, id: string): Promi
         if (!(error instanceof FieldprobeError) || error instanceof CancelledError) throw error;
         // Everything it has begun ends here; queries that have been answered stay.
         life.abort();
-        results.push(describeProblem(error, id).problem);
+        results.push({ problem: describeProblem(error, id).problem });
       }
       await slices.pauseAgain();
     }
@@ -189,10 +200,13 @@ async function answerAll(service: Service, life: RequestLife, id: string): Promi
 /** Answers `POST /batch`. */
 export function serveBatch(service: Service, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   return compute(service, { name: "batch" }, request, reply, async (life) => {
+    const form = negotiate(request.headers.accept, BATCH_FORMS);
     const results = await answerAll(service, life, request.id);
-    const type = "application/json; charset=utf-8";
-    await life.computed(results.flatMap((answer) => ("result" in answer ? [answer.result] : [])));
-    await sendPassages(reply, type, write(results), service, life);
+    await life.computed(results.flatMap((answer) => ("problem" in answer ? [] : [answer])));
+    addVary(reply, "Accept");
+    const isJson = form === "application/json";
+    const passages = isJson ? write(results) : batchOctets(results);
+    await sendPassages(reply, isJson ? "application/json; charset=utf-8" : form, passages, service, life);
     return reply;
   });
 }

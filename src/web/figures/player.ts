@@ -5,7 +5,6 @@
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { shortText, withoutNoise } from "../../float32/format.js";
-import { requestOf } from "../state/api.js";
 import { sampleWindow, wholePlane } from "../state/plane-geometry.js";
 import { planePaths, slicesOf } from "../state/queries.js";
 import type { ViewState } from "../state/view-state.js";
@@ -17,7 +16,7 @@ const SPEEDS = ["1", "2", "5", "10", "15", "30"] as const;
 /** Seconds of play that are fetched ahead, and the most frames that this may be. */
 const SECONDS_AHEAD = 2;
 const MOST_AHEAD = 32;
-/** Requests for frames ahead that are under way at a time. */
+/** Frames ahead that are under way at a time, each in one request. */
 const AT_ONCE = 4;
 /** Ticks of the time line at most, and steps of its handle. */
 const MOST_TICKS = 200;
@@ -44,7 +43,9 @@ export class Player {
   #speed = 10;
   #loop = true;
   #shownAt = 0;
-  #fetching = new Set<string>();
+  /** Planes that are under way, in so many requests. */
+  readonly #fetching = new Set<string>();
+  #requests = 0;
   /** Why the next time cannot be fetched; empty if it can. */
   #problem = "";
   #wait = FIRST_WAIT_MS;
@@ -88,12 +89,12 @@ export class Player {
     for (let ahead = 1; ahead <= Math.max(1, Math.min(wanted, this.#room())); ahead++) {
       const time = this.#frameAt(ahead);
       if (time === null) return;
-      for (const path of this.#paths(time)) {
-        if (this.#store.slices.has(path) || this.#fetching.has(path)) continue;
-        const requests = new Set([...this.#fetching, path].map(requestOf));
-        if (requests.size > AT_ONCE) return;
-        void this.#fetch(path);
-      }
+      const missing = [...new Set(this.#paths(time))].filter((path) => {
+        return !this.#store.slices.has(path) && !this.#fetching.has(path);
+      });
+      if (missing.length === 0) continue;
+      if (this.#requests === AT_ONCE) return;
+      void this.#fetch(missing);
     }
   }
 
@@ -221,16 +222,19 @@ export class Player {
     return paths.flatMap(slicesOf);
   }
 
-  async #fetch(path: string): Promise<void> {
-    this.#fetching.add(path);
+  /** Fetches the planes of a frame in one request. */
+  async #fetch(paths: readonly string[]): Promise<void> {
+    for (const path of paths) this.#fetching.add(path);
+    this.#requests++;
     try {
-      await this.#store.slices.fetchAhead(path, AbortSignal.timeout(60_000));
+      await this.#store.slices.fetchAhead(paths, AbortSignal.timeout(60_000));
       if (this.#problem !== "") this.#recover();
     } catch (error) {
       this.#fail(error);
       return;
     } finally {
-      this.#fetching.delete(path);
+      for (const path of paths) this.#fetching.delete(path);
+      this.#requests--;
     }
     this.prefetch();
   }

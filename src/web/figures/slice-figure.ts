@@ -274,9 +274,8 @@ export class SliceFigure {
     const calls = views.map((view) => extremesCall(view, facts));
     if (calls.includes(null)) return;
     void this.#everyTime.run(async (signal) => {
-      const answers = await Promise.all(
-        calls.map((body) => api.analysis(facts.name, "statistics", body ?? {}, signal)),
-      );
+      const bodies = calls.map((body) => body ?? {});
+      const answers = await api.statistics(facts.name, bodies, signal);
       const ranges = answers.flatMap(({ results = [] }): HeldRange[] => {
         const { min, max } = results[0] as FieldMoments;
         return min === null || max === null ? [] : [{ low: min, high: max, least: 0 }];

@@ -32,16 +32,31 @@ export interface PointRecords {
   readonly values: Float32Array;
 }
 
-/** The answer of one query of a batch: its records, or why there are none. */
+/** The answer of one query of a batch: its numbers, or why there are none. */
 export type BatchResult =
-  | { readonly components: readonly string[]; readonly shape: readonly number[]; readonly values: readonly unknown[] }
+  | {
+      /** The numbers in a row, missing ones as NaN. */
+      readonly values: Float32Array;
+      /** Of planes and boxes: their axes, the slowest first, and the smallest and the largest value. */
+      readonly axes?: readonly SampleAxis[];
+      readonly range?: readonly number[];
+    }
   | { readonly problem: { readonly code: string; readonly detail: string; readonly limit?: string } };
 
-/** The numbers of an answer in a row, missing ones as NaN; null if the query was refused. */
+/** The numbers of an answer; null if the query was refused. */
 export function valuesOf(result: BatchResult): Float32Array | null {
-  if ("problem" in result) return null;
-  return Float32Array.from((result.values.flat(4) as (number | null)[]).map((value) => value ?? Number.NaN));
+  return "problem" in result ? null : result.values;
 }
+
+/** A query of a batch that is no operation: the call, its members, and the records that it asks for. */
+interface CallQuery {
+  readonly call: "slice" | "volume" | "flow-map" | "statistics";
+  readonly dataset: string;
+  readonly members: object;
+  readonly records: number;
+}
+
+type AskedInBatch = PointQuery | CallQuery;
 
 /** Recorded positions of particles: `positions[(particle * times.length + record) * 3 + axis]`. */
 export interface Trajectories {
@@ -89,8 +104,10 @@ export interface JobEntry {
 }
 
 /** Queries that wait for the end of the turn. */
-interface WaitingBatch {
-  readonly queries: readonly PointQuery[];
+interface WaitingQueries {
+  readonly queries: readonly AskedInBatch[];
+  /** The address of a single plane or box. */
+  readonly path: string | null;
   readonly signal: AbortSignal;
   readonly resolve: (results: readonly BatchResult[]) => void;
   readonly reject: (reason: unknown) => void;
@@ -110,6 +127,8 @@ interface Problem {
   readonly limit?: string;
 }
 
+/** The status of a query that was refused for itself. */
+const REFUSED = 400;
 /** Refusals that pass by themselves: too many requests, and a service that is busy or starting. */
 const PASSING: readonly number[] = [429, 503];
 /** Such a request is repeated when the service says, or else a little later each time. */
@@ -135,8 +154,8 @@ export function slicePath(dataset: string, query: Readonly<Record<string, string
 }
 
 /**
- * A plane that is asked for as points: at stretched nodes, which no slice has, or a component of a vector. Planes of
- * the same query that are asked for in one turn share a request.
+ * A plane that is asked for as points: at stretched nodes, which no slice has. Planes of the same query that are asked
+ * for in one turn share a request.
  */
 export interface NodePlane {
   readonly query: Omit<PointQuery, "points">;
@@ -164,9 +183,9 @@ function nodePlaneOf(path: string): NodePlane {
   return JSON.parse(path.slice(AT_NODES.length)) as NodePlane;
 }
 
-/** The request that asks for a plane: other planes may share it. */
-export function requestOf(path: string): string {
-  return isServicePath(path) ? path : JSON.stringify(nodePlaneOf(path).query);
+/** The query that a plane at points shares with others. */
+function sharedQuery(path: string): string {
+  return JSON.stringify(nodePlaneOf(path).query);
 }
 
 /** A signal that aborts when all of those who wait have gone. */
@@ -221,17 +240,69 @@ function pointTriples(points: Float32Array): number[][] {
   return Array.from({ length: points.length / 3 }, (_, i) => [...points.subarray(3 * i, 3 * i + 3)]);
 }
 
-/** The records that a query asks for: one for each point and time. */
-function recordsOf({ points, parameters: { time } }: PointQuery): number {
-  return (points.length / 3) * (Array.isArray(time) ? time.length : 1);
+/** The records that a query asks for: one for each point and time, or for each sample. */
+function recordsOf(query: AskedInBatch): number {
+  if ("call" in query) return query.records;
+  const { time } = query.parameters;
+  return (query.points.length / 3) * (Array.isArray(time) ? time.length : 1);
+}
+
+/** The query of a plane or a box by its path. */
+function queryOfPath(path: string): CallQuery {
+  const { pathname, searchParams } = new URL(path, "http://page/");
+  const [call, dataset = ""] = pathname.split("/").toReversed();
+  const counts = (searchParams.get("nodes") ?? "").split(",").map(Number);
+  return {
+    call: call as CallQuery["call"],
+    dataset: decodeURIComponent(dataset),
+    members: Object.fromEntries(searchParams),
+    records: counts.reduce((product, count) => product * count, 1),
+  };
+}
+
+/** A query as the body of a batch has it. */
+function bodyOf(query: AskedInBatch): object {
+  const { dataset } = query;
+  if ("call" in query) return { dataset, operation: query.call, ...query.members };
+  return { dataset, operation: query.operation, ...query.parameters, points: pointTriples(query.points) };
+}
+
+/** The results of a batch: a line of JSON, and the numbers of all results behind it. */
+function readResults(bytes: ArrayBuffer): readonly BatchResult[] {
+  const begin = new Uint8Array(bytes).indexOf("\n".charCodeAt(0)) + 1;
+  const { results } = JSON.parse(new TextDecoder().decode(bytes.slice(0, begin))) as {
+    results: readonly ({ readonly numbers: number } & BatchResult)[];
+  };
+  let at = begin;
+  return results.map((result) => {
+    if ("problem" in result) return result;
+    const from = at;
+    at += 4 * result.numbers;
+    return { ...result, values: new Float32Array(bytes.slice(from, at)) };
+  });
+}
+
+/** The samples of a plane or a box in a batch. @throws ApiError if they were refused */
+function samplesOf(result: BatchResult): Samples & { readonly axes: readonly SampleAxis[] } {
+  if ("problem" in result) {
+    const { code, detail, limit } = result.problem;
+    throw new ApiError(REFUSED, code, detail, limit ?? null);
+  }
+  const { values, axes = [], range: [low = 0, high = 0] = [] } = result;
+  return { values, axes, low, high };
+}
+
+function sliceOf({ axes, ...samples }: ReturnType<typeof samplesOf>): Slice {
+  const [rows, columns] = axes;
+  return { rows, columns, ...samples };
 }
 
 /** Queries that the service takes in one batch. */
 const MOST_QUERIES = 64;
 
 /** Queries in their order, in batches of at most `most` records; a larger query is a separate part. */
-export function partsWithin(queries: readonly PointQuery[], most: number): readonly (readonly PointQuery[])[] {
-  const parts: PointQuery[][] = [];
+export function partsWithin<T extends AskedInBatch>(queries: readonly T[], most: number): readonly (readonly T[])[] {
+  const parts: T[][] = [];
   let room = 0;
   for (const query of queries) {
     const records = recordsOf(query);
@@ -295,12 +366,36 @@ function pause(ms: number, signal: AbortSignal | null): Promise<void> {
   });
 }
 
+/** Collects the queries of a turn, which share a request. */
+class Turn {
+  #waiting: WaitingQueries[] = [];
+  readonly #ask: (waiting: readonly WaitingQueries[]) => void;
+
+  constructor(ask: (waiting: readonly WaitingQueries[]) => void) {
+    this.#ask = ask;
+  }
+
+  add(queries: readonly AskedInBatch[], path: string | null, signal: AbortSignal): Promise<readonly BatchResult[]> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      if (this.#waiting.length === 0)
+        queueMicrotask(() => this.#ask(this.#waiting.splice(0).filter((one) => !one.signal.aborted)));
+      this.#waiting.push({ queries, path, signal, resolve, reject });
+      signal.addEventListener("abort", () => reject(signal.reason));
+    });
+  }
+}
+
 export class ApiClient {
   /** Kept in memory only: it is gone when the page is closed. */
   #token = "";
   #points = Number.POSITIVE_INFINITY;
-  /** Batches of this turn. */
-  readonly #waiting: WaitingBatch[] = [];
+  /** Planes and points of this turn; boxes take longer, and are asked for apart. */
+  readonly #turn = new Turn((waiting) => this.#askWaiting(waiting));
+  readonly #boxes = new Turn((waiting) => this.#askWaiting(waiting));
   /** Planes at points of this turn, by their query. */
   readonly #planes = new Map<string, WaitingPlane[]>();
 
@@ -354,49 +449,51 @@ export class ApiClient {
   }
 
   /**
-   * Asks several queries; each has its own result or problem. Those of one turn share a request if it may hold all of
-   * their points, so that a click that moves the probe costs one request, however many charts are open.
+   * Asks several queries; each has its own result or problem. They share a request with all that is asked in this turn,
+   * if it may hold all of their points, so that a click costs few requests however much is open.
    */
   batch(queries: readonly PointQuery[], signal: AbortSignal): Promise<readonly BatchResult[]> {
-    return new Promise((resolve, reject) => {
-      if (this.#waiting.length === 0) queueMicrotask(() => void this.#askWaiting());
-      this.#waiting.push({ queries, signal, resolve, reject });
-      signal.addEventListener("abort", () => reject(signal.reason));
-    });
+    return this.#turn.add(queries, null, signal);
   }
 
-  /** Asks what has been collected in this turn; the request goes on as long as somebody waits for it. */
-  async #askWaiting(): Promise<void> {
-    const waiting = this.#waiting.splice(0).filter(({ signal }) => !signal.aborted);
-    const signal = signalOfAll(waiting);
+  /**
+   * Asks what has been collected in this turn: a single plane or box by its address, which browsers keep, and else all
+   * together. A request goes on as long as somebody waits for it.
+   */
+  #askWaiting(waiting: readonly WaitingQueries[]): void {
+    const addressed = waiting.filter(({ path }) => path !== null);
+    const alone = addressed.length === 1 ? addressed : [];
+    for (const { path, signal, resolve, reject } of alone) {
+      this.#samples(path ?? "", signal).then((result) => resolve([result]), reject);
+    }
+    const shared = waiting.filter((one) => !alone.includes(one));
+    if (shared.length > 0) void this.#share(shared);
+  }
+
+  async #share(waiting: readonly WaitingQueries[]): Promise<void> {
     try {
-      const parts = partsWithin(
-        waiting.flatMap(({ queries }) => queries),
-        this.#points,
-      );
-      const results = (await Promise.all(parts.map((part) => this.#batch(part, signal)))).flat();
-      for (const { queries, resolve } of waiting) resolve(results.splice(0, queries.length));
+      const queries = waiting.flatMap((one) => one.queries);
+      const results = [...(await this.#inParts(queries, signalOfAll(waiting)))];
+      for (const { queries: own, resolve } of waiting) resolve(results.splice(0, own.length));
     } catch (error) {
       for (const { reject } of waiting) reject(error);
     }
   }
 
-  async #batch(queries: readonly PointQuery[], signal: AbortSignal): Promise<readonly BatchResult[]> {
-    const body = {
-      queries: queries.map(({ operation, dataset, parameters, points }) => ({
-        dataset,
-        operation,
-        ...parameters,
-        points: pointTriples(points),
-      })),
-    };
+  /** Asks queries in as few requests as their points admit. */
+  async #inParts(queries: readonly AskedInBatch[], signal: AbortSignal): Promise<readonly BatchResult[]> {
+    const parts = partsWithin(queries, this.#points);
+    return (await Promise.all(parts.map((part) => this.#batch(part, signal)))).flat();
+  }
+
+  async #batch(queries: readonly AskedInBatch[], signal: AbortSignal): Promise<readonly BatchResult[]> {
     const response = await this.#send("api/batch", {
       method: "POST",
-      headers: { "content-type": JSON_TYPE, accept: JSON_TYPE },
-      body: JSON.stringify(body),
+      headers: { "content-type": JSON_TYPE, accept: OCTETS },
+      body: JSON.stringify({ queries: queries.map(bodyOf) }),
       signal,
     });
-    return ((await response.json()) as { results: BatchResult[] }).results;
+    return readResults(await response.arrayBuffer());
   }
 
   /** Asks for the positions of particles after every few steps. */
@@ -436,6 +533,17 @@ export class ApiClient {
     return (await this.#analysis(dataset, call, body, JSON_TYPE, signal)).json() as Promise<ShownAnswer>;
   }
 
+  /** Asks for statistics of several bodies in one request. */
+  async statistics(dataset: string, bodies: readonly AnalysisCall["body"][], signal: AbortSignal) {
+    if (bodies.length === 1) return [await this.analysis(dataset, "statistics", bodies[0], signal)];
+    const queries = bodies.map((members): CallQuery => ({ call: "statistics", dataset, members, records: 0 }));
+    const results = await this.#inParts(queries, signal);
+    return results.map((result) => {
+      samplesOf(result);
+      return result as unknown as ShownAnswer;
+    });
+  }
+
   /** Asks for the table of an analysis as CSV. */
   async analysisTable(dataset: string, { call, table }: AnalysisCall, signal: AbortSignal): Promise<Blob> {
     return (await this.#analysis(dataset, call, table, "text/csv", signal)).blob();
@@ -452,14 +560,10 @@ export class ApiClient {
 
   /** Asks how much the flow stretches what starts on a plane. */
   async stretching({ dataset, body }: StretchingQuery, signal: AbortSignal): Promise<Slice> {
-    const response = await this.#send(`${datasetPath(dataset)}/flow-map`, {
-      method: "POST",
-      headers: { "content-type": JSON_TYPE, accept: OCTETS },
-      body: JSON.stringify(body),
-      signal,
-    });
-    const values = new Float32Array(await response.arrayBuffer());
     const { plane, region } = body;
+    const records = plane.count.reduce((product, count) => product * count, 1);
+    const [result] = await this.#turn.add([{ call: "flow-map", dataset, members: body, records }], null, signal);
+    const { values } = samplesOf(result);
     const [columns, rows] = sidesOf(plane.normal).map((axis, i) => {
       const spacing = region.extent[i] / plane.count[i];
       return { axis, count: plane.count[i], origin: region.origin[i] + spacing / 2, spacing };
@@ -470,15 +574,29 @@ export class ApiClient {
   /** Asks for a plane of values by its path, see `slicePath`. */
   async slice(path: string, signal: AbortSignal): Promise<Slice> {
     if (!isServicePath(path)) return this.#atPoints(path, signal);
-    const { axes, ...samples } = await this.#samples(path, signal);
-    const [rows, columns] = axes;
-    return { rows, columns, ...samples };
+    const [result] = await this.#turn.add([queryOfPath(path)], path, signal);
+    return sliceOf(samplesOf(result));
+  }
+
+  /** Asks for planes by their paths, apart from all that is asked in this turn. */
+  async slices(paths: readonly string[], signal: AbortSignal): Promise<readonly Slice[]> {
+    const own = paths.filter(isServicePath);
+    const atPoints = paths.filter((path) => !isServicePath(path));
+    const [results, planes] = await Promise.all([
+      own.length === 1 ? [await this.#samples(own[0], signal)] : this.#inParts(own.map(queryOfPath), signal),
+      Promise.all(atPoints.map((path) => this.#atPoints(path, signal))),
+    ]);
+    const found = new Map([
+      ...own.map((path, i) => [path, sliceOf(samplesOf(results[i]))] as const),
+      ...atPoints.map((path, i) => [path, planes[i]] as const),
+    ]);
+    return paths.map((path) => found.get(path) as Slice);
   }
 
   /** Asks for a plane at points, together with others of the same query. */
   async #atPoints(path: string, signal: AbortSignal): Promise<Slice> {
     signal.throwIfAborted();
-    const request = requestOf(path);
+    const request = sharedQuery(path);
     return new Promise((resolve, reject) => {
       const waiting = this.#planes.get(request) ?? [];
       if (waiting.length === 0) queueMicrotask(() => void this.#askPlanes(request));
@@ -521,7 +639,8 @@ export class ApiClient {
 
   /** Asks for a box of values by its path, see `volumePath`. */
   async volume(path: string, signal: AbortSignal): Promise<Volume> {
-    const { axes, ...samples } = await this.#samples(path, signal);
+    const [result] = await this.#boxes.add([queryOfPath(path)], path, signal);
+    const { axes, ...samples } = samplesOf(result);
     return { axes: axes.toReversed(), ...samples };
   }
 
@@ -550,7 +669,8 @@ export class ApiClient {
     return { name, data: await response.blob() };
   }
 
-  async #samples(path: string, signal: AbortSignal): Promise<Samples & { readonly axes: readonly SampleAxis[] }> {
+  /** Asks for a plane or a box by its path. */
+  async #samples(path: string, signal: AbortSignal): Promise<BatchResult> {
     const response = await this.#send(path, { headers: { accept: OCTETS }, signal });
     const { headers } = response;
     const names = (headers.get("fieldprobe-axes") ?? "").split(",") as SampleAxis["axis"][];
@@ -559,8 +679,8 @@ export class ApiClient {
       const [count, origin, spacing] = lists.map((list) => list[i]);
       return { axis, count, origin, spacing };
     });
-    const [low = 0, high = 0] = numbersOf(headers.get("fieldprobe-range"));
-    return { axes, values: new Float32Array(await response.arrayBuffer()), low, high };
+    const range = numbersOf(headers.get("fieldprobe-range"));
+    return { axes, values: new Float32Array(await response.arrayBuffer()), range };
   }
 
   /** Sends the points of a query as raw float32, and asks for an answer in the same form. */

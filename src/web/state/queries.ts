@@ -193,18 +193,9 @@ function nodeView(state: ViewState, facts: DatasetFacts): ViewState {
   return { ...state, at, values: "None", derivatives: differencesOf(state), compare: "none" };
 }
 
-/** A component of the velocity at the samples of an overlay, as points, so that all components share a request. */
+/** A component of the velocity at the samples of an overlay. */
 function velocityPath(state: ViewState, facts: DatasetFacts, field: string): string {
-  const nodes = fittingSide(facts, state.nodes === "32" ? 32 : 64);
-  const part = state.window ?? wholePlane(facts, state.axis);
-  const { window, counts } = sampleWindow(facts, state.axis, part, String(nodes));
-  const [columns, rows] = sidesOf(state.axis).map((axis, i) => {
-    const [from, to] = [window[2 * i], window[2 * i + 1]].map(Math.fround);
-    const spacing = (to - from) / counts[i];
-    return { axis, count: counts[i], origin: from + spacing / 2, spacing };
-  });
-  const { points: _none, ...query } = fieldQuery({ ...state, field }, new Float32Array());
-  return nodePath({ query, field, axis: state.axis, at: state.at, columns, rows });
+  return slicePathOf({ ...state, field }, facts, String(fittingSide(facts, state.nodes === "32" ? 32 : 64)));
 }
 
 export function planePaths(state: ViewState, facts: DatasetFacts): PlanePaths {

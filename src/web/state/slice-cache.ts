@@ -5,14 +5,14 @@ import type { ApiClient, Slice } from "./api.js";
 const CAPACITY = 64 * 1024 * 1024;
 
 export class SliceCache {
-  readonly #api: ApiClient;
+  readonly #api: Pick<ApiClient, "slice" | "slices">;
   /** Planes by path, the one used longest ago first. */
   readonly #kept = new Map<string, Slice>();
   /** Planes that are being fetched ahead of their time, so that none is requested twice. */
   readonly #coming = new Map<string, Promise<Slice>>();
   #bytes = 0;
 
-  constructor(api: ApiClient) {
+  constructor(api: Pick<ApiClient, "slice" | "slices">) {
     this.#api = api;
   }
 
@@ -45,14 +45,20 @@ export class SliceCache {
     return slice;
   }
 
-  /** Fetches a plane ahead of its time; whoever loads it meanwhile waits for the same request. */
-  async fetchAhead(path: string, signal: AbortSignal): Promise<void> {
-    const coming = this.#api.slice(path, signal);
-    this.#coming.set(path, coming);
+  /** Fetches planes ahead of their time; whoever loads one meanwhile waits for the same request. */
+  async fetchAhead(paths: readonly string[], signal: AbortSignal): Promise<void> {
+    const coming = this.#api.slices(paths, signal);
+    for (const [i, path] of paths.entries()) {
+      const one = coming.then((slices) => slices[i]);
+      // Whoever loads it hears of a failure; if nobody does, it is heard of below.
+      one.catch(() => undefined);
+      this.#coming.set(path, one);
+    }
     try {
-      this.#keep(path, await coming);
+      const slices = await coming;
+      for (const [i, path] of paths.entries()) this.#keep(path, slices[i]);
     } finally {
-      this.#coming.delete(path);
+      for (const path of paths) this.#coming.delete(path);
     }
   }
 

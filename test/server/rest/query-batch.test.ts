@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { digestToken, watchTokens } from "../../../src/server/life/auth.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { analyticEngine } from "./analysis/analytic-engine.js";
@@ -259,4 +259,84 @@ it("does not crowd out small requests by many small queries", async () => {
   expect((await small).statusCode).toBe(200);
   for (const answer of await Promise.all(batches)) expect(answer.statusCode).toBe(200);
   await busy.close();
+});
+
+describe("calls beside the operations", () => {
+  const AT = { dataset: "lopsided", field: "uy", time: 0.25, nodes: "4,3" };
+  const PLANE = { ...AT, operation: "slice", axis: "z", at: 0.5 };
+  const BOX = { ...AT, operation: "volume", field: "p", nodes: "4,3,2" };
+  const WRONG = { ...PLANE, at: "here" };
+  const VELOCITY = { dataset: "tilted", operation: "GetVelocity", time: 0.5, ...OPTIONS, points: POINTS };
+
+  const floatsOf = (bytes: Buffer) => Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readFloatLE(4 * i));
+  /** What a slice or a volume answers at its own address. */
+  async function alone({ dataset, operation, ...query }: Record<string, string | number>) {
+    const text = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
+    const { headers, rawPayload } = await app.inject({ url: `/api/datasets/${dataset}/${operation}?${text}` });
+    const list = (name: string) => String(headers[`fieldprobe-${name}`]).split(",").map(Number);
+    return { shape: list("shape"), origin: list("origin"), range: list("range"), values: floatsOf(rawPayload) };
+  }
+
+  it("answers planes and boxes as their own addresses do, among points, with a problem for the wrong one", async () => {
+    const { results } = (await post("/api/batch", { queries: [PLANE, WRONG, BOX, VELOCITY] })).json();
+    for (const [i, query] of [
+      [0, PLANE],
+      [2, BOX],
+    ] as const) {
+      const wanted = await alone(query);
+      expect(results[i].values.flat(2)).toEqual(wanted.values);
+      expect(results[i].shape).toEqual(wanted.shape);
+      expect(results[i].axes.map((axis: { origin: number }) => axis.origin)).toEqual(wanted.origin);
+      expect(results[i].range.map(Math.fround)).toEqual(wanted.range.map(Math.fround));
+    }
+    expect(results[1].problem).toMatchObject({ code: "InvalidRequest", member: "at" });
+    expect(results[3].values).toHaveLength(2);
+  });
+
+  it("answers as one line of JSON with the float32 of all results behind it", async () => {
+    const response = await app.inject({
+      method: "POST",
+      url: "/api/batch",
+      payload: JSON.stringify({ queries: [PLANE, WRONG, VELOCITY, BOX] }),
+      headers: { "content-type": "application/json", accept: "application/octet-stream" },
+    });
+    expect(response.headers["content-type"]).toBe("application/octet-stream");
+    const bytes = response.rawPayload;
+    const begin = bytes.indexOf(10) + 1;
+    expect(begin % 4).toBe(0);
+    const { results } = JSON.parse(bytes.toString("utf8", 0, begin));
+    expect(results.map((result: { numbers: number }) => result.numbers)).toEqual([12, 0, 6, 24]);
+    expect(results[1].problem.member).toBe("at");
+    const values = floatsOf(bytes.subarray(begin));
+    const [plane, box] = [await alone(PLANE), await alone(BOX)];
+    const { results: texts } = (await post("/api/batch", { queries: [VELOCITY] })).json();
+    expect(values).toEqual([...plane.values, ...texts[0].values.flat().map(Math.fround), ...box.values]);
+  });
+
+  it.each([
+    ["an unknown member", { ...PLANE, colour: "red" }, "colour"],
+    ["the range of a picture", { ...PLANE, range: "0,1" }, "range"],
+    ["a list as a text", { ...PLANE, field: ["p"] }, "field"],
+    ["another axis", { ...PLANE, axis: "w" }, "axis"],
+    ["a plane without a field", { ...PLANE, field: undefined }, "field"],
+    ["an unknown dataset", { ...PLANE, dataset: "nowhere" }, "dataset"],
+    ["a flow map without an end", { dataset: "lopsided", operation: "flow-map", start: 0, dt: 0.1 }, "end"],
+    ["statistics of nothing", { dataset: "lopsided", operation: "statistics", time: 0 }, "reduce"],
+    ["a query of many bytes", { ...PLANE, field: "p".repeat(70_000) }, "queries"],
+  ])("names the member of %s", async (_what, query, member) => {
+    const { results } = (await post("/api/batch", { queries: [query, PLANE] })).json();
+    expect(results[0].problem.member).toBe(member);
+    expect(results[1].values).toHaveLength(3);
+  });
+
+  it("counts the samples of all planes against the limit on points", async () => {
+    const small = await serveApi(analyticEngine(), { settings: { QUERY_POINTS: "20" } });
+    const payload = JSON.stringify({ queries: [PLANE, PLANE] });
+    const response = await small.inject({
+      ...{ method: "POST", url: "/api/batch", payload, headers: { "content-type": "application/json" } },
+    });
+    const { results } = response.json();
+    expect([results[0].shape, results[1].problem.limit]).toEqual([[3, 4], "query.points"]);
+    await small.close();
+  });
 });

@@ -1,6 +1,6 @@
 /** Refusals of the service as the page shows them. */
 import { afterEach, expect, it, vi } from "vitest";
-import { ApiClient, nodePath, partsWithin } from "../../../src/web/state/api.js";
+import { ApiClient, type BatchResult, nodePath, partsWithin, valuesOf } from "../../../src/web/state/api.js";
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -27,7 +27,11 @@ it("says that the service does not answer, and leaves what was cancelled to thos
   await expect(api.catalogue()).rejects.toMatchObject({ code: "Network", message: "The service cannot be reached." });
   const gone = new DOMException("aborted", "AbortError");
   vi.stubGlobal("fetch", async () => Promise.reject(gone));
-  await expect(api.slice("api/x", AbortSignal.abort())).rejects.toBe(gone);
+  const leaving = new AbortController();
+  const left = expect(api.slice("api/x", leaving.signal)).rejects.toBe(gone);
+  await Promise.resolve();
+  leaving.abort(gone);
+  await left;
 });
 
 it("asks again where a token may run few requests at a time, and not for ever", async () => {
@@ -69,6 +73,101 @@ it("waits as long as a busy service says, once for each refusal, and stops when 
   vi.useRealTimers();
 });
 
+/** Results of a batch as the service sends them: a line of JSON, and the numbers of all of them. */
+function octets(results: readonly { readonly values?: readonly number[]; readonly [name: string]: unknown }[]) {
+  const heads = results.map(({ values = [], ...head }) => ({ ...head, numbers: values.length }));
+  const text = JSON.stringify({ results: heads });
+  const line = new TextEncoder().encode(`${text}${" ".repeat(3 - (new TextEncoder().encode(text).length % 4))}\n`);
+  return new Response(new Blob([line, Float32Array.from(results.flatMap(({ values = [] }) => values))]));
+}
+
+/** Requests that were sent, with answers by their address. */
+function watchRequests(answer: (address: string, body: string) => Response): string[] {
+  const asked: string[] = [];
+  vi.stubGlobal("document", { baseURI: "http://127.0.0.1/" });
+  vi.stubGlobal("fetch", async (address: string, { body }: { body?: string }) => {
+    asked.push(address.replace(/^.*?api\//, ""));
+    return answer(address, body ?? "");
+  });
+  return asked;
+}
+
+const PLANE = "api/datasets/a%20b/slice?field=p&time=0.5&nodes=2,1";
+const SIDES = [
+  { axis: "y", count: 1, origin: 0, spacing: 1 },
+  { axis: "x", count: 2, origin: 0.5, spacing: 1 },
+];
+
+it("asks for a single plane by its address, and for several with the points of the turn in one request", async () => {
+  const api = new ApiClient();
+  const bodies: { operation: string; dataset: string; field?: string }[][] = [];
+  const asked = watchRequests((address, body) => {
+    if (address.includes("/slice?")) {
+      const headers = {
+        "fieldprobe-axes": "y,x",
+        "fieldprobe-shape": "1,2",
+        "fieldprobe-origin": "0,0.5",
+        "fieldprobe-spacing": "1,1",
+        "fieldprobe-range": "7,8",
+      };
+      return new Response(Float32Array.of(7, 8), { headers });
+    }
+    const { queries } = JSON.parse(body);
+    bodies.push(queries);
+    return octets(
+      queries.map(({ operation, field }: { operation: string; field?: string }) => {
+        if (field === "q") return { problem: { code: "LimitExceeded", detail: "(2 > 1)", limit: "query.points" } };
+        if (operation === "slice") return { axes: SIDES, range: [7, 8], values: [7, 8] };
+        return { values: [1, Number.NaN] };
+      }),
+    );
+  });
+  const { signal } = new AbortController();
+  const query = { operation: "GetVelocity" as const, dataset: "a b", parameters: {}, points: new Float32Array(3) };
+  const [single, points] = await Promise.all([api.slice(PLANE, signal), api.batch([query], signal)]);
+  expect([asked, [...single.values], single.columns.origin]).toEqual([
+    [PLANE.replace("api/", ""), "batch"],
+    [7, 8],
+    0.5,
+  ]);
+  expect(valuesOf(points[0] as BatchResult)).toEqual(Float32Array.of(1, Number.NaN));
+  asked.length = 0;
+  const refused = PLANE.replace("field=p", "field=q");
+  const [plane, wrong, more] = await Promise.all([
+    api.slice(PLANE, signal),
+    api.slice(refused, signal).catch((error: unknown) => error),
+    api.batch([query, query], signal),
+  ]);
+  expect(asked).toEqual(["batch"]);
+  expect(bodies[1]?.map(({ operation, dataset, field }) => [operation, dataset, field])).toEqual([
+    ["slice", "a b", "p"],
+    ["slice", "a b", "q"],
+    ["GetVelocity", "a b", undefined],
+    ["GetVelocity", "a b", undefined],
+  ]);
+  expect(plane).toEqual(single);
+  expect(wrong).toMatchObject({ code: "LimitExceeded", limit: "query.points", most: 1 });
+  expect(more.map(valuesOf)).toEqual([1, 2].map(() => Float32Array.of(1, Number.NaN)));
+});
+
+it("fetches the planes of a frame apart from those of the turn, and boxes apart from planes", async () => {
+  const api = new ApiClient();
+  const asked = watchRequests((_address, body) =>
+    octets(JSON.parse(body).queries.map(() => ({ axes: [...SIDES, SIDES[0]], range: [7, 8], values: [7, 8] }))),
+  );
+  const { signal } = new AbortController();
+  const other = PLANE.replace("field=p", "field=ux");
+  const box = PLANE.replace("slice", "volume");
+  await Promise.all([
+    api.slices([PLANE, other], signal),
+    api.slice(PLANE, signal),
+    api.slice(other, signal),
+    api.volume(box, signal),
+    api.volume(box.replace("field=p", "field=ux"), signal),
+  ]);
+  expect(asked).toEqual(["batch", "batch", "batch"]);
+});
+
 it("asks a batch in parts where one request may not hold all of its points", () => {
   const query = (points: number, times: number | null = null) => ({
     operation: "GetVelocity" as const,
@@ -98,7 +197,7 @@ it("sends the batches of one turn in one request, which goes on while one of the
     signal.addEventListener("abort", () => {
       cancelled = true;
     });
-    return Response.json({ results: names.map((name) => ({ components: [name], shape: [0], values: [] })) });
+    return octets(names.map((name) => ({ name, values: [] })));
   });
   const query = (dataset: string) => ({
     ...{ operation: "GetVelocity" as const, dataset, parameters: {}, points: new Float32Array(3) },
@@ -113,7 +212,7 @@ it("sends the batches of one turn in one request, which goes on while one of the
   const [first, second, third] = answers.map((answer) => answer.catch(() => "cancelled"));
   await Promise.resolve();
   dropped.abort();
-  const nameOf = (list: unknown) => (list as { components: string[] }[]).map(({ components }) => components[0]);
+  const nameOf = (list: unknown) => (list as { name: string }[]).map(({ name }) => name);
   expect(nameOf(await first)).toEqual(["a", "b"]);
   expect(nameOf(await third)).toEqual(["d"]);
   expect([await second, asked, cancelled]).toEqual(["cancelled", [["a", "b", "c", "d"]], false]);
@@ -208,8 +307,7 @@ it("asks for an integrator, a start of each particle and a quantity, and finds t
 
 it("lays the stretching of a plane out as a slice", async () => {
   const api = new ApiClient();
-  vi.stubGlobal("document", { baseURI: "http://127.0.0.1/" });
-  vi.stubGlobal("fetch", async () => new Response(Float32Array.of(0.5, 1, Number.NaN, 2, 0.25, 1)));
+  watchRequests(() => octets([{ values: [0.5, 1, Number.NaN, 2, 0.25, 1] }]));
   const plane = { normal: "z", at: 1, count: [3, 2] } as const;
   const region = { origin: [0, 1], extent: [3, 4] };
   const body = { start: 0, end: 1, dt: 0.1, method: "Lag6", plane, region };

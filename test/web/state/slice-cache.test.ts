@@ -1,6 +1,6 @@
 /** The cache of slices keeps 64 MiB of those used last, and asks for each plane once. */
 import { beforeEach, expect, it } from "vitest";
-import type { ApiClient, Slice } from "../../../src/web/state/api.js";
+import type { Slice } from "../../../src/web/state/api.js";
 import { SliceCache } from "../../../src/web/state/slice-cache.js";
 
 /** Values of a plane of which the cache holds four. */
@@ -15,14 +15,19 @@ beforeEach(() => {
   asked = [];
   give = [];
   held = false;
-  const api = {
-    slice: (path: string) => {
+  const answer = <T>(value: T) =>
+    held ? new Promise<T>((resolve) => give.push(() => resolve(value))) : Promise.resolve(value);
+  const sliceOf = (path: string) => ({ values: { byteLength: 4 * QUARTER }, path }) as unknown as Slice;
+  cache = new SliceCache({
+    slice: (path) => {
       asked.push(path);
-      const slice = { values: { byteLength: 4 * QUARTER }, path } as unknown as Slice;
-      return held ? new Promise<Slice>((resolve) => give.push(() => resolve(slice))) : Promise.resolve(slice);
+      return answer(sliceOf(path));
     },
-  };
-  cache = new SliceCache(api as unknown as ApiClient);
+    slices: (paths) => {
+      asked.push(paths.join(" "));
+      return paths.includes("gone") ? Promise.reject(new Error("gone")) : answer(paths.map(sliceOf));
+    },
+  });
 });
 
 it("keeps the planes used last, however often one is used", async () => {
@@ -42,14 +47,18 @@ it("counts a peek as a use and a glance as none", async () => {
   expect([cache.has("a"), cache.has("b")]).toEqual([true, false]);
 });
 
-it("waits for a plane that is on its way instead of asking twice", async () => {
+it("waits for planes that are on their way instead of asking twice", async () => {
   held = true;
-  const ahead = cache.fetchAhead("a", signal);
-  const loaded = cache.load("a", signal);
-  expect(asked).toEqual(["a"]);
+  const ahead = cache.fetchAhead(["a", "b"], signal);
+  const loaded = cache.load("b", signal);
+  expect(asked).toEqual(["a b"]);
   give[0]?.();
   await ahead;
-  expect(await loaded).toBe(cache.glance("a"));
+  expect(await loaded).toBe(cache.glance("b"));
+  const failing = cache.fetchAhead(["c", "gone"], signal);
+  const lost = cache.load("c", signal);
+  await expect(failing).rejects.toThrow("gone");
+  await expect(lost).rejects.toThrow("gone");
 });
 
 it("forgets all planes, and then has room for as many again", async () => {

@@ -16,12 +16,13 @@ import type { Service } from "../../life/service.js";
 import { originAttributes, originOf, originTexts, tellOrigin } from "../answer/origin.js";
 import { sendWritten } from "../answer/send-written.js";
 import { ANALYSIS_TYPES, numberTable, tableArchive, tablePassages } from "../answer/write-table.js";
+import type { BatchAnswer } from "../batch-answer.js";
+import { readWhole } from "../body/read-body.js";
 import { jsonPassages } from "../json-passages.js";
-import { readWhole } from "../query-batch.js";
 import { FAILURES } from "../schemas.js";
 import { compute } from "../serve-operation.js";
 import { pathsFor } from "../values-along.js";
-import { type AnalysedNodes, readAnalysis, STATISTICS } from "./analysis-request.js";
+import { type AnalysedNodes, checkSchema, readAnalysis, STATISTICS, type Statistics } from "./analysis-request.js";
 import { DISPERSION, DISPERSION_EXAMPLE, dispersion } from "./dispersion.js";
 import { DRAWN_RECORDS, evaluatorFor } from "./point-columns.js";
 import { SPECTRUM, spectrum } from "./spectrum.js";
@@ -140,27 +141,7 @@ function serveAnalysis(
     addVary(reply, "Accept");
     const options = readAnalysis(schema, await readBounded(life, service));
     const dataset = life.dataset(name);
-    const finish = async (query: Pick<Query, "reduction" | "spectrum">, places: AnalysedNodes): Promise<Result> => {
-      const { first, stride, frames, base, field } = places;
-      const [nx, ny, nz] = base.extent;
-      const nodes = { field, frame: frames[0] as number, first, count: [nx, ny, nz], stride } as const;
-      const evaluation = life.start({ operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, ...query });
-      await life.enter();
-      const result = await evaluation.finish();
-      life.forget(evaluation);
-      result.release();
-      return result;
-    };
-    const most = service.config.limits["analysis.numbers"];
-    const answer = await run(options as never, dataset, {
-      reduce: async (reduction, places) => (await finish({ reduction }, places)).reduced as Merged,
-      sum: async (query, places) => (await finish({ spectrum: query }, places)).sums as SpectrumSums,
-      evaluate: evaluatorFor(life, dataset),
-      admit: (points) => life.reserve(points, DRAWN_RECORDS),
-      paths: pathsFor(life, dataset),
-      slices: life.slices,
-      most,
-    });
+    const answer = await run(options as never, dataset, meansFor(life, service, dataset));
     if (isArray(answer)) {
       await life.computed([{ values: [], heldBytes: answer.bytes }]);
       reply.header("fieldprobe-shape", answer.shape.join(","));
@@ -185,6 +166,44 @@ function serveAnalysis(
     await sendPassages(reply, JSON_TYPE, passages, service, life);
     return reply;
   });
+}
+
+/** What the analyses of a dataset answer with, within the life of a request. */
+function meansFor(life: RequestLife, service: Service, dataset: Dataset): Means {
+  const finish = async (query: Pick<Query, "reduction" | "spectrum">, places: AnalysedNodes): Promise<Result> => {
+    const { first, stride, frames, base, field } = places;
+    const [nx, ny, nz] = base.extent;
+    const nodes = { field, frame: frames[0] as number, first, count: [nx, ny, nz], stride } as const;
+    const evaluation = life.start({ operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, ...query });
+    await life.enter();
+    const result = await evaluation.finish();
+    life.forget(evaluation);
+    result.release();
+    return result;
+  };
+  return {
+    reduce: async (reduction, places) => (await finish({ reduction }, places)).reduced as Merged,
+    sum: async (query, places) => (await finish({ spectrum: query }, places)).sums as SpectrumSums,
+    evaluate: evaluatorFor(life, dataset),
+    admit: (points) => life.reserve(points, DRAWN_RECORDS),
+    paths: pathsFor(life, dataset),
+    slices: life.slices,
+    most: service.config.limits["analysis.numbers"],
+  };
+}
+
+/** Answers statistics as a query of a batch, whose answer has no numbers beside its members. */
+export async function statisticsInBatch(
+  service: Service,
+  life: RequestLife,
+  dataset: Dataset,
+  members: object,
+): Promise<BatchAnswer> {
+  checkSchema(STATISTICS, members, "");
+  const options = members as Statistics;
+  const answer = await statistics(options, dataset, meansFor(life, service, dataset));
+  const head = { ...originOf(dataset, "statistics", options), ...answer };
+  return { head, values: [], json: () => jsonPassages(head) };
 }
 
 function isArray(answer: GroupAnswer | ArrayAnswer): answer is ArrayAnswer {

@@ -10,17 +10,19 @@ import { tooManyPoints } from "../../../errors.js";
 import { RECORDS, type SpatialInterpolation, VALUES } from "../../../operations.js";
 import { negotiate } from "../../http/negotiate.js";
 import { addVary, sendPassages } from "../../http/send-answer.js";
+import type { RequestLife } from "../../life/request-life.js";
 import type { Service } from "../../life/service.js";
 import { npyHeader } from "../answer/numpy-files.js";
 import { originOf } from "../answer/origin.js";
 import { TripleWriter } from "../answer/triple-writer.js";
 import { nested } from "../answer/write-answer.js";
+import type { BatchAnswer } from "../batch-answer.js";
+import { readWhole } from "../body/read-body.js";
 import { refuse } from "../parameters.js";
-import { readWhole } from "../query-batch.js";
 import { checkRegion, REGION_OF_SEEDS } from "../region.js";
 import { layBox, layPlane, pointsOf, type SampleGrid, writeGrid } from "../sample-grid.js";
 import { compute } from "../serve-operation.js";
-import { readAnalysis } from "./analysis-request.js";
+import { checkSchema, readAnalysis } from "./analysis-request.js";
 
 const BODY_BYTES = 64 * 1024;
 const NPY = "application/x-npy";
@@ -87,30 +89,45 @@ export function serveFlowMap(
   return compute(service, { name: "flow-map" }, request, reply, async (life) => {
     const type = negotiate(request.headers.accept, FORMS);
     const asked = readAnalysis(FLOW_MAP, await readWhole(life, BODY_BYTES));
-    const quantities = [...new Set(asked.quantities ?? (["ftle"] as const))];
-    if (type === NPY && quantities.length > 1)
+    if (type === NPY && quantitiesOf(asked).length > 1)
       throw refuse("quantities", "quantities: a NumPy file holds one of them.");
-    const dataset = life.dataset(name);
-    const grid = seedsOf(asked, dataset);
-    const evaluation = life.start(queryOf(asked, dataset));
-    const { points, name: limit, tracking } = life.limit(evaluation.limit);
-    if (pointsOf(grid) > points) throw tooManyPoints(limit, pointsOf(grid), points, tracking);
-    await life.admit(pointsOf(grid));
-    const writer = new TripleWriter(evaluation.points, { points, name: limit });
-    await writeGrid(grid, writer, life.slices);
-    await life.enter();
-    const result = await evaluation.finish();
-    life.onEnd(() => result.release());
+    const { result, columns, head } = await track(life, life.dataset(name), asked);
     await life.computed([result]);
-    const shape = grid.filter((_, i) => i > 0 || asked.plane === undefined).map((one) => one.count);
-    const columns = quantities.map((quantity) => columnsOf(quantity, result.values, pointsOf(grid)));
+    const { shape } = head;
     reply.header("fieldprobe-shape", shape.join(","));
     addVary(reply, "Accept");
-    const head = { ...originOf(dataset, "flow-map", asked), axes: axesOf(grid), shape };
     const bytes = type === FORMS[0] ? json(head, columns, shape) : octets(columns, type === NPY ? shape : null);
     await sendPassages(reply, type, bytes, service, life);
     return reply;
   });
+}
+
+/** Answers a flow map as a query of a batch. */
+export async function flowMapInBatch(life: RequestLife, dataset: Dataset, members: object): Promise<BatchAnswer> {
+  checkSchema(FLOW_MAP, members, "");
+  const { columns, head } = await track(life, dataset, members as AskedFlowMap);
+  return { head, values: columns.map(({ values }) => values), json: () => json(head, columns, head.shape) };
+}
+
+function quantitiesOf({ quantities = ["ftle"] }: AskedFlowMap): readonly FlowMapQuantity[] {
+  return [...new Set(quantities)];
+}
+
+/** Tracks the seeds, whose result is held until the request is over. */
+async function track(life: RequestLife, dataset: Dataset, asked: AskedFlowMap) {
+  const grid = seedsOf(asked, dataset);
+  const evaluation = life.start(queryOf(asked, dataset));
+  const { points, name: limit, tracking } = life.limit(evaluation.limit);
+  if (pointsOf(grid) > points) throw tooManyPoints(limit, pointsOf(grid), points, tracking);
+  await life.admit(pointsOf(grid));
+  const writer = new TripleWriter(evaluation.points, { points, name: limit });
+  await writeGrid(grid, writer, life.slices);
+  await life.enter();
+  const result = await evaluation.finish();
+  life.onEnd(() => result.release());
+  const shape = grid.filter((_, i) => i > 0 || asked.plane === undefined).map((one) => one.count);
+  const columns = quantitiesOf(asked).map((quantity) => columnsOf(quantity, result.values, pointsOf(grid)));
+  return { result, columns, head: { ...originOf(dataset, "flow-map", asked), axes: axesOf(grid), shape } };
 }
 
 /**

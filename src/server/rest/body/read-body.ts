@@ -5,6 +5,7 @@ import { readAhead } from "../../../text/items-ahead.js";
 import { type Steps, walk } from "../../../text/steps.js";
 import type { Body } from "../../life/body.js";
 import type { TimeSlices } from "../../life/event-loop.js";
+import { bodyTooLarge } from "../../life/refusal.js";
 import type { RequestLife } from "../../life/request-life.js";
 import type { Service } from "../../life/service.js";
 import { ownTimesOf } from "../own-times.js";
@@ -115,4 +116,36 @@ export function readerFor(
       pending.texts.set(name, textsOfJson(operation, name, text));
     },
   });
+}
+
+/**
+ * Reads the whole body of a request, whose bytes count like points in flight.
+ *
+ * @throws HttpRefusal of more than `most` bytes
+ */
+export async function readWhole(life: RequestLife, most: number): Promise<Buffer> {
+  const body = life.openBody();
+  try {
+    if (body.remaining > most) throw bodyTooLarge();
+    // Room for what the request says; if it does not say, for what has come.
+    let whole = await life.slices.outside(life.room(body.remaining));
+    let bytes = 0;
+    for (let part = body.take(); part !== null; part = body.take()) {
+      if (part === undefined) {
+        await body.arrival();
+        continue;
+      }
+      if (bytes + part.length > most) throw bodyTooLarge();
+      if (bytes + part.length > whole.length) {
+        const longer = await life.slices.outside(life.room(2 * (bytes + part.length)));
+        whole.copy(longer);
+        whole = longer;
+      }
+      part.copy(whole, bytes);
+      bytes += part.length;
+    }
+    return whole.subarray(0, bytes);
+  } finally {
+    body.release();
+  }
 }

@@ -3,7 +3,7 @@
  * picture.
  */
 import { join } from "node:path";
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TObject, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { compileScalar } from "../../../analysis/expression.js";
 import { namesFor } from "../../../analysis/names.js";
@@ -31,11 +31,12 @@ import type { Service } from "../../life/service.js";
 import { readFilter } from "../analysis/analysis-request.js";
 import { DRAWN_RECORDS, evaluatorFor } from "../analysis/point-columns.js";
 import { npyFile, npzFile, numberArray, textArray } from "../answer/numpy-files.js";
-import { isUnchanged, originAttributes, originTexts, tellOrigin } from "../answer/origin.js";
+import { isUnchanged, originAttributes, originOf, originTexts, tellOrigin } from "../answer/origin.js";
 import { sendWritten } from "../answer/send-written.js";
 import { TripleWriter } from "../answer/triple-writer.js";
+import { type BatchAnswer, withValues } from "../batch-answer.js";
 import { aboutUnit } from "../describe.js";
-import { refuse } from "../parameters.js";
+import { refuse, refuseUnknown } from "../parameters.js";
 import { readRegion, regionQuery } from "../region.js";
 import { layBox, layPlane, pointsOf, readCounts, type SampleAxis, type SampleGrid, writeGrid } from "../sample-grid.js";
 import { CLOSED, oneOf, optionalText } from "../schemas.js";
@@ -203,7 +204,6 @@ async function sampleExpression(
     out.set((column as Float64Array).subarray(from, to), from);
     range.add(out.subarray(from, to));
   });
-  await life.computed([{ values: [out] }]);
   return { values: out, range: range.ends };
 }
 
@@ -243,7 +243,6 @@ async function sample(life: RequestLife, dataset: Dataset, grid: SampleGrid, que
   const sampled = await reduce(field, result, life);
   // The records take many times the memory of the quantity: they do not wait for the picture or a slow reader.
   result.release();
-  await life.computed([{ values: [sampled.values] }]);
   return sampled;
 }
 
@@ -355,6 +354,55 @@ function gridFor(sampled: SampledAnswer): SampledGrid {
   };
 }
 
+function planeOf(dataset: Dataset, query: SliceQuery): SampleGrid {
+  const region = readRegion(query, 2, ["origin", "extent"]);
+  return layPlane(dataset, query.axis, readFiniteFloat(query.at, "at"), readCounts(query.nodes, 2), region);
+}
+
+function boxOf(dataset: Dataset, query: VolumeQuery): SampleGrid {
+  return layBox(dataset, readCounts(query.nodes, 3), readRegion(query, 3, ["origin", "extent"]));
+}
+
+/** Members of a query string that are about pictures, which no batch has. */
+const OF_PICTURES: readonly string[] = ["map", "range"];
+
+/** The members of a query of a batch as texts. @throws RequestError unless they are those of a query string */
+function textsOf(what: string, { properties, required = [] }: TObject, members: object): Record<string, string> {
+  const known = Object.keys(properties).filter((name) => !OF_PICTURES.includes(name));
+  const texts = Object.entries(members).map(([name, value]): [string, string] => {
+    if (!known.includes(name)) throw refuseUnknown(what, "member", name, known);
+    if (typeof value !== "string" && typeof value !== "number")
+      throw refuse(name, `${name} must be a text or a number.`);
+    const choices = properties[name]?.enum as readonly string[] | undefined;
+    if (choices?.includes(String(value)) === false) throw refuse(name, `${name} must be one of ${choices.join(", ")}.`);
+    return [name, String(value)];
+  });
+  const missing = required.find((name) => !Object.hasOwn(members, name));
+  if (missing !== undefined) throw refuse(missing, `${what} needs ${missing}.`);
+  return Object.fromEntries(texts);
+}
+
+/**
+ * Answers a slice or a volume as a query of a batch.
+ *
+ * @param members those of its query string, of which numbers need not be texts
+ */
+export async function samplesInBatch(
+  life: RequestLife,
+  dataset: Dataset,
+  operation: "slice" | "volume",
+  members: object,
+): Promise<BatchAnswer> {
+  const isPlane = operation === "slice";
+  const asked = textsOf(`A ${operation}`, isPlane ? SLICE_QUERY : VOLUME_QUERY, members) as unknown as SliceQuery;
+  const grid = isPlane ? planeOf(dataset, asked) : boxOf(dataset, asked);
+  const { values, range } = await sample(life, dataset, grid, asked);
+  const axes = isPlane ? grid.slice(1) : grid;
+  const shape = axes.map(({ count }) => count);
+  const head = { ...originOf(dataset, operation, completed(asked, dataset)), axes, range, shape };
+  return { head, values: [values], json: () => withValues(head, [values], shape) };
+}
+
 /** Answers `GET /datasets/{name}/slice`. */
 export function serveSlice(
   service: Service,
@@ -368,10 +416,10 @@ export function serveSlice(
     const form = negotiate(request.headers.accept, SLICE_FORMS);
     const dataset = life.dataset(name);
     if (isUnchanged(service, request as FastifyRequest, reply, dataset, form)) return reply.code(304).send();
-    const region = readRegion(query, 2, ["origin", "extent"]);
-    const grid = layPlane(dataset, query.axis, readFiniteFloat(query.at, "at"), readCounts(query.nodes, 2), region);
+    const grid = planeOf(dataset, query);
     const fixed = readRange(query.range);
     const { values, range } = await sample(life, dataset, grid, query);
+    await life.computed([{ values: [values] }]);
     const [, rows, columns] = grid;
     describeSamples(reply, [rows, columns], range);
     tellSampled(reply, dataset, query);
@@ -397,8 +445,9 @@ export function serveVolume(
     const form = negotiate(request.headers.accept, VOLUME_FORMS);
     const dataset = life.dataset(name);
     if (isUnchanged(service, request as FastifyRequest, reply, dataset, form)) return reply.code(304).send();
-    const grid = layBox(dataset, readCounts(query.nodes, 3), readRegion(query, 3, ["origin", "extent"]));
+    const grid = boxOf(dataset, query);
     const { values, range } = await sample(life, dataset, grid, query);
+    await life.computed([{ values: [values] }]);
     describeSamples(reply, grid, range);
     tellSampled(reply, dataset, query);
     return sendSamples(form, { values, grid, axes: grid, dataset, query }, thread, service, life, reply);
