@@ -71,6 +71,23 @@ function nodesText({ axes }: ViewStore["facts"]): string {
   return counts.join(" × ");
 }
 
+/** The times of a dataset: those that can be asked for, and stored ones beyond them. */
+function timesText({ times: { count, first, last, guardBefore, guardAfter } }: ViewStore["facts"]): string {
+  const beyond = guardBefore + guardAfter;
+  const more = beyond === 0 ? "" : ` (and ${beyond} beyond, for interpolation)`;
+  return count === 1 ? "one time" : `${count} times from ${shortText(first)} to ${shortText(last)}${more}`;
+}
+
+/** A title with signs for what titles write in letters. */
+function setTitle(title: string): string {
+  return title
+    .replaceAll(/\^2\b/g, "²")
+    .replaceAll(/\^3\b/g, "³")
+    .replaceAll(/(?<=\d) x (?=\d)/g, " × ")
+    .replaceAll("Re_tau", "Re_τ")
+    .replaceAll("Re_lambda", "Re_λ");
+}
+
 export class Page {
   readonly #root: HTMLElement;
   readonly #catalogue: Catalogue;
@@ -324,14 +341,14 @@ export class Page {
 
   #view(): TemplateResult {
     const { facts, state } = this.#store;
-    const { times, title, name } = facts;
+    const { title, name } = facts;
     const inScene = hasScene(state);
     const dark = state.theme;
     return html`
       <header>
         <h1>fieldprobe</h1>
         <p class="lead" title=${title}>
-          ${title || name}: ${nodesText(facts)} nodes, ${times.count === 1 ? "one time" : `${times.count} times from ${shortText(times.first)} to ${shortText(times.last)}`}
+          ${setTitle(title || name)}: ${nodesText(facts)} nodes, ${timesText(facts)}
         </p>
         <div class="row tools">
           <button type="button" id="fold" aria-expanded=${this.#folded ? "false" : "true"} aria-controls="controls" @click=${() => this.#fold()}>

@@ -62,7 +62,7 @@ export function useStage(): { readonly service: RunningService; readonly browser
 export const TEST_PANELS = "probe,profile,series,particles,export,points,cutout,views,jobs,facts";
 
 /** The address of a request; those of the calls of a batch whose members fit a query string. */
-function callsOf(request: Request): string[] {
+export function callsOf(request: Request): string[] {
   if (!request.url().endsWith("/api/batch")) return [request.url()];
   const { queries } = request.postDataJSON() as { queries: Record<string, unknown>[] };
   return queries.flatMap(({ dataset, operation, ...members }) => {

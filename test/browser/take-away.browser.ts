@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { PNG } from "pngjs";
 import { describe, expect, it } from "vitest";
 import { findChromium } from "./find-chromium.js";
-import { expectClean, openBare, openPage, settled, useStage } from "./stage.js";
+import { callsOf, expectClean, openBare, openPage, settled, useStage } from "./stage.js";
 
 const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
 
@@ -160,7 +160,7 @@ describe.skipIf(reason !== "")(`take away${reason}`, () => {
     const context = await stage.browser.newContext({ reducedMotion: "no-preference" });
     const page = await context.newPage();
     const requests: string[] = [];
-    page.on("request", (request) => requests.push(request.url()));
+    page.on("request", (request) => requests.push(...callsOf(request)));
     // It goes on asking for pictures, so it never settles.
     await page.goto(`${stage.service.url}/`);
     await page.waitForSelector("#slice-readout [data-value]");

@@ -1,5 +1,6 @@
 /** Marks are the lines and texts of axes and colour bars: drawn on the page and written into exported figures alike. */
 import { svg, type TemplateResult } from "lit-html";
+import { shortText } from "../../float32/format.js";
 import { type AxisName, type PlaneWindow, type Rectangle, sidesOf } from "../state/plane-geometry.js";
 import type { ColourScale } from "./colour-scale.js";
 import { positionOn } from "./colour-scale.js";
@@ -64,7 +65,7 @@ export function axisMarks(
       ...across.map(({ at, text }) => ({ x: at, y: y1 + 18, text, anchor: "middle" as const })),
       ...up.map(({ at, text }) => ({ x: x0 - TICK - 3, y: at + 4, text, anchor: "end" as const })),
       { x: x0 + width / 2, y: y1 + 34, text: names[0], anchor: "middle" },
-      { x: x0 - 14 - 6.7 * widest, y: y0 + height / 2, text: names[1], anchor: "middle", turned: true },
+      { x: Math.max(12, x0 - 14 - 6.7 * widest), y: y0 + height / 2, text: names[1], anchor: "middle", turned: true },
     ],
   };
 }
@@ -78,7 +79,7 @@ const ARM = 14;
  */
 export function axisCross(axis: AxisName, { left, top, height }: Rectangle): Marks {
   const [across, up] = sidesOf(axis);
-  const [x, y] = [left - 37, top + height + 26];
+  const [x, y] = [left - 24, top + height + 36];
   const arrow = (dx: number, dy: number) => [
     { x1: x, y1: y, x2: x + ARM * dx, y2: y + ARM * dy },
     { x1: x + ARM * dx - 3 * dx + 3 * dy, y1: y + ARM * dy - 3 * dy + 3 * dx, x2: x + ARM * dx, y2: y + ARM * dy },
@@ -88,8 +89,8 @@ export function axisCross(axis: AxisName, { left, top, height }: Rectangle): Mar
     lines: [...arrow(1, 0), ...arrow(0, -1)],
     labels: [
       { x: x + ARM + 6, y: y + 4, text: across, anchor: "middle" },
-      { x, y: y - ARM - 3, text: up, anchor: "middle" },
-      { x: x + 1, y: y + 13, text: `${axis === "y" ? "⊗" : "⊙"}${axis}`, anchor: "middle" },
+      { x: x + 5, y: y - ARM + 6, text: up, anchor: "start" },
+      { x: x - 5, y: y + 4, text: `${axis === "y" ? "⊗" : "⊙"}${axis}`, anchor: "end" },
     ],
   };
 }
@@ -105,8 +106,18 @@ export function barTicks(
       ? logTicks(low, high)
       : signedLogTicks(scale.linear, high, count)
     : linearTicks(low, high, count);
-  return ticks.map(({ value, text }) => ({ part: positionOn(scale, value), text }));
+  const round = ticks.map(({ value, text }) => ({ part: positionOn(scale, value), text }));
+  const ends = [low, high].map((value) => ({
+    part: positionOn(scale, value),
+    text: shortText(Number(value.toPrecision(3))).replace("-", "−"),
+  }));
+  if (!(high > low)) return round;
+  const isEnd = (part: number) => part < NEAR_END || part > 1 - NEAR_END;
+  return [ends[0], ...round.filter(({ part }) => !isEnd(part)), ends[1]];
 }
+
+/** The part of a bar at its ends that their own values need. */
+const NEAR_END = 0.09;
 
 /** Ticks below a horizontal colour bar, and arrows at its ends for values beyond them. */
 export function barMarks(scale: ColourScale, { left, top, width, height }: Rectangle): Marks {

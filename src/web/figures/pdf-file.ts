@@ -303,8 +303,6 @@ class PageContent {
     const [x, y, width, height] = ["x", "y", "width", "height"].map((name) =>
       Number(element.attributes.get(name) ?? 0),
     );
-    const style = element.attributes.get("style") ?? "";
-    if (style.includes("soft-light")) this.#state("/BM /SoftLight");
     const smooth = element.attributes.get("image-rendering") !== "pixelated";
     await this.#place(element.attributes.get("href") ?? "", smooth, x, y, width, height);
   }

@@ -21,7 +21,10 @@ export interface PlaneDrawing {
   readonly periods: readonly [number, number];
   /** A picture of the whole canvas laid over the values, or null. */
   readonly overlay: HTMLCanvasElement | null;
-  readonly blend: GlobalCompositeOperation;
+  /** Whether the pixels of the overlay are smoothed. */
+  readonly smooth: boolean;
+  /** A coarser picture of more of the plane, seen where the picture has not come yet; null for none. */
+  readonly behind: Pick<PlaneDrawing, "picture" | "covered"> | null;
   /** Contours of values, with the text of each. */
   readonly contours: readonly (ContourLines & { readonly text: string })[];
   /** Streamlines and paths of particles, each as across and up in pairs; breaks are NaN. */
@@ -296,22 +299,27 @@ export function drawPlane(canvas: HTMLCanvasElement, drawing: PlaneDrawing): voi
   const x = (across: number) => ((across - left) / (right - left)) * canvas.width;
   const y = (up: number) => ((top - up) / (top - bottom)) * canvas.height;
   context.clearRect(0, 0, canvas.width, canvas.height);
-  const [width, height] = [x(covered[1]) - x(covered[0]), y(covered[2]) - y(covered[3])];
-  for (const across of copies([covered[0], covered[1]], [left, right], drawing.periods[0])) {
-    for (const up of copies([covered[2], covered[3]], [bottom, top], drawing.periods[1])) {
-      const place = [x(covered[0] + across), y(covered[3] + up), width, height] as const;
-      if (drawing.gaps) {
-        context.fillStyle = hatch(context);
-        context.fillRect(...place);
-      }
-      context.imageSmoothingEnabled = false;
-      context.drawImage(picture, ...place);
-      if (overlay === null) continue;
-      context.globalCompositeOperation = drawing.blend;
-      context.imageSmoothingEnabled = drawing.blend === "soft-light";
-      context.drawImage(overlay, ...place);
-      context.globalCompositeOperation = "source-over";
+  const placesOf = (part: PlaneWindow) => {
+    const [width, height] = [x(part[1]) - x(part[0]), y(part[2]) - y(part[3])];
+    return copies([part[0], part[1]], [left, right], drawing.periods[0]).flatMap((across) =>
+      copies([part[2], part[3]], [bottom, top], drawing.periods[1]).map(
+        (up) => [x(part[0] + across), y(part[3] + up), width, height] as const,
+      ),
+    );
+  };
+  context.imageSmoothingEnabled = false;
+  const { behind } = drawing;
+  if (behind !== null) for (const place of placesOf(behind.covered)) context.drawImage(behind.picture, ...place);
+  for (const place of placesOf(covered)) {
+    if (drawing.gaps) {
+      context.fillStyle = hatch(context);
+      context.fillRect(...place);
     }
+    context.imageSmoothingEnabled = false;
+    context.drawImage(picture, ...place);
+    if (overlay === null) continue;
+    context.imageSmoothingEnabled = drawing.smooth;
+    context.drawImage(overlay, ...place);
   }
   drawLayer(context, drawing);
   if (box !== null) {

@@ -45,7 +45,7 @@ import {
 } from "./plane-samples.js";
 import { Pointers } from "./pointers.js";
 import { SvgPen } from "./svg-pen.js";
-import { blendOf, drawOverlay, fastestIn, type PlaneVectors, speedOfArrow, streamline } from "./vectors.js";
+import { drawOverlay, fastestIn, type PlaneVectors, speedOfArrow, streamline } from "./vectors.js";
 
 /** Enlargement by one press of a button or a key. */
 export const ZOOM_STEP = 1.6;
@@ -164,6 +164,13 @@ export class PlaneFigure {
   #overlay: HTMLCanvasElement | null = null;
   #painted: readonly [ShownPlane, ColourScale] | null = null;
   #overlaid: ShownPlane | null = null;
+  /** The whole plane that was shown last, with its picture in a scale. */
+  #whole: {
+    readonly key: string;
+    readonly slice: Slice;
+    readonly scale: ColourScale;
+    readonly picture: HTMLCanvasElement | null;
+  } | null = null;
   #asked = "";
   #lined: { shown: ShownPlane; levels: readonly number[]; lines: PlaneDrawing["contours"] } | null = null;
   /** One function for all renderings: given another one, lit would detach the canvas, even in the middle of a drag. */
@@ -236,6 +243,30 @@ export class PlaneFigure {
         return show(...(await Promise.all([slices, stretching])));
       });
     }
+  }
+
+  /** Forgets picture and cursor, for another dataset. */
+  clear(): void {
+    this.#cursor = null;
+    this.#whole = null;
+    this.request.clear();
+    this.invalidate();
+  }
+
+  /** The whole plane that was shown last, if it is the one that a part is shown of. */
+  #behind(shown: ShownPlane, scale: ColourScale): PlaneDrawing["behind"] {
+    const key = JSON.stringify(planePaths({ ...shown.state, window: null }, this.#owner.store.facts).main);
+    if (shown.state.window === null) {
+      this.#whole = { key, slice: shown.slice, scale, picture: this.#picture };
+      return null;
+    }
+    const whole = this.#whole;
+    if (whole === null || whole.key !== key || shown.gaps) return null;
+    if (whole.picture === null || whole.scale !== scale) {
+      this.#whole = { ...whole, scale, picture: paintPlane(whole.slice, scale) };
+    }
+    const picture = this.#whole?.picture ?? null;
+    return picture === null ? null : { picture, covered: coveredBy(whole.slice) };
   }
 
   /** Makes the next refresh request again, for example with another token. */
@@ -426,6 +457,7 @@ export class PlaneFigure {
     if (canvas === null) return;
     if (shown === null) {
       penOf(canvas)?.clearRect(0, 0, canvas.width, canvas.height);
+      if (this.#beyond.value !== undefined) this.#beyond.value.hidden = true;
       return;
     }
     const { slice, state } = shown;
@@ -449,7 +481,8 @@ export class PlaneFigure {
       covered: coveredBy(slice),
       gaps: shown.gaps,
       overlay: this.#overlay,
-      blend: blendOf(state.overlay),
+      smooth: state.overlay === "streamlines",
+      behind: this.#behind(shown, scale),
       periods: periodsOf(this.#owner.store.facts, state.axis),
     };
     this.#drawBeyond(picture);
@@ -496,7 +529,7 @@ export class PlaneFigure {
     const x = (across: number) => place.left + ((across - part[0]) / (part[1] - part[0])) * place.width;
     const y = (up: number) => place.top + ((part[3] - up) / (part[3] - part[2])) * place.height;
     const rectangle = `x="${place.left}" y="${place.top}" width="${place.width}" height="${place.height}"`;
-    const image = (canvas: HTMLCanvasElement | null, style: string, blend: string): string => {
+    const image = (canvas: HTMLCanvasElement | null, style: string): string => {
       if (canvas === null) return "";
       const href = canvas.toDataURL();
       // A copy that only touches the window, by rounding, would make the file several times as large.
@@ -507,7 +540,7 @@ export class PlaneFigure {
       return places
         .map(
           ([px, py]) =>
-            `<image href="${href}" x="${px}" y="${py}" width="${x(right) - x(left)}" height="${y(bottom) - y(top)}" preserveAspectRatio="none" image-rendering="${style}" style="mix-blend-mode:${blend}"/>`,
+            `<image href="${href}" x="${px}" y="${py}" width="${x(right) - x(left)}" height="${y(bottom) - y(top)}" preserveAspectRatio="none" image-rendering="${style}"/>`,
         )
         .join("");
     };
@@ -521,8 +554,8 @@ export class PlaneFigure {
         `<clipPath id="plane-${index}"><rect ${rectangle}/></clipPath>`,
         `<g clip-path="url(#plane-${index})" style="isolation:isolate">`,
         `<rect ${rectangle} fill="#9a9a9a"/>`,
-        image(this.#picture, "pixelated", "normal"),
-        image(this.overlay, "auto", blendOf(shown.state.overlay).replace("source-over", "normal")),
+        image(this.#picture, "pixelated"),
+        image(this.overlay, "auto"),
         `<g transform="translate(${place.left} ${place.top}) scale(${1 / unit})">${over.svg}</g>`,
         "</g>",
         writeMarks(this.marks),
@@ -585,7 +618,9 @@ export class PlaneFigure {
   }
 
   /** Draws the periods beyond the plane over the rest of the frame, pale, so that the picture has no empty sides. */
-  #drawBeyond(picture: Pick<PlaneDrawing, "picture" | "covered" | "gaps" | "overlay" | "blend" | "periods">): void {
+  #drawBeyond(
+    picture: Pick<PlaneDrawing, "picture" | "covered" | "gaps" | "overlay" | "smooth" | "behind" | "periods">,
+  ): void {
     const canvas = this.#beyond.value;
     if (canvas === undefined) return;
     const { left, top, width, height } = this.place;
@@ -626,7 +661,7 @@ export class PlaneFigure {
     const { length, spacing } = axisOf(this.#owner.store.facts, axis);
     const away = probe[AXES.indexOf(axis)] - at;
     if (Math.abs(away) <= 1e-5 * Math.max(length, spacing)) return null;
-    return `${axis} ${away > 0 ? "+" : "−"}${shortText(Math.abs(Number(away.toPrecision(3))))}`;
+    return `Δ${axis} = ${away > 0 ? "" : "−"}${shortText(Math.abs(Number(away.toPrecision(3))))}`;
   }
 
   #probePoint({ axis }: ViewState): readonly [number, number] {

@@ -126,3 +126,15 @@ export function subtract(slice: Slice, other: Slice): Slice {
   const values = slice.values.map((value, i) => value - other.values[i]);
   return { ...slice, values, ...extremesOf(values) };
 }
+
+/** The index of the value that is furthest from zero, -1 if there is none, and the root mean square of all. */
+export function differencesIn({ values }: Pick<Slice, "values">): { readonly largest: number; readonly rms: number } {
+  let [largest, sum, count] = [-1, 0, 0];
+  for (const [i, value] of values.entries()) {
+    if (!Number.isFinite(value)) continue;
+    sum += value * value;
+    count++;
+    if (largest < 0 || Math.abs(value) > Math.abs(values[largest] as number)) largest = i;
+  }
+  return { largest, rms: Math.sqrt(sum / Math.max(1, count)) };
+}

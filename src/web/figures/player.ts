@@ -21,6 +21,12 @@ const AT_ONCE = 4;
 /** Ticks of the time line at most, and steps of its handle. */
 const MOST_TICKS = 200;
 const TIMELINE_STEPS = 1000;
+/** Ticks with their times at most. */
+const MOST_NAMED = 10;
+/** Part of the interval of stored times within which one is meant. */
+const NEAR_STORED = 0.25;
+/** Time after which waiting for the next picture is said. */
+const LATE_MS = 1_000;
 /** Waits before another attempt after a failure, longer each time. */
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 15_000;
@@ -48,6 +54,8 @@ export class Player {
   #requests = 0;
   /** Why the next time cannot be fetched; empty if it can. */
   #problem = "";
+  /** Whether the next picture is long overdue. */
+  #late = false;
   #wait = FIRST_WAIT_MS;
   #retry: ReturnType<typeof setTimeout> | null = null;
 
@@ -79,6 +87,7 @@ export class Player {
     if (this.#retry !== null) clearTimeout(this.#retry);
     this.#retry = null;
     this.#problem = "";
+    this.#late = false;
     this.#wait = FIRST_WAIT_MS;
   }
 
@@ -143,7 +152,11 @@ export class Player {
           />
           Loop
         </label>
-        ${this.#problem === "" ? nothing : html`<span class="note" role="status" id="play-waits">Waiting for the next time: ${this.#problem}</span>`}
+        ${
+          this.#problem === "" && !this.#late
+            ? nothing
+            : html`<span class="note" role="status" id="play-waits">Waiting for the next time${this.#problem === "" ? " …" : `: ${this.#problem}`}</span>`
+        }
       </div>
     `;
   }
@@ -155,17 +168,28 @@ export class Player {
     const every = Math.ceil(stored.length / MOST_TICKS);
     const ticks = stored.filter((_, i) => i % every === 0);
     const range = { min: first, max: last, step: (last - first) / TIMELINE_STEPS };
+    const named = Math.ceil(ticks.length / MOST_NAMED);
     return html`
       <div class="timeline">
-        ${rangeInput("timeline", time, range, (at) => this.#store.set({ time: withoutNoise(at) }), "Time", `t = ${shortText(time)}`)}
-        <svg aria-hidden="true" height="6">
-          ${ticks.map((at) => {
+        ${rangeInput("timeline", time, range, (at) => this.#store.set({ time: this.#near(at) }), "Time", `t = ${shortText(time)}`)}
+        <svg aria-hidden="true" height="17">
+          ${ticks.map((at, i) => {
             const x = `${(100 * (at - first)) / (last - first)}%`;
-            return svg`<line x1=${x} y1="0" x2=${x} y2="6"></line>`;
+            const text = i % named === 0 ? svg`<text x=${x} y="16">${shortText(withoutNoise(at))}</text>` : nothing;
+            return svg`<line x1=${x} y1="0" x2=${x} y2="5"></line>${text}`;
           })}
         </svg>
       </div>
     `;
+  }
+
+  /** A place on the time line as a time: a jump close to a stored time goes there. */
+  #near(at: number): number {
+    const { first, last, stored } = this.#store.facts.times;
+    const [nearest] = stored.toSorted((a, b) => Math.abs(a - at) - Math.abs(b - at));
+    const jumps = Math.abs(at - this.#store.state.time) > (3 * (last - first)) / TIMELINE_STEPS;
+    const close = ((last - first) / Math.max(1, stored.length - 1)) * NEAR_STORED;
+    return withoutNoise(jumps && nearest !== undefined && Math.abs(nearest - at) < close ? nearest : at);
   }
 
   /** Plays or pauses. @param speed pictures a second, or the speed that is chosen */
@@ -260,6 +284,11 @@ export class Player {
       return;
     }
     const ready = due && this.#played.isCurrent() && this.#paths(next).every((path) => this.#store.slices.has(path));
+    const late = !ready && now - this.#shownAt > 1000 / this.#speed + LATE_MS;
+    if (late !== this.#late) {
+      this.#late = late;
+      this.#render();
+    }
     if (ready) {
       this.#shownAt = Math.max(this.#shownAt + 1000 / this.#speed, now - 1000 / this.#speed);
       this.#store.pass(next);

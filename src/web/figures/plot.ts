@@ -185,7 +185,10 @@ export class Plot {
             ...(dashed === true ? { dash: [6, 4] } : {}),
           })),
         ],
-        hooks: { draw: [(drawn) => this.#mark(drawn, accent)], setSelect: [(drawn) => this.#brush(drawn)] },
+        hooks: {
+          draw: [(drawn) => this.#mark(drawn, schemeColours(element))],
+          setSelect: [(drawn) => this.#brush(drawn)],
+        },
       },
       columns,
       element,
@@ -206,30 +209,40 @@ export class Plot {
   }
 
   /** Draws the mark and the named limits as dashed lines across the plot. */
-  #mark(plot: uPlot, accent: string): void {
+  #mark(plot: uPlot, { accent, ink, paper }: ReturnType<typeof schemeColours>): void {
     const { mark = null, limits = [], log } = this.#shown ?? {};
     const { ctx, bbox } = plot;
-    const line = (place: number, name: string, row = 0): void => {
+    const line = (place: number): void => {
       const x = plot.valToPos(log === true ? Math.log10(place) : place, "x", true);
       if (x < bbox.left || x > bbox.left + bbox.width) return;
       ctx.beginPath();
       ctx.moveTo(x, bbox.top);
       ctx.lineTo(x, bbox.top + bbox.height);
       ctx.stroke();
-      // Beside the line, on the side that has room.
+    };
+    /** The name of a line beside it, on the side that has room, on paper so that nothing strikes it through. */
+    const label = (place: number, name: string, row: number): void => {
+      const x = plot.valToPos(Math.log10(place), "x", true);
+      if (x < bbox.left || x > bbox.left + bbox.width) return;
       const gap = 4 * devicePixelRatio;
       const fits = x - gap - ctx.measureText(name).width > bbox.left;
+      const [at, y] = [fits ? x - gap : x + gap, bbox.top + (4 + 14 * row) * devicePixelRatio];
       ctx.textAlign = fits ? "right" : "left";
-      ctx.fillText(name, fits ? x - gap : x + gap, bbox.top + (4 + 14 * row) * devicePixelRatio);
+      ctx.strokeText(name, at, y);
+      ctx.fillText(name, at, y);
     };
     ctx.save();
-    ctx.strokeStyle = accent;
-    ctx.fillStyle = accent;
+    ctx.strokeStyle = mark === null ? ink : accent;
+    ctx.fillStyle = ink;
     ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
     ctx.textBaseline = "top";
     ctx.setLineDash([4, 4]);
-    if (mark !== null) line(mark, "");
-    for (const [i, { x, name }] of limits.entries()) line(x, name, i);
+    if (mark !== null) line(mark);
+    for (const { x } of limits) line(x);
+    ctx.setLineDash([]);
+    ctx.strokeStyle = paper;
+    ctx.lineWidth = 4 * devicePixelRatio;
+    for (const [i, { x, name }] of limits.entries()) label(x, name, i);
     ctx.restore();
   }
 }

@@ -35,7 +35,7 @@ import {
 import { DataTable } from "./data-table.js";
 import { FIGURE_KINDS, type FigureContent, type FigureKind, fileName } from "./figure-file.js";
 import { type DrawnPaths, PlaneFigure, type ShownPlane, stretchingScale, ZOOM_STEP } from "./plane-figure.js";
-import { pointOf } from "./plane-samples.js";
+import { differencesIn, pointOf } from "./plane-samples.js";
 import { type PlayedViews, Player } from "./player.js";
 import { sliceTable } from "./slice-table.js";
 import { type Fitting, statusBar } from "./status-bar.js";
@@ -219,10 +219,7 @@ export class SliceFigure {
     this.#windows.clear();
     this.#everyTime.clear();
     this.#askedFor = "";
-    for (const plane of [this.#single, ...this.#linked.values()]) {
-      plane.request.clear();
-      plane.invalidate();
-    }
+    for (const plane of [this.#single, ...this.#linked.values()]) plane.clear();
   }
 
   paint(): void {
@@ -260,7 +257,7 @@ export class SliceFigure {
   #heldKey(views: readonly ViewState[]): string {
     const { facts } = this.#store;
     return JSON.stringify(
-      views.map((view) => planePaths({ ...view, time: facts.times.first, overlay: "none" }, facts)),
+      views.map((view) => planePaths({ ...view, window: null, time: facts.times.first, overlay: "none" }, facts)),
     );
   }
 
@@ -271,7 +268,7 @@ export class SliceFigure {
     const key = this.#heldKey(views);
     if (state.scaling !== "auto" || state.range !== null || key === this.#askedFor) return;
     this.#askedFor = key;
-    const calls = views.map((view) => extremesCall(view, facts));
+    const calls = views.map((view) => extremesCall({ ...view, window: null }, facts));
     if (calls.includes(null)) return;
     void this.#everyTime.run(async (signal) => {
       const bodies = calls.map((body) => body ?? {});
@@ -338,7 +335,7 @@ export class SliceFigure {
         </div>
         ${barLegend(this.scale, unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}`, this.#hasGaps(), this.rule)}
         ${stretchingLegend(shown?.stretching ?? null)} ${this.#arrowLegend()}
-        ${this.#markedNote()}
+        ${this.#differenceNote()} ${this.#markedNote()}
         ${statusBar("slice", this.plane.request, undefined, (most) => this.#fitting(most))}
         <div class="foot">
   ${this.#table.view("Values of the slice", () => sliceTable(shown?.slice ?? null))}
@@ -346,6 +343,25 @@ export class SliceFigure {
         </div>
       </figure>
     `;
+  }
+
+  /** The largest difference of a comparison with its place, and how large they are. */
+  #differenceNote(): TemplateResult | typeof nothing {
+    const shown = this.plane.framed;
+    if (shown === null || comparedView(shown.state) === null) return nothing;
+    const { facts } = this.#store;
+    const { largest, rms } = differencesIn(shown.slice);
+    if (largest < 0) return nothing;
+    const { columns, values } = shown.slice;
+    const cell = { row: Math.floor(largest / columns.count), column: largest % columns.count };
+    const place = pointOf(shown.slice, shown.state, cell, facts);
+    const unit = unitOfQuantity(facts, shown.state.field);
+    const text = (value: number) => `${shortText(Number(value.toPrecision(3))).replace("-", "−")} ${unit}`.trim();
+    return html`<p class="note" id="difference-note">
+      Largest difference ${text(values[largest] as number)} at
+      <button type="button" class="link" id="largest-difference" @click=${() => this.#store.set({ probe: place })}>(${place.map((value) => shortText(Number(value.toPrecision(5)))).join(", ")})</button>;
+      rms ${text(rms)}, over the samples shown.
+    </p>`;
   }
 
   /** The conditions of the marked nodes, in words. */

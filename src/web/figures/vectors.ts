@@ -1,7 +1,6 @@
 /** This file draws the velocity in a plane: streamlines by line integral convolution, or arrows. */
 import type { Slice } from "../state/api.js";
 import type { SampleAxis } from "../state/plane-geometry.js";
-import type { ViewState } from "../state/view-state.js";
 
 /** The components of the velocity along the columns and the rows of a plane. */
 export interface PlaneVectors {
@@ -13,6 +12,10 @@ export interface PlaneVectors {
 const SIDE = 640;
 /** Steps of a streak on either side of a pixel, each one pixel long. */
 const STREAK = 14;
+/** Opacity of light and of dark streaks as strong as the scatter of the grains, and the most of any. */
+const WHITE = 0.14;
+const BLACK = 0.24;
+const MOST_OPAQUE = 0.5;
 /** Pixels from one arrow to the next, and the part of them that the longest arrow takes. */
 const ARROW_GAP = 32;
 const ARROW_FILLED = 0.9;
@@ -25,11 +28,6 @@ export function fastestIn({ across, up }: PlaneVectors): number {
 /** The speed of an arrow whose length is `pixels` of the overlay. */
 export function speedOfArrow(fastest: number, pixels: number): number {
   return (fastest * pixels) / (ARROW_GAP * ARROW_FILLED);
-}
-
-/** The way in which an overlay is laid over a picture: streaks keep the hue of what is below them. */
-export function blendOf(kind: ViewState["overlay"]): GlobalCompositeOperation {
-  return kind === "streamlines" ? "soft-light" : "source-over";
 }
 
 /**
@@ -103,8 +101,8 @@ function noise(count: number): Float32Array {
 /**
  * Smears noise along the streamlines: line integral convolution.
  *
- * Source: Cabral and Leedom, SIGGRAPH 1993. The result is grey about the middle, which soft light leaves as it is, so
- * that a picture below keeps its hues, and its brightness on average.
+ * Source: Cabral and Leedom, SIGGRAPH 1993. The streaks are thin white and black, so that the colours of a picture
+ * below become lighter or darker and never others; on average about as much of both.
  */
 function convolve({ width, height, across, down }: PixelVectors): ImageData {
   const grain = noise(width * height);
@@ -133,8 +131,8 @@ function convolve({ width, height, across, down }: PixelVectors): ImageData {
       const light = (sum / count - 0.5) * Math.sqrt(12 * count);
       const pixel = 4 * (y * width + x);
       const known = Number.isFinite(across[y * width + x]) && Number.isFinite(down[y * width + x]);
-      data[pixel] = data[pixel + 1] = data[pixel + 2] = 128 + Math.max(-120, Math.min(120, 75 * light));
-      data[pixel + 3] = known ? 255 : 0;
+      data[pixel] = data[pixel + 1] = data[pixel + 2] = light > 0 ? 255 : 0;
+      data[pixel + 3] = known ? 255 * Math.min(MOST_OPAQUE, Math.abs(light) * (light > 0 ? WHITE : BLACK)) : 0;
     }
   }
   return image;

@@ -10,7 +10,7 @@ import { choose, number, slider, startTyping, tellCorrection, typed } from "../f
 import { linearTicks } from "../figures/ticks.js";
 import { axisOf, type Catalogue, type DatasetFacts, endOf, flatAxis, knownMethods, offers } from "../state/facts.js";
 import { AXES, fittingSide, USUAL_SAMPLES } from "../state/plane-geometry.js";
-import { methodOf, optionText, otherMethods } from "../state/queries.js";
+import { methodOf, methodText, optionText, otherMethods } from "../state/queries.js";
 import { listedTitle, quantitiesOf, quantityOf } from "../state/shown-quantity.js";
 import { COMPARISONS, LAYOUTS, OVERLAYS, RESOLUTIONS, TEMPORAL, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
@@ -166,7 +166,9 @@ function compareControls(store: ViewStore): TemplateResult {
     )}
     ${
       state.compare === "method"
-        ? choose("otherMethod", "Method", state.otherMethod, methods, (otherMethod) => store.set({ otherMethod }))
+        ? choose("otherMethod", "Method", state.otherMethod, named(methods), (otherMethod) =>
+            store.set({ otherMethod }),
+          )
         : nothing
     }
     ${
@@ -177,6 +179,11 @@ function compareControls(store: ViewStore): TemplateResult {
         : nothing
     }
   `;
+}
+
+/** Methods with their names in words. */
+function named<T extends string>(methods: readonly T[]): { value: T; text: string }[] {
+  return methods.map((value) => ({ value, text: `${value}: ${methodText(value)}` }));
 }
 
 /** Layout, axis, position and time of the plane. */
@@ -244,11 +251,11 @@ function methodControls(store: ViewStore): TemplateResult {
   const values = VALUES.filter((method) => known.has(method));
   const derivatives = HESSIANS.filter((method) => known.has(method));
   return html`
-      ${choose("values", "Of values", state.values, values, (value) => store.set({ values: value }))}
+      ${choose("values", "Of values", state.values, named(values), (value) => store.set({ values: value }))}
       ${
         derivatives.length === 0
           ? nothing
-          : choose("derivatives", "Of derivatives", state.derivatives, derivatives, (value) =>
+          : choose("derivatives", "Of derivatives", state.derivatives, named(derivatives), (value) =>
               store.set({ derivatives: value }),
             )
       }

@@ -32,7 +32,7 @@ import { LatestRequest } from "../state/latest-request.js";
 import { AXES } from "../state/plane-geometry.js";
 import { comparedView } from "../state/queries.js";
 import { quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
-import type { NodeCondition, ViewState } from "../state/view-state.js";
+import type { NodeCondition, ShownAnalysis, ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 
 /** An answer with what asked for it. */
@@ -148,7 +148,7 @@ export class StatisticsPanel {
         ${show === "profile" || show === "increments" ? choose("analysis-along", "Along", along, AXES, (value) => this.#choose({ along: value })) : nothing}
         ${show === "conditional" ? choose("analysis-on", "On", on, this.#conditions(), (value) => this.#choose({ on: value })) : nothing}
       </div>
-      ${comparedView(state) === null ? nothing : html`<p class="note">Of the quantity itself, not of the difference that the picture shows.</p>`}
+      ${comparedView(state) === null || !OF_QUANTITY.includes(show) ? nothing : html`<p class="note">Of the quantity itself, not of the difference that the picture shows.</p>`}
       ${statusBar("statistics", this.request)} ${this.request.value === null ? nothing : this.#answerView(this.request.value)}
     `;
   }
@@ -203,13 +203,14 @@ export class StatisticsPanel {
   #answerView(answered: Answered): TemplateResult {
     const { state, choice, asked, answer, curves } = answered;
     const time = shortText(answer.frames[0]?.time ?? Number.NaN);
-    const weights = answer.weights === "volume" ? ", weighted by volume; histograms count nodes" : "";
+    const counts = HISTOGRAMS.includes(choice.show) ? "; histograms count nodes" : "";
+    const weights = answer.weights === "volume" ? `, weighted by volume${counts}` : "";
     return html`
       <p class="note" id="analysis-of">${partText(state, this.#store.facts, choice, time)}${weights}.</p>
       ${choice.show === "distribution" ? this.#moments(answered) : nothing}
       ${choice.show === "invariants" ? this.#joint(answer.results?.[0] as JointCounts) : nothing}
       ${choice.show === "structures" ? this.#structures(answered) : nothing}
-      ${choice.show === "energy" ? scales(answer) : nothing}
+      ${choice.show === "energy" ? html`${scales(answer)}<p class="note">${SPECTRUM_MARKS}</p>` : nothing}
       ${curves === null ? nothing : this.#chart(`${ANALYSIS_NAMES[choice.show]}: ${curves.yLabel}`)} ${this.#brushControls(choice)}
       <details class="data">
         <summary>The call behind it</summary>
@@ -323,7 +324,7 @@ ${JSON.stringify(asked.body)}</pre>
       const place = strongest.at.map(shortText).join(", ");
       tellCorrection(
         document.body,
-        `The strongest vortex at t = ${shortText(answer.frames[0]?.time ?? state.time)}: of all nodes, Q is highest at (${place}), ${shortText(strongest.value)}.`,
+        `The strongest vortex at t = ${shortText(answer.frames[0]?.time ?? state.time)}: Q = ${shortText(strongest.value)} at (${place}), the highest of all nodes at this time.`,
       );
       return answer;
     });
@@ -431,21 +432,21 @@ ${JSON.stringify(asked.body)}</pre>
     const energy = choice.show === "energy";
     const anchor = Math.min(3, k.length - 1);
     const slope = k.map((wave) => (E[anchor] as number) * (wave / (k[anchor] as number)) ** (-5 / 3));
-    const shells = kind === "shell" ? "shell" : `ring of the plane ${at}`;
+    const where = kind === "shell" ? "" : `, ${at}`;
     const { kolmogorov } = known;
     return {
       x: k,
       curves: [
-        { name: energy ? "E" : `spectrum of ${state.field}`, y: E },
-        ...(energy ? [{ name: "slope −5/3", y: slope, dashed: true }] : []),
+        { name: energy ? "E(k)" : `spectrum of ${state.field}`, y: E },
+        ...(energy ? [{ name: "slope −5/3, a guide", y: slope, dashed: true }] : []),
       ],
       xLabel: `wavenumber k, up to Nyquist ${shortText(nyquist)}`,
-      yLabel: energy ? `energy by ${shells}` : `½⟨${state.field}²⟩ by ${shells}`,
+      yLabel: `${energy ? "E(k)" : `½⟨${state.field}²⟩(k)`}${where}`,
       mark: null,
       limits: [
         { x: nyquist, name: "Nyquist" },
         { x: (2 / 3) * nyquist, name: "2/3 rule" },
-        ...(kolmogorov === undefined ? [] : [{ x: 0.1 / kolmogorov, name: "dissipation: kη = 0.1" }]),
+        ...(kolmogorov === undefined ? [] : [{ x: 0.1 / kolmogorov, name: "kη = 0.1" }]),
       ],
       log: true,
     };
@@ -460,9 +461,18 @@ const SCALES: Readonly<Record<string, string>> = {
   taylor: "Taylor length",
   kolmogorov: "Kolmogorov length",
   dissipation: "Dissipation",
-  Re_lambda: "Re_λ",
-  resolution: "k_max η",
+  Re_lambda: "Reynolds number Re(λ)",
+  resolution: "Resolution k(max) η",
 };
+
+/** Analyses of the quantity shown, and those that count nodes in bins. */
+const OF_QUANTITY: readonly ShownAnalysis[] = ["distribution", "profile", "conditional", "spectrum"];
+const HISTOGRAMS: readonly ShownAnalysis[] = ["distribution", "conditional", "invariants"];
+
+/** The marks of an energy spectrum in words. */
+const SPECTRUM_MARKS =
+  "Dashed lines: kη = 0.1, about where dissipation begins; 2/3 rule, up to where products are free of aliasing; Nyquist, " +
+  "the last wavenumber that the nodes resolve. The slope −5/3 is that of an inertial range, if there is one.";
 
 function scales({ scales: known = {} }: ShownAnswer): TemplateResult {
   const rows = Object.entries(SCALES).filter(([id]) => typeof known[id] === "number");

@@ -287,8 +287,15 @@ export function resolvedSpectrum(
   return {
     k: kept.map((i) => k[i] as number),
     E: kept.map((i) => row[i] as number),
-    at: axis === undefined ? "" : `${axis} = ${Number((places[nearest] as number).toPrecision(6))}`,
+    at: axis === undefined ? "" : `${axis} = ${roundedPlace(places, nearest)}`,
   };
+}
+
+/** A place of an axis, rounded to a hundred-thousandth of its length: 0 is 0. */
+function roundedPlace(places: readonly number[], index: number): number {
+  const reach = Math.max(...places.map(Math.abs), Number.MIN_VALUE);
+  const digits = Math.max(0, 5 - Math.floor(Math.log10(reach)));
+  return Number((places[index] as number).toFixed(Math.min(20, digits)));
 }
 
 /** A structure's centre inside the data: the circular mean of a periodic axis may be a period off. */

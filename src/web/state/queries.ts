@@ -23,6 +23,18 @@ export function methodOf(state: ViewState): SpatialInterpolation | null {
   return methods.includes(wanted) ? wanted : method;
 }
 
+/** A spatial method in words. */
+export function methodText(method: string): string {
+  const order = method.at(-1);
+  const [, smooth, nodes] = /^M(\d)Q(\d+)$/.exec(method) ?? [];
+  const [, differences, lagrange] = /^Fd(\d)Lag(\d)$/.exec(method) ?? [];
+  if (method === "None") return "the nearest node";
+  if (method.startsWith("Lag")) return `Lagrange polynomial through ${order} nodes an axis`;
+  if (method.startsWith("None_Fd")) return `differences of order ${order} at the nearest node`;
+  if (smooth !== undefined) return `spline on ${nodes} nodes an axis, ${smooth} times continuously differentiable`;
+  return `differences of order ${differences} at nodes, between them Lagrange through ${lagrange}`;
+}
+
 /** Methods that are compared with one another; two splines represent all. */
 const COMPARED: readonly string[] = [...INTERPOLATIONS, ...DERIVATIVES, "M1Q4", "M2Q8"];
 

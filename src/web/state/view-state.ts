@@ -203,6 +203,12 @@ function middleOf(facts: DatasetFacts, name: AxisName): number {
   return Math.fround(nodes === 1 ? first : first + length / 2);
 }
 
+/** The axis between two walls, along which profiles are taken; undefined if there is none or several. */
+function wallAxis({ axes }: DatasetFacts): AxisName | undefined {
+  const walls = axes.filter(({ periodic, nodes }) => !periodic && nodes > 1);
+  return walls.length === 1 ? walls[0]?.name : undefined;
+}
+
 /** The axis of the first line profile: the first one with an extent. */
 function firstAxisWithExtent(facts: DatasetFacts): AxisName {
   return facts.axes.find((axis) => axis.nodes > 1)?.name ?? "x";
@@ -281,7 +287,7 @@ export function initialState(facts: DatasetFacts): ViewState {
     volume: "auto",
     probe: [middleOf(facts, "x"), middleOf(facts, "y"), middleOf(facts, "z")],
     pins: [],
-    line: firstAxisWithExtent(facts),
+    line: wallAxis(facts) ?? firstAxisWithExtent(facts),
     curves: "one",
     seeds: "grid",
     count: Math.min(64, facts.points),
