@@ -45,7 +45,7 @@ import {
 } from "./plane-samples.js";
 import { Pointers } from "./pointers.js";
 import { SvgPen } from "./svg-pen.js";
-import { drawOverlay, fastestIn, type PlaneVectors, speedOfArrow, streamline } from "./vectors.js";
+import { drawOverlay, fastestIn, overlaySize, type PlaneVectors, speedOfArrow, streamline } from "./vectors.js";
 
 /** Enlargement by one press of a button or a key. */
 export const ZOOM_STEP = 1.6;
@@ -380,12 +380,11 @@ export class PlaneFigure {
   /** The speed of an arrow of some pixels of the page; 0 if no arrows are drawn. */
   arrowSpeed(pixels: number): number {
     const shown = this.framed;
-    const overlay = this.overlay;
-    if (shown?.vectors == null || overlay === null || shown.state.overlay !== "arrows") return 0;
+    if (shown?.vectors == null || shown.state.overlay !== "arrows") return 0;
     const [left, right] = coveredBy(shown.slice);
     const [from, to] = this.window;
     const across = (this.place.width * (right - left)) / (to - from);
-    return speedOfArrow(shown.fastest, (pixels * overlay.width) / across);
+    return speedOfArrow(shown.fastest, (pixels * overlaySize(shown.slice)[0]) / across);
   }
 
   /** The place of the picture in the figure. */

@@ -30,6 +30,12 @@ export function speedOfArrow(fastest: number, pixels: number): number {
   return (fastest * pixels) / (ARROW_GAP * ARROW_FILLED);
 }
 
+/** Width and height of the overlay of a plane, in pixels. */
+export function overlaySize({ columns, rows }: Slice): [number, number] {
+  const [w, h] = [columns, rows].map((axis) => axis.count * axis.spacing);
+  return [w / h, h / w].map((part) => Math.max(1, Math.round(SIDE * Math.min(1, part)))) as [number, number];
+}
+
 /**
  * Draws the overlay of a plane over the part of it that `slice` covers.
  *
@@ -42,9 +48,7 @@ export function drawOverlay(
   fastest: number,
 ): HTMLCanvasElement {
   const canvas = document.createElement("canvas");
-  const [w, h] = [slice.columns, slice.rows].map((axis) => axis.count * axis.spacing);
-  canvas.width = Math.max(1, Math.round(SIDE * Math.min(1, w / h)));
-  canvas.height = Math.max(1, Math.round(SIDE * Math.min(1, h / w)));
+  [canvas.width, canvas.height] = overlaySize(slice);
   const context = canvas.getContext("2d", { willReadFrequently: true });
   if (context === null) return canvas;
   const field = pixelVectors(vectors, canvas.width, canvas.height);
