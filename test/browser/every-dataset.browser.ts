@@ -776,7 +776,7 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       const g = await ask("GetVelocityGradient", place, { spatialInterpolation: "None_Fd4" });
       const q = PAIRS.reduce((sum, [i, j]) => sum - (at(g, i, j) * at(g, j, i)) / 2, 0);
       expect(Math.abs(q - value)).toBeLessThan(1e-4 * (1 + Math.abs(value)));
-      expect(await text("#notice")).toContain("Q is highest at");
+      expect(await text("#notice")).toMatch(/^The strongest vortex at t = .*: Q = \S+ at \(/);
     });
 
     /** Saves and copies the picture of a difference: every file and every language names it and its two sides. */

@@ -112,7 +112,9 @@ describe.skipIf(reason !== "")(`looking${reason}`, () => {
     expect(await page.textContent('dd[data-probe="Q"]')).toMatch(/U_b²\/h²$/);
     await page.selectOption("#dataset", "planar");
     await settled(page);
-    const methods = await page.$$eval("#values option", (all) => all.map((option) => option.textContent));
+    const methods = await page.$$eval("#values option", (all) =>
+      all.map((option) => (option as HTMLOptionElement).value),
+    );
     expect(methods).toEqual(["None"]);
     await page.waitForSelector('td[data-probe="p"]');
     expect(await page.textContent('td[data-probe="p"]')).toMatch(/^-?[\d.e-]+$/);
