@@ -244,6 +244,17 @@ describe("refusals", () => {
     expect(problems.join("\n")).toContain(unknown);
   });
 
+  it("names a codec whose configuration is not read, before any query", () => {
+    const store = write({ version: 2, arrays: { p: array(["z", "y", "x"]), ...SNAPSHOT } });
+    const path = join(store, "p", ".zarray");
+    const document = JSON.parse(readFileSync(path, "utf8")) as object;
+    writeFileSync(path, JSON.stringify({ ...document, filters: [{ id: "delta", dtype: "<i4" }] }));
+    rmSync(join(store, ".zmetadata"), { force: true });
+    const { datasets, problems } = scan(store);
+    expect(datasets).toEqual([]);
+    expect(problems.join("\n")).toMatch(/stored with delta of <i4 as <i4, which is not read/);
+  });
+
   it("refuses links inside a store", () => {
     const store = write({ version: 3, arrays: { p: array(["z", "y", "x"]), ...SNAPSHOT } });
     symlinkSync("/etc/hostname", join(store, "p", "c/0/0/9"));
