@@ -136,7 +136,12 @@ export class Page {
     this.#series = this.#makeSeries(update);
     this.#particles = new ParticlesFigure(store, update);
     this.#scene = new SceneFigure(store, this.#slice, this.#particles, update);
-    this.#statistics = new StatisticsPanel(store, this.#slice, update);
+    this.#statistics = new StatisticsPanel(
+      store,
+      this.#slice,
+      (kind, content) => void saveFigure(kind, content, store, catalogue.version),
+      update,
+    );
     this.#points = new PointsPanel(store, update);
     this.#cutout = new CutoutPanel(store, update);
     this.#jobs = new JobsPanel(store, update);

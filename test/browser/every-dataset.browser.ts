@@ -746,6 +746,12 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
         else if (name === "structures")
           expect(await page.locator("#structures tbody tr").count()).toBe(Math.min(12, answer.count));
         else expect(await page.locator("#analysis-plot canvas").count()).toBe(1);
+        if (name !== "invariants" && name !== "increments") continue;
+        const [figure] = await Promise.all([page.waitForEvent("download"), page.click("#chart-svg")]);
+        const svg = readFileSync(await figure.path(), "utf8");
+        expect([name, (svg.match(/<path d="M/g) ?? []).length > 1, svg.includes("Frame t = 0")]).toEqual([
+          ...[name, true, true],
+        ]);
       }
       if ((await page.locator("#go-structure-0").count()) > 0) await page.click("#go-structure-0");
       else expect(kind.name).toBe("walled");

@@ -1,7 +1,8 @@
 /** The joint figure draws the joint distribution of R and Q with the curve that parts real from complex eigenvalues. */
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import type { PlaneWindow } from "../state/plane-geometry.js";
-import { axisMarks, drawMarks } from "./marks.js";
+import type { FigurePart } from "./figure-file.js";
+import { axisMarks, drawMarks, writeMarks } from "./marks.js";
 
 /** A result of the reduction `joint`: rows of counts by bins of the first quantity. */
 export interface JointCounts {
@@ -14,6 +15,8 @@ const HEIGHT = 360;
 const PLACE = { left: 60, top: 10, width: 410, height: 300 };
 /** Shades of the counts, by their logarithm. */
 const SHADES = 8;
+/** The colour of cells in exported figures, which are light. */
+const CELLS = "#0b62a4";
 
 /** Steps of each branch of the curve below. */
 const CURVE_STEPS = 64;
@@ -32,6 +35,36 @@ function shadeOf(count: number, most: number): number {
   return count === 0 ? 0 : 1 + Math.round(((SHADES - 1) * Math.log(count)) / Math.log(Math.max(2, most)));
 }
 
+/** The distribution as it lies in its figure: the path of the cells of each shade, and the curve. */
+function layJoint({ edges: [rs, qs], counts }: JointCounts) {
+  const window: PlaneWindow = [rs[0] ?? 0, rs.at(-1) ?? 1, qs[0] ?? 0, qs.at(-1) ?? 1];
+  const [left, right, bottom, top] = window;
+  const x = (r: number) => PLACE.left + (PLACE.width * (r - left)) / (right - left);
+  const y = (q: number) => PLACE.top + (PLACE.height * (top - q)) / (top - bottom);
+  const most = Math.max(1, ...counts.flat());
+  const paths = Array.from({ length: SHADES + 1 }, () => "");
+  for (const [i, row] of counts.entries()) {
+    for (const [j, count] of row.entries()) {
+      const [x0, x1] = [x(rs[i] ?? 0).toFixed(1), x(rs[i + 1] ?? 0).toFixed(1)];
+      const [y0, y1] = [y(qs[j + 1] ?? 0).toFixed(1), y(qs[j] ?? 0).toFixed(1)];
+      paths[shadeOf(count, most)] += `M${x0} ${y0}L${x1} ${y0}L${x1} ${y1}L${x0} ${y1}`;
+    }
+  }
+  const inside = discriminantCurve(Math.min(0, bottom)).filter(([r]) => r >= left && r <= right);
+  const curve = inside.map(([r, q]) => `${x(r).toFixed(1)} ${y(q).toFixed(1)}`);
+  return { window, x, y, shades: paths.slice(1), curve, marks: axisMarks(window, PLACE, ["R", "Q"]) };
+}
+
+/** The distribution as a part of an exported figure. */
+export function jointPart(counts: JointCounts): FigurePart {
+  const { shades, curve, marks } = layJoint(counts);
+  const cells = shades.flatMap((d, i) =>
+    d === "" ? [] : `<path d="${d}" fill="${CELLS}" opacity="${(i + 1) / SHADES}"/>`,
+  );
+  const line = curve.length < 2 ? "" : `<path d="M${curve.join("L")}" fill="none" stroke="#222"/>`;
+  return { width: WIDTH, height: HEIGHT, svg: [...cells, writeMarks(marks), line].join("\n") };
+}
+
 /** Ranges of R and of Q. */
 export type JointPart = readonly [number, number, number, number];
 
@@ -42,24 +75,12 @@ export type JointPart = readonly [number, number, number, number];
  * @param choose takes a part that is marked by dragging
  */
 export function drawJoint(
-  { edges: [rs, qs], counts }: JointCounts,
+  counts: JointCounts,
   part: JointPart | null,
   choose: (part: JointPart) => void,
 ): TemplateResult {
-  const window: PlaneWindow = [rs[0] ?? 0, rs.at(-1) ?? 1, qs[0] ?? 0, qs.at(-1) ?? 1];
+  const { window, x, y, shades, curve, marks } = layJoint(counts);
   const [left, right, bottom, top] = window;
-  const x = (r: number) => PLACE.left + (PLACE.width * (r - left)) / (right - left);
-  const y = (q: number) => PLACE.top + (PLACE.height * (top - q)) / (top - bottom);
-  const most = Math.max(1, ...counts.flat());
-  const paths = Array.from({ length: SHADES + 1 }, () => "");
-  for (const [i, row] of counts.entries()) {
-    for (const [j, count] of row.entries()) {
-      const [x0, x1, y0, y1] = [x(rs[i] ?? 0), x(rs[i + 1] ?? 0), y(qs[j + 1] ?? 0), y(qs[j] ?? 0)];
-      paths[shadeOf(count, most)] +=
-        `M${x0.toFixed(1)} ${y0.toFixed(1)}H${x1.toFixed(1)}V${y1.toFixed(1)}H${x0.toFixed(1)}z`;
-    }
-  }
-  const inside = discriminantCurve(Math.min(0, bottom)).filter(([r]) => r >= left && r <= right);
   const inData = ({ currentTarget, clientX, clientY }: PointerEvent): readonly [number, number] => {
     const box = (currentTarget as Element).getBoundingClientRect();
     const [px, py] = [((clientX - box.left) / box.width) * WIDTH, ((clientY - box.top) / box.height) * HEIGHT];
@@ -86,9 +107,9 @@ export function drawJoint(
       : svg`<rect class="part" x=${x(part[0])} y=${y(part[3])} width=${x(part[1]) - x(part[0])} height=${y(part[2]) - y(part[3])}></rect>`;
   return html`<svg class="joint" id="joint" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" @pointerdown=${press}
     aria-label="Joint distribution of R and Q over nodes, with the curve 27/4 R² + Q³ = 0">
-    ${paths.slice(1).map((d, i) => svg`<path class="cells" d=${d} fill-opacity=${(i + 1) / SHADES}></path>`)}
-    ${drawMarks(axisMarks(window, PLACE, ["R", "Q"]))}
+    ${shades.map((d, i) => svg`<path class="cells" d=${d} fill-opacity=${(i + 1) / SHADES}></path>`)}
+    ${drawMarks(marks)}
     ${marked}
-    <polyline id="discriminant" points=${inside.map(([r, q]) => `${x(r).toFixed(1)},${y(q).toFixed(1)}`).join(" ")}></polyline>
+    <polyline id="discriminant" points=${curve.join(" ")}></polyline>
   </svg>`;
 }

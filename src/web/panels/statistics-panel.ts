@@ -5,8 +5,10 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { shortText, withoutNoise } from "../../float32/format.js";
+import { chartPart } from "../figures/chart-part.js";
+import { cleanName, FIGURE_KINDS, type FigureContent, type FigureKind } from "../figures/figure-file.js";
 import { choose, number, tellCorrection } from "../figures/inputs.js";
-import { drawJoint, type JointCounts } from "../figures/joint-figure.js";
+import { drawJoint, type JointCounts, jointPart } from "../figures/joint-figure.js";
 import { Plot, type PlottedCurves } from "../figures/plot.js";
 import { saveFile } from "../figures/save-file.js";
 import type { SliceFigure } from "../figures/slice-figure.js";
@@ -54,6 +56,7 @@ export class StatisticsPanel {
   readonly #vortex: LatestRequest<ShownAnswer>;
   readonly #store: ViewStore;
   readonly #slice: SliceFigure;
+  readonly #save: (kind: FigureKind, content: FigureContent) => void;
   readonly #render: () => void;
   readonly #plot = new Plot();
   #element: HTMLElement | null = null;
@@ -62,7 +65,14 @@ export class StatisticsPanel {
   #chosen: Partial<Omit<AnalysisChoice, "show">> = {};
   #asked = "";
 
-  constructor(store: ViewStore, slice: SliceFigure, render: () => void) {
+  /** @param save saves a chart as a file */
+  constructor(
+    store: ViewStore,
+    slice: SliceFigure,
+    save: (kind: FigureKind, content: FigureContent) => void,
+    render: () => void,
+  ) {
+    this.#save = save;
     this.#store = store;
     this.#slice = slice;
     this.#render = render;
@@ -217,8 +227,29 @@ export class StatisticsPanel {
         <pre id="analysis-call">POST api/datasets/${state.dataset}/${asked.call}
 ${JSON.stringify(asked.body)}</pre>
       </details>
-      <p><button type="button" id="csv-analysis" @click=${() => void this.#saveTable(answered)}>CSV</button></p>
+      <div class="row">
+        <button type="button" id="csv-analysis" @click=${() => void this.#saveTable(answered)}>CSV</button>
+        ${this.#figureButtons(answered)}
+      </div>
     `;
+  }
+
+  /** Buttons that save the chart as a figure; nothing if there is none. */
+  #figureButtons(answered: Answered): TemplateResult | typeof nothing {
+    const { state, choice, answer, curves } = answered;
+    const { show } = choice;
+    if (curves === null && show !== "invariants") return nothing;
+    const content = (): FigureContent => ({
+      name: cleanName(`${state.dataset}-${show}-${state.field}`),
+      parts: [curves === null ? jointPart(answer.results?.[0] as JointCounts) : chartPart(curves)],
+      bars: [],
+      title: ANALYSIS_NAMES[show],
+      notes: [partText(state, this.#store.facts, choice, shortText(answer.frames[0]?.time ?? Number.NaN))],
+    });
+    return html`${FIGURE_KINDS.map(
+      (kind) =>
+        html`<button type="button" id="chart-${kind}" @click=${() => this.#save(kind, content())}>${kind.toUpperCase()}</button>`,
+    )}`;
   }
 
   async #saveTable({ state, choice, asked }: Answered): Promise<void> {
