@@ -291,7 +291,7 @@ describe.skipIf(reason !== "")(`behaviour${reason}`, () => {
       }
       await expect
         .poll(() => view.text("#scene-note"), { timeout: 20_000 })
-        .toContain("20 % of the part shown lie above");
+        .toContain("20 % of the part shown lies above");
       const url = asked().find((address) => address.includes("field=speed")) ?? "";
       const list = (name: string) => (new URL(url).searchParams.get(name) ?? "").split(",").map(Number);
       for (const [axis, low] of list("region.origin").entries()) {

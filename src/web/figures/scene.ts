@@ -41,6 +41,7 @@ import type { DomainBox } from "../state/domain-box.js";
 import type { AxisFacts } from "../state/facts.js";
 import type { PlaneWindow } from "../state/plane-geometry.js";
 import { type ColourScale, pixelOf } from "./colour-scale.js";
+import { outlineEdge } from "./outline-edge.js";
 import { type PathSegments, pathSegments } from "./path-segments.js";
 import { freeRayVolume, makeRayVolume, type RayVolume } from "./ray-volume.js";
 import type { SchemeColours } from "./scheme-colours.js";
@@ -99,11 +100,11 @@ const PLANE_VIEWS: readonly Position[] = [
   [0.2, 0.12, 1],
 ];
 /** Part of the picture that the box fills at first; the rest is room for its labels. */
-const FILLED = 0.8;
+const FILLED = 0.84;
 
 /** Radius of a grip, and the distance in pixels from which a pointer takes it. */
-const GRIP_RADIUS = 0.014;
-const GRIP_PIXELS = 16;
+const GRIP_RADIUS = 0.026;
+const GRIP_PIXELS = 24;
 
 /** The place of particles without a position, beyond what the camera sees. */
 const OUT_OF_SIGHT = 1000;
@@ -112,14 +113,8 @@ const OUT_OF_SIGHT = 1000;
 const TICKS = 4;
 const LABEL_HEIGHT = 0.024;
 /** Distances of ticks and names from their edge, in distances of the camera. */
-const TICK_AWAY = 0.013;
-const NAME_AWAY = 0.038;
-/** The edge along each axis that bears its labels, by the sides of the box that meet there. */
-const EDGES: readonly Position[] = [
-  [0, -1, 1],
-  [-1, 0, 1],
-  [1, -1, 0],
-];
+const TICK_AWAY = 0.016;
+const NAME_AWAY = 0.042;
 /** An axis shorter than this part of the longest has room for its name only. */
 const SHORTEST_WITH_TICKS = 0.15;
 
@@ -431,26 +426,49 @@ export class BoxScene {
     this.render();
   }
 
-  /** Names and round values along three edges of the box. */
+  /** Names and round values of the axes, the names first; `#placeLabels` puts them along edges of the box. */
   #axisLabels(ink: string): Group {
     const labels = new Group();
-    const reach = this.#fittingPlace().length();
-    for (const [index, axis] of this.#axes.entries()) {
-      if (axis.nodes === 1) continue;
-      const outwards = EDGES[index];
-      const put = (text: string, along: number, away: number) => {
-        const sprite = textSprite(text, ink);
-        const place = outwards.map((sense, i) => (i === index ? along : sense * (this.#sides[i] / 2 + away * reach)));
-        sprite.position.fromArray(place);
-        labels.add(sprite);
-      };
+    const put = (text: string, axis: number, along: number, away: number) => {
+      const sprite = textSprite(text, ink);
+      Object.assign(sprite.userData, { axis, along, away });
+      labels.add(sprite);
+    };
+    const ticks = this.#axes.map((axis) => {
       const relative = axis.length * this.#scale;
-      const ticks =
-        relative < SHORTEST_WITH_TICKS ? [] : linearTicks(axis.first, axis.first + axis.length, TICKS * relative);
-      for (const { value, text } of ticks) put(text, this.#place(value, index), TICK_AWAY);
-      put(`${axis.name}${this.#units}`, 0, ticks.length === 0 ? TICK_AWAY : NAME_AWAY);
+      const hasRoom = axis.nodes > 1 && relative >= SHORTEST_WITH_TICKS;
+      return hasRoom ? linearTicks(axis.first, axis.first + axis.length, TICKS * relative) : [];
+    });
+    for (const [index, { name, nodes }] of this.#axes.entries()) {
+      if (nodes > 1) put(`${name}${this.#units}`, index, 0, ticks[index].length === 0 ? TICK_AWAY : NAME_AWAY);
+    }
+    for (const [index, values] of ticks.entries()) {
+      for (const { value, text } of values) put(text, index, this.#place(value, index), TICK_AWAY);
     }
     return labels;
+  }
+
+  /** Puts the labels along the outline of the box as it is seen, and hides those that would cover others. */
+  #placeLabels(): void {
+    if (this.#labels === null) return;
+    this.#camera.updateMatrixWorld();
+    const { position, projectionMatrix } = this.#camera;
+    const eye = position.toArray();
+    const reach = position.length();
+    const edges = this.#axes.map((_, index) => outlineEdge(index, eye, this.#sides));
+    const [wide, tall] = [projectionMatrix.elements[0] / 2, projectionMatrix.elements[5] / 2];
+    const drawn: { readonly x: number; readonly y: number; readonly width: number }[] = [];
+    const height = LABEL_HEIGHT * tall;
+    for (const label of this.#labels.children) {
+      const { axis, along, away } = label.userData as { axis: number; along: number; away: number };
+      const outwards = edges[axis];
+      const place = outwards.map((sense, i) => (i === axis ? along : sense * (this.#sides[i] / 2 + away * reach)));
+      label.position.fromArray(place);
+      const { x, y } = label.position.clone().project(this.#camera);
+      const width = label.scale.x * wide;
+      label.visible = drawn.every((one) => Math.abs(one.x - x) > one.width + width || Math.abs(one.y - y) > 2 * height);
+      if (label.visible) drawn.push({ x, y, width });
+    }
   }
 
   /** The nearest place from which the first view sees the whole box. */
@@ -527,6 +545,7 @@ export class BoxScene {
   }
 
   render(): void {
+    this.#placeLabels();
     this.#renderer.render(this.#scene, this.#camera);
   }
 

@@ -196,5 +196,5 @@ export function describeSurface({ state, level, enclosed, rms }: ShownSurface, u
   const value = `${Number(level.toPrecision(4))} ${unit}`.trim();
   const where = state.box === null ? "volume" : "part shown";
   const part = Number(enclosed.toPrecision(3));
-  return `${title} = ${value} (${Number((level / rms).toPrecision(3))} rms), ${part} % of the ${where} lie ${sense}`;
+  return `${title} = ${value} (${Number((level / rms).toPrecision(3))} rms), ${part} % of the ${where} lies ${sense}`;
 }
