@@ -24,6 +24,8 @@ export interface FigurePart {
   readonly width: number;
   readonly height: number;
   readonly svg: string;
+  /** The picture inside its margins, from side to side. */
+  readonly across?: { readonly left: number; readonly width: number };
 }
 
 /** A colour bar with its name. */
@@ -48,7 +50,7 @@ export function fileName({ state }: { readonly state: ViewState }): string {
 }
 
 /** A name without characters that file systems refuse. */
-function cleanName(name: string): string {
+export function cleanName(name: string): string {
   return name.replaceAll(/[^\w.-]/g, "_");
 }
 
@@ -88,9 +90,13 @@ function layParts(parts: FigureContent["parts"]): { placed: readonly string[]; w
   return { placed, width, height: y + row };
 }
 
-/** The colour bar at a height of a figure of some width. */
-function drawBar({ scale, name }: FigureContent["bars"][number], figureWidth: number, top: number): string {
-  const bar = { left: 62, top, width: figureWidth - 90, height: 14 };
+/** The colour bar at a height of a figure, as wide as the picture. */
+function drawBar(
+  { scale, name }: FigureContent["bars"][number],
+  across: { readonly left: number; readonly width: number },
+  top: number,
+): string {
+  const bar = { ...across, top, height: 14 };
   return [
     `<image href="${scale.picture}" x="${bar.left}" y="${bar.top}" width="${bar.width}" height="${bar.height}" preserveAspectRatio="none"/>`,
     writeMarks(barMarks(scale, bar)),
@@ -117,7 +123,9 @@ function captionLines({ title, notes }: FigureContent, { facts, link }: ViewStor
 /** The figure as an SVG document. */
 export function figureDocument(content: FigureContent, store: ViewStore, version: string): FigureDocument {
   const { placed, width, height: below } = layParts(content.parts);
-  const drawnBars = content.bars.map((bar, i) => drawBar(bar, width, below + 6 + 52 * i));
+  const [first, ...others] = content.parts;
+  const across = (others.length === 0 ? first?.across : undefined) ?? { left: 62, width: width - 90 };
+  const drawnBars = content.bars.map((bar, i) => drawBar(bar, across, below + 6 + 52 * i));
   const top = below + 6 + 52 * content.bars.length;
   const lines = captionLines(content, store, version, width);
   const caption = lines.map(

@@ -522,7 +522,7 @@ export class PlaneFigure {
   figurePart(index: number): FigurePart | null {
     const shown = this.framed;
     if (shown === null || this.#picture === null) return null;
-    const { window: part, place, size } = this;
+    const { window: part, place } = this;
     const [left, right, bottom, top] = coveredBy(shown.slice);
     const periods = periodsOf(this.#owner.store.facts, shown.state.axis);
     const x = (across: number) => place.left + ((across - part[0]) / (part[1] - part[0])) * place.width;
@@ -547,9 +547,14 @@ export class PlaneFigure {
     const unit = Math.min(2, window.devicePixelRatio);
     const over = new SvgPen(unit * place.width, unit * place.height);
     drawLayer(over, this.#layer(shown, []));
+    // The room around the picture in the frame of the page is no part of a file.
+    const { left: indent, right: rest, top: above, bottom: below } = this.#margin;
     return {
-      ...size,
+      width: place.width + indent + rest,
+      height: place.height + above + below,
+      across: { left: indent, width: place.width },
       svg: [
+        `<g transform="translate(${indent - place.left} ${above - place.top})">`,
         `<clipPath id="plane-${index}"><rect ${rectangle}/></clipPath>`,
         `<g clip-path="url(#plane-${index})" style="isolation:isolate">`,
         `<rect ${rectangle} fill="#9a9a9a"/>`,
@@ -558,6 +563,7 @@ export class PlaneFigure {
         `<g transform="translate(${place.left} ${place.top}) scale(${1 / unit})">${over.svg}</g>`,
         "</g>",
         writeMarks(this.marks),
+        "</g>",
       ].join("\n"),
     };
   }

@@ -6,6 +6,18 @@ import { coordinateOf } from "../state/plane-geometry.js";
 
 const TABLE_SIDE = 12;
 
+/** Texts of values with as many decimals as four digits of the largest one need, so that they stand in columns. */
+export function alignedText(values: Float32Array): (value: number) => string {
+  const reach = values.reduce((most, value) => (Math.abs(value) > most ? Math.abs(value) : most), 0);
+  const decimals = 3 - Math.floor(Math.log10(reach || 1));
+  const plain = reach === 0 || (decimals >= -2 && decimals <= 7);
+  return (value) => {
+    if (!Number.isFinite(value)) return shortText(value);
+    const text = plain ? value.toFixed(Math.max(0, decimals)) : value.toExponential(3);
+    return (Number(text) === 0 ? text.replace("-", "") : text).replaceAll("-", "−");
+  };
+}
+
 /** At most 12 by 12 values of the plane. */
 export function sliceTable(slice: Slice | null): TemplateResult {
   if (slice === null) return html`<p>No values yet.</p>`;
@@ -13,6 +25,7 @@ export function sliceTable(slice: Slice | null): TemplateResult {
     const length = Math.min(TABLE_SIDE, count);
     return Array.from({ length }, (_, i) => Math.floor((i * count) / length));
   };
+  const text = alignedText(slice.values);
   const columns = pick(slice.columns.count);
   const rows = pick(slice.rows.count).reverse();
   return html`
@@ -31,7 +44,7 @@ export function sliceTable(slice: Slice | null): TemplateResult {
             (row) => html`
               <tr>
                 <th scope="row">${shortText(coordinateOf(slice.rows, row))}</th>
-                ${columns.map((column) => html`<td>${shortText(slice.values[row * slice.columns.count + column])}</td>`)}
+                ${columns.map((column) => html`<td>${text(slice.values[row * slice.columns.count + column] as number)}</td>`)}
               </tr>
             `,
           )}
