@@ -623,7 +623,7 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
         expect(volumes()).toEqual([]);
         return;
       }
-      await expect.poll(() => text("#scene-note"), { timeout: 20_000 }).toContain("20 % of the volume lie above");
+      await expect.poll(() => text("#scene-note"), { timeout: 20_000 }).toContain("20 % of the volume lies above");
       const note = await text("#scene-note");
       const level = Number(/Speed \|u\| = (-?[\d.e-]+)/.exec(note)?.[1]);
       expect(note).toContain(kind.speedUnit);
@@ -742,6 +742,14 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
         const { body, answer } = await analysis(name);
         expect([name, await page.locator(".statistics [role=alert]").count()]).toEqual([name, 0]);
         if (name === "profile") expect(body.over).toEqual(open === 0 || kind.flat ? ["x", "z"] : expect.any(Array));
+        if (name === "profile" && kind.name === "walled") {
+          // The mean of ux is 1.5 (1 - y²), whose shear at the walls is 3; the viscosity is 0.01.
+          await page.check("#wall-units");
+          await page.waitForSelector("#wall-scales");
+          expect(await text("#wall-scales")).toContain("= 0.17321, Reτ = 17.321");
+          await page.uncheck("#wall-units");
+          await settled(page);
+        }
         if (name === "invariants") expect(await page.locator("#joint #discriminant").count()).toBe(1);
         else if (name === "structures")
           expect(await page.locator("#structures tbody tr").count()).toBe(Math.min(12, answer.count));
@@ -853,6 +861,17 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
         expect(await text(".slice .bar-name")).toContain(`Difference of velocity x from ${from}`);
         expect(await text("#slice-readout .value")).toContain(`${name} `);
         await expectDifferenceSaved(name, values, [a.url, b.url]);
+        const known = values.filter(Number.isFinite);
+        const largest = known.reduce((most, value) => (Math.abs(value) > Math.abs(most) ? value : most), 0);
+        const rms = Math.sqrt(known.reduce((sum, value) => sum + value * value, 0) / known.length);
+        const [at, all] = [largest, rms].map((value) => String(Number(value.toPrecision(3))).replace("-", "−"));
+        expect(await text("#difference-note")).toContain(`Largest difference ${at}`);
+        await page.click("#tab-statistics");
+        await page.waitForSelector("#difference-statistics");
+        expect(await text("#difference-statistics")).toMatch(
+          new RegExp(`^Difference in the picture: largest ${at}.* at \\(.*\\), rms ${all}\\b`),
+        );
+        await page.click("#tab-statistics");
       }
       await show({ field: "ux" });
       if (kind.second === null) return;

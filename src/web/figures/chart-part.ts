@@ -26,10 +26,10 @@ function axisOf(values: readonly number[], log: boolean): { place: (value: numbe
 /** The chart with axes, ticks, names and a legend. */
 export function chartPart({ x, curves, xLabel, yLabel, limits = [], log = false }: PlottedCurves): FigurePart {
   const { left, top, width, height } = PLACE;
-  const across = axisOf([...x], log);
+  const across = axisOf([...x], log !== false);
   const up = axisOf(
     curves.flatMap(({ y }) => y.filter(Number.isFinite)),
-    log,
+    log === true,
   );
   const px = (value: number) => left + width * across.place(value);
   const py = (value: number) => top + height * (1 - up.place(value));

@@ -3,6 +3,7 @@
  * missing values are gaps.
  */
 import type uPlot from "uplot";
+import { shortText } from "../../float32/format.js";
 import { schemeColours } from "./scheme-colours.js";
 import { linearTicks, logTicks, tickTexts } from "./ticks.js";
 import "uplot/dist/uPlot.min.css";
@@ -20,8 +21,8 @@ export interface PlottedCurves {
   readonly pick?: (x: number) => void;
   /** Called with the ends of a part that is marked by dragging. */
   readonly brush?: (low: number, high: number) => void;
-  /** Whether both axes are logarithmic. */
-  readonly log?: boolean;
+  /** Whether both axes are logarithmic, or that across only. */
+  readonly log?: boolean | "across";
 }
 
 const HEIGHT = 220;
@@ -66,8 +67,8 @@ function raised(exponent: number): string {
 }
 
 /** A decimal logarithm as the number that it belongs to. */
-function powerText(exponent: number | null): string {
-  return exponent === null ? "–" : String(Number((10 ** exponent).toPrecision(3)));
+function powerText(exponent: number): string {
+  return String(Number((10 ** exponent).toPrecision(3)));
 }
 
 /** Round values on a linear axis, about as many as uPlot has room for. */
@@ -87,9 +88,10 @@ function widestOf(texts: readonly string[] | null): number {
 
 /** The places and the values of curves, on logarithmic axes their logarithms. */
 function columnsOf({ x, curves, log }: PlottedCurves): [number[], ...(number | null)[][]] {
-  if (log !== true) return [x as number[], ...curves.map(({ y }) => withGaps(y))];
+  const places = log === undefined || log === false ? [...x] : x.map(Math.log10);
+  if (log !== true) return [places, ...curves.map(({ y }) => withGaps(y))];
   const most = Math.max(0, ...curves.flatMap(({ y }) => y.filter(Number.isFinite)));
-  return [x.map(Math.log10), ...curves.map(({ y }) => logarithms(y, most))];
+  return [places, ...curves.map(({ y }) => logarithms(y, most))];
 }
 
 /** Whether some value has no neighbour, so that no line leads to it. */
@@ -149,7 +151,9 @@ export class Plot {
   #make(library: typeof uPlot, element: HTMLElement, width: number, shown: PlottedCurves): uPlot {
     const { curves, xLabel, yLabel, log } = shown;
     const { ink, line, accent } = schemeColours(element);
-    const logarithmic = log === true;
+    const logarithmic = { splits: logSplits, values: powerTexts };
+    const linear = { splits: roundSplits, values: roundTexts };
+    const [across, up] = [log === true || log === "across", log === true];
     const axis = {
       stroke: ink,
       grid: { stroke: line, width: 1 },
@@ -158,9 +162,9 @@ export class Plot {
       labelSize: 22,
       labelFont: "12px system-ui, sans-serif",
       font: "12px system-ui, sans-serif",
-      ...(logarithmic ? { splits: logSplits, values: powerTexts } : { splits: roundSplits, values: roundTexts }),
     };
-    const value = logarithmic ? { value: (_: uPlot, exponent: number | null) => powerText(exponent) } : {};
+    const value = (log: boolean) => (_: uPlot, of: number | null) =>
+      of === null ? "" : log ? powerText(of) : shortText(of);
     const several = curves.length > 1;
     const columns = columnsOf(shown);
     const plot = new library(
@@ -171,16 +175,16 @@ export class Plot {
         cursor: { drag: { x: shown.brush !== undefined, y: false, setScale: false } },
         scales: { x: { time: false } },
         axes: [
-          { ...axis, label: xLabel, size: 30 },
-          { ...axis, label: yLabel, size: (_, texts) => 18 + 7 * widestOf(texts) },
+          { ...axis, ...(across ? logarithmic : linear), label: xLabel, size: 30 },
+          { ...axis, ...(up ? logarithmic : linear), label: yLabel, size: (_, texts) => 18 + 7 * widestOf(texts) },
         ],
         series: [
-          { label: xLabel.split(",")[0], ...value },
+          { label: xLabel.split(",")[0], value: value(across) },
           ...curves.map(({ name, dashed }, i) => ({
             label: several ? name : yLabel,
             stroke: i === 0 ? accent : CURVE_COLOURS[(i - 1) % CURVE_COLOURS.length],
             width: 2,
-            ...value,
+            value: value(up),
             points: { show: hasAlone(columns[i + 1]), size: 5 },
             ...(dashed === true ? { dash: [6, 4] } : {}),
           })),

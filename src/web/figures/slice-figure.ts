@@ -174,12 +174,13 @@ export class SliceFigure {
     if (shown === null) return null;
     const { state } = shown;
     const unit = unitOfQuantity(this.#store.facts, state.field);
+    const [name, formula] = [shownName(state), shownFormula(state)];
     return {
       name: fileName(shown),
       parts: this.planes.flatMap((plane, i) => plane.figurePart(i) ?? []),
       bars: [{ scale: this.scale, name: unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}` }],
       title: describePlane(state),
-      notes: [`${describeOptions(state)}; ${shownName(state)} = ${shownFormula(state)}`],
+      notes: [describeOptions(state) + (formula === name ? "" : `; ${name} = ${formula}`)],
     };
   }
 
@@ -345,22 +346,29 @@ export class SliceFigure {
     `;
   }
 
-  /** The largest difference of a comparison with its place, and how large they are. */
-  #differenceNote(): TemplateResult | typeof nothing {
+  /** The largest difference of a comparison in the picture with its place, and the rms of all; null without one. */
+  get difference(): { readonly largest: string; readonly place: [number, number, number]; readonly rms: string } | null {
     const shown = this.plane.framed;
-    if (shown === null || comparedView(shown.state) === null) return nothing;
+    if (shown === null || comparedView(shown.state) === null) return null;
     const { facts } = this.#store;
     const { largest, rms } = differencesIn(shown.slice);
-    if (largest < 0) return nothing;
+    if (largest < 0) return null;
     const { columns, values } = shown.slice;
     const cell = { row: Math.floor(largest / columns.count), column: largest % columns.count };
     const place = pointOf(shown.slice, shown.state, cell, facts);
     const unit = unitOfQuantity(facts, shown.state.field);
     const text = (value: number) => `${shortText(Number(value.toPrecision(3))).replace("-", "−")} ${unit}`.trim();
+    return { largest: text(values[largest] as number), place, rms: text(rms) };
+  }
+
+  #differenceNote(): TemplateResult | typeof nothing {
+    const { difference } = this;
+    if (difference === null) return nothing;
+    const { largest, place, rms } = difference;
     return html`<p class="note" id="difference-note">
-      Largest difference ${text(values[largest] as number)} at
-      <button type="button" class="link" id="largest-difference" @click=${() => this.#store.set({ probe: place })}>(${place.map((value) => shortText(Number(value.toPrecision(5)))).join(", ")})</button>;
-      rms ${text(rms)}, over the samples shown.
+      Largest difference ${largest} at
+      <button type="button" class="link" id="largest-difference" @click=${() => this.#store.set({ probe: place })}>(${place.map(shortText).join(", ")})</button>;
+      rms ${rms}, over the samples shown.
     </p>`;
   }
 

@@ -23,6 +23,7 @@ import {
   distributionOf,
   hasVortices,
   incrementAxis,
+  inertialRange,
   type NodePlace,
   partText,
   resolvedSpectrum,
@@ -31,11 +32,12 @@ import {
   structuresOf,
 } from "../state/analyses.js";
 import { LatestRequest } from "../state/latest-request.js";
-import { AXES } from "../state/plane-geometry.js";
-import { comparedView } from "../state/queries.js";
+import { axisOf } from "../state/facts.js";
+import { AXES, type AxisName } from "../state/plane-geometry.js";
 import { quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
 import type { NodeCondition, ShownAnalysis, ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
+import { lawOfTheWall, type WallProfile, wallProfile } from "../state/wall-units.js";
 
 /** An answer with what asked for it. */
 interface Answered {
@@ -64,6 +66,8 @@ export class StatisticsPanel {
   isOpen = false;
   #chosen: Partial<Omit<AnalysisChoice, "show">> = {};
   #asked = "";
+  /** Whether profiles between walls are drawn in wall units. */
+  #inWallUnits = false;
 
   /** @param save saves a chart as a file */
   constructor(
@@ -157,10 +161,51 @@ export class StatisticsPanel {
         ${inPart ? choose("analysis-part", "Over", part, parts, (value) => this.#choose({ part: value })) : nothing}
         ${show === "profile" || show === "increments" ? choose("analysis-along", "Along", along, AXES, (value) => this.#choose({ along: value })) : nothing}
         ${show === "conditional" ? choose("analysis-on", "On", on, this.#conditions(), (value) => this.#choose({ on: value })) : nothing}
+        ${show === "profile" && this.#hasWallUnits(state, along) ? this.#wallControl() : nothing}
       </div>
-      ${comparedView(state) === null || !OF_QUANTITY.includes(show) ? nothing : html`<p class="note">Of the quantity itself, not of the difference that the picture shows.</p>`}
+      ${this.#differenceNote(show)}
       ${statusBar("statistics", this.request)} ${this.request.value === null ? nothing : this.#answerView(this.request.value)}
     `;
+  }
+
+  /** The comparison that the picture shows in numbers, which the analyses of stored nodes below are not about. */
+  #differenceNote(show: ShownAnalysis): TemplateResult | typeof nothing {
+    const { difference } = this.#slice;
+    if (difference === null) return nothing;
+    const { largest, place, rms } = difference;
+    return html`<p class="note" id="difference-statistics">
+      Difference in the picture: largest ${largest} at (${place.map(shortText).join(", ")}), rms ${rms}.
+      ${OF_QUANTITY.includes(show) ? "Below: the quantity itself, at the stored nodes." : nothing}
+    </p>`;
+  }
+
+  /** Whether a profile can be put into wall units: one along walls, from wall to wall, of a known viscosity. */
+  #hasWallUnits({ field }: ViewState, along: AxisName): boolean {
+    const { facts } = this.#store;
+    const walls = axisOf(facts, along).faces?.every((face) => face === "wall") === true;
+    return walls && /^u[xyz]$/.test(field) && field !== `u${along}` && (facts.viscosity ?? 0) > 0;
+  }
+
+  #wallControl(): TemplateResult {
+    const toggle = (event: Event) => {
+      this.#inWallUnits = (event.target as HTMLInputElement).checked;
+      this.invalidate();
+      this.refresh();
+    };
+    return html`<label class="check" for="wall-units">
+      <input type="checkbox" id="wall-units" .checked=${this.#inWallUnits} @change=${toggle} /> in wall units
+    </label>`;
+  }
+
+  /** The profile of an answer in wall units; null if it is not to be drawn so, or nothing shears at the walls. */
+  #wallProfileOf({ state, choice, answer }: Omit<Answered, "curves">): WallProfile | null {
+    const { show, along } = choice;
+    if (!this.#inWallUnits || show !== "profile" || !this.#hasWallUnits(state, along)) return null;
+    const [result] = answer.results as readonly [
+      { readonly mean: readonly (number | null)[]; readonly coordinates?: Readonly<Record<string, readonly number[]>> },
+    ];
+    const mean = result.mean.map((value) => value ?? Number.NaN);
+    return wallProfile(result.coordinates?.[along] ?? [], mean, this.#store.facts.viscosity ?? 0);
   }
 
   /** What a part of a chart is a condition on; null if its axis has no nodes. */
@@ -181,7 +226,7 @@ export class StatisticsPanel {
   #brushControls(choice: AnalysisChoice): TemplateResult | typeof nothing {
     const of = this.#brushed(choice, this.#store.state);
     const x = this.request.value?.curves?.x ?? [];
-    if (of === null || x.length === 0) return nothing;
+    if (of === null || x.length === 0 || this.request.value?.curves?.log === "across") return nothing;
     const [marked] = this.#store.state.brush.filter((condition) => condition.of === of);
     const [low, high] = [marked?.low ?? (x[0] as number), marked?.high ?? (x.at(-1) as number)];
     return html`<div class="row" id="brush">
@@ -220,7 +265,8 @@ export class StatisticsPanel {
       ${choice.show === "distribution" ? this.#moments(answered) : nothing}
       ${choice.show === "invariants" ? this.#joint(answer.results?.[0] as JointCounts) : nothing}
       ${choice.show === "structures" ? this.#structures(answered) : nothing}
-      ${choice.show === "energy" ? html`${scales(answer)}<p class="note">${SPECTRUM_MARKS}</p>` : nothing}
+      ${choice.show === "energy" ? html`${scales(answer)}<p class="note" id="spectrum-marks">${SPECTRUM_MARKS} ${slopeText(answer)}</p>` : nothing}
+      ${wallText(this.#wallProfileOf(answered))}
       ${curves === null ? nothing : this.#chart(`${ANALYSIS_NAMES[choice.show]}: ${curves.yLabel}`)} ${this.#brushControls(choice)}
       <details class="data">
         <summary>The call behind it</summary>
@@ -368,6 +414,8 @@ ${JSON.stringify(asked.body)}</pre>
     const brush = of === null ? {} : { brush: (low: number, high: number) => this.#mark({ of, low, high }) };
     const brushed = (curves: PlottedCurves | null) => curves && { ...curves, ...brush };
     if (show === "distribution") return brushed(this.#densityOf(done));
+    const walls = this.#wallProfileOf(done);
+    if (walls !== null) return wallCurves(walls, done);
     if (show === "profile" || show === "conditional") return brushed(this.#meansOf(done));
     if (show === "increments") return this.#incrementsOf(done);
     return show === "energy" || show === "spectrum" ? this.#spectrumOf(done) : null;
@@ -462,14 +510,17 @@ ${JSON.stringify(asked.body)}</pre>
     const { nyquist = 0, scales: known = {}, kind } = answer;
     const energy = choice.show === "energy";
     const anchor = Math.min(3, k.length - 1);
-    const slope = k.map((wave) => (E[anchor] as number) * (wave / (k[anchor] as number)) ** (-5 / 3));
+    const middle = k[anchor] as number;
+    const [low, high] = inertialRange(known) ?? [middle / GUIDE, middle * GUIDE];
+    const above = GUIDE_ABOVE * (E[anchor] as number);
+    const slope = k.map((wave) => (wave >= low && wave <= high ? above * (wave / middle) ** (-5 / 3) : Number.NaN));
     const where = kind === "shell" ? "" : `, ${at}`;
     const { kolmogorov } = known;
     return {
       x: k,
       curves: [
         { name: energy ? "E(k)" : `spectrum of ${state.field}`, y: E },
-        ...(energy ? [{ name: "slope −5/3, a guide", y: slope, dashed: true }] : []),
+        ...(energy ? [{ name: "slope −5/3", y: slope, dashed: true }] : []),
       ],
       xLabel: `wavenumber k, up to Nyquist ${shortText(nyquist)}`,
       yLabel: `${energy ? "E(k)" : `½⟨${state.field}²⟩(k)`}${where}`,
@@ -485,15 +536,15 @@ ${JSON.stringify(asked.body)}</pre>
 }
 
 /** Names of the scales that come with the energy spectrum. */
-const SCALES: Readonly<Record<string, string>> = {
+const SCALES: Readonly<Record<string, string | TemplateResult>> = {
   energy: "Kinetic energy",
   rms: "u′",
   integral: "Integral length",
   taylor: "Taylor length",
   kolmogorov: "Kolmogorov length",
   dissipation: "Dissipation",
-  Re_lambda: "Reynolds number Re(λ)",
-  resolution: "Resolution k(max) η",
+  Re_lambda: html`Reynolds number Re<sub>λ</sub>`,
+  resolution: html`Resolution k<sub>max</sub> η`,
 };
 
 /** Analyses of the quantity shown, and those that count nodes in bins. */
@@ -503,7 +554,45 @@ const HISTOGRAMS: readonly ShownAnalysis[] = ["distribution", "conditional", "in
 /** The marks of an energy spectrum in words. */
 const SPECTRUM_MARKS =
   "Dashed lines: kη = 0.1, about where dissipation begins; 2/3 rule, up to where products are free of aliasing; Nyquist, " +
-  "the last wavenumber that the nodes resolve. The slope −5/3 is that of an inertial range, if there is one.";
+  "the last wavenumber that the nodes resolve.";
+/** Half the extent of the short line of slope −5/3, as a factor, and its height over the curve. */
+const GUIDE = 2;
+const GUIDE_ABOVE = 2;
+
+/** What the line of slope −5/3 means in a spectrum. */
+function slopeText({ scales: known = {} }: ShownAnswer): string {
+  return inertialRange(known) === null
+    ? "The short line of slope −5/3 only guides the eye: there is no inertial range, in which it would be that of E(k)."
+    : "The line of slope −5/3 spans the inertial range.";
+}
+
+/** The friction of a profile in wall units, and what the references are. */
+function wallText(profile: WallProfile | null): TemplateResult | typeof nothing {
+  if (profile === null) return nothing;
+  const { friction, reynolds } = profile;
+  return html`<p class="note" id="wall-scales">
+    u<sub>τ</sub> = ${shortText(friction)}, Re<sub>τ</sub> = ${shortText(reynolds)}, from the mean shear at both walls in
+    this frame. Dashed: u⁺ = y⁺, and the logarithmic law u⁺ = ln y⁺/0.41 + 5.2.
+  </p>`;
+}
+
+/** The halves of a profile in wall units, with the law of the wall. */
+function wallCurves({ distance, fromFirst, fromLast }: WallProfile, { choice }: Pick<Answered, "choice">): PlottedCurves {
+  const { viscous, log } = lawOfTheWall(distance);
+  return {
+    x: distance,
+    curves: [
+      { name: "from the first wall", y: fromFirst },
+      { name: "from the last wall", y: fromLast },
+      { name: "u⁺ = y⁺", y: viscous, dashed: true },
+      { name: "logarithmic law", y: log, dashed: true },
+    ],
+    xLabel: `${choice.along}⁺, distance from the wall`,
+    yLabel: "u⁺",
+    mark: null,
+    log: "across",
+  };
+}
 
 function scales({ scales: known = {} }: ShownAnswer): TemplateResult {
   const rows = Object.entries(SCALES).filter(([id]) => typeof known[id] === "number");

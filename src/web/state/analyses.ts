@@ -265,11 +265,16 @@ export function hasVortices(facts: DatasetFacts): boolean {
 /** The part that was analysed, in words. */
 export function partText(state: ViewState, facts: DatasetFacts, { show, part }: AnalysisChoice, time: string): string {
   const all = `Frame t = ${time}`;
+  const [open] = openAxes(facts);
+  if (open !== undefined && (show === "energy" || show === "spectrum")) {
+    const node = nodeNear(open, state.probe[AXES.indexOf(open.name)] as number);
+    return `${all}: nodes of the plane ${open.name} = ${roundedPlace(node, open.length)} through the probe`;
+  }
   if (part === "frame" || ["profile", "energy", "spectrum", "increments"].includes(show))
     return `${all}: all nodes of the volume`;
   const node = nodeNear(axisOf(facts, state.axis), state.at);
   const cut = state.window === null ? "" : ", the part in the picture";
-  return `${all}: nodes of the plane ${state.axis} = ${Number(node.toPrecision(6))}${cut}`;
+  return `${all}: nodes of the plane ${state.axis} = ${roundedPlace(node, axisOf(facts, state.axis).length)}${cut}`;
 }
 
 /** Wavenumbers up to the last one that the nodes resolve; those beyond are corners of the cube. */
@@ -287,15 +292,24 @@ export function resolvedSpectrum(
   return {
     k: kept.map((i) => k[i] as number),
     E: kept.map((i) => row[i] as number),
-    at: axis === undefined ? "" : `${axis} = ${roundedPlace(places, nearest)}`,
+    at: axis === undefined ? "" : `${axis} = ${roundedPlace(places[nearest] as number, Math.max(...places.map(Math.abs)))}`,
   };
 }
 
-/** A place of an axis, rounded to a hundred-thousandth of its length: 0 is 0. */
-function roundedPlace(places: readonly number[], index: number): number {
-  const reach = Math.max(...places.map(Math.abs), Number.MIN_VALUE);
-  const digits = Math.max(0, 5 - Math.floor(Math.log10(reach)));
-  return Number((places[index] as number).toFixed(Math.min(20, digits)));
+/** A place of an axis, rounded to a hundred-thousandth of its reach: 0 is 0. */
+function roundedPlace(place: number, reach: number): number {
+  const digits = Math.max(0, 5 - Math.floor(Math.log10(Math.max(reach, Number.MIN_VALUE))));
+  return Number(place.toFixed(Math.min(20, digits)));
+}
+
+/**
+ * Wavenumbers of the inertial range: between those of the largest lengths, from a sixth of the integral length on, and
+ * those of dissipation, up to 60 Kolmogorov lengths (Pope, Turbulent Flows, section 6.5); null if there is none.
+ */
+export function inertialRange({ integral, kolmogorov }: NonNullable<ShownAnswer["scales"]>): [number, number] | null {
+  if (integral === undefined || kolmogorov === undefined) return null;
+  const [low, high] = [(12 * Math.PI) / integral, Math.PI / (30 * kolmogorov)];
+  return low < high ? [low, high] : null;
 }
 
 /** A structure's centre inside the data: the circular mean of a periodic axis may be a period off. */

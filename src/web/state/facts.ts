@@ -68,6 +68,8 @@ export interface DatasetFacts {
   readonly units: Readonly<Record<string, string>>;
   readonly forcing: string;
   readonly dnsStep: number | null;
+  /** Kinematic viscosity; null if the dataset states none. */
+  readonly viscosity?: number | null;
   readonly source: string;
   readonly warnings: readonly string[];
   readonly operations: readonly OperationFacts[];

@@ -5,7 +5,9 @@ import {
   analysisCall,
   centreInside,
   incrementAxis,
+  inertialRange,
   nodeNear,
+  partText,
   resolvedSpectrum,
   storedTime,
 } from "../../../src/web/state/analyses.js";
@@ -35,6 +37,26 @@ it("shows no wavenumber beyond Nyquist, nor the mean, and of planes those neares
   ];
   const planes = { frames: [], formulas: {}, k: [0, 1], E, nyquist: 1, coordinates: { y: [-1, 0, 1] } };
   expect(resolvedSpectrum(planes, (name) => (name === "y" ? 0.8 : -1))).toEqual({ k: [1], E: [4], at: "y = 1" });
+});
+
+it("names the plane of a spectrum between walls by its place, which is 0 up to rounding", () => {
+  const near = -6.12e-17;
+  const coordinates = [-1, -0.5, near, 0.5, 1];
+  const walled = axis("y", { periodic: false, first: -1, last: 1, length: 2, nodes: 5, coordinates });
+  const all = { axes: [axis("x"), walled, axis("z")] } as unknown as DatasetFacts;
+  const choice = { show: "energy", part: "frame", along: "y", on: "ux" } as const;
+  const state = { probe: [1, 0.1, 1], axis: "z", at: 1, window: null } as unknown as ViewState;
+  expect(partText(state, all, choice, "0")).toBe("Frame t = 0: nodes of the plane y = 0 through the probe");
+  const planes = { frames: [], formulas: {}, k: [0, 1], E: coordinates.map(() => [0, 1]), nyquist: 1 };
+  expect(resolvedSpectrum({ ...planes, coordinates: { y: coordinates } }, () => 0.1).at).toBe("y = 0");
+});
+
+it("has an inertial range at high Reynolds numbers only", () => {
+  // Of the public isotropic set of 1024^3 nodes: integral length 1.364, Kolmogorov length 0.00280, Re 418.
+  const [low = 0, high = 0] = inertialRange({ integral: 1.364, kolmogorov: 0.0028 }) ?? [];
+  expect([low, high].map((k) => Math.round(k))).toEqual([28, 37]);
+  expect(inertialRange({ integral: 1.66, kolmogorov: 0.06 })).toBeNull();
+  expect(inertialRange({ integral: 1.66 })).toBeNull();
 });
 
 it("turns centres back into the period, and leaves those between walls", () => {

@@ -1,0 +1,38 @@
+/** Profiles in wall units, against the laminar profile between plates, whose shear is known. */
+import { expect, it } from "vitest";
+import { lawOfTheWall, wallProfile } from "../../../src/web/state/wall-units.js";
+
+const places = Array.from({ length: 33 }, (_, i) => -Math.cos((Math.PI * i) / 32));
+
+it("has the friction velocity of a parabola between walls, and its profile from both of them", () => {
+  const nu = 0.02;
+  const profile = wallProfile(
+    places,
+    places.map((y) => 3 + 5 * (1 - y * y)),
+    nu,
+  );
+  // The shear of 5 (1 - y^2) at y = -1 and 1 is 10.
+  const friction = Math.sqrt(nu * 10);
+  expect(profile?.friction).toBeCloseTo(friction, 10);
+  expect(profile?.reynolds).toBeCloseTo(friction / nu, 10);
+  expect(profile?.distance).toHaveLength(16);
+  for (const [i, distance] of (profile?.distance ?? []).entries()) {
+    const y = (distance * nu) / friction;
+    const wanted = (5 * (2 * y - y * y)) / friction;
+    expect(profile?.fromFirst[i]).toBeCloseTo(wanted, 9);
+    expect(profile?.fromLast[i]).toBeCloseTo(wanted, 9);
+  }
+});
+
+it("has none of a velocity without shear, nor without viscosity", () => {
+  const still = places.map(() => 1);
+  expect(wallProfile(places, still, 0.02)).toBeNull();
+  expect(wallProfile(places, places, 0)).toBeNull();
+});
+
+it("draws the law of the wall in two parts", () => {
+  const { viscous, log } = lawOfTheWall([1, 5, 100]);
+  expect(viscous).toEqual([1, 5, Number.NaN]);
+  expect(log[1]).toBeNaN();
+  expect(log[2]).toBeCloseTo(16.432, 3);
+});
