@@ -347,7 +347,11 @@ export class SliceFigure {
   }
 
   /** The largest difference of a comparison in the picture with its place, and the rms of all; null without one. */
-  get difference(): { readonly largest: string; readonly place: [number, number, number]; readonly rms: string } | null {
+  get difference(): {
+    readonly largest: string;
+    readonly place: [number, number, number];
+    readonly rms: string;
+  } | null {
     const shown = this.plane.framed;
     if (shown === null || comparedView(shown.state) === null) return null;
     const { facts } = this.#store;

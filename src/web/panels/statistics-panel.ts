@@ -31,8 +31,8 @@ import {
   strongestVortexCall,
   structuresOf,
 } from "../state/analyses.js";
-import { LatestRequest } from "../state/latest-request.js";
 import { axisOf } from "../state/facts.js";
+import { LatestRequest } from "../state/latest-request.js";
 import { AXES, type AxisName } from "../state/plane-geometry.js";
 import { quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
 import type { NodeCondition, ShownAnalysis, ViewState } from "../state/view-state.js";
@@ -577,7 +577,10 @@ function wallText(profile: WallProfile | null): TemplateResult | typeof nothing 
 }
 
 /** The halves of a profile in wall units, with the law of the wall. */
-function wallCurves({ distance, fromFirst, fromLast }: WallProfile, { choice }: Pick<Answered, "choice">): PlottedCurves {
+function wallCurves(
+  { distance, fromFirst, fromLast }: WallProfile,
+  { choice }: Pick<Answered, "choice">,
+): PlottedCurves {
   const { viscous, log } = lawOfTheWall(distance);
   return {
     x: distance,

@@ -292,7 +292,10 @@ export function resolvedSpectrum(
   return {
     k: kept.map((i) => k[i] as number),
     E: kept.map((i) => row[i] as number),
-    at: axis === undefined ? "" : `${axis} = ${roundedPlace(places[nearest] as number, Math.max(...places.map(Math.abs)))}`,
+    at:
+      axis === undefined
+        ? ""
+        : `${axis} = ${roundedPlace(places[nearest] as number, Math.max(...places.map(Math.abs)))}`,
   };
 }
 

@@ -20,7 +20,10 @@ const MEETING = 11;
 
 /** The value at a place between the nodes of ascending places, by straight lines. */
 function between(places: readonly number[], values: readonly number[], at: number): number {
-  const i = Math.max(1, places.findIndex((place) => place >= at));
+  const i = Math.max(
+    1,
+    places.findIndex((place) => place >= at),
+  );
   const [x0, x1, v0, v1] = [places[i - 1], places[i], values[i - 1], values[i]] as [number, number, number, number];
   return v0 + ((v1 - v0) * (at - x0)) / (x1 - x0);
 }
