@@ -68,7 +68,6 @@ export function writeDatasets(): Promise<string[]> {
       {
         axes: { x: periodic(48, (8 * Math.PI) / 48), y: { coordinates: ACROSS }, z: periodic(12, Math.PI / 4) },
         units: WALL,
-        viscosity: 0.01,
       },
       { x: 48, y: 17, z: 12 },
       ({ t, z, y, x, c }) => {
