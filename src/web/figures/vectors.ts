@@ -14,7 +14,7 @@ const SIDE = 640;
 const STREAK = 14;
 /** Opacity of light and of dark streaks as strong as the scatter of the grains, and the most of any. */
 const WHITE = 0.14;
-const BLACK = 0.24;
+const BLACK = 0.17;
 const MOST_OPAQUE = 0.5;
 /** Pixels from one arrow to the next, and the part of them that the longest arrow takes. */
 const ARROW_GAP = 32;
