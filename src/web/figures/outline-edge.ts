@@ -1,15 +1,15 @@
 /** This file chooses the edge of a box that bears the labels of an axis: one on the outline that the viewer sees. */
 
-type Triple = readonly [number, number, number];
+type Direction = readonly [number, number, number];
 
 /** Edges for a viewer inside the box, who sees no outline. */
-const INSIDE: readonly Triple[] = [
+const INSIDE: readonly Direction[] = [
   [0, -1, 1],
   [-1, 0, 1],
   [1, -1, 0],
 ];
 
-function dot(a: Triple, b: Triple): number {
+function dot(a: Direction, b: Direction): number {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
@@ -22,16 +22,16 @@ function dot(a: Triple, b: Triple): number {
  * @param sides lengths of the box
  * @returns 0 along the axis, and -1 or 1 along the others: the sides of the box that meet in the edge
  */
-export function outlineEdge(axis: number, eye: Triple, sides: Triple): Triple {
+export function outlineEdge(axis: number, eye: Direction, sides: Direction): Direction {
   const distance = Math.hypot(...eye) || 1;
-  const back = eye.map((part) => part / distance) as unknown as Triple;
+  const back = eye.map((part) => part / distance) as unknown as Direction;
   const flat = Math.hypot(back[0], back[2]) || 1;
-  const right: Triple = [back[2] / flat, 0, -back[0] / flat];
+  const right: Direction = [back[2] / flat, 0, -back[0] / flat];
   // The product of back and right, whose y is never negative.
-  const up: Triple = [back[1] * right[2], back[2] * right[0] - back[0] * right[2], -back[1] * right[0]];
+  const up: Direction = [back[1] * right[2], back[2] * right[0] - back[0] * right[2], -back[1] * right[0]];
   const seen = (i: number, sense: number) => sense * eye[i] > sides[i] / 2;
   const [a, b] = [0, 1, 2].filter((i) => i !== axis) as [number, number];
-  let [best, least] = [INSIDE[axis] as Triple, Number.POSITIVE_INFINITY];
+  let [best, least] = [INSIDE[axis] as Direction, Number.POSITIVE_INFINITY];
   for (const [one, other] of [
     [-1, -1],
     [-1, 1],
@@ -39,8 +39,8 @@ export function outlineEdge(axis: number, eye: Triple, sides: Triple): Triple {
     [1, 1],
   ] as const) {
     if (seen(a, one) === seen(b, other)) continue;
-    const edge = [0, 1, 2].map((i) => (i === a ? one : i === b ? other : 0)) as unknown as Triple;
-    const middle = edge.map((sense, i) => (sense * sides[i]) / 2) as unknown as Triple;
+    const edge = [0, 1, 2].map((i) => (i === a ? one : i === b ? other : 0)) as unknown as Direction;
+    const middle = edge.map((sense, i) => (sense * sides[i]) / 2) as unknown as Direction;
     const depth = distance - dot(middle, back);
     const place = dot(middle, axis === 1 ? right : up) / Math.max(depth, 1e-6);
     if (place < least - 1e-9) [best, least] = [edge, place];

@@ -13,7 +13,7 @@ export interface WallProfile {
   readonly fromLast: readonly number[];
 }
 
-/** The logarithmic law u+ = ln(y+)/KARMAN + OFFSET (Pope, Turbulent Flows, section 7.1.4), and where it meets u+ = y+. */
+/** The law u+ = ln(y+)/KARMAN + OFFSET (Pope, Turbulent Flows, section 7.1.4), and where it meets u+ = y+. */
 const KARMAN = 0.41;
 const OFFSET = 5.2;
 const MEETING = 11;
