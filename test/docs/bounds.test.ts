@@ -63,7 +63,7 @@ it.each([
   ],
   ["bytes of a page that lists objects", mib(pageBytes), null],
   ["objects that the pages of a folder list", plain(listed), null],
-  ["folders within each other that are looked into", plain(FOLDER_DEPTH), null],
+  ["levels of folders that are searched", plain(FOLDER_DEPTH), null],
   ["bytes of a descriptor, and of a manifest that a scan reads", mib(MAX_TEXT_BYTES), null],
   ["nesting of lists and objects in them", plain(depth), null],
   ["values in a descriptor", plain(values), null],
