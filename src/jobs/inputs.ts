@@ -6,7 +6,7 @@ import { RequestError } from "../errors.js";
 import { type NpyLayout, npyLayout, npyNumbers } from "../float32/npy.js";
 import { PointLines } from "../float32/point-lines.js";
 import { makeFolder } from "../make-folder.js";
-import { isId, writeWhole } from "./job-files.js";
+import { isId, keptOnlyIf, writeWhole } from "./job-files.js";
 
 type Coordinates = readonly [number, number, number];
 
@@ -97,7 +97,7 @@ export class Inputs {
       points: Math.floor(bytes / 12),
       npy: null,
     };
-    await this.#keep(input);
+    await keptOnlyIf([this.#path(id, "data")], () => this.#keep(input));
     return input;
   }
 
@@ -159,7 +159,8 @@ export class Inputs {
         for await (const part of parts) {
           at += part.length;
           if (at > source.bytes) throw refuse(`The input was announced with ${source.bytes} bytes; more came.`);
-          await file.write(part);
+          // Unlike `write` this writes all of it, or fails.
+          await file.writeFile(part);
         }
         await file.sync();
       } finally {
@@ -265,10 +266,10 @@ async function readLines(from: string, to: string, pause: () => Promise<void> | 
       const lines = `${rest}${part}`.split("\n");
       rest = lines.pop() as string;
       if (rest.length > LINE_LETTERS) throw refuse("The input is no CSV file of points: a line is too long.");
-      await file.write(bytesOf(add(lines)));
+      await file.writeFile(bytesOf(add(lines)));
       await pause();
     }
-    await file.write(bytesOf(add([rest])));
+    await file.writeFile(bytesOf(add([rest])));
   });
 }
 

@@ -274,13 +274,13 @@ class JetStreamQueue implements JobQueue {
     return changed?.job ?? null;
   }
 
-  async putBack({ job: { id, tasks }, number, attempts }: TakenTask): Promise<void> {
+  async putBack({ job: { id, tasks }, number, attempts }: TakenTask, failed = false): Promise<void> {
     const open = await this.#open();
     const kept = (await this.#read(open, id))?.value;
     // The task that writes the result is published again once all others are done.
     const isDue = kept !== undefined && (number < tasks || kept.job.doneTasks === tasks);
-    const again = { number, attempts: attempts + 1 };
-    if (isDue) await open.publish(id, again, `${id}.${number}.${attempts + 1}.${Date.now()}`);
+    const again = { number, attempts: attempts + (failed ? 1 : 0) };
+    if (isDue) await open.publish(id, again, `${id}.${number}.${again.attempts}.${Date.now()}`);
     this.#acknowledge(id, number);
   }
 

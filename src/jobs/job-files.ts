@@ -35,6 +35,16 @@ export function bodyFile({ state }: JobFolders, id: string): string {
   return join(state, "inputs", `${id}.body`);
 }
 
+/** Does work that makes files, and removes them if it fails. */
+export async function keptOnlyIf<T>(paths: readonly string[], work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    for (const path of paths) await rm(path, { force: true });
+    throw error;
+  }
+}
+
 /**
  * Writes a file under another name, makes it durable and renames it; doing so twice with the same content changes
  * nothing.
@@ -43,7 +53,7 @@ export function bodyFile({ state }: JobFolders, id: string): string {
  */
 export async function writeWhole<T>(path: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
   const temporary = `${path}.partial`;
-  try {
+  return keptOnlyIf([temporary], async () => {
     const file = await open(temporary, "w");
     let value: T;
     try {
@@ -54,8 +64,5 @@ export async function writeWhole<T>(path: string, write: (file: FileHandle) => P
     }
     await rename(temporary, path);
     return value;
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  });
 }

@@ -5,7 +5,7 @@ import type { Job, JobState, TaskOutput } from "./job.js";
 export interface TakenTask {
   readonly job: Job;
   readonly number: number;
-  /** How often it has been put back. */
+  /** How often it has failed. */
   readonly attempts: number;
 }
 
@@ -29,8 +29,8 @@ export interface JobQueue {
   take(): Promise<TakenTask | null>;
   /** Records the output of a task that computes. @returns the job, or null if it has ended meanwhile */
   done(task: TakenTask, output: TaskOutput): Promise<Job | null>;
-  /** Gives a task back, to be taken again. */
-  putBack(task: TakenTask): Promise<void>;
+  /** Gives a task back, to be taken again; `failed` counts it as an attempt. */
+  putBack(task: TakenTask, failed?: boolean): Promise<void>;
   /** Forgets the outputs of some tasks, which are to be computed again. */
   redo(id: string, numbers: readonly number[]): Promise<void>;
   /** The outputs of the tasks of a job, by number. */

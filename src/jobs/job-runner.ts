@@ -156,7 +156,8 @@ export class JobRunner {
       await this.#queue.putBack(task);
     } else if (aborted) await this.#queue.putBack(task);
     else if (status === 503 || (status === 500 && task.attempts + 1 < MOST_ATTEMPTS)) {
-      await this.#queue.putBack(task);
+      // However often the service is too busy, it has not failed.
+      await this.#queue.putBack(task, status === 500);
       this.#pause();
     } else await this.#fail(task.job, error);
   }

@@ -8,7 +8,7 @@ import { DataError, LimitError } from "../errors.js";
 import { reasonOf } from "../system-error.js";
 import { Inputs, type JobInput, type PointSource } from "./inputs.js";
 import { JOB_STATES, type Job, type JobCall, type JobCut, type JobState, pointsOf, UNFINISHED } from "./job.js";
-import { bodyFile, isId, type JobFolders, newId } from "./job-files.js";
+import { bodyFile, isId, type JobFolders, keptOnlyIf, newId } from "./job-files.js";
 import type { JobQueue } from "./job-queue.js";
 import { type JobHost, JobRunner } from "./job-runner.js";
 import { openSqlQueue } from "./sql-queue.js";
@@ -207,13 +207,13 @@ export class Jobs {
   ): Promise<Job> {
     const { queue, runner } = this.#open();
     const id = newId();
-    await putBody(bodyFile(this.folders, id));
     const tasks = cut === null ? 1 : Math.max(1, Math.ceil(cut.points / cut.perTask));
     const job: Job = {
       ...{ id, owner, call, cut, tasks, state: "queued", doneTasks: 0, spentMs: 0, createdAt: Date.now() },
       ...{ startedAt: null, endedAt: null, problem: null, result: null, removed: false },
     };
-    await queue.add(job);
+    const body = bodyFile(this.folders, id);
+    await keptOnlyIf([body], () => putBody(body).then(() => queue.add(job)));
     await this.#tell(id);
     void runner.pump();
     return job;

@@ -154,9 +154,9 @@ class SqlQueue implements JobQueue {
     this.#db.run(`UPDATE job SET waits = (${waiting}) WHERE id = ?`, [id]);
   }
 
-  async putBack({ job: { id }, number }: TakenTask): Promise<void> {
-    const sql = "UPDATE task SET state = 'waiting', attempts = attempts + 1 WHERE job = ? AND number = ?";
-    this.#db.run(sql, [id, number]);
+  async putBack({ job: { id }, number }: TakenTask, failed = false): Promise<void> {
+    const sql = "UPDATE task SET state = 'waiting', attempts = attempts + ? WHERE job = ? AND number = ?";
+    this.#db.run(sql, [failed ? 1 : 0, id, number]);
   }
 
   async redo(id: string, numbers: readonly number[]): Promise<void> {

@@ -75,9 +75,10 @@ export function checkQueue(open: () => JobQueue): void {
       await after.close();
     });
 
-    it("counts how often a task is put back", async () => {
+    it("counts how often a task has failed, not how often it is put back", async () => {
       const queue = open();
       await queue.add(jobWith("a", 1));
+      await queue.putBack(await taken(queue), true);
       await queue.putBack(await taken(queue));
       expect(await taken(queue)).toMatchObject({ number: 0, attempts: 1 });
       await queue.close();

@@ -153,6 +153,23 @@ describe("the result of a job", () => {
     }
   });
 
+  it("is not given up because the service was too busy before it failed once", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    const passing = setInterval(() => vi.advanceTimersByTime(2_000));
+    try {
+      const numbers = host();
+      const refusals = [...Array<number>(6).fill(503), 500];
+      const send: JobHost["send"] = async (call, signal) => {
+        const answer = await numbers.send(call, signal);
+        return { ...answer, status: refusals.shift() ?? 200 };
+      };
+      expect(await runJob({ send })).toMatchObject({ state: "done", problem: null });
+    } finally {
+      clearInterval(passing);
+      vi.useRealTimers();
+    }
+  });
+
   it("fails with the text of a refused call", async () => {
     let asked = 0;
     const send: JobHost["send"] = async () => {

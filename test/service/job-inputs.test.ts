@@ -1,4 +1,5 @@
 /** Points of jobs, uploaded in parts or generated, and what a token may have. */
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -246,4 +247,43 @@ it("says that the disk is full, keeps what has come, and goes on once there is r
   rmSync(file);
   writeFileSync(file, "");
   expect(await put(url, id, new Uint8Array(24), part)).toMatchObject({ status: 200, complete: true, points: 2 });
+});
+
+describe("a file that becomes longer than the disk takes", () => {
+  const POINTS = 8_000;
+  /** Lets this process write files of 80 000 bytes only: what is beyond is not written, at first without an error. */
+  const limit = (bytes: string) => execFileSync("prlimit", ["--pid", `${process.pid}`, `--fsize=${bytes}:`]);
+  afterEach(() => void limit("unlimited"));
+  const held = () => readdirSync(join(folder, "jobs", "inputs"));
+
+  it("is no whole upload: the rest is asked for, and nothing is lost", async () => {
+    const url = await serve();
+    const { id } = await addInput(url, { upload: { form: "octets", bytes: 12 * POINTS } });
+    const range = { "content-range": `bytes 0-${12 * POINTS - 1}/${12 * POINTS}` };
+    limit("80000");
+    const refused = await put(url, id, new Uint8Array(12 * POINTS), range);
+    limit("unlimited");
+    expect(refused.complete).toBeUndefined();
+    const { received } = await json(await fetch(`${url}/api/inputs/${id}`));
+    const rest = { "content-range": `bytes ${received}-${12 * POINTS - 1}/${12 * POINTS}` };
+    const whole = await put(url, id, new Uint8Array(12 * POINTS - Number(received)), rest);
+    expect(whole).toMatchObject({ complete: true, points: POINTS });
+  });
+
+  it("makes no job of the points that fitted, and leaves no file behind", async () => {
+    const url = await serve();
+    const points = Array.from({ length: POINTS }, () => [1, 2, 3]);
+    const submit = (body: string) =>
+      fetch(`${url}${CALL}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", prefer: "respond-async" },
+        body,
+      });
+    limit("80000");
+    const refused = await submit(JSON.stringify({ points }));
+    limit("unlimited");
+    expect([refused.status >= 500, held()]).toEqual([true, []]);
+    expect((await submit('{"points": [[1, 2')).status).toBe(400);
+    expect(held()).toEqual([]);
+  });
 });

@@ -43,6 +43,8 @@ const USE_RESOLUTION_MS = 60_000;
 const LOOK_AFTER = 0.02;
 const FULL = 0.94;
 const KEEP = 0.9;
+/** Time after which a folder that could not be written is tried again. */
+const REST_MS = 60_000;
 /** Age of a file that somebody began to write and never finished. */
 const ABANDONED_MS = 3_600_000;
 
@@ -68,12 +70,12 @@ export class DiskCache {
   #waiting = 0;
   #written = Number.POSITIVE_INFINITY;
   #files = 0;
-  /** Whether the folder cannot be written: entries are still read. */
-  #isFull = false;
+  /** Until when nothing is written because the folder could not be, on the clock of `Date.now`; entries are still read. */
+  #restsUntil = 0;
   #work: Promise<unknown> = Promise.resolve();
 
   /**
-   * @param warn told when entries are dropped, and once when the folder cannot be written
+   * @param warn told when entries are dropped, once when the folder cannot be written, and when it can again
    */
   constructor(folder: string, mostBytes: number, warn: (line: string) => void) {
     this.#folder = folder;
@@ -115,15 +117,15 @@ export class DiskCache {
   /** Keeps an entry in the background, or drops it and says so. */
   put(name: EntryName, bytes: Uint8Array, note: unknown): void {
     const isLate = this.#waiting + bytes.length > MOST_WAITING;
-    if (this.#isFull || bytes.length > this.#mostBytes / 2 || isLate) {
+    if (this.#isResting || bytes.length > this.#mostBytes / 2 || isLate) {
       const reason = isLate ? "they come faster than the disk writes" : "they are larger than half of its bound";
-      this.#drop(this.#isFull ? null : reason);
+      this.#drop(this.#isResting ? null : reason);
       return;
     }
     this.#waiting += bytes.length;
     this.#work = this.#work
       .then(() => this.#write(this.#pathOf(name), fileOf(name, bytes, note)))
-      .catch((error: unknown) => this.#stop(error))
+      .catch((error: unknown) => this.#rest(error))
       .finally(() => {
         this.#waiting -= bytes.length;
       });
@@ -142,7 +144,7 @@ export class DiskCache {
   }
 
   async #write(path: string, parts: readonly Uint8Array[]): Promise<void> {
-    if (this.#isFull) return;
+    if (this.#isResting) return;
     const bytes = parts.reduce((sum, part) => sum + part.length, 0);
     this.#written += bytes;
     if (this.#written > LOOK_AFTER * this.#mostBytes) await this.#makeRoom(bytes);
@@ -162,13 +164,18 @@ export class DiskCache {
       throw error;
     }
     this.counts.bytes += bytes;
+    if (this.#restsUntil > 0) this.#warn(`the cache in ${this.#folder} keeps entries again`);
+    this.#restsUntil = 0;
   }
 
-  /** Goes on without keeping anything. */
-  #stop(error: unknown): void {
-    if (this.#isFull) return;
-    this.#isFull = true;
-    this.#warn(`the cache in ${this.#folder} keeps nothing more: ${reasonOf(error)}`);
+  get #isResting(): boolean {
+    return Date.now() < this.#restsUntil;
+  }
+
+  /** Goes on without keeping anything for a while. */
+  #rest(error: unknown): void {
+    if (this.#restsUntil === 0) this.#warn(`the cache in ${this.#folder} keeps nothing for now: ${reasonOf(error)}`);
+    this.#restsUntil = Date.now() + REST_MS;
   }
 
   /** Removes entries until there is room, those that have not been used for the longest time first. */

@@ -4,11 +4,20 @@
  */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { DiskCache } from "../../../src/storage/objects/disk-cache.js";
 import { scratchFolder } from "../../support/scratch.js";
 
@@ -95,14 +104,26 @@ describe("the cache on disk", () => {
     expect(await cache.get(nameOf(11))).toBeNull();
   });
 
-  it("says once that it cannot write, and goes on without keeping anything", async () => {
+  it("says once that it cannot write, goes on without keeping anything, and tries again a minute later", async () => {
     mkdirSync(join(SCRATCH, "blocked"));
     writeFileSync(join(SCRATCH, "blocked", "file"), "");
     const { cache, warnings } = open("blocked/file");
     for (let at = 0; at < 5; at++) cache.put(nameOf(at), bytesOf(at), null);
     await cache.settled();
-    expect(warnings).toEqual([expect.stringMatching(/keeps nothing more: there is a file where a folder is needed/)]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/keeps nothing for now: there is a file where a folder is needed/),
+    ]);
     expect(await cache.get(nameOf(1))).toBeNull();
+    rmSync(join(SCRATCH, "blocked", "file"));
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 });
+    try {
+      for (let at = 0; at < 5; at++) cache.put(nameOf(at), bytesOf(at), null);
+      await cache.settled();
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(await cache.get(nameOf(1))).not.toBeNull();
+    expect(warnings.slice(1)).toEqual([expect.stringMatching(/keeps entries again$/)]);
   });
 
   it("is shared by processes: no entry is lost, mixed or beyond the bound", async () => {

@@ -1,5 +1,5 @@
 /** `acceptJobs` turns calls with `Prefer: respond-async` into jobs, and gives jobs the calls that they make. */
-import { closeSync, createReadStream, createWriteStream, openSync, writeSync } from "node:fs";
+import { closeSync, createReadStream, createWriteStream, openSync, writeFileSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { TripleSink } from "../../../engine/contract/query.js";
 import { CancelledError } from "../../../errors.js";
 import { type Job, type JobCut, RESULT_FORMS, type ResultForm } from "../../../jobs/job.js";
-import { newId } from "../../../jobs/job-files.js";
+import { keptOnlyIf, newId } from "../../../jobs/job-files.js";
 import type { TaskCall } from "../../../jobs/job-runner.js";
 import type { Jobs } from "../../../jobs/jobs.js";
 import type { TaskAnswer } from "../../../jobs/task-outputs.js";
@@ -117,11 +117,16 @@ async function start(
   if (input === null && type === JSON_TYPE) {
     const id = newId();
     const body = `${jobs.inputFile(id)}.body`;
-    await toFile(request, body, service.config.limits["http.bodyBytes"]);
-    const isCut = await readPoints(service, request, operation, body, `${body}.points`, query);
-    if (!isCut) return jobs.start(owner, callOf(request, type), null, (file) => rename(body, file));
-    await rm(body, { force: true });
-    input = (await jobs.inputs.adopt(id, owner, `${body}.points`)).id;
+    const points = `${body}.points`;
+    const whole = await keptOnlyIf([body, points], async () => {
+      await toFile(request, body, service.config.limits["http.bodyBytes"]);
+      const isCut = await readPoints(service, request, operation, body, points, query);
+      if (!isCut) return jobs.start(owner, callOf(request, type), null, (file) => rename(body, file));
+      await rm(body, { force: true });
+      input = (await jobs.inputs.adopt(id, owner, points)).id;
+      return null;
+    });
+    if (whole !== null) return whole;
   }
   if (input === null) throw refuse("points", "The call has no points: send them, or name an input by `?input=ID`.");
   const own = inputId === null;
@@ -238,7 +243,7 @@ function counted(most: number): Transform {
 async function keepBody(service: Service, jobs: Jobs, owner: string | null, request: FastifyRequest): Promise<string> {
   const id = newId();
   const path = `${jobs.inputFile(id)}.body`;
-  await toFile(request, path, service.config.limits["http.bodyBytes"]);
+  await keptOnlyIf([path], () => toFile(request, path, service.config.limits["http.bodyBytes"]));
   return (await jobs.inputs.adopt(id, owner, path)).id;
 }
 
@@ -259,7 +264,7 @@ async function readPoints(
   const texts: TextMembers = new Map();
   const sink: TripleSink = {
     slab: new Float32Array(3 * 8192),
-    commit: (count) => void writeSync(file, new Uint8Array(sink.slab.buffer, 0, 12 * count)),
+    commit: (count) => writeFileSync(file, new Uint8Array(sink.slab.buffer, 0, 12 * count)),
   };
   const writers: TripleWriter[] = [];
   const writer = (): TripleWriter => {
