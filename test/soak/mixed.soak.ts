@@ -4,10 +4,8 @@
  *
  * Faults: files replaced and truncated, worker threads ended, callers who take all they can and leave, a full disk.
  */
-import { execFileSync, spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { once } from "node:events";
-import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, renameSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
@@ -18,6 +16,8 @@ import { generator } from "../support/run-query.js";
 import { scratchFolder } from "../support/scratch.js";
 import { envelope, expectIdle, getVelocity, items, PATH, TYPES, type Version } from "../support/soap-service.js";
 import { crowd, largest, longAnswers, pipelined, silence, timeLists } from "../support/starvation.js";
+import { type Death, fillDisk, freeDisk, importEvents, mortalThreads, mountDisk, unmountDisk } from "./calamities.js";
+import { type Answer, api, ask, coordinates, page, type Question } from "./questions.js";
 import { laterGrowth } from "./trend.js";
 
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 10);
@@ -29,49 +29,12 @@ const SHIPPED = fileURLToPath(new URL("../../data/isotropic32", import.meta.url)
 const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 const NOW = "2026-10-20T12:00:00Z";
 
-/** A request, and the dataset whose files may be changed under it. */
-interface Question {
-  readonly name: string;
-  readonly path: string;
-  readonly method: "GET" | "POST";
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Buffer | null;
-  readonly changed: boolean;
-}
-
 const folder = scratchFolder();
 const file = (...names: string[]): string => join(folder, ...names);
 const kill = file("kill");
-/** Ends a worker thread inside of a batch once the file exists. */
-const KILLER = `
-  import { existsSync, unlinkSync } from 'node:fs';
-  import { isMainThread } from 'node:worker_threads';
-  if (!isMainThread) {
-    const load = Atomics.load;
-    Atomics.load = (array, index) => {
-      let mine = existsSync(${JSON.stringify(kill)});
-      try { if (mine) unlinkSync(${JSON.stringify(kill)}); } catch { mine = false; }
-      if (mine) process.exit(9);
-      return load(array, index);
-    };
-  }`;
-
 let program: Program;
 let reference: Program;
 let disk: string | null = null;
-
-/** A small file system that can be filled; null where mounting is not permitted. */
-function mountDisk(): string | null {
-  const path = file("disk");
-  mkdirSync(path);
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", path], { stdio: "ignore" });
-    return path;
-  } catch {
-    process.stdout.write("no disk is filled: mounting is not permitted\n");
-    return null;
-  }
-}
 
 /** Makes a dataset of noise; the version decides its numbers. */
 function makeVersion(name: string, version: string, seed: number): void {
@@ -92,7 +55,7 @@ function placeVersion(name: string, version: string, data: string): void {
 }
 
 beforeAll(async () => {
-  disk = mountDisk();
+  disk = mountDisk(file("disk"), 4);
   for (const [version, seed] of [
     ["a", 1],
     ["b", 2],
@@ -111,8 +74,10 @@ beforeAll(async () => {
     STATE: file("reference"),
     DATA: [SHIPPED, file("data-a")].join(delimiter),
   });
-  const preload = ["--import", `data:text/javascript,${encodeURIComponent(KILLER)}`];
-  program = await startProgram({ ...common, STATE: state, DATA: [SHIPPED, file("data")].join(delimiter) }, preload);
+  program = await startProgram(
+    { ...common, STATE: state, DATA: [SHIPPED, file("data")].join(delimiter) },
+    mortalThreads(kill),
+  );
   const open = async (url: string): Promise<void> =>
     expect(await (await fetch(`${url}/readyz`)).text()).toContain("events: ready");
   for (const { url } of [reference, program]) await vi.waitFor(() => open(url), { timeout: 60_000 });
@@ -122,16 +87,12 @@ afterAll(async () => {
     expect(await program.stop("SIGTERM"), program.log().slice(-5_000)).toBe(0);
     await reference.stop("SIGTERM");
   } finally {
-    if (disk !== null) execFileSync("umount", [disk]);
+    if (disk !== null) unmountDisk(disk);
   }
 }, 60_000);
 
 const random = generator(20);
 const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-
-function coordinates(count: number): [number, number, number][] {
-  return Array.from({ length: count }, (_, i) => [(i * 0.37) % 6.2, (i * 0.73 + 1) % 6.2, (i * 1.13 + 2) % 6.2]);
-}
 
 function soap(version: Version, name: string, body: string): Question {
   const headers = { "content-type": TYPES[version] };
@@ -143,16 +104,6 @@ function soap(version: Version, name: string, body: string): Question {
     body: envelope(version, body),
     changed: false,
   };
-}
-
-function api(path: string, accept: string, points: number): Question {
-  const body = JSON.stringify({ points: coordinates(points) });
-  const headers = { "content-type": "application/json", accept };
-  return { name: `${path} ${accept}`, path: `/api/${path}`, method: "POST", headers, body, changed: false };
-}
-
-function page(path: string, accept = "*/*"): Question {
-  return { name: path, path, method: "GET", headers: { accept }, body: null, changed: false };
 }
 
 /** Every question, with sizes from a point to tens of thousands. */
@@ -207,24 +158,6 @@ function questions(): Question[] {
   return asked;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly digest: string;
-  readonly text: string;
-}
-
-async function ask(url: string, { path, method, headers, body }: Question): Promise<Answer> {
-  const response = await fetch(`${url}${path}`, { method, headers, body: body as BodyInit | null });
-  const bytes = Buffer.from(await response.arrayBuffer());
-  // Addresses and ids differ between the two processes.
-  const plain = bytes.includes(url) ? Buffer.from(bytes.toString("latin1").replaceAll(url, "URL"), "latin1") : bytes;
-  return {
-    status: response.status,
-    digest: createHash("sha256").update(plain).digest("hex"),
-    text: bytes.toString("latin1", 0, 300),
-  };
-}
-
 /** Crowds, made before anything is asked: this process answers nobody while it makes them. */
 const CROWDS = {
   largest: largest(14, 0.1),
@@ -236,7 +169,7 @@ const CROWDS = {
 
 /** The faults, one after the other. */
 const FAULTS: Readonly<Record<string, (round: number) => Promise<void>>> = {
-  "a worker thread ends": async () => writeFileSync(kill, ""),
+  "a worker thread ends": async () => writeFileSync(kill, "in a batch" satisfies Death),
   "files are replaced": async (round) => {
     placeVersion("replaced", round % 2 === 0 ? "b" : "a", file("data"));
     process.kill(program.pid, "SIGHUP");
@@ -256,23 +189,14 @@ const FAULTS: Readonly<Record<string, (round: number) => Promise<void>>> = {
   "readers who do not read": () => leave(CROWDS.longAnswers, false),
   "the disk is full": async () => {
     if (disk === null) return;
-    try {
-      writeFileSync(join(disk, "filler"), Buffer.alloc(8 * MIB));
-    } catch {
-      // That is what was meant.
-    }
+    fillDisk(disk);
     const settings = { FIELDPROBE_STATE: disk, FIELDPROBE_EVENTS_NOW: NOW };
-    const sample = join(SHIPPED, "../events.json");
-    const child = spawn(process.execPath, [BIN, "events", "import", sample], {
-      env: { ...process.env, ...settings },
-      stdio: "ignore",
-    });
-    await once(child, "exit");
+    await importEvents(join(SHIPPED, "../events.json"), settings);
     process.kill(program.pid, "SIGHUP");
   },
   "lists of times": () => leave(CROWDS.timeLists),
   "the disk has room": async () => {
-    if (disk !== null) rmSync(join(disk, "filler"), { force: true });
+    if (disk !== null) freeDisk(disk);
     process.kill(program.pid, "SIGHUP");
   },
   "callers who only connect": () => leave(CROWDS.silence),
