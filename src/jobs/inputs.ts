@@ -134,6 +134,17 @@ export class Inputs {
     for (const ending of ["json", "data", "csv"]) await rm(this.#path(id, ending), { force: true });
   }
 
+  /** Removes files that a killed process left: those last written before a time, of no input and none of these jobs. */
+  async sweep(before: number, jobs: ReadonlySet<string>): Promise<void> {
+    const names = new Set(await readdir(this.#folder));
+    for (const name of names) {
+      const id = name.slice(0, name.indexOf("."));
+      if (jobs.has(id) || names.has(`${id}.json`)) continue;
+      const written = (await stat(join(this.#folder, name)).catch(() => null))?.mtimeMs ?? before;
+      if (written < before) await rm(join(this.#folder, name), { force: true });
+    }
+  }
+
   /**
    * Appends a part of an upload; what has come before a failure is kept, and reading it ends with the last byte.
    *

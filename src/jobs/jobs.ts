@@ -259,6 +259,7 @@ export class Jobs {
     }
     for (const { id, createdAt } of await inputs.list())
       if (createdAt < before && !used.has(id)) await inputs.remove(id);
+    await inputs.sweep(before, new Set(jobs.map(({ id }) => id)));
     await this.#count();
   }
 

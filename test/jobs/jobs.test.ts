@@ -1,10 +1,13 @@
 /** Quotas bound what an owner starts: what meets a quota exactly is accepted, what exceeds it is refused by name. */
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { LIMITS } from "../../src/config.js";
 import type { JobCut } from "../../src/jobs/job.js";
 import { Jobs } from "../../src/jobs/jobs.js";
+import { openSqlQueue } from "../../src/jobs/sql-queue.js";
 import { eachScratchFolder } from "../support/scratch.js";
+import { jobWith } from "./check-queue.js";
 
 let folder = "";
 eachScratchFolder((made) => {
@@ -61,6 +64,28 @@ it("admits as many jobs at once as its quota says", async () => {
   await jobs.admit("another", 1);
   await jobs.cancel(started[0] as (typeof started)[number]);
   await jobs.admit("one", 1);
+});
+
+it("removes what a killed process left of submissions once that is old, and nothing that a job needs", async () => {
+  const inputs = join(folder, "state/jobs/inputs");
+  mkdirSync(inputs, { recursive: true });
+  const [needed, killed, recent] = ["1", "2", "3"].map((digit) => digit.repeat(24)) as [string, string, string];
+  const queue = openSqlQueue(join(folder, "state/jobs/jobs.db"));
+  await queue.add(jobWith(needed, 1));
+  await queue.close();
+  const names = [
+    `${needed}.body`,
+    `${recent}.body`,
+    ...["body", "body.points", "data"].map((end) => `${killed}.${end}`),
+  ];
+  for (const name of names) {
+    writeFileSync(join(inputs, name), "[[1, 2, 3]]");
+    const hours = name.startsWith(recent) ? 1 : 200;
+    utimesSync(join(inputs, name), new Date(), new Date(Date.now() - hours * 3_600_000));
+  }
+  jobs = openJobs({});
+  jobs.resume();
+  await expect.poll(() => readdirSync(inputs).sort()).toEqual([`${needed}.body`, `${recent}.body`]);
 });
 
 it("counts the points that a rule makes, and refuses an input beyond the quota of a job", async () => {

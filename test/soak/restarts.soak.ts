@@ -94,7 +94,8 @@ async function answered(question: Question): Promise<Answer | null> {
     return null;
   }
   const { status, text } = answer;
-  count(`${question.name.replace(/[\d/].*/, "")} ${status}`);
+  const why = status === 500 ? `: ${/"detail":"([^"]*)/.exec(text)?.[1]}` : "";
+  count(`${question.name.replace(/ .*/, "")} ${status}${why}`);
   if (status >= 300 && (!/^\S.*\n?$/.test(text) || TRACES.test(text) || text.includes(folder)))
     wrong.push(`${question.name}: ${status} is no plain line: ${text}`);
   return answer;
@@ -152,7 +153,7 @@ async function follow(id: string, expected: string): Promise<void> {
     answered({
       ...page(`/api/jobs/${id}${path}`),
       method: method as "GET",
-      name: `job${path.replace("/", " ")} ${id}`,
+      name: `job${path} ${id}`,
     });
   for (let compared = false; performance.now() - since < 3 * HANG_MS; await sleep(100)) {
     const answer = await call();
@@ -288,7 +289,7 @@ it(`loses nothing in ${SECONDS} s of kills, lost threads and full folders, seed 
   expect(wrong.slice(0, 8)).toEqual([]);
   // Each lost thread costs at most the requests that it worked for.
   const kills = DEATHS.reduce((sum, death) => sum + (counts[`fault: dies: ${death}`] ?? 0), 0);
-  expect(counts["query  500"] ?? 0).toBeLessThanOrEqual(2 * kills);
+  expect(counts["query 500"] ?? 0).toBeLessThanOrEqual(2 * kills);
   expect(left).toEqual([]);
   await vi.waitFor(() => expectIdle(program), { timeout: HANG_MS });
   const metrics = await (await fetch(`${program.url}/metrics`)).text();
