@@ -14,6 +14,8 @@ import { type JobHost, JobRunner } from "./job-runner.js";
 import { openSqlQueue } from "./sql-queue.js";
 
 const FINAL = JOB_STATES.filter((state) => !UNFINISHED.includes(state));
+/** Time after which a queue that cannot be opened is tried again. */
+const RETRY_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -51,6 +53,7 @@ export class Jobs {
   readonly #events = new EventEmitter().setMaxListeners(0);
   #opened: OpenJobs | null = null;
   #upkeep: NodeJS.Timeout | null = null;
+  #retry: NodeJS.Timeout | null = null;
   #counts: Omit<JobCounts, "stalledSeconds"> = { queued: 0, running: 0 };
   #closed = false;
 
@@ -72,13 +75,14 @@ export class Jobs {
     return join(this.folders.state, "jobs.db");
   }
 
-  /** Continues the jobs of an earlier life; a queue that cannot be opened is a line of the log. */
-  resume(): void {
-    if (!this.#isUsed) return;
+  /** Continues the jobs of an earlier life; a queue that cannot be opened is a line of the log, and tried again. */
+  resume(isFirst = true): void {
+    if (!this.#isUsed || this.#closed) return;
     try {
       this.#open();
     } catch (error) {
-      this.#host.log.error({ reason: reasonOf(error) }, "jobs are not available; all else is");
+      if (isFirst) this.#host.log.error({ reason: reasonOf(error) }, "jobs are not available; all else is");
+      this.#retry = setTimeout(() => this.resume(false), RETRY_MS).unref();
     }
   }
 
@@ -267,6 +271,7 @@ export class Jobs {
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#upkeep !== null) clearInterval(this.#upkeep);
+    if (this.#retry !== null) clearTimeout(this.#retry);
     await this.#opened?.runner.stop();
     await this.#opened?.queue.close();
     this.#opened = null;

@@ -1,7 +1,7 @@
 /** Quotas bound what an owner starts: what meets a quota exactly is accepted, what exceeds it is refused by name. */
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/config.js";
 import type { JobCut } from "../../src/jobs/job.js";
 import { Jobs } from "../../src/jobs/jobs.js";
@@ -86,6 +86,28 @@ it("removes what a killed process left of submissions once that is old, and noth
   jobs = openJobs({});
   jobs.resume();
   await expect.poll(() => readdirSync(inputs).sort()).toEqual([`${needed}.body`, `${recent}.body`]);
+});
+
+it("continues the jobs of an earlier life once their queue can be opened, though nobody asks for them", async () => {
+  const file = join(folder, "state/jobs/jobs.db");
+  const queue = openSqlQueue(file);
+  await queue.add(jobWith("1".repeat(24), 1));
+  await queue.close();
+  const kept = readFileSync(file);
+  writeFileSync(file, "no room");
+  const unfinished = () => jobs.counts().queued + jobs.counts().running;
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    jobs = openJobs({});
+    jobs.resume();
+    vi.advanceTimersByTime(60_000);
+    writeFileSync(file, kept);
+    expect(unfinished()).toBe(0);
+    vi.advanceTimersByTime(60_000);
+  } finally {
+    vi.useRealTimers();
+  }
+  await expect.poll(unfinished).toBe(1);
 });
 
 it("counts the points that a rule makes, and refuses an input beyond the quota of a job", async () => {
