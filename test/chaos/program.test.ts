@@ -234,7 +234,7 @@ async function exists(path: string): Promise<boolean> {
 describe("workers", { timeout: 60_000 }, () => {
   it("a thread of the stores that dies fails at most the queries that wait for it, and is said in one line", async () => {
     const spec: StoreSpec = { version: 2, arrays: { p: array(["z", "y", "x"]), ...SNAPSHOT }, consolidated: true };
-    await server.put("mortal.zarr", zarrObjects(spec));
+    for (const name of ["mortal.zarr", "second.zarr"]) await server.put(name, zarrObjects(spec));
     const trigger = join(folder, "stores-die");
     const dies = `
       import { existsSync, unlinkSync } from "node:fs";
@@ -244,7 +244,8 @@ describe("workers", { timeout: 60_000 }, () => {
           unlinkSync(${JSON.stringify(trigger)});
           process.exit(9);
         }, 5).unref();`;
-    const program = await start({ DATA: [DATA, `${server.url}/mortal.zarr`].join(delimiter), ...NO_EVENTS }, dies);
+    const data = [DATA, `${server.url}/mortal.zarr`, `${server.url}/second.zarr`];
+    const program = await start({ DATA: data.join(delimiter), ...NO_EVENTS }, dies);
     const ask = async (name: string): Promise<readonly [number, string]> => {
       const options = "time=0&spatialInterpolation=None&temporalInterpolation=None";
       const answer = await fetch(`${program.url}/api/datasets/${name}/GetPressure?${options}`, {
@@ -273,6 +274,8 @@ describe("workers", { timeout: 60_000 }, () => {
     // Idle, and while the catalogue is read again.
     await die();
     await expect.poll(told, { timeout: 20_000 }).toBe(2);
+    // Of this one nothing is in memory: the next thread knows by itself which hosts are meant.
+    expect((await ask("second"))[1]).not.toContain("private network");
     await recovers();
     await server.set({ silent: true });
     before = server.requests;

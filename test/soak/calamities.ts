@@ -61,7 +61,7 @@ export function mortalThreads(trigger: string): string[] {
   return ["--import", `data:text/javascript,${encodeURIComponent(code)}`];
 }
 
-/** Makes a small file system that can be filled, and is removed by `unmountDisk`; null where mounting is not permitted. */
+/** Makes a small file system that can be filled, until `unmountDisk`; null where mounting is not permitted. */
 export function mountDisk(path: string, mib: number): string | null {
   mkdirSync(path, { recursive: true });
   try {

@@ -70,7 +70,7 @@ export class DiskCache {
   #waiting = 0;
   #written = Number.POSITIVE_INFINITY;
   #files = 0;
-  /** Until when nothing is written because the folder could not be, on the clock of `Date.now`; entries are still read. */
+  /** Until when nothing is written because it could not be, on the clock of `Date.now`; entries are still read. */
   #restsUntil = 0;
   #work: Promise<unknown> = Promise.resolve();
 

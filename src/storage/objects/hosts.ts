@@ -43,10 +43,15 @@ export class Hosts {
   readonly #named = new Set<string>();
   readonly #private = new BlockList();
   readonly #resolve: LookupFunction;
+  readonly #told: (address: string) => void;
 
-  /** @param resolve finds the addresses of a host */
-  constructor(resolve: LookupFunction = lookUp as LookupFunction) {
+  /**
+   * @param resolve finds the addresses of a host
+   * @param told of each address with which a host is named for the first time
+   */
+  constructor(resolve: LookupFunction = lookUp as LookupFunction, told: (address: string) => void = () => undefined) {
     this.#resolve = resolve;
+    this.#told = told;
     for (const [network, prefix] of PRIVATE) {
       this.#private.addSubnet(network, prefix, isIP(network) === 4 ? "ipv4" : "ipv6");
       for (const [bits, address] of isIP(network) === 4 ? EMBEDDING : [])
@@ -56,7 +61,10 @@ export class Hosts {
 
   /** Takes the host of an address from the settings or the command line as one that is meant. */
   name(address: string): void {
-    this.#named.add(hostOf(address));
+    const host = hostOf(address);
+    if (this.#named.has(host)) return;
+    this.#named.add(host);
+    this.#told(address);
   }
 
   /** @throws DataError when the address leads into a private network and its host was not named */

@@ -16,7 +16,14 @@ const CLOSE_MS = 2000;
 /** Reports of the store thread to the thread that started it. */
 export type StoreReport =
   | { readonly stores: readonly StoreStatus[]; readonly disk: DiskCounts | null }
+  | { readonly named: string }
   | { readonly warning: string };
+
+/** What the thread starts with: the addresses that an earlier one was told are meant. */
+export interface StoreStart {
+  readonly settings: StoreSettings;
+  readonly named: ReadonlySet<string>;
+}
 
 /** A connection of another thread, the stores that are in use, or the end of the thread. */
 export type StoreOrder = StorePort | { readonly keep: ReadonlySet<string> } | null;
@@ -27,6 +34,7 @@ export class StoreThread {
   #closing = false;
   /** The words that wake the threads that are connected. */
   readonly #signals: StorePort["signal"][] = [];
+  readonly #named = new Set<string>();
   readonly #settings: StoreSettings;
   readonly #warn: (line: string) => void;
 
@@ -44,9 +52,12 @@ export class StoreThread {
   /** Connects a thread. */
   connect(connection: StorePort): void {
     if (this.#worker === null) {
-      this.#worker = new Worker(ENTRY, { workerData: this.#settings });
+      this.#worker = new Worker(ENTRY, {
+        workerData: { settings: this.#settings, named: this.#named } satisfies StoreStart,
+      });
       this.#worker.on("message", (report: StoreReport) => {
         if ("warning" in report) return this.#warn(report.warning);
+        if ("named" in report) return void this.#named.add(report.named);
         this.status = report.stores;
         this.disk = report.disk;
       });

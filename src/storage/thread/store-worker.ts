@@ -1,22 +1,24 @@
 /** Runs the store thread, which answers the requests of other threads, each through its own port. */
 import { parentPort, workerData } from "node:worker_threads";
 import { BusyError, FieldprobeError } from "../../errors.js";
-import type { StoreSettings } from "../../store-settings.js";
 import { DiskCache } from "../objects/disk-cache.js";
+import { Hosts } from "../objects/hosts.js";
 import { registerCodecs } from "../zarr/codecs.js";
 import type { StoreAnswer, StoreMessage, StoreRequest } from "./protocol.js";
 import type { StorePort } from "./store-port.js";
-import type { StoreOrder, StoreReport } from "./store-thread.js";
+import type { StoreOrder, StoreReport, StoreStart } from "./store-thread.js";
 import { Stores } from "./stores.js";
 
 registerCodecs();
-const settings = workerData as StoreSettings;
+const { settings, named } = workerData as StoreStart;
 const report = (told: StoreReport) => parentPort?.postMessage(told);
 const disk =
   settings.cacheDir === null
     ? null
     : new DiskCache(settings.cacheDir, settings.cacheBytes, (warning) => report({ warning }));
-const stores = new Stores({ settings, disk });
+const hosts = new Hosts(undefined, (address) => report({ named: address }));
+for (const address of named) hosts.name(address);
+const stores = new Stores({ settings, disk }, hosts);
 
 parentPort?.on("message", async (order: StoreOrder) => {
   if (order === null) {
