@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config.js";
-import { DataError, LimitError } from "../errors.js";
+import { BusyError, LimitError } from "../errors.js";
 import { reasonOf } from "../system-error.js";
 import { Inputs, type JobInput, type PointSource } from "./inputs.js";
 import { JOB_STATES, type Job, type JobCall, type JobCut, type JobState, pointsOf, UNFINISHED } from "./job.js";
@@ -86,9 +86,9 @@ export class Jobs {
     }
   }
 
-  /** @throws DataError if the queue cannot be opened */
+  /** @throws DataError if the queue cannot be opened, BusyError while the service ends */
   #open(): OpenJobs {
-    if (this.#closed) throw new DataError("The service is shutting down.");
+    if (this.#closed) throw new BusyError("The service is shutting down.");
     if (this.#opened !== null) return this.#opened;
     const inputs = new Inputs(join(this.folders.state, "inputs"));
     const queue = this.#openShared?.(this.#settings.nats) ?? openSqlQueue(this.#file);

@@ -117,3 +117,9 @@ it("counts the points that a rule makes, and refuses an input beyond the quota o
   expect(await grid(4)).toMatchObject({ points: 24 });
   await expect(grid(5)).rejects.toMatchObject({ message: "Input too large (30 > 24 points)" });
 });
+
+it("says to come again while the service ends", async () => {
+  jobs = openJobs({});
+  await jobs.close();
+  await expect(jobs.admit(null, 1)).rejects.toMatchObject({ code: "Busy" });
+});

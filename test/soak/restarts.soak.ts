@@ -281,7 +281,8 @@ it(`loses nothing in ${SECONDS} s of kills, lost threads and full folders, seed 
     0,
   );
   expect(failed).toBeLessThanOrEqual(2 * kills);
-  expect(left).toEqual([]);
+  // What a killed submission was receiving is removed once it is old (`test/jobs/jobs.test.ts`).
+  expect(left.filter((name) => !/\.body(\.points)?$/.test(name))).toEqual([]);
   await vi.waitFor(() => expectIdle(program), { timeout: HANG_MS });
   const metrics = await (await fetch(`${program.url}/metrics`)).text();
   expect(metrics.match(/^fieldprobe_(?:jobs|waiting_answer_bytes)\b.* [1-9].*$/gm)).toBeNull();
