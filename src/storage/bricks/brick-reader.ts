@@ -114,7 +114,7 @@ class BrickFiles implements StoredBricks {
       for (const part of source.parts) {
         // A box of values whose real shape is not the declared one is not a box of the stored values.
         if (part.declared !== null) continue;
-        const { file, opened } = this.#open(part, frame);
+        const { file, opened } = this.#withoutPlaces(field, frame, () => this.#open(part, frame));
         const boxes = bricks.map((brick) => {
           const box = storedBox(part, isSeries(part) ? 0 : frame, nodes, brickBox(nodes, source, brick));
           return { box: { path: opened.path, ...box }, brick, at };
@@ -125,11 +125,14 @@ class BrickFiles implements StoredBricks {
     /** For each frame, the bricks of which something is still on its way. */
     const absent = wanted.map(() => new Set<number>());
     // Every store is asked before an answer is given, so that all of them are on their way.
-    for (const [file, boxes] of byFile)
-      for (const [index, isThere] of (file.fetched?.(boxes.map(({ box }) => box)) ?? []).entries()) {
+    for (const [file, boxes] of byFile) {
+      const frame = wanted[boxes[0]?.at ?? 0]?.frame ?? 0;
+      const fetched = this.#withoutPlaces(field, frame, () => file.fetched?.(boxes.map(({ box }) => box)) ?? []);
+      for (const [index, isThere] of fetched.entries()) {
         const { at, brick } = boxes[index] as (typeof boxes)[number];
         if (!isThere) absent[at]?.add(brick);
       }
+    }
     return wanted.map(({ frame, bricks }, at) => ({
       frame,
       bricks: bricks.filter((brick) => !absent[at]?.has(brick)),
@@ -149,10 +152,17 @@ class BrickFiles implements StoredBricks {
     this.#read(field, source, frame, box, box.count, out);
   }
 
-  /** Reads a box into a block of `edge` nodes along x, y, z. Files and addresses go to the log, not to callers. */
+  /** Reads a box into a block of `edge` nodes along x, y, z. */
   #read(field: FieldName, source: FieldSource, frame: number, box: NodeBox, edge: Triple, out: Float32Array): void {
-    try {
+    this.#withoutPlaces(field, frame, () => {
       for (const component of source.parts.keys()) this.#readPart(source, component, frame, box, edge, out);
+    });
+  }
+
+  /** Reads something of a frame. Files and addresses in errors go to the log, not to callers. */
+  #withoutPlaces<T>(field: FieldName, frame: number, read: () => T): T {
+    try {
+      return read();
     } catch (error) {
       if (error instanceof BusyError)
         throw new BusyError(`${this.#dataset.name}: its store does not answer.`, error.context.retryAfter, error);

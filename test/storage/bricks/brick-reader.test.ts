@@ -1,5 +1,5 @@
 /** Every order, type and split of storage reads as the same nodes. */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import type { File, Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -359,6 +359,22 @@ describe("readBrick", () => {
     expect(open).toMatchObject({ bytesRead: 0 });
     open.readBrick("pressure", 0, 0, out);
     expect(open).toMatchObject({ bytesRead: 4 * out.length });
+    open.close();
+  });
+
+  it("names the field and the frame, but no file, whichever way a file has changed is found", async () => {
+    const dimensions: Dimension[] = ["t", "z", "y", "x"];
+    const dataset = await load(
+      "changed",
+      { fields: { pressure: { file: "p.h5", path: "/p", dimensions } } },
+      { "p.h5": (file) => writeField(file, "/p", { dimensions }) },
+    );
+    for (const { path } of dataset.files.filter((file) => file.path.endsWith("p.h5"))) utimesSync(path, 1, 1);
+    const open = openDataset(dataset);
+    const out = new Float32Array(NODES.x * NODES.y * NODES.z);
+    const line = /^changed: pressure of frame 1 cannot be read\.$/;
+    expect(() => open.readBrick("pressure", 1, 0, out)).toThrow(line);
+    expect(() => open.fetched("pressure", [{ frame: 1, bricks: [0] }])).toThrow(line);
     open.close();
   });
 });
