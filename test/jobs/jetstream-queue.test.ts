@@ -27,7 +27,7 @@ describe.skipIf(NO_NATS)("beside a NATS server with JetStream", () => {
     const changed = vi.fn();
     other.watch?.(changed);
     await one.add(jobWith("a", 2));
-    await vi.waitFor(() => expect(changed).toHaveBeenCalledWith("a"));
+    await vi.waitFor(() => expect(changed).toHaveBeenCalledWith("a"), { timeout: 10_000 });
     expect(await one.take()).toMatchObject({ number: 0 });
     expect(await other.take()).toMatchObject({ number: 1, job: { state: "running" } });
     expect(await other.take()).toBeNull();
