@@ -191,9 +191,10 @@ function sharedQuery(path: string): string {
 /** A signal that aborts when all of those who wait have gone. */
 function signalOfAll(waiting: readonly { readonly signal: AbortSignal }[]): AbortSignal {
   const all = new AbortController();
-  for (const { signal } of waiting) {
+  const signals = new Set(waiting.map(({ signal }) => signal));
+  for (const signal of signals) {
     signal.addEventListener("abort", () => {
-      if (waiting.every((one) => one.signal.aborted)) all.abort(signal.reason);
+      if ([...signals].every(({ aborted }) => aborted)) all.abort(signal.reason);
     });
   }
   return all.signal;
@@ -282,13 +283,16 @@ function readResults(bytes: ArrayBuffer): readonly BatchResult[] {
   });
 }
 
+/** The answer of a query of a batch. @throws ApiError if the query was refused */
+function answerOf(result: BatchResult): Exclude<BatchResult, { readonly problem: object }> {
+  if (!("problem" in result)) return result;
+  const { code, detail, limit } = result.problem;
+  throw new ApiError(REFUSED, code, detail, limit ?? null);
+}
+
 /** The samples of a plane or a box in a batch. @throws ApiError if they were refused */
 function samplesOf(result: BatchResult): Samples & { readonly axes: readonly SampleAxis[] } {
-  if ("problem" in result) {
-    const { code, detail, limit } = result.problem;
-    throw new ApiError(REFUSED, code, detail, limit ?? null);
-  }
-  const { values, axes = [], range: [low = 0, high = 0] = [] } = result;
+  const { values, axes = [], range: [low = 0, high = 0] = [] } = answerOf(result);
   return { values, axes, low, high };
 }
 
@@ -538,10 +542,7 @@ export class ApiClient {
     if (bodies.length === 1) return [await this.analysis(dataset, "statistics", bodies[0], signal)];
     const queries = bodies.map((members): CallQuery => ({ call: "statistics", dataset, members, records: 0 }));
     const results = await this.#inParts(queries, signal);
-    return results.map((result) => {
-      samplesOf(result);
-      return result as unknown as ShownAnswer;
-    });
+    return results.map((result) => answerOf(result) as unknown as ShownAnswer);
   }
 
   /** Asks for the table of an analysis as CSV. */
@@ -572,25 +573,20 @@ export class ApiClient {
   }
 
   /** Asks for a plane of values by its path, see `slicePath`. */
-  async slice(path: string, signal: AbortSignal): Promise<Slice> {
-    if (!isServicePath(path)) return this.#atPoints(path, signal);
-    const [result] = await this.#turn.add([queryOfPath(path)], path, signal);
-    return sliceOf(samplesOf(result));
+  slice(path: string, signal: AbortSignal): Promise<Slice> {
+    return this.#sliceIn(this.#turn, path, signal);
   }
 
   /** Asks for planes by their paths, apart from all that is asked in this turn. */
-  async slices(paths: readonly string[], signal: AbortSignal): Promise<readonly Slice[]> {
-    const own = paths.filter(isServicePath);
-    const atPoints = paths.filter((path) => !isServicePath(path));
-    const [results, planes] = await Promise.all([
-      own.length === 1 ? [await this.#samples(own[0], signal)] : this.#inParts(own.map(queryOfPath), signal),
-      Promise.all(atPoints.map((path) => this.#atPoints(path, signal))),
-    ]);
-    const found = new Map([
-      ...own.map((path, i) => [path, sliceOf(samplesOf(results[i]))] as const),
-      ...atPoints.map((path, i) => [path, planes[i]] as const),
-    ]);
-    return paths.map((path) => found.get(path) as Slice);
+  slices(paths: readonly string[], signal: AbortSignal): Promise<readonly Slice[]> {
+    const turn = new Turn((waiting) => this.#askWaiting(waiting));
+    return Promise.all(paths.map((path) => this.#sliceIn(turn, path, signal)));
+  }
+
+  async #sliceIn(turn: Turn, path: string, signal: AbortSignal): Promise<Slice> {
+    if (!isServicePath(path)) return this.#atPoints(path, signal);
+    const [result] = await turn.add([queryOfPath(path)], path, signal);
+    return sliceOf(samplesOf(result));
   }
 
   /** Asks for a plane at points, together with others of the same query. */
