@@ -1,5 +1,5 @@
 /** An answer of a batch before it is written: what its numbers are, the numbers, and the same as JSON. */
-import { nested } from "./answer/write-answer.js";
+import { nested, octetsOf } from "./answer/write-answer.js";
 
 export interface BatchAnswer {
   /** Members that say what the numbers are. */
@@ -20,9 +20,6 @@ export function* withValues(
   yield Buffer.from("}\n");
 }
 
-/** Bytes of a passage. */
-const PASSAGE_BYTES = 64 * 1024;
-
 /**
  * Answers of a batch as one line of JSON, `{"results": [...]}`, followed by the float32 numbers of all results in their
  * order. A result says how many are its own by `numbers`. Spaces make the line a multiple of four bytes long.
@@ -35,13 +32,5 @@ export function* batchOctets(answers: readonly (BatchAnswer | { readonly problem
   const line = Buffer.from(JSON.stringify({ results }));
   yield line;
   yield Buffer.from(`${" ".repeat(3 - (line.length % 4))}\n`);
-  for (const answer of answers) {
-    for (const { buffer, byteOffset, byteLength } of "problem" in answer ? [] : answer.values) {
-      // Copied, so that nothing is sent from memory that workers may write to.
-      for (let at = 0; at < byteLength; at += PASSAGE_BYTES) {
-        const size = Math.min(PASSAGE_BYTES, byteLength - at);
-        yield Buffer.from(Uint8Array.prototype.slice.call(new Uint8Array(buffer, byteOffset + at, size)));
-      }
-    }
-  }
+  for (const answer of answers) if (!("problem" in answer)) yield* octetsOf(answer.values);
 }

@@ -51,6 +51,9 @@ const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ["statistics", statisticsInBatch],
 ]);
 
+/** What a query of a batch may name as its operation. */
+const NAMES: readonly string[] = [...DATASET_OPERATIONS.map((row) => row.name), ...CALLS.keys()];
+
 /** Most bytes of the body of a batch, which is read as a whole. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 
@@ -59,7 +62,7 @@ export const BATCH_BODY = Type.Object({
     Type.Object(
       {
         dataset: Type.String({ description: "Name or alias of a dataset." }),
-        operation: oneOf([...DATASET_OPERATIONS.map((row) => row.name), ...CALLS.keys()]),
+        operation: oneOf(NAMES),
         points: Type.Optional(Type.Array(Type.Array(Type.Number(), { minItems: 3, maxItems: 3 }))),
       },
       { additionalProperties: true, description: "The other members are those of the operation." },
@@ -97,8 +100,7 @@ async function findQueries(body: Buffer, slices: TimeSlices): Promise<readonly B
 function operationNamed(name: string | undefined): Operation {
   const operation = name === undefined ? undefined : findOperation(name);
   if (operation === undefined || !DATASET_OPERATIONS.includes(operation)) {
-    const names = [...DATASET_OPERATIONS.map((row) => row.name), ...CALLS.keys()].join(", ");
-    throw refuse("operation", `operation must be one of ${names}.`);
+    throw refuse("operation", `operation must be one of ${NAMES.join(", ")}.`);
   }
   return operation;
 }

@@ -11,15 +11,17 @@ const PASSAGE_BYTES = 64 * 1024;
 const PASSAGE_FLOATS = PASSAGE_BYTES / 4;
 
 /** Little-endian float32, copied passage by passage, so that nothing is sent from memory that workers may write to. */
-function* octets(answer: UnwrittenAnswer): Generator<Buffer> {
-  for (const part of lastRead(answer.result)) {
+export function* octetsOf(parts: Iterable<Float32Array>): Generator<Buffer> {
+  for (const part of parts) {
     for (let from = 0; from < part.length; from += PASSAGE_FLOATS) {
       const floats = part.subarray(from, from + PASSAGE_FLOATS);
-      yield Buffer.from(
-        Uint8Array.prototype.slice.call(new Uint8Array(floats.buffer, floats.byteOffset, floats.byteLength)),
-      );
+      yield Buffer.from(new Uint8Array(floats.buffer, floats.byteOffset, floats.byteLength));
     }
   }
+}
+
+function octets(answer: UnwrittenAnswer): Generator<Buffer> {
+  return octetsOf(lastRead(answer.result));
 }
 
 /** A growing passage of ASCII. */
