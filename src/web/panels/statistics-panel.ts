@@ -37,7 +37,7 @@ import { AXES, type AxisName } from "../state/plane-geometry.js";
 import { quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
 import type { NodeCondition, ShownAnalysis, ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
-import { lawOfTheWall, type WallProfile, wallProfile } from "../state/wall-units.js";
+import { KARMAN, lawOfTheWall, OFFSET, type WallProfile, wallProfile } from "../state/wall-units.js";
 
 /** An answer with what asked for it. */
 interface Answered {
@@ -45,6 +45,8 @@ interface Answered {
   readonly choice: AnalysisChoice;
   readonly asked: AnalysisCall;
   readonly answer: ShownAnswer;
+  /** The profile in wall units, if it is drawn so. */
+  readonly walls: WallProfile | null;
   readonly curves: PlottedCurves | null;
 }
 
@@ -96,8 +98,7 @@ export class StatisticsPanel {
     this.#asked = key;
     void this.request.run(async (signal) => {
       const answer = await api.analysis(facts.name, asked.call, asked.body, signal);
-      const done = { state, choice, asked, answer };
-      return { ...done, curves: this.#curvesOf(done) };
+      return this.#answered({ state, choice, asked, answer });
     });
   }
 
@@ -189,8 +190,8 @@ export class StatisticsPanel {
   #wallControl(): TemplateResult {
     const toggle = (event: Event) => {
       this.#inWallUnits = (event.target as HTMLInputElement).checked;
-      this.invalidate();
-      this.refresh();
+      if (this.request.value !== null) this.request.value = this.#answered(this.request.value);
+      this.#render();
     };
     return html`<label class="check" for="wall-units">
       <input type="checkbox" id="wall-units" .checked=${this.#inWallUnits} @change=${toggle} /> in wall units
@@ -198,7 +199,7 @@ export class StatisticsPanel {
   }
 
   /** The profile of an answer in wall units; null if it is not to be drawn so, or nothing shears at the walls. */
-  #wallProfileOf({ state, choice, answer }: Omit<Answered, "curves">): WallProfile | null {
+  #wallProfileOf({ state, choice, answer }: Omit<Answered, "walls" | "curves">): WallProfile | null {
     const { show, along } = choice;
     if (!this.#inWallUnits || show !== "profile" || !this.#hasWallUnits(state, along)) return null;
     const [result] = answer.results as readonly [
@@ -206,6 +207,12 @@ export class StatisticsPanel {
     ];
     const mean = result.mean.map((value) => value ?? Number.NaN);
     return wallProfile(result.coordinates?.[along] ?? [], mean, this.#store.facts.viscosity ?? 0);
+  }
+
+  /** An answer with what is drawn of it. */
+  #answered(answer: Omit<Answered, "walls" | "curves">): Answered {
+    const done = { ...answer, walls: this.#wallProfileOf(answer) };
+    return { ...done, curves: this.#curvesOf(done) };
   }
 
   /** What a part of a chart is a condition on; null if its axis has no nodes. */
@@ -256,7 +263,7 @@ export class StatisticsPanel {
   }
 
   #answerView(answered: Answered): TemplateResult {
-    const { state, choice, asked, answer, curves } = answered;
+    const { state, choice, asked, answer, walls, curves } = answered;
     const time = shortText(answer.frames[0]?.time ?? Number.NaN);
     const counts = HISTOGRAMS.includes(choice.show) ? "; histograms count nodes" : "";
     const weights = answer.weights === "volume" ? `, weighted by volume${counts}` : "";
@@ -266,7 +273,7 @@ export class StatisticsPanel {
       ${choice.show === "invariants" ? this.#joint(answer.results?.[0] as JointCounts) : nothing}
       ${choice.show === "structures" ? this.#structures(answered) : nothing}
       ${choice.show === "energy" ? html`${scales(answer)}<p class="note" id="spectrum-marks">${SPECTRUM_MARKS} ${slopeText(answer)}</p>` : nothing}
-      ${wallText(this.#wallProfileOf(answered))}
+      ${wallText(walls)}
       ${curves === null ? nothing : this.#chart(`${ANALYSIS_NAMES[choice.show]}: ${curves.yLabel}`)} ${this.#brushControls(choice)}
       <details class="data">
         <summary>The call behind it</summary>
@@ -414,8 +421,7 @@ ${JSON.stringify(asked.body)}</pre>
     const brush = of === null ? {} : { brush: (low: number, high: number) => this.#mark({ of, low, high }) };
     const brushed = (curves: PlottedCurves | null) => curves && { ...curves, ...brush };
     if (show === "distribution") return brushed(this.#densityOf(done));
-    const walls = this.#wallProfileOf(done);
-    if (walls !== null) return wallCurves(walls, done);
+    if (done.walls !== null) return wallCurves(done.walls, done.choice);
     if (show === "profile" || show === "conditional") return brushed(this.#meansOf(done));
     if (show === "increments") return this.#incrementsOf(done);
     return show === "energy" || show === "spectrum" ? this.#spectrumOf(done) : null;
@@ -572,15 +578,12 @@ function wallText(profile: WallProfile | null): TemplateResult | typeof nothing 
   const { friction, reynolds } = profile;
   return html`<p class="note" id="wall-scales">
     u<sub>τ</sub> = ${shortText(friction)}, Re<sub>τ</sub> = ${shortText(reynolds)}, from the mean shear at both walls in
-    this frame. Dashed: u⁺ = y⁺, and the logarithmic law u⁺ = ln y⁺/0.41 + 5.2.
+    this frame. Dashed: u⁺ = y⁺, and the logarithmic law u⁺ = ln y⁺/${KARMAN} + ${OFFSET}.
   </p>`;
 }
 
 /** The halves of a profile in wall units, with the law of the wall. */
-function wallCurves(
-  { distance, fromFirst, fromLast }: WallProfile,
-  { choice }: Pick<Answered, "choice">,
-): PlottedCurves {
+function wallCurves({ distance, fromFirst, fromLast }: WallProfile, { along }: AnalysisChoice): PlottedCurves {
   const { viscous, log } = lawOfTheWall(distance);
   return {
     x: distance,
@@ -590,7 +593,7 @@ function wallCurves(
       { name: "u⁺ = y⁺", y: viscous, dashed: true },
       { name: "logarithmic law", y: log, dashed: true },
     ],
-    xLabel: `${choice.along}⁺, distance from the wall`,
+    xLabel: `${along}⁺, distance from the wall`,
     yLabel: "u⁺",
     mark: null,
     log: "across",

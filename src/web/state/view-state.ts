@@ -203,10 +203,10 @@ function middleOf(facts: DatasetFacts, name: AxisName): number {
   return Math.fround(nodes === 1 ? first : first + length / 2);
 }
 
-/** The axis between two walls, along which profiles are taken; undefined if there is none or several. */
-function wallAxis({ axes }: DatasetFacts): AxisName | undefined {
-  const walls = axes.filter(({ periodic, nodes }) => !periodic && nodes > 1);
-  return walls.length === 1 ? walls[0]?.name : undefined;
+/** The only axis with an extent that is not periodic, as between two walls; undefined if there is none or several. */
+function onlyBoundedAxis({ axes }: DatasetFacts): AxisName | undefined {
+  const bounded = axes.filter(({ periodic, nodes }) => !periodic && nodes > 1);
+  return bounded.length === 1 ? bounded[0]?.name : undefined;
 }
 
 /** The axis of the first line profile: the first one with an extent. */
@@ -287,7 +287,7 @@ export function initialState(facts: DatasetFacts): ViewState {
     volume: "auto",
     probe: [middleOf(facts, "x"), middleOf(facts, "y"), middleOf(facts, "z")],
     pins: [],
-    line: wallAxis(facts) ?? firstAxisWithExtent(facts),
+    line: onlyBoundedAxis(facts) ?? firstAxisWithExtent(facts),
     curves: "one",
     seeds: "grid",
     count: Math.min(64, facts.points),

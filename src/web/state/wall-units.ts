@@ -13,9 +13,10 @@ export interface WallProfile {
   readonly fromLast: readonly number[];
 }
 
-/** The law u+ = ln(y+)/KARMAN + OFFSET (Pope, Turbulent Flows, section 7.1.4), and where it meets u+ = y+. */
-const KARMAN = 0.41;
-const OFFSET = 5.2;
+/** The law u+ = ln(y+)/KARMAN + OFFSET (Pope, Turbulent Flows, section 7.1.4). */
+export const KARMAN = 0.41;
+export const OFFSET = 5.2;
+/** About where it meets u+ = y+. */
 const MEETING = 11;
 
 /** The value at a place between the nodes of ascending places, by straight lines. */
@@ -36,7 +37,7 @@ function endSlope([x0, x1, x2]: readonly number[], [v0, v1, v2]: readonly number
 }
 
 /**
- * The profile in wall units; null if nothing shears at the walls.
+ * The profile in wall units; null if nothing shears at the walls, or of too few nodes or no viscosity.
  *
  * @param places    coordinates of the nodes from wall to wall, ascending, at least 5
  * @param mean      mean of a velocity along the walls at these nodes
