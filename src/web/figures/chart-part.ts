@@ -1,7 +1,7 @@
 /** This file writes the curves of a chart as a part of a figure. */
 import type { FigurePart } from "./figure-file.js";
 import { escapeXml, type Marks, writeMarks } from "./marks.js";
-import { CURVE_COLOURS, type PlottedCurves } from "./plot.js";
+import { CURVE_COLOURS, isLogAcross, type PlottedCurves } from "./plot.js";
 import { type AxisTick, linearTicks, logTicks } from "./ticks.js";
 
 const WIDTH = 760;
@@ -26,7 +26,7 @@ function axisOf(values: readonly number[], log: boolean): { place: (value: numbe
 /** The chart with axes, ticks, names and a legend. */
 export function chartPart({ x, curves, xLabel, yLabel, limits = [], log = false }: PlottedCurves): FigurePart {
   const { left, top, width, height } = PLACE;
-  const across = axisOf([...x], log !== false);
+  const across = axisOf([...x], isLogAcross(log));
   const up = axisOf(
     curves.flatMap(({ y }) => y.filter(Number.isFinite)),
     log === true,

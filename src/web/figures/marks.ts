@@ -1,10 +1,9 @@
 /** Marks are the lines and texts of axes and colour bars: drawn on the page and written into exported figures alike. */
 import { svg, type TemplateResult } from "lit-html";
-import { shortText } from "../../float32/format.js";
 import { type AxisName, type PlaneWindow, type Rectangle, sidesOf } from "../state/plane-geometry.js";
 import type { ColourScale } from "./colour-scale.js";
 import { positionOn } from "./colour-scale.js";
-import { linearTicks, logTicks, signedLogTicks } from "./ticks.js";
+import { linearTicks, logTicks, signedLogTicks, signedText } from "./ticks.js";
 
 interface Line {
   readonly x1: number;
@@ -95,7 +94,7 @@ export function axisCross(axis: AxisName, { left, top, height }: Rectangle): Mar
   };
 }
 
-/** Round values along a colour bar, about `count` of them, each as a part of its length. */
+/** The values at the ends of a colour bar and about `count` round ones between them, each as a part of its length. */
 export function barTicks(
   scale: ColourScale,
   count: number,
@@ -107,11 +106,8 @@ export function barTicks(
       : signedLogTicks(scale.linear, high, count)
     : linearTicks(low, high, count);
   const round = ticks.map(({ value, text }) => ({ part: positionOn(scale, value), text }));
-  const ends = [low, high].map((value) => ({
-    part: positionOn(scale, value),
-    text: shortText(Number(value.toPrecision(3))).replace("-", "−"),
-  }));
   if (!(high > low)) return round;
+  const ends = [low, high].map((value) => ({ part: positionOn(scale, value), text: signedText(value) }));
   const isEnd = (part: number) => part < NEAR_END || part > 1 - NEAR_END;
   return [ends[0], ...round.filter(({ part }) => !isEnd(part)), ends[1]];
 }

@@ -36,6 +36,8 @@ import { axisCross, axisMarks, drawMarks, type Marks, writeMarks } from "./marks
 import { copies, type DrawnCurve, drawLayer, drawPlane, type PlaneDrawing, paintPlane, penOf } from "./plane-canvas.js";
 import {
   coveredBy,
+  type Differences,
+  differencesIn,
   type MarkedNodes,
   markNodes,
   pointOf,
@@ -63,6 +65,8 @@ export interface ShownPlane {
   /** The values that are drawn: those of the quantity, or their difference from what it is compared with. */
   readonly slice: Slice;
   readonly state: ViewState;
+  /** Where the values differ most from what they are compared with, and their rms; null if they are not compared. */
+  readonly differences: Differences | null;
   readonly vectors: PlaneVectors | null;
   /** The largest speed of the vectors. */
   readonly fastest: number;
@@ -129,6 +133,7 @@ function assemble(
   return {
     slice,
     state,
+    differences: other === null ? null : differencesIn(slice),
     vectors,
     fastest: vectors === null ? 0 : fastestIn(vectors),
     marked: state.brush.length === 0 ? null : markNodes(state, facts, slices.slice(after, after + brushed.length)),
@@ -169,7 +174,7 @@ export class PlaneFigure {
     readonly key: string;
     readonly slice: Slice;
     readonly scale: ColourScale;
-    readonly picture: HTMLCanvasElement | null;
+    readonly picture: HTMLCanvasElement;
   } | null = null;
   #asked = "";
   #lined: { shown: ShownPlane; levels: readonly number[]; lines: PlaneDrawing["contours"] } | null = null;
@@ -254,19 +259,17 @@ export class PlaneFigure {
   }
 
   /** The whole plane that was shown last, if it is the one that a part is shown of. */
-  #behind(shown: ShownPlane, scale: ColourScale): PlaneDrawing["behind"] {
+  #behind(shown: ShownPlane, scale: ColourScale, picture: HTMLCanvasElement): PlaneDrawing["behind"] {
     const key = JSON.stringify(planePaths({ ...shown.state, window: null }, this.#owner.store.facts).main);
     if (shown.state.window === null) {
-      this.#whole = { key, slice: shown.slice, scale, picture: this.#picture };
+      this.#whole = { key, slice: shown.slice, scale, picture };
       return null;
     }
-    const whole = this.#whole;
+    let whole = this.#whole;
     if (whole === null || whole.key !== key || shown.gaps) return null;
-    if (whole.picture === null || whole.scale !== scale) {
-      this.#whole = { ...whole, scale, picture: paintPlane(whole.slice, scale) };
-    }
-    const picture = this.#whole?.picture ?? null;
-    return picture === null ? null : { picture, covered: coveredBy(whole.slice) };
+    if (whole.scale !== scale) whole = { ...whole, scale, picture: paintPlane(whole.slice, scale) };
+    this.#whole = whole;
+    return { picture: whole.picture, covered: coveredBy(whole.slice) };
   }
 
   /** Makes the next refresh request again, for example with another token. */
@@ -481,7 +484,7 @@ export class PlaneFigure {
       gaps: shown.gaps,
       overlay: this.#overlay,
       smooth: state.overlay === "streamlines",
-      behind: this.#behind(shown, scale),
+      behind: this.#behind(shown, scale, this.#picture),
       periods: periodsOf(this.#owner.store.facts, state.axis),
     };
     this.#drawBeyond(picture);

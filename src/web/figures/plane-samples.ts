@@ -128,7 +128,13 @@ export function subtract(slice: Slice, other: Slice): Slice {
 }
 
 /** The index of the value that is furthest from zero, -1 if there is none, and the root mean square of all. */
-export function differencesIn({ values }: Pick<Slice, "values">): { readonly largest: number; readonly rms: number } {
+export interface Differences {
+  readonly largest: number;
+  readonly rms: number;
+}
+
+/** The differences of a plane that was subtracted. */
+export function differencesIn({ values }: Pick<Slice, "values">): Differences {
   let [largest, sum, count] = [-1, 0, 0];
   for (const [i, value] of values.entries()) {
     if (!Number.isFinite(value)) continue;

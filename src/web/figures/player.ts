@@ -5,6 +5,7 @@
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { shortText, withoutNoise } from "../../float32/format.js";
+import { storedTime } from "../state/analyses.js";
 import { sampleWindow, wholePlane } from "../state/plane-geometry.js";
 import { planePaths, slicesOf } from "../state/queries.js";
 import type { ViewState } from "../state/view-state.js";
@@ -186,10 +187,10 @@ export class Player {
   /** A place on the time line as a time: a jump close to a stored time goes there. */
   #near(at: number): number {
     const { first, last, stored } = this.#store.facts.times;
-    const [nearest] = stored.toSorted((a, b) => Math.abs(a - at) - Math.abs(b - at));
+    const nearest = storedTime(this.#store.facts, at);
     const jumps = Math.abs(at - this.#store.state.time) > (3 * (last - first)) / TIMELINE_STEPS;
     const close = ((last - first) / Math.max(1, stored.length - 1)) * NEAR_STORED;
-    return withoutNoise(jumps && nearest !== undefined && Math.abs(nearest - at) < close ? nearest : at);
+    return withoutNoise(jumps && Math.abs(nearest - at) < close ? nearest : at);
   }
 
   /** Plays or pauses. @param speed pictures a second, or the speed that is chosen */

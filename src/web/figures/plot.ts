@@ -86,9 +86,14 @@ function widestOf(texts: readonly string[] | null): number {
   return (texts ?? []).reduce((most, text) => Math.max(most, text?.length ?? 0), 3);
 }
 
+/** Whether the axis across is logarithmic. */
+export function isLogAcross(log: PlottedCurves["log"]): boolean {
+  return log === true || log === "across";
+}
+
 /** The places and the values of curves, on logarithmic axes their logarithms. */
 function columnsOf({ x, curves, log }: PlottedCurves): [number[], ...(number | null)[][]] {
-  const places = log === undefined || log === false ? [...x] : x.map(Math.log10);
+  const places = isLogAcross(log) ? x.map(Math.log10) : [...x];
   if (log !== true) return [places, ...curves.map(({ y }) => withGaps(y))];
   const most = Math.max(0, ...curves.flatMap(({ y }) => y.filter(Number.isFinite)));
   return [places, ...curves.map(({ y }) => logarithms(y, most))];
@@ -153,7 +158,7 @@ export class Plot {
     const { ink, line, accent } = schemeColours(element);
     const logarithmic = { splits: logSplits, values: powerTexts };
     const linear = { splits: roundSplits, values: roundTexts };
-    const [across, up] = [log === true || log === "across", log === true];
+    const [across, up] = [isLogAcross(log), log === true];
     const axis = {
       stroke: ink,
       grid: { stroke: line, width: 1 },
@@ -216,8 +221,9 @@ export class Plot {
   #mark(plot: uPlot, { accent, ink, paper }: ReturnType<typeof schemeColours>): void {
     const { mark = null, limits = [], log } = this.#shown ?? {};
     const { ctx, bbox } = plot;
+    const xOf = (place: number): number => plot.valToPos(isLogAcross(log) ? Math.log10(place) : place, "x", true);
     const line = (place: number): void => {
-      const x = plot.valToPos(log === true ? Math.log10(place) : place, "x", true);
+      const x = xOf(place);
       if (x < bbox.left || x > bbox.left + bbox.width) return;
       ctx.beginPath();
       ctx.moveTo(x, bbox.top);
@@ -226,7 +232,7 @@ export class Plot {
     };
     /** The name of a line beside it, on the side that has room, on paper so that nothing strikes it through. */
     const label = (place: number, name: string, row: number): void => {
-      const x = plot.valToPos(Math.log10(place), "x", true);
+      const x = xOf(place);
       if (x < bbox.left || x > bbox.left + bbox.width) return;
       const gap = 4 * devicePixelRatio;
       const fits = x - gap - ctx.measureText(name).width > bbox.left;

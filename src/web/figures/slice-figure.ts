@@ -35,11 +35,11 @@ import {
 import { DataTable } from "./data-table.js";
 import { FIGURE_KINDS, type FigureContent, type FigureKind, fileName } from "./figure-file.js";
 import { type DrawnPaths, PlaneFigure, type ShownPlane, stretchingScale, ZOOM_STEP } from "./plane-figure.js";
-import { differencesIn, pointOf } from "./plane-samples.js";
+import { pointOf } from "./plane-samples.js";
 import { type PlayedViews, Player } from "./player.js";
 import { sliceTable } from "./slice-table.js";
 import { type Fitting, statusBar } from "./status-bar.js";
-import { linearTicks } from "./ticks.js";
+import { linearTicks, signedText } from "./ticks.js";
 
 /**
  * Shortest time from one text of the read-out to the next while the pointer moves, in milliseconds: people do not read
@@ -353,15 +353,14 @@ export class SliceFigure {
     readonly rms: string;
   } | null {
     const shown = this.plane.framed;
-    if (shown === null || comparedView(shown.state) === null) return null;
+    if (shown === null || shown.differences === null || shown.differences.largest < 0) return null;
     const { facts } = this.#store;
-    const { largest, rms } = differencesIn(shown.slice);
-    if (largest < 0) return null;
+    const { largest, rms } = shown.differences;
     const { columns, values } = shown.slice;
     const cell = { row: Math.floor(largest / columns.count), column: largest % columns.count };
     const place = pointOf(shown.slice, shown.state, cell, facts);
     const unit = unitOfQuantity(facts, shown.state.field);
-    const text = (value: number) => `${shortText(Number(value.toPrecision(3))).replace("-", "−")} ${unit}`.trim();
+    const text = (value: number) => `${signedText(value)} ${unit}`.trim();
     return { largest: text(values[largest] as number), place, rms: text(rms) };
   }
 

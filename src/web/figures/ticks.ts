@@ -1,5 +1,6 @@
 /** This file chooses round values for axes and colour bars by d3-scale, and writes them as text. */
 import { scaleLinear, scaleLog, tickFormat } from "d3-scale";
+import { shortText } from "../../float32/format.js";
 
 export interface AxisTick {
   readonly value: number;
@@ -17,6 +18,11 @@ export function tickTexts(values: readonly number[]): string[] {
   const plain = largest === 0 || (largest < LARGE && step >= 0.999 / LARGE);
   const write = tickFormat(first, last, Math.max(1, values.length - 1), plain ? "f" : "~e");
   return values.map((value) => (!plain && Math.abs(value) < step / 2 ? "0" : write(value)));
+}
+
+/** At most three significant digits of a number, with a minus sign. */
+export function signedText(value: number): string {
+  return shortText(Number(value.toPrecision(3))).replace("-", "−");
 }
 
 /** Round values from `low` to `high`, about `count` of them. */
