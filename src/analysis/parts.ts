@@ -11,7 +11,7 @@ export interface Parts {
 
 /** Nodes along x and y of the columns of parts in which a region is reduced. */
 const COLUMN = 512;
-/** Children of a node of the tree, at most. */
+/** Children of a branch of the tree, at most. */
 const FAN = 16;
 
 /** Reductions whose states may be merged in any order: they hold counts, or candidates in a total order. */
@@ -60,14 +60,14 @@ export function partsOf(plan: ReductionPlan): Parts {
   return { total, part: (place) => part(order[place]) };
 }
 
-/** States of successive nodes of the tree of a frame, merged. Plain data, which crosses processes. */
+/** States of successive branches of the tree of a frame, merged. Plain data, which crosses processes. */
 interface TreeStates {
   /** Index of the frame among those of the plan. */
   readonly frame: number;
-  /** 0: parts, in their order. A node of any other level has `FAN` nodes of the level below, the last one fewer. */
+  /** 0: parts, in their order. A branch of any other level has `FAN` of the level below, the last one fewer. */
   readonly level: number;
   readonly index: number;
-  /** Nodes that are merged; the first of several is the first child of its parent. */
+  /** Branches that are merged; the first of several is the first child of its parent. */
   readonly span: number;
   readonly states: PartStates;
 }
@@ -79,8 +79,8 @@ export interface MergedSome {
   readonly others: readonly PartStates[];
 }
 
-/** A node of the tree of which children are missing: the merged states of the first ones, and those that wait. */
-interface OpenNode extends Pick<TreeStates, "frame" | "level"> {
+/** A branch of the tree of which children are missing: the merged states of the first ones, and those that wait. */
+interface OpenBranch extends Pick<TreeStates, "frame" | "level"> {
   readonly first: number;
   readonly merged: Merged;
   done: number;
@@ -94,10 +94,12 @@ interface OpenNode extends Pick<TreeStates, "frame" | "level"> {
 export class MergedParts {
   /** What is merged of whole frames in their order, and of counts. */
   readonly merged: Merged;
+  /** All parts of a frame. */
+  readonly parts: Parts;
   readonly #plan: ReductionPlan;
-  /** Nodes of each level. */
+  /** Branches of each level. */
   readonly #sizes: readonly number[];
-  readonly #open = new Map<string, OpenNode>();
+  readonly #open = new Map<string, OpenBranch>();
   /** States of whole frames that wait for those before them. */
   readonly #frames = new Map<number, PartStates>();
   #nextFrame = 0;
@@ -108,7 +110,8 @@ export class MergedParts {
   constructor(plan: ReductionPlan, isSome = false) {
     this.#plan = plan;
     this.merged = new Merged(plan);
-    const sizes = [partsOf(plan).total];
+    this.parts = partsOf(plan);
+    const sizes = [this.parts.total];
     while (sizes[sizes.length - 1] > 1) sizes.push(Math.ceil(sizes[sizes.length - 1] / FAN));
     this.#sizes = sizes;
     this.#loose = isSome ? [] : null;

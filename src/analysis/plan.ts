@@ -1,4 +1,4 @@
-/** A plan says what is reduced; its parts are reduced side by side, and their states are merged in their order. */
+/** A plan says what is reduced; its parts are reduced side by side, and their states merged. */
 import type { Names } from "./names.js";
 import {
   type AnyReduction,

@@ -9,7 +9,7 @@ import { randomNumbers } from "../support/simd-memory.js";
 const random = randomNumbers(33);
 const FRAMES = 3;
 
-/** A plan of a region with more parts than nodes of the tree have children, and few nodes. */
+/** A plan of a region with more parts than branches of the tree have children, and few nodes. */
 function planOf(extent: readonly [number, number, number], reductions: readonly AnyReduction[]): ReductionPlan {
   const along = (n: number) => Float64Array.from({ length: n }, (_, i) => i);
   return {

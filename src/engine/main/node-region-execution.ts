@@ -1,6 +1,6 @@
-/** Runs searches and cutouts: their regions are divided into smaller boxes, which workers evaluate side by side. */
+/** Runs searches, cutouts and analyses: their regions are divided into boxes, which workers evaluate side by side. */
 import { PART } from "../../analysis/fragments.js";
-import { divide, MergedParts, type Parts, partsOf } from "../../analysis/parts.js";
+import { divide, MergedParts, type Parts } from "../../analysis/parts.js";
 import type { PartStates } from "../../analysis/plan.js";
 import { CancelledError, FieldprobeError, LimitError, WorkerError } from "../../errors.js";
 import { type Hits, recordsByValue } from "../../kernels/threshold.js";
@@ -37,7 +37,7 @@ interface CutoutParts extends Parts {
   readonly components: number;
 }
 
-/** A search or a cutout that runs. */
+/** A search, a cutout or an analysis of nodes that runs. */
 export class RegionExecution implements Evaluation {
   readonly points: Collector;
   readonly velocities: Collector;
@@ -213,8 +213,8 @@ export class RegionExecution implements Evaluation {
 
   /** Reduces the parts of all frames, or of some for another process, and merges their states. */
   async #reduce({ plan, frames, derived = null }: ReductionQuery): Promise<Result> {
-    const { total, part } = partsOf(plan);
     const merged = new MergedParts(plan, this.#some !== null);
+    const { total, part } = merged.parts;
     const made = derived === null ? null : new DerivedFrames(derived, this.#transforms());
     const whole = { frames: [0, frames.length], runs: [0, total] } as const;
     const places = placesIn(this.#some ?? whole, frames.length, total);
