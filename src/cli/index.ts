@@ -2,8 +2,8 @@
 import { Command, CommanderError } from "commander";
 import { describeError, reasonOf } from "../system-error.js";
 import { version } from "../version.js";
-import { boundOldGarbage, boundYoungObjects } from "./heaps.js";
 import { MisuseError } from "./input/arguments.js";
+import { boundOldGarbage, boundYoungObjects } from "./v8-heaps.js";
 
 const program = new Command("fieldprobe")
   .description(

@@ -22,7 +22,7 @@ const SCRIPT = `
   }
   console.log(statistics("new_space").space_size, old);
 `;
-const MODULE = new URL("../../dist/cli/heaps.js", import.meta.url).href;
+const MODULE = new URL("../../dist/cli/v8-heaps.js", import.meta.url).href;
 const MIB = 1024 * 1024;
 
 /** Bytes for young and for old objects in a process that has started a thread and made many objects. */
