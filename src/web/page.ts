@@ -78,8 +78,8 @@ function timesText({ times: { count, first, last, guardBefore, guardAfter } }: V
   return count === 1 ? "one time" : `${count} times from ${shortText(first)} to ${shortText(last)}${more}`;
 }
 
-/** A title with signs for what titles write in letters. */
-function setTitle(title: string): string {
+/** A title with signs in place of letters and digits: ² for ^2. */
+function titleWithSigns(title: string): string {
   return title
     .replaceAll(/\^2\b/g, "²")
     .replaceAll(/\^3\b/g, "³")
@@ -353,7 +353,7 @@ export class Page {
       <header>
         <h1>fieldprobe</h1>
         <p class="lead" title=${title}>
-          ${setTitle(title || name)}: ${nodesText(facts)} nodes, ${timesText(facts)}
+          ${titleWithSigns(title || name)}: ${nodesText(facts)} nodes, ${timesText(facts)}
         </p>
         <div class="row tools">
           <button type="button" id="fold" aria-expanded=${this.#folded ? "false" : "true"} aria-controls="controls" @click=${() => this.#fold()}>

@@ -103,7 +103,7 @@ export interface JobEntry {
   readonly result: { readonly name: string; readonly bytes: number } | null;
 }
 
-/** Queries that wait for the end of the turn. */
+/** Queries that wait for the end of the tick. */
 interface WaitingQueries {
   readonly queries: readonly AskedInBatch[];
   /** The address of a single plane or box. */
@@ -113,7 +113,7 @@ interface WaitingQueries {
   readonly reject: (reason: unknown) => void;
 }
 
-/** A plane at points that waits for the end of the turn. */
+/** A plane at points that waits for the end of the tick. */
 interface WaitingPlane {
   readonly plane: NodePlane;
   readonly signal: AbortSignal;
@@ -155,7 +155,7 @@ export function slicePath(dataset: string, query: Readonly<Record<string, string
 
 /**
  * A plane that is asked for as points: at stretched nodes, which no slice has. Planes of the same query that are asked
- * for in one turn share a request.
+ * for in one tick share a request.
  */
 export interface NodePlane {
   readonly query: Omit<PointQuery, "points">;
@@ -370,8 +370,8 @@ function pause(ms: number, signal: AbortSignal | null): Promise<void> {
   });
 }
 
-/** Collects the queries of a turn, which share a request. */
-class Turn {
+/** Collects the queries of a tick, which share a request. */
+class TickQueries {
   #waiting: WaitingQueries[] = [];
   readonly #ask: (waiting: readonly WaitingQueries[]) => void;
 
@@ -397,10 +397,10 @@ export class ApiClient {
   /** Kept in memory only: it is gone when the page is closed. */
   #token = "";
   #points = Number.POSITIVE_INFINITY;
-  /** Planes and points of this turn; boxes take longer, and are asked for apart. */
-  readonly #turn = new Turn((waiting) => this.#askWaiting(waiting));
-  readonly #boxes = new Turn((waiting) => this.#askWaiting(waiting));
-  /** Planes at points of this turn, by their query. */
+  /** Planes and points of this tick; boxes take longer, and are asked for apart. */
+  readonly #tick = new TickQueries((waiting) => this.#askWaiting(waiting));
+  readonly #boxes = new TickQueries((waiting) => this.#askWaiting(waiting));
+  /** Planes at points of this tick, by their query. */
   readonly #planes = new Map<string, WaitingPlane[]>();
 
   /** Sends a token with every further request; none if the text is empty. */
@@ -453,15 +453,15 @@ export class ApiClient {
   }
 
   /**
-   * Asks several queries; each has its own result or problem. They share a request with all that is asked in this turn,
+   * Asks several queries; each has its own result or problem. They share a request with all that is asked in this tick,
    * if it may hold all of their points, so that a click costs few requests however much is open.
    */
   batch(queries: readonly PointQuery[], signal: AbortSignal): Promise<readonly BatchResult[]> {
-    return this.#turn.add(queries, null, signal);
+    return this.#tick.add(queries, null, signal);
   }
 
   /**
-   * Asks what has been collected in this turn: a single plane or box by its address, which browsers keep, and else all
+   * Asks what has been collected in this tick: a single plane or box by its address, which browsers keep, and else all
    * together. A request goes on as long as somebody waits for it.
    */
   #askWaiting(waiting: readonly WaitingQueries[]): void {
@@ -563,7 +563,7 @@ export class ApiClient {
   async stretching({ dataset, body }: StretchingQuery, signal: AbortSignal): Promise<Slice> {
     const { plane, region } = body;
     const records = plane.count.reduce((product, count) => product * count, 1);
-    const [result] = await this.#turn.add([{ call: "flow-map", dataset, members: body, records }], null, signal);
+    const [result] = await this.#tick.add([{ call: "flow-map", dataset, members: body, records }], null, signal);
     const { values } = samplesOf(result);
     const [columns, rows] = sidesOf(plane.normal).map((axis, i) => {
       const spacing = region.extent[i] / plane.count[i];
@@ -574,18 +574,18 @@ export class ApiClient {
 
   /** Asks for a plane of values by its path, see `slicePath`. */
   slice(path: string, signal: AbortSignal): Promise<Slice> {
-    return this.#sliceIn(this.#turn, path, signal);
+    return this.#sliceIn(this.#tick, path, signal);
   }
 
-  /** Asks for planes by their paths, apart from all that is asked in this turn. */
+  /** Asks for planes by their paths, apart from all that is asked in this tick. */
   slices(paths: readonly string[], signal: AbortSignal): Promise<readonly Slice[]> {
-    const turn = new Turn((waiting) => this.#askWaiting(waiting));
-    return Promise.all(paths.map((path) => this.#sliceIn(turn, path, signal)));
+    const tick = new TickQueries((waiting) => this.#askWaiting(waiting));
+    return Promise.all(paths.map((path) => this.#sliceIn(tick, path, signal)));
   }
 
-  async #sliceIn(turn: Turn, path: string, signal: AbortSignal): Promise<Slice> {
+  async #sliceIn(tick: TickQueries, path: string, signal: AbortSignal): Promise<Slice> {
     if (!isServicePath(path)) return this.#atPoints(path, signal);
-    const [result] = await turn.add([queryOfPath(path)], path, signal);
+    const [result] = await tick.add([queryOfPath(path)], path, signal);
     return sliceOf(samplesOf(result));
   }
 

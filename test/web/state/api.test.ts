@@ -98,7 +98,7 @@ const SIDES = [
   { axis: "x", count: 2, origin: 0.5, spacing: 1 },
 ];
 
-it("asks for a single plane by its address, and for several with the points of the turn in one request", async () => {
+it("asks for a single plane by its address, and for several with the points of the tick in one request", async () => {
   const api = new ApiClient();
   const bodies: { operation: string; dataset: string; field?: string }[][] = [];
   const asked = watchRequests((address, body) => {
@@ -150,7 +150,7 @@ it("asks for a single plane by its address, and for several with the points of t
   expect(more.map(valuesOf)).toEqual([1, 2].map(() => Float32Array.of(1, Number.NaN)));
 });
 
-it("fetches the planes of a frame apart from those of the turn, and boxes apart from planes", async () => {
+it("fetches the planes of a frame apart from those of the tick, and boxes apart from planes", async () => {
   const api = new ApiClient();
   const asked = watchRequests((_address, body) =>
     octets(JSON.parse(body).queries.map(() => ({ axes: [...SIDES, SIDES[0]], range: [7, 8], values: [7, 8] }))),
@@ -186,7 +186,7 @@ it("asks a batch in parts where one request may not hold all of its points", () 
   expect(sizes(many, 1_000).map(({ length }) => length)).toEqual([64, 64, 2]);
 });
 
-it("sends the batches of one turn in one request, which goes on while one of them is waited for", async () => {
+it("sends the batches of one tick in one request, which goes on while one of them is waited for", async () => {
   const api = new ApiClient();
   vi.stubGlobal("document", { baseURI: "http://127.0.0.1/" });
   const asked: string[][] = [];
