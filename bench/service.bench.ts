@@ -1,9 +1,12 @@
 /** The service over SOAP on loopback, in a process of its own: throughput of large requests, latency of small ones. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Engine } from "../dist/engine/contract/query.js";
+import { writeCube } from "../dist/tools/generate/cube.js";
 import { alternate, type Comparison, type Contestant, inTurn } from "./alternate.js";
 import { ask, checkSame, openOn } from "./ask.js";
 import { randomNumbers } from "./field.js";
@@ -17,6 +20,12 @@ const PERIOD = 2 * Math.PI;
 export const TIME = Math.fround(0.1);
 const SEED = 1;
 const CACHE_BYTES = 256 * 1024 * 1024;
+/** Nodes an axis of a cube whose four frames, 100 MB, are beyond a last-level cache of 32 MiB and within the brick cache. */
+const SPARSE_NODES = 128;
+/** Between its second and third frame, so that all four count. */
+const SPARSE_TIME = Math.fround(0.15);
+/** Requests with points of their own, asked in turn: together they touch every brick. */
+const SPARSE_REQUESTS = 256;
 
 /** A service in a process of its own. */
 export interface Started {
@@ -24,9 +33,10 @@ export interface Started {
   readonly child: ChildProcess;
 }
 
-/** Starts the service over the shipped data on a free port. */
-export function start(): Promise<Started> {
-  const env = { ...process.env, FIELDPROBE_DATA: DATA, FIELDPROBE_STATE: tmpdir(), FIELDPROBE_EVENTS_DB: ":memory:" };
+/** Starts the service over a folder of data on a free port. */
+export function start(data = DATA): Promise<Started> {
+  const settings = { FIELDPROBE_DATA: data, FIELDPROBE_STATE: tmpdir(), FIELDPROBE_EVENTS_DB: ":memory:" };
+  const env = { ...process.env, ...settings, FIELDPROBE_CACHE_BYTES: String(CACHE_BYTES) };
   const child = spawn(process.execPath, [BIN, "serve", "--port", "0"], { env, stdio: ["ignore", "pipe", "ignore"] });
   return new Promise((resolve, reject) => {
     child.once("exit", (code) => reject(new Error(`the service ended with ${code}`)));
@@ -57,9 +67,9 @@ export function body(operation: string, members: string, points: number, seed: n
 }
 
 /** The members of GetVelocity before its points. */
-export function velocity(method: string, temporal: string): string {
+export function velocity(method: string, temporal: string, dataset = "isotropic32", time = TIME): string {
   return (
-    `<dataset>isotropic32</dataset><time>${TIME}</time><spatialInterpolation>${method}</spatialInterpolation>` +
+    `<dataset>${dataset}</dataset><time>${time}</time><spatialInterpolation>${method}</spatialInterpolation>` +
     `<temporalInterpolation>${temporal}</temporalInterpolation>`
   );
 }
@@ -80,13 +90,22 @@ function post(port: number, agent: Agent, payload: Buffer): Promise<number> {
   });
 }
 
-/** Latencies of one operation on some connections, each asking again as soon as it is answered. */
-async function latencies(port: number, payload: Buffer, connections: number, seconds: number): Promise<number[]> {
+/** Latencies of requests in turn on some connections, each asking again as soon as it is answered. */
+async function latencies(
+  port: number,
+  payloads: readonly Buffer[],
+  connections: number,
+  seconds: number,
+): Promise<number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const samples: number[] = [];
+  let next = 0;
   const end = performance.now() + seconds * 1000;
   const loop = async (): Promise<void> => {
-    while (performance.now() < end) samples.push(await post(port, agent, payload));
+    while (performance.now() < end) {
+      const payload = payloads[next++ % payloads.length] as Buffer;
+      samples.push(await post(port, agent, payload));
+    }
   };
   await Promise.all(Array.from({ length: connections }, loop));
   agent.destroy();
@@ -108,18 +127,24 @@ interface Asked {
   readonly answers: () => Promise<{ numbers: Float32Array; milliseconds: number }>;
 }
 
-function velocityOf(engine: Engine, method: "Lag6" | "Lag8", temporal: "None" | "PCHIP", points: number): Asked {
+function velocityOf(
+  engine: Engine,
+  method: "Lag6" | "Lag8",
+  temporal: "None" | "PCHIP",
+  points: number,
+  { dataset, time, seed } = { dataset: "isotropic32", time: TIME, seed: SEED },
+): Asked {
   const query = {
     operation: "GetVelocity",
-    dataset: "isotropic32",
-    time: TIME,
+    dataset,
+    time,
     spatialInterpolation: method,
     temporalInterpolation: temporal,
   } as const;
-  const positions = Float32Array.from(coordinates(points, SEED), Number);
+  const positions = Float32Array.from(coordinates(points, seed), Number);
   return {
     name: `GetVelocity ${method}${temporal === "PCHIP" ? " PCHIP" : ""}`,
-    payload: body("GetVelocity", velocity(method, temporal), points, SEED),
+    payload: body("GetVelocity", velocity(method, temporal, dataset, time), points, seed),
     async answers() {
       let numbers: Float32Array = new Float32Array();
       const { milliseconds } = await ask(engine, query, positions, (values) => {
@@ -130,11 +155,11 @@ function velocityOf(engine: Engine, method: "Lag6" | "Lag8", temporal: "None" | 
   };
 }
 
-function nullOp(points: number): Asked {
-  const numbers = Float32Array.from(coordinates(points, SEED), Number);
+function nullOp(points: number, seed = SEED): Asked {
+  const numbers = Float32Array.from(coordinates(points, seed), Number);
   return {
     name: "NullOp",
-    payload: body("NullOp", "", points, SEED),
+    payload: body("NullOp", "", points, seed),
     answers: async () => ({ numbers, milliseconds: 0 }),
   };
 }
@@ -183,50 +208,90 @@ async function throughput(port: number, engine: Engine, quick: boolean): Promise
   return [...rows, ratioRow(overlap, whole ?? [], sums)];
 }
 
-/** p50 and p99 in ms of small requests on eight connections, and how they compare, round by round. */
-async function latency(port: number, engine: Engine, quick: boolean): Promise<Row[]> {
-  const asked = [nullOp(50), velocityOf(engine, "Lag6", "PCHIP", 50)];
-  await checkAnswers(port, asked);
+/**
+ * p50 and p99 in ms of small requests on eight connections, and how those of `some` compare with those of `none`, round
+ * by round. @param more what tells the rows from others
+ */
+async function latency(
+  port: number,
+  none: readonly Asked[],
+  some: readonly Asked[],
+  more: Row["params"],
+  quick: boolean,
+): Promise<Row[]> {
+  const asked = [none, some];
+  for (const all of asked) await checkAnswers(port, all);
   const seconds = quick ? 0.6 : 6;
-  for (const { payload } of asked) await latencies(port, payload, 8, quick ? 0.5 : 2);
+  const load = (all: readonly Asked[], duration: number) =>
+    latencies(
+      port,
+      all.map(({ payload }) => payload),
+      8,
+      duration,
+    );
+  for (const all of asked) await load(all, quick ? 0.5 : 2);
   const samples = await inTurn(
-    asked.map(
-      ({ payload }) =>
-        () =>
-          latencies(port, payload, 8, seconds),
-    ),
+    asked.map((all) => () => load(all, seconds)),
     quick ? 3 : 5,
   );
-  const params = { points: 50, connections: 8, workers: availableParallelism(), seconds };
+  const params = { points: 50, connections: 8, workers: availableParallelism(), seconds, ...more };
   const figures = samples.map((rounds) => ({
     p50: rounds.map((times) => quantile(times, 0.5)),
     p99: rounds.map((times) => quantile(times, 0.99)),
   }));
-  const rows = asked.flatMap(({ name }, i) =>
+  const names = asked.map(([first]) => first?.name as string) as [string, string];
+  const rows = names.flatMap((name, i) =>
     (["p50", "p99"] as const).map((label): Row => {
       const row = { bench: "service", case: `${name}, ${label}`, backend: "fieldprobe", unit: "ms", params };
       return { ...row, ...summarise(figures[i]?.[label] ?? []) };
     }),
   );
-  const [none, some] = figures as [(typeof figures)[number], (typeof figures)[number]];
-  const name = asked[1]?.name as string;
+  const [empty, full] = figures as [(typeof figures)[number], (typeof figures)[number]];
   const ratio = { bench: "service", params } as const;
   return [
     ...rows,
-    ratioRow({ ...ratio, case: `${name}, p50`, unit: "of NullOp's p50" }, some.p50, none.p50),
-    ratioRow({ ...ratio, case: `${name}, p99`, unit: "of its p50" }, some.p99, some.p50),
+    ratioRow({ ...ratio, case: `${names[1]}, p50`, unit: "of NullOp's p50" }, full.p50, empty.p50),
+    ratioRow({ ...ratio, case: `${names[1]}, p99`, unit: "of its p50" }, full.p99, full.p50),
   ];
 }
 
-/** Rows `service`: large requests on one connection, small ones on eight. */
-export async function benchService({ quick }: BenchOptions): Promise<Row[]> {
-  const { port, child } = await start();
-  const engine = await openOn(DATA, availableParallelism(), CACHE_BYTES);
+/** A service and an engine on the same data, for as long as some work takes. */
+async function onBoth(data: string, work: (port: number, engine: Engine) => Promise<Row[]>): Promise<Row[]> {
+  const { port, child } = await start(data);
+  const engine = await openOn(data, availableParallelism(), CACHE_BYTES);
   try {
-    return [...(await throughput(port, engine, quick)), ...(await latency(port, engine, quick))];
+    return await work(port, engine);
   } finally {
     await engine.close(1000);
     child.removeAllListeners("exit");
     child.kill("SIGTERM");
   }
+}
+
+/** Small requests at random places of a cube that no cache of the processor holds. */
+async function sparse(quick: boolean): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
+  const nodes = [SPARSE_NODES, SPARSE_NODES, SPARSE_NODES] as const;
+  const cube = { kind: "random", nodes, steps: 4, chunk: null, filter: "none", seed: SEED } as const;
+  try {
+    await writeCube({ ...cube, name: "cube", folder: join(folder, "cube") }, () => {});
+    return await onBoth(folder, (port, engine) => {
+      const seeds = Array.from({ length: quick ? 64 : SPARSE_REQUESTS }, (_, i) => SEED + i);
+      const at = { dataset: "cube", time: SPARSE_TIME };
+      const some = seeds.map((seed) => velocityOf(engine, "Lag6", "PCHIP", 50, { ...at, seed }));
+      const none = seeds.map((seed) => nullOp(50, seed));
+      return latency(port, none, some, { nodes: SPARSE_NODES, requests: seeds.length }, quick);
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Rows `service`: large requests on one connection, small ones on eight, and small ones of a larger cube. */
+export async function benchService({ quick }: BenchOptions): Promise<Row[]> {
+  const shipped = await onBoth(DATA, async (port, engine) => [
+    ...(await throughput(port, engine, quick)),
+    ...(await latency(port, [nullOp(50)], [velocityOf(engine, "Lag6", "PCHIP", 50)], {}, quick)),
+  ]);
+  return [...shipped, ...(await sparse(quick))];
 }
