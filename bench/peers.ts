@@ -63,8 +63,8 @@ interface Setting {
   /** Passes of ours over the first `points` sorted points, or over all of them in random order with sort and return. */
   evaluate(method: string, backend: "simd" | "plain", points: number): Passed;
   batch(method: string): Passed;
-  /** `passes` passes over the sorted points in one frame, or in four. */
-  combine(method: string, passes: number, frames: 1 | 4): Passed;
+  /** `passes` passes over the points in one frame, or in four. */
+  combine(method: string, order: "random" | "sorted", passes: number, frames: 1 | 4): Passed;
   /** Lines of 64 bytes that a sorted point reads of so many frames, and those that caches of `CACHES` lack. */
   lines(method: string, frames: 1 | 4): readonly number[];
   /** The answer of the plain kernel at the first point in an order. */
@@ -105,13 +105,14 @@ function prepare(folder: string, nodes: number, points: number, fields: 1 | 4 = 
       const time = nanoseconds(() => scheme.evaluate([field], sorted, 0, some, out)) / some;
       return { time, first: [...out.subarray(0, 3)] };
     },
-    combine(method, passes, count) {
+    combine(method, order, passes, count) {
+      const positions = order === "sorted" ? sorted : random;
       while (frames.length < count) frames.push([brickCube(arena, nodes, EDGE, 3)]);
       const scheme = createScheme("velocity", method, axes, OPTIONS, accelerator);
       const time = cpuNanoseconds(() => {
         for (let i = 0; i < passes; i++) {
-          if (count === 1) scheme.evaluate([field], sorted, 0, points, out);
-          else scheme.combine(frames, PCHIP, sorted, 0, points, out);
+          if (count === 1) scheme.evaluate([field], positions, 0, points, out);
+          else scheme.combine(frames, PCHIP, positions, 0, points, out);
         }
       });
       return { time: time / (passes * points), first: [...out.subarray(0, 3)] };
@@ -306,6 +307,8 @@ async function benchSparse(folder: string, { quick }: BenchOptions, nodes: 64 | 
   // Of larger cubes, a cache keeps hardly a line from one pass to the next.
   const rows = nodes === 64 ? methods.flatMap((method) => lineRows(setting, method)) : [];
   for (const method of methods) rows.push(...(await sparseRound(setting, loops, method, {}).rows(rounds, quick)));
+  // In random order, no point finds a line that another has read: as in small requests to large cubes.
+  if (nodes === 256) rows.push(...(await sparseRound(setting, loops, "Lag6", {}, "random").rows(rounds, quick)));
   if (nodes === 64) {
     const end = await startNeighbour();
     try {
@@ -320,18 +323,24 @@ async function benchSparse(folder: string, { quick }: BenchOptions, nodes: 64 | 
 }
 
 /** The contestants of one method on sparse points, and what their rows compare. */
-function sparseRound(setting: Setting, loops: Started, method: string, more: Row["params"]) {
+function sparseRound(
+  setting: Setting,
+  loops: Started,
+  method: string,
+  more: Row["params"],
+  order: "random" | "sorted" = "sorted",
+) {
   const { points } = setting;
   const passes = Math.ceil(SPARSE_SAMPLE / points);
   const lag = method.toLowerCase();
-  const round = new Round(setting, `${lag}-pchip-sparse`, "sorted", setting.at("sorted", method).first, more);
-  const simd = round.add("simd", points, async () => setting.combine(method, passes, 4));
-  const one = round.add("simd-one", points, async () => setting.combine(method, passes, 1));
+  const round = new Round(setting, `${lag}-pchip-sparse`, order, setting.at(order, method).first, more);
+  const simd = round.add("simd", points, async () => setting.combine(method, order, passes, 4));
+  const one = round.add("simd-one", points, async () => setting.combine(method, order, passes, 1));
   const comparisons = [round.compare(simd, one, "simd of one frame")];
   for (const { backend, peer } of loops) {
     const bits = backend === "gcc-native" ? "" : "128";
     const add = (form: string) =>
-      round.add(`${backend}-${form}`, points, () => peer.pass(`${lag}-${form}`, "sorted", passes * points));
+      round.add(`${backend}-${form}`, points, () => peer.pass(`${lag}-${form}`, order, passes * points));
     const alone = add(`one${bits}`);
     for (const form of [`frames${bits}`, `frames${bits}-ahead`]) {
       const frames = add(form);
