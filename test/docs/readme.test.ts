@@ -1,6 +1,13 @@
-/** README.md is short, has the two set-up commands, and shows one answer in two languages. */
+/** README.md is short, has the two set-up commands, and shows one answer in two languages and the flags of a bare file. */
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Command } from "commander";
 import { describe, expect, it } from "vitest";
+import { answersOf, withAnswers } from "../../src/cli/input/answer-flags.js";
+import { type Descriptor, openQuestions } from "../../src/storage/catalog/descriptor.js";
+import { recognise } from "../../src/storage/catalog/layouts/recognise.js";
+import { writeHdf5 } from "../support/cubes.js";
+import { scratchFolder } from "../support/scratch.js";
 
 const text = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 
@@ -14,6 +21,19 @@ describe("README", () => {
     const python = /```python\n[^`]*```\n```text\n([^`]*)```/.exec(text)?.[1]?.trim();
     const [, x, y, z] = /<Vector3><x>(.*?)<\/x><y>(.*?)<\/y><z>(.*?)<\/z><\/Vector3>/.exec(text) ?? [];
     expect(python).toBe(`${x} ${y} ${z}`);
+  });
+
+  it("gives flags with which a bare file of a periodic cube leaves no question open", async () => {
+    const path = await writeHdf5(join(scratchFolder(), "u.h5"), (file) => {
+      file.create_dataset({ name: "u", data: new Float32Array(3 * 16 ** 3), shape: [16, 16, 16, 3] });
+    });
+    const questions = (flags: readonly string[]) => {
+      const answers = answersOf(withAnswers(new Command()).parse(flags, { from: "user" }).opts());
+      return openQuestions(recognise(path, answers)?.descriptor as Descriptor);
+    };
+    const [, flags = ""] = /such as `(--[^`]+)`/.exec(text) ?? [];
+    expect(questions([]).length).toBeGreaterThan(2);
+    expect(questions(flags.split(" "))).toEqual([]);
   });
 
   it("is short enough to be read", () => {
