@@ -3,7 +3,8 @@
  * `check` the checksums.
  */
 import { createHash } from "node:crypto";
-import { createReadStream, existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { isAddress } from "../../addresses.js";
@@ -80,11 +81,28 @@ export function digestIn(folder: string, file: string): Promise<{ bytes: number;
   return digestFile(join(folder, file));
 }
 
-/** Size and SHA-256 of a file, read in ranges. */
+/** Bytes of a file that are read while those before them are summed up. */
+const RANGE_BYTES = 1024 * 1024;
+
+/** Size and SHA-256 of a file, read in ranges into the same two buffers. */
 export async function digestFile(path: string): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash("sha256");
-  for await (const range of createReadStream(path)) hash.update(range as Buffer);
-  return { bytes: statSync(path).size, sha256: hash.digest("hex") };
+  const file = await open(path);
+  try {
+    let [buffer, other] = [Buffer.allocUnsafe(RANGE_BYTES), Buffer.allocUnsafe(RANGE_BYTES)];
+    let bytes = 0;
+    let { bytesRead } = await file.read(buffer, 0, RANGE_BYTES, 0);
+    while (bytesRead > 0) {
+      bytes += bytesRead;
+      const next = file.read(other, 0, RANGE_BYTES, bytes);
+      hash.update(buffer.subarray(0, bytesRead));
+      ({ bytesRead } = await next);
+      [buffer, other] = [other, buffer];
+    }
+    return { bytes, sha256: hash.digest("hex") };
+  } finally {
+    await file.close();
+  }
 }
 
 /** Replaces a small text file in one step. */
