@@ -20,7 +20,7 @@ const PERIOD = 2 * Math.PI;
 export const TIME = Math.fround(0.1);
 const SEED = 1;
 const CACHE_BYTES = 256 * 1024 * 1024;
-/** Nodes an axis of a cube whose four frames, 100 MB, are beyond a last-level cache of 32 MiB and within the brick cache. */
+/** Nodes an axis of a cube whose four frames, 100 MB, exceed a last-level cache of 32 MiB and fit the brick cache. */
 const SPARSE_NODES = 128;
 /** Between its second and third frame, so that all four count. */
 const SPARSE_TIME = Math.fround(0.15);

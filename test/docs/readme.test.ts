@@ -1,4 +1,4 @@
-/** README.md is short, has the two set-up commands, and shows one answer in two languages and the flags of a bare file. */
+/** README.md is short; it has the two set-up commands, one answer in two languages and the flags of a bare file. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command } from "commander";
