@@ -43,9 +43,15 @@ async function inspect(files: readonly string[], flags: InspectFlags): Promise<v
   const paths = files.map((file) => pathOf(file, flags.velocity?.length === 1 && files.length > 1));
   await openStorage();
   const [first] = paths as [string];
+  if (paths.length === 1 && isAddress(first)) inspectAll(first, flags);
+  else inspectPlaces(paths, flags);
+}
+
+/** Inspects one file or store, or several that are the frames of one dataset. */
+function inspectPlaces(paths: readonly string[], flags: InspectFlags): void {
+  const [first] = paths as [string];
   const name = nameOf(first);
   const single = paths.length === 1;
-  if (single && isAddress(first) && (await inspectAll(first, flags))) return;
   const real = single && !isAddress(first) ? realpathSync(first) : first;
   const home = isAddress(first) ? "." : dirname(real);
   if (flags.references !== undefined) {
@@ -86,27 +92,32 @@ function pathOf(file: string, isSplit: boolean): string {
   return path;
 }
 
-/** Inspects all datasets of a folder at an address; false if it is one dataset itself. */
-async function inspectAll(address: string, flags: InspectFlags): Promise<boolean> {
+/** Inspects what an address is, or all datasets of the folder that is there. */
+function inspectAll(address: string, flags: InspectFlags): void {
   const places = placesAt(address);
   const [only] = places;
-  if (only === undefined || only === address.replace(/\/+$/, "")) return false;
-  if (places.length === 1 && basename(only) !== DESCRIPTOR_NAME) {
-    await inspect(places, flags);
-    return true;
+  const isItself = only === undefined || only === address.replace(/\/+$/, "");
+  if (isItself || (places.length === 1 && basename(only) !== DESCRIPTOR_NAME)) {
+    inspectPlaces([isItself ? address : only], flags);
+    return;
   }
   if ([flags.write, flags.descriptors, flags.references].some((target) => target !== undefined))
     throw new MisuseError(`${address} holds ${places.length} datasets; name one, e.g. ${places[0]}`);
   for (const place of places) {
     const isDescribed = basename(place) === DESCRIPTOR_NAME;
     if (isDescribed) print([`${place}: a descriptor; fieldprobe check ${address} looks at its dataset`]);
-    else
-      await inspect([place], flags).catch((error: unknown) => {
-        if (!(error instanceof DataError)) throw error;
-        tellRefusal(error.message);
-      });
+    else inspectOrTell(place, flags);
   }
-  return true;
+}
+
+/** Inspects one dataset of several; what is wrong with it keeps none of the others back. */
+function inspectOrTell(place: string, flags: InspectFlags): void {
+  try {
+    inspectPlaces([place], flags);
+  } catch (error) {
+    if (!(error instanceof DataError)) throw error;
+    tellRefusal(error.message);
+  }
 }
 
 /** Says why the command ends with exit code 1 although it succeeded. */
