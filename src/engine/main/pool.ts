@@ -38,7 +38,7 @@ export function openPool(settings: PoolSettings, log: Pick<Logger, "error" | "wa
 }
 
 /** Longest rest of a task that waits for a store, and its part of the time that the task has waited. */
-const MOST_REST_MS = 50;
+const MOST_REST_MS = 250;
 const REST_PART = 1 / 8;
 
 /** A task that waits or runs. */
