@@ -32,7 +32,7 @@ export function divide(count: Three, edge: Three): Parts {
 }
 
 /** Nodes along x, y and z of a part of a reduction; increments need whole lines along their axis. */
-export function partEdge({ reductions, extent }: ReductionPlan): Three {
+function partEdge({ reductions, extent }: ReductionPlan): Three {
   const increments = reductions.find((reduction) => reduction.kind === "increments");
   if (increments === undefined) return PART;
   const nodes = extent[increments.axis];

@@ -24,7 +24,7 @@ export function boundYoungObjects(): void {
 
 /**
  * Stops the old generation from growing by more than half between collections, in all threads of the process, from now
- * on. Call it when the modules of a service have been loaded: they are no garbage, and collecting among them would take
+ * on. Call it when the modules of a service have been loaded: they are not garbage, and collecting among them would take
  * as long as loading them.
  */
 export function boundOldGarbage(): void {

@@ -50,7 +50,7 @@ export class Collector implements TripleSink {
   }
 
   /**
-   * Gives all slabs back, harmless when called twice. A writer that still runs continues in a slab of the same length,
+   * Gives all slabs back; a second call does nothing. A writer that still runs continues in a slab of the same length,
    * whose contents are dropped.
    */
   release(): void {

@@ -81,7 +81,7 @@ class FieldEngine implements Engine {
   readonly #carrier: Carrier;
   readonly #catalog: Catalog;
   readonly #sharing: Sharing | null;
-  readonly #setting: QueryContext;
+  readonly #context: QueryContext;
   readonly #running: InProgress<RunningQuery>;
   #pointsInFlight = 0;
   #closing = false;
@@ -100,7 +100,7 @@ class FieldEngine implements Engine {
     this.#catalog = catalog;
     this.#sharing = sharing;
     const buffers = new BufferPool();
-    this.#setting = {
+    this.#context = {
       carrier,
       sharing,
       buffers,
@@ -150,15 +150,15 @@ class FieldEngine implements Engine {
     const told = onStoreWait === undefined ? {} : { onStoreWait };
     const life = { deadlineMs: patience, ended, client, background, ...told };
     const checked = this.#check(query, dataset, alone, box);
-    const setting = alone ? { ...this.#setting, sharing: null } : this.#setting;
+    const context = alone ? { ...this.#context, sharing: null } : this.#context;
     const execution =
       checked instanceof FieldprobeError || checked.region === null
-        ? new Execution(setting, checked, {
+        ? new Execution(context, checked, {
             ...life,
             stream,
             ...(points === undefined ? {} : { points }),
           })
-        : new RegionExecution(setting, checked, checked.region, life, parts);
+        : new RegionExecution(context, checked, checked.region, life, parts);
     const abort = (): void => execution.abort();
     const known = checked instanceof FieldprobeError ? null : checked.dataset;
     const place = this.#running.add({ execution, dataset: known });
@@ -168,7 +168,7 @@ class FieldEngine implements Engine {
   }
 
   lend(bytes: number): LentMemory {
-    const { buffers } = this.#setting;
+    const { buffers } = this.#context;
     const block = buffers.take(bytes);
     return { bytes: block, giveBack: () => buffers.give(block) };
   }
@@ -185,7 +185,7 @@ class FieldEngine implements Engine {
       running: carrier.running(),
       inlined: carrier.inlined?.() ?? 0,
       pointsInFlight: this.#pointsInFlight,
-      sharedBytes: this.#setting.buffers.bytes,
+      sharedBytes: this.#context.buffers.bytes,
       bytesRead,
       cacheHits: hits,
       cacheMisses: misses,
@@ -193,7 +193,7 @@ class FieldEngine implements Engine {
       stores: carrier.stores(),
       storeCache: carrier.storeCache(),
       ...shared,
-      lentBytes: this.#setting.buffers.lentBytes + shared.lentBytes,
+      lentBytes: this.#context.buffers.lentBytes + shared.lentBytes,
     };
   }
 

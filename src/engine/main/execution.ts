@@ -76,7 +76,7 @@ export class Execution implements Evaluation {
 
   /**
    * @param checked the checked query, or the error that `finish` reports once the input has been read
-   * @param control with `stream`: a large result may come in parts; with `points`: so many points will come
+   * @param control `stream`: whether a large result may come in parts; `points`: how many will come, if known
    */
   constructor(
     context: QueryContext,
@@ -419,7 +419,7 @@ export class Execution implements Evaluation {
     this.#plan?.release();
   }
 
-  /** Gives the buffers of the input back; harmless when called twice. */
+  /** Gives the buffers of the input back; a second call does nothing. */
   #releaseInput(): void {
     this.points.release();
     this.velocities.release();

@@ -21,7 +21,7 @@ import { inOrder } from "./in-order.js";
 import { type LifeControl, type QueryContext, QueryLife } from "./query-life.js";
 import type { Sharing } from "./sharing.js";
 
-/** Parts of a reduction whose peers are asked at a time, about. */
+/** About how many parts of a reduction peers are asked for at a time. */
 const SHARED_PARTS = 16_384;
 
 /** Records of three float32 that a hit takes: its node and value, and the same in the order of the answer. */
@@ -45,7 +45,7 @@ export class RegionExecution implements Evaluation {
   /** Those of the hits that a search may find, or of the parts of a cutout that are held at a time. */
   readonly moreRecords: number;
   readonly limit: { readonly points: number; readonly name: string };
-  readonly #setting: QueryContext;
+  readonly #context: QueryContext;
   readonly #checked: CheckedQuery;
   readonly #dataset: Dataset;
   readonly #region: NodeRegion;
@@ -63,40 +63,40 @@ export class RegionExecution implements Evaluation {
   readonly #lent = new Set<Float32Array>();
 
   constructor(
-    setting: QueryContext,
+    context: QueryContext,
     checked: CheckedQuery,
     region: NodeRegion,
     control: LifeControl,
     some: ReducedParts | null,
   ) {
     this.#some = some;
-    this.#setting = setting;
+    this.#context = context;
     this.#checked = checked;
     this.#dataset = checked.dataset as Dataset;
     this.#region = region;
-    this.#source = setting.sourceOf(this.#dataset);
+    this.#source = context.sourceOf(this.#dataset);
     this.nodes = nodesOf(region);
     const { query, operation } = checked;
     const isSearch = operation.family === "search";
     const isCut = !isSearch && !query.reduction && !query.spectrum && !query.derivedAt;
     this.#cuts = isCut ? this.#divideCutout() : null;
-    const hits = isSearch ? Math.min(this.nodes, setting.limits["search.hits"]) : 0;
+    const hits = isSearch ? Math.min(this.nodes, context.limits["search.hits"]) : 0;
     this.moreRecords = HIT_RECORDS * hits + Math.ceil((this.#cuts?.heldBytes ?? 0) / RECORD_BYTES);
-    this.limit = { points: setting.limits["query.points"], name: "query.points" };
-    this.points = new Collector(setting.buffers, false, () => undefined);
-    this.velocities = new Collector(setting.buffers, false, () => undefined);
+    this.limit = { points: context.limits["query.points"], name: "query.points" };
+    this.points = new Collector(context.buffers, false, () => undefined);
+    this.velocities = new Collector(context.buffers, false, () => undefined);
     let fail: (error: FieldprobeError) => void = () => undefined;
     this.#failed = new Promise<never>((_, reject) => {
       fail = reject;
     });
     this.#failed.catch(() => undefined);
-    this.#life = new QueryLife(setting, control, {
+    this.#life = new QueryLife(context, control, {
       failed: (error) => fail(error),
       dataset: () => this.#dataset,
       release: () => {
         this.points.release();
         this.velocities.release();
-        for (const part of this.#lent) setting.buffers.give(part);
+        for (const part of this.#lent) context.buffers.give(part);
         this.#lent.clear();
         for (const release of this.#releases) release();
       },
@@ -143,7 +143,7 @@ export class RegionExecution implements Evaluation {
 
   /** The peers, if they are to evaluate parts of the region. */
   #sharing(): Sharing | null {
-    const { sharing } = this.#setting;
+    const { sharing } = this.#context;
     const nodes = this.nodes * (this.#checked.query.reduction?.frames.length ?? 1);
     return sharing?.divides(this.#checked) && sharing.pays(this.#checked, nodes) ? sharing : null;
   }
@@ -173,7 +173,7 @@ export class RegionExecution implements Evaluation {
 
   /** @throws LimitError, in the words of the public service, for more hits than are answered */
   #checkHits(hits: number): void {
-    const most = this.#setting.limits["search.hits"];
+    const most = this.#context.limits["search.hits"];
     if (hits <= most) return;
     const text = `The number of points above the threshold exeeds max allowed number: ${most}!`;
     throw new LimitError("search.hits", text);
@@ -182,8 +182,8 @@ export class RegionExecution implements Evaluation {
   /** Searches the parts of the region, a few at a time, until all are done or too many hits are found. */
   async #searchParts(): Promise<readonly Hits[]> {
     const { query } = this.#checked;
-    const lanes = 2 * this.#setting.carrier.parallelism;
-    const most = this.#setting.limits["search.hits"];
+    const lanes = 2 * this.#context.carrier.parallelism;
+    const most = this.#context.limits["search.hits"];
     const layers = Math.min(PART[2], Math.ceil(this.#region.count[2] / lanes));
     const { total, part } = divide(this.#region.count, [PART[0], PART[1], layers]);
     const parts: Hits[] = [];
@@ -237,7 +237,7 @@ export class RegionExecution implements Evaluation {
         });
         return [frame, place, states];
       };
-      const lanes = 2 * this.#setting.carrier.parallelism;
+      const lanes = 2 * this.#context.carrier.parallelism;
       const isOver = (): boolean => this.#life.over;
       return inOrder(places.length * count, lanes, isOver, start, (done) => merged.add(...done));
     };
@@ -272,7 +272,7 @@ export class RegionExecution implements Evaluation {
   }
 
   #transforms(): TransformRunner {
-    const { carrier, scratch } = this.#setting;
+    const { carrier, scratch } = this.#context;
     return {
       task: { dataset: this.#dataset, source: this.#source, cancel: this.#life.cancel },
       parallelism: carrier.parallelism,
@@ -292,7 +292,7 @@ export class RegionExecution implements Evaluation {
     const rows = Math.min(region.count[1], Math.max(1, Math.floor(PART_VALUES / row)));
     const layers = rows < region.count[1] ? 1 : Math.max(1, Math.floor(PART_VALUES / (row * rows)));
     const { total, part } = divide(region.count, [region.count[0], rows, layers]);
-    const ahead = Math.min(total, 1 + this.#setting.carrier.parallelism);
+    const ahead = Math.min(total, 1 + this.#context.carrier.parallelism);
     return { total, part, ahead, components, heldBytes: 4 * ahead * nodesOf(part(0)) * components };
   }
 
@@ -307,7 +307,7 @@ export class RegionExecution implements Evaluation {
     const compute = async (box: RegionBox): Promise<Float32Array> => {
       // What is lent after the end would never be given back.
       if (this.#life.over) throw new CancelledError();
-      const out = this.#setting.buffers.floats(nodesOf(box) * components);
+      const out = this.#context.buffers.floats(nodesOf(box) * components);
       this.#lent.add(out);
       const task = { kind: "cutout", dataset: this.#dataset, source: this.#source, ...evaluated } as const;
       await (sharing
@@ -346,7 +346,7 @@ export class RegionExecution implements Evaluation {
     for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
       const values = await this.#life.timed(Promise.race([this.#failed, part]));
       yield values;
-      if (this.#lent.delete(values)) this.#setting.buffers.give(values);
+      if (this.#lent.delete(values)) this.#context.buffers.give(values);
       if (next < total) waiting.push(start(next++));
     }
   }

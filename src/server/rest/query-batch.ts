@@ -34,7 +34,7 @@ export const MOST_QUERIES = 64;
 const MEMBERS_BYTES = 64 * 1024;
 
 /** Forms of the answer, the default first. */
-export const BATCH_FORMS = ["application/json", "application/octet-stream"] as const;
+const BATCH_FORMS = ["application/json", "application/octet-stream"] as const;
 
 /** A query that was refused. */
 interface RefusedQuery {

@@ -46,6 +46,13 @@ export interface FrameBricks {
   readonly bricks: readonly number[];
 }
 
+/** A box of a file that holds values of a brick, and the place of its frame in a list. */
+interface WantedBox {
+  readonly box: StoredHyperslab;
+  readonly brick: number;
+  readonly at: number;
+}
+
 /** An open dataset of this thread. */
 export interface StoredBricks {
   /** Bytes of stored values taken from files so far. */
@@ -104,10 +111,7 @@ class BrickFiles implements StoredBricks {
   }
 
   fetched(field: FieldName, wanted: readonly FrameBricks[]): readonly FrameBricks[] {
-    const byFile = new Map<
-      StoredFile,
-      { readonly box: StoredHyperslab; readonly brick: number; readonly at: number }[]
-    >();
+    const byFile = new Map<StoredFile, { readonly frame: number; readonly boxes: WantedBox[] }>();
     for (const [at, { frame, bricks }] of wanted.entries()) {
       const source = this.#source(field, frame);
       const nodes = this.#nodesOf(source);
@@ -115,23 +119,20 @@ class BrickFiles implements StoredBricks {
         // A box of values whose real shape is not the declared one is not a box of the stored values.
         if (part.declared !== null) continue;
         const { file, opened } = this.#withoutPlaces(field, frame, () => this.#open(part, frame));
-        const boxes = bricks.map((brick) => {
+        const ofFile = byFile.get(file) ?? { frame, boxes: [] };
+        byFile.set(file, ofFile);
+        for (const brick of bricks) {
           const box = storedBox(part, isSeries(part) ? 0 : frame, nodes, brickBox(nodes, source, brick));
-          return { box: { path: opened.path, ...box }, brick, at };
-        });
-        byFile.set(file, [...(byFile.get(file) ?? []), ...boxes]);
+          ofFile.boxes.push({ box: { path: opened.path, ...box }, brick, at });
+        }
       }
     }
     /** For each frame, the bricks of which something is still on its way. */
     const absent = wanted.map(() => new Set<number>());
     // Every store is asked before an answer is given, so that all of them are on their way.
-    for (const [file, boxes] of byFile) {
-      const frame = wanted[boxes[0]?.at ?? 0]?.frame ?? 0;
+    for (const [file, { frame, boxes }] of byFile) {
       const fetched = this.#withoutPlaces(field, frame, () => file.fetched?.(boxes.map(({ box }) => box)) ?? []);
-      for (const [index, isThere] of fetched.entries()) {
-        const { at, brick } = boxes[index] as (typeof boxes)[number];
-        if (!isThere) absent[at]?.add(brick);
-      }
+      for (const [index, { at, brick }] of boxes.entries()) if (fetched[index] === false) absent[at]?.add(brick);
     }
     return wanted.map(({ frame, bricks }, at) => ({
       frame,

@@ -59,7 +59,7 @@ export function checkFletcher(bytes: Uint8Array): Uint8Array {
  * Source: M. Lehmann, liblzf 3.6, lzf_d.c (the format; this is written anew).
  *
  * @param most bytes that may come out
- * @throws DataError for more of them, and for bytes that are no LZF
+ * @throws DataError for more of them, and for bytes that are not LZF
  */
 export function expandLzf(bytes: Uint8Array, most: number): Uint8Array {
   const out = new Uint8Array(most);

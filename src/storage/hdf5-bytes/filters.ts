@@ -261,7 +261,7 @@ const isZfpOfDoubles = ([, , meta = 0]: readonly number[]) => (meta & 3) === ZFP
  * Source: zfp 1.0, zfp_field_metadata: two bits for the type, two for the dimensions, 48 for their lengths less one.
  */
 export function zfpBytes([, magic, low = 0, high = 0]: readonly number[]): number {
-  if (magic !== ZFP_MAGIC) throw new DataError("its parameters begin with no header of zfp");
+  if (magic !== ZFP_MAGIC) throw new DataError("its parameters do not begin with a zfp header");
   const meta = BigInt(low) | (BigInt(high & 0xfffff) << 32n);
   const dimensions = Number((meta >> 2n) & 3n) + 1;
   const bits = 48n / BigInt(dimensions);

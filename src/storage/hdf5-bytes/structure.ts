@@ -45,7 +45,7 @@ export class Structure {
   /** The heaps of shared messages by type, once one was asked for. */
   #shared: Map<number, ReadObject> | null = null;
 
-  /** @throws DataError when it is no HDF5 file, or one that is not read */
+  /** @throws DataError if it is not an HDF5 file, or one that is not read */
   constructor(place: FilePlace, room?: Buffer) {
     this.bytes = new OpenBytes(place, room);
     this.read = this.bytes.read;

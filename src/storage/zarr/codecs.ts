@@ -165,7 +165,7 @@ function checkDecoded(bytes: number, most: number): void {
  */
 function zstdLength(bytes: Bytes): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (bytes.length < 6 || view.getUint32(0, true) !== 0xfd2fb528) throw new Error("it is no Zstandard frame");
+  if (bytes.length < 6 || view.getUint32(0, true) !== 0xfd2fb528) throw new Error("it is not a Zstandard frame");
   const descriptor = view.getUint8(4);
   const isSingle = (descriptor & 0x20) !== 0;
   const window = 5;
@@ -194,7 +194,7 @@ function zstdLength(bytes: Bytes): number {
  * @throws Error if it is something else or decodes to more than the most bytes
  */
 function expandZfp(bytes: Bytes, most: number, undo: UndoFilter): Bytes {
-  if (bytes.length < ZFP_HEADER) throw new Error("it has no header of zfp");
+  if (bytes.length < ZFP_HEADER) throw new Error("it has no zfp header");
   const head = new DataView(bytes.buffer, bytes.byteOffset, ZFP_HEADER);
   const parameters = [ZFP_VERSION, ...[0, 4, 8].map((at) => head.getUint32(at, true))];
   if ((parameters[3] as number) >>> 20 === 0xfff) throw new Error("its mode of zfp is not read");

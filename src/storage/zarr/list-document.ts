@@ -16,7 +16,7 @@ export type ReferenceValue = readonly [key: string, value: unknown];
 /** A list: its entries, and what else it says. */
 export interface ListDocument {
   readonly rest: Json;
-  /** The members of `refs`, or of the document of a list without a version. @throws DataError if they are no JSON */
+  /** The members of `refs`, or of the document of a list without a version. @throws DataError if they are not JSON */
   readonly entries: Iterable<ReferenceValue>;
 }
 

@@ -115,41 +115,41 @@ export function sliceSlabs(slabs: readonly Slab[], first: number, count: number)
  * Plans batches in order of arrival, from the first points on; points that wait for a worker gather into larger
  * batches.
  */
-export function planByArrival(setting: PlanContext): Plan {
-  const { family } = setting.checked.operation;
+export function planByArrival(context: PlanContext): Plan {
+  const { family } = context.checked.operation;
   const smallest = LEAST_POINTS[family];
-  const width = valuesPerPoint(setting.checked);
+  const width = valuesPerPoint(context.checked);
   const most = family === "track" ? MOST_PARTICLES : BATCH_POINTS;
-  const largest = Math.max(1, Math.min(most, Math.floor(setting.mostValues / width)));
+  const largest = Math.max(1, Math.min(most, Math.floor(context.mostValues / width)));
   const values: Float32Array[] = [];
   let taken = 0;
   /** Gives the buffer of a part back, once: a reader that left may still ask for the next part. */
   const drop = (part: number): void => {
-    if (values[part].length > 0) setting.buffers.give(values[part]);
+    if (values[part].length > 0) context.buffers.give(values[part]);
     values[part] = new Float32Array(0);
   };
   return {
     values,
     next(complete) {
-      const waiting = setting.points.count - taken;
+      const waiting = context.points.count - taken;
       if (waiting === 0 || (!complete && (family === "track" || waiting < smallest))) return null;
       const even = Math.ceil(
-        waiting / (family === "filter" ? FILTER_BATCHES * setting.parallelism : setting.parallelism),
+        waiting / (family === "filter" ? FILTER_BATCHES * context.parallelism : context.parallelism),
       );
       const count = Math.min(waiting, Math.max(smallest, even), largest);
       const first = taken;
       taken += count;
-      const out = setting.buffers.floats(count * width);
+      const out = context.buffers.floats(count * width);
       values.push(out);
-      return batchOf(setting, {
-        points: sliceSlabs(setting.points.slabs, first, count),
+      return batchOf(context, {
+        points: sliceSlabs(context.points.slabs, first, count),
         first,
         count,
         out,
         places: null,
       });
     },
-    complete: () => taken === setting.points.count,
+    complete: () => taken === context.points.count,
     drop,
     release() {
       for (const part of values.keys()) drop(part);

@@ -6,8 +6,8 @@ import type { DividedTask, Sharing } from "../sharing.js";
 import { batchOf, type Plan, type PlanContext, valuesPerPoint } from "./by-arrival.js";
 
 /** Plans a query all of whose points have arrived. */
-export function planByPeers(setting: PlanContext, sharing: Sharing): Plan {
-  const { checked, points, velocities, buffers } = setting;
+export function planByPeers(context: PlanContext, sharing: Sharing): Plan {
+  const { checked, points, velocities, buffers } = context;
   const { slabs, count } = points;
   const out = buffers.floats(count * valuesPerPoint(checked));
   const work = { points: slabs, velocities: velocities.slabs, count, out };
@@ -17,7 +17,7 @@ export function planByPeers(setting: PlanContext, sharing: Sharing): Plan {
     next(): DividedTask | null {
       if (begun) return null;
       begun = true;
-      const whole = batchOf(setting, { points: slabs, first: 0, count, out, places: null });
+      const whole = batchOf(context, { points: slabs, first: 0, count, out, places: null });
       return { kind: "divided", whole, run: (control) => sharing.evaluate(checked, work, control) };
     },
     complete: () => begun,

@@ -78,12 +78,12 @@ export function exceedsCache(checked: CheckedQuery, cacheBytes: number): boolean
 }
 
 /** Chooses the sweep of a query that exceeds the cache, once all of its points have arrived. */
-function chooseSweep(setting: PlanContext, cacheBytes: number): Sweep {
-  const { checked, parallelism } = setting;
+function chooseSweep(context: PlanContext, cacheBytes: number): Sweep {
+  const { checked, parallelism } = context;
   const demand = demandOf(checked) as Demand;
   const { main, frames, bricks, brickBytes } = demand;
   const { bricking } = main;
-  const combined = chooseCombined(setting, demand, cacheBytes);
+  const combined = chooseCombined(context, demand, cacheBytes);
   if (combined !== null) {
     const room = Math.floor(cacheBytes / (frames * brickBytes));
     const { shape } = combined;
@@ -103,8 +103,8 @@ function rowOf({ axes: [row], width }: SweepShape): number {
 }
 
 /** Chooses the sweep over combined bricks; null if there is one frame, or if the cache is too small for it. */
-function chooseCombined(setting: PlanContext, demand: Demand, cacheBytes: number): CombinedSweep | null {
-  const { checked, parallelism } = setting;
+function chooseCombined(context: PlanContext, demand: Demand, cacheBytes: number): CombinedSweep | null {
+  const { checked, parallelism } = context;
   const { main, frames, fields } = demand;
   const method = METHODS.get(checked.query.spatialInterpolation ?? "None");
   if (frames === 1 || method === undefined || checked.query.weights !== undefined) return null;
@@ -122,7 +122,7 @@ function chooseCombined(setting: PlanContext, demand: Demand, cacheBytes: number
   const least = fields.map((field) => combinedBytes(axes, field.bricking, [field.components], row, halo));
   if (many || 2 * Math.max(...least) + scratch > PINNED_PART * cacheBytes) return null;
   return {
-    source: setting.numberCombination(),
+    source: context.numberCombination(),
     shape,
     bricking: main.bricking,
     halo,
@@ -140,8 +140,8 @@ function bricksOf({ count }: Bricking): number {
 }
 
 /** Plans batches in sweep order, section by section, once all points have arrived. */
-export function planBySweep(setting: PlanContext, cacheBytes: number): Plan {
-  return new SweepPlan(setting, chooseSweep(setting, cacheBytes));
+export function planBySweep(context: PlanContext, cacheBytes: number): Plan {
+  return new SweepPlan(context, chooseSweep(context, cacheBytes));
 }
 
 /** The section that is being swept: points `first .. end - 1` of the query. */
@@ -163,7 +163,7 @@ interface Section {
 /** Hands out a sort for each section, then the batches of that section. */
 class SweepPlan implements Plan {
   readonly values: readonly Float32Array[];
-  readonly #setting: PlanContext;
+  readonly #context: PlanContext;
   readonly #sweep: Sweep;
   /** Float32 values of a point's result. */
   readonly #perPoint: number;
@@ -176,11 +176,11 @@ class SweepPlan implements Plan {
   /** Number of points in the sections that have been evaluated. */
   #end = 0;
 
-  constructor(setting: PlanContext, sweep: Sweep) {
-    this.#setting = setting;
+  constructor(context: PlanContext, sweep: Sweep) {
+    this.#context = context;
     this.#sweep = sweep;
-    this.#perPoint = valuesPerPoint(setting.checked);
-    this.#out = setting.buffers.floats(setting.points.count * this.#perPoint);
+    this.#perPoint = valuesPerPoint(context.checked);
+    this.#out = context.buffers.floats(context.points.count * this.#perPoint);
     this.values = [this.#out];
   }
 
@@ -201,28 +201,28 @@ class SweepPlan implements Plan {
   }
 
   complete(): boolean {
-    return this.#end === this.#setting.points.count;
+    return this.#end === this.#context.points.count;
   }
 
   release(): void {
     this.#giveSection();
-    this.#setting.buffers.give(this.#out);
+    this.#context.buffers.give(this.#out);
   }
 
   /** Takes a block that is given back with the section. */
   #borrow(bytes: number): Uint8Array<SharedArrayBuffer> {
-    const block = this.#setting.buffers.take(bytes);
+    const block = this.#context.buffers.take(bytes);
     this.#lent.push(block);
     return block;
   }
 
   #giveSection(): void {
-    for (const block of this.#lent.splice(0)) this.#setting.buffers.give(block);
+    for (const block of this.#lent.splice(0)) this.#context.buffers.give(block);
   }
 
   /** Begins the section from point `first` on, with the sort of its points. */
   #sort(first: number): SortTask {
-    const { points, checked, cancel, source } = this.#setting;
+    const { points, checked, cancel, source } = this.#context;
     const { bricking, shape, room, combined } = this.#sweep;
     // Every section begins with the first row.
     combined?.rows.passed.fill(0);
@@ -261,7 +261,7 @@ class SweepPlan implements Plan {
     const count = Math.min(size - section.taken, Math.min(Math.max(aim, BATCH.least), BATCH.most));
     const at = section.taken;
     section.taken += count;
-    return batchOf(this.#setting, {
+    return batchOf(this.#context, {
       points: [{ triples: section.triples.subarray(3 * at, 3 * (at + count)), count }],
       first: section.first,
       count,
@@ -273,12 +273,12 @@ class SweepPlan implements Plan {
 
   /** Makes the next batch in the order of the query, if the cache holds the bricks: a large one for each worker. */
   #plainBatch(section: Section): BatchTask {
-    const { points, parallelism } = this.#setting;
+    const { points, parallelism } = this.#context;
     const size = section.end - section.first;
     const count = Math.min(size - section.taken, Math.ceil(size / parallelism), BATCH_POINTS);
     const first = section.first + section.taken;
     section.taken += count;
-    return batchOf(this.#setting, {
+    return batchOf(this.#context, {
       points: sliceSlabs(points.slabs, first, count),
       first,
       count,

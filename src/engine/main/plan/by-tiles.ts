@@ -8,8 +8,8 @@ import type { BatchTask } from "../../contract/task.js";
 import { batchOf, LEAST_POINTS, type Plan, type PlanContext, sliceSlabs, valuesPerPoint } from "./by-arrival.js";
 
 /** Plans a query all of whose points have arrived. */
-export function planByTiles(setting: PlanContext): Plan {
-  const { points, parallelism, buffers, checked } = setting;
+export function planByTiles(context: PlanContext): Plan {
+  const { points, parallelism, buffers, checked } = context;
   const width = valuesPerPoint(checked);
   const out = buffers.floats(points.count * width);
   const sections = Math.ceil(points.count / BATCH_POINTS);
@@ -23,7 +23,7 @@ export function planByTiles(setting: PlanContext): Plan {
       const first = size * Math.floor(taken / parts);
       const count = Math.min(size, points.count - first);
       const part = { index: taken++ % parts, of: parts };
-      const batch = batchOf(setting, {
+      const batch = batchOf(context, {
         points: sliceSlabs(points.slabs, first, count),
         first,
         count,

@@ -134,7 +134,7 @@ export function readAnalysis<T extends TSchema>(schema: T, body: Buffer): Static
   try {
     value = JSON.parse(body.toString("utf8"));
   } catch {
-    throw new RequestError("InvalidRequest", "The body is no JSON.");
+    throw new RequestError("InvalidRequest", "The body is not JSON.");
   }
   checkSchema(schema, value, "");
   return value as Static<T>;

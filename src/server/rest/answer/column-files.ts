@@ -11,7 +11,7 @@ interface NamedColumn {
   readonly values: Float32Array | Float64Array;
 }
 
-/** Records of so many components that are written together. */
+/** How many records of some components are written together. */
 function mostRecords(components: number): number {
   return Math.max(1, Math.floor(BATCH_NUMBERS / components));
 }
