@@ -6,20 +6,28 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
+/** The memory is the host's, shared by all threads and at most 4 GiB. */
+const SHARED = ["--sharedMemory", "--maximumMemory", "65536", "--enable", "simd,threads"];
+
 /** Folders of assembly, the files outside of them that they import, and what is compiled. */
 const MODULES = [
   {
     sources: "src/kernels/simd/assembly",
     imports: ["src/kernels/simd/record-sizes.ts"],
     target: "dist/kernels/simd/kernels.wasm",
-    // The memory is the host's, shared by all threads and at most 4 GiB.
-    flags: ["--sharedMemory", "--maximumMemory", "65536", "--enable", "simd,threads"],
+    flags: SHARED,
   },
   {
     sources: "src/kernels/fft/assembly",
     imports: ["src/kernels/fft/fft-layout.ts"],
     target: "dist/kernels/fft/fft.wasm",
     flags: ["--enable", "simd"],
+  },
+  {
+    sources: "src/kernels/fft/assembly",
+    imports: ["src/kernels/fft/fft-layout.ts"],
+    target: "dist/kernels/fft/fft-shared.wasm",
+    flags: SHARED,
   },
   {
     sources: "src/text/assembly",

@@ -1,5 +1,6 @@
 /** The stages of a step of the simulation, each of whose units one thread does by itself. */
-import { CubeTransforms, groupsOf, rowsOf, wavenumberOf } from "./cube-transforms.js";
+import type { SharedFftMemory } from "#src/kernels/fft/fft-module.js";
+import { CubeTransforms, rowsOf, wavenumberOf } from "./cube-transforms.js";
 import { type Modes, numberOf } from "./modes.js";
 import { SHELL_ENERGY } from "./shell-forcing.js";
 
@@ -7,7 +8,8 @@ import { SHELL_ENERGY } from "./shell-forcing.js";
 export interface SimulationState {
   readonly modes: Modes;
   readonly words: Int32Array;
-  readonly scratch: Float64Array;
+  /** The memory of the transforms. */
+  readonly memory: SharedFftMemory;
   readonly velocity: Float64Array;
   /** Slopes of the forced modes, and the sum and stage of the Runge-Kutta step. */
   readonly slope: Float64Array;
@@ -21,6 +23,9 @@ export interface SimulationState {
 
 /** The square of the wavenumber beyond the forced shells. */
 const FORCED_SQUARE = (SHELL_ENERGY.length + 0.5) ** 2;
+
+/** Neighbours along x whose modes are read and written together: a line of the processor's cache. */
+const NEIGHBOURS = 8;
 
 /** Stages. Those from `parts` on are the four parts of a Runge-Kutta step. */
 export const STAGES = {
@@ -37,179 +42,210 @@ export const STAGES = {
 export class SimulationStages {
   readonly transforms: CubeTransforms;
   readonly #state: SimulationState;
-  /** The slope of one mode. */
-  readonly #slope = new Float64Array(6);
+  /** Slopes of neighbours along x for all z: (NEIGHBOURS, 2 kmax + 1, 6). */
+  readonly #slopes: Float64Array;
 
-  constructor(state: SimulationState) {
+  /** @param thread its number, from 0 on */
+  constructor(state: SimulationState, thread: number) {
     this.#state = state;
-    this.transforms = new CubeTransforms(state.modes, state.scratch);
+    this.transforms = new CubeTransforms(state.modes, state.memory, thread);
+    this.#slopes = new Float64Array(6 * NEIGHBOURS * rowsOf(state.modes));
   }
 
   do(stage: number, unit: number): void {
     const { velocity, stage: middle } = this.#state;
     if (stage === STAGES.velocityToPlanes) this.#toPlanes(velocity, unit);
     else if (stage === STAGES.stageToPlanes) this.#toPlanes(middle, unit);
-    else if (stage === STAGES.products) this.#products(unit);
-    else if (stage === STAGES.allProducts) this.#allProducts(unit);
+    else if (stage === STAGES.products) this.transforms.multiply(unit, false);
+    else if (stage === STAGES.allProducts) this.transforms.multiply(unit, true);
     else if (stage === STAGES.pressure) this.#pressure(unit);
-    else this.#slopes(stage - STAGES.parts, unit);
+    else this.#advance(stage - STAGES.parts, unit);
   }
 
-  /** Takes a row of the velocity to the planes. */
+  /** Takes a row of a velocity to the planes. */
   #toPlanes(u: Float64Array, row: number): void {
     const { modes } = this.#state;
-    const { half } = this.transforms;
-    this.transforms.spread(row, 3, ([a, b, c]) => {
-      const y = wavenumberOf(row, modes);
-      this.#overModes((x, z, at) => {
-        const n = numberOf(modes, x, y, z);
-        const im = at + half;
-        // The mean is 0.
-        const real = n === 0 ? 0 : 1;
-        const sign = n < 0 ? -1 : real;
-        const e = n === 0 ? 0 : 6 * (sign * n - 1);
-        a[at] = real * u[e];
-        b[at] = real * u[e + 2];
-        c[at] = real * u[e + 4];
-        a[im] = sign * u[e + 1];
-        b[im] = sign * u[e + 3];
-        c[im] = sign * u[e + 5];
-      });
-    });
-  }
-
-  /**
-   * Replaces the velocity at the nodes of planes by its products: xx - zz, yy - zz, xy, xz, yz. The slope of u lacks
-   * only a gradient if zz is taken out of all three squares.
-   */
-  #products(group: number): void {
-    const { nodes } = this.#state.modes;
-    const { stride } = this.transforms;
-    for (const plane of this.transforms.planesOf(group)) {
-      const [a, b, c, d, e] = this.transforms.nodesOf(plane, 3);
-      for (let row = 0; row < nodes * stride; row += stride)
-        for (let i = row; i < row + nodes; i++) {
-          const u = a[i];
-          const v = b[i];
-          const w = c[i];
-          const square = w * w;
-          a[i] = u * u - square;
-          b[i] = v * v - square;
-          c[i] = u * v;
-          d[i] = u * w;
-          e[i] = v * w;
+    const { kmax, nodes } = modes;
+    const { numbers, half, stride } = this.transforms;
+    const field = nodes * stride;
+    const y = wavenumberOf(row, modes);
+    const next = numberOf(modes, 1, 0, 0);
+    for (let from = 0; from <= kmax; from += NEIGHBOURS)
+      for (let z = -kmax; z <= kmax; z++) {
+        const to = this.transforms.placeOf(0, z < 0 ? z + nodes : z, row);
+        const last = Math.min(kmax, from + NEIGHBOURS - 1);
+        for (let x = from, n = numberOf(modes, from, y, z); x <= last; x++, n += next) {
+          const sign = n < 0 ? -1 : 1;
+          const e = 6 * (sign * n - 1);
+          const a = to + x;
+          const b = a + field;
+          const c = b + field;
+          numbers[a] = u[e];
+          numbers[b] = u[e + 2];
+          numbers[c] = u[e + 4];
+          numbers[a + half] = sign * u[e + 1];
+          numbers[b + half] = sign * u[e + 3];
+          numbers[c + half] = sign * u[e + 5];
         }
-      this.transforms.placeNodes(plane, 5);
-    }
+      }
+    if (row === 0) this.#clearMean();
+    this.transforms.spread(row, 3);
   }
 
-  /** Replaces the velocity at the nodes of planes by all its products: xx, yy, zz, xy, xz, yz. */
-  #allProducts(group: number): void {
-    for (const plane of this.transforms.planesOf(group)) {
-      const [a, b, c, d, e, f] = this.transforms.nodesOf(plane, 3);
-      for (let i = 0; i < a.length; i++) {
-        const [u, v, w] = [a[i], b[i], c[i]];
-        [a[i], b[i], c[i], d[i], e[i], f[i]] = [u * u, v * v, w * w, u * v, u * w, v * w];
-      }
-      this.transforms.placeNodes(plane, 6);
+  /** The mean, which is no mode, is 0. */
+  #clearMean(): void {
+    const { numbers, half } = this.transforms;
+    for (let c = 0; c < 3; c++) {
+      const at = this.transforms.placeOf(c, 0, 0);
+      numbers[at] = 0;
+      numbers[at + half] = 0;
     }
   }
 
   /**
-   * Computes the slope of a row of modes without force, the solenoidal part of -d(u_i u_j)/dx_j. That of the forced
-   * modes is stored; others are advanced by it at once.
+   * Computes the slopes of a row of modes without force. Those of the forced modes are stored; others are advanced by
+   * them at once.
    *
    * @param part of the step; negative: none
    */
-  #slopes(part: number, row: number): void {
-    const { modes } = this.#state;
-    const own = this.#slope;
-    const { half } = this.transforms;
-    const scale = 1 / modes.nodes ** 3;
-    const [a, b, c, d, f] = this.transforms.collect(row, 5);
+  #advance(part: number, row: number): void {
+    const { modes, slope } = this.#state;
+    const { kmax } = modes;
+    const own = this.#slopes;
     const y = wavenumberOf(row, modes);
-    this.#overModes((x, z, at) => {
-      const n = numberOf(modes, x, y, z);
-      if (n <= 0) return;
-      const im = at + half;
-      const uRe = x * a[im] + y * c[im] + z * d[im];
-      const vRe = x * c[im] + y * b[im] + z * f[im];
-      const wRe = x * d[im] + y * f[im];
-      const uIm = x * a[at] + y * c[at] + z * d[at];
-      const vIm = x * c[at] + y * b[at] + z * f[at];
-      const wIm = x * d[at] + y * f[at];
-      const square = x * x + y * y + z * z;
-      const re = (x * uRe + y * vRe + z * wRe) / square;
-      const imaginary = (x * uIm + y * vIm + z * wIm) / square;
-      const isForced = square < FORCED_SQUARE;
-      const slope = isForced ? this.#state.slope : own;
-      const e = isForced ? 6 * (n - 1) : 0;
-      slope[e] = scale * (uRe - x * re);
-      slope[e + 1] = scale * (x * imaginary - uIm);
-      slope[e + 2] = scale * (vRe - y * re);
-      slope[e + 3] = scale * (y * imaginary - vIm);
-      slope[e + 4] = scale * (wRe - z * re);
-      slope[e + 5] = scale * (z * imaginary - wIm);
-      if (part >= 0 && !isForced) advance(this.#state, part, n - 1, own, 0);
-    });
+    this.transforms.collect(row, 5);
+    for (let x = 0; x <= kmax; x++) {
+      if (x % NEIGHBOURS === 0) this.#computeSlopes(row, x, Math.min(kmax, x + NEIGHBOURS - 1));
+      const first = x > 0 ? -kmax : firstListed(y, kmax);
+      const place = (z: number) => 6 * ((x % NEIGHBOURS) * rowsOf(modes) + z + kmax);
+      const run = (from: number, to: number) => {
+        if (part >= 0 && from <= to)
+          advance(this.#state, part, numberOf(modes, x, y, from) - 1, to - from + 1, own, place(from));
+      };
+      const rest = FORCED_SQUARE - x * x - y * y;
+      if (rest < 0) run(first, kmax);
+      else {
+        const forced = Math.floor(Math.sqrt(rest));
+        run(first, -forced - 1);
+        for (let z = Math.max(first, -forced); z <= forced; z++)
+          slope.set(own.subarray(place(z), place(z) + 6), 6 * (numberOf(modes, x, y, z) - 1));
+        run(Math.max(first, forced + 1), kmax);
+      }
+    }
+  }
+
+  /** Computes the slopes of modes from x to `last` of a row, the solenoidal part of -d(u_i u_j)/dx_j. */
+  #computeSlopes(row: number, from: number, last: number): void {
+    const { modes } = this.#state;
+    const { nodes, kmax } = modes;
+    const { numbers, half, stride } = this.transforms;
+    const own = this.#slopes;
+    const field = nodes * stride;
+    const scale = 1 / nodes ** 3;
+    const y = wavenumberOf(row, modes);
+    for (let z = -kmax; z <= kmax; z++) {
+      let a = this.transforms.placeOf(0, z < 0 ? z + nodes : z, row) + from;
+      for (let x = from, e = 6 * (z + kmax); x <= last; x++, a++, e += 6 * rowsOf(modes)) {
+        // The products uu - ww, vv - ww, uv, uw and vw: the slope lacks only a gradient if ww is taken out of all squares.
+        const b = a + field;
+        const c = b + field;
+        const d = c + field;
+        const f = d + field;
+        const uRe = x * numbers[a + half] + y * numbers[c + half] + z * numbers[d + half];
+        const vRe = x * numbers[c + half] + y * numbers[b + half] + z * numbers[f + half];
+        const wRe = x * numbers[d + half] + y * numbers[f + half];
+        const uIm = x * numbers[a] + y * numbers[c] + z * numbers[d];
+        const vIm = x * numbers[c] + y * numbers[b] + z * numbers[f];
+        const wIm = x * numbers[d] + y * numbers[f];
+        const square = x * x + y * y + z * z;
+        const re = (x * uRe + y * vRe + z * wRe) / square;
+        const im = (x * uIm + y * vIm + z * wIm) / square;
+        own[e] = scale * (uRe - x * re);
+        own[e + 1] = scale * (x * im - uIm);
+        own[e + 2] = scale * (vRe - y * re);
+        own[e + 3] = scale * (y * im - vIm);
+        own[e + 4] = scale * (wRe - z * re);
+        own[e + 5] = scale * (z * im - wIm);
+      }
+    }
   }
 
   /** Overwrites the first numbers of the sum with a row of p = -k_i k_j (u_i u_j) / k^2. */
   #pressure(row: number): void {
     const { modes, sum: out } = this.#state;
-    const { half } = this.transforms;
-    const scale = 1 / modes.nodes ** 3;
-    const rooms = this.transforms.collect(row, 6);
+    const { nodes, kmax } = modes;
+    const { numbers, half, stride } = this.transforms;
+    const scale = 1 / nodes ** 3;
     const y = wavenumberOf(row, modes);
-    this.#overModes((x, z, at) => {
-      const n = numberOf(modes, x, y, z);
-      if (n <= 0) return;
-      const factors = [x * x, y * y, z * z, 2 * x * y, 2 * x * z, 2 * y * z];
-      for (const part of [0, 1]) {
-        const total = factors.reduce((sum, factor, p) => sum + factor * rooms[p][at + part * half], 0);
-        out[2 * (n - 1) + part] = (-scale * total) / (x * x + y * y + z * z);
-      }
-    });
-  }
-
-  /** Names the modes of a row, a line of the processor's cache after another, and the place of their real parts. */
-  #overModes(use: (x: number, z: number, at: number) => void): void {
-    const { nodes, kmax } = this.#state.modes;
-    const width = 2 * this.transforms.half;
-    for (let from = 0; from <= kmax; from += 8)
-      for (let z = -kmax; z <= kmax; z++) {
-        const at = width * (z < 0 ? z + nodes : z);
-        for (let x = from; x <= Math.min(kmax, from + 7); x++) use(x, z, at + x);
+    this.transforms.collect(row, 6);
+    for (let z = -kmax; z <= kmax; z++)
+      for (let x = 0; x <= kmax; x++) {
+        const n = numberOf(modes, x, y, z);
+        if (n <= 0) continue;
+        const at = this.transforms.placeOf(0, z < 0 ? z + nodes : z, row) + x;
+        const factors = [x * x, y * y, z * z, 2 * x * y, 2 * x * z, 2 * y * z];
+        for (const part of [0, 1]) {
+          const total = factors.reduce(
+            (sum, factor, p) => sum + factor * numbers[at + p * nodes * stride + part * half],
+            0,
+          );
+          out[2 * (n - 1) + part] = (-scale * total) / (x * x + y * y + z * z);
+        }
       }
   }
 }
 
+/** The first kz of the modes that are listed with kx = 0. */
+function firstListed(y: number, kmax: number): number {
+  if (y > 0) return -kmax;
+  return y === 0 ? 1 : kmax + 1;
+}
+
 /**
- * Advances a mode by a part of the step of fourth-order Runge-Kutta, viscosity by an integrating factor.
+ * Advances `count` modes from m on by a part of the step of fourth-order Runge-Kutta, viscosity by an integrating
+ * factor.
  *
- * @param slope of the mode, from place `at` on
+ * @param slopes of these modes, from place `at` on
  */
-export function advance(state: SimulationState, part: number, m: number, slope: Float64Array, at: number): void {
-  const { velocity: u, sum, stage } = state;
-  const d = state.decay[m];
+export function advance(
+  state: SimulationState,
+  part: number,
+  m: number,
+  count: number,
+  slopes: Float64Array,
+  at: number,
+): void {
+  const { velocity: u, sum, stage, decay } = state;
   const dt = state.step[0];
-  for (let e = 6 * m, i = at; i < at + 6; e++, i++) {
-    const k = slope[i];
+  let i = at;
+  for (let mode = m; mode < m + count; mode++) {
+    const d = decay[mode];
+    const end = 6 * mode + 6;
     if (part === 0) {
-      sum[e] = d * d * (u[e] + (dt / 6) * k);
-      stage[e] = d * (u[e] + (dt / 2) * k);
+      for (let e = end - 6; e < end; e++) {
+        const k = slopes[i++];
+        sum[e] = d * d * (u[e] + (dt / 6) * k);
+        stage[e] = d * (u[e] + (dt / 2) * k);
+      }
     } else if (part === 1) {
-      sum[e] = sum[e] + (dt / 3) * d * k;
-      stage[e] = d * u[e] + (dt / 2) * k;
+      for (let e = end - 6; e < end; e++) {
+        const k = slopes[i++];
+        sum[e] = sum[e] + (dt / 3) * d * k;
+        stage[e] = d * u[e] + (dt / 2) * k;
+      }
     } else if (part === 2) {
-      sum[e] = sum[e] + (dt / 3) * d * k;
-      stage[e] = d * (d * u[e] + dt * k);
-    } else u[e] = sum[e] + (dt / 6) * k;
+      for (let e = end - 6; e < end; e++) {
+        const k = slopes[i++];
+        sum[e] = sum[e] + (dt / 3) * d * k;
+        stage[e] = d * (d * u[e] + dt * k);
+      }
+    } else {
+      for (let e = end - 6; e < end; e++) u[e] = sum[e] + (dt / 6) * slopes[i++];
+    }
   }
 }
 
 /** Units of a stage. */
 export function unitsOf(stage: number, modes: Modes): number {
-  if (stage === STAGES.products || stage === STAGES.allProducts) return groupsOf(modes);
-  return rowsOf(modes);
+  return stage === STAGES.products || stage === STAGES.allProducts ? modes.nodes : rowsOf(modes);
 }

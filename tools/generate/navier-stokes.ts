@@ -2,7 +2,7 @@
  * Solves the Navier-Stokes equations by pseudo-spectral direct numerical simulation of forced incompressible turbulence
  * in a cube of period 2 pi.
  */
-import { BUILD, createScratch, rowsOf, wavenumberOf } from "./cube-transforms.js";
+import { BUILD, createCubeMemory, rowsOf, wavenumberOf } from "./cube-transforms.js";
 import { type Modes, numberOf, retainedModes, type Spectral, sharedNumbers, spectral } from "./modes.js";
 import { advance, SimulationStages, type SimulationState, STAGES, unitsOf } from "./navier-stokes-stages.js";
 import { randomAt, randomStream } from "./random.js";
@@ -38,13 +38,13 @@ export class NavierStokes {
     this.#state = {
       modes: this.modes,
       words: createWords(),
-      scratch: createScratch(this.modes),
+      memory: createCubeMemory(this.modes, threads),
       velocity: this.velocity.values,
       ...{ slope: numbers(), sum: numbers(), stage: numbers() },
       decay: sharedNumbers(this.modes.count),
       step: sharedNumbers(1),
     };
-    this.#stages = new SimulationStages(this.#state);
+    this.#stages = new SimulationStages(this.#state, 0);
     const act = (stage: number, unit: number) => this.#stages.do(stage, unit);
     const entry = new URL("tools/generate/simulation-thread.js", BUILD);
     this.#team = new Team(this.#state.words, act, threads, entry, this.#state);
@@ -75,7 +75,7 @@ export class NavierStokes {
       for (const m of forcedModes(this.modes)) {
         const rate = rates[this.modes.shell[m] - 1];
         for (let e = 6 * m; e < 6 * m + 6; e++) slope[e] = slope[e] + rate * of[e];
-        advance(this.#state, part, m, slope, 6 * m);
+        advance(this.#state, part, m, 1, slope, 6 * m);
       }
     }
   }
@@ -100,26 +100,21 @@ export class NavierStokes {
   physical({ values, fields }: Spectral, field: number): Float64Array {
     const { transforms } = this.#stages;
     const { nodes, kmax } = this.modes;
-    for (let row = 0; row < rowsOf(this.modes); row++)
-      transforms.spread(row, 1, ([room]) => {
-        const y = wavenumberOf(row, this.modes);
-        for (let z = -kmax; z <= kmax; z++)
-          for (let x = 0; x <= kmax; x++) {
-            const n = numberOf(this.modes, x, y, z);
-            const e = 2 * (fields * (Math.abs(n) - 1) + field);
-            const at = x + 2 * transforms.half * (z < 0 ? z + nodes : z);
-            room[at] = n === 0 ? 0 : values[e];
-            room[at + transforms.half] = n === 0 ? 0 : Math.sign(n) * values[e + 1];
-          }
-      });
-    const out = new Float64Array(nodes ** 3);
-    for (let z = 0; z < nodes; z++) {
-      const [plane] = transforms.nodesOf(z, 1);
-      for (let y = 0; y < nodes; y++) {
-        const row = plane.subarray(transforms.stride * y, transforms.stride * y + nodes);
-        out.set(row, (z * nodes + y) * nodes);
-      }
+    const { numbers, half } = transforms;
+    for (let row = 0; row < rowsOf(this.modes); row++) {
+      const y = wavenumberOf(row, this.modes);
+      for (let z = -kmax; z <= kmax; z++)
+        for (let x = 0; x <= kmax; x++) {
+          const n = numberOf(this.modes, x, y, z);
+          const e = 2 * (fields * (Math.abs(n) - 1) + field);
+          const at = transforms.placeOf(0, z < 0 ? z + nodes : z, row) + x;
+          numbers[at] = n === 0 ? 0 : values[e];
+          numbers[at + half] = n === 0 ? 0 : Math.sign(n) * values[e + 1];
+        }
+      transforms.spread(row, 1);
     }
+    const out = new Float64Array(nodes ** 3);
+    for (let z = 0; z < nodes; z++) transforms.nodesOf(z, out.subarray(z * nodes ** 2, (z + 1) * nodes ** 2));
     return out;
   }
 

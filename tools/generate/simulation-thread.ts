@@ -3,6 +3,6 @@ import { workerData } from "node:worker_threads";
 import { SimulationStages, type SimulationState } from "./navier-stokes-stages.js";
 import { serve } from "./team.js";
 
-const state = workerData as SimulationState;
-const stages = new SimulationStages(state);
+const state = workerData as SimulationState & { readonly thread: number };
+const stages = new SimulationStages(state, state.thread);
 serve(state.words, (stage, unit) => stages.do(stage, unit));

@@ -21,13 +21,13 @@ export class Team {
 
   /**
    * @param entry the module of the other threads, which calls `serve`
-   * @param data  given to each of them
+   * @param data  given to each of them, with its number `thread`, from 1 on
    */
-  constructor(words: Int32Array, act: DoUnit, threads: number, entry: URL, data: unknown) {
+  constructor(words: Int32Array, act: DoUnit, threads: number, entry: URL, data: object) {
     this.#words = words;
     this.#act = act;
-    this.#workers = Array.from({ length: threads - 1 }, () => {
-      const worker = new Worker(entry, { workerData: data });
+    this.#workers = Array.from({ length: threads - 1 }, (_, i) => {
+      const worker = new Worker(entry, { workerData: { ...data, thread: i + 1 } });
       worker.unref();
       return worker;
     });

@@ -1,4 +1,5 @@
-/** Divides transforms of 2^a 3^b 5^c numbers into passes. */
+/** Divides transforms of 2^a 3^b 5^c numbers into passes, and writes them as plans for the module. */
+import { PASS_BYTES } from "./fft-layout.js";
 
 /** A pass: its radix, and the twiddle factors of its numbers 1 to radix - 1 for each p (`assembly/passes.ts`). */
 export interface Pass {
@@ -29,6 +30,23 @@ export function passesOf(n: number): readonly Pass[] {
       [length, s] = [m, s * radix];
     }
   return passes;
+}
+
+/** Bytes of the plan of a length, with its twiddle factors. */
+export function planBytes(n: number): number {
+  return passesOf(n).reduce((sum, { twiddles }) => sum + PASS_BYTES + twiddles.byteLength, PASS_BYTES);
+}
+
+/** Writes the plan of a length into the memory of the module. @param at byte offset, a multiple of 8 */
+export function writePlan(buffer: ArrayBufferLike, at: number, n: number): void {
+  const passes = passesOf(n);
+  const words = new Int32Array(buffer, at, (PASS_BYTES / 4) * (passes.length + 1)).fill(0);
+  let next = at + words.byteLength;
+  passes.forEach(({ radix, m, s, twiddles }, i) => {
+    words.set([radix, m, s, next], (PASS_BYTES / 4) * i);
+    new Float64Array(buffer, next, twiddles.length).set(twiddles);
+    next += twiddles.byteLength;
+  });
 }
 
 /** exp(-2 pi i t / n), from the first eighth of the circle so that it is exact on the axes and symmetric. */

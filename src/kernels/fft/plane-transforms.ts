@@ -4,13 +4,14 @@
  * A row of a plane has `half` real parts and then `half` imaginary parts; a row of real numbers has only the former,
  * which may go on into the latter. Sums are unnormalised: forward with exp(-i k x), inverse with exp(+i k x).
  */
-import { instantiate, type WasmBytes } from "../simd/webassembly.js";
-import { LINES, LINES_BYTES, PASS_BYTES } from "./fft-layout.js";
-import { passesOf } from "./passes.js";
+import type { WasmBytes } from "../simd/webassembly.js";
+import { LINES, LINES_BYTES } from "./fft-layout.js";
+import { type FftFunctions, instantiateFft } from "./fft-module.js";
+import { planBytes, writePlan } from "./passes.js";
 
 const PAGE_BYTES = 65_536;
 /** Rows that are transformed together along x. */
-const BLOCK = 2 * LINES;
+export const BLOCK = 2 * LINES;
 
 /** The planes that a thread works on. */
 export interface PlaneShape {
@@ -23,11 +24,6 @@ export interface PlaneShape {
   readonly rows: number;
   readonly planes: number;
 }
-
-/** The functions of `assembly/`. Addresses are byte offsets in the memory. */
-type FftFunctions = Readonly<
-  Record<"transformRows" | "takeRows" | "unpackRows" | "packRows" | "placeRows", (...parameters: number[]) => void>
->;
 
 /** Real parts in a row: of the half of the transform of `nodes` real numbers, or of `nodes` complex numbers. */
 export function halfOf(nodes: number, isTransformed: boolean): number {
@@ -49,7 +45,7 @@ export class PlaneTransforms {
   constructor(wasm: WasmBytes) {
     const { WebAssembly } = globalThis as unknown as Global;
     this.#memory = new WebAssembly.Memory({ initial: 1 });
-    this.#module = instantiate<FftFunctions>(wasm, this.#memory);
+    this.#module = instantiateFft(wasm, this.#memory);
   }
 
   /** Makes room for planes; their numbers are lost if the shape is another than before. */
@@ -58,7 +54,6 @@ export class PlaneTransforms {
     if (this.#key === key) return;
     const { nodes, lengths, half, rows, planes } = shape;
     const longest = Math.max(nodes, ...lengths);
-    const passes = new Map([nodes, ...lengths].map((n) => [n, passesOf(n)] as const));
     let next = LINES_BYTES;
     const take = (bytes: number): number => {
       const at = next;
@@ -69,22 +64,10 @@ export class PlaneTransforms {
     this.#work = take(3 * this.#workBytes);
     this.#planeBytes = 16 * half * BLOCK * Math.ceil(rows / BLOCK);
     this.#first = take(planes * this.#planeBytes);
-    const tables = [...passes].map(([n, all]) => ({
-      n,
-      at: take(PASS_BYTES * (all.length + 1)),
-      all: all.map((pass) => ({ ...pass, at: take(pass.twiddles.byteLength) })),
-    }));
+    this.#plans = new Map([nodes, ...lengths].map((n) => [n, take(planBytes(n))]));
     const missing = Math.ceil((next - this.#memory.buffer.byteLength) / PAGE_BYTES);
     if (missing > 0) this.#memory.grow(missing);
-    const { buffer } = this.#memory;
-    for (const { n, at, all } of tables) {
-      const words = new Int32Array(buffer, at, (PASS_BYTES / 4) * (all.length + 1)).fill(0);
-      all.forEach((pass, i) => {
-        words.set([pass.radix, pass.m, pass.s, pass.at], (PASS_BYTES / 4) * i);
-        new Float64Array(buffer, pass.at, pass.twiddles.length).set(pass.twiddles);
-      });
-      this.#plans.set(n, at);
-    }
+    for (const [n, at] of this.#plans) writePlan(this.#memory.buffer, at, n);
     this.#shape = shape;
     this.#key = key;
   }

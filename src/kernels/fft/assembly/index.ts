@@ -4,3 +4,4 @@
  */
 export { transformRows } from "./passes";
 export { packRows, placeRows, takeRows, unpackRows } from "./real";
+export { clear, copy, multiply } from "./velocity";
