@@ -14,11 +14,14 @@ import type { ScanChanges } from "../../../src/storage/catalog/scan.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset, FieldSource } from "../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { NODES, writeField, writeHdf5 } from "../../support/cubes.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const DATA = fileURLToPath(new URL("../../../data/isotropic32", import.meta.url));
 /** A field `(z - 2 * y + 3 * x) / 8 + c` of 12 x 10 x 11 nodes behind a filter that only a plugin undoes. */
 const LZ4 = fileURLToPath(new URL("../../storage/hdf5-bytes/filters/fixtures/lz4.h5.gz", import.meta.url));
+/** The number of LZ4 among the filters of HDF5. */
+const LZ4_FILTER = 32004;
 const PING: Task = { kind: "ping" };
 
 describe("pool", () => {
@@ -136,18 +139,30 @@ describe("pool", () => {
     };
     writeFileSync(join(folder, "u.h5"), gunzipSync(readFileSync(LZ4)));
     writeFileSync(join(folder, "dataset.json"), JSON.stringify(descriptor));
+    await loadHdf5();
+    const bare = scratchFolder();
+    await writeHdf5(join(bare, "bare.h5"), (file) => {
+      writeField(file, "/u", { dimensions: ["z", "y", "x", "c"] });
+      for (const name of ["x", "y", "z"] as const) {
+        const data = Float64Array.from({ length: NODES[name] }, (_, i) => i / 4);
+        const storage = { chunks: [data.length], compression: LZ4_FILTER, compression_opts: [0] };
+        file.create_dataset({ name, data, shape: [data.length], ...storage });
+      }
+    });
     open(1);
-    const scan: Task = { kind: "scan", folders: [folder], known: new Map(), slow: false, index: null };
+    const scan: Task = { kind: "scan", folders: [folder, bare], known: new Map(), slow: false, index: null };
     const { candidates } = (await pool.run(scan)) as ScanChanges;
-    const dataset = candidates
-      .map(({ outcome }) => outcome)
-      .find((outcome) => outcome !== null && "dataset" in outcome);
+    const [dataset, scanned] = candidates.map(({ outcome }) => outcome as { readonly dataset: Dataset });
+    // To scan coordinates is to read them.
+    expect(scanned?.dataset.axes.map(({ nodes, spacing }) => [nodes, spacing])).toEqual(
+      [NODES.x, NODES.y, NODES.z].map((nodes) => [nodes, 0.25]),
+    );
     // The next pool has a thread that has not loaded it.
     await pool.close();
     open(1);
     const { batch } = await tasks();
     const task = batch(300, { operation: "GetVelocity", spatialInterpolation: "None", time: 0 }, null);
-    const asked = { ...task, dataset: (dataset as { dataset: Dataset }).dataset } as Extract<Task, { kind: "batch" }>;
+    const asked = { ...task, dataset: dataset?.dataset as Dataset } as Extract<Task, { kind: "batch" }>;
     expect(await pool.run(asked)).toBe(null);
     expect([...asked.out.slice(0, 6)]).toEqual([0, 1, 2, 0, 1, 2]);
   });
