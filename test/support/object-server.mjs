@@ -17,6 +17,7 @@ let state = {
   redirect: null,
   lists: false,
   times: true,
+  laterMs: 0,
 };
 
 parentPort.on("message", ({ put, laterMs = 0, remove, set }) => {
@@ -44,6 +45,7 @@ function answer(request, response) {
   const object = objects.get(path);
   if (object === undefined) return void response.writeHead(404).end();
   const { bytes, time } = object;
+  if (state.laterMs > 0) response.setHeader("date", new Date(Date.now() + state.laterMs).toUTCString());
   const modified = state.times ? { "last-modified": new Date(time).toUTCString() } : {};
   const headers = { etag: `"${bytes.length}-${time}"`, ...modified };
   const [, first, last, suffix] = /^bytes=(?:(\d+)-(\d+)|-(\d+))$/.exec(request.headers.range ?? "") ?? [];

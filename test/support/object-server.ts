@@ -16,6 +16,8 @@ export interface Faults {
   readonly ranges?: boolean;
   /** Whether answers have a Last-Modified. */
   readonly times?: boolean;
+  /** How far the clock of the host is ahead. */
+  readonly laterMs?: number;
   /** Whether folders are listed. */
   readonly lists?: boolean;
   /** The address to which all requests are sent instead. */

@@ -29,7 +29,7 @@ import {
   type ShardFacts,
   shardFactsOf,
 } from "../zarr/metadata.js";
-import type { ObjectStore } from "../zarr/object-store.js";
+import type { ObjectStore, VersionName } from "../zarr/object-store.js";
 import type { StoreTree } from "../zarr/store-tree.js";
 import { ChunkCache } from "./chunk-cache.js";
 import type { BoxRequest, Elements } from "./protocol.js";
@@ -91,7 +91,7 @@ export class OpenStore implements OpenVersion {
    * Reads the metadata of a store. The time names a version: two versions get different times.
    *
    * @param changedMs as `ObjectStore.open`
-   * @param known     the version that is open
+   * @param last      the version that was found last
    * @throws DataError if it holds no metadata
    */
   static async open(
@@ -99,11 +99,11 @@ export class OpenStore implements OpenVersion {
     objects: ObjectStore,
     changedMs: number,
     { chunkBytes, missing }: StoreSettings,
-    known: Pick<StoreTree, "digest" | "newestMs"> | null = null,
+    last: VersionName | null = null,
   ): Promise<OpenStore> {
-    const { documents: found, digest, ...opened } = await objects.open(changedMs);
-    const isOther = known !== null && known.digest !== digest;
-    const newestMs = isOther ? Math.max(opened.newestMs, known.newestMs + 1) : opened.newestMs;
+    const { documents: found, digest, ...opened } = await objects.open(changedMs, last);
+    const isOther = last !== null && last.digest !== digest;
+    const newestMs = isOther ? Math.max(opened.newestMs, last.newestMs + 1) : opened.newestMs;
     const documents = expandConsolidated(found);
     const entries = entriesOf(documents, chunkBytes);
     if (Object.keys(entries).length === 0)

@@ -6,6 +6,7 @@ import { Worker } from "node:worker_threads";
 import { builtFile } from "../../built-file.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
 import type { DiskCounts, StoreStatus } from "../objects/store-status.js";
+import type { VersionName } from "../zarr/object-store.js";
 import { ENDED, type StorePort } from "./store-port.js";
 
 const ENTRY = builtFile(new URL("./store-worker.js", import.meta.url));
@@ -17,12 +18,14 @@ const CLOSE_MS = 2000;
 export type StoreReport =
   | { readonly stores: readonly StoreStatus[]; readonly disk: DiskCounts | null }
   | { readonly named: string }
+  | { readonly found: string; readonly version: VersionName }
   | { readonly warning: string };
 
-/** What the thread starts with: the addresses that an earlier one was told are meant. */
+/** What the thread starts with: the addresses that an earlier one was told are meant, and the versions that it found. */
 export interface StoreStart {
   readonly settings: StoreSettings;
   readonly named: ReadonlySet<string>;
+  readonly versions: ReadonlyMap<string, VersionName>;
 }
 
 /** A connection of another thread, the stores that are in use, or the end of the thread. */
@@ -35,6 +38,7 @@ export class StoreThread {
   /** The words that wake the threads that are connected. */
   readonly #signals: StorePort["signal"][] = [];
   readonly #named = new Set<string>();
+  readonly #versions = new Map<string, VersionName>();
   readonly #settings: StoreSettings;
   readonly #warn: (line: string) => void;
 
@@ -53,11 +57,12 @@ export class StoreThread {
   connect(connection: StorePort): void {
     if (this.#worker === null) {
       this.#worker = new Worker(ENTRY, {
-        workerData: { settings: this.#settings, named: this.#named } satisfies StoreStart,
+        workerData: { settings: this.#settings, named: this.#named, versions: this.#versions } satisfies StoreStart,
       });
       this.#worker.on("message", (report: StoreReport) => {
         if ("warning" in report) return this.#warn(report.warning);
         if ("named" in report) return void this.#named.add(report.named);
+        if ("found" in report) return void this.#versions.set(report.found, report.version);
         this.status = report.stores;
         this.disk = report.disk;
       });
@@ -85,6 +90,7 @@ export class StoreThread {
 
   /** Has all stores closed that are not among these locations, once they have not been used for a while. */
   keep(locations: ReadonlySet<string>): void {
+    for (const location of this.#versions.keys()) if (!locations.has(location)) this.#versions.delete(location);
     this.#worker?.postMessage({ keep: locations } satisfies StoreOrder);
   }
 

@@ -8,9 +8,10 @@ import type { StoreAnswer, StoreMessage, StoreRequest } from "./protocol.js";
 import type { StorePort } from "./store-port.js";
 import type { StoreOrder, StoreReport, StoreStart } from "./store-thread.js";
 import { Stores } from "./stores.js";
+import type { VersionTold } from "./versioned.js";
 
 registerCodecs();
-const { settings, named } = workerData as StoreStart;
+const { settings, named, versions } = workerData as StoreStart;
 const report = (told: StoreReport) => parentPort?.postMessage(told);
 const disk =
   settings.cacheDir === null
@@ -18,7 +19,9 @@ const disk =
     : new DiskCache(settings.cacheDir, settings.cacheBytes, (warning) => report({ warning }));
 const hosts = new Hosts(undefined, (address) => report({ named: address }));
 for (const address of named) hosts.name(address);
-const stores = new Stores({ settings, disk }, hosts);
+const clock = () => performance.now();
+const tell: VersionTold = (found, version) => report({ found, version });
+const stores = new Stores({ settings, disk }, hosts, clock, versions, tell);
 
 parentPort?.on("message", async (order: StoreOrder) => {
   if (order === null) {

@@ -12,7 +12,7 @@ import type { RemoteObjects } from "../objects/remote-objects.js";
 import type { StoreStatus } from "../objects/store-status.js";
 import { isReferences } from "../zarr/kinds.js";
 import { LocalStore } from "../zarr/local-store.js";
-import type { ObjectStore } from "../zarr/object-store.js";
+import type { ObjectStore, VersionName } from "../zarr/object-store.js";
 import { ReferenceStore } from "../zarr/reference-store.js";
 import { RemoteStore } from "../zarr/remote-store.js";
 import type { StoreTree } from "../zarr/store-tree.js";
@@ -32,7 +32,7 @@ import {
 } from "./protocol.js";
 import { nameOf, ReadAhead } from "./read-ahead.js";
 import { RemoteFolder } from "./remote-folder.js";
-import { type OpenVersion, Versioned } from "./versioned.js";
+import { type OpenVersion, Versioned, type VersionTold } from "./versioned.js";
 
 /** An open remote file, in the version that it had when it was opened. */
 interface FrozenFile {
@@ -81,18 +81,30 @@ export class Stores {
   /**
    * @param hosts refuses private hosts that were not named
    * @param clock tells milliseconds
+   * @param last  versions by location that an earlier thread found last
+   * @param tell  told of each version that is not among these, or another than the last
    */
-  constructor(fetching: Fetching, hosts = new Hosts(), clock: () => number = () => performance.now()) {
+  constructor(
+    fetching: Fetching,
+    hosts = new Hosts(),
+    clock: () => number = () => performance.now(),
+    last: ReadonlyMap<string, VersionName> = new Map(),
+    tell: VersionTold = () => undefined,
+  ) {
     this.#hosts = hosts;
     // An address in a private network is refused unless its host was named.
     const checked = async (location: string) => (isAddress(location) ? hosts.check(location) : undefined);
     this.#stores = new Versioned(
-      (location, known) => checked(location).then(() => this.#openNow(location, known)),
+      (location, known, last) => checked(location).then(() => this.#openNow(location, known, last)),
       clock,
+      last,
+      tell,
     );
     this.#files = new Versioned(
-      (location, known) => checked(location).then(() => this.#fileNow(location, known)),
+      (location, known, last) => checked(location).then(() => this.#fileNow(location, known, last)),
       clock,
+      last,
+      tell,
     );
     const network = { buckets: new HttpConnections(), others: new HttpConnections(hosts.lookup) };
     this.#fetching = { network, ...fetching };
@@ -154,10 +166,10 @@ export class Stores {
   }
 
   /** Opens a store anew; keeps the known one if its version is the same. */
-  async #openNow(location: string, known: OpenStore | null): Promise<OpenStore> {
+  async #openNow(location: string, known: OpenStore | null, last: VersionName | null): Promise<OpenStore> {
     const store = this.#storeAt(location, known);
     const changedMs = known?.objects.changedMs ?? 0;
-    const opening = OpenStore.open(location, store, changedMs, this.#fetching.settings, known?.state);
+    const opening = OpenStore.open(location, store, changedMs, this.#fetching.settings, last);
     // A named store that cannot be opened may be a folder by now: the next look at the address finds out.
     opening.catch((error: unknown) => error instanceof DataError && this.#areStores.delete(location));
     // What is not kept of its documents is dropped once they have been answered.
@@ -186,12 +198,13 @@ export class Stores {
   }
 
   /** Asks for the version of a file anew; keeps the known one if its version is the same. */
-  async #fileNow(location: string, known: FrozenFile | null): Promise<FrozenFile> {
+  async #fileNow(location: string, known: FrozenFile | null, last: VersionName | null): Promise<FrozenFile> {
     const objects = new RemoteBytes(location, this.#fetching, this.#sharedFor(location));
     const found = await objects.open();
     if (known?.state.digest === found.digest && known.objects.changedMs === 0) return known;
     // The time names a version: two versions get different times, even if the host counts in seconds.
-    const newestMs = Math.max(found.newestMs, (known?.state.newestMs ?? 0) + 1);
+    const isSame = known === null && last?.digest === found.digest;
+    const newestMs = isSame ? last.newestMs : Math.max(found.newestMs, (last?.newestMs ?? 0) + 1);
     return { state: { ...found, newestMs }, objects };
   }
 

@@ -1,23 +1,30 @@
 /** `Versioned` keeps open the version of each store or file that was found last, and looks for the present one. */
 import { DataError } from "../../errors.js";
 import type { RemoteObjects } from "../objects/remote-objects.js";
+import type { VersionName } from "../zarr/object-store.js";
 
 /** An open version of a store or file. */
 export interface OpenVersion {
-  /** What names the version: a digest, and a time by the clock of its host. */
-  readonly state: { readonly digest: string; readonly newestMs: number };
+  /** What names the version. */
+  readonly state: VersionName;
   /** Where it is fetched from, and the time of another version that reads have found; 0 if they have found none. */
   readonly objects: { readonly changedMs: number; readonly hosts: readonly RemoteObjects[] };
 }
+
+/** Hears of the version of a store or file that was found. */
+export type VersionTold = (location: string, version: VersionName) => void;
 
 /** Time without use after which a version that is no longer needed is closed. */
 const UNUSED_MS = 30_000;
 
 /** Stores or files by location: an address or a path. */
 export class Versioned<T extends OpenVersion> {
-  readonly #find: (location: string, known: T | null) => Promise<T>;
+  readonly #find: (location: string, known: T | null, last: VersionName | null) => Promise<T>;
   readonly #clock: () => number;
   readonly #open = new Map<string, T>();
+  /** By location: the name of the version that was found last, also by an earlier thread. */
+  readonly #last: Map<string, VersionName>;
+  readonly #tell: VersionTold;
   /** The time of the last use, and the scan that looked last. */
   readonly #used = new Map<string, number>();
   readonly #scans = new Map<string, string>();
@@ -25,11 +32,21 @@ export class Versioned<T extends OpenVersion> {
   readonly #looks = new Map<string, Promise<T>>();
 
   /**
-   * @param find  opens the present version: the known one if it is the same
+   * @param find  opens the present version: the known one if it is the same, and by the same name if an earlier thread
+   *              has found it
    * @param clock tells milliseconds
+   * @param last  the versions that an earlier thread found last
+   * @param tell  told of each other version
    */
-  constructor(find: (location: string, known: T | null) => Promise<T>, clock: () => number) {
+  constructor(
+    find: (location: string, known: T | null, last: VersionName | null) => Promise<T>,
+    clock: () => number,
+    last: ReadonlyMap<string, VersionName>,
+    tell: VersionTold,
+  ) {
     this.#find = find;
+    this.#last = new Map(last);
+    this.#tell = tell;
     this.#clock = clock;
   }
 
@@ -61,11 +78,15 @@ export class Versioned<T extends OpenVersion> {
 
   /** Looks for the present version, or joins a look that is under way. */
   async #look(location: string): Promise<T> {
-    const looking = this.#looks.get(location) ?? this.#find(location, this.known(location));
+    const last = this.#last.get(location) ?? null;
+    const looking = this.#looks.get(location) ?? this.#find(location, this.known(location), last);
     this.#looks.set(location, looking);
     try {
       const version = await looking;
       this.#open.set(location, version);
+      const { digest, newestMs } = version.state;
+      if (last?.digest !== digest || last.newestMs !== newestMs) this.#tell(location, { digest, newestMs });
+      this.#last.set(location, { digest, newestMs });
       this.#used.set(location, this.#clock());
       return version;
     } finally {
@@ -92,7 +113,7 @@ export class Versioned<T extends OpenVersion> {
     for (const [location, usedAt] of this.#used) {
       if (locations.has(location) || usedAt > before || this.#looks.has(location)) continue;
       // Idle connections end by themselves.
-      for (const members of [this.#used, this.#open, this.#scans]) members.delete(location);
+      for (const members of [this.#used, this.#open, this.#last, this.#scans]) members.delete(location);
     }
     return this.#open.size < open;
   }

@@ -6,12 +6,26 @@ import type { AbsolutePath, RangeQuery } from "zarrita";
 import type { RemoteObjects } from "../objects/remote-objects.js";
 import type { Documents } from "./documents.js";
 
-/** The documents of a store as they were when it was opened, and what tells a change. */
-export interface OpenedDocuments {
-  readonly documents: Documents;
+/** What names a version of a store or file: a digest, and a time by the clock of its host. */
+export interface VersionName {
   readonly digest: string;
-  /** Time of the newest object in milliseconds of the store's clock; objects newer than that are refused. */
   readonly newestMs: number;
+}
+
+/** The documents of a store as they were when it was opened, and what tells a change. */
+export interface OpenedDocuments extends VersionName {
+  readonly documents: Documents;
+}
+
+/**
+ * The time to freeze objects to: that of a version that was found before, if it is this one, so that its objects may not
+ * be newer.
+ *
+ * @param present the version that is there, with the time at which it was read
+ */
+export function frozenTime(present: VersionName, changedMs: number, last: VersionName | null): number {
+  const isSame = changedMs === 0 && last?.digest === present.digest;
+  return isSame ? last.newestMs : Math.max(present.newestMs, changedMs);
 }
 
 /** The objects of one store. Failures are DataErrors, or BusyErrors if another try may succeed. */
@@ -21,11 +35,13 @@ export interface ObjectStore {
   /** The hosts that its objects are fetched from; none for a folder. */
   readonly hosts: readonly RemoteObjects[];
   /**
-   * Reads all metadata documents and pins the objects to their present versions.
+   * Reads all metadata documents and pins the objects to their present versions. Objects newer than the time of the
+   * result are refused.
    *
    * @param changedMs what is known to have changed until then
+   * @param last      the version that was found last
    */
-  open(changedMs: number): Promise<OpenedDocuments>;
+  open(changedMs: number, last: VersionName | null): Promise<OpenedDocuments>;
   /** An object; undefined if there is none. @throws DataError also for one with more bytes */
   get(key: AbsolutePath, mostBytes: number): Promise<Uint8Array | undefined>;
   getRange(key: AbsolutePath, range: RangeQuery, mostBytes: number): Promise<Uint8Array | undefined>;

@@ -18,7 +18,7 @@ import { DocumentReader, type Documents } from "./documents.js";
 import { readList } from "./list-document.js";
 import { readPart } from "./local-store.js";
 import { DOCUMENT_NAMES } from "./metadata.js";
-import type { ObjectStore, OpenedDocuments } from "./object-store.js";
+import { frozenTime, type ObjectStore, type OpenedDocuments, type VersionName } from "./object-store.js";
 import { otherTarget, referencesOf, stampsOf, type TargetStamp } from "./reference-list.js";
 import { type Reference, ReferenceTable } from "./reference-table.js";
 
@@ -69,15 +69,17 @@ export class ReferenceStore implements ObjectStore {
     return [...this.#remote.values()].map(({ objects }) => objects);
   }
 
-  async open(changedMs: number): Promise<OpenedDocuments> {
+  async open(changedMs: number, last: VersionName | null): Promise<OpenedDocuments> {
     const { version, newestMs, bytes } = await this.#list();
-    this.#newestMs = Math.max(newestMs, changedMs);
+    this.#newestMs = newestMs;
     if (this.#contents?.version !== version) this.#contents = this.#expand(version, await bytes());
     const { documents, digest, targets } = this.#contents;
     const hash = createHash("sha256").update(digest);
     await this.#checkTargets(targets, (line) => hash.update(line));
+    const present = { digest: hash.digest("hex"), newestMs: this.#newestMs };
+    this.#newestMs = frozenTime(present, changedMs, last);
     for (const objects of this.#remote.values()) objects.newestMs = this.#newestMs;
-    return { documents, digest: hash.digest("hex"), newestMs: this.#newestMs };
+    return { documents, digest: present.digest, newestMs: this.#newestMs };
   }
 
   /** The version of the list, and a function that reads it. */

@@ -7,7 +7,7 @@ import { type Fetching, FrozenObjects } from "../objects/frozen-objects.js";
 import type { RemoteObjects } from "../objects/remote-objects.js";
 import { DocumentReader, type Documents, type Json } from "./documents.js";
 import { DOCUMENT_NAMES, expandConsolidated } from "./metadata.js";
-import type { ObjectStore, OpenedDocuments } from "./object-store.js";
+import { frozenTime, type ObjectStore, type OpenedDocuments, type VersionName } from "./object-store.js";
 
 const NAMES: readonly string[] = DOCUMENT_NAMES;
 
@@ -42,13 +42,14 @@ export class RemoteStore implements ObjectStore {
     return [this.#objects.objects];
   }
 
-  async open(changedMs: number): Promise<OpenedDocuments> {
+  async open(changedMs: number, last: VersionName | null): Promise<OpenedDocuments> {
     const { documents, texts, dateMs } =
       (await this.#consolidated(this.#reader())) ?? (await this.#listed(this.#reader()));
     const hash = createHash("sha256");
     for (const [key, bytes] of texts) hash.update(`${key}\n`).update(bytes);
-    this.#objects.newestMs = Math.max(dateMs, changedMs);
-    return { documents, digest: hash.digest("hex"), newestMs: this.#objects.newestMs };
+    const digest = hash.digest("hex");
+    this.#objects.newestMs = frozenTime({ digest, newestMs: dateMs }, changedMs, last);
+    return { documents, digest, newestMs: this.#objects.newestMs };
   }
 
   /**

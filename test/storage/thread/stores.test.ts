@@ -83,3 +83,35 @@ it("has what it dropped of the documents of stores collected once for all that w
     timers.mockRestore();
   }
 });
+
+it("has a thread that follows another take versions for the same, unless the store has changed meanwhile", async () => {
+  const array = { dimensions: ["x"], shape: [2], chunks: [2], values: Float64Array.of(1, 2) };
+  const objects = zarrObjects({ version: 3, arrays: { u: array }, consolidated: true });
+  const store = `${server.url}/g.zarr`;
+  await server.put("g.zarr", objects);
+  const versions = new Map<string, { readonly digest: string; readonly newestMs: number }>();
+  const follow = () => {
+    const tell = (location: string, version: { readonly digest: string; readonly newestMs: number }) =>
+      versions.set(location, version);
+    return new Stores({ settings: STORE_DEFAULTS, disk: null }, new Hosts(), () => 0, new Map(versions), tell);
+  };
+  const { newestMs } = await follow().open({ store, named: true });
+  const box = { store, newestMs, path: "/u", offset: [0], count: [2] };
+  const read = async (stores: Stores) => {
+    await stores.file({ store: `${store}/zarr.json`, named: true });
+    return [...(await stores.read(box))];
+  };
+  await server.set({ laterMs: 60_000 });
+  try {
+    expect(await read(follow())).toEqual([1, 2]);
+    // The metadata are the same, a chunk is newer.
+    await server.put("g.zarr", new Map([["u/c/0", objects.get("u/c/0") as Uint8Array]]), 30_000);
+    await expect(read(follow())).rejects.toThrow("has changed since the catalogue was read");
+    // Other metadata.
+    const other = zarrObjects({ version: 3, arrays: { u: { ...array, attributes: { a: 1 } } }, consolidated: true });
+    await server.put("g.zarr", other);
+    await expect(read(follow())).rejects.toThrow("has changed since the catalogue was read");
+  } finally {
+    await server.set({ laterMs: 0 });
+  }
+});
