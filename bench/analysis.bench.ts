@@ -1,5 +1,5 @@
 /** Analyses through the service, in turns with their anchors: NumPy and SciPy, or the calls that they replace. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +12,7 @@ import { writeCube } from "../dist/tools/generate/cube.js";
 import { NavierStokes } from "../dist/tools/generate/navier-stokes.js";
 import { ask, pointsIn } from "./ask.js";
 import { randomNumbers } from "./field.js";
+import { findPython } from "./python.js";
 import { type BenchOptions, type Row, ratioRow, summarise } from "./row.js";
 
 const MIB = 2 ** 20;
@@ -119,15 +120,8 @@ interface Peer {
 }
 
 async function startPeer(file: string, nodes: number): Promise<Peer | null> {
-  const python = ["python3", "/usr/bin/python3"].find((one) => {
-    try {
-      execFileSync(one, ["-c", "import numpy, h5py"], { stdio: "ignore" });
-      return true;
-    } catch {
-      return false;
-    }
-  });
-  if (python === undefined) return null;
+  const python = await findPython("numpy, h5py");
+  if (python === null) return null;
   const child = spawn(python, [PEER, file, String(nodes)], { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async (): Promise<string> => (await lines.next()).value ?? "";

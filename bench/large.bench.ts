@@ -9,6 +9,7 @@ import { writeCube } from "../dist/tools/generate/cube.js";
 import { inTurn } from "./alternate.js";
 import { startReaders } from "./brick-readers.js";
 import type { LargeTask } from "./large-worker.js";
+import { findPython } from "./python.js";
 import { type Row, ratioRow, summarise } from "./row.js";
 
 const GIB = 2 ** 30;
@@ -40,7 +41,7 @@ export async function benchLarge({ quick, nodes, within }: LargeOptions): Promis
     );
   const folder = mkdtempSync(join(within, "fieldprobe-bench-"));
   try {
-    const python = await findPython();
+    const python = await findPython("h5py");
     const chunk = nodes < 512 ? 32 : 64;
     await make(folder, "large", nodes, chunk);
     await make(folder, "small", SMALL, SMALL);
@@ -76,20 +77,6 @@ with h5py.File(sys.argv[1]) as file:
         velocity[chunk]
     print(time.perf_counter() - since)
 `;
-const INTERPRETERS = ["python3", "/usr/bin/python3"];
-
-/** A Python that can read the files; null: there is none. */
-async function findPython(): Promise<string | null> {
-  for (const each of INTERPRETERS) {
-    const found = await promisify(execFile)(each, ["-c", "import h5py"]).then(
-      () => true,
-      () => false,
-    );
-    if (found) return each;
-  }
-  return null;
-}
-
 /** MiB a second of bricks from chunks behind gzip: h5py, one thread of ours, and one for each core, in turn. */
 async function decoding(within: string, rounds: number, python: string | null): Promise<Row[]> {
   const folder = join(within, "packed");

@@ -18,7 +18,9 @@ import { referencesOf } from "../dist/storage/tools/references.js";
 import { STORE_DEFAULTS } from "../dist/store-settings.js";
 import { writeCube } from "../dist/tools/generate/cube.js";
 import { type Asked, ask, openOn, pointsIn } from "./ask.js";
+import { benchConversion } from "./conversion.js";
 import { randomNumbers } from "./field.js";
+import { benchListing } from "./listing.js";
 import { type BenchOptions, type Row, ratioRow, summarise } from "./row.js";
 import type { SlowServer } from "./slow-server-worker.js";
 import { checkAbc, touchedBytes } from "./touched.js";
@@ -56,7 +58,7 @@ type First = keyof typeof FIRST;
 export async function benchSources({ quick }: BenchOptions): Promise<Row[]> {
   const rows: Row[] = [];
   for (const line of LINES) rows.push(...(await benchLine(line, quick)));
-  return rows;
+  return [...rows, ...(await benchListing({ quick })), ...(await benchConversion({ quick }))];
 }
 
 async function benchLine({ name: line, latencyMs, bytesPerSecond }: (typeof LINES)[number], quick: boolean) {
