@@ -33,7 +33,7 @@ print(time.perf_counter() - since)
 `;
 
 /**
- * Rows `sources`: milliseconds to rewrite velocity and pressure of some frames with a Fletcher checksum of each chunk, by
+ * Rows `sources`: milliseconds to rewrite velocity and pressure of some frames with checksums of chunks (Fletcher), by
  * h5py, and by `convert`, which also writes SHA-256 of each file into the manifest.
  */
 export async function benchConversion({ quick }: Pick<BenchOptions, "quick">): Promise<Row[]> {

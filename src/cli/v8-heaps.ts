@@ -24,8 +24,8 @@ export function boundYoungObjects(): void {
 
 /**
  * Stops the old generation from growing by more than half between collections, in all threads of the process, from now
- * on. Call it when the modules of a service have been loaded: they are not garbage, and collecting among them would take
- * as long as loading them.
+ * on. Call it when the modules of a service have been loaded: they are not garbage, and to collect among them would
+ * take as long as to load them.
  */
 export function boundOldGarbage(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);

@@ -1,8 +1,8 @@
 /**
  * Callers of stores that hang or are slow, in full: two hundred queries of a store that never answers and forty polite
  * callers of one that takes two seconds for each object, each time another one. Small questions about local data are
- * answered meanwhile as by a service that is idle: none is refused, none is wrong, and the 99th of 100 waits for at most
- * twice as long.
+ * answered meanwhile as by an idle service: none is refused, none is wrong, and the 99th of 100 waits for at most twice
+ * as long.
  */
 import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";

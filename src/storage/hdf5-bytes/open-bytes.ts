@@ -60,7 +60,7 @@ export class OpenBytes {
 
   /**
    * @param room of ROOM_BYTES, used until the file is closed
-   * @throws DataError if it is not an HDF5 file, is cut short, being written, or has addresses of another size than 8 bytes
+   * @throws DataError if it is not an HDF5 file, is cut short, being written, or has addresses of other than 8 bytes
    */
   constructor(place: FilePlace, room: Buffer = Buffer.alloc(0)) {
     this.#file = openPlace(place);

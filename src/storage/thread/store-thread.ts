@@ -21,7 +21,7 @@ export type StoreReport =
   | { readonly found: string; readonly version: VersionName }
   | { readonly warning: string };
 
-/** What the thread starts with: the addresses that an earlier one was told are meant, and the versions that it found. */
+/** What the thread starts with: addresses that an earlier one was told are meant, and the versions that it found. */
 export interface StoreStart {
   readonly settings: StoreSettings;
   readonly named: ReadonlySet<string>;

@@ -18,8 +18,8 @@ export interface OpenedDocuments extends VersionName {
 }
 
 /**
- * The time to freeze objects to: that of a version that was found before, if it is this one, so that its objects may not
- * be newer.
+ * The time to freeze objects to: that of a version that was found before, if it is this one, so that its objects may
+ * not be newer.
  *
  * @param present the version that is there, with the time at which it was read
  */
