@@ -1,4 +1,5 @@
 /** `readAhead` lets the worker threads read the items of a large request, in passages, while later items arrive. */
+import { copyToShared } from "../copy-to-shared.js";
 import type { ItemRules } from "../float32/triples.js";
 import type { Steps } from "./steps.js";
 import type { QueryTexts } from "./text-task.js";
@@ -25,7 +26,7 @@ export interface ByteQueue {
 const FIRST_BYTES = 128 * 1024;
 const MOST_MEMORY = 4 * 1024 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
-/** The filled part from which a passage is read when no more bytes have arrived and no thread has work. */
+/** How full a passage must be to be read before more bytes arrive, if no thread has work. */
 const LEAST_PART = 1 / 4;
 
 /** Takes triples that were read from a number of bytes of the text; it may read the array until it ends. */
@@ -65,9 +66,9 @@ interface Passage {
 }
 
 /**
- * Reads items of a form as long as they come, in passages that end where an item ends, and hands on what was read in
- * the order of the document. Stops at an item of another form, at the end of the items, or when no memory is left; the
- * reader then continues with the first byte that was not read.
+ * Reads items of a form for as long as they come, in passages that end where an item ends, and hands on what was read
+ * in the order of the document. Stops at an item of another form, at the end of the items, or when no memory is left;
+ * the reader then continues with the first byte that was not read.
  *
  * @returns whether an item was met that has another form
  * @param outside waits outside of the time slice
@@ -82,18 +83,10 @@ export function readAhead(
   return new Ahead(bytes, form, texts, deliver, outside).run();
 }
 
-/**
- * Copies bytes into shared memory. `set` would copy them one at a time; a pattern of the length of its place is copied
- * at once.
- */
-function copyBytes(bytes: Buffer, memory: ArrayBufferLike, at: number): void {
-  Buffer.from(memory as ArrayBuffer, at, bytes.length).fill(bytes);
-}
-
 /** Copies numbers from one shared memory to another. */
 export function copyFloats(from: Float32Array, to: Float32Array, at: number): void {
-  const bytes = Buffer.from(from.buffer as ArrayBuffer, from.byteOffset, from.byteLength);
-  copyBytes(bytes, to.buffer, to.byteOffset + 4 * at);
+  const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array) => new Uint8Array(buffer, byteOffset, byteLength);
+  copyToShared(bytesOf(from), bytesOf(to), 4 * at);
 }
 
 class Ahead {
@@ -176,7 +169,7 @@ class Ahead {
     if (this.#ended && this.#rest.length === 0) this.#last = true;
   }
 
-  /** Memory for a passage; for a first one again, if there is none for a larger one. */
+  /** Takes memory for a passage, or for one as small as the first if there is none for a larger one. */
   #takeMemory(): Uint8Array<SharedArrayBuffer> | null {
     const memory = this.#texts.take(this.#room + 12 * this.#mostItems);
     if (memory !== null || this.#room === FIRST_BYTES) return memory;
@@ -187,8 +180,7 @@ class Ahead {
   /** Copies bytes to the passage that is being filled; false when it is full. What it has no room for is the rest. */
   #add(bytes: Buffer): boolean {
     const part = bytes.subarray(0, this.#room - this.#filled);
-    const { buffer, byteOffset } = this.#memory as Uint8Array;
-    copyBytes(part, buffer, byteOffset + this.#filled);
+    copyToShared(part, this.#memory as Uint8Array, this.#filled);
     this.#filled += part.length;
     // Bytes that are all in the passage may be freed.
     this.#rest = part.length === bytes.length ? NOTHING : bytes.subarray(part.length);

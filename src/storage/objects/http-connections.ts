@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { LookupFunction } from "node:net";
 import { Agent, type Dispatcher } from "undici";
+import { copyToShared } from "../../copy-to-shared.js";
 
 /** Time after which an unused connection is closed; many hosts close theirs after five seconds. */
 const IDLE_MS = 4000;
@@ -57,24 +58,6 @@ export class HttpConnections {
   }
 }
 
-/** Bytes of a word, and a word more than a socket reads at a time. */
-const WORD = 8;
-const ALIGNED = new Uint8Array(64 * 1024 + WORD);
-
-/**
- * Copies bytes to shared memory that begins at a word. V8 copies there byte by byte, in seven times the time, what does
- * not lie alike within its words; so that is first copied to where it does.
- */
-function copyAligned(from: Uint8Array, to: Uint8Array, at: number): void {
-  const shift = at % WORD;
-  if (from.byteOffset % WORD === shift || from.length + WORD > ALIGNED.length) {
-    to.set(from, at);
-    return;
-  }
-  ALIGNED.set(from, shift);
-  to.set(ALIGNED.subarray(shift, shift + from.length), at);
-}
-
 /** Puts the parts of one answer together. */
 class CollectedAnswer implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal;
@@ -126,7 +109,7 @@ class CollectedAnswer implements Dispatcher.DispatchHandler {
     const left = this.#most - this.#length;
     const wanted = part.length > left ? part.subarray(0, left) : part;
     if (this.#body === null) this.#parts.push(wanted);
-    else copyAligned(wanted, this.#body, this.#length);
+    else copyToShared(wanted, this.#body, this.#length);
     this.#length += wanted.length;
     if (part.length <= left) return;
     this.#done();

@@ -14,6 +14,7 @@ import {
   slice,
   type Array as ZarrArray,
 } from "zarrita";
+import { copyToShared } from "../../copy-to-shared.js";
 import { DataError, FieldprobeError } from "../../errors.js";
 import { type MissingChunks, STORE_BOUNDS, type StoreSettings } from "../../store-settings.js";
 import { undoAround } from "../zarr/codecs.js";
@@ -346,6 +347,6 @@ function noted(bytes: Uint8Array | undefined, read: object | undefined, alignmen
   if (read !== undefined && "found" in read) (read as ChunkRead).found = true;
   if (bytes.byteOffset % alignment === 0) return bytes;
   const aligned = new Uint8Array(new SharedArrayBuffer(bytes.length));
-  aligned.set(bytes);
+  copyToShared(bytes, aligned, 0);
   return aligned;
 }

@@ -3,6 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isAddress } from "../../addresses.js";
 import { GarbageCollection } from "../../collect-garbage.js";
+import { copyToShared } from "../../copy-to-shared.js";
 import { DataError } from "../../errors.js";
 import { type Fetching, FrozenObjects } from "../objects/frozen-objects.js";
 import { Hosts } from "../objects/hosts.js";
@@ -333,7 +334,7 @@ export class Stores {
 function inSharedMemory(bytes: Uint8Array): Uint8Array {
   if (bytes.buffer instanceof SharedArrayBuffer) return bytes;
   const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
-  shared.set(bytes);
+  copyToShared(bytes, shared, 0);
   return shared;
 }
 
