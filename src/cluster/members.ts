@@ -1,6 +1,6 @@
 /**
  * `Members` knows the processes of the cluster by what they announce: at their start, every second, and when something
- * changes. Who has not been heard for three seconds owns nothing.
+ * changes. A process that has been silent for three seconds owns nothing.
  *
  * Each process takes a rank: the lowest number that no other has. Ranks, not processes, have places among the regions,
  * so a process that is replaced leaves everything else where it is.
@@ -19,8 +19,9 @@ const BEAT_MS = 1_000;
 const SILENCE_MS = 3_000;
 /** Time in which others introduce themselves before a process takes a rank, and between two introductions. */
 const MEETING_MS = 300;
-/** Time without progress after which a process with pieces is stuck, and for which it then owns nothing. */
+/** Time without progress after which a process with pieces is stuck. */
 const STUCK_MS = 3_000;
+/** Time for which a process that is stuck owns nothing. */
 const RESTING_MS = 30_000;
 /** Time for which a rank stays empty before the process in the last one takes it. */
 const EMPTY_MS = 60_000;
@@ -41,10 +42,11 @@ const ANNOUNCEMENT = z.object({
   version: text,
   /** Digest of what computes. */
   build: text,
-  /** Changes with `generations`: by dataset the generation; null: as announced before. */
+  /** Changes whenever `generations` do. */
   revision: whole,
+  /** The generation of each dataset; null: as announced before. */
   generations: z.record(text, z.string().regex(/^[0-9a-f]{32}$/)).nullable(),
-  /** Datasets of which samples were read only. */
+  /** Datasets of which only samples were read; null: as announced before. */
   unverified: z.array(text).nullable(),
   ...{ cores: whole, threads: whole, running: whole, queued: whole, datasets: whole },
   /** Grows while the process makes progress. */
@@ -68,7 +70,7 @@ export class Peer {
   unverified: readonly string[] = [];
   /** Pieces that it has been asked for and has not answered. */
   outstanding = 0;
-  /** Times on the clock of `performance`: of its last announcement and progress, and until it owns nothing. */
+  /** Times on the clock of `performance`: of its last announcement and progress, and of the end of its rest. */
   heardAt = performance.now();
   progressAt = performance.now();
   restingUntil = 0;
@@ -147,7 +149,7 @@ export class Members {
   /** Joins over a new connection. */
   join(connection: NatsConnection): void {
     this.#connection = connection;
-    this.#beat ??= setInterval(() => this.#tick(), BEAT_MS / 2).unref();
+    this.#beat ??= setInterval(() => this.#keepUp(), BEAT_MS / 2).unref();
     this.self = new Peer(this.#announcement(randomBytes(8).toString("hex")));
     this.#all.set(this.self.id, this.self);
     listenToMembers(connection, (said) => this.#hear(said));
@@ -232,8 +234,8 @@ export class Members {
     this.#connection.publish(SUBJECT, JSON.stringify(whole ? said : { ...said, generations: null, unverified: null }));
   }
 
-  /** Announces what has changed, and what is due. */
-  #tick(): void {
+  /** Loses the silent, wakes the rested, and announces what has changed or is due. */
+  #keepUp(): void {
     const now = performance.now();
     // This process itself did not listen for this long.
     const asleep = Math.max(0, now - this.#beatAt - BEAT_MS / 2);
@@ -264,8 +266,10 @@ export class Members {
       this.#all.set(said.id, member);
       this.#log.info({ peer: said.name, version: said.version, same: said.build === self.said.build }, "peer heard");
     }
-    if (said.progress !== member.said.progress) member.progressAt = performance.now();
-    if (said.progress !== member.said.progress) this.#wake(member);
+    if (said.progress !== member.said.progress) {
+      member.progressAt = performance.now();
+      this.#wake(member);
+    }
     member.heardAt = performance.now();
     const before = member.said;
     this.#note(member, said, known === undefined);
@@ -309,7 +313,7 @@ export class Members {
     this.version++;
   }
 
-  /** Takes the lowest free rank, or leaves as many as processes before this one wait for a rank. */
+  /** Takes the lowest free rank, after leaving one for each process before this one that waits for a rank. */
   #takeRank(): void {
     const { self } = this;
     if (self === null) return;
@@ -334,7 +338,7 @@ export class Members {
   }
 }
 
-/** Whether one process goes before another one where both want a rank. */
+/** Whether one process goes before another one if both want a rank. */
 function isBefore(one: Announcement, other: Announcement): boolean {
   return one.since < other.since || (one.since === other.since && one.id < other.id);
 }

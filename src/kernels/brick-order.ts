@@ -76,7 +76,7 @@ export function cellOf(axis: Axis, x: number): number {
  * Adds to the sum of each point what a table has for its cell.
  *
  * @param table   one entry per node, and one more for the first of the next period
- * @param triples coordinates at distances of three, the first at index 0; what is not a number counts for any node
+ * @param triples every third number is a coordinate, the first at index 0; NaN counts for any node
  * @param shift   subtracted from the coordinates
  */
 export function addByCell(

@@ -1,7 +1,7 @@
 /** Evaluates a query in this process, without a service. */
 import { type Logger, pino } from "pino";
 import { loadConfig } from "../../config.js";
-import { type Engine, type Query, writeTriples } from "../../engine/contract/query.js";
+import { type Engine, joinedValues, type Query, writeTriples } from "../../engine/contract/query.js";
 import { openEngine } from "../../engine/main/engine.js";
 import { FieldprobeError } from "../../errors.js";
 import {
@@ -84,7 +84,7 @@ function factsOf(engine: Engine, name: string | undefined): DatasetLabels {
   return dataset === undefined ? NO_LABELS : { manifest: dataset.digest, assumed: dataset.assumed.map(claimText) };
 }
 
-/** The operation that evaluates a form: itself, but the function that an array form names. */
+/** The operation that evaluates a form: itself or, for an array form, the function that it names. */
 function functionAsked(form: OperationRow, name: string | number | undefined): OperationRow {
   if (form.family !== "arrays") return form;
   const found = functionNamed(form, name);
@@ -115,11 +115,7 @@ async function evaluateInParts(
     record = result.record ?? form.result;
     const width = recordsPerPoint * result.components;
     if (first === 0) values = new Float32Array(total * width);
-    let at = first * width;
-    for (const part of result.values) {
-      values.set(part, at);
-      at += part.length;
-    }
+    values.set(joinedValues(result), first * width);
     result.release();
     onProgress(first + count, total);
   }

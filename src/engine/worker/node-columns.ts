@@ -18,7 +18,7 @@ import type { OpenDataset } from "./open-dataset.js";
 import type { Sampler } from "./sampler.js";
 
 const HIGHEST: Readonly<Record<PlainKind, 0 | 1 | 2>> = { value: 0, gradient: 1, laplacian: 2, hessian: 2 };
-/** Nodes whose expressions are evaluated together, about: their arrays stay in the processor's caches. */
+/** About how many nodes are evaluated together, so that their arrays stay in the processor's caches. */
 const BLOCK_NODES = 2048;
 
 /** The columns of a plan, compiled, and what they read. */
@@ -32,7 +32,7 @@ interface CompiledColumns {
 export interface ColumnsAtNodes extends Pick<ReductionPlan, "columns" | "names" | "order"> {
   readonly region: DifferencedNodes & { readonly frame: number };
   readonly time: number;
-  /** The frames whose sum the fields are; absent: that of the region. */
+  /** The frames whose weighted sum gives the fields; absent: that of the region alone. */
   readonly blend?: FrameWeights | undefined;
   /** Inputs that transforms have made of the frame; absent: none. */
   readonly derived?: DerivedFields | null;
@@ -43,7 +43,7 @@ export interface ColumnsAtNodes extends Pick<ReductionPlan, "columns" | "names" 
 /** Takes the values of a column in whole rows along x, from row (y, z) of the box on. */
 type PlaceRows = (column: number, y: number, z: number, values: Float64Array) => void;
 
-/** The columns of one thread, which keeps what it has compiled and its arrays from part to part. */
+/** Evaluates columns for one thread, and keeps what it has compiled, and its arrays, from part to part. */
 export class NodeColumns {
   #compiled: CompiledColumns | null = null;
   readonly #derivatives = new WeakMap<OpenDataset, Map<number, NodeDerivatives>>();
@@ -137,7 +137,7 @@ export class NodeColumns {
   }
 }
 
-/** The fields of several frames, each by its weight, summed in float64. */
+/** Adds the fields of several frames, each times its weight, in float64. */
 function sumOfFrames(
   frames: readonly number[],
   read: (frame: number) => ReadonlyMap<FieldName, Surroundings>,

@@ -18,7 +18,7 @@ import {
 
 /**
  * Seconds by which the end of an instance may differ from its start plus 24 hours a day: an instance that lasts whole
- * days on the wall may pass changes of the zone's offset.
+ * days by the wall clock may span changes of the zone's offset.
  */
 const NOMINAL_UNCERTAINTY = 2 * 3600;
 /** The same for all-day instances: starts are compared as midnights of UTC and shown as those of the site zone. */

@@ -114,12 +114,12 @@ export class Connections {
     if (connection.owed[0] !== answer) connection.waiting.set(answer, act);
     else if (this.#begun === MOST_AT_ONCE) this.#beginLater(connection, answer, act);
     else {
-      if (this.#begun++ === 0) setImmediate(() => this.#forgetTurn());
+      if (this.#begun++ === 0) setImmediate(() => this.#endTick());
       act();
     }
   }
 
-  #forgetTurn(): void {
+  #endTick(): void {
     this.#begun = 0;
   }
 

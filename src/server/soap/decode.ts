@@ -167,7 +167,7 @@ class Decoder {
     }
   }
 
-  /** The place of the token among the members: first, but in the array forms behind the name of the function. */
+  /** The place of the token among the members: first, or in the array forms after the name of the function. */
   #tokenAt(): number {
     return this.#row.request.findIndex(({ name }) => name === "authToken");
   }

@@ -13,12 +13,12 @@ import {
   type Triple,
 } from "../file/dataset.js";
 
-/** Lines along the axis that are read. */
+/** How many lines along the axis are read. */
 const LINES = 48;
-/** Largest difference of equal nodes, over the largest value: the rounding of float32 a few times. */
+/** Largest difference of nodes that count as equal, relative to the largest value: a few roundings of float32. */
 const EQUAL = 1e-6;
 
-/** Parts of an axis from a first node on, at places spread over the other two, of the first frame. */
+/** Reads lines along an axis of the first frame, at places spread over the other two axes. */
 class Lines {
   readonly components: number;
   readonly nodes: number;
@@ -36,7 +36,7 @@ class Lines {
     this.nodes = dataset.axes[axis as 0 | 1 | 2].nodes;
   }
 
-  /** The values of nodes of a line. */
+  /** Reads `length` nodes of a line, from node `from` on. */
   read(line: number, from: number, length: number): Float32Array {
     // Multiples of two irrational numbers spread the lines evenly over the other two axes.
     const fractions = [(line * Math.SQRT2) % 1, (line * Math.E) % 1];
@@ -50,9 +50,10 @@ class Lines {
 }
 
 /**
- * The step from the last node of an axis back to the first, over the usual step between neighbours (root mean squares
- * over a few lines): not much above 1 if the field is periodic, far above if it is not. NaN if it cannot be
- * measured.
+ * Divides the step from the last node of an axis back to the first by the usual step between neighbours (root mean
+ * squares over a few lines).
+ *
+ * @returns not much above 1 if the field is periodic, far above if it is not; NaN if it cannot be measured
  */
 function seamRatio(dataset: Dataset, axis: number, open: StoredBricks): number {
   const lines = new Lines(dataset, axis, open);
@@ -115,7 +116,7 @@ export function repeatedQuestion(axes: AxisName[]): Question {
   return { about: "spacing", axes, question, answer };
 }
 
-/** Questions with a figure in each that is about a periodicity. @throws DataError if a line cannot be read */
+/** Adds what is measured to the questions about periodicity. @throws DataError if a line cannot be read */
 export function withFigures(questions: readonly Question[], dataset: Dataset): Question[] {
   const open = openDataset(dataset);
   try {
@@ -133,6 +134,6 @@ function withFigure(entry: Question, dataset: Dataset, open: StoredBricks): Ques
     return `${axis} ${Number.isFinite(ratio) ? ratio.toPrecision(2) : "not measurable"}`;
   });
   const evidence =
-    "The step from the last node to the first, over the usual one (not much above 1 if it is periodic, near 0 if the last node may repeat the first):";
+    "The step from the last node to the first, divided by the usual one (not much above 1 if it is periodic, near 0 if the last node may repeat the first):";
   return { ...entry, question: `${entry.question} ${evidence} ${figures.join(", ")}.` };
 }

@@ -10,7 +10,7 @@ import { addressAt, bufferOf } from "./bytes.js";
 import { type HeaderMessage, MESSAGE, SHARED } from "./object-header.js";
 import type { Structure } from "./structure.js";
 
-/** Messages that say nothing of values: free space, comment, times of changes, continuation, number of links. */
+/** Messages that say nothing about values: free space, comment, times of changes, continuation, number of links. */
 const IGNORED: ReadonlySet<number> = new Set([0x00, 0x0d, 0x0e, 0x10, 0x12, 0x16]);
 /** Address of values for which there is no room in the file yet. */
 const UNDEFINED_ADDRESS = 0xffff_ffff_ffff_ffffn;
