@@ -1,5 +1,5 @@
 /** `Inputs` keeps the points of jobs: uploaded ones in files, generated ones as the rule that makes them. */
-import { createReadStream } from "node:fs";
+import { createReadStream, readdirSync } from "node:fs";
 import { type FileHandle, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RequestError } from "../errors.js";
@@ -42,6 +42,8 @@ export interface JobInput {
   readonly points: number | null;
   /** Of a complete .npy file. */
   readonly npy: NpyLayout | null;
+  /** Whether it came with a call, whose job alone uses it; absent: no. */
+  readonly ofCall?: boolean;
 }
 
 /** Bytes of the header of a .npy file that are read. */
@@ -83,7 +85,12 @@ export class Inputs {
     return added;
   }
 
-  /** Adds a file of octets, which becomes the input's own. */
+  /** The files that are there now. */
+  files(): ReadonlySet<string> {
+    return new Set(readdirSync(this.#folder));
+  }
+
+  /** Adds the file of octets of a call, which becomes the input's own. */
   async adopt(id: string, owner: string | null, path: string): Promise<JobInput> {
     const { size: bytes } = await stat(path);
     await rename(path, this.#path(id, "data"));
@@ -96,6 +103,7 @@ export class Inputs {
       complete: true,
       points: Math.floor(bytes / 12),
       npy: null,
+      ofCall: true,
     };
     await keptOnlyIf([this.#path(id, "data")], () => this.#keep(input));
     return input;
@@ -134,14 +142,19 @@ export class Inputs {
     for (const ending of ["json", "data", "csv"]) await rm(this.#path(id, ending), { force: true });
   }
 
-  /** Removes files that a killed process left: those last written before a time, of no input and none of these jobs. */
-  async sweep(before: number, jobs: ReadonlySet<string>): Promise<void> {
+  /**
+   * Removes files of no input and none of these jobs: those that a killed process left.
+   *
+   * @param before the time of the last change before which a file is one
+   * @param left   names of others
+   */
+  async sweep(before: number, left: ReadonlySet<string>, jobs: ReadonlySet<string>): Promise<void> {
     const names = new Set(await readdir(this.#folder));
     for (const name of names) {
       const id = name.slice(0, name.indexOf("."));
       if (jobs.has(id) || names.has(`${id}.json`)) continue;
       const written = (await stat(join(this.#folder, name)).catch(() => null))?.mtimeMs ?? before;
-      if (written < before) await rm(join(this.#folder, name), { force: true });
+      if (written < before || left.has(name)) await rm(join(this.#folder, name), { force: true });
     }
   }
 

@@ -96,7 +96,9 @@ export class Jobs {
     this.#opened = { queue, inputs, runner };
     queue.watch?.((id) => void this.#logged(this.#changedElsewhere(id)));
     this.#upkeep = setInterval(() => void this.#upkeepNow(), HOUR_MS).unref();
-    void this.#upkeepNow().then(() => runner.pump());
+    // Nothing is received yet: what is there and belongs to no job is of a killed process, if no other shares the folder.
+    const left = this.#openShared === null ? inputs.files() : undefined;
+    void this.#upkeepNow(left).then(() => runner.pump());
     return this.#opened;
   }
 
@@ -116,8 +118,8 @@ export class Jobs {
     this.#events.emit(id);
   }
 
-  #upkeepNow(): Promise<void> {
-    return this.#logged(this.#expire());
+  #upkeepNow(left?: ReadonlySet<string>): Promise<void> {
+    return this.#logged(this.#expire(left));
   }
 
   async #logged(work: Promise<void>): Promise<void> {
@@ -248,8 +250,8 @@ export class Jobs {
     return last;
   }
 
-  /** Removes results, inputs and records that are too old. */
-  async #expire(): Promise<void> {
+  /** Removes results, inputs and records that are too old, and what a killed process left of submissions. */
+  async #expire(left: ReadonlySet<string> = new Set()): Promise<void> {
     const { queue, inputs, runner } = this.#open();
     const before = Date.now() - this.#settings.limits["jobs.resultHours"] * HOUR_MS;
     const jobs = await queue.list();
@@ -261,9 +263,11 @@ export class Jobs {
       if (job.endedAt < Date.now() - DAY_MS) await queue.remove(job.id);
       else await queue.change(job.id, FINAL, { removed: true });
     }
-    for (const { id, createdAt } of await inputs.list())
-      if (createdAt < before && !used.has(id)) await inputs.remove(id);
-    await inputs.sweep(before, new Set(jobs.map(({ id }) => id)));
+    for (const { id, createdAt, ofCall } of await inputs.list()) {
+      const isLeft = ofCall === true && left.has(`${id}.json`);
+      if ((createdAt < before || isLeft) && !used.has(id)) await inputs.remove(id);
+    }
+    await inputs.sweep(before, left, new Set(jobs.map(({ id }) => id)));
     await this.#count();
   }
 

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/config.js";
+import { Inputs } from "../../src/jobs/inputs.js";
 import type { JobCut } from "../../src/jobs/job.js";
 import { Jobs } from "../../src/jobs/jobs.js";
 import { openSqlQueue } from "../../src/jobs/sql-queue.js";
@@ -18,22 +19,24 @@ let jobs: Jobs;
 afterEach(() => jobs.close());
 
 /** Jobs whose tasks never end. */
-function openJobs(limits: Partial<Record<keyof typeof LIMITS, number>>): Jobs {
+function openJobs(
+  limits: Partial<Record<keyof typeof LIMITS, number>>,
+  openShared: ConstructorParameters<typeof Jobs>[2] = null,
+): Jobs {
   const settings = {
     state: join(folder, "state"),
-    results: null,
+    results: openShared === null ? null : join(folder, "results"),
     nats: { servers: null },
     limits: { ...LIMITS, ...limits },
   };
   const log = { warn: () => undefined, error: () => undefined };
   const send = (_: unknown, signal: AbortSignal) =>
     new Promise<never>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-  return new Jobs(settings as unknown as ConstructorParameters<typeof Jobs>[0], {
-    send,
-    npyHead: () => Buffer.alloc(0),
-    log,
-  });
+  const host = { send, npyHead: () => Buffer.alloc(0), log };
+  return new Jobs(settings as unknown as ConstructorParameters<typeof Jobs>[0], host, openShared);
 }
+
+const idOf = (digit: number): string => `${digit}`.repeat(24);
 
 const CALL = { method: "POST", url: "/api/datasets/a/GetVelocity", accept: "*/*", contentType: null };
 
@@ -66,26 +69,39 @@ it("admits as many jobs at once as its quota says", async () => {
   await jobs.admit("one", 1);
 });
 
-it("removes what a killed process left of submissions once that is old, and nothing that a job needs", async () => {
+it("removes what a killed process left of submissions, and nothing that a job or a caller needs", async () => {
   const inputs = join(folder, "state/jobs/inputs");
   mkdirSync(inputs, { recursive: true });
-  const [needed, killed, recent] = ["1", "2", "3"].map((digit) => digit.repeat(24)) as [string, string, string];
+  const [needed, killed, taken, given, late] = [1, 2, 3, 4, 5].map(idOf) as [string, string, string, string, string];
   const queue = openSqlQueue(join(folder, "state/jobs/jobs.db"));
   await queue.add(jobWith(needed, 1));
   await queue.close();
-  const names = [
-    `${needed}.body`,
-    `${recent}.body`,
-    ...["body", "body.points", "data"].map((end) => `${killed}.${end}`),
-  ];
-  for (const name of names) {
-    writeFileSync(join(inputs, name), "[[1, 2, 3]]");
-    const hours = name.startsWith(recent) ? 1 : 200;
-    utimesSync(join(inputs, name), new Date(), new Date(Date.now() - hours * 3_600_000));
-  }
+  const put = (name: string) => writeFileSync(join(inputs, name), Buffer.alloc(24));
+  for (const name of [`${needed}.body`, ...["body", "body.points", "data"].map((end) => `${killed}.${end}`)]) put(name);
+  const before = new Inputs(inputs);
+  // Points of a call whose job was not started, and those that a caller has uploaded for a job to come.
+  put(`${taken}.body`);
+  await before.adopt(taken, null, join(inputs, `${taken}.body`));
+  await before.add({ id: given, owner: null, source: { kind: "upload", form: "octets", bytes: 24 } });
   jobs = openJobs({});
   jobs.resume();
-  await expect.poll(() => readdirSync(inputs).sort()).toEqual([`${needed}.body`, `${recent}.body`]);
+  // What is received from now on is kept until it is old.
+  put(`${late}.body`);
+  const kept = [`${needed}.body`, `${given}.data`, `${given}.json`, `${late}.body`];
+  await expect.poll(() => readdirSync(inputs).sort()).toEqual(kept);
+});
+
+it("removes what is old of a folder that processes share, and nothing that another may be receiving", async () => {
+  const inputs = join(folder, "results/jobs/inputs");
+  mkdirSync(inputs, { recursive: true });
+  for (const [id, hours] of [[1, 200] as const, [2, 1] as const]) {
+    const file = join(inputs, `${idOf(id)}.body`);
+    writeFileSync(file, "[[1, 2, 3]]");
+    utimesSync(file, new Date(), new Date(Date.now() - hours * 3_600_000));
+  }
+  jobs = openJobs({}, () => openSqlQueue(join(folder, "shared.db")));
+  jobs.resume();
+  await expect.poll(() => readdirSync(inputs)).toEqual([`${idOf(2)}.body`]);
 });
 
 it("continues the jobs of an earlier life once their queue can be opened, though nobody asks for them", async () => {
