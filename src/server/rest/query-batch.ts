@@ -43,7 +43,7 @@ interface RefusedQuery {
 
 type Call = (service: Service, life: RequestLife, dataset: Dataset, members: object) => Promise<BatchAnswer>;
 
-/** Calls beside the operations that a batch may hold, by their names. */
+/** Calls other than operations that a batch may hold, by their names. */
 const CALLS: ReadonlyMap<string, Call> = new Map<string, Call>([
   ["slice", (_service, life, dataset, members) => samplesInBatch(life, dataset, "slice", members)],
   ["volume", (_service, life, dataset, members) => samplesInBatch(life, dataset, "volume", members)],

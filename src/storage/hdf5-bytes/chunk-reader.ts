@@ -137,10 +137,8 @@ function codingOf(
   { mask }: StoredChunk,
 ): Omit<EncodedChunk, "bytes"> {
   const isPlain = index.plainAtEdges && reachesBeyond(stored.shape, stored.chunks, first);
-  const foreign: EncodedChunk["foreign"] = (at, bytes, length) => undo(filters[at], bytes, length);
-  const parametersOf = (at: number) => filters[at].parameters;
-  const about = { elementBytes: stored.size, chunkBytes: chunkBytesOf(stored), foreign, parametersOf };
-  return isPlain ? { ...about, filters: [], mask: 0 } : { ...about, filters: stored.filters, mask };
+  const about = { elementBytes: stored.size, chunkBytes: chunkBytesOf(stored), undo };
+  return isPlain ? { ...about, filters: [], mask: 0 } : { ...about, filters, mask };
 }
 
 /** The values of a chunk, little-endian; they may be in the room. */

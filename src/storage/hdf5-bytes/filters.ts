@@ -110,20 +110,18 @@ export type UndoFilter = (filter: StoredFilter, bytes: Uint8Array, length: numbe
 export interface EncodedChunk {
   readonly bytes: Uint8Array;
   /** Filters in order of application. */
-  readonly filters: readonly string[];
+  readonly filters: readonly StoredFilter[];
   /** Bit i is set if filter i was not applied. */
   readonly mask: number;
   readonly elementBytes: number;
   /** Bytes of the whole chunk. */
   readonly chunkBytes: number;
-  /** The numbers that the filter at a place of the list works by. */
-  readonly parametersOf: (at: number) => readonly number[];
-  /** Undoes the filter at a place of the list, which is not undone here, to the given number of bytes. */
-  readonly foreign: (at: number, bytes: Uint8Array, length: number) => Uint8Array;
+  /** Undoes the filters that are not undone here. */
+  readonly undo: UndoFilter;
 }
 
 /** @throws DataError when a mask leaves out what no writer leaves out */
-function checkMask({ filters, mask }: Pick<EncodedChunk, "filters" | "mask">): void {
+function checkMask(filters: readonly string[], mask: number): void {
   if (mask === ALL_LEFT_OUT || (filters.length > 0 && mask === 2 ** filters.length - 1)) return;
   const bad = Array.from({ length: 32 }, (_, i) => i).find(
     (i) => (mask >>> i) & 1 && (i >= filters.length || SKIPPED_WITH_ALL.includes(filters[i])),
@@ -138,10 +136,11 @@ function checkMask({ filters, mask }: Pick<EncodedChunk, "filters" | "mask">): v
  * @throws ForeignFilter for a filter that nothing undoes, DataError unless exactly the bytes of a chunk come out
  */
 export function decode(encoded: EncodedChunk): Uint8Array {
-  const { filters, mask, elementBytes, chunkBytes, foreign } = encoded;
+  const { mask, elementBytes, chunkBytes } = encoded;
+  const filters = encoded.filters.map(filterName);
   const why = whyNotUndone(filters.filter((_, i) => ((mask >>> i) & 1) === 0));
   if (why !== null) throw new ForeignFilter(why);
-  checkMask(encoded);
+  checkMask(filters, mask);
   // What an outer compressor holds could ask for any amount of memory.
   if (filters.some((name) => DECLARED.has(name)) && filters.filter((name) => COMPRESSORS.has(name)).length > 1)
     throw new DataError(`it went through several compressors (${filters.join(", ")}), which is not read`);
@@ -153,8 +152,9 @@ export function decode(encoded: EncodedChunk): Uint8Array {
     const undo = UNDO.get(filters[i]);
     if (undo !== undefined) bytes = undo(bytes, { elementBytes, most });
     else {
-      checkDeclared(filters[i], bytes, most, encoded.parametersOf(i));
-      bytes = foreign(i, bytes, most);
+      const stored = encoded.filters[i];
+      checkDeclared(filters[i], bytes, most, stored.parameters);
+      bytes = encoded.undo(stored, bytes, most);
     }
   }
   if (bytes.length !== chunkBytes) throw new DataError(`it has ${bytes.length} bytes, not ${chunkBytes}`);
@@ -194,10 +194,7 @@ const BLOSC2_FRAME = "b2frame\0";
 
 type Declared = (head: DataView, parameters: readonly number[]) => number | null;
 
-/**
- * The number of bytes that the head of a chunk, or the parameters of its compressor, say that it has when the
- * compressor is undone; null if they say none.
- */
+/** Bytes of a chunk without its compressor, by the head of the chunk or the parameters; null if they do not say. */
 const DECLARED: ReadonlyMap<string, Declared> = new Map<string, Declared>([
   ["blosc", (head) => bloscBytes(head, 0)],
   ["zfp", (_, parameters) => zfpBytes(parameters)],
@@ -256,7 +253,7 @@ const ZFP_DOUBLE = 3;
 const isZfpOfDoubles = ([, , meta = 0]: readonly number[]) => (meta & 3) === ZFP_DOUBLE;
 
 /**
- * The bytes of the array that the header of zfp describes: the filter has it in its parameters, behind its own version.
+ * The bytes of the array that the header of zfp describes: the filter has it in its parameters, after its own version.
  *
  * Source: zfp 1.0, zfp_field_metadata: two bits for the type, two for the dimensions, 48 for their lengths less one.
  */

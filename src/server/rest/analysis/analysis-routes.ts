@@ -192,7 +192,7 @@ function meansFor(life: RequestLife, service: Service, dataset: Dataset): Means 
   };
 }
 
-/** Answers statistics as a query of a batch, whose answer has no numbers beside its members. */
+/** Answers statistics as a query of a batch: its answer is all in its members. */
 export async function statisticsInBatch(
   service: Service,
   life: RequestLife,

@@ -14,7 +14,7 @@ import { scanFolders } from "../../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../../src/storage/file/dataset.js";
 import { openHdf5 } from "../../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
-import { decode } from "../../../../src/storage/hdf5-bytes/filters.js";
+import { decode, type StoredFilter } from "../../../../src/storage/hdf5-bytes/filters.js";
 import { fc } from "../../../support/property.js";
 import { readNodes } from "../../../support/read-nodes.js";
 import { scratchFolder } from "../../../support/scratch.js";
@@ -351,32 +351,38 @@ describe("filters that are not read", () => {
 });
 
 describe("a chunk that becomes more than it may", () => {
-  const foreign = (_at: number, _bytes: Uint8Array, length: number) => new Uint8Array(length);
-  const chunk = { mask: 0, elementBytes: 4, chunkBytes: 4096, foreign, parametersOf: () => [] };
+  const undo = (_filter: StoredFilter, _bytes: Uint8Array, length: number) => new Uint8Array(length);
+  const chunk = { mask: 0, elementBytes: 4, chunkBytes: 4096, undo };
+  const filters = (...ids: number[]) => ids.map((id) => ({ id, parameters: [] }));
 
   it("stops at the bytes of a chunk, whichever filter is undone here", () => {
     const bomb = deflateSync(Buffer.alloc(64 * 2 ** 20));
     const before = process.memoryUsage().arrayBuffers;
-    expect(() => decode({ bytes: bomb, filters: ["gzip"], ...chunk })).toThrow(DataError);
-    expect(() => decode({ bytes: bomb, filters: ["shuffle", "gzip"], ...chunk })).toThrow(DataError);
+    expect(() => decode({ bytes: bomb, filters: filters(1), ...chunk })).toThrow(DataError);
+    expect(() => decode({ bytes: bomb, filters: filters(2, 1), ...chunk })).toThrow(DataError);
     // A literal byte, then copies of it, 264 bytes by three.
     const run = Buffer.concat([Buffer.of(0, 7), ...Array.from({ length: 1000 }, () => Buffer.of(0xe0, 255, 0))]);
-    expect(() => decode({ bytes: run, filters: ["lzf"], ...chunk })).toThrow(DataError);
+    expect(() => decode({ bytes: run, filters: filters(32000), ...chunk })).toThrow(DataError);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 ** 20);
   });
 
-  it.each(["lz4", "zstd", "blosc", "bitshuffle"])("is refused by its own words, for %s", (name) => {
+  it.each([
+    ["lz4", 32004],
+    ["zstd", 32015],
+    ["blosc", 32001],
+    ["bitshuffle", 32008],
+  ])("is refused by its own words, for %s", (name, id) => {
     const head = Buffer.alloc(32);
     head.writeBigUInt64BE(2n ** 32n);
     if (name === "zstd") head.set([0x28, 0xb5, 0x2f, 0xfd, 0xe0, 0, 0, 0, 0, 1]);
     if (name === "blosc") head.writeUInt32LE(2 ** 31, 4);
-    expect(() => decode({ bytes: head, filters: [name], ...chunk })).toThrow(DataError);
+    expect(() => decode({ bytes: head, filters: filters(id), ...chunk })).toThrow(DataError);
   });
 
   it("is refused behind two compressors, of which the outer one says nothing of the inner", () => {
     const head = Buffer.alloc(32);
     head.set([0x28, 0xb5, 0x2f, 0xfd, 0x60, 0, 15]);
-    expect(decode({ bytes: head, filters: ["zstd"], ...chunk })).toHaveLength(4096);
-    expect(() => decode({ bytes: head, filters: ["zstd", "zstd"], ...chunk })).toThrow(/several compressors/);
+    expect(decode({ bytes: head, filters: filters(32015), ...chunk })).toHaveLength(4096);
+    expect(() => decode({ bytes: head, filters: filters(32015, 32015), ...chunk })).toThrow(/several compressors/);
   });
 });
