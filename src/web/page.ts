@@ -3,8 +3,9 @@ import { html, nothing, render, type TemplateResult } from "lit-html";
 import { shortText, withoutNoise } from "../float32/format.js";
 import { CurveFigure } from "./figures/curve-figure.js";
 import { canvasPart, type FigureContent, saveFigure } from "./figures/figure-file.js";
-import { CORRECTED, choose, startTyping, typed } from "./figures/inputs.js";
+import { CORRECTED, choose, closeSheet, startTyping, typed } from "./figures/inputs.js";
 import { ParticlesFigure } from "./figures/particles-figure.js";
+import type { DrawnPaths } from "./figures/plane-figure.js";
 import { SceneFigure } from "./figures/scene-figure.js";
 import { isCurrent, SliceFigure } from "./figures/slice-figure.js";
 import { copyText } from "./panels/clipboard.js";
@@ -13,16 +14,17 @@ import { CutoutPanel } from "./panels/cutout-panel.js";
 import { ExportPanel } from "./panels/export-panel.js";
 import { factsPanel } from "./panels/facts-panel.js";
 import { JobsPanel } from "./panels/jobs-panel.js";
-import { Palette } from "./panels/palette.js";
+import { type FoundControl, Palette } from "./panels/palette.js";
 import { PointsPanel } from "./panels/points-panel.js";
 import { ProbePanel } from "./panels/probe-panel.js";
 import { StatisticsPanel } from "./panels/statistics-panel.js";
 import type { Tour } from "./panels/tour.js";
 import { ViewsPanel } from "./panels/views-panel.js";
+import { ANALYSIS_NAMES, analysesOf } from "./state/analyses.js";
 import { axisOf, type Catalogue, endOf } from "./state/facts.js";
 import { Outage } from "./state/outage.js";
 import { AXES } from "./state/plane-geometry.js";
-import { describePlane, profileQueries, seriesQueries } from "./state/queries.js";
+import { describePlane, inSentence, profileQueries, seriesQueries } from "./state/queries.js";
 import {
   CURVES,
   carryState,
@@ -50,10 +52,10 @@ const PANELS: readonly { readonly name: PanelName; readonly text: string; readon
 ];
 /** Shipped flows that the tour can be about, the best first. */
 const TOUR_FLOWS = ["isotropic64", "isotropic32"];
-/** A sentence that has been shown for so long goes with the next change of the view. */
+/** A sentence shown for so long goes with the next change of the view; a click on it removes it at once. */
 const READ_MS = 10_000;
-/** Pictures a second of the first view. */
-const SLOWLY = 1;
+/** Windows on which controls or one panel lie over the lower part of the page; the style sheet has them as well. */
+const SHEETS = "(max-width: 59.99rem) and (min-height: 30rem)";
 
 const CURVE_NAMES: Readonly<Record<ViewState["curves"], string>> = {
   one: "one curve",
@@ -88,6 +90,14 @@ function titleWithSigns(title: string): string {
     .replaceAll("Re_lambda", "Re_λ");
 }
 
+/** Closes the settings, and gives their focus back to what opens them. */
+function closeSettings(): void {
+  const settings = document.querySelector<HTMLDetailsElement>(".settings[open]");
+  if (settings === null) return;
+  if (settings.contains(document.activeElement)) settings.querySelector("summary")?.focus();
+  settings.open = false;
+}
+
 export class Page {
   readonly #root: HTMLElement;
   readonly #catalogue: Catalogue;
@@ -119,13 +129,13 @@ export class Page {
     this.#notice = notice;
     this.#store = store;
     const update = () => this.#schedule();
-    this.#palette = new Palette(root);
+    this.#palette = new Palette(root, () => this.#analyses());
     this.#outage = new Outage(store.api, () => this.#again(), update);
     this.#slice = new SliceFigure(
       store,
       () => this.#isCurrent(),
       {
-        paths: () => this.#particles.paths,
+        paths: () => this.#paths(),
         seeded: () => void this.#particles.launch(true),
       },
       (kind) => void saveFigure(kind, this.#picture(), store, catalogue.version),
@@ -166,6 +176,9 @@ export class Page {
     window.addEventListener("popstate", () => void this.#restore());
     root.addEventListener("table", update);
     document.addEventListener("keydown", (event) => this.#key(event));
+    document.addEventListener("pointerdown", ({ target }) => {
+      if ((target as Element).closest(".settings") === null) closeSettings();
+    });
     document.body.addEventListener(CORRECTED, (event) => this.#say((event as CustomEvent<string>).detail));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", update);
     this.#refresh();
@@ -212,6 +225,12 @@ export class Page {
       this.#store,
       update,
     );
+  }
+
+  /** The paths of particles as planes draw them, in the colours that they have in 3-D; null without paths. */
+  #paths(): DrawnPaths | null {
+    const { launched, record } = this.#particles;
+    return launched === null ? null : { drawn: launched.drawn, record, bar: this.#scene.pathBar() };
   }
 
   /** Everything in the place of the picture as one figure: the planes, and the 3-D view if it is open. */
@@ -285,9 +304,11 @@ export class Page {
    * Shows another dataset, with what still applies of the view, unless yet another is chosen before its facts arrive.
    */
   async #enter(name: string): Promise<void> {
-    await this.#show(name, (facts) =>
-      this.#store.enter(facts, carryState(this.#store.state, this.#store.facts, facts)),
-    );
+    await this.#show(name, (facts) => {
+      const { state: before, facts: from } = this.#store;
+      this.#store.enter(facts, carryState(before, from, facts));
+      if (before.compare !== "none") this.#say(`The comparison is off: it was one of ${from.name}.`);
+    });
   }
 
   /** Shows the view of the address, after the caller has walked back or forward. */
@@ -356,16 +377,16 @@ export class Page {
           ${titleWithSigns(title || name)}: ${nodesText(facts)} nodes, ${timesText(facts)}
         </p>
         <div class="row tools">
-          <button type="button" id="fold" aria-expanded=${this.#folded ? "false" : "true"} aria-controls="controls" @click=${() => this.#fold()}>
+          <button type="button" id="fold" data-short="☰" aria-expanded=${this.#folded ? "false" : "true"} aria-controls="controls" @click=${() => this.#fold()}>
             ${this.#folded ? "Show controls" : "Hide controls"}
           </button>
           <button type="button" id="toggle-scene" aria-pressed=${inScene ? "true" : "false"} @click=${() => this.#scene.toggle()}>3-D <kbd>3</kbd></button>
           <button type="button" id="find" aria-haspopup="dialog" @click=${() => this.#palette.find()}>Find… <kbd>/</kbd></button>
           ${this.#flow === undefined ? nothing : html`<button type="button" id="tour" aria-haspopup="dialog" @click=${() => void this.#startTour()}>Tour</button>`}
-          <button type="button" id="copy-link" @click=${() => this.#copyLink()}>Copy link</button>
+          <button type="button" id="copy-link" data-short="Link" @click=${() => this.#copyLink()}>Copy link</button>
           <button type="button" id="help" aria-haspopup="dialog" aria-label="Keys and gestures" @click=${() => this.#palette.help()}>?</button>
           <details class="settings">
-            <summary>Settings</summary>
+            <summary data-short="⚙">Settings</summary>
             <div class="stack sheet">
               ${choose("theme", "Theme", dark, THEMES, (theme) => this.#store.set({ theme }))} ${this.#token()}
               <a href="api/docs/">HTTP interface</a>
@@ -375,7 +396,7 @@ export class Page {
       </header>
       <div class="messages">
         ${this.#outage.view()}
-        <p role="status" id="notice" class=${this.#notice === "" ? "empty-notice" : "notice"}>${this.#notice}</p>
+        <p role="status" id="notice" class=${this.#notice === "" ? "empty-notice" : "notice"} @click=${() => this.#say("")}>${this.#notice}</p>
       </div>
       <main data-layout=${state.layout} data-scene=${inScene ? "open" : "closed"} data-drawer=${state.open.length > 0 ? "open" : "closed"}>
         ${controls(
@@ -388,7 +409,9 @@ export class Page {
         <div class="stage">${this.#slice.view(this.#statistics.vortexButton())} ${this.#scene.view()}</div>
         <div class="time-line">${this.#slice.player.view()}</div>
         ${this.#tabs()}
-        <div class="drawer" id="drawer">${this.#panels().map(({ name, view }) => html`<div id="panel-${name}">${view()}</div>`)}</div>
+        <div class="drawer" id="drawer">
+          ${this.#panels().map(({ name, text, view }) => html`<div id="panel-${name}">${closeSheet(text, () => this.#toggle(name))}${view()}</div>`)}
+        </div>
       </main>
     `;
   }
@@ -401,7 +424,7 @@ export class Page {
   }
 
   /** The panels that are open, in the order of their names. */
-  #panels(): readonly { readonly name: PanelName; readonly view: () => unknown }[] {
+  #panels(): readonly { readonly name: PanelName; readonly text: string; readonly view: () => unknown }[] {
     const { facts, state } = this.#store;
     const views: Readonly<Record<PanelName, () => unknown>> = {
       probe: () => this.#probe.view(),
@@ -421,17 +444,25 @@ export class Page {
     };
     return this.#known()
       .filter(({ name }) => state.open.includes(name))
-      .map(({ name }) => ({ name, view: views[name] }));
+      .map(({ name, text }) => ({ name, text, view: views[name] }));
+  }
+
+  /** Opens or closes a panel; one at a time, in place of the controls, if it lies over the page. */
+  #toggle(name: PanelName): void {
+    const { open } = this.#store.state;
+    const opens = !open.includes(name);
+    if (this.#isCovered) {
+      this.#fold();
+      if (!opens) return;
+    }
+    const others = matchMedia(SHEETS).matches && opens ? [] : open.filter((panel) => panel !== name);
+    this.#store.set({ open: opens ? [...others, name] : others });
+    if (opens) requestAnimationFrame(() => this.#reveal(name));
   }
 
   /** The buttons that open panels beside the picture. */
   #tabs(): TemplateResult {
     const { open } = this.#store.state;
-    const toggle = (name: PanelName) => {
-      const next = open.includes(name) ? open.filter((panel) => panel !== name) : [...open, name];
-      this.#store.set({ open: next });
-      if (!open.includes(name)) requestAnimationFrame(() => this.#reveal(name));
-    };
     return html`
       <div class="tabs" role="group" aria-label="Panels">
         ${this.#known().map(
@@ -441,22 +472,43 @@ export class Page {
             data-words=${words}
             aria-pressed=${open.includes(name) ? "true" : "false"}
             aria-controls="drawer"
-            @click=${() => toggle(name)}
+            @click=${() => this.#toggle(name)}
           >${text}</button>`,
         )}
       </div>
     `;
   }
 
-  /** Brings a panel that was opened into view. */
+  /** Brings a panel that was opened into view, and the view that it is about. */
   #reveal(name: PanelName): void {
+    if (name === "particles") this.#scene.reveal();
     document.querySelector(`#panel-${name}`)?.scrollIntoView({ block: "start" });
+  }
+
+  /** What the statistics panel can show, for the palette to find. */
+  #analyses(): readonly FoundControl[] {
+    const { facts, state } = this.#store;
+    return analysesOf(state, facts).map((analysis) => ({
+      name: `Statistics: ${inSentence(ANALYSIS_NAMES[analysis])}`,
+      words: "",
+      late: true,
+      go: () => {
+        this.#store.set({ analysis });
+        if (!state.open.includes("statistics") || this.#isCovered) this.#toggle("statistics");
+        requestAnimationFrame(() => document.querySelector<HTMLElement>("#analysis")?.focus());
+      },
+    }));
   }
 
   /** Whether a figure is shown, or its numbers are to be saved. */
   #isWanted(name: "probe" | "profile" | "series"): boolean {
     const { open, subject } = this.#store.state;
     return open.includes(name) || (open.includes("export") && subject === name);
+  }
+
+  /** Whether the controls lie over the panels. */
+  get #isCovered(): boolean {
+    return matchMedia(SHEETS).matches && !this.#folded;
   }
 
   get #folded(): boolean {
@@ -473,7 +525,7 @@ export class Page {
     requestAnimationFrame(() => this.#schedule());
   }
 
-  /** The keys that work anywhere but in a field. */
+  /** The keys that work anywhere except in a field for text. */
   #key(event: KeyboardEvent): void {
     if ((event.ctrlKey || event.metaKey) && event.key === "k") {
       event.preventDefault();
@@ -481,12 +533,13 @@ export class Page {
       return;
     }
     const target = event.target as HTMLElement;
-    if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, select, textarea, dialog")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape") closeSettings();
+    if (target.closest("input:not([type=checkbox], [type=range]), textarea, dialog")) return;
     const actions: Readonly<Record<string, () => void>> = {
       "/": () => this.#palette.find(),
       "?": () => this.#palette.help(),
-      "[": () => this.#fold(),
-      "3": () => this.#scene.toggle(),
+      ...(target.closest("input, select") ? {} : { "[": () => this.#fold(), "3": () => this.#scene.go() }),
       ...(target === document.body ? { " ": () => this.#slice.player.toggle() } : {}),
     };
     if (!Object.hasOwn(actions, event.key)) return;
@@ -508,7 +561,7 @@ export class Page {
   /** Plays the first view slowly until the page is touched. */
   liven(): void {
     const { player } = this.#slice;
-    player.toggle(SLOWLY);
+    player.toggle();
     const touched = new AbortController();
     const stop = (event: Event) => {
       touched.abort();

@@ -200,8 +200,9 @@ describe.skipIf(reason !== "")(`behaviour${reason}`, () => {
         await touched.show({ scene: "true" });
         const [x, y] = touched.facts.axes;
         await touched.page.waitForSelector('#scene[data-planes="1"]');
+        await touched.page.locator("#slice").evaluate((slice) => slice.scrollIntoView({ block: "center" }));
         const [cx, cy] = await middleOf(touched, "#slice");
-        // One finger is left to the browser, which scrolls the page.
+        // One finger is left to the browser, which scrolls.
         await touched.page.evaluate(() => {
           const kept: boolean[] = [];
           Object.assign(globalThis, { kept });
@@ -217,8 +218,8 @@ describe.skipIf(reason !== "")(`behaviour${reason}`, () => {
           all.map((one) => getComputedStyle(one).touchAction),
         );
         expect(actions).toEqual(["pan-x pan-y", "pan-y"]);
-        await touched.page.evaluate(() => scrollTo(0, 0));
-        await touch(touched.page, spread([cx, cy], 40, 120));
+        await touched.page.locator("#slice").evaluate((slice) => slice.scrollIntoView({ block: "center" }));
+        await touch(touched.page, spread(await middleOf(touched, "#slice"), 40, 120));
         const width = () => (touched.numbersIn("window")[1] ?? 99) - (touched.numbersIn("window")[0] ?? 0);
         await expect.poll(width).toBeLessThan(0.6 * x.length);
         await settled(touched.page);
@@ -229,13 +230,14 @@ describe.skipIf(reason !== "")(`behaviour${reason}`, () => {
         expect(answer.across(answer.columns - 0.5) - answer.across(-0.5)).toBeCloseTo(1, 4);
         await touched.page.locator("#scene").scrollIntoViewIfNeeded();
         const away = () => Math.hypot(...touched.numbersIn("camera"));
-        const scrolled = await touched.page.evaluate(() => scrollY);
+        const scrolledTo = () => touched.page.$eval(".stage", (stage) => stage.scrollTop);
+        const scrolled = await scrolledTo();
         const scene = await middleOf(touched, "#scene");
         await touched.page.mouse.move(...scene);
         await touched.page.mouse.wheel(0, -300);
         await expect.poll(away).toBeGreaterThan(0);
         const wheeled = away();
-        expect(await touched.page.evaluate(() => scrollY)).toBe(scrolled);
+        expect(await scrolledTo()).toBe(scrolled);
         await touch(touched.page, spread(scene, 40, 120));
         await expect.poll(away).toBeLessThan(0.9 * wheeled);
         for (let i = 0; i < 12; i++) await touched.page.mouse.wheel(0, 2000);

@@ -78,6 +78,16 @@ export function writeDatasets(): Promise<string[]> {
       },
     ),
     write(
+      "walls",
+      {
+        axes: { x: periodic(12, 0.5), y: { coordinates: ACROSS, faces: "wall" }, z: periodic(12, 0.5) },
+        viscosity: 0.01,
+        units: WALL,
+      },
+      { x: 12, y: 17, z: 12 },
+      ({ y, c }) => (c === 0 ? 1.5 * (1 - (ACROSS[y] as number) ** 2) : 0),
+    ),
+    write(
       "planar",
       { axes: { x: periodic(24, 0.5), y: periodic(16, 0.5), z: { nodes: 1, origin: 0, spacing: 0.5 } }, units: SI },
       { x: 24, y: 16, z: 1 },

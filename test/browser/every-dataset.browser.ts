@@ -849,7 +849,11 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
         await expectColours("#slice", { ...a, values }, (value) => (value - low) / (high - low));
         const from = compare === "time" ? "t = 1" : (kind.second as string);
         const name = `ux-minus-${from.replace(" = ", "")}`;
-        expect(await text("#slice-title")).toContain(`Difference of velocity x from ${from} at z = `);
+        const heading =
+          compare === "time"
+            ? "Velocity x at t = 0 minus t = 1, z = "
+            : `Difference of velocity x from ${from} at z = `;
+        expect(await text("#slice-title")).toContain(heading);
         expect(await text(".slice .bar-name")).toContain(`Difference of velocity x from ${from}`);
         expect(await text("#slice-readout .value")).toContain(`${name} `);
         await expectDifferenceSaved(name, values, [a.url, b.url]);
@@ -964,7 +968,7 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
     });
 
     it("follows particles to where the service says they go, and stops them where they leave", async () => {
-      await show({ seeds: "grid", count: 9, steps: 5, dt: 0.1 });
+      await show({ seeds: "grid", count: 9, steps: 5, dt: 0.1, scene: "true" });
       await page.click("text=Launch");
       await page.waitForSelector("#scene[data-longest-segment]");
       const last = await tableOf("particles");

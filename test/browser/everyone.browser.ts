@@ -82,9 +82,18 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
     });
     await settled(page);
     await page.evaluate(AXE);
-    const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: Axe }).axe.run());
-    const found = violations.map(({ id, nodes }) => [id, nodes.map((node) => `${node.html} ${node.failureSummary}`)]);
-    expect(found).toEqual([]);
+    const expectNothing = async () => {
+      const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: Axe }).axe.run());
+      const found = violations.map(({ id, nodes }) => [id, nodes.map((node) => `${node.html} ${node.failureSummary}`)]);
+      expect(found).toEqual([]);
+    };
+    await expectNothing();
+    // On a narrow page the controls lie over the panels.
+    if (width < 960) {
+      await page.click("#fold");
+      await page.waitForSelector("#panel-probe");
+      await expectNothing();
+    }
     expectClean(watched);
     await page.context().close();
   });
@@ -182,8 +191,10 @@ describe.skipIf(reason !== "")(`everyone${reason}`, () => {
     }
     await page.getByRole("button", { name: "Launch" }).focus();
     await page.keyboard.press("Enter");
+    await page.waitForSelector("#forget-particles");
+    await page.keyboard.press("3");
     await page.waitForSelector("#scene[data-longest-segment]");
-    await page.focus("#scene");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("scene");
     await page.keyboard.press("ArrowUp");
     await page.keyboard.press("-");
     await expect.poll(() => query().get("camera")).not.toBeNull();

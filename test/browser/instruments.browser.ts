@@ -109,6 +109,23 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
     await close(watched);
   });
 
+  it("draws a profile between walls in wall units on demand", async () => {
+    const watched = await open("?dataset=walls&field=ux&nodes=32&open=statistics&analysis=profile");
+    const { page } = watched;
+    await page.check("#wall-units");
+    // Of 1.5 (1 - y²) the shear at both walls is 3; half the distance of the walls is 1, the viscosity 0.01.
+    const friction = Math.sqrt(0.01 * 3);
+    await expect.poll(() => page.textContent("#wall-scales")).toContain(`uτ = ${friction.toPrecision(5)}`);
+    expect(await page.textContent("#wall-scales")).toContain(`Reτ = ${(friction / 0.01).toPrecision(5)}`);
+    const legend = () => page.textContent("#analysis-plot .u-legend");
+    await expect.poll(legend).toContain("logarithmic law");
+    expect(await page.locator("#brush").count()).toBe(0);
+    await page.uncheck("#wall-units");
+    await expect.poll(legend).toContain("mean + rms");
+    expect(await page.locator("#wall-scales").count()).toBe(0);
+    await close(watched);
+  });
+
   it.skipIf(noOctave !== "")(`copies a text that GNU Octave runs, with the place of the token${noOctave}`, async () => {
     const watched = await open("?subject=profile&field=ux&probe=1,2,3&line=x&time=0.5&language=matlab");
     const { page } = watched;

@@ -3,7 +3,8 @@
  */
 import { describe, expect, it } from "vitest";
 import { findChromium } from "./find-chromium.js";
-import { expectClean, launch, openPage, settled, useStage } from "./stage.js";
+import { coloursAt } from "./pictures.js";
+import { askService, expectClean, launch, openPage, settled, useStage } from "./stage.js";
 
 const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
 
@@ -15,7 +16,7 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
     async (tracker) => {
       const watched = await openPage(
         stage.browser,
-        `${stage.service.url}/?tracker=${tracker}&count=100&axis=x&dt=0.02`,
+        `${stage.service.url}/?tracker=${tracker}&count=100&axis=x&dt=0.02&scene=true`,
       );
       const { page, requests } = watched;
       await page.click("text=Launch");
@@ -106,7 +107,10 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
   });
 
   it("starts particles and streamlines where one points", async () => {
-    const watched = await openPage(stage.browser, `${stage.service.url}/?dataset=isotropic32&steps=20&nodes=32`);
+    const watched = await openPage(
+      stage.browser,
+      `${stage.service.url}/?dataset=isotropic32&steps=20&nodes=32&time=0.8`,
+    );
     const { page, requests } = watched;
     const box = await page.locator("#slice").boundingBox();
     if (box === null) throw new Error("no slice");
@@ -121,10 +125,57 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
     await page.mouse.click(box.x + 0.6 * box.width, box.y + 0.6 * box.height);
     await settled(page);
     expect(requests.filter((url) => url.includes("/trajectories?"))).toHaveLength(1);
-    expect(new URL(page.url()).searchParams.get("places")?.split(",")).toHaveLength(6);
+    const query = () => new URL(page.url()).searchParams;
+    expect(query().get("places")?.split(",")).toHaveLength(6);
+    expect(query().get("start")).toBe("0.8");
+    expect(await page.textContent(".slice .gestures")).toContain("Click: particle, released at t = 0.8 ·");
+    expect(await page.textContent("#record-time")).toBe("Particles at t = 0.8");
     expect(await page.locator("#scene").count()).toBe(0);
     await page.click("#clear-places");
     expect(new URL(page.url()).searchParams.get("places")).toBeNull();
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("launches at the time shown, in the plane alone, with particles in the colours of their bar", async () => {
+    const probe = [2, 3, 4];
+    const watched = await openPage(
+      stage.browser,
+      `${stage.service.url}/?dataset=isotropic32&axis=z&at=4&probe=${probe}&seeds=point&dt=0.1&steps=10&along=speed&time=0.5`,
+    );
+    const { page } = watched;
+    await page.click("text=Launch");
+    await page.waitForSelector("#forget-particles");
+    await settled(page);
+    expect(new URL(page.url()).searchParams.get("time")).toBe("0.5");
+    expect(await page.locator("#scene").count()).toBe(0);
+    await page.click("#particles-table summary");
+    await page.waitForSelector("#particles-table tbody tr");
+    const cells = await page.$$eval("#particles-table tbody td", (all) => all.map((cell) => Number(cell.textContent)));
+    const [x = 0, y = 0, z = 0] = cells.slice(-3);
+    expect(Math.hypot(x - 2, y - 3, z - 4)).toBeGreaterThan(0.05);
+    const parameters = { time: 0.5, spatialInterpolation: "Lag6", temporalInterpolation: "PCHIP" };
+    const speed = Math.hypot(...(await askService(stage.service, "isotropic32", "GetVelocity", parameters, [x, y, z])));
+    const bar = page.locator(".slice .colour-bar", { hasText: "Particles: Speed" });
+    const ends = await bar.locator("text").allTextContents();
+    const [low, high] = [Number(ends[0]), Number(ends.at(-1))];
+    expect(speed).toBeGreaterThanOrEqual(low * 0.99);
+    expect(speed).toBeLessThanOrEqual(high * 1.01);
+    const [red = 0, green = 0, blue = 0] = await bar.locator("image").evaluate(
+      async (element, part) => {
+        const image = new Image();
+        image.src = element.getAttribute("href") ?? "";
+        await image.decode();
+        const canvas = document.createElement("canvas");
+        [canvas.width, canvas.height] = [image.width, 1];
+        const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+        context.drawImage(image, 0, 0);
+        return [...context.getImageData(Math.round(part * (image.width - 1)), 0, 1, 1).data];
+      },
+      (speed - low) / (high - low),
+    );
+    const [drawn = []] = await coloursAt(page, "#slice", [[x / (2 * Math.PI), 1 - y / (2 * Math.PI)]]);
+    expect(Math.hypot(red - (drawn[0] ?? 0), green - (drawn[1] ?? 0), blue - (drawn[2] ?? 0))).toBeLessThan(20);
     expectClean(watched);
     await page.context().close();
   });
@@ -142,9 +193,11 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
         return context;
       } as typeof original;
     });
+    await page.click("text=Launch");
+    await page.waitForSelector("#forget-particles");
     const live = () => page.evaluate(() => (globalThis as unknown as { liveContexts: () => number }).liveContexts());
     for (let opening = 0; opening < 20; opening++) {
-      await page.click("text=Launch");
+      await page.click("#toggle-scene");
       await page.waitForSelector("#scene[data-longest-segment]");
       expect(await live()).toBe(1);
       await page.click("#close-scene");
@@ -205,7 +258,7 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
 
   it("works without WebGL, with the positions in a table", async () => {
     const plain = await launch(false);
-    const watched = await openPage(plain, `${stage.service.url}/?count=4&steps=5`);
+    const watched = await openPage(plain, `${stage.service.url}/?count=4&steps=5&scene=true`);
     const { page } = watched;
     await page.click("text=Launch");
     await page.waitForSelector("#no-scene");

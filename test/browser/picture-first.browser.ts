@@ -45,6 +45,13 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
     await page.fill("#palette-text", "spectrum");
     await page.keyboard.press("Enter");
     await page.waitForSelector("#panel-statistics");
+    const focused = () => page.evaluate(() => document.activeElement?.id);
+    await expect.poll(focused).toBe("analysis");
+    expect(await page.inputValue("#analysis")).toBe("energy");
+    // In a select, letters choose; the palette opens all the same.
+    await page.keyboard.press("/");
+    await expect.poll(focused).toBe("palette-text");
+    await page.keyboard.press("Escape");
     await page.click("#tab-statistics");
     await page.keyboard.press("?");
     await expect.poll(() => page.locator("#palette").textContent()).toContain("zoom to a box");
@@ -57,6 +64,122 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
     await page.keyboard.press("3");
     await page.waitForSelector("#scene[data-planes]");
     await settled(page);
+    await expect.poll(focused).toBe("scene");
+    await page.keyboard.press("ArrowLeft");
+    await expect.poll(() => new URL(page.url()).searchParams.get("camera")).not.toBeNull();
+    // The buttons of the picture have no room here, and are found all the same.
+    await page.setViewportSize({ width: 1200, height: 700 });
+    await expect.poll(() => page.locator("#strongest-vortex").isVisible()).toBe(false);
+    await page.keyboard.press("Control+k");
+    await page.fill("#palette-text", "vortex");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.textContent("#notice")).toContain("The strongest vortex at t = 0: ");
+    await page.focus("#scene");
+    await page.keyboard.press("3");
+    await page.waitForSelector("#scene", { state: "detached" });
+    await expect.poll(focused).toBe("slice");
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("closes the settings by Escape and from outside, and pauses for the strongest vortex", async () => {
+    const watched = await open("?dataset=isotropic32&nodes=32&speed=2", 1440, 900);
+    const { page } = watched;
+    const isOpen = () => page.$eval(".settings", (settings) => (settings as HTMLDetailsElement).open);
+    for (const leave of [() => page.keyboard.press("Escape"), () => page.locator("h1").click()]) {
+      await page.click(".settings summary");
+      expect(await isOpen()).toBe(true);
+      await leave();
+      await expect.poll(isOpen).toBe(false);
+    }
+    expect(await page.inputValue("#speed")).toBe("2");
+    await page.click("#time-play");
+    await expect.poll(() => page.textContent("#play-time")).not.toBe("t = 0");
+    await page.click("#strongest-vortex");
+    await expect.poll(() => page.textContent("#time-play")).toContain("Play");
+    const time = ((await page.textContent("#play-time")) ?? "").trim();
+    await expect.poll(() => page.textContent("#notice")).toContain(`The strongest vortex at ${time}: `);
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("shows one panel or the controls at a time on a phone, below the picture with its bar", async () => {
+    const watched = await open("?dataset=isotropic32&nodes=32", 390, 844);
+    const { page } = watched;
+    const boxOf = async (selector: string) => {
+      const box = await page.locator(selector).boundingBox();
+      if (box === null) throw new Error(`no ${selector}`);
+      return { ...box, end: box.y + box.height };
+    };
+    expect((await boxOf("header")).height).toBeLessThan(48);
+    const [play, speed] = [await boxOf("#time-play"), await boxOf("#speed")];
+    expect(Math.abs(play.y + play.height / 2 - speed.y - speed.height / 2)).toBeLessThan(6);
+    expect((await boxOf(".tabs")).end).toBeLessThanOrEqual(844);
+    const expectSheet = async (sheet: string, picture: string, bar: string) => {
+      await page.waitForSelector(sheet);
+      await settled(page);
+      const top = (await boxOf(sheet)).y;
+      for (const above of [picture, bar]) expect((await boxOf(above)).y).toBeLessThan(top);
+      expect((await boxOf(picture)).height).toBeGreaterThan(200);
+      expect((await boxOf(picture)).end).toBeLessThanOrEqual(top);
+      expect((await boxOf(`${bar} >> svg`)).end).toBeLessThanOrEqual(top + 1);
+      const page390 = await page.evaluate(() => {
+        const { scrollHeight, scrollWidth } = document.documentElement;
+        return [scrollWidth, scrollHeight];
+      });
+      expect(page390).toEqual([390, 844]);
+    };
+    for (const name of ["statistics", "profile"]) {
+      await page.click(`#tab-${name}`);
+      await expectSheet(`#panel-${name}`, ".plane-frame", ".slice .colour-bar");
+      expect(await page.locator(".drawer > div").count()).toBe(1);
+    }
+    await page.click("#fold");
+    await expectSheet("form.controls", ".plane-frame", ".slice .colour-bar");
+    expect(await page.locator("#panel-profile").isVisible()).toBe(false);
+    await page.click("#tab-particles");
+    expect(await page.locator("form.controls").isVisible()).toBe(false);
+    await page.click("#open-scene");
+    await page.waitForSelector("#scene[data-planes]");
+    await expectSheet("#panel-particles", "#scene", ".scene .colour-bar");
+    await page.click("text=Hide 3-D, particles");
+    await page.waitForSelector("#panel-particles", { state: "detached" });
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("keeps plane and 3-D view large beside their panel, and a range that only grows as the plane moves", async () => {
+    const watched = await open("?dataset=isotropic32&nodes=32&scene=true&open=particles", 1440, 900);
+    const { page } = watched;
+    await page.waitForSelector("#scene[data-planes]");
+    const widthOf = async (selector: string) => (await page.locator(selector).boundingBox())?.width ?? 0;
+    expect(await widthOf(".plane-frame")).toBeGreaterThan(320);
+    expect(await widthOf("#scene")).toBeGreaterThan(400);
+    const range = () =>
+      page.$$eval("#range-low, #range-high", (all) => all.map((input) => Number((input as HTMLInputElement).value)));
+    let [low = 0, high = 0] = await range();
+    for (const at of ["1", "5", "2"]) {
+      await page.fill("#at-number", at);
+      await page.press("#at-number", "Enter");
+      await settled(page);
+      const [lower = 0, higher = 0] = await range();
+      expect([lower <= low, higher >= high]).toEqual([true, true]);
+      [low, high] = [lower, higher];
+    }
+    expect(await page.textContent(".range-rule")).toContain("of all times and planes seen");
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("opens the group of a comparison that a link has, and says that another dataset ends it", async () => {
+    const watched = await open("?dataset=isotropic32&nodes=32&field=ux&compare=time&otherTime=1", 1440, 900);
+    const { page } = watched;
+    expect(await page.locator("#compare").isVisible()).toBe(true);
+    expect(await page.textContent("details:has(#compare) > summary")).toMatch(/^Compare\s+on$/);
+    await page.selectOption("#dataset", "walled");
+    await settled(page);
+    expect(await page.textContent("#notice")).toBe("The comparison is off: it was one of isotropic32.");
+    expect(await page.inputValue("#compare")).toBe("none");
     expectClean(watched);
     await page.context().close();
   });

@@ -25,6 +25,12 @@ export interface ColourScale extends MapColours {
   readonly beyond: readonly [boolean, boolean];
 }
 
+/** A colour scale with the name of what it shows. */
+export interface NamedScale {
+  readonly scale: ColourScale;
+  readonly name: string;
+}
+
 /** Values of a picture with their finite extremes. */
 export interface ScaledValues {
   readonly values: Float32Array;

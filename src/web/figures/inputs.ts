@@ -32,6 +32,11 @@ export function choose<T extends string>(
   `;
 }
 
+/** The button that closes what lies over the page on a narrow window; it is shown only there. */
+export function closeSheet(name: string, close: () => void): TemplateResult {
+  return html`<button type="button" class="fold-sheet" @click=${close}>Hide ${name}</button>`;
+}
+
 /** The text of an input, left alone while the caller types: answers that arrive meanwhile render the page. */
 class Typed extends Directive {
   override render(text: string): string {

@@ -12,8 +12,7 @@ import { listedTitle, quantitiesOf } from "../state/shown-quantity.js";
 import { hasScene, SEED_SHAPES, TRACKERS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { columnTable, DataTable, valueText } from "./data-table.js";
-import { choose, number } from "./inputs.js";
-import type { DrawnPaths } from "./plane-figure.js";
+import { choose, number, tellCorrection } from "./inputs.js";
 import { type Fitting, statusBar } from "./status-bar.js";
 
 const NAMES: Readonly<Record<ViewState["tracker"], string>> = {
@@ -106,24 +105,22 @@ export class ParticlesFigure {
     );
   }
 
-  /** The paths with the record at the time of the view; null without paths. */
-  get paths(): DrawnPaths | null {
-    const { launched } = this;
-    return launched === null ? null : { drawn: launched.drawn, record: this.record };
-  }
-
   /**
-   * Requests the paths as set, and shows their end in 3-D.
+   * Requests the paths as set, and shows them where the view is.
    *
-   * @param stay whether view and time stay as they are
+   * @param stay whether the time stays even if nothing has moved yet; otherwise that of the last record is shown
    */
   async launch(stay = false): Promise<void> {
     const launched = await this.#ask();
     if (launched === null) return;
     const { state, facts } = this.#store;
-    const last = withoutNoise(launched.drawn.times.at(-1) ?? state.time);
-    if (stay) this.#store.set({ launched: true, scene: hasScene(state) });
-    else this.#store.set({ launched: true, scene: null, time: Math.min(last, facts.times.last) });
+    const [first, last] = [launched.drawn.times[0] ?? state.time, launched.drawn.times.at(-1) ?? state.time];
+    const moved = stay || state.time > withoutNoise(first);
+    const time = moved ? state.time : Math.min(withoutNoise(last), facts.times.last);
+    this.#store.set({ launched: true, scene: hasScene(state), time });
+    if (moved) return;
+    const sentence = `Particles released at t = ${shortText(first)}; the view is now at t = ${shortText(time)}, when their paths are whole.`;
+    tellCorrection(document.body, sentence);
   }
 
   /** Requests the paths as set; null if others were asked for meanwhile. */

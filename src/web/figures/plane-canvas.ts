@@ -42,6 +42,8 @@ export interface DrawnCurve {
   readonly until: number;
   /** Whether its end has a head: a particle there. */
   readonly head: boolean;
+  /** The pixels of its points in the colours of their values; white without them. */
+  readonly tints?: readonly number[];
 }
 
 /** A probe on a plane. */
@@ -235,14 +237,49 @@ function drawCurves(context: LayerPen, curves: readonly DrawnCurve[], x: Scale, 
     many,
   );
   context.globalAlpha = 1;
-  const radius = (many ? 1.5 : 3) * Math.min(2, window.devicePixelRatio);
-  context.fillStyle = "#fff";
-  for (const { points, until, head } of curves) {
+  const unit = Math.min(2, window.devicePixelRatio);
+  drawTints(context, curves, x, y, (many ? 1 : 2) * unit);
+  const radius = (many ? 2 : 4) * unit;
+  context.strokeStyle = "#fff";
+  context.lineWidth = 1.5 * unit;
+  for (const { points, until, head, tints } of curves) {
     const [across, up] = [x(points[2 * until - 2]), y(points[2 * until - 1])];
     if (!head || !Number.isFinite(across + up)) continue;
+    context.fillStyle = colourText(tints?.[until - 1] ?? 0xffffffff);
     context.beginPath();
     context.arc(across, up, radius, 0, 2 * Math.PI);
     context.fill();
+    context.stroke();
+  }
+}
+
+/** The colour of a pixel, red in its lowest byte. */
+function colourText(pixel: number): string {
+  const parts = [0, 8, 16].map((shift) => ((pixel >> shift) & 255).toString(16).padStart(2, "0"));
+  return `#${parts.join("")}`;
+}
+
+/** Draws the parts of curves that lie in the past in the colours of their values: each colour in one stroke. */
+function drawTints(context: LayerPen, curves: readonly DrawnCurve[], x: Scale, y: Scale, width: number): void {
+  const segments = new Map<number, number[]>();
+  for (const { points, until, tints = [] } of curves) {
+    for (let i = 1; i < Math.min(until, tints.length); i++) {
+      const segment = points.subarray(2 * i - 2, 2 * i + 2);
+      const tint = tints[i];
+      if (tint === undefined || !segment.every(Number.isFinite)) continue;
+      const list = segments.get(tint);
+      if (list === undefined) segments.set(tint, [...segment]);
+      else list.push(...segment);
+    }
+  }
+  context.lineWidth = width;
+  for (const [pixel, list] of segments) {
+    context.strokeStyle = colourText(pixel);
+    context.beginPath();
+    for (let i = 0; i < list.length; i += 4) {
+      context.moveTo(x(list[i]), y(list[i + 1]));
+      context.lineTo(x(list[i + 2]), y(list[i + 3]));
+    }
     context.stroke();
   }
 }

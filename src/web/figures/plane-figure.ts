@@ -29,7 +29,7 @@ import { type PlanePaths, pinName, planePaths, slicesOf } from "../state/queries
 import { quantityOf } from "../state/shown-quantity.js";
 import { MOST_PLACES, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
-import { type ColourScale, makeScale } from "./colour-scale.js";
+import { type ColourScale, makeScale, type NamedScale, pixelOf } from "./colour-scale.js";
 import { contourLines } from "./contour-lines.js";
 import type { FigurePart } from "./figure-file.js";
 import { axisCross, axisMarks, drawMarks, type Marks, writeMarks } from "./marks.js";
@@ -97,10 +97,11 @@ export interface PlaneOwner {
   readonly seeded: () => void;
 }
 
-/** Paths of particles with the record at the time of the view. */
+/** Paths of particles with the record at the time of the view, and the colours of their values; null for none. */
 export interface DrawnPaths {
   readonly drawn: Trajectories;
   readonly record: number;
+  readonly bar: NamedScale | null;
 }
 
 /** The most paths that a plane shows. */
@@ -145,6 +146,11 @@ function assemble(
 /** The colours of the layer of stretching. */
 export function stretchingScale(slice: Slice): ColourScale {
   return makeScale("inferno", [slice.low, slice.high], 0, [slice]);
+}
+
+/** The time at which a click releases particles: the one shown; the one set, if after that nothing moves any more. */
+export function releaseTime({ time, start }: ViewState, { times }: DatasetFacts): number {
+  return time < times.last ? time : start;
 }
 
 /** Puts an element at a place of its parent, in pixels. */
@@ -283,6 +289,18 @@ export class PlaneFigure {
     return shown === null ? null : sampleAt(shown.slice, this.#cursor ?? this.#probePoint(shown.state));
   }
 
+  /** Whether what is read is the probe, and this lies outside the part of the plane that is shown. */
+  get isReadOutside(): boolean {
+    const { store, view } = this.#owner;
+    const reads = this.#cursor === null && !this.#showsWhole();
+    return reads && this.#isOutside(...this.#inWindow(store.state.probe, view().axis));
+  }
+
+  #isOutside(across: number, up: number): boolean {
+    const [left, right, bottom, top] = this.window;
+    return across < left || across > right || up < bottom || up > top;
+  }
+
   /** Zooms about a point of the plane, by default about the probe, or the middle of a window without it. */
   zoom(factor: number, point: readonly [number, number] = this.#centre()): void {
     const { store, view, setWindow } = this.#owner;
@@ -332,7 +350,8 @@ export class PlaneFigure {
     if (click === "probe") this.probe();
     else if (point !== null && places.length < MOST_PLACES) {
       const added = [...places, point];
-      store.set(click === "lines" ? { places: added, overlay: "lines" } : { places: added, seeds: "places" });
+      const start = releaseTime(store.state, store.facts);
+      store.set(click === "lines" ? { places: added, overlay: "lines" } : { places: added, seeds: "places", start });
       if (click === "particles") seeded();
     }
   }
@@ -602,13 +621,14 @@ export class PlaneFigure {
   #paths({ axis }: ViewState): readonly DrawnCurve[] {
     const paths = this.#owner.paths();
     if (paths === null) return [];
-    const { drawn, record } = paths;
-    const { times, particles, positions } = drawn;
+    const { drawn, record, bar } = paths;
+    const { times, particles, positions, values } = drawn;
     const sides = sidesOf(axis).map((name) => axisOf(this.#owner.store.facts, name));
     const count = times.length;
     const window = this.window;
     return Array.from({ length: Math.min(MOST_PATHS, particles) }, (_, p) => {
       const points: number[] = [];
+      const tints: number[] = [];
       let until = 0;
       for (let k = 0; k < count; k++) {
         const place = sides.map((side, i) => {
@@ -619,9 +639,10 @@ export class PlaneFigure {
         if (sides.some((side, i) => Math.abs(place[i] - before[i]) > side.length / 2))
           points.push(Number.NaN, Number.NaN);
         points.push(...place);
+        if (bar !== null && values !== null) tints[points.length / 2 - 1] = pixelOf(bar.scale, values[p * count + k]);
         if (k <= record) until = points.length / 2;
       }
-      return { points: Float32Array.from(points), until, head: true };
+      return { points: Float32Array.from(points), until, head: true, ...(tints.length > 0 ? { tints } : {}) };
     });
   }
 
@@ -696,14 +717,7 @@ export class PlaneFigure {
     const { store, view } = this.#owner;
     const [left, right, bottom, top] = this.window;
     const [across, up] = this.#inWindow(store.state.probe, view().axis);
-    if (
-      this.#distance(store.state.probe, view()) === null &&
-      across >= left &&
-      across <= right &&
-      up >= bottom &&
-      up <= top
-    )
-      return [across, up];
+    if (this.#distance(store.state.probe, view()) === null && !this.#isOutside(across, up)) return [across, up];
     return [(left + right) / 2, (bottom + top) / 2];
   }
 

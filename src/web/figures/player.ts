@@ -8,12 +8,10 @@ import { shortText, withoutNoise } from "../../float32/format.js";
 import { storedTime } from "../state/analyses.js";
 import { sampleWindow, wholePlane } from "../state/plane-geometry.js";
 import { planePaths, slicesOf } from "../state/queries.js";
-import type { ViewState } from "../state/view-state.js";
+import { SPEEDS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { rangeInput } from "./inputs.js";
 
-/** Pictures a second to choose from. */
-const SPEEDS = ["1", "2", "5", "10", "15", "30"] as const;
 /** Seconds of play that are fetched ahead, and the most frames that this may be. */
 const SECONDS_AHEAD = 2;
 const MOST_AHEAD = 32;
@@ -47,7 +45,6 @@ export class Player {
   readonly #played: PlayedViews;
   readonly #render: () => void;
   #playing = false;
-  #speed = 10;
   #loop = true;
   #shownAt = 0;
   /** Planes that are under way, in so many requests. */
@@ -64,7 +61,6 @@ export class Player {
     this.#store = store;
     this.#played = played;
     this.#render = render;
-    if (matchMedia("(prefers-reduced-motion: reduce)").matches) this.#speed = 1;
   }
 
   get playing(): boolean {
@@ -73,7 +69,7 @@ export class Player {
 
   /** Pictures a second. */
   get speed(): number {
-    return this.#speed;
+    return Number(this.#store.state.speed);
   }
 
   stop(): void {
@@ -95,7 +91,7 @@ export class Player {
   /** Fetches the frames that come next, so that they can be shown in time. */
   prefetch(): void {
     if (!this.#playing || this.#retry !== null) return;
-    const wanted = Math.min(MOST_AHEAD, SECONDS_AHEAD * this.#speed, this.#played.frames().length - 1);
+    const wanted = Math.min(MOST_AHEAD, SECONDS_AHEAD * this.speed, this.#played.frames().length - 1);
     for (let ahead = 1; ahead <= Math.max(1, Math.min(wanted, this.#room())); ahead++) {
       const time = this.#frameAt(ahead);
       if (time === null) return;
@@ -124,7 +120,7 @@ export class Player {
     return html`
       <div class="row player" role="group" aria-label="Play through the stored times">
         <button type="button" id="time-back" aria-label="One stored time back" @click=${() => this.#step(-1)}>◀</button>
-        <button type="button" id="time-play" class="primary" @click=${() => this.#toggle()}>
+        <button type="button" id="time-play" class="primary" @click=${() => this.toggle()}>
           ${this.#playing ? "Pause" : "Play"}
         </button>
         <button type="button" id="time-on" aria-label="One stored time on" @click=${() => this.#step(1)}>▶</button>
@@ -135,12 +131,12 @@ export class Player {
             id="speed"
             aria-label="Pictures per second"
             @change=${(event: Event) => {
-              this.#speed = Number((event.target as HTMLSelectElement).value);
+              this.#store.set({ speed: (event.target as HTMLSelectElement).value as ViewState["speed"] });
             }}
           >
-            ${SPEEDS.map((speed) => html`<option value=${speed} .selected=${live(Number(speed) === this.#speed)}>${speed}</option>`)}
+            ${SPEEDS.map((speed) => html`<option value=${speed} .selected=${live(speed === this.#store.state.speed)}>${speed}</option>`)}
           </select>
-          per second
+          <span class="wide">per second</span>
         </label>
         <label class="check">
           <input
@@ -151,7 +147,7 @@ export class Player {
               this.#loop = (event.target as HTMLInputElement).checked;
             }}
           />
-          Loop
+          <span data-short="↻">Loop</span>
         </label>
         ${
           this.#problem === "" && !this.#late
@@ -193,13 +189,6 @@ export class Player {
     return withoutNoise(jumps && Math.abs(nearest - at) < close ? nearest : at);
   }
 
-  /** Plays or pauses. @param speed pictures a second, or the speed that is chosen */
-  toggle(speed = this.#speed): void {
-    if (this.#store.facts.times.count < 2) return;
-    this.#speed = speed;
-    this.#toggle();
-  }
-
   /** The index of the stored time at or before that of the view. */
   #index(): number {
     const frames = this.#played.frames();
@@ -227,7 +216,9 @@ export class Player {
     this.#store.set({ time: withoutNoise(all[next]) });
   }
 
-  #toggle(): void {
+  /** Plays or pauses, if there are times to play. */
+  toggle(): void {
+    if (this.#store.facts.times.count < 2) return;
     this.#playing = !this.#playing;
     this.#recover();
     if (!this.#playing) {
@@ -278,20 +269,21 @@ export class Player {
 
   #tick(now: number): void {
     if (!this.#playing) return;
-    const due = now - this.#shownAt >= 1000 / this.#speed - 2;
+    const interval = 1000 / this.speed;
+    const due = now - this.#shownAt >= interval - 2;
     const next = this.#frameAt(1);
     if (next === null) {
       this.stop();
       return;
     }
     const ready = due && this.#played.isCurrent() && this.#paths(next).every((path) => this.#store.slices.has(path));
-    const late = !ready && now - this.#shownAt > 1000 / this.#speed + LATE_MS;
+    const late = !ready && now - this.#shownAt > interval + LATE_MS;
     if (late !== this.#late) {
       this.#late = late;
       this.#render();
     }
     if (ready) {
-      this.#shownAt = Math.max(this.#shownAt + 1000 / this.#speed, now - 1000 / this.#speed);
+      this.#shownAt = Math.max(this.#shownAt + interval, now - interval);
       this.#store.pass(next);
     }
     requestAnimationFrame((later) => this.#tick(later));

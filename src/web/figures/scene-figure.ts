@@ -15,7 +15,7 @@ import { hasScene, type ViewState, VOLUMES } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { fittingVolume, volumeSide } from "../state/volume.js";
 import { barLegend } from "./colour-bar.js";
-import { type ColourScale, makeScale, pixelOf } from "./colour-scale.js";
+import { type ColourScale, makeScale, type NamedScale, pixelOf } from "./colour-scale.js";
 import { choose, number, rangeInput, tellCorrection } from "./inputs.js";
 import type { Launched, ParticlesFigure } from "./particles-figure.js";
 import { coveredBy } from "./plane-samples.js";
@@ -28,12 +28,6 @@ import { describeSurface, IsoSurface, type ShownSurface } from "./surface.js";
 /** Maps of values of one sign and of both, in the order in which surface and paths take those that are left. */
 const SEQUENTIAL = ["inferno", "plasma", "viridis"] as const;
 const DIVERGING = ["PuOr", "RdBu"] as const;
-
-/** A colour scale with the name of what it shows. */
-export interface NamedScale {
-  readonly scale: ColourScale;
-  readonly name: string;
-}
 
 /** The drawings of a volume, in words. */
 const DRAWINGS = [
@@ -66,7 +60,7 @@ export class SceneFigure {
   #rayScale: ColourScale | null = null;
   #noRays = "";
   #volumed: { shown: object; planes: ColourScale; scale: ColourScale } | null = null;
-  #coloured: { launched: Launched; planes: ColourScale; scale: ColourScale | null } | null = null;
+  #coloured: { launched: Launched; planes: ColourScale; taken: ColourScale | null; scale: ColourScale } | null = null;
   #part: DomainBox | null = null;
   /** The camera that the scene has, as the view knows it. */
   #camera: ViewState["camera"] = null;
@@ -88,13 +82,20 @@ export class SceneFigure {
   refresh(): void {
     this.surface.refresh();
     if (!this.#isOpen && this.#scene !== null) this.#dispose();
-    if (this.#isOpen && this.#wasOpen === false) requestAnimationFrame(() => this.#reveal());
+    if (this.#isOpen && this.#wasOpen === false) requestAnimationFrame(() => this.reveal());
     this.#wasOpen = this.#isOpen;
   }
 
-  /** Scrolls to the view that was opened: on narrow windows it may lie far above what opened it. */
-  #reveal(): void {
+  /** Scrolls to the view: on narrow windows it may lie far above what opened it. */
+  reveal(): void {
     this.#canvas?.closest(".scene")?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Goes to the view, which opens; from inside of it, closes it and goes back to the plane. */
+  go(): void {
+    const leaves = document.activeElement === this.#canvas && this.#canvas !== null;
+    if (leaves || !this.#isOpen) this.toggle();
+    requestAnimationFrame(() => (leaves ? document.querySelector<HTMLElement>("canvas.plane") : this.#canvas)?.focus());
   }
 
   /** Forgets drawing, paths and surface, for another dataset. */
@@ -289,15 +290,19 @@ export class SceneFigure {
     const { values } = launched.drawn;
     if (values === null) return null;
     const planes = this.#slice.scale;
-    if (this.#coloured?.launched !== launched || this.#coloured.planes !== planes) {
-      const taken = this.surface.shown === null ? null : this.#tintScale(this.surface.shown);
-      const scale =
-        launched.quantity === this.#planeField
-          ? planes
-          : otherScale(values, taken === null ? [planes] : [planes, taken]);
-      this.#coloured = { launched, planes, scale };
-    }
-    return this.#coloured.scale;
+    if (launched.quantity === this.#planeField) return planes;
+    const surface = this.surface.shown;
+    const taken = surface === null ? null : this.#tintScale(surface);
+    if (taken !== null && surface?.state.tint === launched.quantity) return taken;
+    const before = this.#coloured;
+    if (before?.launched !== launched || before.planes !== planes || before.taken !== taken)
+      this.#coloured = {
+        launched,
+        planes,
+        taken,
+        scale: otherScale(values, taken === null ? [planes] : [planes, taken]),
+      };
+    return this.#coloured?.scale ?? null;
   }
 
   /** The view itself, for the place of the picture; nothing while it is closed. */
@@ -348,7 +353,7 @@ export class SceneFigure {
         ></canvas>`,
       )}
       <div class="row">
-        <span class="note" id="scene-note">${this.#note()}</span>
+        <span class="note" id="scene-note" title=${this.#note()}>${this.#note()}</span>
         <span class="note gestures">Drag: turn · Wheel: zoom · Grip: move a plane</span>
         <button type="button" id="reset-camera" @click=${() => this.#scene?.key("0")}>Reset view</button>
         <button type="button" id="close-scene" @click=${() => this.toggle()}>Close 3-D</button>
@@ -360,6 +365,7 @@ export class SceneFigure {
   #note(): string {
     const shown = this.#slice.shown;
     const { launched } = this.#particles;
+    if (this.#scene === null) return "The 3-D view is on its way …";
     const unit = this.surface.shown === null ? "" : this.#unit(this.surface.shown.state.surface);
     return [
       ...(shown === null ? [] : [`Planes at t = ${shortText(shown.state.time)}.`]),
@@ -376,15 +382,24 @@ export class SceneFigure {
     return name === "none" ? "" : unitOfQuantity(this.#store.facts, name);
   }
 
+  #named(field: string): string {
+    return field === "none" ? "" : `${quantityOf(field).title} ${this.#unit(field)}`.trim();
+  }
+
+  /** The colours of the paths with their name; null without paths, or if these have the colours of their particles. */
+  pathBar(): NamedScale | null {
+    const { launched } = this.#particles;
+    const scale = launched === null ? null : this.#scaleOf(launched);
+    return launched && scale && { scale, name: `Particles: ${this.#named(launched.quantity)}` };
+  }
+
   /** The colour bars of everything that is drawn, with their names. */
   #bars(): readonly NamedScale[] {
     const shown = this.#slice.shown;
     const surface = this.surface.shown;
     const volume = this.#rays;
     const tint = surface === null || volume !== null ? null : this.#tintScale(surface);
-    const { launched } = this.#particles;
-    const paths = launched === null ? null : this.#scaleOf(launched);
-    const name = (field: string) => (field === "none" ? "" : `${quantityOf(field).title} ${this.#unit(field)}`.trim());
+    const name = (field: string) => this.#named(field);
     const all: readonly (NamedScale | null)[] = [
       shown && {
         scale: this.#slice.scale,
@@ -395,9 +410,14 @@ export class SceneFigure {
         scale: this.#volumeScale(volume),
         name: `Volume: ${name(volume.state.surface)}; extremes are opaque`,
       },
-      launched && paths && { scale: paths, name: `Particles: ${name(launched.quantity)}` },
+      this.pathBar(),
     ];
-    return all.filter((bar) => bar !== null);
+    const bars = all.filter((bar) => bar !== null);
+    // What has one scale has one bar, with the names of all that it tells of.
+    return [...new Set(bars.map(({ scale }) => scale))].map((scale) => ({
+      scale,
+      name: bars.flatMap((bar) => (bar.scale === scale ? bar.name : [])).join("; "),
+    }));
   }
 
   #legend(): readonly TemplateResult[] {

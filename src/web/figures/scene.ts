@@ -79,8 +79,14 @@ void main() {
   gl_PointSize = size;
 }`;
 const PATH_FRAGMENT = `
+uniform bool disc;
 varying vec4 shade;
-void main() { gl_FragColor = shade; }`;
+void main() {
+  if (disc && length(gl_PointCoord - 0.5) > 0.5) discard;
+  gl_FragColor = shade;
+}`;
+/** Diameter of the head of a path in pixels. */
+const HEAD = 8;
 
 /** Angle that the shorter side of the picture takes in, degrees. */
 const FIELD_OF_VIEW = 40;
@@ -246,9 +252,9 @@ export class BoxScene {
       Number.isNaN(value) ? OUT_OF_SIGHT : this.#place(value, i % 3),
     );
     const geometry = () => pathGeometry(positions, trajectories, scale);
-    this.#paths = new LineSegments(geometry(), pathMaterial(times.length));
+    this.#paths = new LineSegments(geometry(), pathMaterial(times.length, false));
     this.#paths.geometry.setIndex(new BufferAttribute(segments.pairs, 1));
-    this.#heads = new Points(geometry(), pathMaterial(times.length));
+    this.#heads = new Points(geometry(), pathMaterial(times.length, true));
     for (const part of [this.#paths, this.#heads]) {
       part.frustumCulled = false;
       this.#scene.add(part);
@@ -614,12 +620,12 @@ function pathGeometry(
     const particle = i % particles;
     record[i] = Math.floor(i / particles);
     const left = exits[particle] <= times[record[i]];
-    if (values === null || scale === null || left)
-      tint.setHSL((particle / particles) * 0.85, left ? 0 : 0.8, 0.55, SRGBColorSpace);
+    if (values === null || scale === null || left) tint.setHSL((particle / particles) * 0.85, left ? 0 : 0.8, 0.55);
     else {
       const pixel = pixelOf(scale, values[particle * times.length + record[i]]);
       const [r, g, b] = [0, 8, 16].map((shift) => ((pixel >> shift) & 255) / 255);
-      tint.setRGB(r, g, b, SRGBColorSpace);
+      // The shader writes these as they are, so that they are those of the bar.
+      tint.setRGB(r, g, b);
     }
     tints.set([tint.r, tint.g, tint.b], 3 * i);
   }
@@ -629,9 +635,10 @@ function pathGeometry(
     .setAttribute("record", new BufferAttribute(record, 1));
 }
 
-function pathMaterial(records: number): ShaderMaterial {
+function pathMaterial(records: number, disc: boolean): ShaderMaterial {
+  const trail = { value: Math.max(2, records) };
   return new ShaderMaterial({
-    uniforms: { now: { value: 0 }, trail: { value: Math.max(2, records) }, size: { value: 5 } },
+    uniforms: { now: { value: 0 }, trail, size: { value: HEAD }, disc: { value: disc } },
     vertexShader: PATH_VERTEX,
     fragmentShader: PATH_FRAGMENT,
     transparent: true,

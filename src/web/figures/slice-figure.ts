@@ -19,7 +19,7 @@ import {
   shownTitle,
 } from "../state/queries.js";
 import { unitOfQuantity } from "../state/shown-quantity.js";
-import { CLICKS, RESOLUTIONS, type ViewState } from "../state/view-state.js";
+import { CLICKS, hasScene, RESOLUTIONS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { barLegend, RANGE_RULES } from "./colour-bar.js";
 import {
@@ -28,13 +28,21 @@ import {
   joinRanges,
   makeScale,
   mapName,
+  type NamedScale,
   rangeFor,
   rangeOf,
   type ValueRange,
 } from "./colour-scale.js";
 import { DataTable } from "./data-table.js";
 import { FIGURE_KINDS, type FigureContent, type FigureKind, fileName } from "./figure-file.js";
-import { type DrawnPaths, PlaneFigure, type ShownPlane, stretchingScale, ZOOM_STEP } from "./plane-figure.js";
+import {
+  type DrawnPaths,
+  PlaneFigure,
+  releaseTime,
+  type ShownPlane,
+  stretchingScale,
+  ZOOM_STEP,
+} from "./plane-figure.js";
 import { pointOf } from "./plane-samples.js";
 import { type PlayedViews, Player } from "./player.js";
 import { sliceTable } from "./slice-table.js";
@@ -75,6 +83,7 @@ export class SliceFigure {
   readonly player: Player;
   readonly #store: ViewStore;
   readonly #save: (kind: FigureKind) => void;
+  readonly #paths: () => DrawnPaths | null;
   readonly #played: PlayedViews;
   readonly #render: () => void;
   readonly #table = new DataTable("slice-table");
@@ -105,6 +114,7 @@ export class SliceFigure {
     render: () => void,
   ) {
     this.#save = save;
+    this.#paths = particles.paths;
     this.#store = store;
     this.#render = render;
     this.#everyTime = new LatestRequest(render);
@@ -178,7 +188,10 @@ export class SliceFigure {
     return {
       name: fileName(shown),
       parts: this.planes.flatMap((plane, i) => plane.figurePart(i) ?? []),
-      bars: [{ scale: this.scale, name: unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}` }],
+      bars: [
+        { scale: this.scale, name: unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}` },
+        ...this.#pathBars(),
+      ],
       title: describePlane(state),
       notes: [describeOptions(state) + (formula === name ? "" : `; ${name} = ${formula}`)],
     };
@@ -254,11 +267,14 @@ export class SliceFigure {
     return this.#scale;
   }
 
-  /** The key of the range that a view keeps over its times. */
-  #heldKey(views: readonly ViewState[]): string {
+  /** The key of the range that a view keeps over its times; over its places as well, if it is moved in 3-D. */
+  #heldKey(views: readonly ViewState[], moves = false): string {
     const { facts } = this.#store;
+    const same = { window: null, time: facts.times.first, overlay: "none" } as const;
     return JSON.stringify(
-      views.map((view) => planePaths({ ...view, window: null, time: facts.times.first, overlay: "none" }, facts)),
+      views.map((view) =>
+        planePaths({ ...view, ...same, at: moves ? axisOf(facts, view.axis).first : view.at }, facts),
+      ),
     );
   }
 
@@ -288,6 +304,7 @@ export class SliceFigure {
     if (range !== null) return RANGE_RULES.fixed;
     const count = this.#store.facts.times.count;
     if (scaling !== "auto" || count < 2) return RANGE_RULES[count < 2 && scaling === "auto" ? "picture" : scaling];
+    if (hasScene(this.#store.state)) return `${RANGE_RULES.auto} and planes seen`;
     return this.#everyTime.value?.key === this.#held.key ? RANGE_RULES.auto : `${RANGE_RULES.auto} seen`;
   }
 
@@ -299,15 +316,16 @@ export class SliceFigure {
     const { facts, slices, state } = this.#store;
     const log = state.shape === "log";
     const views = shown.map(({ state: own }) => ({ ...own, time: facts.times.first }));
-    const key = this.#heldKey(views);
+    const moves = hasScene(state);
+    const key = this.#heldKey(views, moves);
     const every = this.#everyTime.value;
-    if (every?.key === key) {
+    const before = this.#held.key === key ? [this.#held.range] : [];
+    if (every?.key === this.#heldKey(views)) {
       const least = log ? joinRanges(shown.map(({ slice }) => rangeOf(slice, true))).least : 0;
       const known = this.#held.key === key && this.#held.range.least > 0 ? this.#held.range.least : least;
-      this.#held = { key, range: { ...every.range, least: known } };
+      this.#held = { key, range: { ...joinRanges([every.range, ...(moves ? before : [])]), least: known } };
       return this.#held.range;
     }
-    const before = this.#held.key === key ? [this.#held.range] : [];
     const kept = views
       .filter((view) => comparedView(view) === null)
       .flatMap((view) => facts.times.stored.slice(0, MOST_HELD).map((time) => ({ ...view, time: withoutNoise(time) })))
@@ -334,13 +352,13 @@ export class SliceFigure {
           <output id="slice-readout" aria-live="off" ${ref(this.#readout)}></output>
           ${this.#buttons(more)}
         </div>
-        ${barLegend(this.scale, unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}`, this.#hasGaps(), this.rule)}
-        ${stretchingLegend(shown?.stretching ?? null)} ${this.#arrowLegend()}
+        ${shown === null ? html`<div class="colour-bar"></div>` : barLegend(this.scale, unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}`, this.#hasGaps(), this.rule)}
+        ${stretchingLegend(shown?.stretching ?? null)} ${this.#arrowLegend()} ${this.#pathBars().map(({ scale, name }) => barLegend(scale, name))}
         ${this.#differenceNote()} ${this.#markedNote()}
         ${statusBar("slice", this.plane.request, undefined, (most) => this.#fitting(most))}
         <div class="foot">
   ${this.#table.view("Values of the slice", () => sliceTable(shown?.slice ?? null))}
-        <p class="note gestures">Click: probe · Drag: move · Shift and drag: box · Wheel: zoom · Double click: all of it · ?: more</p>
+        <p class="note gestures">Click: ${this.#clickText()} · Drag: move · Shift and drag: box · Wheel: zoom · Double click: all of it · ?: more</p>
         </div>
       </figure>
     `;
@@ -391,6 +409,12 @@ export class SliceFigure {
       ${marked} of ${among} nodes of ${where} have ${conditions.join(" and ")}: marked.
       <button type="button" class="link" id="clear-brush" @click=${() => this.#store.set({ brush: [] })}>Unmark</button>
     </p>`;
+  }
+
+  /** The bar of the paths over the picture; none if there is no path, or 3-D shows it. */
+  #pathBars(): readonly NamedScale[] {
+    const bar = this.#paths()?.bar;
+    return bar == null || bar.scale === this.scale || hasScene(this.#store.state) ? [] : [bar];
   }
 
   /** An arrow of a round speed with that speed, for each plane. */
@@ -459,7 +483,7 @@ export class SliceFigure {
       <div class="row buttons">
         <button type="button" @click=${() => this.plane.zoom(ZOOM_STEP)} aria-label="Zoom in">+</button>
         <button type="button" @click=${() => this.plane.zoom(1 / ZOOM_STEP)} aria-label="Zoom out">−</button>
-        <button type="button" @click=${() => this.#reset()}>Whole plane</button>
+        <button type="button" ?disabled=${this.planes.every(({ wanted }) => wanted.window === null)} @click=${() => this.#reset()}>Whole plane</button>
         <button type="button" id="fill-frame" ?disabled=${!this.plane.isNarrow} @click=${() => this.plane.fill()}>Fill the frame</button>
         ${this.#clickControl()} ${more}
         <span class="row buttons together">
@@ -471,6 +495,14 @@ export class SliceFigure {
         </span>
       </div>
     `;
+  }
+
+  /** What a click does, in words. */
+  #clickText(): string {
+    const { state, facts } = this.#store;
+    if (state.click === "probe") return "probe";
+    if (state.click === "lines") return "streamline";
+    return `particle, released at t = ${shortText(releaseTime(state, facts))}`;
   }
 
   /** What a click does, and how the places pointed at are removed again. */
@@ -522,22 +554,31 @@ export class SliceFigure {
     if (readout === undefined) return;
     const shown = this.plane.framed;
     const cell = this.plane.cell;
-    render(
-      shown === null || cell === null ? nothing : this.#values(shown.slice, shown.state, cell.row, cell.column),
-      readout,
-    );
+    const content = () => {
+      if (shown === null || cell === null) return nothing;
+      return this.plane.isReadOutside
+        ? this.#row(this.#store.state.probe, html`<b data-value>the probe is outside this part</b>`)
+        : this.#values(shown.slice, shown.state, cell.row, cell.column);
+    };
+    render(content(), readout);
   }
 
   #values(slice: Slice, state: ViewState, row: number, column: number): TemplateResult {
     const place = pointOf(slice, state, { row, column }, this.#store.facts);
     const value = slice.values[row * slice.columns.count + column] ?? Number.NaN;
     const unit = unitOfQuantity(this.#store.facts, state.field);
+    return this.#row(
+      place,
+      html`${shownName(state)} <b data-value>${Number.isFinite(value) ? shortestFloat32(value) : "no data"}</b>
+        ${Number.isFinite(value) ? unit : nothing}`,
+    );
+  }
+
+  /** A place of the read-out, and what is said of it. */
+  #row(place: readonly number[], text: TemplateResult): TemplateResult {
     return html`
       ${AXES.map((axis, i) => html`<span>${axis} <b data-axis=${axis}>${shortestFloat32(place[i] as number)}</b></span> `)}
-      <span class="value">
-        ${shownName(state)} <b data-value>${Number.isFinite(value) ? shortestFloat32(value) : "no data"}</b>
-        ${Number.isFinite(value) ? unit : nothing}
-      </span>
+      <span class="value">${text}</span>
     `;
   }
 }

@@ -1,12 +1,12 @@
 /** The controls choose dataset, quantity, plane, time and methods. */
-import { html, nothing, type TemplateResult } from "lit-html";
+import { html, noChange, nothing, type TemplateResult } from "lit-html";
 import { COLOUR_MAPS } from "../../colour-map.js";
 import { shortestDecimal, shortestFloat32, withoutNoise } from "../../float32/format.js";
 import { HESSIANS, VALUES } from "../../operations.js";
 import { rangeControls } from "../figures/colour-bar.js";
 import type { ValueRange } from "../figures/colour-scale.js";
 import { formulaOf } from "../figures/formula.js";
-import { choose, number, slider, startTyping, tellCorrection, typed } from "../figures/inputs.js";
+import { choose, closeSheet, number, slider, startTyping, tellCorrection, typed } from "../figures/inputs.js";
 import { linearTicks } from "../figures/ticks.js";
 import { axisOf, type Catalogue, type DatasetFacts, endOf, flatAxis, knownMethods, offers } from "../state/facts.js";
 import { AXES, fittingSide, USUAL_SAMPLES } from "../state/plane-geometry.js";
@@ -32,7 +32,7 @@ export function controls(
   const quantities = quantitiesOf(facts);
   return html`
     <form class="controls" id="controls" aria-label="View" @submit=${(event: Event) => event.preventDefault()}>
-      <button type="button" class="fold-sheet" @click=${fold}>Hide controls</button>
+      ${closeSheet("controls", fold)}
       ${choose(
         "dataset",
         "Dataset",
@@ -64,17 +64,20 @@ export function controls(
           )}
         `,
       )}
-      ${group("Flow over the picture", overlayControl(store))} ${group("Compare", compareControls(store))}
+      ${group("Flow over the picture", overlayControl(store))} ${group("Compare", compareControls(store), state.compare !== "none")}
       ${group("Interpolation", methodControls(store))}
     </form>
   `;
 }
 
-/** Controls that open on demand. */
-function group(title: string, content: unknown): TemplateResult | typeof nothing {
+/** Controls that open on demand, and by themselves once they are `active`, which their name then says. */
+function group(title: string, content: unknown, active = false): TemplateResult | typeof nothing {
   return content === nothing
     ? nothing
-    : html`<details class="group"><summary>${title}</summary><div class="stack">${content}</div></details>`;
+    : html`<details class="group" ?open=${active || noChange}>
+        <summary>${title}${active ? html` <small>on</small>` : nothing}</summary>
+        <div class="stack">${content}</div>
+      </details>`;
 }
 
 /** Round values of contours, about. */
@@ -155,14 +158,21 @@ function compareControls(store: ViewStore): TemplateResult {
     (kind) => (kind !== "method" || methods.length > 0) && (kind !== "time" || facts.times.count > 1),
   );
   const names = { none: "nothing", method: "another method", time: "another time" } as const;
-  const first = methods[0] ?? state.otherMethod;
+  const last = withoutNoise(facts.times.last);
+  const others = {
+    none: {},
+    method: { otherMethod: methods[0] ?? state.otherMethod },
+    // A time is not compared with itself.
+    time:
+      state.otherTime === state.time ? { otherTime: state.time < last ? last : withoutNoise(facts.times.first) } : {},
+  };
   return html`
     ${choose(
       "compare",
       "Compare with",
       state.compare,
       kinds.map((value) => ({ value, text: names[value] })),
-      (compare) => store.set({ compare, range: null, ...(compare === "method" ? { otherMethod: first } : {}) }),
+      (compare) => store.set({ compare, range: null, ...others[compare] }),
     )}
     ${
       state.compare === "method"

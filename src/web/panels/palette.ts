@@ -2,12 +2,15 @@
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import { repeat } from "lit-html/directives/repeat.js";
 
-/** A control of the page with the name that the palette shows. */
-interface NamedControl {
+/** Something of the page with the name that the palette shows. */
+export interface FoundControl {
   readonly name: string;
   /** Further words by which it is found: what a closed panel holds. */
   readonly words: string;
-  readonly element: HTMLElement;
+  /** Goes to it. */
+  readonly go: () => void;
+  /** Whether it comes after others that match as well. */
+  readonly late?: boolean;
 }
 
 /** Most controls in the list at a time. */
@@ -22,22 +25,42 @@ const GESTURES: readonly (readonly [string, string])[] = [
   ["click, or Enter", "put the probe here"],
   ["arrow keys", "move the cursor; with Shift ten samples at a time"],
   ["Space", "play and pause"],
-  ["3", "go to the 3-D view"],
+  ["3", "go to the 3-D view; in it, close it"],
   ["[", "fold and unfold the controls"],
-  ["/ or Ctrl+K", "find a control by name"],
+  ["/, or anywhere Ctrl+K", "find a control by name"],
   ["?", "show this list"],
 ];
 
 /** Every control that can be used now, by its label. */
-function controlsOf(root: HTMLElement): NamedControl[] {
-  const elements = root.querySelectorAll<HTMLElement>("select, input, button, summary, a[href], textarea");
+function controlsOf(root: HTMLElement): FoundControl[] {
+  const elements = root.querySelectorAll<HTMLElement>(
+    "select, input, button:not(.fold-sheet), summary, a[href], textarea",
+  );
   return [...elements].flatMap((element) => {
     const label = (element as HTMLInputElement).labels?.[0] ?? null;
     const own = element.matches("button, summary, a") ? element.textContent : ownText(label);
     const name = (element.getAttribute("aria-label") ?? own ?? "").trim().replaceAll(/\s+/g, " ");
     const { words = "" } = element.dataset;
-    return name === "" || element.matches(":disabled") ? [] : [{ name, words, element }];
+    const found = { name, words, go: () => goTo(element, words !== ""), late: element.matches("summary") };
+    return name === "" || element.matches(":disabled") ? [] : [found];
   });
+}
+
+/**
+ * Goes to a control, opening what hides it; a button that the window has no room for is pressed.
+ *
+ * @param opens whether the control opens what is looked for
+ */
+function goTo(element: HTMLElement, opens: boolean): void {
+  for (let box = element.closest("details"); box !== null; box = box.parentElement?.closest("details") ?? null) {
+    box.open = true;
+  }
+  if (element.closest(".controls") !== null) document.documentElement.dataset.rail = "open";
+  const shown = element.checkVisibility();
+  if ((opens && element.getAttribute("aria-pressed") === "false") || (!shown && element.matches("button")))
+    element.click();
+  element.scrollIntoView({ block: "center" });
+  element.focus();
 }
 
 /** The text of a label without that of the control inside of it. */
@@ -48,25 +71,30 @@ function ownText(label: HTMLElement | null): string {
   return texts.map((node) => node.textContent ?? "").join(" ");
 }
 
-/** The controls whose name or words have every word of a text: those that begin with it first, groups after theirs. */
-function matching(controls: readonly NamedControl[], text: string): NamedControl[] {
+/** All whose name or words have every word of a text: those that begin with it first, those found by words last. */
+function matching(controls: readonly FoundControl[], text: string): FoundControl[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = controls.filter((control) =>
-    words.every((word) => `${control.name} ${control.words}`.toLowerCase().includes(word)),
+  const found = controls.filter(({ name, words: more }) =>
+    words.every((word) => `${name} ${more}`.toLowerCase().includes(word)),
   );
-  const rank = ({ name, element }: NamedControl) =>
-    Number(!name.toLowerCase().startsWith(words[0] ?? "")) + (element.matches("summary") ? 0.5 : 0);
+  const rank = ({ name, late = false }: FoundControl) => {
+    const at = name.toLowerCase().indexOf(words[0] ?? "");
+    return (at < 0 ? 2 : Math.min(at, 1)) + (late ? 0.5 : 0);
+  };
   return found.sort((a, b) => rank(a) - rank(b)).slice(0, MOST);
 }
 
 export class Palette {
   readonly #root: HTMLElement;
+  readonly #more: () => readonly FoundControl[];
   readonly #dialog = document.createElement("dialog");
-  #controls: readonly NamedControl[] = [];
+  #controls: readonly FoundControl[] = [];
   #text = "";
 
-  constructor(root: HTMLElement) {
+  /** @param more further places, which have no control while their panel is closed */
+  constructor(root: HTMLElement, more: () => readonly FoundControl[]) {
     this.#root = root;
+    this.#more = more;
     this.#dialog.id = "palette";
     document.body.append(this.#dialog);
     this.#dialog.addEventListener("click", (event) => {
@@ -76,7 +104,7 @@ export class Palette {
 
   /** Opens the search for a control. */
   find(): void {
-    this.#controls = controlsOf(this.#root);
+    this.#controls = [...controlsOf(this.#root), ...this.#more()];
     this.#text = "";
     this.#dialog.setAttribute("aria-label", "Find a control");
     this.#show();
@@ -128,26 +156,16 @@ export class Palette {
       <ul>
         ${repeat(
           found,
-          ({ element }) => element,
-          (control) =>
-            html`<li><button type="button" class="link" @click=${() => this.#go(control)}>${control.name}</button></li>`,
+          (one) => one,
+          (one) => html`<li><button type="button" class="link" @click=${() => this.#go(one)}>${one.name}</button></li>`,
         )}
       </ul>
       ${found.length === 0 ? html`<p class="note" role="status">No control has this name.</p>` : nothing}
     `;
   }
 
-  /** Goes to a control, opening what hides it. */
-  #go(control: NamedControl | undefined): void {
+  #go(found: FoundControl | undefined): void {
     this.#dialog.close();
-    if (control === undefined) return;
-    const { element } = control;
-    for (let box = element.closest("details"); box !== null; box = box.parentElement?.closest("details") ?? null) {
-      box.open = true;
-    }
-    if (element.closest(".controls") !== null) document.documentElement.dataset.rail = "open";
-    if (control.words !== "" && element.getAttribute("aria-pressed") === "false") element.click();
-    element.scrollIntoView({ block: "center" });
-    element.focus();
+    found?.go();
   }
 }

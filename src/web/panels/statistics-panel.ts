@@ -398,6 +398,8 @@ ${JSON.stringify(asked.body)}</pre>
   }
 
   #findVortex(): void {
+    // The frame that is on show stays until its vortex is found.
+    this.#slice.player.stop();
     const { api, facts, state } = this.#store;
     void this.#vortex.run(async (signal) => {
       const answer = await api.analysis(facts.name, "statistics", strongestVortexCall(state, facts), signal);

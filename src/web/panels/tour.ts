@@ -100,7 +100,7 @@ export class Tour {
       <div class="row">
         <button type="button" id="tour-back" ?disabled=${this.#at === 0} @click=${() => this.#go(this.#at - 1)}>Back</button>
         ${last ? nothing : html`<button type="button" id="tour-next" class="primary" @click=${() => this.#go(this.#at + 1)}>Next</button>`}
-        <button type="button" id="tour-end" @click=${() => this.#end()}>${last ? "End" : "End the tour"}</button>
+        <button type="button" id="tour-end" @click=${() => this.#end()}>Stay in this view</button>
         <button type="button" id="tour-return" @click=${() => this.#return()}>Back to my view</button>
       </div>
     `;

@@ -112,7 +112,7 @@ export function comparedView(state: ViewState): ViewState | null {
 }
 
 /** A title inside a sentence: its first letter small, unless it begins an abbreviation or a symbol. */
-function inSentence(title: string): string {
+export function inSentence(title: string): string {
   return title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }
 
@@ -145,14 +145,16 @@ export function shownFormula(state: ViewState): string {
 
 /** The contents of a picture, in words. */
 export function describePlane(state: ViewState): string {
-  return `${shownTitle(state)} at ${state.axis} = ${shortText(state.at)}, t = ${shortText(state.time)}`;
+  const compared = comparedView(state);
+  const [time, place] = [`t = ${shortText(state.time)}`, `${state.axis} = ${shortText(state.at)}`];
+  if (compared === null || state.compare !== "time") return `${shownTitle(state)} at ${place}, ${time}`;
+  return `${quantityOf(state.field).title} at ${time} minus ${otherText(state, compared)}, ${place}`;
 }
 
 /** The options behind a picture, in words. */
 export function describeOptions(state: ViewState): string {
   const compared = comparedView(state);
-  if (compared === null) return optionText(state);
-  if (state.compare === "time") return `minus that at t = ${shortText(compared.time)}; ${optionText(state)}`;
+  if (compared === null || state.compare === "time") return optionText(state);
   return `${optionText(state)}, minus ${optionText(compared)}`;
 }
 

@@ -71,6 +71,8 @@ export const MOST_PLACES = 64;
 export const VOLUMES = ["auto", "32", "48", "64", "96", "128"] as const;
 /** Temporal options. */
 export const TEMPORAL = ["PCHIP", "None"] as const;
+/** Pictures a second to choose from. */
+export const SPEEDS = ["1", "2", "5", "10", "15", "30"] as const;
 /** Colour themes of the page. */
 export const THEMES = ["auto", "light", "dark"] as const;
 
@@ -194,6 +196,8 @@ export interface ViewState {
   /** The figure whose call is shown, and the language of the call. */
   readonly subject: (typeof SUBJECTS)[number];
   readonly language: (typeof LANGUAGES)[number];
+  /** Pictures a second while time plays. */
+  readonly speed: (typeof SPEEDS)[number];
   readonly theme: (typeof THEMES)[number];
 }
 
@@ -237,6 +241,11 @@ function preferred<T extends string>(
 ): T {
   const fitting = operations.map((name) => methodsOf(facts, name)).find((list) => list.length > 0) ?? methods;
   return fitting.includes(usual) ? usual : (methods.filter((method) => fitting.includes(method)).at(-1) ?? usual);
+}
+
+/** Whether the system asks for less motion. */
+function wantsLessMotion(): boolean {
+  return globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches ?? false;
 }
 
 /** Returns the view that a dataset is first shown in. */
@@ -303,6 +312,7 @@ export function initialState(facts: DatasetFacts): ViewState {
     camera: null,
     subject: "slice",
     language: "python",
+    speed: wantsLessMotion() ? "1" : "10",
     theme: "auto",
   };
 }
@@ -318,13 +328,13 @@ export function isLively(facts: DatasetFacts): boolean {
     nodes <= LIVELY_NODES &&
     facts.points >= 512 * 512 &&
     offers(facts, "GetVelocity") &&
-    !matchMedia("(prefers-reduced-motion: reduce)").matches
+    !wantsLessMotion()
   );
 }
 
-/** The view that plays by itself: finely sampled, with streaks along the flow. */
+/** The view that plays by itself, slowly: finely sampled, with streaks along the flow. */
 export function liveState(facts: DatasetFacts): ViewState {
-  return { ...initialState(facts), nodes: "512", overlay: "streamlines" };
+  return { ...initialState(facts), nodes: "512", overlay: "streamlines", speed: "1" };
 }
 
 /** Reads one member from its text in the address; returns undefined if the text is not one of its values. */
@@ -465,6 +475,7 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   camera: (text) => numbers(text, 3) as [number, number, number] | undefined,
   subject: oneOf(SUBJECTS),
   language: oneOf(LANGUAGES),
+  speed: oneOf(SPEEDS),
   theme: oneOf(THEMES),
 };
 
@@ -533,6 +544,8 @@ export function carryState(before: ViewState, from: DatasetFacts, facts: Dataset
     "contours",
     "named",
     "camera",
+    "compare",
+    "otherMethod",
     "otherTime",
   ])
     kept.delete(name);
