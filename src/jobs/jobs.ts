@@ -96,7 +96,7 @@ export class Jobs {
     this.#opened = { queue, inputs, runner };
     queue.watch?.((id) => void this.#logged(this.#changedElsewhere(id)));
     this.#upkeep = setInterval(() => void this.#upkeepNow(), HOUR_MS).unref();
-    // Nothing is received yet: what is there and belongs to no job is of a killed process, if no other shares the folder.
+    // Nothing is received yet: what belongs to no job is of a killed process, if no other shares the folder.
     const left = this.#openShared === null ? inputs.files() : undefined;
     void this.#upkeepNow(left).then(() => runner.pump());
     return this.#opened;
