@@ -9,7 +9,7 @@ export interface Parts {
   part(place: number): Omit<PartBox, "frame">;
 }
 
-/** Nodes along x and y of the columns of parts in which a region is reduced. */
+/** Nodes along x and y of the columns of parts whose order is that of the tree. */
 const COLUMN = 512;
 /** Children of a branch of the tree, at most. */
 const FAN = 16;
@@ -41,8 +41,8 @@ function partEdge({ reductions, extent }: ReductionPlan): Three {
 }
 
 /**
- * The parts of the region of a plan, in the order of columns along z that are `COLUMN` nodes wide: the bricks that
- * three layers of a column touch fit a cache of half a gigabyte, so each is read once by a column and its neighbours.
+ * The parts of the region of a plan, in the order in which their states are merged: columns along z that are `COLUMN`
+ * nodes wide. A cache that does not hold the region has them reduced in another order.
  */
 export function partsOf(plan: ReductionPlan): Parts {
   const edge = partEdge(plan);

@@ -64,6 +64,7 @@ export function referenceNode({ nodes, periodic }: Axis, cell: number, reference
  * The shape that reads least among those that fit: `fits` is asked of an order of axes and the width of columns along
  * the first and second of them, in bricks.
  *
+ * @param shared bricks along an axis that two neighbouring columns both read
  * @returns columns of single bricks when nothing fits
  */
 export function leastReads(
@@ -71,6 +72,7 @@ export function leastReads(
   { count }: Bricking,
   reference: number,
   fits: (order: readonly [0, 1, 2], wide: number, deep: number) => boolean,
+  shared: 1 | 2 = 1,
 ): SweepCost {
   let best: SweepCost | null = null;
   for (const order of AXIS_ORDERS) {
@@ -83,9 +85,9 @@ export function leastReads(
         width[next] = deep;
         if (wide * deep > 1 && !fits(axesInOrder, wide, deep)) continue;
         const reads =
-          overlap(count[row], wide, axes[row].periodic, false) *
-          overlap(count[next], deep, axes[next].periodic, false) *
-          overlap(count[along], count[along], axes[along].periodic, true);
+          overlap(count[row], wide, shared, axes[row].periodic, false) *
+          overlap(count[next], deep, shared, axes[next].periodic, false) *
+          overlap(count[along], count[along], shared, axes[along].periodic, true);
         if (!best || reads < best.reads) best = { shape: { axes: order, width, reference }, reads };
       }
     }
@@ -102,8 +104,8 @@ function evenWidths(count: number): number[] {
  * The number of times that the bricks along an axis are read: columns share the bricks between them, and the first ones
  * come again at the periodic seam, unless a layer has them all.
  */
-function overlap(count: number, width: number, periodic: boolean, along: boolean): number {
+function overlap(count: number, width: number, shared: number, periodic: boolean, along: boolean): number {
   const columns = Math.ceil(count / width);
   if (count === 1 || (columns === 1 && !(along && periodic))) return 1;
-  return (count + (periodic ? columns : columns - 1)) / count;
+  return (count + shared * (periodic ? columns : columns - 1)) / count;
 }

@@ -18,6 +18,7 @@ import { Collector } from "./collector.js";
 import { PART_VALUES, RECORD_BYTES } from "./execution.js";
 import { DerivedFrames, derivedAt, sumSpectrum, type TransformRunner } from "./frame-transforms.js";
 import { inOrder } from "./in-order.js";
+import { placesInSweep } from "./plan/parts-in-sweep.js";
 import { type LifeControl, type QueryContext, QueryLife } from "./query-life.js";
 import type { Sharing } from "./sharing.js";
 
@@ -217,7 +218,9 @@ export class RegionExecution implements Evaluation {
     const { total, part } = merged.parts;
     const made = derived === null ? null : new DerivedFrames(derived, this.#transforms());
     const whole = { frames: [0, frames.length], runs: [0, total] } as const;
-    const places = placesIn(this.#some ?? whole, frames.length, total);
+    const asked = placesIn(this.#some ?? whole, frames.length, total);
+    const { cacheBytes } = this.#context.carrier;
+    const places = placesInSweep(asked, merged.parts, plan, this.#region, this.#dataset, cacheBytes);
     const sharing = this.#some === null ? this.#sharing() : null;
     /** Reduces frames from number `from` on. */
     const reduce = (from: number, count: number): Promise<void> => {
