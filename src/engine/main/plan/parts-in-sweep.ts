@@ -38,7 +38,7 @@ export function placesInSweep(
   return keyed.map(({ place }) => place);
 }
 
-/** The shape of the sweep, and the nodes of a column along x, y, z; null if the cache holds the fields of the region. */
+/** The axes of the sweep, and nodes of a column along x, y, z; null if the cache holds the fields of the region. */
 function shapeOf(
   edge: readonly number[],
   plan: ReductionPlan,

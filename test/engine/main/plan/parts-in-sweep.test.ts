@@ -1,4 +1,4 @@
-/** Parts in the order of a sweep: each once, and few reads of bricks by a least-recently-used cache that is counted here. */
+/** Parts in the order of a sweep: each once, and few reads of bricks by a least-recently-used cache. */
 import { describe, expect, it } from "vitest";
 import { partsOf } from "../../../../src/analysis/parts.js";
 import type { ReductionPlan } from "../../../../src/analysis/plan.js";
