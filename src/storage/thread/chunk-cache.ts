@@ -4,7 +4,7 @@
 export class ChunkCache<Chunk> {
   readonly #capacity: number;
   readonly #bytesOf: (chunk: Chunk) => number;
-  readonly #entries = new Map<string, { readonly chunk: Promise<Chunk>; bytes: number }>();
+  readonly #entries = new Map<string, { readonly chunk: Promise<Chunk>; bytes: number; isKept: boolean }>();
   #bytes = 0;
 
   /**
@@ -16,9 +16,14 @@ export class ChunkCache<Chunk> {
     this.#bytesOf = bytesOf;
   }
 
-  /** The chunk of a name, loaded at most once at a time; a failure is not kept. */
-  get(name: string, load: () => Promise<Chunk>): Promise<Chunk> {
-    const entry = this.#entries.get(name) ?? { chunk: load(), bytes: 0 };
+  /**
+   * The chunk of a name, loaded at most once at a time; a failure is not kept.
+   *
+   * @param isKept false: nobody else is likely to want it once it has been loaded
+   */
+  get(name: string, load: () => Promise<Chunk>, isKept = true): Promise<Chunk> {
+    const entry = this.#entries.get(name) ?? { chunk: load(), bytes: 0, isKept };
+    entry.isKept ||= isKept;
     if (!this.#entries.delete(name))
       entry.chunk.then(
         (chunk) => this.#keep(name, this.#bytesOf(chunk)),
@@ -31,6 +36,10 @@ export class ChunkCache<Chunk> {
   #keep(name: string, bytes: number): void {
     const entry = this.#entries.get(name);
     if (entry === undefined) return;
+    if (!entry.isKept) {
+      this.#drop(name);
+      return;
+    }
     entry.bytes = bytes;
     this.#bytes += bytes;
     for (const [oldest, { bytes: known }] of this.#entries) {

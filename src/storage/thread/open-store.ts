@@ -209,13 +209,17 @@ function mostEncoded({ entries }: StoreTree): number {
   return bytes.reduce((most, one) => Math.max(most, Math.ceil(1.125 * one)), 0) + SLACK_BYTES;
 }
 
+/** Marks a chunk that is read as a whole: the cache of bricks keeps it, so that of chunks need not. */
+const WHOLE = { isWhole: true };
+
 /** The values of a box that is exactly one chunk, stored in C order; null for every other box. */
 async function wholeChunk(
   array: ZarrArray<DataType, ReadableStore>,
   { offset, count }: BoxRequest,
 ): Promise<Decoded["data"] | null> {
   if (!array.chunks.every((edge, axis) => count[axis] === edge && offset[axis] % edge === 0)) return null;
-  const { data, shape, stride } = await array.getChunk(array.chunks.map((edge, axis) => offset[axis] / edge));
+  const coordinates = array.chunks.map((edge, axis) => offset[axis] / edge);
+  const { data, shape, stride } = await array.getChunk(coordinates, WHOLE as object);
   const isPlain = stride.every((step, axis) => step === shape.slice(axis + 1).reduce((product, n) => product * n, 1));
   return isPlain ? data : null;
 }
@@ -235,9 +239,9 @@ interface ChunkChecks {
  * and one that decodes to another number of elements than the metadata state: the library would take those for zeros.
  */
 const throughCache = defineArrayExtension((array, { location, chunks, name, missing, forget }: ChunkChecks) => ({
-  getChunk(coordinates: number[]) {
+  getChunk(coordinates: number[], asked?: object) {
     const place = `${location}: chunk ${coordinates.join(".")} of ${array.path}`;
-    return chunks.get(`${name} ${coordinates.join(".")}`, async () => {
+    const load = async () => {
       const read: ChunkRead = { found: false };
       const chunk = await array.getChunk(coordinates, read as object).catch((error: unknown) => {
         throw error instanceof FieldprobeError
@@ -258,7 +262,8 @@ const throughCache = defineArrayExtension((array, { location, chunks, name, miss
       throw new DataError(
         `${lack}; if that means the fill value, say so: an attribute "missing": "fill" of the array or of a group above it, or FIELDPROBE_STORE_MISSING=fill`,
       );
-    });
+    };
+    return chunks.get(`${name} ${coordinates.join(".")}`, load, asked !== WHOLE);
   },
 }));
 
