@@ -129,3 +129,34 @@ describe("flow maps", () => {
     expect(answer.member).toBe(member);
   });
 });
+
+describe("a batch", () => {
+  const FLOW = { start: 0.4, end: 0.6, dt: 0.05, ...seeds, quantities: ["map", "ftle"] };
+  const STATISTICS = { time: 0.4, reduce: [{ moments: "ux" }, { histogram: "p", bins: 4, range: [-1, 1] }] };
+  const queries = [
+    { dataset: "isotropic32", operation: "flow-map", ...FLOW },
+    { dataset: "isotropic32", operation: "statistics", ...STATISTICS },
+  ];
+  const ask = (accept: string): Promise<Response> =>
+    fetch(`${service.url}/api/batch`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept },
+      body: JSON.stringify({ queries }),
+    });
+
+  it("answers a flow map and statistics as their own addresses do", async () => {
+    const { results } = (await (await ask("application/json")).json()) as { results: unknown[] };
+    const alone = [post("flow-map", FLOW), post("statistics", STATISTICS)].map(async (one) => (await one).json());
+    expect(results).toEqual(await Promise.all(alone));
+  });
+
+  it("has the numbers of a flow map behind one line, and statistics in the line", async () => {
+    const bytes = Buffer.from(await (await ask("application/octet-stream")).arrayBuffer());
+    const begin = bytes.indexOf(10) + 1;
+    const { results } = JSON.parse(bytes.toString("utf8", 0, begin));
+    expect(results.map(({ numbers }: { numbers: number }) => numbers)).toEqual([8 * 8 * (3 + 1), 0]);
+    const alone = await (await post("flow-map", FLOW, "application/octet-stream")).arrayBuffer();
+    expect(bytes.subarray(begin)).toEqual(Buffer.from(alone));
+    expect(results[1]).toMatchObject(await (await post("statistics", STATISTICS)).json());
+  });
+});
