@@ -1,7 +1,7 @@
 /** Compares the cost of a step of particle tracking with that of interpolation, and measures what it allocates. */
 import { fileURLToPath } from "node:url";
-import { groupsOfTimes, triplesOf } from "../dist/engine/contract/own-times.js";
 import type { Query } from "../dist/engine/contract/query.js";
+import { groupsOfTimes, triplesOf } from "../dist/engine/contract/time-groups.js";
 import { operationOf } from "../dist/operations.js";
 import { alternate, type Contestant, inTurn } from "./alternate.js";
 import { ask, type Check, openOn, pointsIn } from "./ask.js";

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { preferred } from "../../server/http/negotiate.js";
 import type { VocabularyName } from "../model/entities.js";
 import { eventPage, eventsPage, hasMany, readAsk, takesLong } from "./event-page.js";
-import { openRequest, sendAs, sendJson, splitTarget } from "./exchange.js";
+import { openRequest, sendAs, sendJson, splitTarget } from "./open-request.js";
 import type { QueryString } from "./query-string.js";
 import { EVENT_PARAMETERS } from "./read-query.js";
 import type { Representation } from "./representation.js";

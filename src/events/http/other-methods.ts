@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { UNDOCUMENTED } from "../../server/http/api-docs.js";
 import { VOCABULARIES } from "../model/entities.js";
 import { EventsError, notFound } from "./events-error.js";
-import { splitTarget } from "./exchange.js";
+import { splitTarget } from "./open-request.js";
 
 const ALLOW = "GET, HEAD, OPTIONS";
 const NAMES = VOCABULARIES.map(({ name }) => name);

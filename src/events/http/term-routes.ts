@@ -8,7 +8,7 @@ import type { StoreView } from "../store/store.js";
 import { pageAddress, representPage } from "./collection.js";
 import { looseId, pathId, redirectTo } from "./event-routes.js";
 import { notFound } from "./events-error.js";
-import { openRequest, sendJson } from "./exchange.js";
+import { openRequest, sendJson } from "./open-request.js";
 import type { QueryString } from "./query-string.js";
 import { readTermQuery, TERM_PARAMETERS } from "./read-query.js";
 import { type Representation, represent } from "./representation.js";

@@ -1,7 +1,7 @@
 /** Reads the members that give each point its own time, and answers queries at such points. */
 import { Type } from "@sinclair/typebox";
-import { groupsOfTimes, type TimedGroup, triplesOf } from "../../engine/contract/own-times.js";
 import { type Evaluation, type Query, type Result, writeTriples } from "../../engine/contract/query.js";
+import { groupsOfTimes, type TimedGroup, triplesOf } from "../../engine/contract/time-groups.js";
 import { RequestError, unknownDataset } from "../../errors.js";
 import { type Operation, operationOf } from "../../operations.js";
 import type { RequestLife } from "../life/request-life.js";

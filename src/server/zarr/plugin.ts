@@ -15,8 +15,8 @@ import { isHeld } from "../life/validators.js";
 import { problemHandler } from "../rest/describe-problem.js";
 import { compute } from "../rest/serve-operation.js";
 import { chunkAt, chunkElements, computeChunk, storedBytes } from "./chunks.js";
-import { CODECS, type Codec, compresses, documentAt, elementBytes, ZSTD_LEVEL } from "./documents.js";
 import { viewOf } from "./view.js";
+import { CODECS, type Codec, compresses, documentAt, elementBytes, ZSTD_LEVEL } from "./view-documents.js";
 
 const PREFIX = "/zarr";
 const OCTETS = "application/octet-stream";

@@ -7,7 +7,7 @@ import { DataError } from "../../errors.js";
 import { addressAt, bufferOf, type ReadBytes, signedBytes, unsigned } from "./bytes.js";
 import { fractalHeap, localNames } from "./heaps.js";
 import { type HeaderMessage, MESSAGE, type ObjectHeader } from "./object-header.js";
-import { recordsOf } from "./second-tree.js";
+import { recordsOf } from "./second-tree-nodes.js";
 
 /** A member of a group: the address of its header, the path that a soft link leads to, or another link. */
 export type GroupMember = number | string | OtherLink;

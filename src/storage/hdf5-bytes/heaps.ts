@@ -7,7 +7,7 @@
 import { DataError } from "../../errors.js";
 import { addressAt, bufferOf, checkedBytes, type ReadBytes, signedBytes, unsigned } from "./bytes.js";
 import { checkInnerSum } from "./checksum.js";
-import { recordsOf } from "./second-tree.js";
+import { recordsOf } from "./second-tree-nodes.js";
 
 const OBJECT_HEAD = 16;
 /** Most bytes of a global collection or of one object: of texts and references that describe data. */

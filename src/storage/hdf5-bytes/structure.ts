@@ -12,7 +12,7 @@ import { attributeParts } from "./header-messages.js";
 import { fractalHeap, type ReadObject } from "./heaps.js";
 import { type HeaderMessage, MESSAGE, type ObjectHeader, readHeader, SHARED } from "./object-header.js";
 import { OpenBytes } from "./open-bytes.js";
-import { recordsOf } from "./second-tree.js";
+import { recordsOf } from "./second-tree-nodes.js";
 
 /** Most attributes of an object. */
 const MOST_ATTRIBUTES = 65_536;

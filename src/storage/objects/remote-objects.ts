@@ -6,9 +6,9 @@ import { promisify } from "node:util";
 import { brotliDecompress, unzip } from "node:zlib";
 import { BusyError, DataError } from "../../errors.js";
 import { STORE_DEFAULTS, type StoreSettings } from "../../store-settings.js";
-import { type FetchClock, pause, SYSTEM_CLOCK } from "./clock.js";
+import { type FetchClock, pause, SYSTEM_CLOCK } from "./fetch-clock.js";
+import { refusalIn } from "./host-refusal.js";
 import { type HttpAnswer, HttpConnections, type HttpHead, type NeededBytes } from "./http-connections.js";
-import { refusalIn } from "./refusal.js";
 import { Rests } from "./rests.js";
 
 /** The first pause before another attempt; each further one is twice as long, and half of each is random. */

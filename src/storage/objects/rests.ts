@@ -2,7 +2,7 @@
  * `Rests` remembers failures, and leaves alone for a while an object that failed, a folder with several such objects,
  * and a host with several such folders. One answer from a folder or host ends its rest.
  */
-import type { FetchClock } from "./clock.js";
+import type { FetchClock } from "./fetch-clock.js";
 
 /** Time for which something is left alone once all attempts of a request have failed. */
 const REST_MS = 5000;

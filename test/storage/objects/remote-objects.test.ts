@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, expect, it } from "vitest";
 import { BusyError, DataError } from "../../../src/errors.js";
-import type { FetchClock } from "../../../src/storage/objects/clock.js";
+import type { FetchClock } from "../../../src/storage/objects/fetch-clock.js";
 import { FrozenObjects } from "../../../src/storage/objects/frozen-objects.js";
 import { HttpConnections } from "../../../src/storage/objects/http-connections.js";
 import { RemoteObjects } from "../../../src/storage/objects/remote-objects.js";

@@ -3,7 +3,7 @@
  */
 import { DataError } from "../../../errors.js";
 import { type ReadBytes, unsigned } from "../bytes.js";
-import { PREFIX, readNode, readTree, type TreeNode } from "../second-tree.js";
+import { PREFIX, readNode, readTree, type TreeNode } from "../second-tree-nodes.js";
 import { entryAt, kept, type Lookup } from "./lookup.js";
 
 /** Types of a tree of chunks, without and with filters. */

@@ -1,7 +1,7 @@
 /** The documents of a view list what is below a group, by paths from it, and compress all arrays but coordinates. */
 import { describe, expect, it } from "vitest";
-import { documentAt } from "../../../src/server/zarr/documents.js";
 import type { Content, ZarrArray, ZarrView } from "../../../src/server/zarr/view.js";
+import { documentAt } from "../../../src/server/zarr/view-documents.js";
 
 const array = (content: Content): ZarrArray => ({
   ...{ dimensions: ["x"], shape: [8], chunks: [4], attributes: { units: "m" }, content },
