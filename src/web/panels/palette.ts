@@ -55,10 +55,12 @@ function goTo(element: HTMLElement, opens: boolean): void {
   for (let box = element.closest("details"); box !== null; box = box.parentElement?.closest("details") ?? null) {
     box.open = true;
   }
-  if (element.closest(".controls") !== null) document.documentElement.dataset.rail = "open";
-  const shown = element.checkVisibility();
-  if ((opens && element.getAttribute("aria-pressed") === "false") || (!shown && element.matches("button")))
-    element.click();
+  const { dataset } = document.documentElement;
+  if (element.closest(".controls") !== null) dataset.rail = "open";
+  // On a phone the controls lie over an open panel.
+  if (element.closest(".drawer") !== null && !element.checkVisibility()) dataset.rail = "folded";
+  const hidden = element.matches("button") && !element.checkVisibility();
+  if (hidden || (opens && element.getAttribute("aria-pressed") === "false")) element.click();
   element.scrollIntoView({ block: "center" });
   element.focus();
 }
