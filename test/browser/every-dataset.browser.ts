@@ -14,7 +14,7 @@ import { type Answer, DatasetView, type Facts, finite, KINDS, numberOf, type Tri
 import { findChromium } from "./find-chromium.js";
 import { expectOverlays } from "./overlays.js";
 import { coloursAt, ticks } from "./pictures.js";
-import { askMany, expectClean, settled, TEST_PANELS, useStage, type Watched } from "./stage.js";
+import { askMany, callsOf, expectClean, settled, TEST_PANELS, useStage, type Watched } from "./stage.js";
 
 const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
 
@@ -515,8 +515,11 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       // A sampling that no other test asks for, so that nothing is in the cache.
       await show({ field: "uy", nodes: 64, ...(kind.flat ? {} : { layout: "three", probe: middle.join(",") }) });
       const asked: string[] = [];
-      await page.route(/slice\?/, (route) => {
-        asked.push(route.request().url());
+      const planes = /slice\?|api\/batch$/;
+      await page.route(planes, (route) => {
+        const slices = callsOf(route.request()).filter((url) => /slice\?/.test(url));
+        if (slices.length === 0) return route.fallback();
+        asked.push(...slices);
         return route.fulfill({ status: 500, json: { code: "Internal", detail: "Broken." } });
       });
       await page.selectOption("#speed", "30");
@@ -535,7 +538,7 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
         look();
         Object.assign(globalThis, { seen });
       });
-      await page.unroute(/slice\?/);
+      await page.unroute(planes);
       await expect.poll(() => text("#slice-title"), { timeout: 20_000 }).not.toContain("t = 0 ");
       await expect.poll(() => page.locator("#play-waits").count()).toBe(0);
       const seen = () => page.evaluate(() => (globalThis as unknown as { seen: string[][] }).seen);
