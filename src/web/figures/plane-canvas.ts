@@ -239,9 +239,9 @@ function drawCurves(context: LayerPen, curves: readonly DrawnCurve[], x: Scale, 
   context.globalAlpha = 1;
   const unit = Math.min(2, window.devicePixelRatio);
   drawTints(context, curves, x, y, (many ? 1 : 2) * unit);
-  const radius = (many ? 2 : 4) * unit;
+  const radius = (many ? 2.5 : 4) * unit;
   context.strokeStyle = "#fff";
-  context.lineWidth = 1.5 * unit;
+  context.lineWidth = radius / 3;
   for (const { points, until, head, tints } of curves) {
     const [across, up] = [x(points[2 * until - 2]), y(points[2 * until - 1])];
     if (!head || !Number.isFinite(across + up)) continue;
