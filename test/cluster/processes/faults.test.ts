@@ -25,7 +25,8 @@ import { scratchFolder } from "../../support/scratch.js";
 import { answerOf, QUERY, randomPoints } from "./queries.js";
 import { openAlone, openMember, type Running, type Setup, startPeer, startWithFullDisk, usable } from "./support.js";
 
-const POINTS = randomPoints(60_000, 21);
+/** So many that every process is asked for those in its regions, however few. */
+const POINTS = randomPoints(70_000, 21);
 const CUBE = { kind: "random", nodes: [96, 96, 96], steps: 4, chunk: [16, 16, 16], filter: "none", seed: 5 } as const;
 
 /** The states of moments of a quantity at all nodes of the cube. */
@@ -108,7 +109,7 @@ describe.skipIf(NO_NATS)("faults of a cluster", () => {
     const { member, peers } = await cluster(2);
     const asking = Promise.all(Array.from({ length: 4 }, () => same(member)));
     await expect
-      .poll(() => member.status().peers.every(({ outstanding }) => outstanding > 0), { interval: 1 })
+      .poll(() => member.status().peers.every(({ outstanding }) => outstanding > 0), { interval: 1, timeout: 10_000 })
       .toBe(true);
     await peers[0]?.end("SIGKILL");
     await asking;

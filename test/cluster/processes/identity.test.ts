@@ -115,9 +115,14 @@ describe.skipIf(NO_NATS)("a cluster answers as one process does", () => {
     return { answers, asked: Number(/fieldprobe_pieces_total\{[^}]*asked[^}]*\} (\d+)/.exec(metrics)?.[1] ?? 0) };
   };
 
-  it.each([2, 4])("of %i processes: every analysis of nodes", { timeout: 600_000 }, async (count) => {
-    for (let i = processes.length + 1; i < count; i++) processes.push(await startPeer(setup));
+  /** Starts the processes that a cluster of so many lacks. */
+  const grow = async (count: number): Promise<void> => {
+    while (processes.length + 1 < count) processes.push(await startPeer(setup));
     await usable(member, count - 1);
+  };
+
+  const everyAnalysis = async (count: number): Promise<void> => {
+    await grow(count);
     const [first] = processes as [Running];
     const { nats: _, ...apart } = setup;
     single ??= await startPeer(apart);
@@ -126,11 +131,10 @@ describe.skipIf(NO_NATS)("a cluster answers as one process does", () => {
       expect(several.answers[i], `${call} ${JSON.stringify(body)}`).toBe(one.answers[i]);
     expect(one.answers.filter((answer) => !answer.startsWith("200 "))).toEqual([]);
     expect(several.asked).toBeGreaterThan(ANALYSES.length / 2);
-  });
+  };
 
-  it.each([2, 4, 8])("of %i processes: every operation", { timeout: 600_000 }, async (count) => {
-    for (let i = processes.length + 1; i < count; i++) processes.push(await startPeer(setup));
-    await usable(member, count - 1);
+  const everyQuery = async (count: number): Promise<void> => {
+    await grow(count);
     const asked = member.status().pieces?.asked ?? 0;
     let queries = 0;
     for (const dataset of alone.datasets()) {
@@ -149,6 +153,11 @@ describe.skipIf(NO_NATS)("a cluster answers as one process does", () => {
     // Of two processes one owns half of the regions, and small datasets have few.
     expect((member.status().pieces?.asked ?? 0) - asked).toBeGreaterThan(queries / 2);
     expect(member.status().pieces).toMatchObject({ refused: 0 });
+  };
+
+  describe.each([2, 4, 8])("of %i processes", { timeout: 600_000 }, (count) => {
+    it("every operation", () => everyQuery(count));
+    if (count <= 4) it("every analysis of nodes", () => everyAnalysis(count));
   });
 
   it("divides data that every process can cache when there is much to do", { timeout: 120_000 }, async () => {

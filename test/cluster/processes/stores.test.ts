@@ -41,7 +41,8 @@ describe.skipIf(NO_NATS).each([
     mkdirSync(near);
     const cube = {
       kind: "random",
-      nodes: [48, 48, 48],
+      // Two regions, one for each process.
+      nodes: [48, 48, 96],
       steps: 4,
       chunk: [16, 16, 16],
       filter: "none",
