@@ -131,6 +131,7 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
     const { page } = watched;
     await page.click("#call-box summary");
     expect(await page.textContent("#call")).not.toContain("YOUR-TOKEN");
+    await page.click(".settings summary");
     await page.fill("#token", "some-token");
     await page.press("#token", "Tab");
     await settled(page);
