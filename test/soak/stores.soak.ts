@@ -19,15 +19,14 @@ const TRIES = Number(process.env.SOAK_TRIES ?? 3);
 const HUNG = 200;
 const POLITE = 40;
 const SLOW_MS = 2_000;
-/** Frames, nodes and nodes of a chunk along each axis of the stores: each question reads a chunk that none has read. */
-const [FRAMES, NODES, EDGE] = [6, 48, 8];
-const PER_AXIS = NODES / EDGE;
+/** Frames, and nodes along each axis, of the stores: each question reads a frame that none has read. */
+const [FRAMES, NODES] = [900, 16];
 const [hung, slow] = [useObjectServer(), useObjectServer()];
 let program: Program;
 /** Asked at the same time and idle otherwise: what it takes is the machine's doing. */
 let control: Program;
-/** The chunk that is asked for next. */
-let next = 0;
+/** By dataset: the frame that is asked for next. */
+const next: Record<string, number> = { hung: 0, slow: 0 };
 /** Milliseconds that each answer of the slow store has taken. */
 const waits: number[] = [];
 
@@ -55,7 +54,7 @@ function arrays(): Record<string, ArraySpec> {
   const shape = [FRAMES, NODES, NODES, NODES, 3];
   const values = Float64Array.from({ length: shape.reduce((product, length) => product * length) }, (_, i) => i);
   const dimensions = ["time", "z", "y", "x", "component"];
-  const velocity = { dimensions, shape, chunks: [1, EDGE, EDGE, EDGE, 3], values };
+  const velocity = { dimensions, shape, chunks: [1, NODES, NODES, NODES, 3], values };
   const table = (name: string, length: number): ArraySpec => ({
     dimensions: [name],
     shape: [length],
@@ -72,10 +71,9 @@ async function askPolitely(dataset: string, signal: AbortSignal, statuses: Recor
   const url = `${program.url}/api/datasets/${dataset}/GetVelocity`;
   const headers = { "content-type": "application/json" };
   while (!signal.aborted) {
-    const chunk = next++;
-    const at = [chunk, chunk / PER_AXIS, chunk / PER_AXIS ** 2].map((i) => EDGE * (Math.floor(i) % PER_AXIS) + 3.5);
-    const time = Math.floor(chunk / PER_AXIS ** 3) % FRAMES;
-    const point = { time, spatialInterpolation: "Lag4", temporalInterpolation: "None", points: [at] };
+    const time = ((next[dataset] ?? 0) + 1) % FRAMES;
+    next[dataset] = time;
+    const point = { time, spatialInterpolation: "Lag4", temporalInterpolation: "None", points: [[3.5, 3.5, 3.5]] };
     const since = performance.now();
     const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(point), signal }).catch(() => null);
     if (answer === null) return;
@@ -97,7 +95,7 @@ it("leave questions about local data what they have on an idle service", async (
     const ask = ({ port, pid }: Program) => witness(port, { ms: 1000 * SECONDS }, 20, pid);
     const [seen, idle] = await Promise.all([ask(program), ask(control)]);
     const controls = { control: idle.median, controlP99: idle.p99, controlCpuP99: idle.cpuP99 };
-    process.stdout.write(`${JSON.stringify({ ...seen, ...controls, statuses, waits: waits.sort((a, b) => a - b) })}\n`);
+    process.stdout.write(`${JSON.stringify({ ...seen, ...controls, statuses, leastWait: Math.min(...waits) })}\n`);
     expect(seen).toMatchObject({ wrong: 0, refused: 0, first: "" });
     if (attempt < TRIES && seen.p99 > 2 * idle.p99) continue;
     expect(seen.p99).toBeLessThanOrEqual(2 * idle.p99);
@@ -106,5 +104,5 @@ it("leave questions about local data what they have on an idle service", async (
   end.abort();
   // Otherwise it would be no trial.
   expect(waits.length).toBeGreaterThan(0);
-  expect(waits[0]).toBeGreaterThanOrEqual(SLOW_MS);
+  expect(Math.min(...waits)).toBeGreaterThanOrEqual(SLOW_MS);
 });
