@@ -63,7 +63,7 @@ export class Pointers {
     if (event.touches.length > 1 && event.cancelable) event.preventDefault();
   }
 
-  #placeOf({ clientX, clientY }: MouseEvent): ScreenPoint {
+  #placeOf({ clientX, clientY }: Pick<MouseEvent, "clientX" | "clientY">): ScreenPoint {
     const box = this.#canvas?.getBoundingClientRect() ?? new DOMRect(0, 0, 1, 1);
     return [(clientX - box.left) / box.width, (clientY - box.top) / box.height];
   }
@@ -84,7 +84,7 @@ export class Pointers {
       this.#boxing = event.shiftKey;
     } else this.#pinched = true;
     this.#last = place;
-    this.#down.set(event.pointerId, place);
+    this.#down.set(event.pointerId, [event.clientX, event.clientY]);
     this.#canvas?.setPointerCapture(event.pointerId);
   }
 
@@ -94,12 +94,14 @@ export class Pointers {
       this.#gestures.moved(...place);
       return;
     }
+    // In pixels of the page: the canvas may change its size between two moves.
     const before = [...this.#down.values()];
-    this.#down.set(event.pointerId, place);
+    this.#down.set(event.pointerId, [event.clientX, event.clientY]);
     const after = [...this.#down.values()];
     if (after.length === 2) {
-      const factor = this.#distance(after[0], after[1]) / Math.max(1, this.#distance(before[0], before[1]));
-      this.#gestures.zoomed(factor, (after[0][0] + after[1][0]) / 2, (after[0][1] + after[1][1]) / 2);
+      const apart = ([[x0, y0], [x1, y1]]: readonly ScreenPoint[]) => Math.hypot(x1 - x0, y1 - y0);
+      const [clientX, clientY] = [0, 1].map((i) => (after[0][i] + after[1][i]) / 2);
+      this.#gestures.zoomed(apart(after) / Math.max(1, apart(before)), ...this.#placeOf({ clientX, clientY }));
       return;
     }
     this.#dragged ||= this.#distance(place, this.#start) > CLICK_SLACK;
