@@ -6,7 +6,14 @@ import type { Inputs } from "./inputs.js";
 import { type Job, type TaskOutput, UNFINISHED } from "./job.js";
 import { bodyFile, type JobFolders } from "./job-files.js";
 import type { JobQueue, TakenTask } from "./job-queue.js";
-import { DamagedOutput, removeFiles, type TaskAnswer, writeOutput, writeResult } from "./task-outputs.js";
+import {
+  DamagedOutput,
+  removeOutputs,
+  removeResult,
+  type TaskAnswer,
+  writeOutput,
+  writeResult,
+} from "./task-outputs.js";
 
 /** Tasks in flight: one is read or written while another computes. */
 const MOST_TASKS = 2;
@@ -197,18 +204,20 @@ export class JobRunner {
     const outputs = await this.#queue.outputs(job.id);
     const result = await writeResult(this.#folders, job, outputs, this.#host.npyHead);
     const done = await this.#queue.change(job.id, ["running"], { state: "done", endedAt: Date.now(), result });
-    await (done === null ? removeFiles(this.#folders, { ...job, result }) : this.#clear(job));
+    if (done === null) await removeResult(this.#folders, job.id);
+    await this.#clear(job);
   }
 
   /** Removes what only a job that runs needs. */
   async #clear(job: Job): Promise<void> {
-    await removeFiles(this.#folders, job);
+    await removeOutputs(this.#folders, job.id);
     if (job.cut?.ownInput) await this.#inputs.remove(job.cut.input);
   }
 
   /** Removes what is kept of a job that was cancelled or deleted. */
-  remove(job: Job): Promise<void> {
-    return this.#clear(job);
+  async remove(job: Job): Promise<void> {
+    await this.#clear(job);
+    await removeResult(this.#folders, job.id);
   }
 }
 

@@ -250,13 +250,19 @@ export class Jobs {
     return last;
   }
 
-  /** Removes results, inputs and records that are too old, and what a killed process left of submissions. */
-  async #expire(left: ReadonlySet<string> = new Set()): Promise<void> {
+  /**
+   * Removes results, inputs and records that are too old.
+   *
+   * @param left what a killed process may have left of submissions, which is removed, as are the files of jobs that it
+   *             had ended or removed; absent: not known
+   */
+  async #expire(left?: ReadonlySet<string>): Promise<void> {
     const { queue, inputs, runner } = this.#open();
     const before = Date.now() - this.#settings.limits["jobs.resultHours"] * HOUR_MS;
     const jobs = await queue.list();
     const used = new Set(jobs.flatMap(({ state, cut }) => (UNFINISHED.includes(state) && cut ? [cut.input] : [])));
     for (const job of jobs) {
+      if (left !== undefined && (job.removed || ["failed", "cancelled"].includes(job.state))) await runner.remove(job);
       if (job.endedAt === null || job.endedAt >= before) continue;
       await runner.remove(job);
       await rm(bodyFile(this.folders, job.id), { force: true });
@@ -264,10 +270,10 @@ export class Jobs {
       else await queue.change(job.id, FINAL, { removed: true });
     }
     for (const { id, createdAt, ofCall } of await inputs.list()) {
-      const isLeft = ofCall === true && left.has(`${id}.json`);
+      const isLeft = ofCall === true && left?.has(`${id}.json`);
       if ((createdAt < before || isLeft) && !used.has(id)) await inputs.remove(id);
     }
-    await inputs.sweep(before, left, new Set(jobs.map(({ id }) => id)));
+    await inputs.sweep(before, left ?? new Set(), new Set(jobs.map(({ id }) => id)));
     await this.#count();
   }
 

@@ -1,7 +1,7 @@
 /** Writes the outputs of tasks to files, and joins them to the result of a job. */
 import { createHash, type Hash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { open, rm, stat, writeFile } from "node:fs/promises";
+import { open, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { crc32 } from "node:zlib";
 import { DataError } from "../errors.js";
@@ -183,7 +183,7 @@ export async function writeResult(
   }
   const result = { name, type, ...facts };
   await writeBeside(path, job, first, { ...result, shape });
-  await rm(tasksFolder(folders, id), { recursive: true, force: true });
+  await removeOutputs(folders, id);
   return result;
 }
 
@@ -216,10 +216,13 @@ async function writeBeside(path: string, job: Job, { headers }: TaskOutput, abou
   await writeFile(`${path}.sha256`, `${sha256}  ${basename(path)}\n`);
 }
 
-/** Removes all that is kept of a job in files, and its result. */
-export async function removeFiles(folders: JobFolders, { id, result }: Job): Promise<void> {
+/** Removes the outputs of the tasks of a job. */
+export async function removeOutputs(folders: JobFolders, id: string): Promise<void> {
   await rm(tasksFolder(folders, id), { recursive: true, force: true });
-  if (result === null) return;
-  for (const ending of ["", ".json", ".sha256"])
-    await rm(join(folders.results, `${result.name}${ending}`), { force: true });
+}
+
+/** Removes the result of a job, also one that was written and never stated. */
+export async function removeResult(folders: JobFolders, id: string): Promise<void> {
+  const results = await readdir(folders.results).catch(() => []);
+  for (const name of results) if (name.startsWith(`${id}.`)) await rm(join(folders.results, name), { force: true });
 }

@@ -91,6 +91,30 @@ it("removes what a killed process left of submissions, and nothing that a job or
   await expect.poll(() => readdirSync(inputs).sort()).toEqual(kept);
 });
 
+it("removes the files of jobs that a killed process had removed or ended, and no other result", async () => {
+  const [results, tasks] = [join(folder, "state/results"), join(folder, "state/jobs/tasks")];
+  const [removed, cancelled, kept] = [1, 2, 3].map(idOf) as [string, string, string];
+  for (const id of [removed, cancelled, kept]) {
+    mkdirSync(join(tasks, id), { recursive: true });
+    mkdirSync(results, { recursive: true });
+    for (const name of [`${id}.bin`, `${id}.bin.json`]) writeFileSync(join(results, name), "");
+  }
+  const queue = openSqlQueue(join(folder, "state/jobs/jobs.db"));
+  const done = (id: string) => {
+    const result = { name: `${id}.bin`, type: "application/octet-stream", bytes: 0, sha256: "" };
+    return { state: "done", endedAt: Date.now(), result } as const;
+  };
+  await queue.add(jobWith(removed, 1, { ...done(removed), removed: true }));
+  await queue.add(jobWith(cancelled, 1, { state: "cancelled", endedAt: Date.now() }));
+  await queue.add(jobWith(kept, 1, done(kept)));
+  await queue.close();
+  jobs = openJobs({});
+  jobs.resume();
+  await expect
+    .poll(() => [readdirSync(results).sort(), readdirSync(tasks)])
+    .toEqual([[`${kept}.bin`, `${kept}.bin.json`], [kept]]);
+});
+
 it("removes what is old of a folder that processes share, and nothing that another may be receiving", async () => {
   const inputs = join(folder, "results/jobs/inputs");
   mkdirSync(inputs, { recursive: true });
