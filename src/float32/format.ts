@@ -99,6 +99,11 @@ export function shortText(value: number): string {
   return Number.isFinite(value) ? String(Number(value.toPrecision(5))) : shortestFloat32(value);
 }
 
+/** The text of numbers with minus signs instead of hyphens, for sentences. */
+export function withMinus(text: string): string {
+  return text.replaceAll("-", "−");
+}
+
 function ascii(text: string, out: Uint8Array, at: number): number {
   for (let i = 0; i < text.length; i++) out[at + i] = text.charCodeAt(i);
   return at + text.length;

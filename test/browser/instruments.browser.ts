@@ -2,7 +2,7 @@
  * The instruments of the page: overlays, ranges, curves, gestures, dropped files and limits, each against the service.
  */
 import { execFile } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -120,6 +120,22 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
     const legend = () => page.textContent("#analysis-plot .u-legend");
     await expect.poll(legend).toContain("logarithmic law");
     expect(await page.locator("#brush").count()).toBe(0);
+    // The link and the table have the wall units too.
+    expect(page.url()).toContain("wallUnits=true");
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("#csv-analysis")]);
+    const [head, ...rows] = readFileSync(await download.path(), "utf8")
+      .trim()
+      .split("\r\n");
+    expect(head).toBe("y+,u+ from the first wall,u+ from the last wall");
+    const [distance = 0, first = 0] = (rows[0] ?? "").split(",").map(Number);
+    const away = (distance * 0.01) / friction;
+    expect(first).toBeCloseTo((1.5 * (1 - (1 - away) ** 2)) / friction, 3);
+    await page.reload();
+    await expect.poll(legend).toContain("logarithmic law");
+    await page.selectOption("#analysis", "energy");
+    await expect.poll(() => page.textContent("#spectrum-marks")).toMatch(/^Dashed lines: 2\/3 rule/);
+    await page.selectOption("#analysis", "profile");
+    await expect.poll(legend).toContain("logarithmic law");
     await page.uncheck("#wall-units");
     await expect.poll(legend).toContain("mean + rms");
     expect(await page.locator("#wall-scales").count()).toBe(0);

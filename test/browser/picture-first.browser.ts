@@ -1,6 +1,7 @@
 /** The picture has the window, and everything else is one key away. */
 import { describe, expect, it } from "vitest";
 import { findChromium } from "./find-chromium.js";
+import { coloursAt, readOutOf } from "./pictures.js";
 import { expectClean, openBare, settled, useStage } from "./stage.js";
 
 const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
@@ -99,6 +100,51 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
     await expect.poll(() => page.textContent("#time-play")).toContain("Play");
     const time = ((await page.textContent("#play-time")) ?? "").trim();
     await expect.poll(() => page.textContent("#notice")).toContain(`The strongest vortex at ${time}: `);
+    // The read-out is that of the node, also after the pointer was elsewhere; all times are searched by one call.
+    const told = async () => /\((.*)\)/.exec((await page.textContent("#notice")) ?? "")?.[1];
+    const read = async () => (await readOutOf(page)).slice(0, 3).map((value) => String(Number(value.toPrecision(5))));
+    await expect.poll(read).toEqual((await told())?.split(", "));
+    await page.hover("#slice", { position: { x: 30, y: 30 } });
+    await expect.poll(read).not.toEqual((await told())?.split(", "));
+    await page.getByRole("button", { name: "Strongest vortex of all times" }).click();
+    await expect.poll(() => page.textContent("#notice")).toContain("the highest of all nodes at all stored times");
+    await expect.poll(read).toEqual((await told())?.split(", "));
+    const dataset = `${stage.service.url}/api/datasets/isotropic32`;
+    const { times } = await (await fetch(dataset)).json();
+    const answer = await fetch(`${dataset}/statistics`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ times: times.stored, reduce: [{ extremes: "Q", count: 1 }] }),
+    });
+    const [{ at, time: ever }] = (await answer.json()).results[0].highest;
+    expect((await told())?.split(", ").map(Number)).toEqual(at.map((value: number) => Number(value.toPrecision(5))));
+    expect(await page.textContent("#play-time")).toContain(`t = ${Number(ever.toPrecision(5))}`);
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("reads the probe across a seam, and surrounds a part of a difference by differences only", async () => {
+    const watched = await open(
+      "?dataset=isotropic32&field=ux&nodes=32&window=5.5,8,1,3.5&probe=1,2,3.1415927",
+      1440,
+      900,
+    );
+    const { page } = watched;
+    const [x = 0, y = 0] = await readOutOf(page);
+    expect(Math.max(Math.abs(x - 1), Math.abs(y - 2))).toBeLessThan(0.05);
+    await page.goto(`${stage.service.url}/?dataset=isotropic32&nodes=32`);
+    await settled(page);
+    await page.click("[aria-label='Zoom in']");
+    await settled(page);
+    await page.locator("summary", { hasText: "Compare" }).click();
+    await page.selectOption("#compare", "method");
+    await settled(page);
+    await page.waitForSelector("#difference-note");
+    // Small differences are pale; the values themselves are far beyond both ends of the colours.
+    const places = Array.from({ length: 40 }, (_, i) => [i % 2 === 0 ? 0.01 : 0.99, (i + 0.5) / 40] as const);
+    const colours = (await coloursAt(page, ".surroundings", places)).filter(([, , , alpha]) => alpha === 255);
+    const mean = colours.reduce((sum, [, green = 0]) => sum + green, 0) / colours.length;
+    expect(mean).toBeGreaterThan(200);
     expectClean(watched);
     await page.context().close();
   });

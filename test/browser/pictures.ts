@@ -42,7 +42,7 @@ export function coloursAt(
  */
 export async function readOutOf(page: Page): Promise<number[]> {
   await page.waitForSelector("#slice-readout:not([aria-busy])");
-  return page.$$eval("#slice-readout b", (all) => all.map((part) => Number(part.textContent)));
+  return page.$$eval("#slice-readout b", (all) => all.map((part) => Number(part.textContent?.replaceAll("−", "-"))));
 }
 
 /** Texts of the ticks beside a picture with their places in pixels of the page. */

@@ -211,12 +211,18 @@ export class ParticlesFigure {
     };
   }
 
+  /** The time of the view, if it is not the recorded one. */
+  #viewText(recorded: number): string {
+    const { time } = this.#store.state;
+    return withoutNoise(recorded) === time ? "" : `; the view is at t = ${shortText(time)}`;
+  }
+
   /** The particles at the time of the view, in words and as a table. */
   #report({ trajectories, drawn, stops, starts }: Launched): TemplateResult {
     const { record } = this;
     return html`
       <p class="row">
-        <output id="record-time">Particles at t = ${shortText(drawn.times[record])}</output>
+        <output id="record-time">Particles at t = ${shortText(drawn.times[record])}${this.#viewText(drawn.times[record])}</output>
         <button type="button" id="forget-particles" @click=${() => this.#forget()}>Remove the particles</button>
       </p>
       ${starts === null ? nothing : html`<p class="note">Released one after another from t = ${shortText(starts[0])} on.</p>`}

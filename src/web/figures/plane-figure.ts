@@ -266,7 +266,8 @@ export class PlaneFigure {
 
   /** The whole plane that was shown last, if it is the one that a part is shown of. */
   #behind(shown: ShownPlane, scale: ColourScale, picture: HTMLCanvasElement): PlaneDrawing["behind"] {
-    const key = JSON.stringify(planePaths({ ...shown.state, window: null }, this.#owner.store.facts).main);
+    const { main, other } = planePaths({ ...shown.state, window: null }, this.#owner.store.facts);
+    const key = JSON.stringify([main, other]);
     if (shown.state.window === null) {
       this.#whole = { key, slice: shown.slice, scale, picture };
       return null;
@@ -286,13 +287,20 @@ export class PlaneFigure {
   /** The sample under the cursor; at the probe before the cursor has moved. */
   get cell(): SampleIndex | null {
     const shown = this.request.value;
-    return shown === null ? null : sampleAt(shown.slice, this.#cursor ?? this.#probePoint(shown.state));
+    if (shown === null) return null;
+    const probe = () => this.#inWindow(this.#owner.store.state.probe, shown.state.axis, coveredBy(shown.slice));
+    return sampleAt(shown.slice, this.#cursor ?? probe());
+  }
+
+  /** Whether what is read is the probe: the cursor has not moved since. */
+  get readsProbe(): boolean {
+    return this.#cursor === null;
   }
 
   /** Whether what is read is the probe, and this lies outside the part of the plane that is shown. */
   get isReadOutside(): boolean {
     const { store, view } = this.#owner;
-    const reads = this.#cursor === null && !this.#showsWhole();
+    const reads = this.readsProbe && !this.#showsWhole();
     return reads && this.#isOutside(...this.#inWindow(store.state.probe, view().axis));
   }
 
@@ -327,6 +335,11 @@ export class PlaneFigure {
     const { axis } = view();
     const whole = wholePlane(store.facts, axis);
     setWindow(zoomWindow(store.facts, axis, whole, this.#viewportSize(), this.#growth(), this.#probePoint(view())));
+  }
+
+  /** Reads at the probe, until the cursor moves again. */
+  readProbe(): void {
+    this.#cursor = null;
   }
 
   /** Puts the probe at the cursor. */
@@ -591,8 +604,11 @@ export class PlaneFigure {
   }
 
   /** Across and up of a point, moved by whole periods into the window if it can be. */
-  #inWindow(place: readonly [number, number, number], axis: AxisName): readonly [number, number] {
-    const [left, , bottom] = this.window;
+  #inWindow(
+    place: readonly [number, number, number],
+    axis: AxisName,
+    [left, , bottom]: PlaneWindow = this.window,
+  ): readonly [number, number] {
     const periods = periodsOf(this.#owner.store.facts, axis);
     const [across, up] = sidesOf(axis).map((side) => place[AXES.indexOf(side)]);
     return [copyAfter(left, across, periods[0]), copyAfter(bottom, up, periods[1])];

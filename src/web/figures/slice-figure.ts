@@ -2,10 +2,10 @@
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { createRef, ref } from "lit-html/directives/ref.js";
-import { shortestFloat32, shortText, withoutNoise } from "../../float32/format.js";
+import { shortestFloat32, shortText, withMinus, withoutNoise } from "../../float32/format.js";
 import { unitOf } from "../../quantities.js";
 import { extremesCall, type FieldMoments } from "../state/analyses.js";
-import type { Slice } from "../state/api.js";
+import { type Slice, valuesOf } from "../state/api.js";
 import { axisOf, offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import { AXES, type AxisName, fittingSide, type PlaneWindow, USUAL_SAMPLES } from "../state/plane-geometry.js";
@@ -14,11 +14,12 @@ import {
   describeOptions,
   describePlane,
   planePaths,
+  pointQuery,
   shownFormula,
   shownName,
   shownTitle,
 } from "../state/queries.js";
-import { unitOfQuantity } from "../state/shown-quantity.js";
+import { quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
 import { CLICKS, hasScene, RESOLUTIONS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { barLegend, RANGE_RULES } from "./colour-bar.js";
@@ -96,6 +97,8 @@ export class SliceFigure {
   #held: { readonly key: string; readonly range: HeldRange } = { key: "", range: joinRanges([]) };
   /** The extremes of the planes over all stored times, which are asked for when time plays. */
   readonly #everyTime: LatestRequest<{ readonly key: string; readonly range: HeldRange }>;
+  /** The value at a probe that was found, with its query: the probe need not be a sample of the picture. */
+  readonly #found: LatestRequest<{ readonly key: string; readonly value: number }>;
   readonly #readout = createRef<HTMLElement>();
   #readAt = Number.NEGATIVE_INFINITY;
   #askedFor = "";
@@ -118,6 +121,7 @@ export class SliceFigure {
     this.#store = store;
     this.#render = render;
     this.#everyTime = new LatestRequest(render);
+    this.#found = new LatestRequest(render);
     const played = {
       frames: () => particles.paths()?.drawn.times ?? store.facts.times.stored,
       views: () => this.planes.map((plane) => plane.wanted),
@@ -217,7 +221,7 @@ export class SliceFigure {
       this.#active = this.#linked.get(this.#store.state.axis) ?? this.#single;
     }
     for (const plane of this.planes) plane.refresh();
-    if (this.player.playing) this.#askEveryTime();
+    if (this.player.playing || this.#everyTime.value !== null) this.#askEveryTime();
     this.player.prefetch();
   }
 
@@ -232,6 +236,7 @@ export class SliceFigure {
     this.player.stop();
     this.#windows.clear();
     this.#everyTime.clear();
+    this.#found.clear();
     this.#askedFor = "";
     for (const plane of [this.#single, ...this.#linked.values()]) plane.clear();
   }
@@ -382,13 +387,27 @@ export class SliceFigure {
     return { largest: text(values[largest] as number), place, rms: text(rms) };
   }
 
+  /** Changes the view to a probe that was found, and reads there. */
+  goTo(change: Partial<ViewState>): void {
+    for (const plane of this.planes) plane.readProbe();
+    this.#store.set(change);
+    const { api, state } = this.#store;
+    if (comparedView(state) !== null) return;
+    const query = pointQuery(state);
+    void this.#found.run(async (signal) => {
+      const [result] = await api.batch([query], signal);
+      const { of } = quantityOf(state.field);
+      return { key: JSON.stringify(query), value: Math.fround(of(valuesOf(result) ?? [], 0)) };
+    });
+  }
+
   #differenceNote(): TemplateResult | typeof nothing {
     const { difference } = this;
     if (difference === null) return nothing;
     const { largest, place, rms } = difference;
     return html`<p class="note" id="difference-note">
       Largest difference ${largest} at
-      <button type="button" class="link" id="largest-difference" @click=${() => this.#store.set({ probe: place })}>(${place.map(shortText).join(", ")})</button>;
+      <button type="button" class="link" id="largest-difference" @click=${() => this.goTo({ probe: place })}>(${withMinus(place.map(shortText).join(", "))})</button>;
       rms ${rms}, over the samples shown.
     </p>`;
   }
@@ -556,20 +575,29 @@ export class SliceFigure {
     const cell = this.plane.cell;
     const content = () => {
       if (shown === null || cell === null) return nothing;
-      return this.plane.isReadOutside
-        ? this.#row(this.#store.state.probe, html`<b data-value>the probe is outside this part</b>`)
-        : this.#values(shown.slice, shown.state, cell.row, cell.column);
+      const { probe } = this.#store.state;
+      if (this.plane.isReadOutside) return this.#row(probe, html`<b data-value>the probe is outside this part</b>`);
+      const { slice, state } = shown;
+      const found = this.plane.readsProbe ? this.#foundIn({ ...state, probe }) : Number.NaN;
+      if (Number.isFinite(found)) return this.#values(state, probe, found);
+      const value = slice.values[cell.row * slice.columns.count + cell.column] ?? Number.NaN;
+      return this.#values(state, pointOf(slice, state, cell, this.#store.facts), value);
     };
     render(content(), readout);
   }
 
-  #values(slice: Slice, state: ViewState, row: number, column: number): TemplateResult {
-    const place = pointOf(slice, state, { row, column }, this.#store.facts);
-    const value = slice.values[row * slice.columns.count + column] ?? Number.NaN;
+  /** The value at the probe of a view if that was found; NaN otherwise. */
+  #foundIn(state: ViewState): number {
+    const shows = comparedView(state) === null && state.at === state.probe[AXES.indexOf(state.axis)];
+    const found = this.#found.value;
+    return shows && found?.key === JSON.stringify(pointQuery(state)) ? found.value : Number.NaN;
+  }
+
+  #values(state: ViewState, place: readonly number[], value: number): TemplateResult {
     const unit = unitOfQuantity(this.#store.facts, state.field);
     return this.#row(
       place,
-      html`${shownName(state)} <b data-value>${Number.isFinite(value) ? shortestFloat32(value) : "no data"}</b>
+      html`${shownName(state)} <b data-value>${Number.isFinite(value) ? withMinus(shortestFloat32(value)) : "no data"}</b>
         ${Number.isFinite(value) ? unit : nothing}`,
     );
   }
@@ -577,7 +605,7 @@ export class SliceFigure {
   /** A place of the read-out, and what is said of it. */
   #row(place: readonly number[], text: TemplateResult): TemplateResult {
     return html`
-      ${AXES.map((axis, i) => html`<span>${axis} <b data-axis=${axis}>${shortestFloat32(place[i] as number)}</b></span> `)}
+      ${AXES.map((axis, i) => html`<span>${axis} <b data-axis=${axis}>${withMinus(shortestFloat32(place[i] as number))}</b></span> `)}
       <span class="value">${text}</span>
     `;
   }

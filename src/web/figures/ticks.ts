@@ -1,6 +1,6 @@
 /** This file chooses round values for axes and colour bars by d3-scale, and writes them as text. */
 import { scaleLinear, scaleLog, tickFormat } from "d3-scale";
-import { shortText } from "../../float32/format.js";
+import { shortText, withMinus } from "../../float32/format.js";
 
 export interface AxisTick {
   readonly value: number;
@@ -22,7 +22,7 @@ export function tickTexts(values: readonly number[]): string[] {
 
 /** At most three significant digits of a number, with a minus sign. */
 export function signedText(value: number): string {
-  return shortText(Number(value.toPrecision(3))).replace("-", "−");
+  return withMinus(shortText(Number(value.toPrecision(3))));
 }
 
 /** Round values from `low` to `high`, about `count` of them. */

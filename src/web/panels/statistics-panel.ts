@@ -3,8 +3,9 @@
  * each by one analysis call at the data, and moves the probe to the strongest vortex.
  */
 import { html, nothing, type TemplateResult } from "lit-html";
+import { live } from "lit-html/directives/live.js";
 import { ref } from "lit-html/directives/ref.js";
-import { shortText, withoutNoise } from "../../float32/format.js";
+import { shortText, withMinus, withoutNoise } from "../../float32/format.js";
 import { chartPart } from "../figures/chart-part.js";
 import { cleanName, FIGURE_KINDS, type FigureContent, type FigureKind } from "../figures/figure-file.js";
 import { choose, number, tellCorrection } from "../figures/inputs.js";
@@ -19,6 +20,7 @@ import {
   type AnalysisChoice,
   analysesOf,
   analysisCall,
+  canSearchTimes,
   centreInside,
   distributionOf,
   hasVortices,
@@ -58,6 +60,8 @@ const CONDITIONS = ["ux", "uy", "uz", "p", "density", "temperature"];
 export class StatisticsPanel {
   readonly request: LatestRequest<Answered>;
   readonly #vortex: LatestRequest<ShownAnswer>;
+  /** The view of the strongest vortex of its time, from which the button goes on to that of all times. */
+  #vortexAt: ViewState | null = null;
   readonly #store: ViewStore;
   readonly #slice: SliceFigure;
   readonly #save: (kind: FigureKind, content: FigureContent) => void;
@@ -68,8 +72,6 @@ export class StatisticsPanel {
   isOpen = false;
   #chosen: Partial<Omit<AnalysisChoice, "show">> = {};
   #asked = "";
-  /** Whether profiles between walls are drawn in wall units. */
-  #inWallUnits = false;
 
   /** @param save saves a chart as a file */
   constructor(
@@ -92,14 +94,24 @@ export class StatisticsPanel {
     const { api, facts, state } = this.#store;
     const choice = this.#choice();
     if (choice === null) return;
+    this.#redraw();
     const asked = analysisCall(state, facts, choice);
     const key = JSON.stringify([facts.name, asked]);
     if (key === this.#asked) return;
     this.#asked = key;
     void this.request.run(async (signal) => {
       const answer = await api.analysis(facts.name, asked.call, asked.body, signal);
-      return this.#answered({ state, choice, asked, answer });
+      const { wallUnits } = this.#store.state;
+      return this.#answered({ state: { ...state, wallUnits }, choice, asked, answer });
     });
+  }
+
+  /** Draws the last answer anew if the view has changed to wall units or from them. */
+  #redraw(): void {
+    const shown = this.request.value;
+    const { wallUnits } = this.#store.state;
+    if (shown === null || shown.state.wallUnits === wallUnits) return;
+    this.request.value = this.#answered({ ...shown, state: { ...shown.state, wallUnits } });
   }
 
   invalidate(): void {
@@ -188,20 +200,16 @@ export class StatisticsPanel {
   }
 
   #wallControl(): TemplateResult {
-    const toggle = (event: Event) => {
-      this.#inWallUnits = (event.target as HTMLInputElement).checked;
-      if (this.request.value !== null) this.request.value = this.#answered(this.request.value);
-      this.#render();
-    };
+    const toggle = (event: Event) => this.#store.set({ wallUnits: (event.target as HTMLInputElement).checked });
     return html`<label class="check" for="wall-units">
-      <input type="checkbox" id="wall-units" .checked=${this.#inWallUnits} @change=${toggle} /> in wall units
+      <input type="checkbox" id="wall-units" .checked=${live(this.#store.state.wallUnits)} @change=${toggle} /> in wall units
     </label>`;
   }
 
   /** The profile of an answer in wall units; null if it is not to be drawn so, or nothing shears at the walls. */
   #wallProfileOf({ state, choice, answer }: Omit<Answered, "walls" | "curves">): WallProfile | null {
     const { show, along } = choice;
-    if (!this.#inWallUnits || show !== "profile" || !this.#hasWallUnits(state, along)) return null;
+    if (!state.wallUnits || show !== "profile" || !this.#hasWallUnits(state, along)) return null;
     const [result] = answer.results as readonly [
       { readonly mean: readonly (number | null)[]; readonly coordinates?: Readonly<Record<string, readonly number[]>> },
     ];
@@ -272,7 +280,7 @@ export class StatisticsPanel {
       ${choice.show === "distribution" ? this.#moments(answered) : nothing}
       ${choice.show === "invariants" ? this.#joint(answer.results?.[0] as JointCounts) : nothing}
       ${choice.show === "structures" ? this.#structures(answered) : nothing}
-      ${choice.show === "energy" ? html`${scales(answer)}<p class="note" id="spectrum-marks">${SPECTRUM_MARKS} ${slopeText(answer)}</p>` : nothing}
+      ${choice.show === "energy" ? html`${scales(answer)}<p class="note" id="spectrum-marks">${marksText(answer)} ${slopeText(answer)}</p>` : nothing}
       ${wallText(walls)}
       ${curves === null ? nothing : this.#chart(`${ANALYSIS_NAMES[choice.show]}: ${curves.yLabel}`)} ${this.#brushControls(choice)}
       <details class="data">
@@ -305,9 +313,12 @@ ${JSON.stringify(asked.body)}</pre>
     )}`;
   }
 
-  async #saveTable({ state, choice, asked }: Answered): Promise<void> {
+  /** Saves the numbers as the service writes them; wall units are written here, because they are computed here. */
+  async #saveTable({ state, choice, asked, walls }: Answered): Promise<void> {
     try {
-      const table = await this.#store.api.analysisTable(state.dataset, asked, new AbortController().signal);
+      const signal = new AbortController().signal;
+      const table =
+        walls === null ? await this.#store.api.analysisTable(state.dataset, asked, signal) : wallTable(walls, choice);
       saveFile(`${state.dataset}-${choice.show}-${state.field}.csv`, table);
     } catch (error) {
       this.request.fail(error);
@@ -334,12 +345,12 @@ ${JSON.stringify(asked.body)}</pre>
     const place = (id: string, name: string, extreme: typeof highest) =>
       extreme === undefined
         ? nothing
-        : item(id, name, html`${shortText(extreme.value)} ${unit} at ${this.#goTo(id, extreme.at, answer)}`);
+        : item(id, name, html`${withMinus(shortText(extreme.value))} ${unit} at ${this.#goTo(id, extreme.at, answer)}`);
     return html`
       <dl>
-        ${item("mean", "Mean", `${shortText(moments.mean)} ${unit}`)}
+        ${item("mean", "Mean", `${withMinus(shortText(moments.mean))} ${unit}`)}
         ${item("rms", "rms of the deviations", `${shortText(Math.sqrt(moments.variance))} ${unit}`)}
-        ${item("skewness", "Skewness", shortText(moments.skewness))}
+        ${item("skewness", "Skewness", withMinus(shortText(moments.skewness)))}
         ${item("flatness", "Flatness", shortText(moments.flatness))}
         ${place("lowest", "Smallest", lowest)} ${place("highest", "Largest", highest)}
         ${item("count", "Nodes", String(moments.count))}
@@ -375,42 +386,54 @@ ${JSON.stringify(asked.body)}</pre>
 
   /** A place that a click shows. */
   #goTo(id: string, at: NodePlace, answer: ShownAnswer): TemplateResult {
-    return html`<button type="button" class="link" id="go-${id}" @click=${() => this.#show(at, answer)}>
-      (${at.map(shortText).join(", ")})
+    return html`<button type="button" class="link" id="go-${id}" @click=${() => this.#show(at, answer.frames[0])}>
+      (${withMinus(at.map(shortText).join(", "))})
     </button>`;
   }
 
   /** Moves probe, plane and time to a place of an analysed frame. */
-  #show(at: NodePlace, { frames }: ShownAnswer): void {
+  #show(at: NodePlace, frame: { readonly time: number } | undefined): void {
     const { facts, state } = this.#store;
     const probe = centreInside(at, facts);
-    const time = withoutNoise(frames[0]?.time ?? state.time);
-    this.#store.set({ probe, at: probe[AXES.indexOf(state.axis)] ?? state.at, time, window: null });
+    const time = withoutNoise(frame?.time ?? state.time);
+    this.#slice.goTo({ probe, at: probe[AXES.indexOf(state.axis)] ?? state.at, time, window: null });
   }
 
   /** The button that goes to the strongest vortex; nothing if the data have none. */
   vortexButton(): TemplateResult | typeof nothing {
     if (!hasVortices(this.#store.facts)) return nothing;
+    const { probe, time } = this.#store.state;
+    const all = canSearchTimes(this.#store.facts) && this.#vortexAt?.probe === probe && this.#vortexAt.time === time;
     return html`
-      <button type="button" id="strongest-vortex" ?disabled=${this.#vortex.status.running} @click=${() => this.#findVortex()}>Strongest vortex</button>
+      <button
+        type="button"
+        id="strongest-vortex"
+        aria-label=${all ? "Strongest vortex of all times" : nothing}
+        ?disabled=${this.#vortex.status.running}
+        @click=${() => this.#findVortex(all)}
+      >${all ? "… of all times" : "Strongest vortex"}</button>
       ${statusBar("strongest vortex", this.#vortex)}
     `;
   }
 
-  #findVortex(): void {
+  /** @param all whether the vortex is looked for in all stored times */
+  #findVortex(all: boolean): void {
     // The frame that is on show stays until its vortex is found.
     this.#slice.player.stop();
     const { api, facts, state } = this.#store;
     void this.#vortex.run(async (signal) => {
-      const answer = await api.analysis(facts.name, "statistics", strongestVortexCall(state, facts), signal);
-      const [extremes] = answer.results as readonly { readonly highest: readonly { value: number; at: NodePlace }[] }[];
+      const answer = await api.analysis(facts.name, "statistics", strongestVortexCall(state, facts, all), signal);
+      const [extremes] = answer.results as readonly {
+        readonly highest: readonly { value: number; at: NodePlace; time: number }[];
+      }[];
       const [strongest] = extremes?.highest ?? [];
       if (strongest === undefined) return answer;
-      this.#show(strongest.at, answer);
-      const place = strongest.at.map(shortText).join(", ");
+      this.#show(strongest.at, strongest);
+      this.#vortexAt = all ? null : this.#store.state;
+      const place = withMinus(strongest.at.map(shortText).join(", "));
       tellCorrection(
         document.body,
-        `The strongest vortex at t = ${shortText(answer.frames[0]?.time ?? state.time)}: Q = ${shortText(strongest.value)} at (${place}), the highest of all nodes at this time.`,
+        `The strongest vortex at t = ${shortText(strongest.time)}: Q = ${withMinus(shortText(strongest.value))} at (${place}), the highest of all nodes at ${all ? "all stored times" : "this time"}.`,
       );
       return answer;
     });
@@ -560,9 +583,10 @@ const OF_QUANTITY: readonly ShownAnalysis[] = ["distribution", "profile", "condi
 const HISTOGRAMS: readonly ShownAnalysis[] = ["distribution", "conditional", "invariants"];
 
 /** The marks of an energy spectrum in words. */
-const SPECTRUM_MARKS =
-  "Dashed lines: kη = 0.1, about where dissipation begins; 2/3 rule, up to where products are free of aliasing; Nyquist, " +
-  "the last wavenumber that the nodes resolve.";
+function marksText({ scales: known = {} }: ShownAnswer): string {
+  const begins = known.kolmogorov === undefined ? "" : "kη = 0.1, about where dissipation begins; ";
+  return `Dashed lines: ${begins}2/3 rule, up to where products are free of aliasing; Nyquist, the last wavenumber that the nodes resolve.`;
+}
 /** Half the extent of the short line of slope −5/3, as a factor, and its height over the curve. */
 const GUIDE = 2;
 const GUIDE_ABOVE = 2;
@@ -600,6 +624,12 @@ function wallCurves({ distance, fromFirst, fromLast }: WallProfile, { along }: A
     mark: null,
     log: "across",
   };
+}
+
+/** The halves of a profile in wall units as CSV. */
+function wallTable({ distance, fromFirst, fromLast }: WallProfile, { along }: AnalysisChoice): Blob {
+  const rows = distance.map((at, i) => [at, fromFirst[i], fromLast[i]].join(","));
+  return new Blob([[`${along}+,u+ from the first wall,u+ from the last wall`, ...rows, ""].join("\r\n")]);
 }
 
 function scales({ scales: known = {} }: ShownAnswer): TemplateResult {

@@ -235,7 +235,7 @@ export function analysisCall(state: ViewState, facts: DatasetFacts, choice: Anal
   return calls[choice.show]();
 }
 
-/** Nodes of all times at most that are searched for the extremes of a plane. */
+/** Nodes of all times at most that are searched for extremes. */
 const MOST_SEARCHED = 50_000_000;
 
 /** The call for the extremes of a plane over all stored times; null if its values are none of single nodes. */
@@ -248,10 +248,15 @@ export function extremesCall(state: ViewState, facts: DatasetFacts): AnalysisCal
   return { times: stored, derivatives: differencesOf(state), region, reduce: [{ moments: state.field }] };
 }
 
-/** The call for the node of the strongest vortex of a frame: the one of the highest second invariant Q. */
-export function strongestVortexCall(state: ViewState, facts: DatasetFacts): AnalysisCall["body"] {
+/** Whether the nodes of all stored times are searched in one call. */
+export function canSearchTimes({ axes, times }: DatasetFacts): boolean {
+  return times.count > 1 && axes.reduce((product, { nodes }) => product * nodes, times.count) <= MOST_SEARCHED;
+}
+
+/** The call for the node of the strongest vortex: the one of the highest second invariant Q, of a frame or of all. */
+export function strongestVortexCall(state: ViewState, facts: DatasetFacts, all: boolean): AnalysisCall["body"] {
   return {
-    time: storedTime(facts, state.time),
+    ...(all ? { times: facts.times.stored } : { time: storedTime(facts, state.time) }),
     derivatives: differencesOf(state),
     reduce: [{ extremes: "Q", count: 1 }],
   };

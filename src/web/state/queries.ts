@@ -1,5 +1,5 @@
 /** This file derives the queries of each figure from the view; the page sends, shows and copies the same queries. */
-import { shortestDecimal, shortestFloat32, shortText, withoutNoise } from "../../float32/format.js";
+import { shortestDecimal, shortestFloat32, shortText, withMinus, withoutNoise } from "../../float32/format.js";
 import {
   DERIVATIVES,
   INTERPOLATIONS,
@@ -146,7 +146,7 @@ export function shownFormula(state: ViewState): string {
 /** The contents of a picture, in words. */
 export function describePlane(state: ViewState): string {
   const compared = comparedView(state);
-  const [time, place] = [`t = ${shortText(state.time)}`, `${state.axis} = ${shortText(state.at)}`];
+  const [time, place] = [`t = ${shortText(state.time)}`, `${state.axis} = ${withMinus(shortText(state.at))}`];
   if (compared === null || state.compare !== "time") return `${shownTitle(state)} at ${place}, ${time}`;
   return `${quantityOf(state.field).title} at ${time} minus ${otherText(state, compared)}, ${place}`;
 }
@@ -241,6 +241,11 @@ function fieldQuery(state: ViewState, points: Float32Array, time: number | reado
     parameters: { time, ...(field === undefined ? {} : { field }), ...optionsOf(state) },
     points,
   };
+}
+
+/** The quantity shown, at the probe. */
+export function pointQuery(state: ViewState): PointQuery {
+  return fieldQuery(state, Float32Array.from(state.probe));
 }
 
 /** Values and gradients of the fields other than velocity and pressure. */

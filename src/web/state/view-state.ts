@@ -170,6 +170,8 @@ export interface ViewState {
   readonly named: string;
   /** What the statistics panel shows. */
   readonly analysis: ShownAnalysis;
+  /** Whether profiles between walls are drawn in wall units. */
+  readonly wallUnits: boolean;
   /** Notes on the picture. */
   readonly notes: readonly PlacedNote[];
   /** Whether the 3-D view is open; null: as long as particles are launched. */
@@ -285,6 +287,7 @@ export function initialState(facts: DatasetFacts): ViewState {
     notes: [],
     named: "",
     analysis: "distribution",
+    wallUnits: false,
     scene: null,
     drawing: "surface",
     surface: "none",
@@ -440,6 +443,7 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   notes: readNotes,
   named: (text) => text.slice(0, LONGEST_NAME),
   analysis: oneOf(ANALYSES),
+  wallUnits: (text) => (text === "true" ? true : undefined),
   scene: (text) => (text === "true" ? true : text === "false" ? false : undefined),
   drawing: oneOf(VOLUME_DRAWINGS),
   surface: (text, facts) =>
