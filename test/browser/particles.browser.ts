@@ -62,6 +62,9 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
     await expect.poll(bars).toContainEqual(expect.stringMatching(/^Particles: Speed \|u\|/));
     await expect.poll(() => page.textContent("#record-time")).toBe("Particles at t = 0.8");
     expect(new URL(page.url()).searchParams.get("release")).toBe("0.4");
+    await page.fill("#time-number", "0.43");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.textContent("#record-time")).toBe("Particles at t = 0.4; the view is at t = 0.43");
     expectClean(watched);
     await page.context().close();
   });

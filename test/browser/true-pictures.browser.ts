@@ -74,6 +74,14 @@ describe.skipIf(reason !== "")(`true pictures${reason}`, () => {
       const wanted = await statistics({ times: facts.times.stored, reduce: [{ moments: "ux" }] });
       const { min = 0, max = 0 } = wanted.results[0] as unknown as { min: number; max: number };
       expect((first[0] as number) >= min - 1e-4 && (first[1] as number) <= max + 1e-4).toBe(true);
+      if (kind.flat) return;
+      // Another plane has the range of all its times too.
+      const at = await page.inputValue("#at-number");
+      await page.fill("#at-number", String(facts.axes[2].first + 0.3 * facts.axes[2].length));
+      await page.keyboard.press("Enter");
+      await settled(page);
+      expect(await page.inputValue("#at-number")).not.toBe(at);
+      await expect.poll(() => view.text(".range-rule")).toBe("range of all times");
     });
 
     it("frames the linear part of a logarithm of both signs, and takes the decades that positive values have", async () => {
