@@ -134,17 +134,20 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
     expect(Math.max(Math.abs(x - 1), Math.abs(y - 2))).toBeLessThan(0.05);
     await page.goto(`${stage.service.url}/?dataset=isotropic32&nodes=32`);
     await settled(page);
-    await page.click("[aria-label='Zoom in']");
+    for (let i = 0; i < 3; i++) await page.click("[aria-label='Zoom in']");
     await settled(page);
     await page.locator("summary", { hasText: "Compare" }).click();
     await page.selectOption("#compare", "method");
     await settled(page);
     await page.waitForSelector("#difference-note");
+    await page.setViewportSize({ width: 1440, height: 560 });
+    await settled(page);
+    expect(await page.locator(".surroundings").isVisible()).toBe(true);
     // Small differences are pale; the values themselves are far beyond both ends of the colours.
-    const places = Array.from({ length: 40 }, (_, i) => [i % 2 === 0 ? 0.01 : 0.99, (i + 0.5) / 40] as const);
+    const places = Array.from({ length: 40 }, (_, i) => [(i + 0.5) / 40, 0.3] as const);
     const colours = (await coloursAt(page, ".surroundings", places)).filter(([, , , alpha]) => alpha === 255);
     const mean = colours.reduce((sum, [, green = 0]) => sum + green, 0) / colours.length;
-    expect(mean).toBeGreaterThan(200);
+    expect(mean).toBeGreaterThan(150);
     expectClean(watched);
     await page.context().close();
   });
