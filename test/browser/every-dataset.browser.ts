@@ -699,7 +699,8 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       await page.waitForSelector('[data-stat="mean"]');
       const analyses = watched.requests.slice(before).filter((url) => /\/(statistics|spectrum|structures)$/.test(url));
       expect(analyses).toHaveLength(1);
-      const stat = async (name: string) => Number.parseFloat((await text(`[data-stat="${name}"]`)).replace("−", "-"));
+      const stat = async (name: string) =>
+        Number.parseFloat((await text(`[data-stat="${name}"]`)).replaceAll("−", "-"));
       const { answer } = await analysis("distribution");
       const [moments, histogram, extremes] = answer.results as [
         { mean: number; variance: number; count: number; missing: number },
