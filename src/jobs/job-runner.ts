@@ -9,7 +9,7 @@ import type { JobQueue, TakenTask } from "./job-queue.js";
 import {
   DamagedOutput,
   removeOutputs,
-  removeResult,
+  removeResults,
   type TaskAnswer,
   writeOutput,
   writeResult,
@@ -174,7 +174,7 @@ export class JobRunner {
     await this.#queue.change(job.id, UNFINISHED, { state: "failed", endedAt: Date.now(), problem });
     this.#host.log.warn({ job: job.id, reason: describeError(error) }, "a job failed");
     for (const [abort, { id }] of this.#running) if (id === job.id) abort.abort();
-    await this.#clear(job);
+    await this.clear(job);
   }
 
   async #compute({ job, number }: TakenTask, signal: AbortSignal): Promise<TaskOutput> {
@@ -204,20 +204,21 @@ export class JobRunner {
     const outputs = await this.#queue.outputs(job.id);
     const result = await writeResult(this.#folders, job, outputs, this.#host.npyHead);
     const done = await this.#queue.change(job.id, ["running"], { state: "done", endedAt: Date.now(), result });
-    if (done === null) await removeResult(this.#folders, job.id);
-    await this.#clear(job);
+    if (done === null) await removeResults(this.#folders, new Set([job.id]));
+    // Not before the queue has the result: otherwise all tasks would be computed again.
+    await this.clear(job);
   }
 
   /** Removes what only a job that runs needs. */
-  async #clear(job: Job): Promise<void> {
+  async clear(job: Job): Promise<void> {
     await removeOutputs(this.#folders, job.id);
     if (job.cut?.ownInput) await this.#inputs.remove(job.cut.input);
   }
 
   /** Removes what is kept of a job that was cancelled or deleted. */
   async remove(job: Job): Promise<void> {
-    await this.#clear(job);
-    await removeResult(this.#folders, job.id);
+    await this.clear(job);
+    await removeResults(this.#folders, new Set([job.id]));
   }
 }
 

@@ -12,6 +12,7 @@ import { bodyFile, isId, type JobFolders, keptOnlyIf, newId } from "./job-files.
 import type { JobQueue } from "./job-queue.js";
 import { type JobHost, JobRunner } from "./job-runner.js";
 import { openSqlQueue } from "./sql-queue.js";
+import { removeResults } from "./task-outputs.js";
 
 const FINAL = JOB_STATES.filter((state) => !UNFINISHED.includes(state));
 /** Time after which a queue that cannot be opened is tried again. */
@@ -253,20 +254,23 @@ export class Jobs {
   /**
    * Removes results, inputs and records that are too old.
    *
-   * @param left what a killed process may have left of submissions, which is removed, as are the files of jobs that it
-   *             had ended or removed; absent: not known
+   * @param left what a killed process may have left of submissions, which is removed, as is what it left of jobs that
+   *             it had ended or removed; absent: not known
    */
   async #expire(left?: ReadonlySet<string>): Promise<void> {
     const { queue, inputs, runner } = this.#open();
     const before = Date.now() - this.#settings.limits["jobs.resultHours"] * HOUR_MS;
     const jobs = await queue.list();
     const used = new Set(jobs.flatMap(({ state, cut }) => (UNFINISHED.includes(state) && cut ? [cut.input] : [])));
-    for (const job of jobs) {
-      if (left !== undefined && (job.removed || ["failed", "cancelled"].includes(job.state))) await runner.remove(job);
-      if (job.endedAt === null || job.endedAt >= before) continue;
-      await runner.remove(job);
+    const isOld = ({ endedAt }: Job) => endedAt !== null && endedAt < before;
+    const old = jobs.filter(isOld);
+    const ended = left === undefined ? old : jobs.filter(({ state }) => FINAL.includes(state));
+    for (const job of ended) await runner.clear(job);
+    const gone = ended.filter((job) => job.state !== "done" || job.removed || isOld(job));
+    await removeResults(this.folders, new Set(gone.map(({ id }) => id)));
+    for (const job of old) {
       await rm(bodyFile(this.folders, job.id), { force: true });
-      if (job.endedAt < Date.now() - DAY_MS) await queue.remove(job.id);
+      if ((job.endedAt ?? 0) < Date.now() - DAY_MS) await queue.remove(job.id);
       else await queue.change(job.id, FINAL, { removed: true });
     }
     for (const { id, createdAt, ofCall } of await inputs.list()) {

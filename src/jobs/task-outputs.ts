@@ -183,7 +183,6 @@ export async function writeResult(
   }
   const result = { name, type, ...facts };
   await writeBeside(path, job, first, { ...result, shape });
-  await removeOutputs(folders, id);
   return result;
 }
 
@@ -221,8 +220,10 @@ export async function removeOutputs(folders: JobFolders, id: string): Promise<vo
   await rm(tasksFolder(folders, id), { recursive: true, force: true });
 }
 
-/** Removes the result of a job, also one that was written and never stated. */
-export async function removeResult(folders: JobFolders, id: string): Promise<void> {
+/** Removes the results of jobs, also those that were written and never stated. */
+export async function removeResults(folders: JobFolders, ids: ReadonlySet<string>): Promise<void> {
+  if (ids.size === 0) return;
   const results = await readdir(folders.results).catch(() => []);
-  for (const name of results) if (name.startsWith(`${id}.`)) await rm(join(folders.results, name), { force: true });
+  for (const name of results)
+    if (ids.has(name.slice(0, name.indexOf(".")))) await rm(join(folders.results, name), { force: true });
 }

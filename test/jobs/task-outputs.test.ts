@@ -153,6 +153,22 @@ describe("the result of a job", () => {
     }
   });
 
+  it("is written again without computing its tasks where the queue had no room to say that it is done", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    const passing = setInterval(() => vi.advanceTimersByTime(2_000));
+    try {
+      const full = () => Promise.reject(Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" }));
+      const send = vi.fn(host().send);
+      const { state } = await runJob({ send }, undefined, (queue) => {
+        vi.spyOn(queue, "change").mockImplementationOnce(full).mockImplementationOnce(full);
+      });
+      expect([state, send.mock.calls.length]).toEqual(["done", 3]);
+    } finally {
+      clearInterval(passing);
+      vi.useRealTimers();
+    }
+  });
+
   it("is not given up because the service was too busy before it failed once", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     const passing = setInterval(() => vi.advanceTimersByTime(2_000));
