@@ -2,6 +2,7 @@
  * `TextModule` reads and writes decimal text by WebAssembly. It gives the values and bytes of `TripleScanner` and
  * `RecordWriter`, the references, in less time.
  */
+import { copyToShared } from "../copy-to-shared.js";
 import { POWERS_OF_TEN } from "../float32/parse.js";
 import { RecordWriter, recordBytes, type Separators } from "../float32/record-writer.js";
 import { type ItemRules, TripleScanner } from "../float32/triples.js";
@@ -162,7 +163,7 @@ export class TextModule {
         if (fits) {
           const end = Math.min(values.length, i + Math.floor(MOST_NUMBERS / numbers) * numbers);
           const length = this.#writeWindow(values.subarray(i, end), numbers, longest);
-          Buffer.from(out.buffer, out.byteOffset + at, length).fill(this.#bytes.subarray(TEXT, TEXT + length));
+          copyToShared(this.#bytes.subarray(TEXT, TEXT + length), out, at);
           at += length;
           i += (this.#outcome[0] - NUMBERS) / 4;
           if (this.#outcome[1] === 0) continue;

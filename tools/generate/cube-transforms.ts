@@ -1,4 +1,4 @@
-/** Takes fields from the retained modes to the nodes and products back, row by row and plane by plane, in one memory. */
+/** Takes fields from retained modes to nodes and products back, row by row and plane by plane, in one memory. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { LINES, LINES_BYTES } from "#src/kernels/fft/fft-layout.js";
@@ -106,7 +106,7 @@ export class CubeTransforms {
     for (let f = 0; f < fields; f++) this.#alongZ(row, f, false);
   }
 
-  /** Replaces a plane of the velocity by its products: uu - ww, vv - ww, uv, uw, vw, or `all`: uu, vv, ww, uv, uw, vw. */
+  /** Replaces a plane of the velocity by uu - ww, vv - ww, uv, uw, vw, or by `all` products: uu, vv, ww, uv, uw, vw. */
   multiply(z: number, all: boolean): void {
     const { nodes } = this.#modes;
     const { lanesBytes } = this.#layout;
@@ -174,7 +174,7 @@ export class CubeTransforms {
     this.#module.copy(from + rows, plane + beyond, kmax * rowBytes);
   }
 
-  /** A plane of this thread, the shared one, the bytes of its rows ky >= 0, and where the others begin in the former. */
+  /** A plane of this thread, the shared one, the bytes of its rows ky >= 0, and where the others begin in the first. */
   #partsOf(field: number, z: number) {
     const { nodes, kmax } = this.#modes;
     const { scratch, rowBytes, planeBytes } = this.#layout;

@@ -146,7 +146,7 @@ export class SimulationStages {
     for (let z = -kmax; z <= kmax; z++) {
       let a = this.transforms.placeOf(0, z < 0 ? z + nodes : z, row) + from;
       for (let x = from, e = 6 * (z + kmax); x <= last; x++, a++, e += 6 * rowsOf(modes)) {
-        // The products uu - ww, vv - ww, uv, uw and vw: the slope lacks only a gradient if ww is taken out of all squares.
+        // The products uu - ww, vv - ww, uv, uw and vw: without ww in the squares, the slope lacks only a gradient.
         const b = a + field;
         const c = b + field;
         const d = c + field;

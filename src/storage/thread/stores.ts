@@ -80,16 +80,16 @@ export class Stores {
   readonly #ahead: ReadAhead;
 
   /**
-   * @param hosts refuses private hosts that were not named
-   * @param clock tells milliseconds
-   * @param last  versions by location that an earlier thread found last
-   * @param tell  told of each version that is not among these, or another than the last
+   * @param hosts   refuses private hosts that were not named
+   * @param clock   tells milliseconds
+   * @param earlier versions by location that an earlier thread found last
+   * @param tell    told of each version that is not among these, or another than the last
    */
   constructor(
     fetching: Fetching,
     hosts = new Hosts(),
     clock: () => number = () => performance.now(),
-    last: ReadonlyMap<string, VersionName> = new Map(),
+    earlier: ReadonlyMap<string, VersionName> = new Map(),
     tell: VersionTold = () => undefined,
   ) {
     this.#hosts = hosts;
@@ -98,13 +98,13 @@ export class Stores {
     this.#stores = new Versioned(
       (location, known, last) => checked(location).then(() => this.#openNow(location, known, last)),
       clock,
-      last,
+      earlier,
       tell,
     );
     this.#files = new Versioned(
       (location, known, last) => checked(location).then(() => this.#fileNow(location, known, last)),
       clock,
-      last,
+      earlier,
       tell,
     );
     const network = { buckets: new HttpConnections(), others: new HttpConnections(hosts.lookup) };

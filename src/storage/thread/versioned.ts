@@ -22,8 +22,8 @@ export class Versioned<T extends OpenVersion> {
   readonly #find: (location: string, known: T | null, last: VersionName | null) => Promise<T>;
   readonly #clock: () => number;
   readonly #open = new Map<string, T>();
-  /** By location: the name of the version that was found last, also by an earlier thread. */
-  readonly #last: Map<string, VersionName>;
+  /** By location: the name of the version that an earlier thread found last. */
+  readonly #earlier: Map<string, VersionName>;
   readonly #tell: VersionTold;
   /** The time of the last use, and the scan that looked last. */
   readonly #used = new Map<string, number>();
@@ -32,20 +32,20 @@ export class Versioned<T extends OpenVersion> {
   readonly #looks = new Map<string, Promise<T>>();
 
   /**
-   * @param find  opens the present version: the known one if it is the same, and by the same name if an earlier thread
-   *              has found it
-   * @param clock tells milliseconds
-   * @param last  the versions that an earlier thread found last
-   * @param tell  told of each other version
+   * @param find    opens the present version: the known one if it is the same, and by the last name if that is the same
+   *                version, also of an earlier thread
+   * @param clock   tells milliseconds
+   * @param earlier the versions that an earlier thread found last
+   * @param tell    told of each other version
    */
   constructor(
     find: (location: string, known: T | null, last: VersionName | null) => Promise<T>,
     clock: () => number,
-    last: ReadonlyMap<string, VersionName>,
+    earlier: ReadonlyMap<string, VersionName>,
     tell: VersionTold,
   ) {
     this.#find = find;
-    this.#last = new Map(last);
+    this.#earlier = new Map(earlier);
     this.#tell = tell;
     this.#clock = clock;
   }
@@ -78,15 +78,15 @@ export class Versioned<T extends OpenVersion> {
 
   /** Looks for the present version, or joins a look that is under way. */
   async #look(location: string): Promise<T> {
-    const last = this.#last.get(location) ?? null;
-    const looking = this.#looks.get(location) ?? this.#find(location, this.known(location), last);
+    const known = this.known(location);
+    const last = known?.state ?? this.#earlier.get(location) ?? null;
+    const looking = this.#looks.get(location) ?? this.#find(location, known, last);
     this.#looks.set(location, looking);
     try {
       const version = await looking;
       this.#open.set(location, version);
       const { digest, newestMs } = version.state;
       if (last?.digest !== digest || last.newestMs !== newestMs) this.#tell(location, { digest, newestMs });
-      this.#last.set(location, { digest, newestMs });
       this.#used.set(location, this.#clock());
       return version;
     } finally {
@@ -113,7 +113,7 @@ export class Versioned<T extends OpenVersion> {
     for (const [location, usedAt] of this.#used) {
       if (locations.has(location) || usedAt > before || this.#looks.has(location)) continue;
       // Idle connections end by themselves.
-      for (const members of [this.#used, this.#open, this.#last, this.#scans]) members.delete(location);
+      for (const members of [this.#used, this.#open, this.#earlier, this.#scans]) members.delete(location);
     }
     return this.#open.size < open;
   }
