@@ -540,7 +540,7 @@ export class Page {
       "/": () => this.#palette.find(),
       "?": () => this.#palette.help(),
       ...(target.closest("input, select") ? {} : { "[": () => this.#fold(), "3": () => this.#scene.go() }),
-      ...(target === document.body ? { " ": () => this.#slice.player.toggle() } : {}),
+      ...(isFree(target) ? { " ": () => this.#slice.player.toggle() } : {}),
     };
     if (!Object.hasOwn(actions, event.key)) return;
     event.preventDefault();
@@ -565,7 +565,9 @@ export class Page {
     const touched = new AbortController();
     const stop = (event: Event) => {
       touched.abort();
-      if (!(event.target as Element).closest?.(".player")) player.stop();
+      const { target, key } = event as KeyboardEvent & { target: Element };
+      // The player stops by itself what its own controls and the key for it stop.
+      if (!target.closest?.(".player") && !(key === " " && isFree(target))) player.stop();
     };
     for (const name of ["pointerdown", "keydown", "wheel"] as const) {
       document.addEventListener(name, stop, { signal: touched.signal, capture: true, passive: true });
@@ -609,4 +611,9 @@ export class Page {
       </label>
     `;
   }
+}
+
+/** Whether Space is free to play and pause, as nothing that it would press or write to has the focus. */
+function isFree(target: Element): boolean {
+  return target === document.body || target instanceof HTMLCanvasElement;
 }

@@ -62,6 +62,11 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
     await expect.poll(() => page.textContent("#time-play")).toContain("Pause");
     await page.keyboard.press(" ");
     await expect.poll(() => page.textContent("#time-play")).toContain("Play");
+    await page.focus("canvas.plane");
+    for (const word of ["Pause", "Play"]) {
+      await page.keyboard.press(" ");
+      await expect.poll(() => page.textContent("#time-play")).toContain(word);
+    }
     await page.keyboard.press("3");
     await page.waitForSelector("#scene[data-planes]");
     await settled(page);

@@ -171,6 +171,10 @@ describe.skipIf(reason !== "")(`take away${reason}`, () => {
     await page.mouse.click(5, 5);
     await expect.poll(() => page.textContent("#time-play")).toContain("Play");
     expect(await page.evaluate(() => window.history.length)).toBe(history);
+    await page.goto(`${stage.service.url}/`);
+    await expect.poll(() => page.textContent("#time-play")).toContain("Pause");
+    await page.keyboard.press(" ");
+    await expect.poll(() => page.textContent("#time-play")).toContain("Play");
     await context.close();
   });
 

@@ -776,7 +776,7 @@ export class PlaneFigure {
     const shown = this.request.value;
     if (shown === null || event.ctrlKey || event.metaKey || event.altKey) return;
     if (Object.hasOwn(MOVES, event.key)) this.#step(shown.slice, ...MOVES[event.key](event.shiftKey ? 10 : 1));
-    else if (event.key === "Enter" || event.key === " ") this.#click();
+    else if (event.key === "Enter") this.#click();
     else if (event.key === "+" || event.key === "=") this.zoom(ZOOM_STEP, this.#cursor ?? this.#centre());
     else if (event.key === "-") this.zoom(1 / ZOOM_STEP, this.#cursor ?? this.#centre());
     else if (event.key === "0") this.#owner.setWindow(null);
