@@ -264,12 +264,12 @@ function drawTints(context: LayerPen, curves: readonly DrawnCurve[], x: Scale, y
   const segments = new Map<number, number[]>();
   for (const { points, until, tints = [] } of curves) {
     for (let i = 1; i < Math.min(until, tints.length); i++) {
-      const segment = points.subarray(2 * i - 2, 2 * i + 2);
       const tint = tints[i];
-      if (tint === undefined || !segment.every(Number.isFinite)) continue;
+      const [x0, y0, x1, y1] = [points[2 * i - 2], points[2 * i - 1], points[2 * i], points[2 * i + 1]];
+      if (tint === undefined || !Number.isFinite(x0 + y0 + x1 + y1)) continue;
       const list = segments.get(tint);
-      if (list === undefined) segments.set(tint, [...segment]);
-      else list.push(...segment);
+      if (list === undefined) segments.set(tint, [x0, y0, x1, y1]);
+      else list.push(x0, y0, x1, y1);
     }
   }
   context.lineWidth = width;
