@@ -230,14 +230,14 @@ describe.skipIf(reason !== "")(`behaviour${reason}`, () => {
         expect(answer.across(answer.columns - 0.5) - answer.across(-0.5)).toBeCloseTo(1, 4);
         await touched.page.locator("#scene").scrollIntoViewIfNeeded();
         const away = () => Math.hypot(...touched.numbersIn("camera"));
-        const scrolledTo = () => touched.page.$eval(".stage", (stage) => stage.scrollTop);
+        const scrolledTo = () => touched.page.$eval(".stage", (stage) => [scrollY, stage.scrollTop]);
         const scrolled = await scrolledTo();
         const scene = await middleOf(touched, "#scene");
         await touched.page.mouse.move(...scene);
         await touched.page.mouse.wheel(0, -300);
         await expect.poll(away).toBeGreaterThan(0);
         const wheeled = away();
-        expect(await scrolledTo()).toBe(scrolled);
+        expect(await scrolledTo()).toEqual(scrolled);
         await touch(touched.page, spread(scene, 40, 120));
         await expect.poll(away).toBeLessThan(0.9 * wheeled);
         for (let i = 0; i < 12; i++) await touched.page.mouse.wheel(0, 2000);
