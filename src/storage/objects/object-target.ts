@@ -20,8 +20,13 @@ export interface ObjectTarget {
   /** Null if there is no such object. */
   read(key: string): Promise<Uint8Array | null>;
   write(key: string, bytes: Uint8Array): Promise<void>;
+  /** Waits until objects that were written survive a loss of power. */
+  settle(keys: readonly string[]): Promise<void>;
   remove(key: string): Promise<void>;
 }
+
+/** Files that are handed to the disk at a time: one commit of a journal serves several. */
+const SETTLED_AT_ONCE = 16;
 
 /** The target at a path, or below a prefix of a bucket. @throws DataError for other addresses */
 export function objectTarget(location: string, settings: StoreSettings): ObjectTarget {
@@ -61,7 +66,6 @@ class FolderTarget implements ObjectTarget {
       const file = await open(partial, "w");
       try {
         await file.writeFile(bytes);
-        await file.sync();
       } finally {
         await file.close();
       }
@@ -70,6 +74,22 @@ class FolderTarget implements ObjectTarget {
       await rm(partial, { force: true });
       throw new DataError(`${path} cannot be written: ${reasonOf(error)}`, error);
     }
+  }
+
+  async settle(keys: readonly string[]): Promise<void> {
+    const left = keys.values();
+    const settleNext = async () => {
+      for (const key of left) {
+        const path = join(this.location, key);
+        try {
+          const file = await open(path, "r+");
+          await file.sync().finally(() => file.close());
+        } catch (error) {
+          throw new DataError(`${path} cannot be written: ${reasonOf(error)}`, error);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: SETTLED_AT_ONCE }, settleNext));
   }
 
   async remove(key: string): Promise<void> {
@@ -103,6 +123,9 @@ class BucketTarget implements ObjectTarget {
     const headers = { "content-type": "application/octet-stream", "content-md5": sum };
     return this.#objects.send(this.#addressOf(key), { method: "PUT", body: bytes as Uint8Array<ArrayBuffer>, headers });
   }
+
+  /** An object that a bucket has accepted is kept. */
+  async settle(): Promise<void> {}
 
   remove(key: string): Promise<void> {
     return this.#objects.send(this.#addressOf(key), { method: "DELETE" });

@@ -69,7 +69,8 @@ interface Cut {
 /**
  * Converts a verified dataset. Interrupted at any point, it resumes when it is called again with the same arguments:
  * shards that are there are read, and kept when all their checksums match. A manifest of all objects and the root
- * document, which makes it a store, come last.
+ * document, which makes it a store, come last, once the disk has everything else: also after a loss of power, what has a
+ * root document is whole.
  *
  * @param progress called with the fraction done after each shard
  * @returns values read from the source, in bytes, and the objects of fields: written, and kept from before
@@ -111,7 +112,9 @@ export async function convertToZarr(
     const root = await writeDocuments(dataset, noted, options, cuts);
     noted.note(ROOT, root);
     await target.write(MANIFEST_NAME, json({ files: noted.files } satisfies Manifest));
+    await target.settle([...Object.keys(noted.files).filter((key) => key !== ROOT), MANIFEST_NAME]);
     await target.write(ROOT, root);
+    await target.settle([ROOT]);
     await target.remove(CONVERSION_NAME);
     return { bytesRead: source.bytesRead, files, kept };
   } finally {
@@ -137,6 +140,7 @@ async function claim(dataset: Dataset, target: ObjectTarget, options: ZarrOption
   if ((await target.read(ROOT)) !== null) throw new DataError(`${target.location} holds a store already`);
   if (!(await target.isEmpty())) throw new DataError(`${target.location} is not empty`);
   await target.write(CONVERSION_NAME, Buffer.from(plan));
+  await target.settle([CONVERSION_NAME]);
 }
 
 function cutOf(dataset: Dataset, field: FieldName, { chunk, shard }: ZarrOptions): Cut {

@@ -209,6 +209,31 @@ describe("an interrupted conversion", () => {
     expect(contentsOf("late.zarr")).toEqual(contents);
   });
 
+  it("leaves no root document that the disk has before everything else", async () => {
+    const plain = objectTarget(join(SCRATCH, "order.zarr"), STORE_DEFAULTS);
+    const settled = new Set<string>();
+    let before: string[] = [];
+    const target = {
+      location: plain.location,
+      isEmpty: () => plain.isEmpty(),
+      read: (key: string) => plain.read(key),
+      remove: (key: string) => plain.remove(key),
+      write: (key: string, bytes: Uint8Array) => {
+        if (key === "zarr.json") before = [...settled].sort();
+        return plain.write(key, bytes);
+      },
+      settle: async (keys: readonly string[]) => {
+        await plain.settle(keys);
+        for (const key of keys) settled.add(key);
+      },
+    };
+    await convertToZarr(numbered(), target, PLAN, () => {});
+    const there = [...contentsOf("order.zarr").keys()].filter((key) => key !== "zarr.json");
+    expect(before).toEqual([...there, "conversion.json"].sort());
+    expect(settled).toContain("zarr.json");
+    await expect(plain.settle(["velocity/c/9/9/9/9/0"])).rejects.toThrow(/velocity.c.9.9.9.9.0 cannot be written/);
+  });
+
   it("is not continued with other options, nor in a folder that holds anything else", async () => {
     const dataset = numbered();
     const target = objectTarget(join(SCRATCH, "mine.zarr"), STORE_DEFAULTS);
