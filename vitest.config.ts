@@ -19,6 +19,8 @@ const SETTINGS = {
   testTimeout: 30_000,
   hookTimeout: 60_000,
   pool: "forks" as const,
+  // Memory of the store thread that has been given back turns into NaN at once, in all that tests start.
+  env: { POISON_READ_MEMORY: "on" },
 };
 
 /** Whether a file of tests replaces modules, codecs or variables of the environment, which others must not meet. */

@@ -1,5 +1,6 @@
 /** `ReadBuffer` is memory that values are read to; each part grows to the largest read and is kept. */
 import { DataError } from "../../errors.js";
+import { ReadMemory } from "../../read-memory.js";
 import type { RawValues, Stored } from "./stored.js";
 
 type View = new (memory: ArrayBufferLike, start: number, count: number) => RawValues;
@@ -19,9 +20,11 @@ const VIEWS: Readonly<Record<string, View>> = {
 export class ReadBuffer {
   #values = Buffer.alloc(0);
   #room = Buffer.alloc(0);
+  #lent: RawValues | null = null;
 
   /** Memory for that many bytes of values. What was read before is lost when it has to grow. */
   bytes(count: number): Uint8Array {
+    this.done();
     if (this.#values.length < count) this.#values = Buffer.allocUnsafeSlow(count);
     return this.#values.subarray(0, count);
   }
@@ -31,6 +34,19 @@ export class ReadBuffer {
     const View = VIEWS[`${element === "float" ? "float" : signed ? "int" : "uint"}${size}`];
     if (View === undefined) throw new DataError(`Elements of type ${element} and ${size} bytes cannot be read.`);
     return new View(this.#values.buffer, 0, count);
+  }
+
+  /** Values in memory of another thread, which gets it back at the next use. */
+  lent<T extends RawValues>(values: T): T {
+    this.done();
+    this.#lent = values;
+    return values;
+  }
+
+  /** Gives back what was lent: the values of the last read are not looked at again. */
+  done(): void {
+    if (this.#lent !== null) ReadMemory.ofThread().giveBack(this.#lent);
+    this.#lent = null;
   }
 
   /** Room for a stored chunk; what was in it before is lost. */

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { LookupFunction } from "node:net";
 import { Agent, type Dispatcher } from "undici";
 import { copyToShared } from "../../copy-to-shared.js";
+import { ReadMemory } from "../../read-memory.js";
 
 /** Time after which an unused connection is closed; many hosts close theirs after five seconds. */
 const IDLE_MS = 4000;
@@ -22,7 +23,7 @@ export interface HttpHead {
 
 /** An answer. */
 export interface HttpAnswer extends HttpHead {
-  /** In shared memory if the host announced its length, so that other threads can have it without a copy. */
+  /** In lent memory if the host announced its length, so that other threads can have it without a copy. */
   readonly body: Uint8Array;
 }
 
@@ -102,7 +103,7 @@ class CollectedAnswer implements Dispatcher.DispatchHandler {
     }
     const announced = headers["content-length"];
     if (announced === undefined) return;
-    this.#body = new Uint8Array(new SharedArrayBuffer(Math.min(Number(announced), this.#most)));
+    this.#body = ReadMemory.ofThread().take(Math.min(Number(announced), this.#most));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, part: Buffer): void {

@@ -1,5 +1,6 @@
 /** Fetches ranges of one object; ranges that are requested together and close to each other share one request. */
 import { DataError } from "../../errors.js";
+import { ReadMemory } from "../../read-memory.js";
 import type { ObjectRange } from "./remote-objects.js";
 
 /** Largest gap between two ranges that are fetched together, gap included. */
@@ -17,11 +18,12 @@ export class RangeQueue {
   readonly #fetch: (range: ObjectRange) => Promise<Uint8Array | null>;
   #waiting: Waiting[] = [];
 
-  /** @param fetch fetches one range; null if there is no object */
+  /** @param fetch fetches one range, and holds its memory once; null if there is no object */
   constructor(fetch: (range: ObjectRange) => Promise<Uint8Array | null>) {
     this.#fetch = fetch;
   }
 
+  /** The bytes of a range, which the caller then holds once. */
   get(range: ObjectRange): Promise<Uint8Array | null> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.push({ ...range, resolve, reject }) === 1) setImmediate(() => this.#send());
@@ -52,6 +54,7 @@ export class RangeQueue {
     const { offset } = group[0];
     try {
       const bytes = await this.#fetch({ offset, length: end - offset });
+      if (bytes !== null) ReadMemory.ofThread().hold(bytes, group.length - 1);
       for (const range of group) {
         const at = range.offset - offset;
         range.resolve(bytes?.subarray(at, at + range.length) ?? null);

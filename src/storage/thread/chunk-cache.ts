@@ -1,36 +1,41 @@
 /** `ChunkCache` keeps the last used chunks or ranges, and fetches each only once at a time. */
+import { LentResult } from "../../read-memory.js";
 
 /** Chunks by name, the least recently used dropped first. */
 export class ChunkCache<Chunk> {
   readonly #capacity: number;
   readonly #bytesOf: (chunk: Chunk) => number;
-  readonly #entries = new Map<string, { readonly chunk: Promise<Chunk>; bytes: number; isKept: boolean }>();
+  readonly #viewOf: (chunk: Chunk) => ArrayBufferView;
+  readonly #entries = new Map<string, { readonly chunk: LentResult<Chunk>; bytes: number; isKept: boolean }>();
   #bytes = 0;
 
   /**
    * @param capacity bytes
    * @param bytesOf  bytes of a chunk
+   * @param viewOf   its memory
    */
-  constructor(capacity: number, bytesOf: (chunk: Chunk) => number) {
+  constructor(capacity: number, bytesOf: (chunk: Chunk) => number, viewOf: (chunk: Chunk) => ArrayBufferView) {
     this.#capacity = capacity;
     this.#bytesOf = bytesOf;
+    this.#viewOf = viewOf;
   }
 
   /**
-   * The chunk of a name, loaded at most once at a time; a failure is not kept.
+   * The chunk of a name, loaded at most once at a time; a failure is not kept. If its memory is lent, the caller then
+   * holds it once.
    *
    * @param isKept false: nobody else is likely to want it once it has been loaded
    */
   get(name: string, load: () => Promise<Chunk>, isKept = true): Promise<Chunk> {
-    const entry = this.#entries.get(name) ?? { chunk: load(), bytes: 0, isKept };
+    const entry = this.#entries.get(name) ?? { chunk: new LentResult(load(), this.#viewOf), bytes: 0, isKept };
     entry.isKept ||= isKept;
     if (!this.#entries.delete(name))
-      entry.chunk.then(
+      entry.chunk.settled.then(
         (chunk) => this.#keep(name, this.#bytesOf(chunk)),
         () => this.#drop(name),
       );
     this.#entries.set(name, entry);
-    return entry.chunk;
+    return entry.chunk.ask();
   }
 
   #keep(name: string, bytes: number): void {
@@ -49,7 +54,9 @@ export class ChunkCache<Chunk> {
   }
 
   #drop(name: string): void {
-    this.#bytes -= this.#entries.get(name)?.bytes ?? 0;
+    const entry = this.#entries.get(name);
+    this.#bytes -= entry?.bytes ?? 0;
+    entry?.chunk.drop();
     this.#entries.delete(name);
   }
 }

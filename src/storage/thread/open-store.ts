@@ -16,6 +16,7 @@ import {
 } from "zarrita";
 import { copyToShared } from "../../copy-to-shared.js";
 import { DataError, FieldprobeError } from "../../errors.js";
+import { ReadMemory } from "../../read-memory.js";
 import { type MissingChunks, STORE_BOUNDS, type StoreSettings } from "../../store-settings.js";
 import { undoAround } from "../zarr/codecs.js";
 import type { Documents } from "../zarr/documents.js";
@@ -60,9 +61,13 @@ const CONSTRUCTORS = {
 /** A decoded chunk: its values, shape and strides. */
 export type Decoded = Chunk<DataType>;
 
-/** One read of a chunk: the library hands it on to the store, which notes whether the chunk is there. */
+/**
+ * One read of a chunk: the library hands it on to the store, which notes whether the chunk is there, and the memory
+ * that it was fetched to.
+ */
 interface ChunkRead {
   found: boolean;
+  fetched: Uint8Array | null;
 }
 
 export class OpenStore implements OpenVersion {
@@ -112,7 +117,7 @@ export class OpenStore implements OpenVersion {
     return new OpenStore(location, { entries, digest, newestMs }, objects, documents, missing);
   }
 
-  /** Reads a box into shared memory, its elements in C order. @throws DataError, BusyError */
+  /** Reads a box into lent memory, its elements in C order. @throws DataError, BusyError */
   async read(box: BoxRequest, chunks: ChunkCache<Decoded>): Promise<Elements> {
     const array = await this.#array(box.path, chunks);
     const Kind = CONSTRUCTORS[array.dtype as keyof typeof CONSTRUCTORS];
@@ -125,9 +130,11 @@ export class OpenStore implements OpenVersion {
     // Bytes that were only fetched are in shared memory: the threads that read them change nothing but missing values.
     if (whole instanceof Kind && (whole.buffer as unknown) instanceof SharedArrayBuffer) return whole;
     const total = box.count.reduce((product, length) => product * length, 1);
-    const out = new Kind(new SharedArrayBuffer(total * Kind.BYTES_PER_ELEMENT) as unknown as ArrayBuffer);
+    const { buffer, byteOffset } = ReadMemory.ofThread().take(total * Kind.BYTES_PER_ELEMENT);
+    const out = new Kind(buffer as unknown as ArrayBuffer, byteOffset, total);
     if (whole !== null) {
       out.set(whole as never);
+      ReadMemory.ofThread().giveBack(whole as Elements);
       return out;
     }
     const { data, shape, stride } = (await get(array, slicesOf(box))) as unknown as {
@@ -188,7 +195,8 @@ function slicesOf({ offset, count }: BoxRequest) {
 /** Numbers of two bytes from their bits, in C order. Source: IEEE 754-2019, section 3.4. */
 function halves(read: unknown): Float32Array {
   const { data, shape, stride } = read as { data: Uint16Array; shape: number[]; stride: number[] };
-  const out = new Float32Array(new SharedArrayBuffer(4 * data.length) as unknown as ArrayBuffer);
+  const { buffer, byteOffset } = ReadMemory.ofThread().take(4 * data.length);
+  const out = new Float32Array(buffer as unknown as ArrayBuffer, byteOffset, data.length);
   ops.assign(ndarray(out, shape), ndarray(data as unknown as Float32Array<ArrayBuffer>, shape, stride));
   for (let i = 0; i < out.length; i++) {
     const [sign, exponent, steps] = [out[i] & 0x8000 ? -1 : 1, (out[i] >> 10) & 31, out[i] & 1023];
@@ -212,7 +220,7 @@ function mostEncoded({ entries }: StoreTree): number {
 /** Marks a chunk that is read as a whole: the cache of bricks keeps it, so that of chunks need not. */
 const WHOLE = { isWhole: true };
 
-/** The values of a box that is exactly one chunk, stored in C order; null for every other box. */
+/** The values of a box that is exactly one chunk, stored in C order, held once; null for every other box. */
 async function wholeChunk(
   array: ZarrArray<DataType, ReadableStore>,
   { offset, count }: BoxRequest,
@@ -242,7 +250,7 @@ const throughCache = defineArrayExtension((array, { location, chunks, name, miss
   getChunk(coordinates: number[], asked?: object) {
     const place = `${location}: chunk ${coordinates.join(".")} of ${array.path}`;
     const load = async () => {
-      const read: ChunkRead = { found: false };
+      const read: ChunkRead = { found: false, fetched: null };
       const chunk = await array.getChunk(coordinates, read as object).catch((error: unknown) => {
         throw error instanceof FieldprobeError
           ? error
@@ -251,6 +259,9 @@ const throughCache = defineArrayExtension((array, { location, chunks, name, miss
       const elements = array.chunks.reduce((product, length) => product * length, 1);
       if (chunk.data.length !== elements)
         throw new DataError(`${place} decodes to ${chunk.data.length} elements, not ${elements}`);
+      // Values that are not the fetched bytes themselves were decoded to memory of their own.
+      if (read.fetched !== null && (chunk.data as Elements).buffer !== read.fetched.buffer)
+        ReadMemory.ofThread().giveBack(read.fetched);
       if (read.found) return chunk;
       forget();
       if (missing === "fill" && (array.fillValue ?? null) !== null) return chunk;
@@ -282,7 +293,11 @@ class ReadableStore implements AsyncReadable {
   readonly #mostBytes: number;
   /** By the beginning of its keys: what the library does not know of the shards of an array. */
   readonly #facts: ReadonlyMap<string, ShardFacts>;
-  readonly #shards = new ChunkCache<Uint8Array>(SHARDS_BYTES, ({ length }) => length);
+  readonly #shards = new ChunkCache<Uint8Array>(
+    SHARDS_BYTES,
+    ({ length }) => length,
+    (shard) => shard,
+  );
 
   constructor(objects: ObjectStore, documents: Documents, tree: StoreTree) {
     this.#objects = objects;
@@ -346,12 +361,18 @@ function partOf(shard: Uint8Array, range: RangeQuery, key: string): Uint8Array |
   return shard.subarray(offset, offset + length);
 }
 
-/** Notes that a chunk is there, and copies its bytes if they do not begin at such a multiple, as typed arrays need. */
+/**
+ * Notes that a chunk is there, and copies its bytes if they do not begin at such a multiple, as typed arrays need. The
+ * caller's hold of the bytes passes on to the read.
+ */
 function noted(bytes: Uint8Array | undefined, read: object | undefined, alignment: number): Uint8Array | undefined {
   if (bytes === undefined) return undefined;
-  if (read !== undefined && "found" in read) (read as ChunkRead).found = true;
-  if (bytes.byteOffset % alignment === 0) return bytes;
-  const aligned = new Uint8Array(new SharedArrayBuffer(bytes.length));
-  copyToShared(bytes, aligned, 0);
-  return aligned;
+  const isAligned = bytes.byteOffset % alignment === 0;
+  const noted = isAligned ? bytes : ReadMemory.ofThread().take(bytes.length);
+  if (!isAligned) {
+    copyToShared(bytes, noted, 0);
+    ReadMemory.ofThread().giveBack(bytes);
+  }
+  if (read !== undefined && "found" in read) Object.assign(read as ChunkRead, { found: true, fetched: noted });
+  return noted;
 }

@@ -115,6 +115,11 @@ export interface StoreMessage {
 
 /** The answer to the message with that number: a value of `StoreReplies`, or an error. */
 export type StoreAnswer =
-  | { readonly id: number; readonly value: unknown }
+  | {
+      readonly id: number;
+      readonly value: unknown;
+      /** Memory of the value that the caller gives back. */
+      readonly lent: readonly ArrayBufferView[];
+    }
   /** `busy`: the store did not answer in time; otherwise it is not readable, or has changed. */
   | { readonly id: number; readonly message: string; readonly busy: boolean };

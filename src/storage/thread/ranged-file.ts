@@ -1,4 +1,5 @@
 /** `RemoteFile` reads a file behind HTTP or in a bucket by ranges, through the store thread. */
+import { ReadMemory } from "../../read-memory.js";
 import type { ByteRange, RangedFile } from "../hdf5-bytes/bytes.js";
 import { FILE_BLOCK_BYTES, type FileState, type OpenRequest, type RangeRequest } from "./protocol.js";
 import { type AnswerTimeout, StoreClient } from "./store-client.js";
@@ -56,6 +57,7 @@ export class RemoteFile implements RangedFile {
     if (last - first >= BLOCKS) {
       const [values] = this.#fetch([this.#request({ position, length }, false)], false) as [Uint8Array];
       bytes.set(values);
+      ReadMemory.ofThread().giveBack(values);
       return length;
     }
     this.#load(first, last);
@@ -133,6 +135,7 @@ export class RemoteFile implements RangedFile {
       return use();
     } finally {
       this.#ranges = before;
+      for (const range of bytes) ReadMemory.ofThread().giveBack(range);
     }
   }
 

@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { BusyError, DataError } from "../../errors.js";
+import { ReadMemory } from "../../read-memory.js";
 import type { StoreAnswer, StoreMessage, StoreReplies, StoreRequest } from "./protocol.js";
 import { ENDED, type StorePort } from "./store-port.js";
 import { StoreThread } from "./store-thread.js";
@@ -50,7 +51,7 @@ export class StoreClient {
   }
 
   /**
-   * Asks and waits.
+   * Asks and waits. Elements and bytes of the answer may be lent: who has copied them gives them back.
    *
    * @param timeoutMs time after which the answer is no longer waited for
    * @throws DataError, or BusyError if another try may succeed
@@ -129,7 +130,11 @@ export class StoreClient {
     for (;;) {
       const received = receiveMessageOnPort(this.#port) as { readonly message: StoreAnswer } | undefined;
       if (received === undefined) return;
-      if (this.#awaited.has(received.message.id)) this.#awaited.set(received.message.id, received.message);
+      const { message } = received;
+      const lent = "lent" in message ? message.lent : [];
+      for (const view of lent) ReadMemory.ofThread().receive(view);
+      if (this.#awaited.has(message.id)) this.#awaited.set(message.id, message);
+      else for (const view of lent) ReadMemory.ofThread().giveBack(view);
     }
   }
 }

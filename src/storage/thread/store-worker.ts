@@ -1,10 +1,11 @@
 /** Runs the store thread, which answers the requests of other threads, each through its own port. */
 import { parentPort, workerData } from "node:worker_threads";
 import { BusyError, FieldprobeError } from "../../errors.js";
+import { ReadMemory } from "../../read-memory.js";
 import { DiskCache } from "../objects/disk-cache.js";
 import { Hosts } from "../objects/hosts.js";
 import { registerCodecs } from "../zarr/codecs.js";
-import type { StoreAnswer, StoreMessage, StoreRequest } from "./protocol.js";
+import type { Elements, StoreAnswer, StoreMessage, StoreRequest } from "./protocol.js";
 import type { StorePort } from "./store-port.js";
 import type { StoreOrder, StoreReport, StoreStart } from "./store-thread.js";
 import { Stores } from "./stores.js";
@@ -40,7 +41,8 @@ setInterval(() => report({ stores: stores.status(), disk: disk?.counts ?? null }
 async function answer({ port, signal }: StorePort, id: number, request: StoreRequest): Promise<void> {
   let reply: StoreAnswer;
   try {
-    reply = { id, value: await perform(request) };
+    const value = await perform(request);
+    reply = { id, value, lent: memoryIn(request, value).filter((view) => ReadMemory.ofThread().lend(view)) };
   } catch (error) {
     const place = request.kind === "read" ? `${request.store}: ${request.path}` : request.store;
     const message = error instanceof FieldprobeError ? error.message : `${place} cannot be read: ${textOf(error)}`;
@@ -59,6 +61,12 @@ function perform(request: StoreRequest): Promise<unknown> {
   if (request.kind === "changes") return stores.changes(request.beginnings);
   if (request.kind === "bytes") return stores.bytes(request);
   return request.kind === "read" ? stores.read(request) : stores.ready(request.reads);
+}
+
+/** The memory in an answer that its caller holds. */
+function memoryIn({ kind }: StoreRequest, value: unknown): readonly ArrayBufferView[] {
+  if (kind === "read") return [value as Elements];
+  return kind === "bytes" ? ((value as readonly Uint8Array[] | null) ?? []) : [];
 }
 
 function textOf(error: unknown): string {

@@ -5,6 +5,7 @@ import { isAddress } from "../../addresses.js";
 import { GarbageCollection } from "../../collect-garbage.js";
 import { copyToShared } from "../../copy-to-shared.js";
 import { DataError } from "../../errors.js";
+import { LentResult, ReadMemory } from "../../read-memory.js";
 import { type Fetching, FrozenObjects } from "../objects/frozen-objects.js";
 import { Hosts } from "../objects/hosts.js";
 import { HttpConnections } from "../objects/http-connections.js";
@@ -72,11 +73,15 @@ export class Stores {
   readonly #garbage = new GarbageCollection();
   /** The collection that is due; null for none. */
   #collecting: NodeJS.Timeout | null = null;
-  readonly #chunks = new ChunkCache<Decoded>(CHUNK_BYTES, ({ data }) => data.length * ELEMENT_BYTES);
-  readonly #ranges = new ChunkCache<Uint8Array>(RANGE_BYTES, ({ length }) => length);
-  readonly #blocks = new ChunkCache<Uint8Array>(BLOCKS_BYTES, ({ length }) => length);
+  readonly #chunks = new ChunkCache<Decoded>(
+    CHUNK_BYTES,
+    ({ data }) => data.length * ELEMENT_BYTES,
+    ({ data }) => data as Elements,
+  );
+  readonly #ranges = rangesOf(RANGE_BYTES);
+  readonly #blocks = rangesOf(BLOCKS_BYTES);
   /** Reads that are under way, or done and not yet asked for; by `nameOf`, the oldest first. */
-  readonly #reads = new Map<string, Promise<ReadData>>();
+  readonly #reads = new Map<string, LentResult<ReadData>>();
   readonly #ahead: ReadAhead;
 
   /**
@@ -111,8 +116,8 @@ export class Stores {
     this.#fetching = { network, ...fetching };
     this.#ahead = new ReadAhead(
       fetching.settings.aheadBytes,
-      (read) => this.#begin(read),
-      (name) => this.#reads.delete(name),
+      (read) => this.#begin(read).settled,
+      (name) => this.#forget(name, this.#reads.get(name)),
     );
   }
 
@@ -248,7 +253,7 @@ export class Stores {
   async ready(reads: readonly StoreRead[]): Promise<readonly boolean[]> {
     const isBlock = (read: StoreRead): read is RangeRequest => "isBlock" in read && read.isBlock;
     this.#ahead.add(reads.filter((read) => !isBlock(read)));
-    const started = reads.map((read) => (isBlock(read) ? this.#range(read) : this.#reads.get(nameOf(read))));
+    const started = reads.map((read) => (isBlock(read) ? this.#range(read) : this.#reads.get(nameOf(read))?.settled));
     const there = reads.map(() => false);
     const isOver = () => started.every((reading, at) => reading === undefined || there[at]);
     const settling = started.map(async (reading, at) => {
@@ -271,7 +276,7 @@ export class Stores {
     return isOver() ? reads.map(() => true) : there;
   }
 
-  /** Reads a box of an array, its elements in C order. @throws DataError, BusyError */
+  /** Reads a box of an array, its elements in C order; the caller then holds them once. @throws DataError, BusyError */
   async read(box: BoxRequest): Promise<Elements> {
     return (await this.#take(box)) as Elements;
   }
@@ -282,7 +287,7 @@ export class Stores {
   }
 
   /**
-   * Reads ranges of a file, all at the same time.
+   * Reads ranges of a file, all at the same time; the caller then holds each of them once.
    *
    * @returns null if a range is still under way and the caller asked for `ifThere`
    * @throws DataError, BusyError
@@ -298,20 +303,27 @@ export class Stores {
 
   /** Waits for a read, which it starts if necessary, and forgets it: it is asked for once. */
   async #take(read: StoreRead): Promise<ReadData> {
+    const reading = this.#begin(read);
     try {
-      return await this.#begin(read);
+      return await reading.ask();
     } finally {
-      this.#reads.delete(nameOf(read));
+      this.#forget(nameOf(read), reading);
       this.#ahead.done(nameOf(read));
     }
   }
 
+  #forget(name: string, reading: LentResult<ReadData> | undefined): void {
+    this.#reads.delete(name);
+    reading?.drop();
+  }
+
   /** Starts a read, unless it is under way or done. */
-  #begin(read: StoreRead): Promise<ReadData> {
+  #begin(read: StoreRead): LentResult<ReadData> {
     const name = nameOf(read);
     const known = this.#reads.get(name);
     if (known !== undefined) return known;
-    const reading = "position" in read ? this.#range(read) : this.#readBox(read);
+    const data: Promise<ReadData> = "position" in read ? this.#range(read) : this.#readBox(read);
+    const reading = new LentResult(data, (value) => value);
     this.#reads.set(name, reading);
     return reading;
   }
@@ -330,10 +342,18 @@ export class Stores {
   }
 }
 
+function rangesOf(mostBytes: number): ChunkCache<Uint8Array> {
+  return new ChunkCache<Uint8Array>(
+    mostBytes,
+    ({ length }) => length,
+    (range) => range,
+  );
+}
+
 /** The bytes as they are if other threads can have them, else a copy. */
 function inSharedMemory(bytes: Uint8Array): Uint8Array {
   if (bytes.buffer instanceof SharedArrayBuffer) return bytes;
-  const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  const shared = ReadMemory.ofThread().take(bytes.length);
   copyToShared(bytes, shared, 0);
   return shared;
 }

@@ -4,8 +4,10 @@
  */
 
 import { DataError } from "../../errors.js";
+import { ReadMemory } from "../../read-memory.js";
 import { MISSING_CHUNKS } from "../../store-settings.js";
 import { packingOf, unpack } from "../file/packing.js";
+import type { ReadBuffer } from "../file/read-buffer.js";
 import type { AttributeValue, Hyperslab, RawValues, Stored } from "../file/stored.js";
 import {
   countElements,
@@ -153,16 +155,17 @@ export class ZarrFile implements StoredFile {
       throw new DataError(`${this.path}: ${path} is too large for a table (${bytes} bytes).`);
     const elements = this.#read(path, { offset: shape.map(() => 0), count: shape });
     const values = Float64Array.from(elements as ArrayLike<number | bigint>, Number);
+    ReadMemory.ofThread().giveBack(elements);
     return Float64Array.from(unpack(values, packingOf(this.attributes(path), stored)));
   }
 
-  readHyperslab(path: string, stored: Stored, box: Hyperslab): RawValues {
+  readHyperslab(path: string, stored: Stored, box: Hyperslab, buffer: ReadBuffer): RawValues {
     if (this.#closed) throw new DataError(`${this.path} is closed.`);
     countElements(`${this.path}: ${path}`, stored.shape, box);
     const elements = this.#read(path, box);
     if (elements instanceof BigInt64Array || elements instanceof BigUint64Array)
       throw new DataError(`${this.path}: ${path} holds integers of 8 bytes, which cannot be values of a field.`);
-    return elements;
+    return buffer.lent(elements);
   }
 
   fetched(boxes: readonly StoredHyperslab[]): readonly boolean[] {

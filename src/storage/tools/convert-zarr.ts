@@ -69,8 +69,8 @@ interface Cut {
 /**
  * Converts a verified dataset. Interrupted at any point, it resumes when it is called again with the same arguments:
  * shards that are there are read, and kept when all their checksums match. A manifest of all objects and the root
- * document, which makes it a store, come last, once the disk has everything else: also after a loss of power, what has a
- * root document is whole.
+ * document, which makes it a store, come last, once the disk has everything else: what has a root document is whole,
+ * also after a loss of power.
  *
  * @param progress called with the fraction done after each shard
  * @returns values read from the source, in bytes, and the objects of fields: written, and kept from before

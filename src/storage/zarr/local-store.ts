@@ -5,6 +5,7 @@ import { constants, type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { AbsolutePath, RangeQuery } from "zarrita";
 import { DataError } from "../../errors.js";
+import { ReadMemory } from "../../read-memory.js";
 import { STORE_BOUNDS } from "../../store-settings.js";
 import type { ObjectPart } from "../objects/remote-objects.js";
 import { DocumentReader, type Json } from "./documents.js";
@@ -77,7 +78,7 @@ export interface PartBounds {
 }
 
 /**
- * Reads a file or part of it; undefined if there is none.
+ * Reads a file or part of it into lent memory; undefined if there is none.
  *
  * @throws DataError if it is not a plain file, has changed, is not readable, too short or too long
  */
@@ -102,7 +103,7 @@ export async function readPart(
     const [offset, length] = placeIn(status.size, part);
     if (offset + length > status.size) throw new DataError(`${path} ends after ${status.size} bytes`);
     if (length > mostBytes) throw new DataError(`${path} has ${length} bytes, more than ${mostBytes}`);
-    const bytes = new Uint8Array(length);
+    const bytes = ReadMemory.ofThread().take(length);
     const { bytesRead } = await file.read(bytes, 0, length, offset);
     if (bytesRead < length) throw new DataError(`${path} ends after ${offset + bytesRead} bytes`);
     return bytes;

@@ -5,7 +5,11 @@ import { ChunkCache } from "../../../src/storage/thread/chunk-cache.js";
 /** A cache of ten bytes and a loader of chunks of four, which counts its loads. */
 function cacheOf() {
   const loads: string[] = [];
-  const cache = new ChunkCache<Uint8Array>(10, ({ length }) => length);
+  const cache = new ChunkCache<Uint8Array>(
+    10,
+    ({ length }) => length,
+    (chunk) => chunk,
+  );
   const get = (name: string, isKept?: boolean) => {
     const load = async () => {
       loads.push(name);
