@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { loadConfig } from "../../src/config.js";
+import { loadConfig, readConfig } from "../../src/config.js";
 import { natsOptions } from "../../src/nats-options.js";
 
 const DEPLOY = fileURLToPath(new URL("../../deploy", import.meta.url));
@@ -192,4 +192,14 @@ describe("Dockerfile", () => {
       expect.arrayContaining([...files.filter((name) => !name.startsWith("!")), "node_modules", "package.json"]),
     );
   });
+});
+
+it("documents and deployments of a cluster set no variables with the prefix that are no settings: a service refuses them", () => {
+  const files = ["../docs/cluster.md", "compose.yaml", "nats/nats-server.conf", "nats/values.yaml"];
+  const named = files.flatMap(
+    (file) => readFileSync(join(DEPLOY, file), "utf8").match(/\bFIELDPROBE_[A-Z0-9_]+\b/g) ?? [],
+  );
+  const { problems } = readConfig({}, Object.fromEntries(named.map((name) => [name, "1"])));
+  expect(named.length).toBeGreaterThan(5);
+  expect(problems.filter((problem) => problem.startsWith("there is no setting"))).toEqual([]);
 });
