@@ -152,20 +152,11 @@ export class Cluster implements Sharing {
     const [engine, owner] = [this.#engine as Engine, this.#owner as Owner];
     owner.refresh();
     const { workers: threads, running, queued, cacheBytes: used, bytesRead: read, ...status } = engine.status();
+    const load = { cores: availableParallelism(), threads, running, queued, datasets: engine.datasets().length };
     const cache = { bytes: this.#config.cacheBytes, used, read };
     const progress = status.cacheHits + status.cacheMisses + owner.samples + owner.answered;
-    const load = { cores: availableParallelism(), threads, running, queued, datasets: engine.datasets().length };
-    const { revision } = owner;
-    return {
-      version,
-      build: this.#build,
-      ...load,
-      progress,
-      cache,
-      revision,
-      ...owner.announced(),
-      pieces: this.#pieces,
-    };
+    const [build, pieces, { revision }] = [this.#build, this.#pieces, owner];
+    return { version, build, ...load, progress, cache, revision, ...owner.announced(), pieces };
   }
 
   get #pieces() {
@@ -263,12 +254,8 @@ export class Cluster implements Sharing {
   }
 
   /** The owners of the regions of a dataset; its time decides only if there are fewer regions than peers. */
-  #ownersIn({
-    regions,
-    dataset,
-    time,
-    without,
-  }: Pick<DividedQuery, "regions" | "dataset" | "time" | "without">): Owners {
+  #ownersIn(divided: Pick<DividedQuery, "regions" | "dataset" | "time" | "without">): Owners {
+    const { regions, dataset, time, without } = divided;
     const { ranks: list, version } = this.#members;
     const [frame = 0] = regions.size < list.length ? frameWeights(dataset.time, time, "None").frames : [0];
     const seed = `${dataset.name} ${Math.floor(frame / SAME_OWNER_FRAMES)}`;
@@ -276,12 +263,11 @@ export class Cluster implements Sharing {
     const key = [seed, version, generation, ...without].join(" ");
     const known = this.#owners.get(regions);
     if (known?.key === key) return known;
-    const usable = list.map((member) => {
-      if (member === null || without.has(member.id)) return false;
-      return (
-        this.#isSelf(member) || (this.#members.isUsable(member) && member.generations[dataset.name] === generation)
-      );
-    });
+    const isSame = (member: Peer): boolean =>
+      this.#members.isUsable(member) && member.generations[dataset.name] === generation;
+    const usable = list.map(
+      (member) => member !== null && !without.has(member.id) && (this.#isSelf(member) || isSame(member)),
+    );
     const found = { key, list, owners: ownersOf(regions, usable, seed) };
     this.#owners.set(regions, found);
     return found;
@@ -485,8 +471,6 @@ export class Cluster implements Sharing {
       ({ triples: { buffer, byteOffset }, count }) => new Uint8Array(buffer, byteOffset, 12 * count),
     );
     const signal = AbortSignal.any([divided.signal, peer.lost.signal]);
-    // Each part of a body that is awaited listens to it.
-    setMaxListeners(0, signal, peer.lost.signal);
     const lent: Uint8Array<SharedArrayBuffer>[] = [];
     this.#counts.asked++;
     peer.outstanding++;

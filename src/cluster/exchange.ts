@@ -1,22 +1,28 @@
 /**
  * An exchange is a request and its answer, each a head of plain data and a body. A body that is larger than a small
- * message stays with its sender; the receiver fetches it in messages, of which it awaits eight megabytes at a time at
+ * message stays with its sender; the receiver fetches it in parts, of which it awaits eight megabytes at a time at
  * most, whatever the number of senders.
  */
 import { randomBytes } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { deserialize, serialize } from "node:v8";
-import type { Msg, NatsConnection } from "@nats-io/transport-node";
+import type { Msg, NatsConnection, QueuedIterator, RequestManyOptions } from "@nats-io/transport-node";
 import { ROOT } from "../nats-options.js";
 import { PeerError } from "./members.js";
 
 /** Bytes of a body that goes with its head. */
 const INLINE_BYTES = 64 * 1024;
-/** Bytes that this process awaits at a time. */
-const CREDIT_BYTES = 8 * 1024 * 1024;
-/** Time that a part of a body may take. */
+/** Bytes of a part of a body, how many parts this process awaits at a time, and the time that one may take. */
+const PART_BYTES = 1024 * 1024;
+const CREDIT = 8;
 const PART_MS = 30_000;
+/**
+ * Bytes of the messages of a part. What arrives in several frames of 64 KiB, the client puts together in buffers that
+ * grow: they make V8 mark the whole heap after a few megabytes (docs/decisions/0145-cluster-on-nats.md).
+ */
+const MESSAGE_BYTES = 16 * 1024;
 
-/** A body in parts. */
+/** A body in pieces of memory. */
 type BodyParts = readonly Uint8Array[];
 /** Takes bytes of a body to their place. */
 type PlaceBytes = (bytes: Uint8Array, at: number) => void;
@@ -25,9 +31,10 @@ type PlaceBytes = (bytes: Uint8Array, at: number) => void;
 export interface Received<H> {
   readonly head: H;
   readonly bytes: number;
-  readonly inline: Uint8Array;
+  /** The body; null if it is kept. */
+  readonly inline: Uint8Array | null;
   /** Where the body is kept: process and key. */
-  readonly kept: readonly [string, string] | null;
+  readonly kept: string;
 }
 
 /** Sends and receives over one connection. */
@@ -35,39 +42,61 @@ export class Exchange {
   readonly #connection: NatsConnection;
   readonly #id: string;
   readonly #mostBytes: number;
-  readonly #partBytes: number;
+  /** By key: bodies that others fetch, and what is told how much of them is on its way. */
   readonly #kept = new Map<string, { readonly body: BodyParts; readonly sent: (bytes: number) => void }>();
   readonly #waiting: (() => void)[] = [];
-  #credit: number;
+  #credit = CREDIT;
 
   constructor(connection: NatsConnection, id: string) {
     this.#connection = connection;
     this.#id = id;
     this.#mostBytes = connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
-    this.#partBytes = Math.min(CREDIT_BYTES, connection.info?.max_payload ?? INLINE_BYTES);
-    this.#credit = Math.floor(CREDIT_BYTES / this.#partBytes);
     connection.subscribe(`${ROOT}.part.${id}.*`, {
       callback: (error, message) => {
         const kept = this.#kept.get(message.subject.split(".").pop() as string);
-        const from = Number(message.string());
-        const part = kept && !error ? slice(kept.body, from, this.#partBytes) : new Uint8Array(0);
-        message.respond(part);
-        kept?.sent(part.length);
+        if (error || kept === undefined) return void message.respond();
+        let sent = 0;
+        for (const some of piecesOf(kept.body, Number(message.string()), Math.min(MESSAGE_BYTES, this.#mostBytes))) {
+          message.respond(some);
+          sent += some.length;
+        }
+        // An empty message ends a part.
+        message.respond();
+        kept.sent(sent);
       },
     });
   }
 
-  /** Puts head and body into a message; a large body is kept until `forget`. @throws PeerError for a large head */
+  /** Puts head and body into a message; a large body is kept under the key. @throws PeerError for a large head */
   #write(head: object, body: BodyParts, key: string, sent: (bytes: number) => void = () => undefined): Uint8Array {
-    const bytes = body.reduce((sum, { length }) => sum + length, 0);
-    const isInline = bytes <= INLINE_BYTES;
-    if (!isInline) this.#kept.set(key, { body, sent });
-    const start = serialize({ head, bytes, kept: isInline ? null : [this.#id, key] });
-    const length = Buffer.alloc(4);
-    length.writeUInt32LE(start.length);
-    const message = Buffer.concat([length, start, ...(isInline ? body : [])]);
+    const bytes = sizeOf(body);
+    const inline = bytes <= INLINE_BYTES ? Buffer.concat(body) : null;
+    if (inline === null) this.#kept.set(key, { body, sent });
+    const message = serialize({ head, bytes, inline, kept: `${this.#id}.${key}` } satisfies Received<object>);
     if (message.length > this.#mostBytes) throw new PeerError(`a message of ${message.length} bytes is too large`);
     return message;
+  }
+
+  /** The messages that answer a request. @throws PeerError, or the reason of the signal */
+  async *#answers(
+    subject: string,
+    payload: Uint8Array | string,
+    options: Partial<RequestManyOptions>,
+    signal: AbortSignal,
+  ): AsyncGenerator<Msg> {
+    let stop = (): void => undefined;
+    try {
+      signal.throwIfAborted();
+      const messages = (await this.#connection.requestMany(subject, payload, options)) as QueuedIterator<Msg>;
+      stop = () => messages.stop(signal.reason);
+      signal.addEventListener("abort", stop);
+      yield* messages;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new PeerError((error as Error).message, { cause: error });
+    } finally {
+      signal.removeEventListener("abort", stop);
+    }
   }
 
   /** Sends a request and awaits the head of its answer. @throws PeerError, or the reason of the signal */
@@ -80,8 +109,10 @@ export class Exchange {
   ): Promise<Received<H>> {
     const key = randomBytes(8).toString("hex");
     try {
-      const sent = this.#connection.request(subject, this.#write(head, body, key), { timeout: timeoutMs });
-      return read<H>(await unlessAborted(sent, signal));
+      const options = { strategy: "count", maxMessages: 1, maxWait: timeoutMs } as const;
+      for await (const message of this.#answers(subject, this.#write(head, body, key), options, signal))
+        return read<H>(message);
+      throw new PeerError("no answer in time");
     } finally {
       this.#kept.delete(key);
     }
@@ -90,8 +121,7 @@ export class Exchange {
   /** Answers a request. @returns resolves once the body is on its way, or has not been fetched in time */
   async answer(message: Msg, head: object, body: BodyParts, signal: AbortSignal): Promise<void> {
     const key = randomBytes(8).toString("hex");
-    const bytes = body.reduce((sum, { length }) => sum + length, 0);
-    let left = bytes;
+    let left = sizeOf(body);
     const fetched = new Promise<void>((resolve) => {
       signal.addEventListener("abort", () => resolve(), { once: true });
       const sent = (some: number): void => {
@@ -105,68 +135,57 @@ export class Exchange {
   }
 
   /** Takes a body to its place. @throws PeerError, or the reason of the signal, after which nothing is placed */
-  async receive({ bytes, inline, kept }: Received<unknown>, place: PlaceBytes, signal: AbortSignal): Promise<void> {
-    if (kept === null) return place(inline, 0);
-    const subject = `${ROOT}.part.${kept.join(".")}`;
-    const starts = Array.from({ length: Math.ceil(bytes / this.#partBytes) }, (_, i) => i * this.#partBytes);
-    await Promise.all(
-      starts.map(async (at) => {
-        if (this.#credit === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-        else this.#credit--;
-        try {
+  async receive({ bytes, inline, kept }: Received<unknown>, place: PlaceBytes, given: AbortSignal): Promise<void> {
+    if (inline !== null) return place(inline, 0);
+    const failure = new AbortController();
+    const signal = AbortSignal.any([given, failure.signal]);
+    // All parts listen to it: having more listeners than Node expects is not a leak here.
+    setMaxListeners(0, signal);
+    const fetch = async (from: number): Promise<void> => {
+      if (this.#credit === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      else this.#credit--;
+      const end = Math.min(bytes, from + PART_BYTES);
+      let at = from;
+      try {
+        const options = { strategy: "sentinel", maxWait: PART_MS } as const;
+        for await (const { data } of this.#answers(`${ROOT}.part.${kept}`, String(from), options, signal)) {
           signal.throwIfAborted();
-          const asked = this.#connection.request(subject, String(at), { timeout: PART_MS });
-          const { data } = await unlessAborted(asked, signal);
-          if (data.length !== Math.min(this.#partBytes, bytes - at)) throw new PeerError("a part of a body is missing");
-          place(data, at);
-        } finally {
-          const next = this.#waiting.shift();
-          if (next) next();
-          else this.#credit++;
+          if (at + data.length <= end) place(data, at);
+          at += data.length;
         }
-      }),
-    );
+        if (at !== end) throw new PeerError("a part of a body is missing");
+      } catch (error) {
+        failure.abort(error);
+        throw error;
+      } finally {
+        const next = this.#waiting.shift();
+        if (next) next();
+        else this.#credit++;
+      }
+    };
+    await Promise.all(Array.from({ length: Math.ceil(bytes / PART_BYTES) }, (_, i) => fetch(i * PART_BYTES)));
   }
 }
 
 /** Reads a message. @throws PeerError for what `Exchange` does not write */
 export function read<H>({ data }: Msg): Received<H> {
   try {
-    const end = 4 + new DataView(data.buffer, data.byteOffset, 4).getUint32(0, true);
-    return { ...deserialize(Buffer.from(data.subarray(4, end))), inline: data.subarray(end) };
+    return deserialize(data);
   } catch {
     throw new PeerError("a message that no process of a cluster sends");
   }
 }
 
-/** The result of a request. @throws PeerError, or the reason of the signal */
-async function unlessAborted<T>(request: Promise<T>, signal: AbortSignal): Promise<T> {
-  let abort = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason);
-    signal.addEventListener("abort", abort);
-  });
-  try {
-    signal.throwIfAborted();
-    return await Promise.race([request, aborted]);
-  } catch (error) {
-    request.catch(() => undefined);
-    signal.throwIfAborted();
-    throw new PeerError((error as Error).message, { cause: error });
-  } finally {
-    aborted.catch(() => undefined);
-    signal.removeEventListener("abort", abort);
-  }
+function sizeOf(body: BodyParts): number {
+  return body.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Some bytes of a body. */
-function slice(body: BodyParts, from: number, bytes: number): Uint8Array {
-  const parts: Uint8Array[] = [];
-  let at = 0;
-  for (const part of body) {
-    const some = part.subarray(Math.max(0, from - at), Math.max(0, from + bytes - at));
-    if (some.length > 0) parts.push(some);
-    at += part.length;
+/** The part of a body that begins with a byte of it, in pieces of at most so many bytes. */
+function* piecesOf(body: BodyParts, from: number, most: number): Generator<Uint8Array> {
+  let start = 0;
+  for (const memory of body) {
+    const end = Math.min(memory.length, from + PART_BYTES - start);
+    for (let at = Math.max(0, from - start); at < end; at += most) yield memory.subarray(at, Math.min(end, at + most));
+    start += memory.length;
   }
-  return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts);
 }

@@ -100,15 +100,13 @@ export function listenToMembers(connection: NatsConnection, heard: (said: Announ
   connection.subscribe(SUBJECT, {
     callback: (error, message) => {
       if (error) return;
-      const value = ((): unknown => {
-        try {
-          return message.json();
-        } catch {
-          return null;
-        }
-      })();
-      const { data } = ANNOUNCEMENT.safeParse(value);
-      if (data) heard(data);
+      let said: Announcement;
+      try {
+        said = ANNOUNCEMENT.parse(message.json());
+      } catch {
+        return;
+      }
+      heard(said);
     },
   });
 }
@@ -178,10 +176,6 @@ export class Members {
     clearInterval(this.#beat);
     this.retire("gone");
     this.leave();
-  }
-
-  get draining(): boolean {
-    return this.#draining;
   }
 
   /** All processes except this one. */
@@ -318,9 +312,8 @@ export class Members {
     const { self } = this;
     if (self === null) return;
     const others = this.others.map(({ said }) => said);
-    const taken = new Set(others.map(({ rank }) => rank));
     const waiting = others.filter((said) => said.rank === null && isBefore(said, self.said)).length;
-    const free = Array.from({ length: MOST_RANKS }, (_, rank) => rank).filter((rank) => !taken.has(rank));
+    const free = [...Array(MOST_RANKS).keys()].filter((rank) => others.every((said) => said.rank !== rank));
     const wished = this.#rank !== null && free.includes(this.#rank) ? this.#rank : free[waiting];
     if (wished === undefined) this.#log.error(`there are ${MOST_RANKS} processes: this one owns nothing`);
     this.#rank = wished ?? null;

@@ -3,7 +3,6 @@
  * dataset, whose name has the generation: processes with other code, settings or bytes send theirs elsewhere.
  */
 import { createHash } from "node:crypto";
-import { setMaxListeners } from "node:events";
 import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node";
 import type { Logger } from "pino";
 import { failureOf } from "../engine/contract/errors-as-data.js";
@@ -161,7 +160,6 @@ export class Owner {
 
   async #answer(one: Generation, exchange: Exchange, message: Msg): Promise<void> {
     const end = new AbortController();
-    setMaxListeners(0, end.signal);
     let release = (): void => undefined;
     try {
       const piece = read<Piece>(message);
