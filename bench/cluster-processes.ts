@@ -23,6 +23,8 @@ export interface ClusterOptions {
   readonly threads: number;
   readonly cacheBytes: number;
   readonly data: string;
+  /** Whether the processes are replicas that do not know each other. */
+  readonly apart?: boolean;
   /** Further settings, such as keys. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -32,13 +34,20 @@ export interface BenchCluster {
   readonly engine: Engine;
   /** Milliseconds of processor time that all processes have had. */
   cpu(): number;
-  /** Milliseconds of processor time of all processes while something runs, without those of reading it. */
-  spent(run: () => Promise<void>): Promise<number>;
+  /** Milliseconds of processor time while something runs, without those of reading it. */
+  spent(run: () => Promise<void>): Promise<Spent>;
   /** Bytes that each process has read from files. */
   bytesRead(): Promise<readonly number[]>;
   /** Bytes of bricks in the cache of each process. */
   bytesCached(): Promise<readonly number[]>;
   close(): Promise<void>;
+}
+
+/** Milliseconds of processor time. */
+export interface Spent {
+  readonly all: number;
+  readonly asker: number;
+  readonly natsServer: number;
 }
 
 /** A process of the whole service. */
@@ -48,20 +57,31 @@ export interface Service {
   cpu(): number;
 }
 
+/** Processes that are asked over HTTP. */
+export interface Services {
+  readonly services: readonly Service[];
+  /** These, the NATS server, and what a bench adds: stopped together. */
+  readonly children: ChildProcess[];
+  /** Milliseconds of processor time that all of `children` have had. */
+  cpu(): number;
+  stop(): void;
+}
+
 /** Starts processes that are asked over HTTP, as a cluster if there are several. */
-export async function startServices(options: ClusterOptions): Promise<{ services: Service[]; stop: () => void }> {
-  const { processes } = options;
+export async function startServices(options: ClusterOptions): Promise<Services> {
+  const { processes, apart = processes === 1 } = options;
   const children: ChildProcess[] = [];
   const stop = (): void => {
     for (const child of children) child.kill("SIGKILL");
   };
   try {
-    const nats = processes === 1 ? null : await startNats(children);
+    const nats = apart ? null : await startNats(children);
     const first = children.length;
     const ports = await Promise.all(Array.from({ length: processes }, () => serve(options, nats, children)));
     const services = ports.map((port, i) => ({ port, cpu: () => cpuOf(children[first + i]?.pid as number) }));
-    await Promise.all(ports.map((port) => seesPeers(port, processes - 1)));
-    return { services, stop };
+    await Promise.all(ports.map((port) => seesPeers(port, apart ? 0 : processes - 1)));
+    const cpu = (): number => children.reduce((sum, { pid }) => sum + cpuOf(pid as number), 0);
+    return { services, children, cpu, stop };
   } catch (error) {
     stop();
     throw error;
@@ -109,12 +129,14 @@ export async function openBenchCluster(options: ClusterOptions): Promise<BenchCl
       engine,
       cpu: () => [process, ...children].reduce((sum, { pid }) => sum + cpuOf(pid as number), 0),
       spent: async (run) => {
-        const others = (): number => children.reduce((sum, { pid }) => sum + cpuOf(pid as number), 0);
+        const others = (): number[] => children.map(({ pid }) => cpuOf(pid as number));
         // Reading the files of eight processes takes as long as a hundred small queries.
         const [before, ownBefore] = [others(), cpuOf(process.pid)];
         await run();
         const [own, after] = [cpuOf(process.pid), others()];
-        return own - ownBefore + after - before;
+        const spent = after.map((ms, i) => ms - (before[i] as number));
+        const asker = own - ownBefore;
+        return { all: spent.reduce((sum, ms) => sum + ms, asker), asker, natsServer: spent[0] ?? 0 };
       },
       bytesRead: async () => [
         engine.status().bytesRead,

@@ -3,7 +3,7 @@
  * is asked in turn, as if it had its own cores, and all processes of its cluster are counted: if a request costs no
  * more than alone, N processes answer N times as many.
  */
-import { type Service, startServices } from "./cluster-processes.js";
+import { type Service, type Services, startServices } from "./cluster-processes.js";
 import { nullOpRequest, open } from "./soap-load.js";
 
 /** Points of the requests. */
@@ -40,7 +40,7 @@ export interface SmallFigures {
 /** Asks all processes for `SMALL` points. */
 export async function smallRequests({ data, dataset, sizes, quick }: SmallOptions): Promise<SmallFigures[]> {
   const [first, rounds, count] = quick ? [960, 9, 96] : [12_000, 31, 320];
-  const started: { services: Service[]; stop: () => void }[] = [];
+  const started: Services[] = [];
   try {
     for (const processes of [...Array<number>(quick ? 2 : ALONE).fill(1), ...sizes])
       started.push(await startServices({ processes, threads: 1, cacheBytes: 256 * MIB, data }));
