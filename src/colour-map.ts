@@ -9,7 +9,17 @@ import {
   interpolateViridis,
 } from "d3-scale-chromatic";
 
-/** Colour maps by name: five perceptually uniform ones, and two diverging ones whose middle represents zero. */
+/** A colour of the same hue, as light as the given one is dark: white becomes black. */
+function inverted(text: string): string {
+  const parts = channels(text);
+  const shift = 255 - Math.max(...parts) - Math.min(...parts);
+  return `rgb(${parts.map((part) => part + shift).join(", ")})`;
+}
+
+/**
+ * Colour maps by name: five perceptually uniform ones, and three diverging ones whose middle represents zero: white or,
+ * for dark surroundings, black.
+ */
 const MAPS = [
   { name: "viridis", diverging: false, colour: interpolateViridis },
   { name: "inferno", diverging: false, colour: interpolateInferno },
@@ -17,6 +27,7 @@ const MAPS = [
   { name: "plasma", diverging: false, colour: interpolatePlasma },
   { name: "cividis", diverging: false, colour: interpolateCividis },
   { name: "RdBu", diverging: true, colour: (t: number) => interpolateRdBu(1 - t) },
+  { name: "RdBu-dark", diverging: true, colour: (t: number) => inverted(interpolateRdBu(1 - t)) },
   { name: "PuOr", diverging: true, colour: (t: number) => interpolatePuOr(1 - t) },
 ] as const;
 

@@ -3,7 +3,8 @@ import { html, nothing, render, type TemplateResult } from "lit-html";
 import { shortText, withoutNoise } from "../float32/format.js";
 import { CurveFigure } from "./figures/curve-figure.js";
 import { canvasPart, type FigureContent, saveFigure } from "./figures/figure-file.js";
-import { CORRECTED, choose, closeSheet, startTyping, typed } from "./figures/inputs.js";
+import { titleWithSigns } from "./figures/formula.js";
+import { CORRECTED, type Correction, choose, closeSheet, startTyping, typed } from "./figures/inputs.js";
 import { ParticlesFigure } from "./figures/particles-figure.js";
 import type { DrawnPaths } from "./figures/plane-figure.js";
 import { SceneFigure } from "./figures/scene-figure.js";
@@ -24,7 +25,8 @@ import { ANALYSIS_NAMES, analysesOf } from "./state/analyses.js";
 import { axisOf, type Catalogue, endOf } from "./state/facts.js";
 import { Outage } from "./state/outage.js";
 import { AXES } from "./state/plane-geometry.js";
-import { describePlane, inSentence, profileQueries, seriesQueries } from "./state/queries.js";
+import { describePlane, profileQueries, seriesQueries } from "./state/queries.js";
+import { inSentence, quantityOf } from "./state/shown-quantity.js";
 import {
   CURVES,
   carryState,
@@ -80,16 +82,6 @@ function timesText({ times: { count, first, last, guardBefore, guardAfter } }: V
   return count === 1 ? "one time" : `${count} times from ${shortText(first)} to ${shortText(last)}${more}`;
 }
 
-/** A title with signs in place of letters and digits: ² for ^2. */
-function titleWithSigns(title: string): string {
-  return title
-    .replaceAll(/\^2\b/g, "²")
-    .replaceAll(/\^3\b/g, "³")
-    .replaceAll(/(?<=\d) x (?=\d)/g, " × ")
-    .replaceAll("Re_tau", "Re_τ")
-    .replaceAll("Re_lambda", "Re_λ");
-}
-
 /** Closes the settings, and gives their focus back to what opens them. */
 function closeSettings(): void {
   const settings = document.querySelector<HTMLDetailsElement>(".settings[open]");
@@ -119,6 +111,7 @@ export class Page {
   #tour: Tour | null = null;
   #notice: string;
   #saidAt = performance.now();
+  #saidOf: number | null = null;
   #tokenText = "";
   #entering = "";
   #due = false;
@@ -168,8 +161,8 @@ export class Page {
       show: (time: number, signal: AbortSignal) => this.#showTime(time, signal),
     };
     this.#exports = new ExportPanel(store, { ...figures, ...filmed }, catalogue, update);
-    store.onChange(() => {
-      if (performance.now() - this.#saidAt > READ_MS) this.#notice = "";
+    store.onChange(({ time }) => {
+      if (performance.now() - this.#saidAt > READ_MS || (this.#saidOf ?? time) !== time) this.#notice = "";
       this.#refresh();
     });
     window.addEventListener("resize", update);
@@ -179,7 +172,10 @@ export class Page {
     document.addEventListener("pointerdown", ({ target }) => {
       if ((target as Element).closest(".settings") === null) closeSettings();
     });
-    document.body.addEventListener(CORRECTED, (event) => this.#say((event as CustomEvent<string>).detail));
+    document.body.addEventListener(CORRECTED, (event) => {
+      const { sentence, time } = (event as CustomEvent<Correction>).detail;
+      this.#say(sentence, time);
+    });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", update);
     this.#refresh();
   }
@@ -188,7 +184,8 @@ export class Page {
     return new CurveFigure(
       {
         id: "profile",
-        title: (state) => `Line profile of ${state.field} along ${state.line}, t = ${shortText(state.time)}`,
+        title: (state) =>
+          `Line profile of ${inSentence(quantityOf(state.field).title)} along ${state.line}, t = ${shortText(state.time)}`,
         xName: (state) => state.line,
         queries: (state) => profileQueries(state, this.#store.facts),
         places: (state, { points }) => {
@@ -212,7 +209,8 @@ export class Page {
     return new CurveFigure(
       {
         id: "series",
-        title: (state) => `Time series of ${state.field} at (${state.probe.map(shortText).join(", ")})`,
+        title: (state) =>
+          `Time series of ${inSentence(quantityOf(state.field).title)} at (${state.probe.map(shortText).join(", ")})`,
         xName: () => "t",
         queries: (state) => seriesQueries(state, this.#store.facts),
         places: (_state, { parameters }) => [...(parameters.time as readonly number[])],
@@ -353,9 +351,14 @@ export class Page {
     this.#again();
   }
 
-  /** Shows a sentence until the next one, or until it has been read and the view changes. */
-  #say(notice: string): void {
+  /**
+   * Shows a sentence until the next one, or until it has been read and the view changes.
+   *
+   * @param time the time of the view that the sentence is about, with which it goes; null if it is about none
+   */
+  #say(notice: string, time: number | null = null): void {
     this.#notice = notice;
+    this.#saidOf = time;
     this.#saidAt = performance.now();
     this.#schedule();
   }
@@ -394,11 +397,11 @@ export class Page {
           </details>
         </div>
       </header>
-      <div class="messages">
-        ${this.#outage.view()}
-        <p role="status" id="notice" class=${this.#notice === "" ? "empty-notice" : "notice"} @click=${() => this.#say("")}>${this.#notice}</p>
-      </div>
       <main data-layout=${state.layout} data-scene=${inScene ? "open" : "closed"} data-drawer=${state.open.length > 0 ? "open" : "closed"}>
+        <div class="messages">
+          ${this.#outage.view()}
+          <p role="status" id="notice" class=${this.#notice === "" ? "empty-notice" : "notice"} @click=${() => this.#say("")}>${this.#notice}</p>
+        </div>
         ${controls(
           this.#store,
           this.#catalogue,

@@ -863,7 +863,7 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
             : `Difference of velocity x from ${from} at z = `;
         expect(await text("#slice-title")).toContain(heading);
         expect(await text(".slice .bar-name")).toContain(`Difference of velocity x from ${from}`);
-        expect(await text("#slice-readout .value")).toContain(`${name} `);
+        expect(await text("#slice-readout .value")).toContain(`Difference from ${from} `);
         await expectDifferenceSaved(name, values, [a.url, b.url]);
         const known = values.filter(Number.isFinite);
         const largest = known.reduce((most, value) => (Math.abs(value) > Math.abs(most) ? value : most), 0);

@@ -119,6 +119,7 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
     expect(await page.textContent("#wall-scales")).toContain(`Reτ = ${(friction / 0.01).toPrecision(5)}`);
     const legend = () => page.textContent("#analysis-plot .u-legend");
     await expect.poll(legend).toContain("logarithmic law");
+    await expect.poll(() => page.textContent("#stress-plot .u-legend")).toContain("−⟨ux′uy′⟩⁺");
     expect(await page.locator("#brush").count()).toBe(0);
     // The link and the table have the wall units too.
     expect(page.url()).toContain("wallUnits=true");
@@ -126,7 +127,7 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
     const [head, ...rows] = readFileSync(await download.path(), "utf8")
       .trim()
       .split("\r\n");
-    expect(head).toBe("y+,u+ from the first wall,u+ from the last wall");
+    expect(head).toBe("y+,u+ from the first wall,u+ from the last wall,ux'ux'+,uy'uy'+,uz'uz'+,-ux'uy'+");
     const [distance = 0, first = 0] = (rows[0] ?? "").split(",").map(Number);
     const away = (distance * 0.01) / friction;
     expect(first).toBeCloseTo((1.5 * (1 - (1 - away) ** 2)) / friction, 3);
@@ -138,7 +139,13 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
     await expect.poll(legend).toContain("logarithmic law");
     await page.uncheck("#wall-units");
     await expect.poll(legend).toContain("mean + rms");
-    expect(await page.locator("#wall-scales").count()).toBe(0);
+    expect(await page.locator("#wall-scales, #stress-plot").count()).toBe(0);
+    // The chart has the name of the list, and the table that the service writes says its units too.
+    await expect.poll(() => page.getAttribute("#analysis-plot", "aria-label")).toContain("Velocity x (U_b)");
+    const [table] = await Promise.all([page.waitForEvent("download"), page.click("#csv-analysis")]);
+    expect(readFileSync(await table.path(), "utf8")).toMatch(
+      /^y \(h\),mean \(U_b\),variance \(U_b²\),skewness,flatness,min \(U_b\),max \(U_b\),count,missing\n/,
+    );
     await close(watched);
   });
 

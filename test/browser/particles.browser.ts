@@ -183,6 +183,44 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
     await page.context().close();
   });
 
+  it("draws heads whole on a plane and paths as bands, and takes back what it said of a time that is over", async () => {
+    const watched = await openPage(
+      stage.browser,
+      `${stage.service.url}/?dataset=isotropic32&nodes=32&theme=light&scene=true&map=viridis&seeds=point&dt=0.1&steps=16&camera=1.2,0.6,1.6`,
+    );
+    const { page } = watched;
+    await page.click("text=Launch");
+    await page.waitForSelector("#scene[data-longest-segment]");
+    await expect.poll(() => page.textContent("#notice")).toContain("the view is now at t = ");
+    /** Pixels in the colour of the only particle, and the diagonal of the box around them. */
+    const drawn = () =>
+      page.$eval("#scene", (element) => {
+        const from = element as HTMLCanvasElement;
+        const copy = Object.assign(document.createElement("canvas"), { width: from.width, height: from.height });
+        const pen = copy.getContext("2d") as CanvasRenderingContext2D;
+        pen.drawImage(from, 0, 0);
+        const { data } = pen.getImageData(0, 0, copy.width, copy.height);
+        const found = Array.from({ length: data.length / 4 }, (_, i) => i).filter((i) => {
+          const [r = 0, g = 0, b = 0] = data.slice(4 * i, 4 * i + 3);
+          return r > 1.8 * g && r > 1.8 * b && r > 100;
+        });
+        const [x, y] = [found.map((i) => i % copy.width), found.map((i) => Math.floor(i / copy.width))];
+        const reach = (list: number[]) => Math.max(...list) - Math.min(...list);
+        return { pixels: found.length, length: Math.hypot(reach(x), reach(y)) };
+      });
+    const whole = await drawn();
+    expect(whole.pixels).toBeGreaterThan(1.5 * whole.length);
+    await page.fill("#time-number", "0");
+    await page.press("#time-number", "Enter");
+    await settled(page);
+    expect(await page.textContent("#notice")).toBe("");
+    // The particle starts on the plane: a disc of 9 pixels, not the half of it.
+    const { pixels } = await drawn();
+    expect(pixels).toBeGreaterThan(0.8 * Math.PI * 4.5 ** 2);
+    expectClean(watched);
+    await page.context().close();
+  });
+
   it("leaves at most one live context after 20 openings", async () => {
     const watched = await openPage(stage.browser, `${stage.service.url}/?count=4&steps=5`);
     const { page } = watched;

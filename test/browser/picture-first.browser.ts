@@ -202,6 +202,100 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
     await page.context().close();
   });
 
+  it("leaves title and controls of a phone in sight while it says something, and all buttons of the picture", async () => {
+    const watched = await open("?dataset=isotropic32&nodes=32&window=1,3,1,3", 390, 844);
+    const { page } = watched;
+    const boxOf = async (selector: string) => {
+      const box = await page.locator(selector).first().boundingBox();
+      if (box === null) throw new Error(`no ${selector}`);
+      return { ...box, right: box.x + box.width, end: box.y + box.height };
+    };
+    await page.click("#copy-link");
+    await expect.poll(() => page.textContent("#notice")).toBe("Link copied.");
+    const [notice, time] = [await boxOf("#notice"), await boxOf(".time-line")];
+    expect(notice.end).toBeLessThanOrEqual(time.y);
+    for (const above of ["header", "figcaption", ".plane-frame", ".under .buttons"])
+      expect((await boxOf(above)).end).toBeLessThanOrEqual(notice.y);
+    const buttons = await page.$$eval(".under .buttons > :not([disabled])", (all) =>
+      all.map((button) => button.getBoundingClientRect()).filter(({ width }) => width > 0),
+    );
+    expect(buttons.length).toBeGreaterThanOrEqual(5);
+    for (const { left, right, top } of buttons) {
+      expect([left >= 0, right <= 390]).toEqual([true, true]);
+      expect(top).toBe(buttons[0]?.top);
+    }
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("marks where a period begins anew inside the part shown, and not at its edges", async () => {
+    const watched = await open("?dataset=isotropic32&nodes=32&map=viridis&window=5,8,1,4", 1440, 900);
+    const { page } = watched;
+    /** Whether there are both light and dark pixels along a line across the picture. */
+    const isMarked = async (x: number) => {
+      const places = Array.from({ length: 80 }, (_, i) => [x, (i + 0.5) / 80] as const);
+      const sums = (await coloursAt(page, "#slice", places)).map(([r = 0, g = 0, b = 0]) => r + g + b);
+      return Math.max(...sums) > 660 && Math.min(...sums) < 150;
+    };
+    const seam = (2 * Math.PI - 5) / 3;
+    await expect.poll(() => isMarked(seam)).toBe(true);
+    expect(await isMarked(seam - 0.1)).toBe(false);
+    await page.goto(`${stage.service.url}/?dataset=isotropic32&nodes=32&map=viridis`);
+    await settled(page);
+    for (const edge of [0, 0.9999]) expect(await isMarked(edge)).toBe(false);
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("draws differences dark in the dark theme, in 3-D too", async () => {
+    const watched = await open(
+      "?dataset=isotropic32&nodes=32&theme=dark&compare=method&otherMethod=None_Fd4&scene=true",
+      1440,
+      900,
+    );
+    const { page } = watched;
+    await page.waitForSelector("#scene[data-planes]");
+    await settled(page);
+    for (const canvas of ["#slice", "#scene"]) {
+      const light = await page.$eval(canvas, (element) => {
+        const from = element as HTMLCanvasElement;
+        const copy = Object.assign(document.createElement("canvas"), { width: from.width, height: from.height });
+        const pen = copy.getContext("2d") as CanvasRenderingContext2D;
+        pen.drawImage(from, 0, 0);
+        const { data } = pen.getImageData(0, 0, copy.width, copy.height);
+        return data.filter((byte, i) => i % 4 === 1 && byte > 200).length / (data.length / 4);
+      });
+      expect([canvas, light < 0.05]).toEqual([canvas, true]);
+    }
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("names stored times without overlap beside an open panel, and the dataset with its whole title", async () => {
+    const watched = await open("?dataset=isotropic32&open=facts", 1280, 800);
+    const { page } = watched;
+    const ends = await page.$$eval(".timeline text", (all) =>
+      all
+        .map((text) => text.getBoundingClientRect())
+        .filter(({ width }) => width > 0)
+        .map(({ left, right }) => [left, right] as const),
+    );
+    expect(ends.length).toBeGreaterThanOrEqual(2);
+    for (const [i, [left]] of ends.slice(1).entries())
+      expect(left).toBeGreaterThan((ends[i] as readonly number[])[1] ?? 0);
+    const { title } = await (await fetch(`${stage.service.url}/api/datasets/isotropic32`)).json();
+    expect(await page.textContent("#dataset-title")).toBe(title.replace("^3", "³"));
+    const cut = await page.$$eval("#dataset-title, .lead", (all) =>
+      all.map(({ scrollWidth, clientWidth, scrollHeight, clientHeight }) => [
+        scrollWidth - clientWidth,
+        scrollHeight - clientHeight,
+      ]),
+    );
+    expect(cut.flat().every((more) => more <= 1)).toBe(true);
+    expectClean(watched);
+    await page.context().close();
+  });
+
   it("keeps plane and 3-D view large beside their panel, and a range that only grows as the plane moves", async () => {
     const watched = await open("?dataset=isotropic32&nodes=32&scene=true&open=particles", 1440, 900);
     const { page } = watched;

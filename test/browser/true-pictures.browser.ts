@@ -82,6 +82,25 @@ describe.skipIf(reason !== "")(`true pictures${reason}`, () => {
       await settled(page);
       expect(await page.inputValue("#at-number")).not.toBe(at);
       await expect.poll(() => view.text(".range-rule")).toBe("range of all times");
+      // That brought those of every plane across the axis: no further one is asked for.
+      const known = watched.requests.length;
+      await page.focus("#at");
+      for (let i = 0; i < 5; i++) await page.keyboard.press("PageUp");
+      await settled(page);
+      await expect.poll(() => view.text(".range-rule")).toBe("range of all times");
+      expect(watched.requests.slice(known).filter((url) => url.endsWith("/statistics"))).toEqual([]);
+      const [low = 0, high = 0] = await ends();
+      const place = Number(await page.inputValue("#at-number"));
+      const places =
+        facts.axes[2].coordinates ??
+        Array.from({ length: facts.axes[2].nodes }, (_, i) => facts.axes[2].first + i * facts.axes[2].spacing);
+      const from = places.findLast((node) => node <= place) ?? 0;
+      const to = places.find((node) => node >= place) ?? from;
+      const all = await statistics({ times: facts.times.stored, over: ["x", "y", "t"], reduce: [{ moments: "ux" }] });
+      const { min: lows, max: highs } = all.results[0] as unknown as { min: number[]; max: number[] };
+      const inside = places.flatMap((node, i) => (node >= from && node <= to ? [i] : []));
+      expect(low).toBeCloseTo(Math.min(...inside.map((i) => lows[i] as number)), 3);
+      expect(high).toBeCloseTo(Math.max(...inside.map((i) => highs[i] as number)), 3);
     });
 
     it("frames the linear part of a logarithm of both signs, and takes the decades that positive values have", async () => {

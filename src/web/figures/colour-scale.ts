@@ -95,10 +95,11 @@ function drawColours(name: ColourMapName, from = 0, to = 1): MapColours {
   return { name, pixels, picture: canvas.toDataURL() };
 }
 
-/** The map of a view; `auto` takes a diverging one if the values have both signs. */
-export function mapName(wanted: "auto" | ColourMapName, [low, high]: ValueRange): ColourMapName {
+/** The map of a view; `auto` takes a diverging one if the values have both signs, as dark in the middle as the page. */
+export function mapName(wanted: "auto" | ColourMapName, [low, high]: ValueRange, dark: boolean): ColourMapName {
   if (wanted !== "auto") return wanted;
-  return low < 0 && high > 0 ? "RdBu" : "viridis";
+  if (!(low < 0 && high > 0)) return "viridis";
+  return dark ? "RdBu-dark" : "RdBu";
 }
 
 /** The value below which a part of sorted values lies. */

@@ -115,7 +115,7 @@ export class CurveFigure {
       x: shown.x,
       curves: shown.curves,
       xLabel: this.source.xName(state) + unit(unitOf(facts, this.source.id === "series" ? "time" : "length")),
-      yLabel: state.field + unit(unitOfQuantity(facts, state.field)),
+      yLabel: quantityOf(state.field).title + unit(unitOfQuantity(facts, state.field)),
       mark: this.source.mark(this.#store.state),
       pick: (x) => this.source.pick(state, x),
     };
@@ -144,7 +144,7 @@ export class CurveFigure {
             ? html`<p>No values yet.</p>`
             : columnTable(
                 title,
-                [this.source.xName(shown.state), ...columnNames(shown)],
+                [this.source.xName(shown.state), ...columnNames(shown, quantityOf(shown.state.field).title)],
                 shown.x.map((x, i) => [
                   shortestDecimal(x),
                   ...shown.curves.map(({ y }) => (Number.isFinite(y[i]) ? shortestFloat32(y[i]) : "no data")),
@@ -162,9 +162,9 @@ function refusalOf([first]: readonly BatchResult[], refusals: readonly string[])
   return new ApiError(0, code, refusals.join(" "), limit ?? null);
 }
 
-/** The names of the curves as columns of a table. */
-export function columnNames({ state, curves }: ShownCurves): string[] {
-  return curves.length === 1 ? [state.field] : curves.map(({ name }) => `${state.field} ${name}`);
+/** The names of the curves as columns of a table. @param quantity the name of the quantity in it */
+export function columnNames({ curves }: ShownCurves, quantity: string): string[] {
+  return curves.length === 1 ? [quantity] : curves.map(({ name }) => `${quantity} ${name}`);
 }
 
 function describe(shown: ShownCurves | null): string {

@@ -53,3 +53,13 @@ function partOf(part: string): FormulaPart {
   if (OPERATORS.test(part)) return mathml`<mo>${part}</mo>`;
   return derivativeOf(part) ?? nameOf(part);
 }
+
+/** A title with signs in place of letters and digits: ² for ^2. */
+export function titleWithSigns(title: string): string {
+  return title
+    .replaceAll(/\^2\b/g, "²")
+    .replaceAll(/\^3\b/g, "³")
+    .replaceAll(/(?<=\d) x (?=\d)/g, " × ")
+    .replaceAll("Re_tau", "Reτ")
+    .replaceAll("Re_lambda", "Reλ");
+}

@@ -63,12 +63,18 @@ export function startTyping({ target }: Event): void {
   for (const event of ["change", "blur"]) input.addEventListener(event, end, { once: true, capture: true });
 }
 
-/** The event by which an input says that it has changed what was typed; its detail is the sentence. */
+/** The event by which an input says that it has changed what was typed; its detail is a `Correction`. */
 export const CORRECTED = "corrected";
 
-/** Says that an input takes another value than the one that was typed. */
-export function tellCorrection(input: HTMLElement, detail: string): void {
-  input.dispatchEvent(new CustomEvent(CORRECTED, { bubbles: true, detail }));
+/** A sentence, and the time of the view that it is about; null if it is about none. */
+export interface Correction {
+  readonly sentence: string;
+  readonly time: number | null;
+}
+
+/** Says that an input takes another value than the one that was typed, or that the view is at another time. */
+export function tellCorrection(input: HTMLElement, sentence: string, time: number | null = null): void {
+  input.dispatchEvent(new CustomEvent<Correction>(CORRECTED, { bubbles: true, detail: { sentence, time } }));
 }
 
 /** A typed value moved inside its limits; a value outside is told. */

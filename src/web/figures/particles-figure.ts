@@ -120,7 +120,7 @@ export class ParticlesFigure {
     this.#store.set({ launched: true, scene: hasScene(state), time });
     if (moved) return;
     const sentence = `Particles released at t = ${shortText(first)}; the view is now at t = ${shortText(time)}, when their paths are whole.`;
-    tellCorrection(document.body, sentence);
+    tellCorrection(document.body, sentence, time);
   }
 
   /** Requests the paths as set; null if others were asked for meanwhile. */

@@ -15,6 +15,8 @@ export interface PlaneDrawing {
   readonly window: PlaneWindow;
   /** Whether samples without a value are there, to be hatched. */
   readonly gaps: boolean;
+  /** Places across and up at which a period begins anew. */
+  readonly seams: readonly (readonly number[])[];
   /** Nodes that are marked, or null. */
   readonly marked: MarkedNodes | null;
   /** Periods of the plane across and up, after which the picture comes again; 0 for none. */
@@ -195,7 +197,7 @@ function drawContour(
 /** Points of a curve nearer to the last one than this are left out, in pixels. */
 const NEAR_PIXELS = 3;
 /** Number of curves from which on they are thin, so that the picture is seen between them. */
-const MANY_CURVES = 60;
+const MANY_CURVES = 100;
 
 /** Draws curves, pale from some point on, and the heads where they end for now. */
 function drawCurves(context: LayerPen, curves: readonly DrawnCurve[], x: Scale, y: Scale): void {
@@ -284,6 +286,27 @@ function drawTints(context: LayerPen, curves: readonly DrawnCurve[], x: Scale, y
   }
 }
 
+/** Draws dashed lines where periods begin anew, with their name. */
+function drawSeams(context: LayerPen, [across = [], up = []]: PlaneDrawing["seams"], x: Scale, y: Scale): void {
+  const { width, height } = context.canvas;
+  const unit = Math.min(2, window.devicePixelRatio);
+  // On whole pixels, thin lines are sharp.
+  const sharp = (at: number) => Math.floor(at) + (unit % 2) / 2;
+  const [columns, rows] = [across.map((at) => sharp(x(at))), up.map((at) => sharp(y(at)))];
+  stroke(context, () => {
+    for (const at of columns) {
+      context.moveTo(at, 0);
+      context.lineTo(at, height);
+    }
+    for (const at of rows) {
+      context.moveTo(0, at);
+      context.lineTo(width, at);
+    }
+  }, [6, 6]);
+  for (const at of columns) label(context, "period", at + 4 * unit, 14 * unit, "left");
+  for (const at of rows) label(context, "period", width - 6 * unit, at - 5 * unit, "right");
+}
+
 /** Draws a small ring at each marked node. */
 function drawNodes(
   context: LayerPen,
@@ -311,16 +334,18 @@ export function drawLayer(
   context: LayerPen,
   {
     window: shown,
+    seams,
     contours,
     curves,
     marked,
     probes,
-  }: Pick<PlaneDrawing, "window" | "contours" | "curves" | "marked" | "probes">,
+  }: Pick<PlaneDrawing, "window" | "seams" | "contours" | "curves" | "marked" | "probes">,
 ): void {
   const { width, height } = context.canvas;
   const [left, right, bottom, top] = shown;
   const x = (across: number) => ((across - left) / (right - left)) * width;
   const y = (up: number) => ((top - up) / (top - bottom)) * height;
+  drawSeams(context, seams, x, y);
   for (const contour of contours) drawContour(context, contour, x, y);
   drawCurves(context, curves, x, y);
   if (marked !== null) drawNodes(context, marked.places, x, y);

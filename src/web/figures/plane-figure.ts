@@ -21,6 +21,7 @@ import {
   periodsOf,
   type Rectangle,
   revealPoint,
+  seamsIn,
   sidesOf,
   wholePlane,
   zoomWindow,
@@ -54,7 +55,7 @@ export const ZOOM_STEP = 1.6;
 
 /** Room for ticks and names around a picture, in pixels. */
 const MARGIN = { left: 62, right: 14, top: 8, bottom: 42 };
-const NARROW_MARGIN = { left: 46, right: 8, top: 6, bottom: 42 };
+const NARROW_MARGIN = { left: 46, right: 12, top: 6, bottom: 42 };
 /** Width of a picture below which its margins are narrow. */
 const NARROW = 480;
 /** Growth to the size of the viewport above which a plane counts as narrow. */
@@ -537,12 +538,14 @@ export class PlaneFigure {
       readonly name: string;
       readonly crossed: boolean;
     }[],
-  ): Pick<PlaneDrawing, "window" | "contours" | "curves" | "marked" | "probes"> {
+  ): Parameters<typeof drawLayer>[1] {
     const { state, marked } = shown;
+    const { facts } = this.#owner.store;
     const { notes } = this.#owner.store.state;
     const noted = notes.map(({ at, text }) => ({ place: at, name: text, crossed: false }));
     return {
       window: this.window,
+      seams: seamsIn(this.window, wholePlane(facts, state.axis), periodsOf(facts, state.axis)),
       marked,
       contours: this.#contoursOf(shown),
       curves: [...this.#streamlines(shown), ...this.#paths(state)],
@@ -694,6 +697,7 @@ export class PlaneFigure {
         high + (top - box.top) * sy,
       ],
       marked: null,
+      seams: [],
       contours: [],
       curves: [],
       probes: [],

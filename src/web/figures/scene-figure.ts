@@ -27,7 +27,7 @@ import { describeSurface, IsoSurface, type ShownSurface } from "./surface.js";
 
 /** Maps of values of one sign and of both, in the order in which surface and paths take those that are left. */
 const SEQUENTIAL = ["inferno", "plasma", "viridis"] as const;
-const DIVERGING = ["PuOr", "RdBu"] as const;
+const DIVERGING = ["PuOr", "RdBu", "RdBu-dark"] as const;
 
 /** The drawings of a volume, in words. */
 const DRAWINGS = [

@@ -11,6 +11,8 @@ import {
   DoubleSide,
   EdgesGeometry,
   Group,
+  InstancedBufferAttribute,
+  InstancedBufferGeometry,
   LineBasicMaterial,
   LineSegments,
   type Material,
@@ -66,17 +68,70 @@ export interface SolidSurface {
   readonly colours: Uint8Array | null;
 }
 
-const PATH_VERTEX = `
-attribute float record;
-attribute vec3 tint;
+/** Planes at most. */
+const MOST_PLANES = 3;
+/** Fading of what lies back in time, and the place of a point somewhat nearer to the eye, in front of what it is on. */
+const PATH_PARTS = `
 uniform float now;
 uniform float trail;
 uniform float size;
+uniform vec2 viewport;
 varying vec4 shade;
+float fade(float record) {
+  return clamp(1.0 - (now - record) / trail, 0.15, 1.0);
+}
+vec4 nearer(vec3 place, float sizes) {
+  float radius = size / (projectionMatrix[1][1] * viewport.y);
+  return vec4((modelViewMatrix * vec4(place, 1.0)).xyz * (1.0 - sizes * radius), 1.0);
+}`;
+/** Heads are discs: one whose middle is behind a plane is hidden, any other one is whole. */
+const HEAD_VERTEX = `
+attribute float record;
+attribute vec3 tint;
+uniform float ratio;
+uniform int cuts;
+uniform vec3 lows[${MOST_PLANES}];
+uniform vec3 highs[${MOST_PLANES}];
+${PATH_PARTS}
+bool isBehind(vec3 low, vec3 high) {
+  vec3 ray = position - cameraPosition;
+  vec3 normal = step(high - low, vec3(1e-6));
+  float part = dot(normal, low - cameraPosition) / dot(normal, ray);
+  vec3 hit = cameraPosition + part * ray;
+  vec3 within = max(normal, step(low, hit) * step(hit, high));
+  return part > 0.0 && part < 0.9999 && within.x * within.y * within.z > 0.5;
+}
 void main() {
-  shade = vec4(tint, clamp(1.0 - (now - record) / trail, 0.15, 1.0));
-  gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
-  gl_PointSize = size;
+  shade = vec4(tint, fade(record));
+  gl_Position = projectionMatrix * nearer(position, 4.0);
+  for (int i = 0; i < cuts; i++) if (isBehind(lows[i], highs[i])) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+  gl_PointSize = size * ratio;
+}`;
+/** Segments are bands of some pixels; a segment that passes the eye is cut off in front of it. */
+const PATH_VERTEX = `
+attribute vec2 corner;
+attribute vec3 begin;
+attribute vec3 end;
+attribute vec3 tint;
+attribute float record;
+${PATH_PARTS}
+const float NEAR = -0.01;
+void main() {
+  shade = vec4(tint, fade(record));
+  vec4 a = nearer(begin, 0.5);
+  vec4 b = nearer(end, 0.5);
+  if (a.z > NEAR && b.z > NEAR) {
+    gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+    return;
+  }
+  if (a.z > NEAR) a = mix(a, b, (NEAR - a.z) / (b.z - a.z));
+  if (b.z > NEAR) b = mix(b, a, (NEAR - b.z) / (a.z - b.z));
+  vec4 from = projectionMatrix * a;
+  vec4 to = projectionMatrix * b;
+  vec2 along = (to.xy / to.w - from.xy / from.w) * viewport;
+  vec2 across = vec2(-along.y, along.x) / max(length(along), 1e-6);
+  gl_Position = corner.x < 0.5 ? from : to;
+  gl_Position.xy += corner.y * size / viewport * across * gl_Position.w;
 }`;
 const PATH_FRAGMENT = `
 uniform bool disc;
@@ -85,8 +140,9 @@ void main() {
   if (disc && length(gl_PointCoord - 0.5) > 0.5) discard;
   gl_FragColor = shade;
 }`;
-/** Diameter of the head of a path in pixels. */
-const HEAD = 8;
+/** Diameter of the head of a path, and width of the path, in pixels of the page. */
+const HEAD = 9;
+const PATH = 2.5;
 
 /** Angle that the shorter side of the picture takes in, degrees. */
 const FIELD_OF_VIEW = 40;
@@ -148,8 +204,16 @@ export class BoxScene {
   #part: LineSegments<EdgesGeometry, LineBasicMaterial> | null = null;
   #labels: Group | null = null;
   #surface: Mesh<BufferGeometry, MeshLambertMaterial> | null = null;
-  #paths: LineSegments<BufferGeometry, ShaderMaterial> | null = null;
+  #paths: Mesh<InstancedBufferGeometry, ShaderMaterial> | null = null;
   #heads: Points<BufferGeometry, ShaderMaterial> | null = null;
+  /** What the shaders of paths and heads are told of the picture and of the planes in it. */
+  readonly #shared = {
+    viewport: { value: new Vector2(1, 1) },
+    ratio: { value: 1 },
+    cuts: { value: 0 },
+    lows: { value: Array.from({ length: MOST_PLANES }, () => new Vector3()) },
+    highs: { value: Array.from({ length: MOST_PLANES }, () => new Vector3()) },
+  };
   #segments: PathSegments | null = null;
   #particles = 0;
 
@@ -251,10 +315,9 @@ export class BoxScene {
     const positions = segments.positions.map((value, i) =>
       Number.isNaN(value) ? OUT_OF_SIGHT : this.#place(value, i % 3),
     );
-    const geometry = () => pathGeometry(positions, trajectories, scale);
-    this.#paths = new LineSegments(geometry(), pathMaterial(times.length, false));
-    this.#paths.geometry.setIndex(new BufferAttribute(segments.pairs, 1));
-    this.#heads = new Points(geometry(), pathMaterial(times.length, true));
+    const heads = headGeometry(positions, trajectories, scale);
+    this.#paths = new Mesh(bandGeometry(heads, segments.pairs), this.#pathMaterial(times.length, PATH));
+    this.#heads = new Points(heads, this.#pathMaterial(times.length, HEAD));
     for (const part of [this.#paths, this.#heads]) {
       part.frustumCulled = false;
       this.#scene.add(part);
@@ -263,10 +326,23 @@ export class BoxScene {
     this.#particles = particles;
   }
 
+  /** @param size of heads or bands, in pixels of the page */
+  #pathMaterial(records: number, size: number): ShaderMaterial {
+    const disc = size === HEAD;
+    const trail = { value: Math.max(2, records) };
+    return new ShaderMaterial({
+      uniforms: { ...this.#shared, now: { value: 0 }, trail, size: { value: size }, disc: { value: disc } },
+      vertexShader: disc ? HEAD_VERTEX : PATH_VERTEX,
+      fragmentShader: PATH_FRAGMENT,
+      side: DoubleSide,
+      transparent: true,
+    });
+  }
+
   /** Shows the paths up to a record and the particles there. */
   setRecord(record: number): void {
     if (this.#paths === null || this.#heads === null || this.#segments === null) return;
-    this.#paths.geometry.setDrawRange(0, this.#segments.starts[record + 1] ?? 0);
+    this.#paths.geometry.instanceCount = (this.#segments.starts[record + 1] ?? 0) / 2;
     this.#heads.geometry.setDrawRange(record * this.#particles, this.#particles);
     for (const part of [this.#paths, this.#heads]) {
       const { now } = part.material.uniforms;
@@ -283,10 +359,11 @@ export class BoxScene {
     }
     for (const [i, placed] of pictures.entries()) {
       this.#planes[i] ??= this.#newPlane();
-      this.#layPlane(this.#planes[i], placed);
+      this.#layPlane(this.#planes[i], placed, i);
       this.#grips[i] ??= this.#newGrip();
       this.#layGrip(this.#grips[i], placed);
     }
+    this.#shared.cuts.value = pictures.length;
     this.render();
   }
 
@@ -307,6 +384,8 @@ export class BoxScene {
   #newPlane(): Mesh<PlaneGeometry, MeshBasicMaterial> {
     const material = new MeshBasicMaterial({ side: DoubleSide, transparent: true, opacity: 0.9 });
     const plane = new Mesh(new PlaneGeometry(1, 1), material);
+    // Before paths and heads, which it hides by its depth.
+    plane.renderOrder = -1;
     plane.matrixAutoUpdate = false;
     plane.frustumCulled = false;
     this.#scene.add(plane);
@@ -317,7 +396,11 @@ export class BoxScene {
    * Row and column 0 of a texture are at its lower left as those of the plane, so the picture is turned over on the
    * way.
    */
-  #layPlane(plane: Mesh<PlaneGeometry, MeshBasicMaterial>, { picture, axis, at, covered }: PlacedPicture): void {
+  #layPlane(
+    plane: Mesh<PlaneGeometry, MeshBasicMaterial>,
+    { picture, axis, at, covered }: PlacedPicture,
+    index: number,
+  ): void {
     const { material } = plane;
     if (material.map?.image !== picture) {
       material.map?.dispose();
@@ -341,6 +424,9 @@ export class BoxScene {
     middle.setComponent(axis, this.#place(at, axis));
     plane.matrix.setPosition(middle);
     plane.matrixWorldNeedsUpdate = true;
+    const half = u.add(v).multiplyScalar(0.5);
+    this.#shared.lows.value[index]?.copy(middle).sub(half);
+    this.#shared.highs.value[index]?.copy(middle).add(half);
   }
 
   /** Draws an isosurface instead of the one before; null draws none. */
@@ -552,6 +638,8 @@ export class BoxScene {
 
   render(): void {
     this.#placeLabels();
+    this.#renderer.getSize(this.#shared.viewport.value);
+    this.#shared.ratio.value = this.#renderer.getPixelRatio();
     this.#renderer.render(this.#scene, this.#camera);
   }
 
@@ -607,7 +695,7 @@ function unitVector(index: number): Vector3 {
  * Positions of all records with a colour for each particle, or by the quantity along the paths, grey once it has left,
  * and the number of each record.
  */
-function pathGeometry(
+function headGeometry(
   positions: Float32Array,
   { particles, times, exits, values }: Trajectories,
   scale: ColourScale | null,
@@ -635,14 +723,23 @@ function pathGeometry(
     .setAttribute("record", new BufferAttribute(record, 1));
 }
 
-function pathMaterial(records: number, disc: boolean): ShaderMaterial {
-  const trail = { value: Math.max(2, records) };
-  return new ShaderMaterial({
-    uniforms: { now: { value: 0 }, trail, size: { value: HEAD }, disc: { value: disc } },
-    vertexShader: PATH_VERTEX,
-    fragmentShader: PATH_FRAGMENT,
-    transparent: true,
-  });
+/** Bands for pairs of the positions of heads, each as an instance of one rectangle. */
+function bandGeometry(heads: BufferGeometry, pairs: Uint32Array): InstancedBufferGeometry {
+  const ends = (name: string, end: 0 | 1): InstancedBufferAttribute => {
+    const { array, itemSize } = heads.getAttribute(name);
+    const values = new Float32Array((pairs.length / 2) * itemSize);
+    for (let i = 0; i < values.length; i++) {
+      const vertex = pairs[2 * Math.floor(i / itemSize) + end] as number;
+      values[i] = array[vertex * itemSize + (i % itemSize)] as number;
+    }
+    return new InstancedBufferAttribute(values, itemSize);
+  };
+  const bands = new InstancedBufferGeometry();
+  bands.setAttribute("corner", new BufferAttribute(Float32Array.of(0, -1, 0, 1, 1, 1, 1, -1), 2));
+  bands.setIndex([0, 1, 2, 0, 2, 3]);
+  bands.setAttribute("begin", ends("position", 0)).setAttribute("end", ends("position", 1));
+  bands.setAttribute("tint", ends("tint", 1)).setAttribute("record", ends("record", 1));
+  return bands;
 }
 
 /** Colours of the screen as the linear ones that lights are computed with. */

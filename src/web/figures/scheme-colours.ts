@@ -11,6 +11,11 @@ export interface SchemeColours {
 /** Below this sum of red, green and blue a background is dark. */
 const DARK = 384;
 
+/** Whether a theme is dark; `auto` is as dark as the system. */
+export function isDark(theme: "auto" | "light" | "dark"): boolean {
+  return theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
+}
+
 /** @param element has `color`, `border-color`, `background-color` and `outline-color` set by the style sheet */
 export function schemeColours(element: Element): SchemeColours {
   const styles = getComputedStyle(element);

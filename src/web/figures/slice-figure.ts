@@ -4,10 +4,11 @@ import { live } from "lit-html/directives/live.js";
 import { createRef, ref } from "lit-html/directives/ref.js";
 import { shortestFloat32, shortText, withMinus, withoutNoise } from "../../float32/format.js";
 import { unitOf } from "../../quantities.js";
-import { extremesCall, type FieldMoments } from "../state/analyses.js";
+import { extremesCall } from "../state/analyses.js";
 import { type Slice, valuesOf } from "../state/api.js";
 import { axisOf, offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
+import { type Extremes, PlaneExtremes } from "../state/plane-extremes.js";
 import { AXES, type AxisName, fittingSide, type PlaneWindow, USUAL_SAMPLES } from "../state/plane-geometry.js";
 import {
   comparedView,
@@ -15,11 +16,12 @@ import {
   describePlane,
   planePaths,
   pointQuery,
+  shortTitle,
   shownFormula,
   shownName,
   shownTitle,
 } from "../state/queries.js";
-import { quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
+import { conditionTitle, quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
 import { CLICKS, hasScene, RESOLUTIONS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { barLegend, RANGE_RULES } from "./colour-bar.js";
@@ -46,6 +48,7 @@ import {
 } from "./plane-figure.js";
 import { pointOf } from "./plane-samples.js";
 import { type PlayedViews, Player } from "./player.js";
+import { isDark } from "./scheme-colours.js";
 import { sliceTable } from "./slice-table.js";
 import { type Fitting, statusBar } from "./status-bar.js";
 import { linearTicks, signedText } from "./ticks.js";
@@ -97,6 +100,7 @@ export class SliceFigure {
   #held: { readonly key: string; readonly range: HeldRange } = { key: "", range: joinRanges([]) };
   /** The extremes of the planes over all stored times, which are asked for when time plays. */
   readonly #everyTime: LatestRequest<{ readonly key: string; readonly range: HeldRange }>;
+  readonly #extremes: PlaneExtremes;
   /** The value at a probe that was found, with its query: the probe need not be a sample of the picture. */
   readonly #found: LatestRequest<{ readonly key: string; readonly value: number }>;
   readonly #readout = createRef<HTMLElement>();
@@ -121,6 +125,7 @@ export class SliceFigure {
     this.#store = store;
     this.#render = render;
     this.#everyTime = new LatestRequest(render);
+    this.#extremes = new PlaneExtremes(store.api);
     this.#found = new LatestRequest(render);
     const played = {
       frames: () => particles.paths()?.drawn.times ?? store.facts.times.stored,
@@ -227,6 +232,7 @@ export class SliceFigure {
 
   invalidate(): void {
     this.#store.slices.clear();
+    this.#extremes.clear();
     this.#askedFor = "";
     for (const plane of [this.#single, ...this.#linked.values()]) plane.invalidate();
   }
@@ -250,7 +256,8 @@ export class SliceFigure {
   get scale(): ColourScale {
     const { state } = this.#store;
     const shown = this.planes.flatMap((plane) => plane.request.value ?? []);
-    const key = [state.map, state.scaling, state.shape, state.range, this.#everyTime.value, ...shown];
+    const dark = isDark(state.theme);
+    const key = [state.map, dark, state.scaling, state.shape, state.range, this.#everyTime.value, ...shown];
     if (
       this.#scale !== null &&
       key.length === this.#scaled.length &&
@@ -263,7 +270,7 @@ export class SliceFigure {
     const log = state.shape === "log";
     const pictures = joinRanges(slices.map((slice) => rangeOf(slice, log)));
     const own = state.scaling === "auto" ? held : pictures;
-    const name = mapName(state.map, state.range ?? [own.low, own.high]);
+    const name = mapName(state.map, state.range ?? [own.low, own.high], dark);
     const ranges = slices.map((slice) => rangeFor(name, state, held, slice));
     const joined = joinRanges(ranges.map(([low, high]) => ({ low, high, least: 0 })));
     const range: ValueRange = state.range ?? [joined.low, joined.high];
@@ -285,22 +292,19 @@ export class SliceFigure {
 
   /** Asks for the extremes of the planes over all stored times, so that the range stays while time plays. */
   #askEveryTime(): void {
-    const { api, facts, state } = this.#store;
+    const { facts, state } = this.#store;
     const views = this.planes.map((plane) => plane.wanted);
     const key = this.#heldKey(views);
     if (state.scaling !== "auto" || state.range !== null || key === this.#askedFor) return;
     this.#askedFor = key;
-    const calls = views.map((view) => extremesCall({ ...view, window: null }, facts));
-    if (calls.includes(null)) return;
-    void this.#everyTime.run(async (signal) => {
-      const bodies = calls.map((body) => body ?? {});
-      const answers = await api.statistics(facts.name, bodies, signal);
-      const ranges = answers.flatMap(({ results = [] }): HeldRange[] => {
-        const { min, max } = results[0] as FieldMoments;
-        return min === null || max === null ? [] : [{ low: min, high: max, least: 0 }];
-      });
-      return { key, range: joinRanges(ranges) };
+    if (views.some((view) => extremesCall(view, facts) === null)) return;
+    const joined = (all: readonly Extremes[]) => ({
+      key,
+      range: joinRanges(all.map(([low, high]) => ({ low, high, least: 0 }))),
     });
+    const known = this.#extremes.known(views, facts);
+    if (known !== null) this.#everyTime.take(joined(known));
+    else void this.#everyTime.run(async (signal) => joined(await this.#extremes.load(views, facts, signal)));
   }
 
   /** The values that the range is taken from, in words. */
@@ -421,7 +425,9 @@ export class SliceFigure {
       shown.reduce((sum, { places }) => sum + places.length / 2, 0),
       shown.reduce((sum, { among: all }) => sum + all, 0),
     ];
-    const conditions = brush.map(({ of, low, high }) => `${of} from ${shortText(low)} to ${shortText(high)}`);
+    const conditions = brush.map(
+      ({ of, low, high }) => `${conditionTitle(of)} from ${shortText(low)} to ${shortText(high)}`,
+    );
     const where =
       shown.length > 1 ? "the planes" : `the plane ${this.plane.wanted.axis} = ${shortText(shown[0]?.at ?? 0)}`;
     return html`<p class="note" id="marked-nodes">
@@ -502,8 +508,8 @@ export class SliceFigure {
       <div class="row buttons">
         <button type="button" @click=${() => this.plane.zoom(ZOOM_STEP)} aria-label="Zoom in">+</button>
         <button type="button" @click=${() => this.plane.zoom(1 / ZOOM_STEP)} aria-label="Zoom out">−</button>
-        <button type="button" ?disabled=${this.planes.every(({ wanted }) => wanted.window === null)} @click=${() => this.#reset()}>Whole plane</button>
-        <button type="button" id="fill-frame" ?disabled=${!this.plane.isNarrow} @click=${() => this.plane.fill()}>Fill the frame</button>
+        <button type="button" data-short="Whole" ?disabled=${this.planes.every(({ wanted }) => wanted.window === null)} @click=${() => this.#reset()}>Whole plane</button>
+        <button type="button" id="fill-frame" data-short="Fill" ?disabled=${!this.plane.isNarrow} @click=${() => this.plane.fill()}>Fill the frame</button>
         ${this.#clickControl()} ${more}
         <span class="row buttons together">
           <span class="note">Save as</span>
@@ -597,7 +603,7 @@ export class SliceFigure {
     const unit = unitOfQuantity(this.#store.facts, state.field);
     return this.#row(
       place,
-      html`${shownName(state)} <b data-value>${Number.isFinite(value) ? withMinus(shortestFloat32(value)) : "no data"}</b>
+      html`${shortTitle(state)} <b data-value>${Number.isFinite(value) ? withMinus(shortestFloat32(value)) : "no data"}</b>
         ${Number.isFinite(value) ? unit : nothing}`,
     );
   }

@@ -5,7 +5,7 @@ import { shortestDecimal, shortestFloat32, withoutNoise } from "../../float32/fo
 import { HESSIANS, VALUES } from "../../operations.js";
 import { rangeControls } from "../figures/colour-bar.js";
 import type { ValueRange } from "../figures/colour-scale.js";
-import { formulaOf } from "../figures/formula.js";
+import { formulaOf, titleWithSigns } from "../figures/formula.js";
 import { choose, closeSheet, number, slider, startTyping, tellCorrection, typed } from "../figures/inputs.js";
 import { linearTicks } from "../figures/ticks.js";
 import { axisOf, type Catalogue, type DatasetFacts, endOf, flatAxis, knownMethods, offers } from "../state/facts.js";
@@ -37,9 +37,10 @@ export function controls(
         "dataset",
         "Dataset",
         state.dataset,
-        catalogue.datasets.map(({ name, title }) => ({ value: name, text: title === "" ? name : `${name}: ${title}` })),
+        catalogue.datasets.map(({ name }) => name),
         enter,
       )}
+      ${facts.title === "" ? nothing : html`<p class="note" id="dataset-title">${titleWithSigns(facts.title)}</p>`}
       ${choose(
         "field",
         "Quantity",
@@ -270,6 +271,6 @@ function methodControls(store: ViewStore): TemplateResult {
             )
       }
       ${choose("temporal", "In time", state.temporal, TEMPORAL, (temporal) => store.set({ temporal }))}
-      <p id="method" class="method">${state.field}: <b>${optionText(state)}</b></p>
+      <p id="method" class="method">${quantityOf(state.field).title}: <b>${optionText(state)}</b></p>
   `;
 }

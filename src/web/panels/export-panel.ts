@@ -339,17 +339,22 @@ export class ExportPanel {
     if (state.subject === "slice") {
       const { shown } = slice;
       if (shown === null) return null;
-      return { ...sliceTable(shown), about: { ...about, formula: shownFormula(shown.state) } };
+      return { ...sliceTable(shown, facts), about: { ...about, formula: shownFormula(shown.state) } };
     }
     if (state.subject === "probe") return probe.request.value && { ...probeTable(probe.request.value, facts), about };
-    if (state.subject === "particles") return particles.launched && { ...particleTable(particles.launched), about };
+    if (state.subject === "particles")
+      return particles.launched && { ...particleTable(particles.launched, facts), about };
     const figure = state.subject === "profile" ? profile : series;
     const curves = figure.request.value;
     if (curves === null) return null;
     const place = state.subject === "profile" ? `${curves.state.line}-t${shortText(curves.state.time)}` : "probe";
     return {
       name: nameOf(curves.state, state.subject, place),
-      columns: [figure.source.xName(curves.state), ...columnNames(curves)],
+      columns: [figure.source.xName(curves.state), ...columnNames(curves, curves.state.field)],
+      units: [
+        unitOf(facts, state.subject === "series" ? "time" : "length"),
+        ...curves.curves.map(() => unitOfQuantity(facts, curves.state.field)),
+      ],
       rows: curves.x.map((x, i) => [x, ...curves.curves.map(({ y }) => y[i])]),
       queries: curves.queries,
       about: { ...about, probe: curves.state.probe, formula: noteOf(curves.state) },
@@ -435,7 +440,12 @@ function particleRecipe({ query, every, stops, integrator }: Launched): Recipe {
   return { query, every, stops, integrator, ...(stops ? { note } : {}) };
 }
 
-function sliceTable(shown: ShownPlane): ValueTable {
+/** The unit of length for each axis. */
+function lengths(facts: DatasetFacts): readonly string[] {
+  return AXES.map(() => unitOf(facts, "length"));
+}
+
+function sliceTable(shown: ShownPlane, facts: DatasetFacts): ValueTable {
   const { slice, state } = shown;
   const compared = comparedView(state);
   const { rows, columns, values } = slice;
@@ -451,12 +461,13 @@ function sliceTable(shown: ShownPlane): ValueTable {
   return {
     name: fileName(shown),
     columns: [...AXES, shownName(state)],
+    units: [...lengths(facts), unitOfQuantity(facts, state.field)],
     rows: table,
     queries: compared === null ? [planeQuery(state, slice)] : [planeQuery(state, slice), planeQuery(compared, slice)],
   };
 }
 
-function particleTable({ query, trajectories, stops }: Launched): ValueTable {
+function particleTable({ query, trajectories, stops }: Launched, facts: DatasetFacts): ValueTable {
   const { times, particles, positions } = trajectories;
   const rows = Array.from({ length: particles * times.length }, (_, i) => [
     Math.floor(i / times.length),
@@ -465,7 +476,9 @@ function particleTable({ query, trajectories, stops }: Launched): ValueTable {
     ...(stops ? [exitAt(trajectories, Math.floor(i / times.length), i % times.length)] : []),
   ]);
   const columns = ["particle", "time", ...AXES, ...(stops ? ["exit"] : [])];
-  return { name: `${query.dataset}-particles`, columns, rows, queries: [query] };
+  const time = unitOf(facts, "time");
+  const units = ["", time, ...lengths(facts), time];
+  return { name: `${query.dataset}-particles`, columns, units, rows, queries: [query] };
 }
 
 /** Components and derived quantities at the probe, each with its point, time, unit and formula. */
@@ -499,6 +512,7 @@ function probeTable({ found, state }: ShownProbe, facts: DatasetFacts): ValueTab
   return {
     name: `${state.dataset}-probe-${state.probe.map(shortText).join("_")}-t${shortText(state.time)}`,
     columns: ["operation", "method", "component", "value", "unit", ...AXES, "time", "formula", "digest"],
+    units: ["", "", "", "", "", ...lengths(facts), unitOf(facts, "time")],
     rows,
     queries,
   };

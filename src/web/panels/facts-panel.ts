@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { shortText } from "../../float32/format.js";
 import { columnTable } from "../figures/data-table.js";
+import { titleWithSigns } from "../figures/formula.js";
 import type { DatasetFacts } from "../state/facts.js";
 
 export function factsPanel(facts: DatasetFacts): TemplateResult {
@@ -11,7 +12,7 @@ export function factsPanel(facts: DatasetFacts): TemplateResult {
   return html`
     <section class="panel facts" aria-labelledby="facts-title">
       <h2 id="facts-title">Dataset ${facts.name}</h2>
-      <p>${facts.title}</p>
+      <p>${titleWithSigns(facts.title)}</p>
       <dl>
         ${facts.axes.map((axis) =>
           row(

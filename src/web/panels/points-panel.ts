@@ -5,6 +5,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { ALL_OPERATIONS, type Operation, type OperationName, operationOf } from "../../operations.js";
+import { unitOf } from "../../quantities.js";
 import { columnTable, valueText } from "../figures/data-table.js";
 import { choose } from "../figures/inputs.js";
 import { saveFile } from "../figures/save-file.js";
@@ -15,6 +16,7 @@ import { LatestRequest } from "../state/latest-request.js";
 import { AXES } from "../state/plane-geometry.js";
 import { readPointFile, readPointText } from "../state/point-files.js";
 import type { PointQuery } from "../state/point-query.js";
+import { unitOfComponent } from "../state/shown-quantity.js";
 import type { ViewStore } from "../state/view-store.js";
 import { toCsv, toJson } from "./table-files.js";
 
@@ -180,6 +182,7 @@ export class PointsPanel {
 
   #answer({ query, records }: AnsweredPoints, version: string): TemplateResult {
     const { components, values } = records;
+    const { facts } = this.#store;
     const count = query.points.length / 3;
     const row = (i: number) => [
       ...query.points.subarray(3 * i, 3 * i + 3),
@@ -192,6 +195,10 @@ export class PointsPanel {
     const table = () => ({
       name: `${query.dataset}-${query.operation}-points`,
       columns,
+      units: [
+        ...AXES.map(() => unitOf(facts, "length")),
+        ...components.map((name) => unitOfComponent(facts, query.operation, name)),
+      ],
       rows: Array.from({ length: count }, (_, i) => row(i)),
       queries: [query],
       about: { dataset: this.#store.facts.name, digest: this.#store.facts.digest, units: this.#store.facts.units },

@@ -6,6 +6,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { ref } from "lit-html/directives/ref.js";
 import { shortText, withMinus, withoutNoise } from "../../float32/format.js";
+import { multiplyUnit, unitOf, unitText } from "../../quantities.js";
 import { chartPart } from "../figures/chart-part.js";
 import { cleanName, FIGURE_KINDS, type FigureContent, type FigureKind } from "../figures/figure-file.js";
 import { choose, number, tellCorrection } from "../figures/inputs.js";
@@ -24,6 +25,7 @@ import {
   centreInside,
   distributionOf,
   hasVortices,
+  hasWallUnits,
   incrementAxis,
   inertialRange,
   type NodePlace,
@@ -33,13 +35,21 @@ import {
   strongestVortexCall,
   structuresOf,
 } from "../state/analyses.js";
-import { axisOf } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
-import { AXES, type AxisName } from "../state/plane-geometry.js";
-import { quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
+import { AXES } from "../state/plane-geometry.js";
+import { conditionTitle, inSentence, quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
 import type { NodeCondition, ShownAnalysis, ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
-import { KARMAN, lawOfTheWall, OFFSET, type WallProfile, wallProfile } from "../state/wall-units.js";
+import {
+  KARMAN,
+  lawOfTheWall,
+  OFFSET,
+  type WallProfile,
+  type WallStress,
+  wallProfile,
+  wallStress,
+} from "../state/wall-units.js";
+import { toCsv, withUnit } from "./table-files.js";
 
 /** An answer with what asked for it. */
 interface Answered {
@@ -48,8 +58,23 @@ interface Answered {
   readonly asked: AnalysisCall;
   readonly answer: ShownAnswer;
   /** The profile in wall units, if it is drawn so. */
-  readonly walls: WallProfile | null;
+  readonly walls: WallUnits | null;
   readonly curves: PlottedCurves | null;
+  /** The stresses in wall units, drawn below them. */
+  readonly stresses: PlottedCurves | null;
+}
+
+/** An answer before it is known what is drawn of it. */
+type Asked = Omit<Answered, "walls" | "curves" | "stresses">;
+
+/** A profile in wall units with the stresses of the fluctuations. */
+type WallUnits = WallProfile & { readonly stresses: readonly WallStress[] };
+
+/** The moments of a quantity over planes. */
+interface ProfileResult {
+  readonly mean: readonly (number | null)[];
+  readonly variance: readonly (number | null)[];
+  readonly coordinates?: Readonly<Record<string, readonly number[]>>;
 }
 
 /** Structures that are listed; the answer has them all, and the CSV too. */
@@ -67,7 +92,9 @@ export class StatisticsPanel {
   readonly #save: (kind: FigureKind, content: FigureContent) => void;
   readonly #render: () => void;
   readonly #plot = new Plot();
+  readonly #stressPlot = new Plot();
   #element: HTMLElement | null = null;
+  #stressElement: HTMLElement | null = null;
   /** Whether the panel is open; only then it asks. */
   isOpen = false;
   #chosen: Partial<Omit<AnalysisChoice, "show">> = {};
@@ -147,8 +174,10 @@ export class StatisticsPanel {
 
   /** Draws the chart that the last rendering laid out. */
   paint(): void {
-    const curves = this.request.value?.curves ?? null;
-    if (this.isOpen && this.#element !== null && curves !== null) this.#plot.draw(this.#element, curves);
+    const { curves = null, stresses = null } = this.request.value ?? {};
+    if (!this.isOpen) return;
+    if (this.#element !== null && curves !== null) this.#plot.draw(this.#element, curves);
+    if (this.#stressElement !== null && stresses !== null) this.#stressPlot.draw(this.#stressElement, stresses);
   }
 
   #choose(patch: Partial<Omit<AnalysisChoice, "show">>): void {
@@ -173,8 +202,18 @@ export class StatisticsPanel {
         ${choose("analysis", "Show", show, names, (analysis) => this.#store.set({ analysis }))}
         ${inPart ? choose("analysis-part", "Over", part, parts, (value) => this.#choose({ part: value })) : nothing}
         ${show === "profile" || show === "increments" ? choose("analysis-along", "Along", along, AXES, (value) => this.#choose({ along: value })) : nothing}
-        ${show === "conditional" ? choose("analysis-on", "On", on, this.#conditions(), (value) => this.#choose({ on: value })) : nothing}
-        ${show === "profile" && this.#hasWallUnits(state, along) ? this.#wallControl() : nothing}
+        ${
+          show === "conditional"
+            ? choose(
+                "analysis-on",
+                "On",
+                on,
+                this.#conditions().map((value) => ({ value, text: quantityOf(value).title })),
+                (value) => this.#choose({ on: value }),
+              )
+            : nothing
+        }
+        ${show === "profile" && hasWallUnits(state, facts, along) ? this.#wallControl() : nothing}
       </div>
       ${this.#differenceNote(show)}
       ${statusBar("statistics", this.request)} ${this.request.value === null ? nothing : this.#answerView(this.request.value)}
@@ -192,13 +231,6 @@ export class StatisticsPanel {
     </p>`;
   }
 
-  /** Whether a profile can be put into wall units: one along walls, from wall to wall, of a known viscosity. */
-  #hasWallUnits({ field }: ViewState, along: AxisName): boolean {
-    const { facts } = this.#store;
-    const walls = axisOf(facts, along).faces?.every((face) => face === "wall") === true;
-    return walls && /^u[xyz]$/.test(field) && field !== `u${along}` && (facts.viscosity ?? 0) > 0;
-  }
-
   #wallControl(): TemplateResult {
     const toggle = (event: Event) => this.#store.set({ wallUnits: (event.target as HTMLInputElement).checked });
     return html`<label class="check" for="wall-units">
@@ -207,19 +239,30 @@ export class StatisticsPanel {
   }
 
   /** The profile of an answer in wall units; null if it is not to be drawn so, or nothing shears at the walls. */
-  #wallProfileOf({ state, choice, answer }: Omit<Answered, "walls" | "curves">): WallProfile | null {
+  #wallProfileOf({ state, choice, answer }: Asked): WallUnits | null {
+    const { facts } = this.#store;
     const { show, along } = choice;
-    if (!state.wallUnits || show !== "profile" || !this.#hasWallUnits(state, along)) return null;
-    const [result] = answer.results as readonly [
-      { readonly mean: readonly (number | null)[]; readonly coordinates?: Readonly<Record<string, readonly number[]>> },
-    ];
-    const mean = result.mean.map((value) => value ?? Number.NaN);
-    return wallProfile(result.coordinates?.[along] ?? [], mean, this.#store.facts.viscosity ?? 0);
+    if (!state.wallUnits || show !== "profile" || !hasWallUnits(state, facts, along)) return null;
+    const results = (answer.results ?? []) as readonly ProfileResult[];
+    const places = results[0]?.coordinates?.[along] ?? [];
+    const known = (values: readonly (number | null)[] = []) => values.map((value) => value ?? Number.NaN);
+    const profile = wallProfile(places, known(results[0]?.mean), facts.viscosity ?? 0);
+    if (profile === null) return null;
+    const [means, variances] = [results.map(({ mean }) => known(mean)), results.map(({ variance }) => known(variance))];
+    const stresses = AXES.map((axis, i): WallStress => {
+      const name = `⟨u${axis}′²⟩⁺`;
+      return { name, column: `u${axis}'u${axis}'+`, values: wallStress(places, variances[i + 1] ?? [], profile, 1) };
+    });
+    const [across, streamwise] = [means[1 + AXES.indexOf(along)] ?? [], means[0] ?? []];
+    const shear = (means[4] ?? []).map((product, i) => (streamwise[i] as number) * (across[i] as number) - product);
+    const [name, column] = [`−⟨${state.field}′u${along}′⟩⁺`, `-${state.field}'u${along}'+`];
+    return { ...profile, stresses: [...stresses, { name, column, values: wallStress(places, shear, profile, -1) }] };
   }
 
   /** An answer with what is drawn of it. */
-  #answered(answer: Omit<Answered, "walls" | "curves">): Answered {
-    const done = { ...answer, walls: this.#wallProfileOf(answer) };
+  #answered(answer: Asked): Answered {
+    const walls = this.#wallProfileOf(answer);
+    const done = { ...answer, walls, stresses: walls === null ? null : stressCurves(walls, answer.choice) };
     return { ...done, curves: this.#curvesOf(done) };
   }
 
@@ -246,7 +289,7 @@ export class StatisticsPanel {
     const [low, high] = [marked?.low ?? (x[0] as number), marked?.high ?? (x.at(-1) as number)];
     return html`<div class="row" id="brush">
       <span class="note">Drag in the chart to mark its nodes in the picture, or</span>
-      ${number("brush-low", `mark ${of} from`, Number(low.toPrecision(5)), {}, (value) => this.#mark({ of, low: value, high }))}
+      ${number("brush-low", `mark ${conditionTitle(of)} from`, Number(low.toPrecision(5)), {}, (value) => this.#mark({ of, low: value, high }))}
       ${number("brush-high", "to", Number(high.toPrecision(5)), {}, (value) => this.#mark({ of, low, high: value }))}
     </div>`;
   }
@@ -280,9 +323,18 @@ export class StatisticsPanel {
       ${choice.show === "distribution" ? this.#moments(answered) : nothing}
       ${choice.show === "invariants" ? this.#joint(answer.results?.[0] as JointCounts) : nothing}
       ${choice.show === "structures" ? this.#structures(answered) : nothing}
-      ${choice.show === "energy" ? html`${scales(answer)}<p class="note" id="spectrum-marks">${marksText(answer)} ${slopeText(answer)}</p>` : nothing}
       ${wallText(walls)}
       ${curves === null ? nothing : this.#chart(`${ANALYSIS_NAMES[choice.show]}: ${curves.yLabel}`)} ${this.#brushControls(choice)}
+      ${
+        answered.stresses === null
+          ? nothing
+          : html`<div class="plot" id="stress-plot" role="img" aria-label="Stresses in wall units"
+              ${ref((element) => {
+                this.#stressElement = (element as HTMLElement | undefined) ?? null;
+              })}
+            ></div>`
+      }
+      ${choice.show === "energy" ? html`<p class="note" id="spectrum-marks">${marksText(answer)} ${slopeText(answer)}</p>${scales(answer)}` : nothing}
       <details class="data">
         <summary>The call behind it</summary>
         <pre id="analysis-call">POST api/datasets/${state.dataset}/${asked.call}
@@ -302,7 +354,10 @@ ${JSON.stringify(asked.body)}</pre>
     if (curves === null && show !== "invariants") return nothing;
     const content = (): FigureContent => ({
       name: cleanName(`${state.dataset}-${show}-${state.field}`),
-      parts: [curves === null ? jointPart(answer.results?.[0] as JointCounts) : chartPart(curves)],
+      parts: [
+        curves === null ? jointPart(answer.results?.[0] as JointCounts) : chartPart(curves),
+        ...(answered.stresses === null ? [] : [chartPart(answered.stresses)]),
+      ],
       bars: [],
       title: ANALYSIS_NAMES[show],
       notes: [partText(state, this.#store.facts, choice, shortText(answer.frames[0]?.time ?? Number.NaN))],
@@ -317,12 +372,35 @@ ${JSON.stringify(asked.body)}</pre>
   async #saveTable({ state, choice, asked, walls }: Answered): Promise<void> {
     try {
       const signal = new AbortController().signal;
-      const table =
-        walls === null ? await this.#store.api.analysisTable(state.dataset, asked, signal) : wallTable(walls, choice);
-      saveFile(`${state.dataset}-${choice.show}-${state.field}.csv`, table);
+      const own = walls === null ? null : wallTable(walls, choice);
+      const table = own ?? (await (await this.#store.api.analysisTable(state.dataset, asked, signal)).text());
+      const [head = ""] = /^.*/.exec(table) ?? [];
+      const names = head.split(",").map((name) => withUnit(name, this.#unitOfColumn(name, state, choice)));
+      const named = own ?? names.join(",") + table.slice(head.length);
+      saveFile(`${state.dataset}-${choice.show}-${state.field}.csv`, new Blob([named], { type: "text/csv" }));
     } catch (error) {
       this.request.fail(error);
     }
+  }
+
+  /** The unit of a column of a table of the service; empty if it has none. */
+  #unitOfColumn(name: string, { field }: ViewState, { show, on }: AnalysisChoice): string {
+    const { facts } = this.#store;
+    const raised = (unit: string, power: number): string => {
+      const product = new Map<string, number>();
+      multiplyUnit(product, unit.replaceAll("²", "^2").replaceAll("³", "^3"), power);
+      return unitText(product);
+    };
+    const unit = (of: string, power = 1) => raised(unitOfQuantity(facts, of), power);
+    const length = (power: number) => raised(unitOf(facts, "length"), power);
+    if (AXES.some((axis) => axis === name) || /^(?:length|centre|box)/.test(name)) return length(1);
+    if (name === "volume") return length(3);
+    if (name === "k") return length(-1);
+    if (/^(?:from|to)2$/.test(name)) return unit("Q");
+    if (name === "from" || name === "to")
+      return unit(show === "conditional" ? on : show === "invariants" ? "R" : field);
+    if (/^(?:mean|min|max)$/.test(name)) return unit(field);
+    return name === "variance" ? unit(field, 2) : "";
   }
 
   #chart(label: string): TemplateResult {
@@ -369,7 +447,7 @@ ${JSON.stringify(asked.body)}</pre>
       </p>
       <div class="scroll">
         <table id="structures">
-          <thead><tr><th>Nodes</th><th>Volume</th><th>Largest ${of}</th><th>Centre</th></tr></thead>
+          <thead><tr><th>Nodes</th><th>Volume</th><th>Largest ${inSentence(quantityOf(of).title)}</th><th>Centre</th></tr></thead>
           <tbody>
             ${structures.slice(0, LISTED).map((structure, i) => {
               const largest = structure.properties[of]?.max ?? Number.NaN;
@@ -404,15 +482,17 @@ ${JSON.stringify(asked.body)}</pre>
     if (!hasVortices(this.#store.facts)) return nothing;
     const { probe, time } = this.#store.state;
     const all = canSearchTimes(this.#store.facts) && this.#vortexAt?.probe === probe && this.#vortexAt.time === time;
+    // While the search is slow, its progress has the place of the button.
     return html`
       <button
         type="button"
         id="strongest-vortex"
         aria-label=${all ? "Strongest vortex of all times" : nothing}
+        ?hidden=${this.#vortex.status.slow}
         ?disabled=${this.#vortex.status.running}
         @click=${() => this.#findVortex(all)}
       >${all ? "… of all times" : "Strongest vortex"}</button>
-      ${statusBar("strongest vortex", this.#vortex)}
+      ${statusBar("search", this.#vortex)}
     `;
   }
 
@@ -453,8 +533,7 @@ ${JSON.stringify(asked.body)}</pre>
   }
 
   #label(name: string): string {
-    const unit = unitOfQuantity(this.#store.facts, name);
-    return unit === "" ? name : `${name} (${unit})`;
+    return withUnit(quantityOf(name).title, unitOfQuantity(this.#store.facts, name));
   }
 
   /** The density of values, and that of a Gaussian of the same mean and rms. */
@@ -550,11 +629,11 @@ ${JSON.stringify(asked.body)}</pre>
     return {
       x: k,
       curves: [
-        { name: energy ? "E(k)" : `spectrum of ${state.field}`, y: E },
+        { name: energy ? "E(k)" : `spectrum of ${inSentence(quantityOf(state.field).title)}`, y: E },
         ...(energy ? [{ name: "slope −5/3", y: slope, dashed: true }] : []),
       ],
       xLabel: `wavenumber k, up to Nyquist ${shortText(nyquist)}`,
-      yLabel: `${energy ? "E(k)" : `½⟨${state.field}²⟩(k)`}${where}`,
+      yLabel: `${energy ? "E(k)" : `spectrum of ${inSentence(quantityOf(state.field).title)}`}${where}`,
       mark: null,
       limits: [
         { x: nyquist, name: "Nyquist" },
@@ -626,10 +705,29 @@ function wallCurves({ distance, fromFirst, fromLast }: WallProfile, { along }: A
   };
 }
 
-/** The halves of a profile in wall units as CSV. */
-function wallTable({ distance, fromFirst, fromLast }: WallProfile, { along }: AnalysisChoice): Blob {
-  const rows = distance.map((at, i) => [at, fromFirst[i], fromLast[i]].join(","));
-  return new Blob([[`${along}+,u+ from the first wall,u+ from the last wall`, ...rows, ""].join("\r\n")]);
+/** Stresses of the fluctuations over the distance from the wall, in wall units. */
+function stressCurves({ distance, stresses }: WallUnits, { along }: AnalysisChoice): PlottedCurves {
+  return {
+    x: distance,
+    curves: stresses.map(({ name, values }) => ({ name, y: values })),
+    xLabel: `${along}⁺, mean of both halves`,
+    yLabel: "stress over uτ²",
+    mark: null,
+    log: "across",
+  };
+}
+
+/** The halves of a profile in wall units as CSV, with the stresses. */
+function wallTable({ distance, fromFirst, fromLast, stresses }: WallUnits, { along }: AnalysisChoice): string {
+  return toCsv({
+    columns: [`${along}+`, "u+ from the first wall", "u+ from the last wall", ...stresses.map(({ column }) => column)],
+    rows: distance.map((at, i) => [
+      at,
+      fromFirst[i] as number,
+      fromLast[i] as number,
+      ...stresses.map(({ values }) => values[i] as number),
+    ]),
+  });
 }
 
 function scales({ scales: known = {} }: ShownAnswer): TemplateResult {

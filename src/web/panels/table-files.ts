@@ -5,6 +5,8 @@ import type { PointQuery } from "../state/point-query.js";
 export interface ValueTable {
   readonly name: string;
   readonly columns: readonly string[];
+  /** The unit of each column, as far as the dataset states it. */
+  readonly units?: readonly string[];
   readonly rows: readonly (readonly (number | string)[])[];
   /** The queries behind it. */
   readonly queries: readonly PointQuery[];
@@ -17,8 +19,15 @@ function text(value: number | string): string {
   return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }
 
-export function toCsv({ columns, rows }: ValueTable): string {
-  return `${[columns, ...rows.map((row) => row.map(text))].map((row) => row.join(",")).join("\r\n")}\r\n`;
+/** A table as CSV: one line of names with their units, then the rows. */
+export function toCsv({ columns, units = [], rows }: Pick<ValueTable, "columns" | "units" | "rows">): string {
+  const head = columns.map((name, i) => withUnit(name, units[i]));
+  return `${[head, ...rows].map((row) => row.map(text).join(",")).join("\r\n")}\r\n`;
+}
+
+/** The name of a column with its unit, if it has one. */
+export function withUnit(name: string, unit = ""): string {
+  return unit === "" ? name : `${name} (${unit})`;
 }
 
 export function toJson({ columns, rows, queries, about }: ValueTable, version: string): string {

@@ -118,7 +118,10 @@ export function nodeNear({ coordinates, first, nodes, spacing }: AxisFacts, plac
 }
 
 /** The nodes of an axis on either side of a place; the first and the last of all are the ends. */
-function nodesAround({ coordinates, first, nodes, spacing }: AxisFacts, place: number): readonly [number, number] {
+export function nodesAround(
+  { coordinates, first, nodes, spacing }: AxisFacts,
+  place: number,
+): readonly [number, number] {
   const places = coordinates ?? Array.from({ length: nodes }, (_, i) => first + i * spacing);
   const below = places.findLast((node) => node <= place) ?? first;
   return [below, places.find((node) => node >= place) ?? below];
@@ -216,7 +219,10 @@ export function analysisCall(state: ViewState, facts: DatasetFacts, choice: Anal
       const reduce = [{ moments: field }, histogram, { extremes: field, count: 1 }];
       return { call: "statistics", body: { ...body, reduce }, table };
     },
-    profile: () => statistics({ moments: field }, [], { ...whole, over: AXES.filter((axis) => axis !== choice.along) }),
+    profile: () => {
+      const over = AXES.filter((axis) => axis !== choice.along);
+      return statistics({ moments: field }, stressMoments(state, facts, choice.along), { ...whole, over });
+    },
     conditional: () => statistics({ conditional: field, on: choice.on, bins: CONDITIONAL_BINS, range: "auto" }),
     invariants: () => statistics({ joint: ["R", "Q"], bins: [JOINT_BINS, JOINT_BINS], range: "auto" }),
     energy: () => spectrum("u"),
@@ -235,17 +241,42 @@ export function analysisCall(state: ViewState, facts: DatasetFacts, choice: Anal
   return calls[choice.show]();
 }
 
+/** Whether a profile can be put into wall units: a velocity along walls, from wall to wall, of a known viscosity. */
+export function hasWallUnits({ field }: Pick<ViewState, "field">, facts: DatasetFacts, along: AxisName): boolean {
+  const walls = axisOf(facts, along).faces?.every((face) => face === "wall") === true;
+  return walls && /^u[xyz]$/.test(field) && field !== `u${along}` && (facts.viscosity ?? 0) > 0;
+}
+
+/** The reductions behind the stresses of a profile in wall units: those of the components, and of a product of two. */
+function stressMoments(state: ViewState, facts: DatasetFacts, along: AxisName): readonly object[] {
+  if (!hasWallUnits(state, facts, along)) return [];
+  const product = `u.${state.field.slice(1)} * u.${along}`;
+  return [...AXES.map((axis) => ({ moments: `u${axis}` })), { moments: product }];
+}
+
 /** Nodes of all times at most that are searched for extremes. */
 const MOST_SEARCHED = 50_000_000;
 
 /** The call for the extremes of a plane over all stored times; null if its values are none of single nodes. */
 export function extremesCall(state: ViewState, facts: DatasetFacts): AnalysisCall["body"] | null {
-  const { stored } = facts.times;
   const nodes = facts.axes.reduce((product, axis) => product * (axis.name === state.axis ? 2 : axis.nodes), 1);
+  const body = extremesBody(state, facts, nodes);
+  return body === null ? null : { ...body, region: planeRegion({ ...state, window: null }, facts, true) };
+}
+
+/** The call for the extremes of every plane of nodes across an axis, likewise. */
+export function familyCall(state: ViewState, facts: DatasetFacts): AnalysisCall["body"] | null {
+  const nodes = facts.axes.reduce((product, axis) => product * axis.nodes, 1);
+  const body = extremesBody(state, facts, nodes);
+  return body === null ? null : { ...body, over: [...sidesOf(state.axis), "t"] };
+}
+
+/** What both calls have in common; null for more than `MOST_SEARCHED` nodes, or values that are none of single nodes. */
+function extremesBody(state: ViewState, facts: DatasetFacts, nodes: number): AnalysisCall["body"] | null {
+  const { stored } = facts.times;
   const known = quantityOf(state.field).expression !== null && state.compare === "none";
   if (!known || stored.length < 2 || nodes * stored.length > MOST_SEARCHED) return null;
-  const region = planeRegion(state, facts, true);
-  return { times: stored, derivatives: differencesOf(state), region, reduce: [{ moments: state.field }] };
+  return { times: stored, derivatives: differencesOf(state), reduce: [{ moments: state.field }] };
 }
 
 /** Whether the nodes of all stored times are searched in one call. */

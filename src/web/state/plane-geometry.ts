@@ -109,6 +109,16 @@ export function clampWindow(
   return [Math.fround(l), Math.fround(r), Math.fround(b), Math.fround(t)];
 }
 
+/** The places across and up at which the periods of a plane begin anew inside a window, not at its edges. */
+export function seamsIn(window: PlaneWindow, whole: PlaneWindow, periods: Periods): readonly (readonly number[])[] {
+  return periods.map((period, i) => {
+    const [low, high] = [window[2 * i] as number, window[2 * i + 1] as number];
+    const seam = period > 0 ? copyAfter(low, whole[2 * i] as number, period) : low;
+    const edge = 1e-4 * (high - low);
+    return seam > low + edge && seam < high - edge ? [seam] : [];
+  });
+}
+
 /** Samples of a window along columns and rows, and the window that they fill. */
 export interface WindowSampling {
   readonly window: PlaneWindow;

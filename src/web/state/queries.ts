@@ -12,7 +12,7 @@ import { nodePath, planePoints, type Slice, slicePath } from "./api.js";
 import { axisOf, type DatasetFacts, hasOpenFaces, methodsOf, offers } from "./facts.js";
 import { AXES, fittingSide, isStretched, nodeAxis, sampleWindow, sidesOf, wholePlane } from "./plane-geometry.js";
 import { operationOf, type PointQuery, type StretchingQuery, type Tracking } from "./point-query.js";
-import { isNamed, quantityOf } from "./shown-quantity.js";
+import { inSentence, isNamed, quantityOf } from "./shown-quantity.js";
 import { isOnAxis, type ViewState } from "./view-state.js";
 
 /** The spatial option in use for a quantity; null for a filtered one. */
@@ -111,11 +111,6 @@ export function comparedView(state: ViewState): ViewState | null {
   return { ...state, compare: "none", [member]: state.otherMethod };
 }
 
-/** A title inside a sentence: its first letter small, unless it begins an abbreviation or a symbol. */
-export function inSentence(title: string): string {
-  return title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
-}
-
 /** What a picture is compared with: another method or another time, in words. */
 function otherText(state: ViewState, compared: ViewState): string {
   return state.compare === "time" ? `t = ${shortText(compared.time)}` : (methodOf(compared) ?? "");
@@ -128,7 +123,13 @@ export function shownTitle(state: ViewState): string {
   return compared === null ? title : `Difference of ${inSentence(title)} from ${otherText(state, compared)}`;
 }
 
-/** The name of what a picture shows in columns, read-outs and files: `p`, `p-minus-Lag4` or `p-minus-t0.5`. */
+/** The same where the quantity is told already, such as beside a picture with its title. */
+export function shortTitle(state: ViewState): string {
+  const compared = comparedView(state);
+  return compared === null ? quantityOf(state.field).title : `Difference from ${otherText(state, compared)}`;
+}
+
+/** The name of what a picture shows in columns and files: `p`, `p-minus-Lag4` or `p-minus-t0.5`. */
 export function shownName(state: ViewState): string {
   const compared = comparedView(state);
   return compared === null ? state.field : `${state.field}-minus-${otherText(state, compared).replace(" = ", "")}`;
@@ -378,7 +379,7 @@ function curveViews(state: ViewState, facts: DatasetFacts): readonly NamedView[]
   if (state.curves === "methods" && methodOf(state) !== null) return byMethod(state, facts);
   if (state.curves === "times") return byTime(state, facts);
   if (state.curves === "probes") return byProbe(state);
-  return [[state.field, state]];
+  return [[quantityOf(state.field).title, state]];
 }
 
 /** The curves along the line through the probe. */
@@ -389,7 +390,7 @@ export function profileQueries(state: ViewState, facts: DatasetFacts): readonly 
 
 /** The curves at the probe over all times; a choice of several times has no meaning here and leaves one curve. */
 export function seriesQueries(state: ViewState, facts: DatasetFacts): readonly NamedQuery[] {
-  const views = state.curves === "times" ? [[state.field, state] as const] : curveViews(state, facts);
+  const views = state.curves === "times" ? [[quantityOf(state.field).title, state] as const] : curveViews(state, facts);
   return views.map(([name, view]) => ({ name, query: seriesQuery(view, facts) }));
 }
 

@@ -5,6 +5,7 @@
 import { FIELDS, type OperationName, VALUES } from "../../operations.js";
 import { type Measure, QUANTITIES, type Quantity, unitOf } from "../../quantities.js";
 import { type DatasetFacts, type FieldFacts, offers } from "./facts.js";
+import { AXES } from "./plane-geometry.js";
 
 /** A quantity of the table, or one of a field under a name of its own. */
 export interface ShownQuantity extends Omit<Quantity, "measure"> {
@@ -66,6 +67,23 @@ export function quantitiesOf(facts: DatasetFacts): readonly ShownQuantity[] {
 export function listedTitle({ fields }: DatasetFacts, { title, field }: ShownQuantity): string {
   const stated = fields.find(({ name }) => name === field)?.title;
   return stated === undefined ? title : `${title}: ${stated}`;
+}
+
+/** A quantity or an axis, on which nodes fulfil a condition, inside a sentence. */
+export function conditionTitle(of: string): string {
+  return AXES.some((axis) => axis === of) ? of : inSentence(quantityOf(of).title);
+}
+
+/** A title inside a sentence: its first letter small, unless it begins an abbreviation or a symbol. */
+export function inSentence(title: string): string {
+  return title.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+}
+
+/** The unit of a component in the records of an operation; empty if the dataset states none. */
+export function unitOfComponent(facts: DatasetFacts, operation: OperationName, component: string): string {
+  const asked = operation === "GetVelocityAndPressure" && component !== "p" ? "GetVelocity" : operation;
+  const row = QUANTITIES.find((quantity) => quantity.operation === asked);
+  return row === undefined ? "" : unitOf(facts, row.measure);
 }
 
 /** The unit of a quantity; empty if the dataset states none. */

@@ -63,6 +63,36 @@ export function wallProfile(places: readonly number[], mean: readonly number[], 
   };
 }
 
+/** A covariance of velocities in wall units, at the distances of a profile. */
+export interface WallStress {
+  readonly name: string;
+  /** Its name in a table. */
+  readonly column: string;
+  /** Mean of both halves, over the square of the friction velocity. */
+  readonly values: readonly number[];
+}
+
+/**
+ * A covariance in wall units.
+ *
+ * @param places     coordinates of the nodes from wall to wall, as for the profile
+ * @param covariance at these nodes
+ * @param sense      its sign from the last wall: -1 if it is one with the velocity across the walls
+ */
+export function wallStress(
+  places: readonly number[],
+  covariance: readonly number[],
+  { friction, distance, reynolds }: WallProfile,
+  sense: 1 | -1,
+): number[] {
+  const [low, high] = [places[0] as number, places.at(-1) as number];
+  return distance.map((at) => {
+    const away = (at / reynolds) * ((high - low) / 2);
+    const [first, last] = [between(places, covariance, low + away), between(places, covariance, high - away)];
+    return (first + sense * last) / (2 * friction ** 2);
+  });
+}
+
 /** What is usual near a smooth wall: u+ = y+ next to it and the logarithmic law further out; NaN elsewhere. */
 export function lawOfTheWall(distance: readonly number[]): { readonly viscous: number[]; readonly log: number[] } {
   return {

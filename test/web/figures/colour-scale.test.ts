@@ -1,5 +1,6 @@
 /** A colour scale shows the range and the sign of the values, linear or logarithmic. */
 import { expect, it } from "vitest";
+import { colourTable } from "../../../src/colour-map.js";
 import {
   type ColourScale,
   joinRanges,
@@ -25,10 +26,11 @@ const follow = (scaling: "auto" | "picture", shape: "linear" | "symmetric" | "lo
 const held = (low: number, high: number, least = 0) => ({ low, high, least });
 
 it("takes a diverging map only if the values have both signs", () => {
-  expect(mapName("auto", [-1, 5])).toBe("RdBu");
-  expect(mapName("auto", [0, 5])).toBe("viridis");
-  expect(mapName("auto", [-5, -1])).toBe("viridis");
-  expect(mapName("PuOr", [0, 5])).toBe("PuOr");
+  expect(mapName("auto", [-1, 5], false)).toBe("RdBu");
+  expect(mapName("auto", [-1, 5], true)).toBe("RdBu-dark");
+  expect(mapName("auto", [0, 5], true)).toBe("viridis");
+  expect(mapName("auto", [-5, -1], false)).toBe("viridis");
+  expect(mapName("PuOr", [0, 5], true)).toBe("PuOr");
 });
 
 it("follows all times seen or this picture, and keeps a fixed range", () => {
@@ -58,4 +60,13 @@ it("is symmetric about zero and monotonic for the logarithm of values of both si
   expect(places).toEqual([...places].sort((a, b) => a - b));
   expect(positionOn(signed, 0.3) + positionOn(signed, -0.3)).toBeCloseTo(1, 12);
   expect(signedLogTicks(0.01, 10, 8).map(({ text }) => text)).toContain("−0.1");
+});
+
+it("is black in the middle of the diverging map for dark surroundings, and light at its ends", () => {
+  const table = colourTable("RdBu-dark");
+  const light = (step: number) => Math.max(...table.subarray(3 * step, 3 * step + 3));
+  expect(light(127)).toBeLessThan(24);
+  expect(Math.min(light(0), light(255))).toBeGreaterThan(200);
+  const [red, , blue] = table.subarray(3 * 200);
+  expect(red).toBeGreaterThan(blue as number);
 });

@@ -1,6 +1,6 @@
 /** Profiles in wall units, against the laminar profile between plates, whose shear is known. */
 import { expect, it } from "vitest";
-import { lawOfTheWall, wallProfile } from "../../../src/web/state/wall-units.js";
+import { lawOfTheWall, wallProfile, wallStress } from "../../../src/web/state/wall-units.js";
 
 const places = Array.from({ length: 33 }, (_, i) => -Math.cos((Math.PI * i) / 32));
 
@@ -35,4 +35,28 @@ it("draws the law of the wall in two parts", () => {
   expect(viscous).toEqual([1, 5, Number.NaN]);
   expect(log[1]).toBeNaN();
   expect(log[2]).toBeCloseTo(16.432, 3);
+});
+
+it("has stresses over the square of the friction velocity, as the mean of both halves", () => {
+  const mean = places.map((y) => 5 * (1 - y * y));
+  const profile = wallProfile(places, mean, 0.02);
+  if (profile === null) throw new Error("no profile");
+  // Even across the walls, and odd: the second one has another sign at the other wall.
+  const even = wallStress(
+    places,
+    places.map((y) => 1 - Math.abs(y)),
+    profile,
+    1,
+  );
+  const odd = wallStress(
+    places,
+    places.map((y) => -y * (1 - y * y)),
+    profile,
+    -1,
+  );
+  for (const [i, distance] of profile.distance.entries()) {
+    const y = -1 + (distance * 0.02) / Math.sqrt(0.2);
+    expect(even[i]).toBeCloseTo((1 + y) / 0.2, 9);
+    expect(odd[i]).toBeCloseTo((-y * (1 - y * y)) / 0.2, 9);
+  }
 });

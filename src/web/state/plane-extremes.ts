@@ -1,0 +1,105 @@
+/**
+ * The plane extremes are the lowest and highest values of planes over all stored times. A plane is asked for on its own
+ * first; the second one of its family brings those of all planes across the axis, so that moving a plane asks no more.
+ */
+import { extremesCall, type FieldMoments, familyCall, nodesAround } from "./analyses.js";
+import type { ApiClient } from "./api.js";
+import { axisOf, type DatasetFacts } from "./facts.js";
+import type { ViewState } from "./view-state.js";
+
+/** Wait for a family at most. */
+const LONGEST_MS = 60_000;
+
+/** Lowest and highest value. */
+export type Extremes = readonly [number, number];
+
+/** The extremes of each plane of nodes across an axis; null for one without values. */
+interface Family {
+  readonly min: readonly (number | null)[];
+  readonly max: readonly (number | null)[];
+  readonly coordinates: Readonly<Record<string, readonly number[]>>;
+}
+
+export class PlaneExtremes {
+  readonly #api: ApiClient;
+  /** Extremes by the call for a plane. */
+  readonly #planes = new Map<string, Extremes | null>();
+  /** Extremes by the call for all planes of an axis; null while only one of them is known. */
+  readonly #families = new Map<string, Family | null>();
+  readonly #running = new Map<string, Promise<void>>();
+
+  constructor(api: ApiClient) {
+    this.#api = api;
+  }
+
+  clear(): void {
+    this.#planes.clear();
+    this.#families.clear();
+  }
+
+  /** The extremes of planes that are known; null if some are not. Planes without values have none. */
+  known(views: readonly ViewState[], facts: DatasetFacts): readonly Extremes[] | null {
+    const all = views.map((view) => this.#of(view, facts));
+    return all.includes(undefined) ? null : all.filter((one) => one != null);
+  }
+
+  /**
+   * Asks for the extremes of planes that are not known, in one request.
+   *
+   * @param views of which each has a call for its extremes
+   * @throws what the service refuses
+   */
+  async load(views: readonly ViewState[], facts: DatasetFacts, signal: AbortSignal): Promise<readonly Extremes[]> {
+    const missing = views.filter((view) => this.#of(view, facts) === undefined);
+    const isSecond = (view: ViewState) => this.#families.has(keyOf(facts, familyCall(view, facts)));
+    const firsts = missing.filter((view) => !isSecond(view));
+    const seconds = missing.filter(isSecond).map((view) => this.#family(familyCall(view, facts) ?? {}, facts));
+    const bodies = firsts.map((view) => extremesCall(view, facts) ?? {});
+    const answers = bodies.length === 0 ? [] : await this.#api.statistics(facts.name, bodies, signal);
+    for (const [i, view] of firsts.entries()) {
+      const [moments] = (answers[i]?.results ?? []) as readonly FieldMoments[];
+      const [min, max] = [moments?.min ?? null, moments?.max ?? null];
+      this.#planes.set(keyOf(facts, bodies[i] ?? null), min === null || max === null ? null : [min, max]);
+      const family = familyCall(view, facts);
+      if (family !== null) this.#families.set(keyOf(facts, family), null);
+    }
+    await Promise.all(seconds);
+    return this.known(views, facts) ?? [];
+  }
+
+  /** Asks for a family, once however often a plane moves meanwhile. */
+  #family(body: object, facts: DatasetFacts): Promise<void> {
+    const key = keyOf(facts, body);
+    const running = this.#running.get(key) ?? this.#fetch(key, body, facts);
+    this.#running.set(key, running);
+    return running;
+  }
+
+  async #fetch(key: string, body: object, { name }: DatasetFacts): Promise<void> {
+    try {
+      const [answer] = await this.#api.statistics(name, [{ ...body }], AbortSignal.timeout(LONGEST_MS));
+      this.#families.set(key, answer?.results?.[0] as Family);
+    } finally {
+      this.#running.delete(key);
+    }
+  }
+
+  /** The extremes of a plane: null if it has no values, undefined if they are not known. */
+  #of(view: ViewState, facts: DatasetFacts): Extremes | null | undefined {
+    const plane = this.#planes.get(keyOf(facts, extremesCall(view, facts)));
+    if (plane !== undefined) return plane;
+    const family = this.#families.get(keyOf(facts, familyCall(view, facts)));
+    if (family == null) return undefined;
+    const [from, to] = nodesAround(axisOf(facts, view.axis), view.at);
+    const near = (family.coordinates[view.axis] ?? []).flatMap((node, i) => {
+      const [low, high] = [family.min[i] ?? null, family.max[i] ?? null];
+      return node < from || node > to || low === null || high === null ? [] : [[low, high] as const];
+    });
+    if (near.length === 0) return null;
+    return [Math.min(...near.map(([low]) => low)), Math.max(...near.map(([, high]) => high))];
+  }
+}
+
+function keyOf({ name, digest }: DatasetFacts, body: object | null): string {
+  return JSON.stringify([name, digest, body]);
+}
