@@ -39,6 +39,7 @@ export interface Facts {
   readonly digest: string;
   readonly axes: readonly [Axis, Axis, Axis];
   readonly times: { readonly stored: readonly number[]; readonly guardBefore: number };
+  readonly units: Readonly<Record<string, string>>;
   readonly operations: readonly { name: string; available: boolean; spatialInterpolation: readonly string[] }[];
 }
 

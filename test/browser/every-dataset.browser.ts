@@ -105,6 +105,11 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
     const readOut = () => view.readOut();
     const slice = (given: Readonly<Record<string, string>> = {}) => view.slice(given);
     const tableOf = (id: string) => view.tableOf(id);
+    /** The name of a column with its unit, if the dataset states that. */
+    const column = (name: string, measure: string) => {
+      const unit = facts.units[measure] ?? "1";
+      return unit === "1" ? name : `${name} (${unit})`;
+    };
 
     /** Cells of a picture, spread over all of it but the lower left corner, where the probe is. */
     function cellsOf({ rows, columns }: Answer): (readonly [number, number])[] {
@@ -801,7 +806,7 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
         return readFileSync(await download.path(), "utf8");
       };
       const [head = "", ...lines] = (await saved("#save-csv")).trim().split("\r\n");
-      expect(head).toBe(`x,y,z,${name}`);
+      expect(head).toBe([...["x", "y", "z"].map((axis) => column(axis, "length")), column(name, "velocity")].join(","));
       expect(lines.map((line) => numberOf(line.split(",")[3] as string))).toEqual([...values]);
       const json = JSON.parse(await saved("#save-json"));
       expect(json.columns[3]).toBe(name);
@@ -971,7 +976,8 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       expect(csv.bytes.toString("utf8").trimEnd().split("\r\n")).toHaveLength(1 + answer.values.length);
       await show({ subject: "probe" });
       const probe = (await save("#save-csv")).bytes.toString("utf8").trimEnd().split("\r\n");
-      expect(probe[0]).toBe("operation,method,component,value,unit,x,y,z,time,formula,digest");
+      const places = [...["x", "y", "z"].map((axis) => column(axis, "length")), column("time", "time")];
+      expect(probe[0]).toBe(`operation,method,component,value,unit,${places.join(",")},formula,digest`);
       expect(probe.slice(1).every((line) => line.endsWith(facts.digest))).toBe(true);
     });
 
