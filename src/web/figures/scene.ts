@@ -1,6 +1,5 @@
 /** The box scene draws the domain with its axes, planes, paths of particles and an isosurface in 3-D. */
 import {
-  AdditiveBlending,
   AmbientLight,
   BoxGeometry,
   BufferAttribute,
@@ -21,7 +20,6 @@ import {
   MeshBasicMaterial,
   MeshLambertMaterial,
   NearestFilter,
-  NormalBlending,
   type Object3D,
   PerspectiveCamera,
   PlaneGeometry,
@@ -504,14 +502,11 @@ export class BoxScene {
     this.render();
   }
 
-  setColours({ paper, ink, dark }: SchemeColours): void {
+  setColours({ paper, ink }: SchemeColours): void {
     this.#scene.background = new Color().setStyle(paper);
     this.#box.material.color.setStyle(ink);
     this.#part?.material.color.setStyle(ink);
     for (const grip of this.#grips) grip.material.color.setStyle(ink);
-    for (const part of [this.#paths, this.#heads]) {
-      if (part !== null) part.material.blending = dark ? AdditiveBlending : NormalBlending;
-    }
     this.#drop(this.#labels);
     this.#labels = this.#axisLabels(ink);
     this.#scene.add(this.#labels);

@@ -5,11 +5,7 @@ export interface SchemeColours {
   readonly line: string;
   readonly paper: string;
   readonly accent: string;
-  readonly dark: boolean;
 }
-
-/** Below this sum of red, green and blue a background is dark. */
-const DARK = 384;
 
 /** Whether a theme is dark; `auto` is as dark as the system. */
 export function isDark(theme: "auto" | "light" | "dark"): boolean {
@@ -20,6 +16,5 @@ export function isDark(theme: "auto" | "light" | "dark"): boolean {
 export function schemeColours(element: Element): SchemeColours {
   const styles = getComputedStyle(element);
   const paper = styles.backgroundColor;
-  const light = (paper.match(/[\d.]+/g) ?? []).slice(0, 3).reduce((sum, part) => sum + Number(part), 0);
-  return { ink: styles.color, line: styles.borderTopColor, paper, accent: styles.outlineColor, dark: light < DARK };
+  return { ink: styles.color, line: styles.borderTopColor, paper, accent: styles.outlineColor };
 }

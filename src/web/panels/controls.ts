@@ -202,7 +202,7 @@ function planeControls(store: ViewStore): TemplateResult {
   const { state, facts } = store;
   const { times } = facts;
   const axis = axisOf(facts, state.axis);
-  const layouts = { one: "one plane", three: "three planes through the probe" } as const;
+  const layouts = { one: "one plane", three: "three planes" } as const;
   const moveTo = (at: number) => {
     if (state.layout === "one") store.set({ at });
     else

@@ -77,6 +77,8 @@ interface ProfileResult {
   readonly coordinates?: Readonly<Record<string, readonly number[]>>;
 }
 
+/** Means smaller than this part of the rms are rounding. */
+const ROUNDING = 1e-12;
 /** Structures that are listed; the answer has them all, and the CSV too. */
 const LISTED = 12;
 /** Quantities on which means are conditioned, as far as the dataset has them. */
@@ -417,6 +419,9 @@ ${JSON.stringify(asked.body)}</pre>
 
   #moments({ state, answer }: Answered): TemplateResult {
     const { moments, highest, lowest } = distributionOf(answer);
+    const rms = Math.sqrt(moments.variance);
+    // Rounding is what is left of a mean that vanishes.
+    const mean = Math.abs(moments.mean) < ROUNDING * rms ? 0 : moments.mean;
     const unit = unitOfQuantity(this.#store.facts, state.field);
     const item = (id: string, name: string, text: unknown) =>
       html`<div><dt>${name}</dt><dd data-stat=${id}>${text}</dd></div>`;
@@ -426,8 +431,8 @@ ${JSON.stringify(asked.body)}</pre>
         : item(id, name, html`${withMinus(shortText(extreme.value))} ${unit} at ${this.#goTo(id, extreme.at, answer)}`);
     return html`
       <dl>
-        ${item("mean", "Mean", `${withMinus(shortText(moments.mean))} ${unit}`)}
-        ${item("rms", "rms of the deviations", `${shortText(Math.sqrt(moments.variance))} ${unit}`)}
+        ${item("mean", "Mean", `${withMinus(shortText(mean))} ${unit}`)}
+        ${item("rms", "rms of the deviations", `${shortText(rms)} ${unit}`)}
         ${item("skewness", "Skewness", withMinus(shortText(moments.skewness)))}
         ${item("flatness", "Flatness", shortText(moments.flatness))}
         ${place("lowest", "Smallest", lowest)} ${place("highest", "Largest", highest)}
