@@ -81,6 +81,7 @@ const facts = { date: new Date().toISOString().slice(0, 10), machine: machine() 
 const rows = new Map<string, Row[]>();
 const folder = mkdtempSync(join(tmpdir(), "fieldprobe-report-"));
 mkdirSync(DRAFT, { recursive: true });
+let missing: string[] = [];
 try {
   for (const [i, command] of commands.entries()) {
     process.stdout.write(`\n${i + 1} of ${commands.length}: ${command}\n`);
@@ -88,12 +89,14 @@ try {
     if (made === null) process.exitCode = 1;
     else rows.set(command, made);
     writeFileSync(join(DRAFT, "rows.json"), `${JSON.stringify({ ...facts, quick, rows: Object.fromEntries(rows) })}\n`);
+    // After each bench, so that a report that is stopped loses none of what it has measured.
+    const rewritten = rewritePage(page, { ...facts, rows });
+    missing = rewritten.missing;
+    writeFileSync(quick ? join(DRAFT, "performance.md") : PAGE, rewritten.page);
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-const { page: next, missing } = rewritePage(page, { ...facts, rows });
-writeFileSync(quick ? join(DRAFT, "performance.md") : PAGE, next);
 writePlots(plotsOf([...rows.values()].flat()), facts.date, quick ? join(DRAFT, "performance") : undefined);
 for (const figure of missing) process.stdout.write(`no such row${quick ? " in the short form" : ""}: ${figure}\n`);
 if (missing.length > 0 && !quick) process.exitCode = 1;
