@@ -1,9 +1,10 @@
 /** The colour bar shows the values of a colour scale with ticks, and sets how its range follows the values. */
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import { shortText } from "../../float32/format.js";
+import type { ValueRange } from "../state/shown-quantity.js";
 import { SCALINGS, SHAPES, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
-import { type ColourScale, positionOn, type ValueRange } from "./colour-scale.js";
+import { type ColourScale, positionOn } from "./colour-scale.js";
 import { choose, startTyping, tellCorrection, typed } from "./inputs.js";
 import { barTicks } from "./marks.js";
 

@@ -1,9 +1,7 @@
 /** A colour scale is a colour map together with the range of values that it spans, linear or logarithmic. */
 import { COLOUR_STEPS, type ColourMapName, colourStep, colourTable, isDiverging } from "../../colour-map.js";
+import type { ValueRange } from "../state/shown-quantity.js";
 import type { ViewState } from "../state/view-state.js";
-
-/** Lowest and highest value of a scale. */
-export type ValueRange = readonly [number, number];
 
 /** The colours of a map. */
 export interface MapColours {

@@ -8,7 +8,7 @@ import { extremesCall } from "../state/analyses.js";
 import { type Slice, valuesOf } from "../state/api.js";
 import { axisOf, offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
-import { type Extremes, PlaneExtremes } from "../state/plane-extremes.js";
+import { PlaneExtremes } from "../state/plane-extremes.js";
 import { AXES, type AxisName, fittingSide, type PlaneWindow, USUAL_SAMPLES } from "../state/plane-geometry.js";
 import {
   comparedView,
@@ -21,7 +21,7 @@ import {
   shownName,
   shownTitle,
 } from "../state/queries.js";
-import { conditionTitle, quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
+import { conditionTitle, quantityOf, unitOfQuantity, type ValueRange } from "../state/shown-quantity.js";
 import { CLICKS, hasScene, RESOLUTIONS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { barLegend, RANGE_RULES } from "./colour-bar.js";
@@ -34,7 +34,6 @@ import {
   type NamedScale,
   rangeFor,
   rangeOf,
-  type ValueRange,
 } from "./colour-scale.js";
 import { DataTable } from "./data-table.js";
 import { FIGURE_KINDS, type FigureContent, type FigureKind, fileName } from "./figure-file.js";
@@ -298,7 +297,7 @@ export class SliceFigure {
     if (state.scaling !== "auto" || state.range !== null || key === this.#askedFor) return;
     this.#askedFor = key;
     if (views.some((view) => extremesCall(view, facts) === null)) return;
-    const joined = (all: readonly Extremes[]) => ({
+    const joined = (all: readonly ValueRange[]) => ({
       key,
       range: joinRanges(all.map(([low, high]) => ({ low, high, least: 0 }))),
     });

@@ -4,14 +4,13 @@ import { COLOUR_MAPS } from "../../colour-map.js";
 import { shortestDecimal, shortestFloat32, withoutNoise } from "../../float32/format.js";
 import { HESSIANS, VALUES } from "../../operations.js";
 import { rangeControls } from "../figures/colour-bar.js";
-import type { ValueRange } from "../figures/colour-scale.js";
 import { formulaOf, titleWithSigns } from "../figures/formula.js";
 import { choose, closeSheet, number, slider, startTyping, tellCorrection, typed } from "../figures/inputs.js";
 import { linearTicks } from "../figures/ticks.js";
 import { axisOf, type Catalogue, type DatasetFacts, endOf, flatAxis, knownMethods, offers } from "../state/facts.js";
 import { AXES, fittingSide, USUAL_SAMPLES } from "../state/plane-geometry.js";
 import { methodOf, methodText, optionText, otherMethods } from "../state/queries.js";
-import { listedTitle, quantitiesOf, quantityOf } from "../state/shown-quantity.js";
+import { listedTitle, quantitiesOf, quantityOf, type ValueRange } from "../state/shown-quantity.js";
 import { COMPARISONS, LAYOUTS, OVERLAYS, RESOLUTIONS, TEMPORAL, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 

@@ -65,7 +65,7 @@ interface Answered {
 }
 
 /** An answer before it is known what is drawn of it. */
-type Asked = Omit<Answered, "walls" | "curves" | "stresses">;
+type AskedCharts = Omit<Answered, "walls" | "curves" | "stresses">;
 
 /** A profile in wall units with the stresses of the fluctuations. */
 type WallUnits = WallProfile & { readonly stresses: readonly WallStress[] };
@@ -241,7 +241,7 @@ export class StatisticsPanel {
   }
 
   /** The profile of an answer in wall units; null if it is not to be drawn so, or nothing shears at the walls. */
-  #wallProfileOf({ state, choice, answer }: Asked): WallUnits | null {
+  #wallProfileOf({ state, choice, answer }: AskedCharts): WallUnits | null {
     const { facts } = this.#store;
     const { show, along } = choice;
     if (!state.wallUnits || show !== "profile" || !hasWallUnits(state, facts, along)) return null;
@@ -262,7 +262,7 @@ export class StatisticsPanel {
   }
 
   /** An answer with what is drawn of it. */
-  #answered(answer: Asked): Answered {
+  #answered(answer: AskedCharts): Answered {
     const walls = this.#wallProfileOf(answer);
     const done = { ...answer, walls, stresses: walls === null ? null : stressCurves(walls, answer.choice) };
     return { ...done, curves: this.#curvesOf(done) };

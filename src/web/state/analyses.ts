@@ -271,7 +271,7 @@ export function familyCall(state: ViewState, facts: DatasetFacts): AnalysisCall[
   return body === null ? null : { ...body, over: [...sidesOf(state.axis), "t"] };
 }
 
-/** What both calls have in common; null for more than `MOST_SEARCHED` nodes, or values that are none of single nodes. */
+/** What both calls share; null for more than `MOST_SEARCHED` nodes, or values that are none of single nodes. */
 function extremesBody(state: ViewState, facts: DatasetFacts, nodes: number): AnalysisCall["body"] | null {
   const { stored } = facts.times;
   const known = quantityOf(state.field).expression !== null && state.compare === "none";

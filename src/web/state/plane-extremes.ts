@@ -5,16 +5,14 @@
 import { extremesCall, type FieldMoments, familyCall, nodesAround } from "./analyses.js";
 import type { ApiClient } from "./api.js";
 import { axisOf, type DatasetFacts } from "./facts.js";
+import type { ValueRange } from "./shown-quantity.js";
 import type { ViewState } from "./view-state.js";
 
 /** Wait for a family at most. */
 const LONGEST_MS = 60_000;
 
-/** Lowest and highest value. */
-export type Extremes = readonly [number, number];
-
 /** The extremes of each plane of nodes across an axis; null for one without values. */
-interface Family {
+interface PlaneFamily {
   readonly min: readonly (number | null)[];
   readonly max: readonly (number | null)[];
   readonly coordinates: Readonly<Record<string, readonly number[]>>;
@@ -23,9 +21,9 @@ interface Family {
 export class PlaneExtremes {
   readonly #api: ApiClient;
   /** Extremes by the call for a plane. */
-  readonly #planes = new Map<string, Extremes | null>();
+  readonly #planes = new Map<string, ValueRange | null>();
   /** Extremes by the call for all planes of an axis; null while only one of them is known. */
-  readonly #families = new Map<string, Family | null>();
+  readonly #families = new Map<string, PlaneFamily | null>();
   readonly #running = new Map<string, Promise<void>>();
 
   constructor(api: ApiClient) {
@@ -38,7 +36,7 @@ export class PlaneExtremes {
   }
 
   /** The extremes of planes that are known; null if some are not. Planes without values have none. */
-  known(views: readonly ViewState[], facts: DatasetFacts): readonly Extremes[] | null {
+  known(views: readonly ViewState[], facts: DatasetFacts): readonly ValueRange[] | null {
     const all = views.map((view) => this.#of(view, facts));
     return all.includes(undefined) ? null : all.filter((one) => one != null);
   }
@@ -49,7 +47,7 @@ export class PlaneExtremes {
    * @param views of which each has a call for its extremes
    * @throws what the service refuses
    */
-  async load(views: readonly ViewState[], facts: DatasetFacts, signal: AbortSignal): Promise<readonly Extremes[]> {
+  async load(views: readonly ViewState[], facts: DatasetFacts, signal: AbortSignal): Promise<readonly ValueRange[]> {
     const missing = views.filter((view) => this.#of(view, facts) === undefined);
     const isSecond = (view: ViewState) => this.#families.has(keyOf(facts, familyCall(view, facts)));
     const firsts = missing.filter((view) => !isSecond(view));
@@ -78,14 +76,14 @@ export class PlaneExtremes {
   async #fetch(key: string, body: object, { name }: DatasetFacts): Promise<void> {
     try {
       const [answer] = await this.#api.statistics(name, [{ ...body }], AbortSignal.timeout(LONGEST_MS));
-      this.#families.set(key, answer?.results?.[0] as Family);
+      this.#families.set(key, answer?.results?.[0] as PlaneFamily);
     } finally {
       this.#running.delete(key);
     }
   }
 
   /** The extremes of a plane: null if it has no values, undefined if they are not known. */
-  #of(view: ViewState, facts: DatasetFacts): Extremes | null | undefined {
+  #of(view: ViewState, facts: DatasetFacts): ValueRange | null | undefined {
     const plane = this.#planes.get(keyOf(facts, extremesCall(view, facts)));
     if (plane !== undefined) return plane;
     const family = this.#families.get(keyOf(facts, familyCall(view, facts)));

@@ -7,6 +7,9 @@ import { type Measure, QUANTITIES, type Quantity, unitOf } from "../../quantitie
 import { type DatasetFacts, type FieldFacts, offers } from "./facts.js";
 import { AXES } from "./plane-geometry.js";
 
+/** Lowest and highest value. */
+export type ValueRange = readonly [number, number];
+
 /** A quantity of the table, or one of a field under a name of its own. */
 export interface ShownQuantity extends Omit<Quantity, "measure"> {
   /** Physical dimension, from which the unit follows; null if the field states its unit. */
