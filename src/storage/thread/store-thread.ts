@@ -26,6 +26,8 @@ export interface StoreStart {
   readonly settings: StoreSettings;
   readonly named: ReadonlySet<string>;
   readonly versions: ReadonlyMap<string, VersionName>;
+  /** A word in shared memory that becomes `ENDED` with the thread: who waits for an answer hears of nothing else. */
+  readonly end: Int32Array;
 }
 
 /** A connection of another thread, the stores that are in use, or the end of the thread. */
@@ -35,6 +37,7 @@ export type StoreOrder = StorePort | { readonly keep: ReadonlySet<string> } | nu
 export class StoreThread {
   #worker: Worker | null = null;
   #closing = false;
+  #end: Int32Array = new Int32Array(0);
   /** The words that wake the threads that are connected. */
   readonly #signals: StorePort["signal"][] = [];
   readonly #named = new Set<string>();
@@ -55,11 +58,13 @@ export class StoreThread {
 
   /** Connects a thread. */
   connect(connection: StorePort): void {
+    if (this.#worker !== null && Atomics.load(this.#end, 0) === ENDED) this.#ended(this.#worker, "");
     if (this.#worker === null) {
-      this.#worker = new Worker(ENTRY, {
-        workerData: { settings: this.#settings, named: this.#named, versions: this.#versions } satisfies StoreStart,
-      });
-      this.#worker.on("message", (report: StoreReport) => {
+      this.#end = new Int32Array(new SharedArrayBuffer(4));
+      const start = { settings: this.#settings, named: this.#named, versions: this.#versions, end: this.#end };
+      const worker = new Worker(ENTRY, { workerData: start satisfies StoreStart });
+      this.#worker = worker;
+      worker.on("message", (report: StoreReport) => {
         if ("warning" in report) return this.#warn(report.warning);
         if ("named" in report) return void this.#named.add(report.named);
         if ("found" in report) return void this.#versions.set(report.found, report.version);
@@ -67,19 +72,20 @@ export class StoreThread {
         this.disk = report.disk;
       });
       let reason = "";
-      this.#worker.once("error", (error) => {
+      worker.once("error", (error) => {
         reason = `: ${error.message}`;
       });
-      this.#worker.once("exit", () => this.#ended(reason));
+      worker.once("exit", () => this.#ended(worker, reason));
       // A listener keeps the process alive, so this comes last.
-      this.#worker.unref();
+      worker.unref();
     }
     this.#signals.push(connection.signal);
     this.#worker.postMessage(connection satisfies StoreOrder, [connection.port]);
   }
 
   /** Wakes the threads that wait for a thread that has ended: they connect to another with their next request. */
-  #ended(reason: string): void {
+  #ended(worker: Worker, reason: string): void {
+    if (worker !== this.#worker) return;
     this.#worker = null;
     if (!this.#closing) this.#warn(`the thread that reads stores has ended${reason}; the next query starts another`);
     for (const signal of this.#signals.splice(0)) {

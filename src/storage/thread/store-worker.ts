@@ -6,13 +6,13 @@ import { DiskCache } from "../objects/disk-cache.js";
 import { Hosts } from "../objects/hosts.js";
 import { registerCodecs } from "../zarr/codecs.js";
 import type { Elements, StoreAnswer, StoreMessage, StoreRequest } from "./protocol.js";
-import type { StorePort } from "./store-port.js";
+import { ENDED, type StorePort } from "./store-port.js";
 import type { StoreOrder, StoreReport, StoreStart } from "./store-thread.js";
 import { Stores } from "./stores.js";
 import type { VersionTold } from "./versioned.js";
 
 registerCodecs();
-const { settings, named, versions } = workerData as StoreStart;
+const { settings, named, versions, end } = workerData as StoreStart;
 const report = (told: StoreReport) => parentPort?.postMessage(told);
 const disk =
   settings.cacheDir === null
@@ -24,6 +24,15 @@ const clock = () => performance.now();
 const tell: VersionTold = (found, version) => report({ found, version });
 const stores = new Stores({ settings, disk }, hosts, clock, versions, tell);
 
+/** The words of the threads that are connected. A main thread that sleeps until one changes hears of no exit. */
+const signals = [end];
+process.once("exit", () => {
+  for (const signal of signals) {
+    Atomics.store(signal, 0, ENDED);
+    Atomics.notify(signal, 0);
+  }
+});
+
 parentPort?.on("message", async (order: StoreOrder) => {
   if (order === null) {
     await disk?.settled();
@@ -31,6 +40,7 @@ parentPort?.on("message", async (order: StoreOrder) => {
   }
   if ("keep" in order) return stores.keep(order.keep);
   const { port, signal } = order;
+  signals.push(signal);
   port.on("message", ({ id, request }: StoreMessage) => void answer({ port, signal }, id, request));
 });
 
