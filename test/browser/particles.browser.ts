@@ -214,9 +214,9 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
     await page.press("#time-number", "Enter");
     await settled(page);
     expect(await page.textContent("#notice")).toBe("");
-    // The particle starts on the plane: a disc of 9 pixels, not the half of it.
+    // The particle starts on the plane: a disc of 8 pixels inside its rim, not the half of it.
     const { pixels } = await drawn();
-    expect(pixels).toBeGreaterThan(0.8 * Math.PI * 4.5 ** 2);
+    expect(pixels).toBeGreaterThan(0.75 * Math.PI * 4 ** 2);
     expectClean(watched);
     await page.context().close();
   });

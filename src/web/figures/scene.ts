@@ -135,11 +135,13 @@ const PATH_FRAGMENT = `
 uniform bool disc;
 varying vec4 shade;
 void main() {
-  if (disc && length(gl_PointCoord - 0.5) > 0.5) discard;
-  gl_FragColor = shade;
+  float away = disc ? length(gl_PointCoord - 0.5) : 0.0;
+  if (away > 0.5) discard;
+  // A white rim, by which a head is seen on a plane of its colour.
+  gl_FragColor = away > 0.4 ? vec4(1.0, 1.0, 1.0, shade.a) : shade;
 }`;
 /** Diameter of the head of a path, and width of the path, in pixels of the page. */
-const HEAD = 9;
+const HEAD = 10;
 const PATH = 2.5;
 
 /** Angle that the shorter side of the picture takes in, degrees. */
