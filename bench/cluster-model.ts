@@ -36,7 +36,7 @@ export interface ClusterShape {
 export const COSTS = {
   /** The asking process: to divide and merge a point. */
   divideNs: 20,
-  /** Both sides and the NATS server together, for a byte that is sent: most of it is the garbage of its client. */
+  /** Both sides and the NATS server together, for a byte that is sent: its copies, and the garbage of the client. */
   byteNs: 12,
   /** Both sides together, for a piece in addition to its bytes. */
   pieceMs: 1.5,
