@@ -135,6 +135,8 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
     await expect.poll(legend).toContain("logarithmic law");
     await page.selectOption("#analysis", "energy");
     await expect.poll(() => page.textContent("#spectrum-marks")).toMatch(/^Dashed lines: 2\/3 rule/);
+    const [spectrum] = await Promise.all([page.waitForEvent("download"), page.click("#csv-analysis")]);
+    expect(readFileSync(await spectrum.path(), "utf8")).toMatch(/^.*k \(1\/h\).*E \(U_b²\)/);
     await page.selectOption("#analysis", "profile");
     await expect.poll(legend).toContain("logarithmic law");
     await page.uncheck("#wall-units");

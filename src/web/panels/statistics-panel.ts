@@ -401,6 +401,12 @@ ${JSON.stringify(asked.body)}</pre>
     if (/^(?:from|to)2$/.test(name)) return unit("Q");
     if (name === "from" || name === "to")
       return unit(show === "conditional" ? on : show === "invariants" ? "R" : field);
+    // The sum over E is that of the squares, halved.
+    if (name === "E") return unit(show === "energy" ? "ux" : field, 2);
+    const [, order] = /^(?:longitudinal|transverse)\.(\d)$/.exec(name) ?? [];
+    if (order !== undefined) return unit("ux", Number(order));
+    const [, property] = /^properties\.(.+)\.(?:mean|min|max)$/.exec(name) ?? [];
+    if (property !== undefined) return unit(property);
     if (/^(?:mean|min|max)$/.test(name)) return unit(field);
     return name === "variance" ? unit(field, 2) : "";
   }
