@@ -61,8 +61,11 @@ export async function benchParticles({ quick }: BenchOptions): Promise<Row[]> {
       const about = { case: "GetPosition Lag6, allocated", unit: "bytes/step", params: set };
       return { ...row, ...about, ...summarise(figures[i] ?? []) };
     });
-    const [all, own] = [await million(positions, quick ? 3 : 7), await ownTimes(positions, quick ? 3 : 7)];
-    return [...rows, ...allocated, ...all, ...own];
+    const moved = await million(positions, quick ? 3 : 7);
+    const own: Row[] = [];
+    for (const { nodes, points } of quick ? OWN_TIMES.slice(0, 1) : OWN_TIMES)
+      own.push(...(await ownTimes(nodes, points, quick ? 3 : 7)));
+    return [...rows, ...allocated, ...moved, ...own];
   } finally {
     await engine.close(1000);
   }
@@ -126,17 +129,28 @@ async function million(positions: Float32Array, rounds: number): Promise<Row[]> 
   }
 }
 
+/** Nodes along an axis of the included flow, and points, of `ownTimes`: from 0.02 to 30 points a node. */
+const OWN_TIMES = [
+  { nodes: 32, points: 50_000 },
+  { nodes: 32, points: 1_000_000 },
+  { nodes: 64, points: 5_000 },
+  { nodes: 64, points: 50_000 },
+  { nodes: 64, points: 1_000_000 },
+] as const;
+
 /**
- * Points with times of their own over ten frames against as many at one time, one worker: CPU of both, and their ratio.
+ * Points with times of their own between nine frames, in turns with as many at one time, one worker: CPU of both, and
+ * their ratio.
  */
-async function ownTimes(positions: Float32Array, rounds: number): Promise<Row[]> {
-  const points = positions.length / 3;
-  const engine = await openOn(DATA, 1, CACHE_BYTES);
+async function ownTimes(nodes: 32 | 64, points: number, rounds: number): Promise<Row[]> {
+  const name = `isotropic${nodes}`;
+  const engine = await openOn(fileURLToPath(new URL(`../data/${name}`, import.meta.url)), 1, 4 * CACHE_BYTES);
   try {
-    const query: Query = { ...COMMON, operation: "GetVelocity", temporalInterpolation: "PCHIP" };
-    const dataset = engine.find("isotropic32") as NonNullable<ReturnType<typeof engine.find>>;
+    const query: Query = { ...COMMON, dataset: name, operation: "GetVelocity", temporalInterpolation: "PCHIP" };
+    const dataset = engine.find(name) as NonNullable<ReturnType<typeof engine.find>>;
     const random = randomNumbers(5);
-    const times = Float64Array.from({ length: points }, () => 0.1 + 2 * random());
+    const positions = pointsIn(random, points, 0, PERIOD);
+    const times = Float64Array.from({ length: points }, () => 1.6 * random());
     const each = async (): Promise<number> => {
       const before = process.cpuUsage();
       const groups = groupsOfTimes(query, operationOf("GetVelocity"), dataset, "time", times);
@@ -146,7 +160,7 @@ async function ownTimes(positions: Float32Array, rounds: number): Promise<Row[]>
     };
     const one = async (): Promise<number> =>
       (1000 * (await ask(engine, { ...query, time: START }, positions)).cpuMilliseconds) / points;
-    const row = { bench: "particles", backend: "cpu", unit: "us/point", params: { points, workers: 1, nodes: 32 } };
+    const row = { bench: "particles", backend: "cpu", unit: "us/point", params: { points, workers: 1, nodes } };
     const own: Contestant = { row: { ...row, case: "GetVelocity Lag6, a time each" }, run: each };
     const same: Contestant = { row: { ...row, case: "GetVelocity Lag6, one time" }, run: one };
     const close = { case: "GetVelocity Lag6, a time each", unit: "of one time", over: own, under: same };
