@@ -21,7 +21,7 @@ async function startService() {
   const state = mkdtempSync(join(tmpdir(), "site-"));
   const child = spawn(process.execPath, ["bin/fieldprobe.js", "serve", "--port", "0"], {
     cwd: ROOT,
-    env: { ...process.env, FIELDPROBE_STATE: state, FIELDPROBE_LOG_LEVEL: "info" },
+    env: { ...process.env, FIELDPROBE_STATE: state, FIELDPROBE_LOG_LEVEL: "warn" },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = new Promise((resolve) => child.once("exit", resolve));

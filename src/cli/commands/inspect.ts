@@ -15,7 +15,7 @@ import { recogniseSeries } from "../../storage/catalog/series.js";
 import { placesAt } from "../../storage/catalog/source.js";
 import { unclaimedWarning } from "../../storage/catalog/unclaimed.js";
 import { realPath } from "../../storage/file/files.js";
-import { DESCRIPTOR_NAME, isStore } from "../../storage/file/folder-names.js";
+import { DESCRIPTOR_NAME, folderKind } from "../../storage/file/folder-names.js";
 import { isHdf5 } from "../../storage/hdf5-bytes/bytes.js";
 import type { Hdf5File } from "../../storage/hdf5-bytes/hdf5-file.js";
 import { openFile } from "../../storage/open-file.js";
@@ -87,8 +87,10 @@ function pathOf(file: string, isSplit: boolean): string {
     const hint = isSplit ? " (--velocity takes three paths with commas and no blanks between them)" : "";
     throw new MisuseError(`${path}: there is no such file${hint}`);
   }
-  const isStored = status.isFile() || (status.isDirectory() && isStore(readdirSync(path)));
-  if (!isStored) throw new MisuseError(`${path} is not a file; fieldprobe check FOLDER looks at dataset folders`);
+  const kind = status.isDirectory() ? folderKind(readdirSync(path)) : "folder";
+  if (typeof kind === "object") throw new MisuseError(`${path}: ${kind.refused}`);
+  if (!status.isFile() && kind !== "store")
+    throw new MisuseError(`${path} is not a file; fieldprobe check FOLDER looks at dataset folders`);
   return path;
 }
 

@@ -83,7 +83,10 @@ export const pagePlugin: Plugin = async (app, { config }) => {
   if (existsSync(SITE)) await app.register(async (scope) => addSite(scope, config));
 };
 
-/** Adds the documents. Their addresses begin with `/docs/`; below the path of `BASE_URL`, that path comes first. */
+/**
+ * Adds the documents. Their addresses begin with `/docs/`; below the path of `BASE_URL`, that path comes first. A page is
+ * found without `.html` too.
+ */
 export async function addSite(app: FastifyInstance, { baseUrl }: Pick<Config, "baseUrl">, site = SITE): Promise<void> {
   const scripts = JSON.parse(readFileSync(join(site, "scripts.json"), "utf8")) as readonly string[];
   const base = pathOfBase(baseUrl);
@@ -99,5 +102,5 @@ export async function addSite(app: FastifyInstance, { baseUrl }: Pick<Config, "b
   }
   const allowed = ["'self'", ...scripts.map((digest) => `'${digest}'`)].join(" ");
   app.get("/docs", (_request, reply) => reply.redirect(`${base}/docs/`));
-  await addFolder(app, site, { ...SITE_POLICY, "script-src": allowed }, { prefix: "/docs/" });
+  await addFolder(app, site, { ...SITE_POLICY, "script-src": allowed }, { prefix: "/docs/", extensions: ["html"] });
 }

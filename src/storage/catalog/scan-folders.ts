@@ -7,7 +7,7 @@ import { isAddress } from "../../addresses.js";
 import { BusyError, DataError } from "../../errors.js";
 import { reasonOf } from "../../system-error.js";
 import { RealPaths, realPath, statusOf } from "../file/files.js";
-import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, UNFINISHED } from "../file/folder-names.js";
+import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver } from "../file/folder-names.js";
 import type { StoredFile } from "../file/stored-file.js";
 import { isHdf5 } from "../hdf5-bytes/bytes.js";
 import { LibraryNeeded } from "../hdf5-bytes/filters.js";
@@ -187,7 +187,7 @@ function problemOf(error: unknown, location: string): string {
  * Finds candidates in data folders: descriptors, Zarr stores, HDF5 files and lists of references. Several paths to one
  * file or folder count once.
  *
- * @param problems receives folders that are not readable, or hold an unfinished conversion
+ * @param problems receives folders that are not readable, or hold something that is not read
  * @param walked   receives the folders that were looked at
  */
 function findLocations(folders: readonly string[], problems: Refusal[], walked: string[]): string[] {
@@ -209,7 +209,7 @@ function findLocations(folders: readonly string[], problems: Refusal[], walked: 
     const kind = folderKind(names);
     if (kind === "described") found.push(join(folder, DESCRIPTOR_NAME));
     if (kind === "store") found.push(folder);
-    if (kind === "unfinished") problems.push({ location: folder, message: UNFINISHED });
+    if (typeof kind === "object") problems.push({ location: folder, message: kind.refused });
     if (kind !== "folder") return;
     for (const entry of entries) {
       const { name } = entry;

@@ -4,8 +4,17 @@
 export const DESCRIPTOR_NAME = "dataset.json";
 /** Stands in the folder of a conversion until it is complete. */
 export const CONVERSION_NAME = "conversion.json";
-/** The reason why a folder with an unfinished conversion is not served. */
-export const UNFINISHED = "an unfinished conversion; fieldprobe convert with the same arguments resumes it";
+/** Folders that are not read: the names that show what they are, and the reason. */
+const NOT_READ: readonly { readonly names: readonly string[]; readonly reason: string }[] = [
+  {
+    names: [CONVERSION_NAME],
+    reason: "an unfinished conversion; fieldprobe convert with the same arguments resumes it",
+  },
+  {
+    names: ["manifests", "snapshots"],
+    reason: "an Icechunk repository, which is not read: copy it to a store of Zarr (xarray: ds.to_zarr)",
+  },
+];
 /** The depth below a data folder at which datasets may lie. */
 export const FOLDER_DEPTH = 3;
 
@@ -17,11 +26,12 @@ export function isStore(names: readonly string[]): boolean {
   return names.some((name) => STORE_NAMES.includes(name));
 }
 
-/** The kind of a folder with these names in it: one dataset, the start of one, or a folder of them. */
-export function folderKind(names: readonly string[]): "described" | "store" | "unfinished" | "folder" {
+/** The kind of a folder with these names in it: one dataset, a folder of them, or something that is not read. */
+export function folderKind(names: readonly string[]): "described" | "store" | "folder" | { readonly refused: string } {
   if (names.includes(DESCRIPTOR_NAME)) return "described";
   if (isStore(names)) return "store";
-  return names.includes(CONVERSION_NAME) ? "unfinished" : "folder";
+  const known = NOT_READ.find((one) => one.names.every((name) => names.includes(name)));
+  return known === undefined ? "folder" : { refused: known.reason };
 }
 
 /** Whether an entry is left out of account: it is hidden, or being written. */

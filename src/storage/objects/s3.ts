@@ -10,6 +10,20 @@ import type { Sign } from "./remote-objects.js";
 type Environment = Readonly<Record<string, string | undefined>>;
 type Profile = Readonly<Record<string, string | undefined>>;
 
+/** The variables of Google's clients that replace those of AWS for addresses gs://. */
+const GOOGLE_NAMES: Readonly<Record<string, string>> = {
+  AWS_ENDPOINT_URL: "STORAGE_EMULATOR_HOST",
+  AWS_ACCESS_KEY_ID: "GS_ACCESS_KEY_ID",
+  AWS_SECRET_ACCESS_KEY: "GS_SECRET_ACCESS_KEY",
+};
+/** Variables of credentials, and the settings of a profile that stand in for them. */
+const CREDENTIALS = {
+  accessKeyId: ["AWS_ACCESS_KEY_ID", "aws_access_key_id"],
+  secretAccessKey: ["AWS_SECRET_ACCESS_KEY", "aws_secret_access_key"],
+  sessionToken: ["AWS_SESSION_TOKEN", "aws_session_token"],
+} as const;
+/** The characters of credentials; others would be refused as parts of a header, by a text that shows the key. */
+const CREDENTIAL = /^[\x21-\x7e]+$/;
 /** Time after which the files of credentials are read again. */
 const CREDENTIALS_MS = 60_000;
 
@@ -26,10 +40,15 @@ export interface S3Place {
 
 /**
  * The place of `s3://bucket/prefix`. Credentials come from `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, else from
- * the profile `AWS_PROFILE` (or `default`) of the shared files; without any, requests are not signed.
+ * the profile `AWS_PROFILE` (or `default`) of the shared files; without any, requests are not signed. A variable without
+ * text counts as none, as for the clients of AWS.
+ *
+ * @throws DataError that names the address, or the variable or setting, that is malformed or missing
  */
 export function s3Place(location: string, environment: Environment = process.env): S3Place {
-  return bucketPlace(location, /^gs:/i.test(location) ? googleEnvironment(environment) : environment);
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  if (!/^gs:/i.test(location)) return bucketPlace(location, set, (variable) => variable);
+  return bucketPlace(location, googleEnvironment(set), (variable) => GOOGLE_NAMES[variable] ?? variable);
 }
 
 /**
@@ -40,16 +59,16 @@ export function s3Place(location: string, environment: Environment = process.env
  */
 function googleEnvironment(environment: Environment): Environment {
   return {
+    ...Object.fromEntries(Object.entries(GOOGLE_NAMES).map(([name, google]) => [name, environment[google]])),
     AWS_ENDPOINT_URL: environment.STORAGE_EMULATOR_HOST ?? "https://storage.googleapis.com",
-    AWS_ACCESS_KEY_ID: environment.GS_ACCESS_KEY_ID,
-    AWS_SECRET_ACCESS_KEY: environment.GS_SECRET_ACCESS_KEY,
     AWS_REGION: "auto",
     AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
     AWS_CONFIG_FILE: "/dev/null",
   };
 }
 
-function bucketPlace(location: string, environment: Environment): S3Place {
+/** @param nameOf the variable that a caller sets for one of AWS */
+function bucketPlace(location: string, environment: Environment, nameOf: (variable: string) => string): S3Place {
   const { host: bucket, pathname } = new URL(location);
   const path = plainPath(location, pathname);
   if (!/^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/.test(bucket)) throw new DataError(`${location} does not name a bucket`);
@@ -57,7 +76,8 @@ function bucketPlace(location: string, environment: Environment): S3Place {
   const profile = profileOf(environment);
   const region = environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION ?? profile.region ?? "us-east-1";
   const endpoint = environment.AWS_ENDPOINT_URL_S3 ?? environment.AWS_ENDPOINT_URL ?? profile.endpoint_url;
-  checkEndpoint(endpoint, /^gs:/i.test(location) ? "STORAGE_EMULATOR_HOST" : "AWS_ENDPOINT_URL");
+  checkEndpoint(endpoint, nameOf("AWS_ENDPOINT_URL"));
+  checkCredentials(environment, profile, nameOf);
   const base =
     endpoint === undefined
       ? `https://${bucket}.s3.${region}.amazonaws.com`
@@ -88,6 +108,37 @@ function checkEndpoint(endpoint: string | undefined, variable: string): void {
     );
 }
 
+/** @throws DataError for credentials that are not written in ASCII without blanks, and for one half of a pair */
+function checkCredentials(environment: Environment, profile: Profile, nameOf: (variable: string) => string): void {
+  const { accessKeyId, secretAccessKey } = credentialsOf(environment, profile);
+  for (const [variable, setting] of Object.values(CREDENTIALS)) {
+    const name = environment[variable] === undefined ? `${setting} of the AWS profile` : nameOf(variable);
+    const value = environment[variable] ?? profile[setting];
+    if (value !== undefined && !CREDENTIAL.test(value))
+      throw new DataError(`${name} has a character that no credential has, such as a blank or a line break`);
+  }
+  const names = [nameOf("AWS_ACCESS_KEY_ID"), nameOf("AWS_SECRET_ACCESS_KEY")];
+  if (accessKeyId === undefined) names.reverse();
+  if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
+    throw new DataError(`${names[0]} is set, but not ${names[1]}: set both, or none for a public bucket`);
+}
+
+/** Credentials of the variables, else of the profile; undefined if there are none. */
+function credentialsOf(
+  environment: Environment,
+  profile: Profile,
+): Record<keyof typeof CREDENTIALS, string | undefined> {
+  const found = (name: keyof typeof CREDENTIALS): string | undefined => {
+    const [variable, setting] = CREDENTIALS[name];
+    return environment[variable] ?? profile[setting];
+  };
+  return {
+    accessKeyId: found("accessKeyId"),
+    secretAccessKey: found("secretAccessKey"),
+    sessionToken: found("sessionToken"),
+  };
+}
+
 /** Signs with the credentials of the moment: those of files are renewed by other programs before they end. */
 function signature(environment: Environment, region: string): Sign {
   let readAt = Number.NEGATIVE_INFINITY;
@@ -103,9 +154,7 @@ function signature(environment: Environment, region: string): Sign {
 }
 
 function signatureNow(environment: Environment, profile: Profile, region: string): Sign {
-  const accessKeyId = environment.AWS_ACCESS_KEY_ID ?? profile.aws_access_key_id;
-  const secretAccessKey = environment.AWS_SECRET_ACCESS_KEY ?? profile.aws_secret_access_key;
-  const sessionToken = environment.AWS_SESSION_TOKEN ?? profile.aws_session_token;
+  const { accessKeyId, secretAccessKey, sessionToken } = credentialsOf(environment, profile);
   if (accessKeyId === undefined || secretAccessKey === undefined) return async (request) => request;
   const credentials = sessionToken === undefined ? {} : { sessionToken };
   const client = new AwsClient({ accessKeyId, secretAccessKey, ...credentials, region, service: "s3" });

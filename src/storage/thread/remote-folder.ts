@@ -2,14 +2,7 @@
  * `RemoteFolder` finds possible datasets in a folder behind HTTP or in a bucket, by the rules for local folders.
  */
 import { DataError } from "../../errors.js";
-import {
-  DESCRIPTOR_NAME,
-  FOLDER_DEPTH,
-  folderKind,
-  isPassedOver,
-  STORE_NAMES,
-  UNFINISHED,
-} from "../file/folder-names.js";
+import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver, STORE_NAMES } from "../file/folder-names.js";
 import { type FrozenObjects, stampText, versionDigest } from "../objects/frozen-objects.js";
 import type { FolderListing, ListedObject } from "../objects/s3-list.js";
 import { hasHdf5Name, isReferences } from "../zarr/kinds.js";
@@ -92,9 +85,9 @@ export class RemoteFolder {
 
   async #walk(folder: string, { objects, folders }: FolderListing, depth: number): Promise<void> {
     const here = this.#addressOf(folder);
-    const kind = folderKind(objects.map(({ name }) => name));
+    const kind = folderKind([...objects.map(({ name }) => name), ...folders]);
     for (const object of objects) if (isFile(object)) this.#note(folder, object);
-    if (kind === "unfinished") this.#problems.push({ location: here, message: UNFINISHED });
+    if (typeof kind === "object") this.#problems.push({ location: here, message: kind.refused });
     else if (kind === "described") this.#add(`${here}/${DESCRIPTOR_NAME}`);
     else if (kind === "store") this.#add(here);
     else {

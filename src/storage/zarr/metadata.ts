@@ -49,6 +49,10 @@ export function expandConsolidated(documents: Documents): Documents {
   };
   for (const [key, document] of documents) {
     const base = key.slice(0, key.lastIndexOf("/") + 1);
+    if (key.endsWith(".zmetadata") && document.record_size !== undefined)
+      throw new DataError(
+        'a list of references in Parquet form, which is not read: write it as JSON (VirtualiZarr: to_kerchunk(PATH, format="json"))',
+      );
     if (key.endsWith(".zmetadata"))
       for (const [member, value] of Object.entries(objectOf(document.metadata))) put(base + member, objectOf(value));
     else {

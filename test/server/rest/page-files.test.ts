@@ -30,6 +30,7 @@ describe("the site of the documents", async () => {
     expect(page.headers["content-security-policy"]).toContain("script-src 'self' 'sha256-abc=';");
     expect((await plain.inject("/docs")).headers.location).toBe("/docs/");
     expect((await plain.inject("/docs/assets/app.1.js")).headers["cache-control"]).toMatch(/immutable/);
+    expect((await plain.inject("/docs/index")).body).toBe(page.body);
     expect((await plain.inject("/docs/nothing.html")).statusCode).toBe(404);
     expect((await plain.inject("/docs/../page-files.ts")).statusCode).toBe(404);
   });

@@ -243,6 +243,23 @@ describe("R116: refused", () => {
     ]);
   });
 
+  it("archives, repositories of Icechunk and references in Parquet, each with what would help", () => {
+    const folder = join(SCRATCH, "forms");
+    for (const name of ["ice/manifests", "ice/snapshots", "ice/chunks", "refs.parq"])
+      mkdirSync(join(folder, name), { recursive: true });
+    const group = { ".zgroup": { zarr_format: 2 } };
+    writeFileSync(join(folder, "refs.parq", ".zmetadata"), JSON.stringify({ metadata: group, record_size: 1000 }));
+    writeFileSync(join(folder, "flow.zarr.zip"), "PK\x03\x04");
+    expect(scanFolders([folder], OPTIONS).problems).toEqual([
+      { location: join(folder, "ice"), message: expect.stringMatching(/^an Icechunk repository.*ds\.to_zarr/) },
+      { location: join(folder, "flow.zarr.zip"), message: expect.stringMatching(/it is a ZIP archive.*unpacked/) },
+      {
+        location: join(folder, "refs.parq"),
+        message: expect.stringMatching(/^a list .* in Parquet form.*to_kerchunk/),
+      },
+    ]);
+  });
+
   it("virtual datasets", async () => {
     const folder = join(SCRATCH, "virtual");
     mkdirSync(folder);

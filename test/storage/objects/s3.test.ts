@@ -71,6 +71,18 @@ describe("the place of a prefix", () => {
       /AWS_PROFILE is "nope", which neither file/,
     ],
     ["a bucket whose name is none", "s3://C/a", {}, /does not name a bucket/],
+    [
+      "a key with a line break",
+      "s3://cubes/a",
+      { AWS_ACCESS_KEY_ID: "secret\n", AWS_SECRET_ACCESS_KEY: "K" },
+      /^AWS_ACCESS_KEY_ID has a character that no credential has/,
+    ],
+    [
+      "one half of a pair",
+      "gs://cubes/a",
+      { GS_SECRET_ACCESS_KEY: "K", GS_ACCESS_KEY_ID: "" },
+      /^GS_SECRET_ACCESS_KEY is set, but not GS_ACCESS_KEY_ID: set both/,
+    ],
   ])("names what is wrong with %s", (_, location, variables, words) => {
     expect(() => s3Place(location, { ...EMPTY, ...variables })).toThrow(words);
   });
@@ -91,7 +103,8 @@ describe("the place of a prefix", () => {
   });
 
   it("leaves requests unsigned without credentials", async () => {
-    const { prefix, sign } = s3Place("s3://cubes/a", EMPTY);
+    const none = { AWS_ACCESS_KEY_ID: "", AWS_SECRET_ACCESS_KEY: "", AWS_ENDPOINT_URL: "", AWS_PROFILE: "" };
+    const { prefix, sign } = s3Place("s3://cubes/a", { ...EMPTY, ...none });
     expect((await sign(new Request(prefix))).headers.get("authorization")).toBeNull();
   });
 
