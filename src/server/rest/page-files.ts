@@ -84,8 +84,8 @@ export const pagePlugin: Plugin = async (app, { config }) => {
 };
 
 /**
- * Adds the documents. Their addresses begin with `/docs/`; below the path of `BASE_URL`, that path comes first. A page is
- * found without `.html` too.
+ * Adds the documents. Their addresses begin with `/docs/`; below the path of `BASE_URL`, that path comes first. Pages
+ * are found without `.html` too.
  */
 export async function addSite(app: FastifyInstance, { baseUrl }: Pick<Config, "baseUrl">, site = SITE): Promise<void> {
   const scripts = JSON.parse(readFileSync(join(site, "scripts.json"), "utf8")) as readonly string[];

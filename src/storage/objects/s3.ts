@@ -40,8 +40,8 @@ export interface S3Place {
 
 /**
  * The place of `s3://bucket/prefix`. Credentials come from `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, else from
- * the profile `AWS_PROFILE` (or `default`) of the shared files; without any, requests are not signed. A variable without
- * text counts as none, as for the clients of AWS.
+ * the profile `AWS_PROFILE` (or `default`) of the shared files; without any, requests are not signed. An empty variable
+ * counts as none, as for the clients of AWS.
  *
  * @throws DataError that names the address, or the variable or setting, that is malformed or missing
  */

@@ -35,15 +35,15 @@ const KEY_ENCODINGS: readonly unknown[] = [undefined, "default", "v2"];
 /**
  * Copies the members of consolidated documents to the keys of the documents that they copy.
  *
- * @throws DataError if an array also has its own documents, and they differ
+ * @throws DataError if an array also has its own documents, and they differ; for references in Parquet form
  */
-export function expandConsolidated(documents: Documents): Documents {
+export function expandConsolidated(location: string, documents: Documents): Documents {
   const all = new Map<string, Json>();
   const put = (key: string, value: Json): void => {
     const own = all.get(key);
     if (own !== undefined && !isSameArray(own, value))
       throw new DataError(
-        `the consolidated metadata disagree with ${key}: zarr.consolidate_metadata(store) rewrites them`,
+        `${location}: the consolidated metadata disagree with ${key}: zarr.consolidate_metadata(store) rewrites them`,
       );
     all.set(key, value);
   };
@@ -51,7 +51,7 @@ export function expandConsolidated(documents: Documents): Documents {
     const base = key.slice(0, key.lastIndexOf("/") + 1);
     if (key.endsWith(".zmetadata") && document.record_size !== undefined)
       throw new DataError(
-        'a list of references in Parquet form, which is not read: write it as JSON (VirtualiZarr: to_kerchunk(PATH, format="json"))',
+        `${location}: a list of references in Parquet form, which is not read: write it as JSON (VirtualiZarr: to_kerchunk(PATH, format="json"))`,
       );
     if (key.endsWith(".zmetadata"))
       for (const [member, value] of Object.entries(objectOf(document.metadata))) put(base + member, objectOf(value));

@@ -70,7 +70,7 @@ export class RemoteStore implements ObjectStore {
     if (third?.node_type === "group" && third.consolidated_metadata === undefined) return null;
     if ((await read(".zmetadata")) === null && (await read(".zarray")) !== null) await read(".zattrs");
     if (found.size === 0) return null;
-    const known = expandConsolidated(documents());
+    const known = expandConsolidated(this.#location, documents());
     const readOther = async (folder: string): Promise<void> => {
       if (!known.has(`${folder}zarr.json`)) await read(`${folder}zarr.json`);
       else if (!known.has(`${folder}.zarray`) && (await read(`${folder}.zarray`)) !== null)
