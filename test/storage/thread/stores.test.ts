@@ -1,10 +1,12 @@
 /** Stores that are open stay open while somebody names or uses them, and no longer. */
 import { expect, it, vi } from "vitest";
 import { GarbageCollection } from "../../../src/collect-garbage.js";
+import { ReadMemory } from "../../../src/read-memory.js";
 import { Hosts } from "../../../src/storage/objects/hosts.js";
 import { Stores } from "../../../src/storage/thread/stores.js";
 import { STORE_DEFAULTS } from "../../../src/store-settings.js";
 import { useObjectServer } from "../../support/object-server.js";
+import { fc } from "../../support/property.js";
 import { zarrObjects } from "../../support/zarr.js";
 
 const server = useObjectServer();
@@ -114,4 +116,50 @@ it("has a thread that follows another take versions for the same, unless the sto
   } finally {
     await server.set({ laterMs: 0 });
   }
+});
+
+it("gives each asker memory of its own hold, which nothing overwrites before it is given back", async () => {
+  const [chunk, chunks] = [1024, 16];
+  const values = Float64Array.from({ length: chunk * chunks }, (_, i) => i);
+  const random = fc.sample(fc.nat(), 5000).values();
+  const below = (n: number) => (random.next().value as number) % n;
+  const plain = { dimensions: ["x"], shape: [values.length], chunks: [chunk], values } as const;
+  const arrays = {
+    plain,
+    gzip: { ...plain, codec: "gzip", sums: true },
+    shards: { ...plain, shard: [4 * chunk], sums: true },
+    big: { ...plain, bigEndian: true },
+  } as const;
+  const store = `${server.url}/lent.zarr`;
+  await server.put("lent.zarr", zarrObjects({ version: 3, arrays, consolidated: true }));
+  const stores = new Stores({ settings: STORE_DEFAULTS, disk: null });
+  const { newestMs } = await stores.open({ store, named: true });
+  const memory = ReadMemory.ofThread();
+  const held: { readonly first: number; readonly read: Awaited<ReturnType<Stores["read"]>> }[] = [];
+  const wrong: (readonly [first: number, read: number | bigint])[] = [];
+  const buffers = new Set<ArrayBufferLike>();
+  const giveBack = (at: number) => {
+    for (const { first, read } of held.splice(at, 1)) {
+      if (!read.every((value, i) => value === first + i)) wrong.push([first, read[0] as number]);
+      buffers.add(read.buffer);
+      memory.giveBack(read);
+    }
+  };
+  for (let turn = 0; turn < 30; turn++) {
+    const boxes = Array.from({ length: 6 }, () => {
+      const path = `/${Object.keys(arrays)[below(4)]}`;
+      const isPart = below(4) === 0;
+      return { store, newestMs, path, offset: [chunk * below(chunks - 1) + (isPart ? 7 : 0)], count: [chunk] };
+    });
+    // Some are read ahead, and some are asked for twice, at the same time and by a box of other chunks.
+    await stores.ready(boxes.slice(0, 3));
+    const asked = [...boxes, ...boxes.slice(below(6))];
+    const reads = await Promise.all(asked.map((box) => stores.read(box)));
+    held.push(...reads.map((read, at) => ({ first: asked[at]?.offset[0] as number, read })));
+    while (held.length > below(20)) giveBack(below(held.length));
+  }
+  while (held.length > 0) giveBack(0);
+  expect(wrong).toEqual([]);
+  // Far fewer than the reads, whose number is at least 180.
+  expect(buffers.size).toBeLessThan(90);
 });
