@@ -15,7 +15,7 @@ const LISTED = 12;
 /**
  * One line for each dataset of numbers in three dimensions or more, of the first file of the velocity or of the field
  * in its place, that no field is read from. Coordinates are left out, and of those that differ in their numbers alone
- * all but the first.
+ * all but the first. Coarser copies of a field (`/1`, `/2` of `/0`) are named as levels of it.
  */
 export function unserved(dataset: Dataset): string[] {
   const parts = Object.values(dataset.fields).flatMap((source) => source?.parts ?? []);
@@ -29,9 +29,14 @@ export function unserved(dataset: Dataset): string[] {
   try {
     const links = [...used].map((path) => resolved(file, path));
     const served = new Set([...used, ...links]);
-    const found = gridsIn(file).filter(({ path }) => !served.has(path));
+    const grids = gridsIn(file);
+    const found = grids.filter(({ path }) => !served.has(path));
     const kinds = new Map(found.toReversed().map((grid) => [isSeries ? withoutNumbers(grid.path) : grid.path, grid]));
-    const lines = [...kinds.values()].toReversed().map(({ path, text }) => `${path}: ${text}`);
+    const read = grids.filter(({ path }) => served.has(path));
+    const lines = [...kinds.values()].toReversed().map((grid) => {
+      const whole = read.find((one) => isLevelOf(grid, one));
+      return `${grid.path}: ${grid.text}${whole === undefined ? "" : `, a coarser level of ${whole.path}`}`;
+    });
     const left = lines.length - LISTED;
     return left > 0 ? [...lines.slice(0, LISTED), `and ${left} more`] : lines;
   } finally {
@@ -48,6 +53,16 @@ export function howToServe(isGeneric: boolean): string {
   );
 }
 
+/** Whether a dataset is a copy of another one with fewer nodes: their paths differ in their numbers alone. */
+function isLevelOf(grid: Grid, whole: Grid): boolean {
+  return (
+    withoutNumbers(grid.path) === withoutNumbers(whole.path) &&
+    grid.shape.length === whole.shape.length &&
+    grid.shape.join() !== whole.shape.join() &&
+    grid.shape.every((length, a) => length <= (whole.shape[a] as number))
+  );
+}
+
 function withoutNumbers(path: string): string {
   return path.replaceAll(/\d+(?:\.\d+)?/g, "#");
 }
@@ -61,9 +76,17 @@ function resolved(file: StoredFile, path: string): string | null {
   }
 }
 
+/** A dataset of numbers in three dimensions or more. */
+interface Grid {
+  readonly path: string;
+  readonly shape: readonly number[];
+  /** Its storage in words. */
+  readonly text: string;
+}
+
 /** The datasets of numbers in three dimensions or more, in the order of the file; no link is followed. */
-function gridsIn(file: StoredFile): { path: string; text: string }[] {
-  const found: { path: string; text: string }[] = [];
+function gridsIn(file: StoredFile): Grid[] {
+  const found: Grid[] = [];
   let members = 0;
   const visit = (group: string, depth: number): void => {
     for (const name of file.names(group)) {
@@ -75,7 +98,8 @@ function gridsIn(file: StoredFile): { path: string; text: string }[] {
       if (kind !== "dataset" || tableNamed(name) !== null) continue;
       const stored = file.describe(path);
       const isNumber = stored.element === "float" || stored.element === "integer";
-      if (isNumber && stored.shape.length >= 3) found.push({ path, text: describeStorage(stored) });
+      if (isNumber && stored.shape.length >= 3)
+        found.push({ path, shape: stored.shape, text: describeStorage(stored) });
     }
   };
   visit("/", 0);

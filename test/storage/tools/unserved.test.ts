@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { File } from "h5wasm/node";
 import { beforeAll, expect, it } from "vitest";
+import type { Answers } from "../../../src/storage/catalog/layouts/answers.js";
 import { recognise } from "../../../src/storage/catalog/layouts/recognise.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { explain } from "../../../src/storage/tools/report.js";
@@ -13,9 +14,9 @@ const GRID = { dimensions: ["z", "y", "x"], value: () => 0 } as const;
 
 beforeAll(() => loadHdf5());
 
-async function explained(name: string, write: (file: File) => void): Promise<string> {
+async function explained(name: string, write: (file: File) => void, answers: Answers = {}): Promise<string> {
   const path = await writeHdf5(join(SCRATCH, name), write);
-  const found = recognise(path, { dims: ["z", "y", "x"] });
+  const found = recognise(path, { dims: ["z", "y", "x"], ...answers });
   if (found === null) throw new Error("not recognised");
   return explain(found, SCRATCH, name, 2 ** 26).lines.join("\n");
 }
@@ -33,6 +34,18 @@ it("lists datasets in three dimensions that no field is read from, and the flags
       "  - To serve one: --named NAME=PATH, --temperature PATH and the like (fieldprobe inspect --help), or fields in a ",
   );
   expect(text).not.toContain("spectrum");
+});
+
+it("names coarser levels of a field", async () => {
+  const text = await explained(
+    "levels.h5",
+    (file) => {
+      for (const n of [8, 4])
+        file.create_dataset({ name: `${n === 8 ? 0 : 1}`, data: new Float32Array(n ** 3), shape: [n, n, n] });
+    },
+    { pressure: "/0" },
+  );
+  expect(text).toContain("  - /1: float32, 4 x 4 x 4, contiguous, a coarser level of /0\n");
 });
 
 it("lists one of those that differ in the number of the time, and nothing where all is served", async () => {
