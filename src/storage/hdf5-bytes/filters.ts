@@ -13,6 +13,7 @@ export const FILTER_NAMES: ReadonlyMap<number, string> = new Map([
   [1, "gzip"],
   [2, "shuffle"],
   [3, "fletcher32"],
+  [4, "szip"],
   [32000, "lzf"],
   [32001, "blosc"],
   [32004, "lz4"],
@@ -44,7 +45,6 @@ const PLUGIN = "h5py with the package hdf5plugin can read it, and write it again
  * filters of The HDF Group.
  */
 const FOREIGN_FILTERS: ReadonlyMap<string, readonly [name: string, remedy: string]> = new Map([
-  ["#4", ["szip", `${REPACK} (if h5repack was built with szip)`]],
   ["#5", ["n-bit", REPACK]],
   ["#6", ["scale-offset", REPACK]],
   ["#305", ["lzo", "write it again with gzip"]],
@@ -88,7 +88,7 @@ interface FilterSetting {
 
 type Undo = (bytes: Uint8Array, setting: FilterSetting) => Uint8Array;
 
-/** Filters that are undone here, all others being undone by plugins of the library. */
+/** Filters that are undone here, all others being undone by the library or its plugins. */
 const UNDO: ReadonlyMap<string, Undo> = new Map<string, Undo>([
   ["gzip", inflate],
   ["shuffle", unshuffle],
@@ -196,6 +196,8 @@ type Declared = (head: DataView, parameters: readonly number[]) => number | null
 
 /** Bytes of a chunk without its compressor, by the head of the chunk or the parameters; null if they do not say. */
 const DECLARED: ReadonlyMap<string, Declared> = new Map<string, Declared>([
+  // Source: HDF5, H5Zszip.c.
+  ["szip", (head) => head.getUint32(0, true)],
   ["blosc", (head) => bloscBytes(head, 0)],
   ["zfp", (_, parameters) => zfpBytes(parameters)],
   ["blosc2", blosc2Bytes],

@@ -44,7 +44,8 @@ export function chunkFile({ id, parameters }: StoredFilter, chunk: Uint8Array, l
     message(0x08, ...chunked, ...single),
     message(
       0x0b,
-      ...[2, 1, ...number(id, 2), 0, 0, 0, 0, ...number(parameters.length, 2)],
+      // The length of the name, which the library's own filters do not have; no flags.
+      ...[2, 1, ...number(id, 2), ...(id < 256 ? [] : [0, 0]), 0, 0, ...number(parameters.length, 2)],
       ...parameters.flatMap((parameter) => number(parameter, 4)),
     ),
   );

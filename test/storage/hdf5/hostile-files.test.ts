@@ -168,6 +168,7 @@ describe("the library of a thread", () => {
     ["blosc", 32001, [0, 0, 0, 0, 5, 1, 1]],
     ["blosc2", 32026, []],
     ["bitshuffle", 32008, [0, 2]],
+    ["szip", 4, [32, 8]],
     ["lz4", 32004, [0]],
     ["zstd", 32015, [3]],
   ] as const)("outlives damaged chunks behind %s, and reads others on", async (name, compression, options) => {
