@@ -54,12 +54,11 @@ describe.skipIf(reason !== "")(`true pictures${reason}`, () => {
 
     it("keeps the range of the nodes of all times while it plays, asked for once", async () => {
       const { page, watched, facts } = view;
-      await view.show({ field: "ux", scaling: "auto", map: "auto" });
-      expect(await view.text(".range-rule")).toBe("range of all times seen");
       const before = watched.requests.length;
+      await view.show({ field: "ux", scaling: "auto", map: "auto" });
+      await expect.poll(() => view.text(".range-rule")).toBe("range of all times");
       await page.selectOption("#speed", "30");
       await page.click("#time-play");
-      await expect.poll(() => view.text(".range-rule")).toBe("range of all times");
       const ends = async () => [await page.inputValue("#range-low"), await page.inputValue("#range-high")].map(Number);
       const first = await ends();
       const titles = new Set<string>();

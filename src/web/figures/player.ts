@@ -36,8 +36,6 @@ export interface PlayedViews {
   readonly frames: () => readonly number[];
   readonly views: () => readonly ViewState[];
   readonly isCurrent: () => boolean;
-  /** Called when time begins to play. */
-  readonly started: () => void;
 }
 
 export class Player {
@@ -227,7 +225,6 @@ export class Player {
     }
     if (this.#frameAt(1) === null) this.#store.set({ time: withoutNoise(this.#played.frames()[0]) });
     this.#shownAt = performance.now();
-    this.#played.started();
     this.prefetch();
     this.#render();
     requestAnimationFrame((now) => this.#tick(now));

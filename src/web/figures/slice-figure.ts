@@ -2,19 +2,16 @@
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { createRef, ref } from "lit-html/directives/ref.js";
-import { shortestFloat32, shortText, withMinus, withoutNoise } from "../../float32/format.js";
+import { shortestFloat32, shortText, withMinus } from "../../float32/format.js";
 import { unitOf } from "../../quantities.js";
-import { extremesCall } from "../state/analyses.js";
 import { type Slice, valuesOf } from "../state/api.js";
 import { axisOf, offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
-import { PlaneExtremes } from "../state/plane-extremes.js";
 import { AXES, type AxisName, fittingSide, type PlaneWindow, USUAL_SAMPLES } from "../state/plane-geometry.js";
 import {
   comparedView,
   describeOptions,
   describePlane,
-  planePaths,
   pointQuery,
   shortTitle,
   shownFormula,
@@ -27,7 +24,6 @@ import type { ViewStore } from "../state/view-store.js";
 import { barLegend, RANGE_RULES } from "./colour-bar.js";
 import {
   type ColourScale,
-  type HeldRange,
   joinRanges,
   makeScale,
   mapName,
@@ -37,6 +33,7 @@ import {
 } from "./colour-scale.js";
 import { DataTable } from "./data-table.js";
 import { FIGURE_KINDS, type FigureContent, type FigureKind, fileName } from "./figure-file.js";
+import { HeldRanges } from "./held-range.js";
 import {
   type DrawnPaths,
   PlaneFigure,
@@ -60,9 +57,6 @@ const READOUT_MS = 50;
 
 /** Pixels of the arrow that tells the speed of arrows, at most. */
 const ARROW_LEGEND = 60;
-
-/** Stored times at most whose kept planes the range of all times takes in. */
-const MOST_HELD = 256;
 
 /** Whether a request shows the time of the view, or has nothing to show. */
 export function isCurrent(
@@ -96,15 +90,11 @@ export class SliceFigure {
   #active: PlaneFigure;
   #scale: ColourScale | null = null;
   #scaled: readonly unknown[] = [];
-  #held: { readonly key: string; readonly range: HeldRange } = { key: "", range: joinRanges([]) };
-  /** The extremes of the planes over all stored times, which are asked for when time plays. */
-  readonly #everyTime: LatestRequest<{ readonly key: string; readonly range: HeldRange }>;
-  readonly #extremes: PlaneExtremes;
+  readonly #held: HeldRanges;
   /** The value at a probe that was found, with its query: the probe need not be a sample of the picture. */
   readonly #found: LatestRequest<{ readonly key: string; readonly value: number }>;
   readonly #readout = createRef<HTMLElement>();
   #readAt = Number.NEGATIVE_INFINITY;
-  #askedFor = "";
   #reading: ReturnType<typeof setTimeout> | null = null;
 
   /**
@@ -123,17 +113,13 @@ export class SliceFigure {
     this.#paths = particles.paths;
     this.#store = store;
     this.#render = render;
-    this.#everyTime = new LatestRequest(render);
-    this.#extremes = new PlaneExtremes(store.api);
+    this.#held = new HeldRanges(store, () => this.planes.map((plane) => plane.wanted), render);
     this.#found = new LatestRequest(render);
     const played = {
       frames: () => particles.paths()?.drawn.times ?? store.facts.times.stored,
       views: () => this.planes.map((plane) => plane.wanted),
       isCurrent: () =>
-        !this.#everyTime.status.running &&
-        this.planes.every(({ request }) => isCurrent(request, store)) &&
-        othersCurrent(),
-      started: () => this.#askEveryTime(),
+        !this.#held.isRunning && this.planes.every(({ request }) => isCurrent(request, store)) && othersCurrent(),
     };
     this.#played = played;
     this.player = new Player(store, played, render);
@@ -225,14 +211,13 @@ export class SliceFigure {
       this.#active = this.#linked.get(this.#store.state.axis) ?? this.#single;
     }
     for (const plane of this.planes) plane.refresh();
-    if (this.player.playing || this.#everyTime.value !== null) this.#askEveryTime();
+    this.#held.refresh();
     this.player.prefetch();
   }
 
   invalidate(): void {
     this.#store.slices.clear();
-    this.#extremes.clear();
-    this.#askedFor = "";
+    this.#held.invalidate();
     for (const plane of [this.#single, ...this.#linked.values()]) plane.invalidate();
   }
 
@@ -240,9 +225,8 @@ export class SliceFigure {
   clear(): void {
     this.player.stop();
     this.#windows.clear();
-    this.#everyTime.clear();
+    this.#held.clear();
     this.#found.clear();
-    this.#askedFor = "";
     for (const plane of [this.#single, ...this.#linked.values()]) plane.clear();
   }
 
@@ -256,7 +240,7 @@ export class SliceFigure {
     const { state } = this.#store;
     const shown = this.planes.flatMap((plane) => plane.request.value ?? []);
     const dark = isDark(state.theme);
-    const key = [state.map, dark, state.scaling, state.shape, state.range, this.#everyTime.value, ...shown];
+    const key = [state.map, dark, state.scaling, state.shape, state.range, this.#held.known, ...shown];
     if (
       this.#scale !== null &&
       key.length === this.#scaled.length &&
@@ -264,7 +248,7 @@ export class SliceFigure {
     ) {
       return this.#scale;
     }
-    const held = this.#hold(shown);
+    const held = this.#held.over(shown);
     const slices = shown.map(({ slice }) => slice);
     const log = state.shape === "log";
     const pictures = joinRanges(slices.map((slice) => rangeOf(slice, log)));
@@ -278,69 +262,11 @@ export class SliceFigure {
     return this.#scale;
   }
 
-  /** The key of the range that a view keeps over its times; over its places as well, if it is moved in 3-D. */
-  #heldKey(views: readonly ViewState[], moves = false): string {
-    const { facts } = this.#store;
-    const same = { window: null, time: facts.times.first, overlay: "none" } as const;
-    return JSON.stringify(
-      views.map((view) =>
-        planePaths({ ...view, ...same, at: moves ? axisOf(facts, view.axis).first : view.at }, facts),
-      ),
-    );
-  }
-
-  /** Asks for the extremes of the planes over all stored times, so that the range stays while time plays. */
-  #askEveryTime(): void {
-    const { facts, state } = this.#store;
-    const views = this.planes.map((plane) => plane.wanted);
-    const key = this.#heldKey(views);
-    if (state.scaling !== "auto" || state.range !== null || key === this.#askedFor) return;
-    this.#askedFor = key;
-    if (views.some((view) => extremesCall(view, facts) === null)) return;
-    const joined = (all: readonly ValueRange[]) => ({
-      key,
-      range: joinRanges(all.map(([low, high]) => ({ low, high, least: 0 }))),
-    });
-    const known = this.#extremes.known(views, facts);
-    if (known !== null) this.#everyTime.take(joined(known));
-    else void this.#everyTime.run(async (signal) => joined(await this.#extremes.load(views, facts, signal)));
-  }
-
   /** The values that the range is taken from, in words. */
   get rule(): string {
     const { range, scaling } = this.#store.state;
     if (range !== null) return RANGE_RULES.fixed;
-    const count = this.#store.facts.times.count;
-    if (scaling !== "auto" || count < 2) return RANGE_RULES[count < 2 && scaling === "auto" ? "picture" : scaling];
-    if (hasScene(this.#store.state)) return `${RANGE_RULES.auto} and planes seen`;
-    return this.#everyTime.value?.key === this.#held.key ? RANGE_RULES.auto : `${RANGE_RULES.auto} seen`;
-  }
-
-  /**
-   * The extremes of the planes over all times: of the stored nodes if these were asked for; or else over the times seen
-   * of the same view, and over those that are kept for playing.
-   */
-  #hold(shown: readonly ShownPlane[]): HeldRange {
-    const { facts, slices, state } = this.#store;
-    const log = state.shape === "log";
-    const views = shown.map(({ state: own }) => ({ ...own, time: facts.times.first }));
-    const moves = hasScene(state);
-    const key = this.#heldKey(views, moves);
-    const every = this.#everyTime.value;
-    const before = this.#held.key === key ? [this.#held.range] : [];
-    if (every?.key === this.#heldKey(views)) {
-      const least = log ? joinRanges(shown.map(({ slice }) => rangeOf(slice, true))).least : 0;
-      const known = this.#held.key === key && this.#held.range.least > 0 ? this.#held.range.least : least;
-      this.#held = { key, range: { ...joinRanges([every.range, ...(moves ? before : [])]), least: known } };
-      return this.#held.range;
-    }
-    const kept = views
-      .filter((view) => comparedView(view) === null)
-      .flatMap((view) => facts.times.stored.slice(0, MOST_HELD).map((time) => ({ ...view, time: withoutNoise(time) })))
-      .flatMap((view) => slices.glance(planePaths(view, facts).main) ?? []);
-    const seen = [...kept, ...shown.map(({ slice }) => slice)].map((slice) => rangeOf(slice, log));
-    this.#held = { key, range: joinRanges([...before, ...seen]) };
-    return this.#held.range;
+    return scaling === "auto" ? this.#held.rule : RANGE_RULES[scaling];
   }
 
   /** @param more further buttons of the picture */

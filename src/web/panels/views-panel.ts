@@ -1,7 +1,7 @@
 /** The views panel keeps views by name in the browser, and writes notes on the picture. */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { shortText } from "../../float32/format.js";
-import { formatState, MOST_PLACES } from "../state/view-state.js";
+import { MOST_PLACES } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 
 /** A view that is kept in this browser. */
@@ -97,8 +97,7 @@ export class ViewsPanel {
     const name = this.#take(event, "name");
     if (name === "") return;
     this.#store.set({ named: name });
-    const { state, facts } = this.#store;
-    this.#write([{ name, query: formatState(state, facts) }, ...keptViews().filter((view) => view.name !== name)]);
+    this.#write([{ name, query: this.#store.query }, ...keptViews().filter((view) => view.name !== name)]);
   }
 
   #forget(name: string): void {

@@ -275,7 +275,7 @@ export function familyCall(state: ViewState, facts: DatasetFacts): AnalysisCall[
 function extremesBody(state: ViewState, facts: DatasetFacts, nodes: number): AnalysisCall["body"] | null {
   const { stored } = facts.times;
   const known = quantityOf(state.field).expression !== null && state.compare === "none";
-  if (!known || stored.length < 2 || nodes * stored.length > MOST_SEARCHED) return null;
+  if (!known || nodes * stored.length > MOST_SEARCHED) return null;
   return { times: stored, derivatives: differencesOf(state), reduce: [{ moments: state.field }] };
 }
 

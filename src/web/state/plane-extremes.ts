@@ -1,6 +1,7 @@
 /**
  * The plane extremes are the lowest and highest values of planes over all stored times. A plane is asked for on its own
  * first; the second one of its family brings those of all planes across the axis, so that moving a plane asks no more.
+ * Those of all these planes together are the range of a plane that is moved in 3-D.
  */
 import { extremesCall, type FieldMoments, familyCall, nodesAround } from "./analyses.js";
 import type { ApiClient } from "./api.js";
@@ -35,9 +36,13 @@ export class PlaneExtremes {
     this.#families.clear();
   }
 
-  /** The extremes of planes that are known; null if some are not. Planes without values have none. */
-  known(views: readonly ViewState[], facts: DatasetFacts): readonly ValueRange[] | null {
-    const all = views.map((view) => this.#of(view, facts));
+  /**
+   * The extremes of planes that are known; null if some are not. Planes without values have none.
+   *
+   * @param every takes all planes across the axis of a view in place of the one it shows
+   */
+  known(views: readonly ViewState[], facts: DatasetFacts, every = false): readonly ValueRange[] | null {
+    const all = views.map((view) => this.#of(view, facts, every));
     return all.includes(undefined) ? null : all.filter((one) => one != null);
   }
 
@@ -45,11 +50,17 @@ export class PlaneExtremes {
    * Asks for the extremes of planes that are not known, in one request.
    *
    * @param views of which each has a call for its extremes
+   * @param every as for `known`
    * @throws what the service refuses
    */
-  async load(views: readonly ViewState[], facts: DatasetFacts, signal: AbortSignal): Promise<readonly ValueRange[]> {
-    const missing = views.filter((view) => this.#of(view, facts) === undefined);
-    const isSecond = (view: ViewState) => this.#families.has(keyOf(facts, familyCall(view, facts)));
+  async load(
+    views: readonly ViewState[],
+    facts: DatasetFacts,
+    signal: AbortSignal,
+    every = false,
+  ): Promise<readonly ValueRange[]> {
+    const missing = views.filter((view) => this.#of(view, facts, every) === undefined);
+    const isSecond = (view: ViewState) => every || this.#families.has(keyOf(facts, familyCall(view, facts)));
     const firsts = missing.filter((view) => !isSecond(view));
     const seconds = missing.filter(isSecond).map((view) => this.#family(familyCall(view, facts) ?? {}, facts));
     const bodies = firsts.map((view) => extremesCall(view, facts) ?? {});
@@ -62,7 +73,7 @@ export class PlaneExtremes {
       if (family !== null) this.#families.set(keyOf(facts, family), null);
     }
     await Promise.all(seconds);
-    return this.known(views, facts) ?? [];
+    return this.known(views, facts, every) ?? [];
   }
 
   /** Asks for a family, once however often a plane moves meanwhile. */
@@ -83,12 +94,12 @@ export class PlaneExtremes {
   }
 
   /** The extremes of a plane: null if it has no values, undefined if they are not known. */
-  #of(view: ViewState, facts: DatasetFacts): ValueRange | null | undefined {
-    const plane = this.#planes.get(keyOf(facts, extremesCall(view, facts)));
+  #of(view: ViewState, facts: DatasetFacts, every: boolean): ValueRange | null | undefined {
+    const plane = every ? undefined : this.#planes.get(keyOf(facts, extremesCall(view, facts)));
     if (plane !== undefined) return plane;
     const family = this.#families.get(keyOf(facts, familyCall(view, facts)));
     if (family == null) return undefined;
-    const [from, to] = nodesAround(axisOf(facts, view.axis), view.at);
+    const [from, to] = every ? [-Infinity, Infinity] : nodesAround(axisOf(facts, view.axis), view.at);
     const near = (family.coordinates[view.axis] ?? []).flatMap((node, i) => {
       const [low, high] = [family.min[i] ?? null, family.max[i] ?? null];
       return node < from || node > to || low === null || high === null ? [] : [[low, high] as const];

@@ -118,6 +118,8 @@ export interface ViewState {
   readonly map: "auto" | ColourMapName;
   /** Fixed range, or null: that of the values. */
   readonly range: readonly [number, number] | null;
+  /** Ends of the automatic range in a link, where it is one of values seen, and the smallest size of a logarithm. */
+  readonly seen: readonly [number, number, number] | null;
   /** The rule by which the range follows the values while it is not fixed. */
   readonly scaling: (typeof SCALINGS)[number];
   readonly shape: (typeof SHAPES)[number];
@@ -270,6 +272,7 @@ export function initialState(facts: DatasetFacts): ViewState {
     nodes: "auto",
     map: "auto",
     range: null,
+    seen: null,
     window: null,
     scaling: "auto",
     shape: "linear",
@@ -418,6 +421,10 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
     const list = numbers(text, 2);
     return list !== undefined && list[0] < list[1] ? (list as [number, number]) : undefined;
   },
+  seen: (text) => {
+    const list = numbers(text, 3);
+    return list !== undefined && list[0] <= list[1] && list[2] >= 0 ? (list as [number, number, number]) : undefined;
+  },
   scaling: oneOf(SCALINGS),
   shape: oneOf(SHAPES),
   window: (text) => {
@@ -540,6 +547,7 @@ export function carryState(before: ViewState, from: DatasetFacts, facts: Dataset
     "window",
     "box",
     "range",
+    "seen",
     "level",
     "brush",
     "launched",

@@ -16,6 +16,8 @@ export class ViewStore {
   readonly slices: SliceCache;
   state: ViewState;
   facts: DatasetFacts;
+  /** What the address has to say of values seen. */
+  seen: () => ViewState["seen"] = () => this.state.seen;
   readonly #listeners: ((state: ViewState, before: ViewState) => void)[] = [];
   #writes = BURST;
   #countedAt = performance.now();
@@ -48,6 +50,11 @@ export class ViewStore {
     this.#write();
   }
 
+  /** Writes the address anew, of the same view, after more of it has been seen. */
+  rewrite(): void {
+    this.#write();
+  }
+
   /** Takes note of the points that one request may hold now. */
   admit(points: number): void {
     this.facts = { ...this.facts, points };
@@ -71,10 +78,15 @@ export class ViewStore {
     this.#become(state);
   }
 
+  /** The view as a query string. */
+  get query(): string {
+    return formatState({ ...this.state, seen: this.seen() }, this.facts);
+  }
+
   /** The address of the view. */
   get link(): string {
     const address = new URL(document.baseURI);
-    address.search = formatState(this.state, this.facts);
+    address.search = this.query;
     address.hash = "";
     return address.href;
   }
