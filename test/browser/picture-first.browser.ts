@@ -128,6 +128,37 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
     await page.context().close();
   });
 
+  it("names what is read: the pointer while it is there, else the probe, never the corner of a box", async () => {
+    const watched = await open("?dataset=isotropic32&field=ux&nodes=32&probe=1.9634955,2.9452431,3.1415927", 1440, 900);
+    const { page } = watched;
+    const subject = () => page.textContent("#slice-readout .subject");
+    const read = async () => (await readOutOf(page)).slice(0, 2);
+    await expect.poll(subject).toMatch(/robe$/);
+    const probed = await read();
+    const box = await page.locator("#slice").boundingBox();
+    if (box === null) throw new Error("no slice");
+    const at = (across: number, down: number) => [box.x + across * box.width, box.y + down * box.height] as const;
+    await page.mouse.move(...at(0.1, 0.1));
+    await expect.poll(subject).toBe("Pointer");
+    await page.mouse.move(box.x + box.width / 2, box.y - 20);
+    await expect.poll(subject).toMatch(/robe$/);
+    expect(await read()).toEqual(probed);
+    expect(await page.locator(".cursor").first().isHidden()).toBe(true);
+    await page.mouse.move(...at(0.2, 0.3));
+    await page.keyboard.down("Shift");
+    await page.mouse.down();
+    await page.mouse.move(...at(0.45, 0.6), { steps: 3 });
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    await expect.poll(() => new URL(page.url()).searchParams.get("window")).not.toBeNull();
+    await settled(page);
+    const [x = 0, y = 0] = await read();
+    expect(await subject()).toMatch(/robe$/);
+    expect(Math.max(Math.abs(x - 1.9634955), Math.abs(y - 2.9452431))).toBeLessThan(0.1);
+    expectClean(watched);
+    await page.context().close();
+  });
+
   it("reads the probe across a seam, and surrounds a part of a difference by differences only", async () => {
     const watched = await open(
       "?dataset=isotropic32&field=ux&nodes=32&window=5.5,8,1,3.5&probe=1,2,3.1415927",

@@ -196,6 +196,7 @@ export class PlaneFigure {
     this.request = new LatestRequest(owner.render);
     this.#pointers = new Pointers({
       moved: (x, y) => this.#move(this.#pointAt(x, y)),
+      left: () => this.#leave(),
       clicked: (x, y) => {
         this.#move(this.#pointAt(x, y));
         this.#click();
@@ -285,17 +286,26 @@ export class PlaneFigure {
     this.#asked = "";
   }
 
-  /** The sample under the cursor; at the probe before the cursor has moved. */
+  /** The sample under the cursor; at the probe without one. */
   get cell(): SampleIndex | null {
     const shown = this.request.value;
     if (shown === null) return null;
     const probe = () => this.#inWindow(this.#owner.store.state.probe, shown.state.axis, coveredBy(shown.slice));
-    return sampleAt(shown.slice, this.#cursor ?? probe());
+    return sampleAt(shown.slice, this.#seenCursor ?? probe());
   }
 
-  /** Whether what is read is the probe: the cursor has not moved since. */
+  /** The cursor in the part of the plane that is shown; null without one, or elsewhere. */
+  get #seenCursor(): readonly [number, number] | null {
+    const [left, right, bottom, top] = this.window;
+    const [across, up] = this.#cursor ?? [Number.NaN, Number.NaN];
+    const [wide, tall] = [1e-5 * (right - left), 1e-5 * (top - bottom)];
+    const isInside = across > left - wide && across < right + wide && up > bottom - tall && up < top + tall;
+    return isInside ? this.#cursor : null;
+  }
+
+  /** Whether what is read is the probe: there is no cursor. */
   get readsProbe(): boolean {
-    return this.#cursor === null;
+    return this.#seenCursor === null;
   }
 
   /** Whether what is read is the probe, and this lies outside the part of the plane that is shown. */
@@ -470,7 +480,7 @@ export class PlaneFigure {
   /** Moves the lines of the cursor over the canvas, which stays as it is: a canvas costs much more to draw. */
   #placeCursor(): void {
     const shown = this.request.value;
-    const cell = this.#cursor === null ? null : this.cell;
+    const cell = this.#seenCursor === null ? null : this.cell;
     const lines = this.#lines.value;
     if (lines === undefined) return;
     lines.hidden = shown === null || cell === null;
@@ -753,6 +763,13 @@ export class PlaneFigure {
     this.#placeCursor();
   }
 
+  /** Reads at the probe again. */
+  #leave(): void {
+    this.readProbe();
+    this.#owner.moved();
+    this.#placeCursor();
+  }
+
   #pan(dx: number, dy: number): void {
     const { store, view, setWindow } = this.#owner;
     const [left, right, bottom, top] = this.window;
@@ -772,6 +789,8 @@ export class PlaneFigure {
       const { store, view, setWindow } = this.#owner;
       const { axis } = view();
       const periods = periodsOf(store.facts, axis);
+      // The cursor is where the box began: at a corner of what is shown from now on.
+      this.#leave();
       setWindow(clampWindow(wholePlane(store.facts, axis), left, bottom, right - left, top - bottom, periods));
     } else this.draw();
   }

@@ -58,6 +58,26 @@ export function sampleAt({ columns, rows }: Slice, [across, up]: readonly [numbe
   return { column: index(columns, across), row: index(rows, up) };
 }
 
+/**
+ * What the sample at a probe is called: the probe if it is there; else near it, or its projection if it is not on the
+ * plane.
+ */
+export function sampleOfProbe(
+  place: readonly number[],
+  probe: readonly number[],
+  axis: AxisName,
+  facts: DatasetFacts,
+): "Probe" | "Near the probe" | "Probe, projected" {
+  const away = facts.axes.filter(({ name, length, spacing, periodic }) => {
+    const i = AXES.indexOf(name);
+    const distance = Math.abs((place[i] as number) - (probe[i] as number));
+    const shortest = periodic ? Math.min(distance, Math.abs(length - distance)) : distance;
+    return shortest > 1e-5 * Math.max(length, spacing);
+  });
+  if (away.some(({ name }) => name === axis)) return "Probe, projected";
+  return away.length === 0 ? "Probe" : "Near the probe";
+}
+
 /** Nodes of a plane that fulfil conditions. */
 export interface MarkedNodes {
   /** Coordinates across and up, in pairs. */

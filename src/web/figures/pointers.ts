@@ -4,6 +4,8 @@
 export interface Gestures {
   readonly moved: (x: number, y: number) => void;
   readonly clicked: (x: number, y: number) => void;
+  /** The pointer is no longer over the canvas. */
+  readonly left: () => void;
   /** The picture was dragged by so much. */
   readonly panned: (dx: number, dy: number) => void;
   /** A box was drawn with Shift held; `done` when the button is released. */
@@ -51,6 +53,7 @@ export class Pointers {
     canvas.addEventListener("pointermove", (event) => this.#follow(event), { signal });
     canvas.addEventListener("pointerup", (event) => this.#release(event), { signal });
     canvas.addEventListener("pointercancel", (event) => this.#cancel(event), { signal });
+    canvas.addEventListener("pointerleave", () => this.#gestures.left(), { signal });
     // One finger may scroll the page; without this the browser would take two for scrolling, too.
     for (const name of ["touchstart", "touchmove"] as const) {
       canvas.addEventListener(name, (event) => this.#keepPinch(event), { signal, passive: false });

@@ -42,7 +42,7 @@ import {
   stretchingScale,
   ZOOM_STEP,
 } from "./plane-figure.js";
-import { pointOf } from "./plane-samples.js";
+import { pointOf, sampleOfProbe } from "./plane-samples.js";
 import { type PlayedViews, Player } from "./player.js";
 import { isDark } from "./scheme-colours.js";
 import { sliceTable } from "./slice-table.js";
@@ -507,12 +507,15 @@ export class SliceFigure {
     const content = () => {
       if (shown === null || cell === null) return nothing;
       const { probe } = this.#store.state;
-      if (this.plane.isReadOutside) return this.#row(probe, html`<b data-value>the probe is outside this part</b>`);
+      if (this.plane.isReadOutside)
+        return this.#row("Probe", probe, html`<b data-value>the probe is outside this part</b>`);
       const { slice, state } = shown;
       const found = this.plane.readsProbe ? this.#foundIn({ ...state, probe }) : Number.NaN;
-      if (Number.isFinite(found)) return this.#values(state, probe, found);
+      if (Number.isFinite(found)) return this.#values("Probe", state, probe, found);
       const value = slice.values[cell.row * slice.columns.count + cell.column] ?? Number.NaN;
-      return this.#values(state, pointOf(slice, state, cell, this.#store.facts), value);
+      const place = pointOf(slice, state, cell, this.#store.facts);
+      const subject = this.plane.readsProbe ? sampleOfProbe(place, probe, state.axis, this.#store.facts) : "Pointer";
+      return this.#values(subject, state, place, value);
     };
     render(content(), readout);
   }
@@ -524,18 +527,20 @@ export class SliceFigure {
     return shows && found?.key === JSON.stringify(pointQuery(state)) ? found.value : Number.NaN;
   }
 
-  #values(state: ViewState, place: readonly number[], value: number): TemplateResult {
+  #values(subject: string, state: ViewState, place: readonly number[], value: number): TemplateResult {
     const unit = unitOfQuantity(this.#store.facts, state.field);
     return this.#row(
+      subject,
       place,
       html`${shortTitle(state)} <b data-value>${Number.isFinite(value) ? withMinus(shortestFloat32(value)) : "no data"}</b>
         ${Number.isFinite(value) ? unit : nothing}`,
     );
   }
 
-  /** A place of the read-out, and what is said of it. */
-  #row(place: readonly number[], text: TemplateResult): TemplateResult {
+  /** What is read, its place, and what is said of it. */
+  #row(subject: string, place: readonly number[], text: TemplateResult): TemplateResult {
     return html`
+      <span class="subject">${subject}</span>
       ${AXES.map((axis, i) => html`<span>${axis} <b data-axis=${axis}>${withMinus(shortestFloat32(place[i] as number))}</b></span> `)}
       <span class="value">${text}</span>
     `;

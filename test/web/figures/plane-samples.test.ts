@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { pointOf, subtract } from "../../../src/web/figures/plane-samples.js";
+import { pointOf, sampleOfProbe, subtract } from "../../../src/web/figures/plane-samples.js";
 import type { Slice } from "../../../src/web/state/api.js";
 import type { DatasetFacts } from "../../../src/web/state/facts.js";
 import type { SampleAxis } from "../../../src/web/state/plane-geometry.js";
@@ -46,5 +46,17 @@ describe("the point of a sample", () => {
   it("lies in the domain where the axis of its rows has a single node", () => {
     expect(pointOf(slice, { axis: "z", at: 2 }, { row: 0, column: 3 }, facts)).toEqual([0.75, 3, 2]);
     expect(pointOf(slice, { axis: "z", at: 2 }, { row: 1, column: 0 }, facts)).toEqual([-0.75, 3, 2]);
+  });
+});
+
+describe("the sample at the probe", () => {
+  const axis = (name: string, periodic: boolean) => ({ name, periodic, length: 8, spacing: 1 });
+  const facts = { axes: [axis("x", true), axis("y", false), axis("z", false)] } as unknown as DatasetFacts;
+  const named = (probe: readonly number[]) => sampleOfProbe([0, 2, 3], probe, "z", facts);
+
+  it("is the probe, near it on the plane, or its projection onto the plane", () => {
+    expect([named([0, 2, 3]), named([8, 2.00001, 3])]).toEqual(["Probe", "Probe"]);
+    expect([named([0.25, 2, 3]), named([0, 2.5, 3])]).toEqual(["Near the probe", "Near the probe"]);
+    expect([named([0, 2, 3.5]), named([0.5, 2, 4])]).toEqual(["Probe, projected", "Probe, projected"]);
   });
 });
