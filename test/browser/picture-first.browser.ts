@@ -243,10 +243,11 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
     };
     await page.click("#copy-link");
     await expect.poll(() => page.textContent("#notice")).toBe("Link copied.");
-    const [notice, time] = [await boxOf("#notice"), await boxOf(".time-line")];
-    expect(notice.end).toBeLessThanOrEqual(time.y);
-    for (const above of ["header", "figcaption", ".plane-frame", ".under .buttons"])
-      expect((await boxOf(above)).end).toBeLessThanOrEqual(notice.y);
+    const notice = await boxOf("#notice");
+    for (const above of ["header", "figcaption span"])
+      expect((await boxOf(above)).end).toBeLessThanOrEqual(notice.y + 1);
+    for (const below of ["#slice", ".under", ".colour-bar"])
+      expect(notice.end).toBeLessThanOrEqual((await boxOf(below)).y + 40);
     const buttons = await page.$$eval(".under .buttons > :not([disabled])", (all) =>
       all.map((button) => button.getBoundingClientRect()).filter(({ width }) => width > 0),
     );
@@ -257,6 +258,46 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
     }
     expectClean(watched);
     await page.context().close();
+  });
+
+  it("moves no button while it waits for the next time or searches, and says so away from the dataset's title", async () => {
+    for (const [width, height] of [
+      [390, 844],
+      [1440, 900],
+    ] as const) {
+      const watched = await open("?dataset=isotropic32&nodes=32", width, height);
+      const { page } = watched;
+      const places = () =>
+        page.$$eval(".player > *:not(#play-waits), .under .buttons > *, .tabs > *", (all) =>
+          all.map((one) => one.getBoundingClientRect()).map(({ x, y }) => [Math.round(x), Math.round(y)]),
+        );
+      const before = await places();
+      let release = (): void => undefined;
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await page.route(/slice\?|api\/batch$|statistics$/, async (route) => {
+        await held;
+        await route.continue();
+      });
+      await page.click("#time-play");
+      await page.waitForSelector("#play-waits");
+      const kept = (all: number[][]) => all.map(([, y]) => y);
+      expect(kept(await places())).toEqual(kept(before));
+      await page.click("#time-play");
+      await page.click("#strongest-vortex");
+      await page.waitForSelector(".search-slot progress");
+      expect(await places()).toEqual(before);
+      release();
+      await expect.poll(() => page.textContent("#notice")).toContain("The strongest vortex");
+      expect(await places()).toEqual(before);
+      const [notice, head] = await page.$$eval("#notice, header", (all) =>
+        all.map((one) => one.getBoundingClientRect()),
+      );
+      // The head comes first in the document.
+      expect((notice?.bottom ?? 0) <= (head?.top ?? 0)).toBe(true);
+      await page.context().close();
+    }
   });
 
   it("marks where a period begins anew inside the part shown, and not at its edges", async () => {

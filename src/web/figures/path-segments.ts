@@ -12,6 +12,22 @@ export interface PathSegments {
   readonly longest: number;
 }
 
+/** Colours of particles in a row differ by a part of the way from red to violet; their saturation and lightness. */
+const HUES = 0.85;
+const SATURATION = 0.8;
+const LIGHTNESS = 0.55;
+
+/** The pixel of a particle in the colour that tells it from the others, red in the lowest byte; grey once it has left. */
+export function particlePixel(particle: number, particles: number, left = false): number {
+  const hue = (12 * HUES * particle) / particles;
+  const reach = left ? 0 : SATURATION * Math.min(LIGHTNESS, 1 - LIGHTNESS);
+  const part = (offset: number) => {
+    const k = (offset + hue) % 12;
+    return Math.round(255 * (LIGHTNESS - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+  };
+  return ((255 << 24) | (part(4) << 16) | (part(8) << 8) | part(0)) >>> 0;
+}
+
 /** A segment longer than this part of the box crosses a face, or cannot be told from one that does. */
 const LONGEST = 0.5;
 

@@ -199,6 +199,12 @@ const NEAR_PIXELS = 3;
 /** Number of curves from which on they are thin, so that the picture is seen between them. */
 const MANY_CURVES = 100;
 
+/** Colours of the rims of a head, and their widths in its radius. */
+const HEAD_RIMS = [
+  ["rgba(0, 0, 0, 0.8)", 0.75],
+  ["#fff", 0.3],
+] as const;
+
 /** Draws curves, pale from some point on, and the heads where they end for now. */
 function drawCurves(context: LayerPen, curves: readonly DrawnCurve[], x: Scale, y: Scale): void {
   const part = (from: (curve: DrawnCurve) => number, to: (curve: DrawnCurve) => number) => () => {
@@ -242,8 +248,6 @@ function drawCurves(context: LayerPen, curves: readonly DrawnCurve[], x: Scale, 
   const unit = Math.min(2, window.devicePixelRatio);
   drawTints(context, curves, x, y, (many ? 1 : 2) * unit);
   const radius = (many ? 2.5 : 4) * unit;
-  context.strokeStyle = "#fff";
-  context.lineWidth = radius / 3;
   for (const { points, until, head, tints } of curves) {
     const [across, up] = [x(points[2 * until - 2]), y(points[2 * until - 1])];
     if (!head || !Number.isFinite(across + up)) continue;
@@ -251,7 +255,12 @@ function drawCurves(context: LayerPen, curves: readonly DrawnCurve[], x: Scale, 
     context.beginPath();
     context.arc(across, up, radius, 0, 2 * Math.PI);
     context.fill();
-    context.stroke();
+    // Light on dark: one of the two rims is seen on every colour.
+    for (const [style, width] of HEAD_RIMS) {
+      context.strokeStyle = style;
+      context.lineWidth = width * radius;
+      context.stroke();
+    }
   }
 }
 

@@ -34,6 +34,7 @@ import { type ColourScale, makeScale, type NamedScale, pixelOf } from "./colour-
 import { contourLines } from "./contour-lines.js";
 import type { FigurePart } from "./figure-file.js";
 import { axisCross, axisMarks, drawMarks, type Marks, writeMarks } from "./marks.js";
+import { particlePixel } from "./path-segments.js";
 import { copies, type DrawnCurve, drawLayer, drawPlane, type PlaneDrawing, paintPlane, penOf } from "./plane-canvas.js";
 import {
   coveredBy,
@@ -651,7 +652,7 @@ export class PlaneFigure {
     const paths = this.#owner.paths();
     if (paths === null) return [];
     const { drawn, record, bar } = paths;
-    const { times, particles, positions, values } = drawn;
+    const { times, particles, positions, values, exits } = drawn;
     const sides = sidesOf(axis).map((name) => axisOf(this.#owner.store.facts, name));
     const count = times.length;
     const window = this.window;
@@ -668,10 +669,13 @@ export class PlaneFigure {
         if (sides.some((side, i) => Math.abs(place[i] - before[i]) > side.length / 2))
           points.push(Number.NaN, Number.NaN);
         points.push(...place);
-        if (bar !== null && values !== null) tints[points.length / 2 - 1] = pixelOf(bar.scale, values[p * count + k]);
+        tints[points.length / 2 - 1] =
+          bar !== null && values !== null
+            ? pixelOf(bar.scale, values[p * count + k])
+            : particlePixel(p, particles, exits[p] <= times[k]);
         if (k <= record) until = points.length / 2;
       }
-      return { points: Float32Array.from(points), until, head: true, ...(tints.length > 0 ? { tints } : {}) };
+      return { points: Float32Array.from(points), until, head: true, tints };
     });
   }
 

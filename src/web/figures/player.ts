@@ -150,7 +150,7 @@ export class Player {
         ${
           this.#problem === "" && !this.#late
             ? nothing
-            : html`<span class="note" role="status" id="play-waits">Waiting for the next time${this.#problem === "" ? " …" : `: ${this.#problem}`}</span>`
+            : html`<span class="note" role="status" id="play-waits" title=${this.#problem}>Waiting for the next time${this.#problem === "" ? " …" : `: ${this.#problem}`}</span>`
         }
       </div>
     `;

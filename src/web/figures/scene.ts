@@ -42,7 +42,7 @@ import type { AxisFacts } from "../state/facts.js";
 import type { PlaneWindow } from "../state/plane-geometry.js";
 import { type ColourScale, pixelOf } from "./colour-scale.js";
 import { outlineEdge } from "./outline-edge.js";
-import { type PathSegments, pathSegments } from "./path-segments.js";
+import { type PathSegments, particlePixel, pathSegments } from "./path-segments.js";
 import { freeRayVolume, makeRayVolume, type RayVolume } from "./ray-volume.js";
 import type { SchemeColours } from "./scheme-colours.js";
 import { linearTicks } from "./ticks.js";
@@ -700,19 +700,19 @@ function headGeometry(
   const count = particles * times.length;
   const tints = new Float32Array(3 * count);
   const record = new Float32Array(count);
-  const tint = new Color();
   for (let i = 0; i < count; i++) {
     const particle = i % particles;
     record[i] = Math.floor(i / particles);
     const left = exits[particle] <= times[record[i]];
-    if (values === null || scale === null || left) tint.setHSL((particle / particles) * 0.85, left ? 0 : 0.8, 0.55);
-    else {
-      const pixel = pixelOf(scale, values[particle * times.length + record[i]]);
-      const [r, g, b] = [0, 8, 16].map((shift) => ((pixel >> shift) & 255) / 255);
-      // The shader writes these as they are, so that they are those of the bar.
-      tint.setRGB(r, g, b);
-    }
-    tints.set([tint.r, tint.g, tint.b], 3 * i);
+    const pixel =
+      values === null || scale === null || left
+        ? particlePixel(particle, particles, left)
+        : pixelOf(scale, values[particle * times.length + record[i]]);
+    // The shader writes these as they are, so that they are those of the bar.
+    tints.set(
+      [0, 8, 16].map((shift) => ((pixel >> shift) & 255) / 255),
+      3 * i,
+    );
   }
   return new BufferGeometry()
     .setAttribute("position", new BufferAttribute(positions, 3))

@@ -5,7 +5,7 @@ import { createRef, ref } from "lit-html/directives/ref.js";
 import { shortestFloat32, shortText, withMinus } from "../../float32/format.js";
 import { unitOf } from "../../quantities.js";
 import { type Slice, valuesOf } from "../state/api.js";
-import { axisOf, offers } from "../state/facts.js";
+import { axisOf, flatAxis, offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import { AXES, type AxisName, fittingSide, type PlaneWindow, USUAL_SAMPLES } from "../state/plane-geometry.js";
 import {
@@ -187,7 +187,10 @@ export class SliceFigure {
         ...this.#pathBars(),
       ],
       title: describePlane(state),
-      notes: [describeOptions(state) + (formula === name ? "" : `; ${name} = ${formula}`)],
+      notes: [
+        describeOptions(state) + (formula === name ? "" : `; ${name} = ${formula}`),
+        ...(this.#pathsNote === "" ? [] : [this.#pathsNote]),
+      ],
     };
   }
 
@@ -288,6 +291,7 @@ export class SliceFigure {
         </div>
         ${shown === null ? html`<div class="colour-bar"></div>` : barLegend(this.scale, unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}`, this.#hasGaps(), this.rule)}
         ${stretchingLegend(shown?.stretching ?? null)} ${this.#arrowLegend()} ${this.#pathBars().map(({ scale, name }) => barLegend(scale, name))}
+        ${this.#pathsNote === "" ? nothing : html`<p class="note" id="paths-note">${this.#pathsNote}</p>`}
         ${this.#differenceNote()} ${this.#markedNote()}
         ${statusBar("slice", this.plane.request, undefined, (most) => this.#fitting(most))}
         <div class="foot">
@@ -365,6 +369,13 @@ export class SliceFigure {
   #pathBars(): readonly NamedScale[] {
     const bar = this.#paths()?.bar;
     return bar == null || bar.scale === this.scale || hasScene(this.#store.state) ? [] : [bar];
+  }
+
+  /** What the paths over the picture are; empty without any. */
+  get #pathsNote(): string {
+    const { facts, state } = this.#store;
+    if (this.#paths() === null || flatAxis(facts) !== null) return "";
+    return `Paths of particles in 3-D, projected onto the plane${state.along === "none" ? "; each particle has a colour" : ""}.`;
   }
 
   /** An arrow of a round speed with that speed, for each plane. */

@@ -493,18 +493,18 @@ ${JSON.stringify(asked.body)}</pre>
     if (!hasVortices(this.#store.facts)) return nothing;
     const { probe, time } = this.#store.state;
     const all = canSearchTimes(this.#store.facts) && this.#vortexAt?.probe === probe && this.#vortexAt.time === time;
-    // While the search is slow, its progress has the place of the button.
-    return html`
+    // While the search is slow, its progress has the place of the button, and moves nothing beside it.
+    return html`<span class="search-slot">
       <button
         type="button"
         id="strongest-vortex"
         aria-label=${all ? "Strongest vortex of all times" : nothing}
-        ?hidden=${this.#vortex.status.slow}
+        ?data-covered=${this.#vortex.status.slow}
         ?disabled=${this.#vortex.status.running}
         @click=${() => this.#findVortex(all)}
       >${all ? "… of all times" : "Strongest vortex"}</button>
       ${statusBar("search", this.#vortex)}
-    `;
+    </span>`;
   }
 
   /** @param all whether the vortex is looked for in all stored times */

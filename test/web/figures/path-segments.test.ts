@@ -1,7 +1,7 @@
 /** Paths inside the box: what is drawn stays short, what crosses a face is cut, time is a range of pairs. */
 
 import { describe, expect, it } from "vitest";
-import { pathSegments } from "../../../src/web/figures/path-segments.js";
+import { particlePixel, pathSegments } from "../../../src/web/figures/path-segments.js";
 import type { AxisFacts } from "../../../src/web/state/facts.js";
 import { fc } from "../../support/property.js";
 
@@ -75,5 +75,16 @@ describe("pathSegments", () => {
         }
       }),
     );
+  });
+});
+
+describe("the colours of particles", () => {
+  it("are those of a circle of hues, and grey for what has left", () => {
+    const colour = (pixel: number) => [0, 8, 16, 24].map((shift) => (pixel >>> shift) & 255);
+    // hsl(0 80% 55%), hsl(153 80% 55%) and hsl(0 0% 55%), as browsers have them.
+    expect(colour(particlePixel(0, 10))).toEqual([232, 48, 48, 255]);
+    expect(colour(particlePixel(5, 10))).toEqual([48, 232, 149, 255]);
+    expect(colour(particlePixel(5, 10, true))).toEqual([140, 140, 140, 255]);
+    expect(new Set(Array.from({ length: 64 }, (_, p) => particlePixel(p, 64))).size).toBe(64);
   });
 });
