@@ -21,7 +21,7 @@ import { ProbePanel } from "./panels/probe-panel.js";
 import { StatisticsPanel } from "./panels/statistics-panel.js";
 import type { Tour } from "./panels/tour.js";
 import { ViewsPanel } from "./panels/views-panel.js";
-import { ANALYSIS_NAMES, analysesOf } from "./state/analyses.js";
+import { ANALYSIS_NAMES, ANALYSIS_WORDS, analysesOf } from "./state/analyses.js";
 import { axisOf, type Catalogue, endOf } from "./state/facts.js";
 import { Outage } from "./state/outage.js";
 import { AXES } from "./state/plane-geometry.js";
@@ -43,7 +43,11 @@ const PANELS: readonly { readonly name: PanelName; readonly text: string; readon
   { name: "probe", text: "Probe", words: "values gradient point methods" },
   { name: "profile", text: "Profile", words: "line curve along" },
   { name: "series", text: "Series", words: "time curve" },
-  { name: "statistics", text: "Statistics", words: "spectrum distribution PDF mean moments structure functions Q R" },
+  {
+    name: "statistics",
+    text: "Statistics",
+    words: "spectrum distribution PDF mean average moments profile structure functions Q R",
+  },
   { name: "particles", text: "3-D, particles", words: "isosurface volume tracers paths launch" },
   { name: "export", text: "Export", words: "save CSV JSON npy NetCDF movie code Python curl MATLAB TypeScript SOAP" },
   { name: "points", text: "Points", words: "your own CSV" },
@@ -493,14 +497,18 @@ export class Page {
     const { facts, state } = this.#store;
     return analysesOf(state, facts).map((analysis) => ({
       name: `Statistics: ${inSentence(ANALYSIS_NAMES[analysis])}`,
-      words: "",
+      words: ANALYSIS_WORDS[analysis],
       late: true,
-      go: () => {
-        this.#store.set({ analysis });
-        if (!state.open.includes("statistics") || this.#isCovered) this.#toggle("statistics");
-        requestAnimationFrame(() => document.querySelector<HTMLElement>("#analysis")?.focus());
-      },
+      go: () => this.#goAnalysis(analysis),
     }));
+  }
+
+  /** Shows an analysis in its panel. */
+  #goAnalysis(analysis: ViewState["analysis"]): void {
+    const { open } = this.#store.state;
+    this.#store.set({ analysis });
+    if (!open.includes("statistics") || this.#isCovered) this.#toggle("statistics");
+    requestAnimationFrame(() => document.querySelector<HTMLElement>("#analysis")?.focus());
   }
 
   /** Whether a figure is shown, or its numbers are to be saved. */
@@ -591,6 +599,11 @@ export class Page {
         <span class="note">
           through the probe, ${shortText(axis.first)} to ${shortText(endOf(axis))}. A click moves the probe.
         </span>
+        ${
+          analysesOf(state, facts).includes("profile")
+            ? html`<button type="button" class="link" id="go-means" @click=${() => this.#goAnalysis("profile")}>Means over planes</button>`
+            : nothing
+        }
       </div>
     `;
   }

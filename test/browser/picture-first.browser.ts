@@ -49,6 +49,18 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
     const focused = () => page.evaluate(() => document.activeElement?.id);
     await expect.poll(focused).toBe("analysis");
     expect(await page.inputValue("#analysis")).toBe("energy");
+    // The line profile leads to the means over planes; who looks for errors finds the comparison.
+    await page.click("#tab-profile");
+    await page.click("#go-means");
+    await expect.poll(() => page.inputValue("#analysis")).toBe("profile");
+    await expect.poll(focused).toBe("analysis");
+    await page.click("#tab-profile");
+    await page.locator("h1").click();
+    await page.keyboard.press("/");
+    await page.fill("#palette-text", "error");
+    expect(await page.locator("#palette li").allTextContents()).toContain("Compare with");
+    await page.keyboard.press("Escape");
+    await page.focus("#analysis");
     // In a select, letters choose; the palette opens all the same.
     await page.keyboard.press("/");
     await expect.poll(focused).toBe("palette-text");

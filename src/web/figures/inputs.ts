@@ -18,11 +18,12 @@ export function choose<T extends string>(
   value: T,
   choices: readonly (T | Choice<T>)[],
   pick: (value: T) => void,
+  words = "",
 ): TemplateResult {
   return html`
     <label for=${id}>
       ${label}
-      <select id=${id} @change=${(event: Event) => pick((event.target as HTMLSelectElement).value as T)}>
+      <select id=${id} data-words=${words} @change=${(event: Event) => pick((event.target as HTMLSelectElement).value as T)}>
         ${choices.map((choice) => {
           const { value: own, text } = typeof choice === "string" ? { value: choice, text: choice } : choice;
           return html`<option value=${own} .selected=${live(own === value)}>${text}</option>`;

@@ -173,6 +173,7 @@ function compareControls(store: ViewStore): TemplateResult {
       state.compare,
       kinds.map((value) => ({ value, text: names[value] })),
       (compare) => store.set({ compare, range: null, ...others[compare] }),
+      "error difference accuracy",
     )}
     ${
       state.compare === "method"

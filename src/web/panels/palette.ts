@@ -74,7 +74,7 @@ function ownText(label: HTMLElement | null): string {
 }
 
 /** All whose name or words have every word of a text: those that begin with it first, those found by words last. */
-function matching(controls: readonly FoundControl[], text: string): FoundControl[] {
+export function matching(controls: readonly FoundControl[], text: string): FoundControl[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const found = controls.filter(({ name, words: more }) =>
     words.every((word) => `${name} ${more}`.toLowerCase().includes(word)),

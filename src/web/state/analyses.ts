@@ -16,6 +16,18 @@ export const ANALYSIS_NAMES: Readonly<Record<ShownAnalysis, string>> = {
   structures: "Structures",
 };
 
+/** Further words by which they are found. */
+export const ANALYSIS_WORDS: Readonly<Record<ShownAnalysis, string>> = {
+  distribution: "average mean rms variance skewness flatness PDF histogram",
+  profile: "mean profile average averaged rms error band wall units log law",
+  conditional: "average",
+  invariants: "joint PDF tear drop",
+  energy: "E(k) dissipation integral Taylor Kolmogorov length Reynolds number",
+  spectrum: "wavenumber",
+  increments: "separation scaling",
+  structures: "vortices worms connected",
+};
+
 /** Nodes that are analysed: all of the frame, or those of the plane nearest to the one shown, within its window. */
 export type AnalysedPart = "frame" | "plane";
 
