@@ -127,7 +127,10 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
     const [head, ...rows] = readFileSync(await download.path(), "utf8")
       .trim()
       .split("\r\n");
-    expect(head).toBe("y+,u+ from the first wall,u+ from the last wall,ux'ux'+,uy'uy'+,uz'uz'+,-ux'uy'+");
+    expect(head).toBe(
+      "y+,u+ from the lower wall,u+ from the upper wall,ux'ux'+,uy'uy'+,uz'uz'+,-ux'uy'+,u_tau (U_b),Re_tau",
+    );
+    expect(download.suggestedFilename()).toMatch(/-profile-ux-along-y-wall-units-t0\.csv$/);
     const [distance = 0, first = 0] = (rows[0] ?? "").split(",").map(Number);
     const away = (distance * 0.01) / friction;
     expect(first).toBeCloseTo((1.5 * (1 - (1 - away) ** 2)) / friction, 3);
@@ -137,6 +140,13 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
     await expect.poll(() => page.textContent("#spectrum-marks")).toMatch(/^Dashed lines: 2\/3 rule/);
     const [spectrum] = await Promise.all([page.waitForEvent("download"), page.click("#csv-analysis")]);
     expect(readFileSync(await spectrum.path(), "utf8")).toMatch(/^.*k \(1\/h\).*E \(U_b²\)/);
+    const marks = () => page.textContent("#analysis-of");
+    if ((await page.locator("#analysis-frames").count()) > 0) {
+      await page.selectOption("#analysis-frames", "all");
+      await expect.poll(marks).toMatch(/^All \d+ stored times: /);
+      await page.selectOption("#analysis-frames", "one");
+      await expect.poll(marks).toMatch(/^Frame t = /);
+    }
     await page.selectOption("#analysis", "profile");
     await expect.poll(legend).toContain("logarithmic law");
     await page.uncheck("#wall-units");

@@ -21,6 +21,7 @@ import {
   type AnalysisChoice,
   analysesOf,
   analysisCall,
+  analysisFile,
   canSearchTimes,
   centreInside,
   distributionOf,
@@ -28,6 +29,7 @@ import {
   hasWallUnits,
   incrementAxis,
   inertialRange,
+  isOverTimes,
   type NodePlace,
   partText,
   resolvedSpectrum,
@@ -46,10 +48,11 @@ import {
   OFFSET,
   type WallProfile,
   type WallStress,
+  type WallUnits,
   wallProfile,
   wallStress,
 } from "../state/wall-units.js";
-import { toCsv, withUnit } from "./table-files.js";
+import { wallTable, withUnit } from "./table-files.js";
 
 /** An answer with what asked for it. */
 interface Answered {
@@ -66,9 +69,6 @@ interface Answered {
 
 /** An answer before it is known what is drawn of it. */
 type AskedCharts = Omit<Answered, "walls" | "curves" | "stresses">;
-
-/** A profile in wall units with the stresses of the fluctuations. */
-type WallUnits = WallProfile & { readonly stresses: readonly WallStress[] };
 
 /** The moments of a quantity over planes. */
 interface ProfileResult {
@@ -160,9 +160,9 @@ export class StatisticsPanel {
     const [first, ...others] = analysesOf(state, facts);
     if (first === undefined) return null;
     const show = state.analysis;
-    const { part = "frame", along, on = this.#conditions()[0] ?? state.field } = this.#chosen;
+    const { part = "frame", frames = "one", along, on = this.#conditions()[0] ?? state.field } = this.#chosen;
     const walls = facts.axes.find(({ periodic, nodes }) => !periodic && nodes > 1);
-    return { show: others.includes(show) ? show : first, part, along: along ?? walls?.name ?? "y", on };
+    return { show: others.includes(show) ? show : first, part, frames, along: along ?? walls?.name ?? "y", on };
   }
 
   view(): TemplateResult {
@@ -192,17 +192,22 @@ export class StatisticsPanel {
     const { facts, state } = this.#store;
     const choice = this.#choice();
     if (choice === null) return html`<p class="note">A filtered quantity has no values at nodes.</p>`;
-    const { show, part, along, on } = choice;
+    const { show, part, frames = "one", along, on } = choice;
     const names = analysesOf(state, facts).map((value) => ({ value, text: ANALYSIS_NAMES[value] }));
     const parts = [
       { value: "frame" as const, text: "the whole volume" },
       { value: "plane" as const, text: "the plane shown" },
+    ];
+    const times = [
+      { value: "one" as const, text: "the time shown" },
+      { value: "all" as const, text: "all stored times" },
     ];
     const inPart = show === "distribution" || show === "conditional" || show === "invariants" || show === "structures";
     return html`
       <div class="row">
         ${choose("analysis", "Show", show, names, (analysis) => this.#store.set({ analysis }))}
         ${inPart ? choose("analysis-part", "Over", part, parts, (value) => this.#choose({ part: value })) : nothing}
+        ${isOverTimes({ show, frames: "all" }, facts) ? choose("analysis-frames", "At", frames, times, (value) => this.#choose({ frames: value })) : nothing}
         ${show === "profile" || show === "increments" ? choose("analysis-along", "Along", along, AXES, (value) => this.#choose({ along: value })) : nothing}
         ${
           show === "conditional"
@@ -351,18 +356,21 @@ ${JSON.stringify(asked.body)}</pre>
 
   /** Buttons that save the chart as a figure; nothing if there is none. */
   #figureButtons(answered: Answered): TemplateResult | typeof nothing {
-    const { state, choice, answer, curves } = answered;
+    const { state, choice, answer, curves, walls } = answered;
     const { show } = choice;
     if (curves === null && show !== "invariants") return nothing;
     const content = (): FigureContent => ({
-      name: cleanName(`${state.dataset}-${show}-${state.field}`),
+      name: this.#fileOf(answered),
       parts: [
         curves === null ? jointPart(answer.results?.[0] as JointCounts) : chartPart(curves),
         ...(answered.stresses === null ? [] : [chartPart(answered.stresses)]),
       ],
       bars: [],
       title: ANALYSIS_NAMES[show],
-      notes: [partText(state, this.#store.facts, choice, shortText(answer.frames[0]?.time ?? Number.NaN))],
+      notes: [
+        partText(state, this.#store.facts, choice, shortText(answer.frames[0]?.time ?? Number.NaN)),
+        ...(walls === null ? [] : [frictionText(walls, unitOf(this.#store.facts, "velocity"))]),
+      ],
     });
     return html`${FIGURE_KINDS.map(
       (kind) =>
@@ -370,16 +378,24 @@ ${JSON.stringify(asked.body)}</pre>
     )}`;
   }
 
+  /** The name of a file of an answer. */
+  #fileOf({ state, choice, answer, walls }: Answered): string {
+    const time = answer.frames[0]?.time ?? state.time;
+    return cleanName(analysisFile(state, this.#store.facts, choice, time, walls !== null));
+  }
+
   /** Saves the numbers as the service writes them; wall units are written here, because they are computed here. */
-  async #saveTable({ state, choice, asked, walls }: Answered): Promise<void> {
+  async #saveTable(answered: Answered): Promise<void> {
+    const { state, choice, asked, walls } = answered;
     try {
       const signal = new AbortController().signal;
-      const own = walls === null ? null : wallTable(walls, choice);
+      const { facts } = this.#store;
+      const own = walls === null ? null : wallTable(walls, choice.along, unitOf(facts, "velocity"));
       const table = own ?? (await (await this.#store.api.analysisTable(state.dataset, asked, signal)).text());
       const [head = ""] = /^.*/.exec(table) ?? [];
       const names = head.split(",").map((name) => withUnit(name, this.#unitOfColumn(name, state, choice)));
       const named = own ?? names.join(",") + table.slice(head.length);
-      saveFile(`${state.dataset}-${choice.show}-${state.field}.csv`, new Blob([named], { type: "text/csv" }));
+      saveFile(`${this.#fileOf(answered)}.csv`, new Blob([named], { type: "text/csv" }));
     } catch (error) {
       this.request.fail(error);
     }
@@ -693,9 +709,14 @@ function wallText(profile: WallProfile | null): TemplateResult | typeof nothing 
   if (profile === null) return nothing;
   const { friction, reynolds } = profile;
   return html`<p class="note" id="wall-scales">
-    u<sub>τ</sub> = ${shortText(friction)}, Re<sub>τ</sub> = ${shortText(reynolds)}, from the mean shear at both walls in
-    this frame. Dashed: u⁺ = y⁺, and the logarithmic law u⁺ = ln y⁺/${KARMAN} + ${OFFSET}.
+    u<sub>τ</sub> = ${shortText(friction)}, Re<sub>τ</sub> = ${shortText(reynolds)}, from the mean shear at both walls.
+    Dashed: u⁺ = y⁺, and the logarithmic law u⁺ = ln y⁺/${KARMAN} + ${OFFSET}.
   </p>`;
+}
+
+/** What a profile in wall units is scaled by, for the caption of a figure. */
+function frictionText({ friction, reynolds }: WallProfile, unit: string): string {
+  return `Friction velocity uτ = ${`${shortText(friction)} ${unit}`.trim()}, Reτ = ${shortText(reynolds)}, from the mean shear at both walls.`;
 }
 
 /** The halves of a profile in wall units, with the law of the wall. */
@@ -704,8 +725,8 @@ function wallCurves({ distance, fromFirst, fromLast }: WallProfile, { along }: A
   return {
     x: distance,
     curves: [
-      { name: "from the first wall", y: fromFirst },
-      { name: "from the last wall", y: fromLast },
+      { name: "from the lower wall", y: fromFirst },
+      { name: "from the upper wall", y: fromLast },
       { name: "u⁺ = y⁺", y: viscous, dashed: true },
       { name: "logarithmic law", y: log, dashed: true },
     ],
@@ -726,19 +747,6 @@ function stressCurves({ distance, stresses }: WallUnits, { along }: AnalysisChoi
     mark: null,
     log: "across",
   };
-}
-
-/** The halves of a profile in wall units as CSV, with the stresses. */
-function wallTable({ distance, fromFirst, fromLast, stresses }: WallUnits, { along }: AnalysisChoice): string {
-  return toCsv({
-    columns: [`${along}+`, "u+ from the first wall", "u+ from the last wall", ...stresses.map(({ column }) => column)],
-    rows: distance.map((at, i) => [
-      at,
-      fromFirst[i] as number,
-      fromLast[i] as number,
-      ...stresses.map(({ values }) => values[i] as number),
-    ]),
-  });
 }
 
 function scales({ scales: known = {} }: ShownAnswer): TemplateResult {

@@ -1,6 +1,7 @@
 /** This file writes the numbers of a figure as CSV, or as JSON together with the queries behind them. */
 import { shortestFloat32 } from "../../float32/format.js";
 import type { PointQuery } from "../state/point-query.js";
+import type { WallUnits } from "../state/wall-units.js";
 
 export interface ValueTable {
   readonly name: string;
@@ -23,6 +24,30 @@ function text(value: number | string): string {
 export function toCsv({ columns, units = [], rows }: Pick<ValueTable, "columns" | "units" | "rows">): string {
   const head = columns.map((name, i) => withUnit(name, units[i]));
   return `${[head, ...rows].map((row) => row.map(text).join(",")).join("\r\n")}\r\n`;
+}
+
+/**
+ * The halves of a profile in wall units as CSV, with the stresses; friction velocity and its Reynolds number, by which all
+ * are scaled, in each row.
+ *
+ * @param along the axis across the walls
+ * @param unit  that of velocity; empty if the dataset states none
+ */
+export function wallTable(
+  { distance, fromFirst, fromLast, stresses, friction, reynolds }: WallUnits,
+  along: string,
+  unit: string,
+): string {
+  const names = [`${along}+`, "u+ from the lower wall", "u+ from the upper wall"];
+  return toCsv({
+    columns: [...names, ...stresses.map(({ column }) => column), "u_tau", "Re_tau"],
+    units: [...names, ...stresses].map(() => "").concat(unit),
+    rows: distance.map((at, i) => [
+      ...[at, fromFirst[i] as number, fromLast[i] as number],
+      ...stresses.map(({ values }) => values[i] as number),
+      ...[friction, reynolds],
+    ]),
+  });
 }
 
 /** The name of a column with its unit, if it has one. */

@@ -31,10 +31,17 @@ export const ANALYSIS_WORDS: Readonly<Record<ShownAnalysis, string>> = {
 /** Nodes that are analysed: all of the frame, or those of the plane nearest to the one shown, within its window. */
 export type AnalysedPart = "frame" | "plane";
 
+export type AnalysedFrames = "one" | "all";
+
+/** Analyses that can take all stored times together. */
+const OVER_TIMES: readonly ShownAnalysis[] = ["profile", "energy", "spectrum"];
+
 /** What the panel is asked for in addition to the view. */
 export interface AnalysisChoice {
   readonly show: ShownAnalysis;
   readonly part: AnalysedPart;
+  /** The frame of the time shown, which is usual, or all that are stored. */
+  readonly frames?: AnalysedFrames;
   /** The axis of profiles. */
   readonly along: AxisName;
   /** The condition of conditional means. */
@@ -210,7 +217,8 @@ export function structuresOf(state: ViewState, facts: DatasetFacts): string {
 /** The call behind what the panel shows. */
 export function analysisCall(state: ViewState, facts: DatasetFacts, choice: AnalysisChoice): AnalysisCall {
   const { field } = state;
-  const place = { time: storedTime(facts, state.time) };
+  const all = isOverTimes(choice, facts);
+  const place = all ? { times: facts.times.stored } : { time: storedTime(facts, state.time) };
   const derivatives = differencesOf(state);
   const whole = { ...place, derivatives };
   const inPart = choice.part === "frame" ? whole : { ...whole, region: planeRegion(state, facts) };
@@ -232,7 +240,7 @@ export function analysisCall(state: ViewState, facts: DatasetFacts, choice: Anal
       return { call: "statistics", body: { ...body, reduce }, table };
     },
     profile: () => {
-      const over = AXES.filter((axis) => axis !== choice.along);
+      const over = [...AXES.filter((axis) => axis !== choice.along), ...(all ? ["t"] : [])];
       return statistics({ moments: field }, stressMoments(state, facts, choice.along), { ...whole, over });
     },
     conditional: () => statistics({ conditional: field, on: choice.on, bins: CONDITIONAL_BINS, range: "auto" }),
@@ -291,6 +299,11 @@ function extremesBody(state: ViewState, facts: DatasetFacts, nodes: number): Ana
   return { times: stored, derivatives: differencesOf(state), reduce: [{ moments: state.field }] };
 }
 
+/** Whether an analysis takes all stored times together. */
+export function isOverTimes({ show, frames }: Pick<AnalysisChoice, "show" | "frames">, facts: DatasetFacts): boolean {
+  return frames === "all" && OVER_TIMES.includes(show) && canSearchTimes(facts);
+}
+
 /** Whether the nodes of all stored times are searched in one call. */
 export function canSearchTimes({ axes, times }: DatasetFacts): boolean {
   return times.count > 1 && axes.reduce((product, { nodes }) => product * nodes, times.count) <= MOST_SEARCHED;
@@ -311,8 +324,9 @@ export function hasVortices(facts: DatasetFacts): boolean {
 }
 
 /** The part that was analysed, in words. */
-export function partText(state: ViewState, facts: DatasetFacts, { show, part }: AnalysisChoice, time: string): string {
-  const all = `Frame t = ${time}`;
+export function partText(state: ViewState, facts: DatasetFacts, choice: AnalysisChoice, time: string): string {
+  const { show, part } = choice;
+  const all = isOverTimes(choice, facts) ? `All ${facts.times.count} stored times` : `Frame t = ${time}`;
   const [open] = openAxes(facts);
   if (open !== undefined && (show === "energy" || show === "spectrum")) {
     const node = nodeNear(open, state.probe[AXES.indexOf(open.name)] as number);
@@ -345,6 +359,30 @@ export function resolvedSpectrum(
         ? ""
         : `${axis} = ${roundedPlace(places[nearest] as number, Math.max(...places.map(Math.abs)))}`,
   };
+}
+
+/** Analyses of the velocity, whose quantity is none of the names of their files. */
+const OF_VELOCITY: readonly ShownAnalysis[] = ["energy", "invariants", "increments"];
+
+/** The name of a file of an analysis, without its ending: dataset, analysis, quantity and time. */
+export function analysisFile(
+  state: ViewState,
+  facts: DatasetFacts,
+  choice: AnalysisChoice,
+  time: number,
+  inWallUnits: boolean,
+): string {
+  const { show, along, on } = choice;
+  const { first, last } = facts.times;
+  const times = isOverTimes(choice, facts) ? [first, last] : [time];
+  const of = show === "structures" ? structuresOf(state, facts) : state.field;
+  return [
+    ...[state.dataset, show],
+    ...(OF_VELOCITY.includes(show) ? [] : [of]),
+    ...(show === "conditional" ? ["on", on] : show === "profile" ? ["along", along] : []),
+    ...(inWallUnits ? ["wall-units"] : []),
+    `t${times.map((one) => Number(one.toPrecision(5))).join("-")}`,
+  ].join("-");
 }
 
 /** A place of an axis, rounded to a hundred-thousandth of its reach: 0 is 0. */

@@ -72,6 +72,9 @@ export interface WallStress {
   readonly values: readonly number[];
 }
 
+/** A profile in wall units with the stresses of the fluctuations. */
+export type WallUnits = WallProfile & { readonly stresses: readonly WallStress[] };
+
 /**
  * A covariance in wall units.
  *

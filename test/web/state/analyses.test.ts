@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { discriminantCurve } from "../../../src/web/figures/joint-figure.js";
 import {
   analysisCall,
+  analysisFile,
   centreInside,
   incrementAxis,
   inertialRange,
@@ -12,7 +13,7 @@ import {
   storedTime,
 } from "../../../src/web/state/analyses.js";
 import type { AxisFacts, DatasetFacts } from "../../../src/web/state/facts.js";
-import type { ViewState } from "../../../src/web/state/view-state.js";
+import type { ShownAnalysis, ViewState } from "../../../src/web/state/view-state.js";
 
 const axis = (name: AxisFacts["name"], more: Partial<AxisFacts> = {}): AxisFacts => ({
   ...{ name, nodes: 8, first: 1, last: 4.5, length: 4, spacing: 0.5, periodic: true },
@@ -90,4 +91,29 @@ it("asks for separations up to half of the axis, that one included", () => {
   };
   expect(of(16)).toEqual({ nodes: [1, 2, 3, 4, 6, 8] });
   expect(of(15)).toEqual({ nodes: [1, 2, 3, 4, 6] });
+});
+
+it("names files by analysis, quantity and time, those of the velocity by no quantity", () => {
+  const state = { dataset: "box", field: "vorticity" } as unknown as ViewState;
+  const some = { ...facts, times: { first: 0, last: 1 }, operations: [] } as unknown as DatasetFacts;
+  const named = (show: ShownAnalysis, inWallUnits = false) =>
+    analysisFile(state, some, { show, along: "y", part: "frame", on: "p" }, 0.4000000059, inWallUnits);
+  expect(named("energy")).toBe("box-energy-t0.4");
+  expect(named("spectrum")).toBe("box-spectrum-vorticity-t0.4");
+  expect(named("conditional")).toBe("box-conditional-vorticity-on-p-t0.4");
+  expect(named("profile", true)).toBe("box-profile-vorticity-along-y-wall-units-t0.4");
+});
+
+it("takes spectra and profiles over all stored times if they are few enough", () => {
+  const times = { count: 3, first: 0, last: 1, stored: [0, 0.5, 1] };
+  const some = { ...facts, times, operations: [] } as unknown as DatasetFacts;
+  const many = { ...some, times: { ...times, count: 1e6 } } as unknown as DatasetFacts;
+  const state = { dataset: "box", time: 0.5, field: "p", derivatives: "None_Fd4" } as unknown as ViewState;
+  const choice = { show: "profile", along: "y", part: "frame", frames: "all", on: "p" } as const;
+  expect(analysisCall(state, some, choice).body).toMatchObject({ times: [0, 0.5, 1], over: ["x", "z", "t"] });
+  expect(partText(state, some, choice, "0.5")).toBe("All 3 stored times: all nodes of the volume");
+  expect(analysisFile(state, some, choice, 0, false)).toBe("box-profile-p-along-y-t0-1");
+  for (const one of [{ ...choice, frames: "one" } as const, { ...choice, show: "distribution" } as const])
+    expect(analysisCall(state, some, one).body).toMatchObject({ time: 0.5 });
+  expect(analysisCall(state, many, choice).body).toMatchObject({ time: 0.5, over: ["x", "z"] });
 });
