@@ -1,6 +1,6 @@
 /** The page renders head, rail, picture, time line and panels, and keeps them in step with the view store. */
 import { html, nothing, render, type TemplateResult } from "lit-html";
-import { shortText, withoutNoise } from "../float32/format.js";
+import { shortText, withMinus, withoutNoise } from "../float32/format.js";
 import { CurveFigure } from "./figures/curve-figure.js";
 import { canvasPart, type FigureContent, saveFigure } from "./figures/figure-file.js";
 import { titleWithSigns } from "./figures/formula.js";
@@ -83,7 +83,9 @@ function nodesText({ axes }: ViewStore["facts"]): string {
 function timesText({ times: { count, first, last, guardBefore, guardAfter } }: ViewStore["facts"]): string {
   const beyond = guardBefore + guardAfter;
   const more = beyond === 0 ? "" : ` (and ${beyond} beyond, for interpolation)`;
-  return count === 1 ? "one time" : `${count} times from ${shortText(first)} to ${shortText(last)}${more}`;
+  return count === 1
+    ? "one time"
+    : `${count} times from ${withMinus(shortText(first))} to ${withMinus(shortText(last))}${more}`;
 }
 
 /** Closes the settings, and gives their focus back to what opens them. */
@@ -214,7 +216,7 @@ export class Page {
       {
         id: "series",
         title: (state) =>
-          `Time series of ${inSentence(quantityOf(state.field).title)} at (${state.probe.map(shortText).join(", ")})`,
+          `Time series of ${inSentence(quantityOf(state.field).title)} at (${withMinus(state.probe.map(shortText).join(", "))})`,
         xName: () => "t",
         queries: (state) => seriesQueries(state, this.#store.facts),
         places: (_state, { parameters }) => [...(parameters.time as readonly number[])],
@@ -597,7 +599,7 @@ export class Page {
         ${choose("line", "Along", state.line, AXES, (line) => this.#store.set({ line }))}
         ${choose("curves", "Compare", state.curves, names, (curves) => this.#store.set({ curves }))}
         <span class="note">
-          through the probe, ${shortText(axis.first)} to ${shortText(endOf(axis))}. A click moves the probe.
+          through the probe, ${withMinus(shortText(axis.first))} to ${withMinus(shortText(endOf(axis)))}. A click moves the probe.
         </span>
         ${
           analysesOf(state, facts).includes("profile")

@@ -17,7 +17,7 @@ const HUES = 0.85;
 const SATURATION = 0.8;
 const LIGHTNESS = 0.55;
 
-/** The pixel of a particle in the colour that tells it from the others, red in the lowest byte; grey once it has left. */
+/** The pixel of a particle in its own colour, red in the lowest byte; grey once it has left. */
 export function particlePixel(particle: number, particles: number, left = false): number {
   const hue = (12 * HUES * particle) / particles;
   const reach = left ? 0 : SATURATION * Math.min(LIGHTNESS, 1 - LIGHTNESS);

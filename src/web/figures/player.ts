@@ -127,14 +127,14 @@ export class Player {
         <label class="check">
           <select
             id="speed"
-            aria-label="Pictures per second"
+            aria-label="Steps per second"
             @change=${(event: Event) => {
               this.#store.set({ speed: (event.target as HTMLSelectElement).value as ViewState["speed"] });
             }}
           >
             ${SPEEDS.map((speed) => html`<option value=${speed} .selected=${live(speed === this.#store.state.speed)}>${speed}</option>`)}
           </select>
-          <span class="wide">per second</span>
+          <span class="wide">steps per second</span>
         </label>
         <label class="check">
           <input

@@ -73,7 +73,7 @@ function powerText(exponent: number): string {
 
 /** Round values on a linear axis, about as many as uPlot has room for. */
 function roundSplits(_: uPlot, _axis: number, low: number, high: number, step: number): number[] {
-  return linearTicks(low, high, (high - low) / step).map(({ value }) => value);
+  return linearTicks(low, high, Math.max(2, (high - low) / step)).map(({ value }) => value);
 }
 
 /** The values of the ticks of a linear axis as texts. */

@@ -25,10 +25,15 @@ export function signedText(value: number): string {
   return withMinus(shortText(Number(value.toPrecision(3))));
 }
 
-/** Round values from `low` to `high`, about `count` of them. */
+/** Most ticks that are asked for so that two come. */
+const MOST_ASKED = 8;
+
+/** Round values from `low` to `high`, about `count` of them; at least two if so many are asked for. */
 export function linearTicks(low: number, high: number, count: number): AxisTick[] {
   if (!(high > low) || !Number.isFinite(high - low)) return [];
-  const values = scaleLinear([low, high], [0, 1]).ticks(Math.max(1, count));
+  const scale = scaleLinear([low, high], [0, 1]);
+  let values = scale.ticks(Math.max(1, count));
+  for (let more = count + 1; count >= 2 && values.length < 2 && more < MOST_ASKED; more++) values = scale.ticks(more);
   const texts = tickTexts(values);
   return values.map((value, i) => ({ value, text: texts[i] }));
 }

@@ -1,6 +1,6 @@
 /** The facts panel lists grid, times, fields, units and operations of the dataset. */
 import { html, nothing, type TemplateResult } from "lit-html";
-import { shortText } from "../../float32/format.js";
+import { shortText, withMinus } from "../../float32/format.js";
 import { columnTable } from "../figures/data-table.js";
 import { titleWithSigns } from "../figures/formula.js";
 import type { DatasetFacts } from "../state/facts.js";
@@ -17,7 +17,7 @@ export function factsPanel(facts: DatasetFacts): TemplateResult {
         ${facts.axes.map((axis) =>
           row(
             `Axis ${axis.name}`,
-            `${axis.nodes} nodes from ${shortText(axis.first)} to ${shortText(axis.last)}, ${axis.periodic ? `period ${shortText(axis.length)}` : "not periodic"}`,
+            `${axis.nodes} nodes from ${withMinus(shortText(axis.first))} to ${withMinus(shortText(axis.last))}, ${axis.periodic ? `period ${shortText(axis.length)}` : "not periodic"}`,
           ),
         )}
         ${row("Times", times.count === 1 ? `one, ${shortText(times.first)}` : `${times.count} from ${shortText(times.first)} to ${shortText(times.last)}`)}

@@ -27,8 +27,8 @@ export function toCsv({ columns, units = [], rows }: Pick<ValueTable, "columns" 
 }
 
 /**
- * The halves of a profile in wall units as CSV, with the stresses; friction velocity and its Reynolds number, by which all
- * are scaled, in each row.
+ * The halves of a profile in wall units as CSV, with the stresses; each row has the friction velocity and its Reynolds
+ * number, by which all are scaled.
  *
  * @param along the axis across the walls
  * @param unit  that of velocity; empty if the dataset states none

@@ -539,11 +539,14 @@ function insideWindow({ window, axis }: ViewState, facts: DatasetFacts): PlaneWi
 
 /**
  * Returns a view of another dataset with the members of the one before that are valid there. Members that belong to its
- * domain or its particles alone, such as window, range and camera, begin anew, as do all that had their first value.
+ * domain or its particles alone, such as plane, probe, window and range, begin anew, as do all with their first value.
  */
 export function carryState(before: ViewState, from: DatasetFacts, facts: DatasetFacts): ViewState {
   const kept = new URLSearchParams(formatState(before, from));
   for (const name of [
+    "at",
+    "probe",
+    "pins",
     "window",
     "box",
     "range",

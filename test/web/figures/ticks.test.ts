@@ -33,6 +33,14 @@ it("marks round values inside a range, each by another text", () => {
     for (const { value, text } of ticks) expect(numberOf(text)).toBeCloseTo(value, 9);
   }
   expect(linearTicks(1, 1, 5)).toEqual([]);
+  // One value of an axis does not tell how long it is.
+  const few = linearTicks(0.55e-6, 1.4e-6, 2);
+  expect(few.length).toBeGreaterThan(1);
+  fc.assert(
+    fc.property(fc.integer({ min: -500, max: 500 }), fc.integer({ min: 1, max: 999 }), (first, length) => {
+      expect(linearTicks(first, first + length, 2.5).length).toBeGreaterThan(1);
+    }),
+  );
 });
 
 it("marks few values of many decades and several of one", () => {

@@ -5,7 +5,7 @@ import { withoutNoise } from "../../../src/float32/format.js";
 import { DERIVATIVES, INTERPOLATIONS } from "../../../src/operations.js";
 import { QUANTITIES } from "../../../src/quantities.js";
 import type { DatasetFacts } from "../../../src/web/state/facts.js";
-import { formatState, initialState, PANELS, parseState } from "../../../src/web/state/view-state.js";
+import { carryState, formatState, initialState, PANELS, parseState } from "../../../src/web/state/view-state.js";
 import { fc } from "../../support/property.js";
 
 const axis = (name: "x" | "y" | "z", first: number, length: number) => ({
@@ -135,6 +135,17 @@ describe("the address", () => {
     expect(read("time=1e-7")).toEqual([]);
     expect(read("probe=0,0,1000.1")).toEqual([]);
     expect(read("probe=0,3e-7,1000.1")).toEqual(["probe"]);
+  });
+
+  it("puts plane and probe of another dataset into its middle, whatever is valid there", () => {
+    const other = { ...FACTS, name: "other", axes: [axis("x", 0, 1), axis("y", -1, 2), axis("z", 20, 40)] as const };
+    const moved = parseState("?dataset=box&at=39&probe=0.25,0,39&pins=0.5,0,30&field=p&window=0,1,0,1", FACTS);
+    expect(moved.bad).toEqual([]);
+    const { field, at, probe, pins, window } = carryState(moved.state, FACTS, other);
+    expect({ field, at, probe, pins, window }).toEqual({
+      ...{ field: "p", at: 40, probe: [0.5, 0, 40], pins: [], window: null },
+    });
+    expect(carryState({ ...moved.state, axis: "y", at: 0.5 }, FACTS, other)).toMatchObject({ axis: "y", at: 0 });
   });
 
   it("shows only quantities that the dataset has", () => {
