@@ -343,7 +343,7 @@ export class SceneFigure {
           tabindex="0"
           role="application"
           aria-roledescription="3-D view"
-          aria-label="${what} in the box of the domain. Arrow keys turn the view, plus and minus zoom, 0 resets it; planes are dragged by their round grips."
+          aria-label="${what} in the box of the domain. Arrow keys turn the view, plus and minus zoom, 0 resets it; planes are dragged by the round grips at their corners."
           ${ref((element) => {
             this.#canvas = (element as HTMLCanvasElement | undefined) ?? null;
           })}
@@ -354,7 +354,7 @@ export class SceneFigure {
       )}
       <div class="row">
         <span class="note" id="scene-note" title=${this.#note()}>${this.#note()}</span>
-        <span class="note gestures">Drag: turn · Wheel: zoom · Grip: move a plane</span>
+        <span class="note gestures">Drag: turn · Wheel: zoom · Dot at a corner: move the plane</span>
         <button type="button" id="reset-camera" @click=${() => this.#scene?.key("0")}>Reset view</button>
         <button type="button" id="close-scene" @click=${() => this.toggle()}>Close 3-D</button>
       </div>

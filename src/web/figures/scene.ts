@@ -239,11 +239,31 @@ export class BoxScene {
     this.#controls.addEventListener("start", () => {
       this.#first = false;
     });
-    this.#controls.addEventListener("end", () => this.#tell());
+    this.#controls.addEventListener("end", () => {
+      this.#limitTilt();
+      this.#tell();
+    });
+    this.#limitTilt();
+    canvas.addEventListener("pointerdown", (event) => this.#keepUpright(event), { capture: true });
     canvas.addEventListener("pointerdown", (event) => this.#grip(event, canvas), { capture: true });
     canvas.addEventListener("pointermove", (event) => {
-      if (event.buttons === 0) canvas.style.cursor = this.#gripAt(event, canvas) < 0 ? "grab" : "move";
+      if (event.buttons !== 0) return;
+      const isGrip = this.#gripAt(event, canvas) >= 0;
+      canvas.style.cursor = isGrip ? "move" : "grab";
+      canvas.title = isGrip ? "Grip: drag it to move the plane" : "";
     });
+  }
+
+  /** One finger turns the view about the vertical only; mouse and two fingers tilt it, as far as up stays up. */
+  #keepUpright({ pointerType, isPrimary }: PointerEvent): void {
+    const polar = this.#controls.getPolarAngle();
+    if (pointerType === "touch" && isPrimary) this.#limitTilt(polar, polar);
+    else this.#limitTilt();
+  }
+
+  #limitTilt(least = POLE, most = Math.PI - POLE): void {
+    this.#controls.minPolarAngle = least;
+    this.#controls.maxPolarAngle = most;
   }
 
   /** The number of the grip under a pointer; -1 if there is none. */
@@ -473,8 +493,10 @@ export class BoxScene {
     this.render();
   }
 
-  /** The picture as it is seen, at a multiple of its resolution. */
+  /** The picture as it is seen but for the grips, at a multiple of its resolution. */
   capture(times: number): HTMLCanvasElement {
+    const grips = this.#grips.filter(({ visible }) => visible);
+    for (const grip of grips) grip.visible = false;
     const size = this.#renderer.getSize(new Vector2());
     const ratio = this.#renderer.getPixelRatio();
     this.#renderer.setPixelRatio(times * ratio);
@@ -483,6 +505,7 @@ export class BoxScene {
     const source = this.#renderer.domElement;
     const canvas = Object.assign(document.createElement("canvas"), { width: source.width, height: source.height });
     canvas.getContext("2d")?.drawImage(source, 0, 0);
+    for (const grip of grips) grip.visible = true;
     this.#renderer.setPixelRatio(ratio);
     this.#renderer.setSize(size.x, size.y, false);
     this.render();
@@ -588,6 +611,7 @@ export class BoxScene {
     const place = this.#first ? this.#fittingPlace() : new Vector3(...(camera ?? []));
     place.clampLength(NEAREST, FARTHEST);
     this.#camera.position.copy(place);
+    this.#limitTilt();
     this.#controls.update();
     this.render();
   }
@@ -615,6 +639,7 @@ export class BoxScene {
     this.#first = false;
     const azimuth = Math.atan2(position.x, position.z) + turn;
     const polar = Math.max(POLE, Math.min(Math.PI - POLE, Math.acos(position.y / position.length()) + tilt));
+    this.#limitTilt();
     position.setFromSphericalCoords(Math.max(NEAREST, Math.min(FARTHEST, radius)), polar, azimuth);
     this.#controls.update();
     this.render();
