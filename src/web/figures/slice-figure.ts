@@ -188,7 +188,7 @@ export class SliceFigure {
       ],
       title: describePlane(state),
       notes: [
-        describeOptions(state) + (formula === name ? "" : `; ${name} = ${formula}`),
+        `${describeOptions(state)}${formula === name ? "" : `; ${name} = ${formula}`}; colours: range ${this.rule}`,
         ...(this.#pathsNote === "" ? [] : [this.#pathsNote]),
       ],
     };
