@@ -1,4 +1,5 @@
 /** The picture has the window, and everything else is one key away. */
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { findChromium } from "./find-chromium.js";
 import { coloursAt, readOutOf } from "./pictures.js";
@@ -8,8 +9,8 @@ const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELD
 
 describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
   const stage = useStage();
-  const open = (query: string, width: number, height: number) =>
-    openBare(stage.browser, `${stage.service.url}/${query}`, { viewport: { width, height } });
+  const open = (query: string, width: number, height: number, more: BrowserContextOptions = {}) =>
+    openBare(stage.browser, `${stage.service.url}/${query}`, { viewport: { width, height }, ...more });
 
   it.each([
     ["isotropic32", 1440, 900, 0.55],
@@ -136,6 +137,79 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
     const [{ at, time: ever }] = (await answer.json()).results[0].highest;
     expect((await told())?.split(", ").map(Number)).toEqual(at.map((value: number) => Number(value.toPrecision(5))));
     expect(await page.textContent("#play-time")).toContain(`t = ${Number(ever.toPrecision(5))}`);
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it.each(["field=ux", "field=ux&compare=time&otherTime=1", "field=vorticity&shape=log&scene=true"])(
+    "brings the same colours back by a link of %s, whatever was seen before",
+    async (query) => {
+      const range = async (page: Page) => {
+        await settled(page);
+        const ends = await page.$$eval("#range-low, #range-high", (all) =>
+          all.map((input) => (input as HTMLInputElement).value),
+        );
+        return [...ends, await page.textContent(".range-rule")];
+      };
+      const watched = await open(`?dataset=isotropic32&nodes=32&${query}`, 1440, 900);
+      const { page } = watched;
+      for (const time of ["1", "0.7"]) {
+        await page.fill("#time-number", time);
+        await page.press("#time-number", "Enter");
+        await settled(page);
+      }
+      await page.getByRole("button", { name: "Zoom in" }).click();
+      await settled(page);
+      const shown = await range(page);
+      const other = await open(new URL(page.url()).search, 1440, 900);
+      expect(await range(other.page)).toEqual(shown);
+      for (const one of [watched, other]) {
+        expectClean(one);
+        await one.page.context().close();
+      }
+    },
+  );
+
+  it("gives fingers large targets where controls have room", async () => {
+    const watched = await open("?dataset=isotropic32&nodes=32", 390, 844, { hasTouch: true, isMobile: true });
+    const { page } = watched;
+    const small = await page.$$eval(".tools button, .tabs button, .player button, .under .buttons button", (all) =>
+      all
+        .map((button) => ({ name: button.textContent?.trim(), box: button.getBoundingClientRect() }))
+        .filter(({ box }) => box.width > 0 && (box.height < 40 || box.width < 40))
+        .map(({ name }) => name),
+    );
+    expect(small).toEqual([]);
+    expect(await page.evaluate(() => [document.body.scrollWidth, document.body.scrollHeight])).toEqual([390, 844]);
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("keeps the vertical of the box under one finger", async () => {
+    const camera = "1.2,0.6,1.5";
+    const view = `?dataset=isotropic32&nodes=32&scene=true&camera=${camera}`;
+    const watched = await open(view, 390, 844, { hasTouch: true, isMobile: true });
+    const { page } = watched;
+    await page.waitForSelector("#scene[data-planes]");
+    await settled(page);
+    const box = await page.locator("#scene").boundingBox();
+    if (box === null) throw new Error("no 3-D view");
+    const input = await page.context().newCDPSession(page);
+    const touch = (type: "touchStart" | "touchMove" | "touchEnd", dx = 0, dy = 0) =>
+      input.send("Input.dispatchTouchEvent", {
+        type,
+        touchPoints: type === "touchEnd" ? [] : [{ x: box.x + 60 + dx, y: box.y + box.height / 2 + dy }],
+      });
+    await touch("touchStart");
+    for (let i = 1; i <= 8; i++) await touch("touchMove", 15 * i, 4 * i);
+    await touch("touchEnd");
+    const seen = () => new URL(page.url()).searchParams.get("camera") ?? "";
+    await expect.poll(seen).not.toBe(camera);
+    const height = (place: string) => {
+      const [x = 0, y = 0, z = 0] = place.split(",").map(Number);
+      return y / Math.hypot(x, y, z);
+    };
+    expect(height(seen())).toBeCloseTo(height(camera), 3);
     expectClean(watched);
     await page.context().close();
   });

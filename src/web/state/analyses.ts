@@ -170,6 +170,12 @@ function hasGradient(facts: DatasetFacts): boolean {
   return offers(facts, "GetVelocityGradient");
 }
 
+/** Whether a quantity has values at nodes, of which analyses are: not filtered ones, nor a force that is none of the data. */
+function hasNodeValues(field: string, facts: DatasetFacts): boolean {
+  const { expression, operation } = quantityOf(field);
+  return expression !== null && (operation !== "GetForce" || facts.fields.some(({ name }) => name === "force"));
+}
+
 /** Axes along which whole frames cannot be transformed. */
 function openAxes({ axes }: DatasetFacts): readonly AxisFacts[] {
   return axes.filter(({ periodic }) => !periodic);
@@ -195,7 +201,7 @@ export function incrementAxis(facts: DatasetFacts, along: AxisName): AxisFacts {
 /** What the panel can show of a view. */
 export function analysesOf(state: ViewState, facts: DatasetFacts): readonly ShownAnalysis[] {
   const transformed = openAxes(facts).length <= 1;
-  const named = quantityOf(state.field).expression !== null;
+  const named = hasNodeValues(state.field, facts);
   const possible: Readonly<Record<ShownAnalysis, boolean>> = {
     distribution: named,
     profile: named,
@@ -294,7 +300,7 @@ export function familyCall(state: ViewState, facts: DatasetFacts): AnalysisCall[
 /** What both calls share; null for more than `MOST_SEARCHED` nodes, or values that are none of single nodes. */
 function extremesBody(state: ViewState, facts: DatasetFacts, nodes: number): AnalysisCall["body"] | null {
   const { stored } = facts.times;
-  const known = quantityOf(state.field).expression !== null && state.compare === "none";
+  const known = hasNodeValues(state.field, facts) && state.compare === "none";
   if (!known || nodes * stored.length > MOST_SEARCHED) return null;
   return { times: stored, derivatives: differencesOf(state), reduce: [{ moments: state.field }] };
 }

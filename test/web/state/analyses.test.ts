@@ -5,6 +5,7 @@ import {
   analysisCall,
   analysisFile,
   centreInside,
+  extremesCall,
   incrementAxis,
   inertialRange,
   nodeNear,
@@ -116,4 +117,20 @@ it("takes spectra and profiles over all stored times if they are few enough", ()
   for (const one of [{ ...choice, frames: "one" } as const, { ...choice, show: "distribution" } as const])
     expect(analysisCall(state, some, one).body).toMatchObject({ time: 0.5 });
   expect(analysisCall(state, many, choice).body).toMatchObject({ time: 0.5, over: ["x", "z"] });
+});
+
+it("asks for extremes of what is stored, not of a force in closed form", () => {
+  const times = { count: 2, first: 0, last: 1, stored: [0, 1] };
+  const of = (field: string, ...fields: string[]) => {
+    const some = {
+      ...facts,
+      times,
+      fields: fields.map((name) => ({ name, components: 3 })),
+    } as unknown as DatasetFacts;
+    const state = { field, axis: "z", at: 1.2, compare: "none", derivatives: "None_Fd4" } as unknown as ViewState;
+    return extremesCall(state, some);
+  };
+  expect(of("ux", "velocity")).toMatchObject({ times: [0, 1], reduce: [{ moments: "ux" }] });
+  expect(of("fx", "velocity")).toBeNull();
+  expect(of("fx", "velocity", "force")).toMatchObject({ reduce: [{ moments: "fx" }] });
 });
