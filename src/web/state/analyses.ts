@@ -170,7 +170,7 @@ function hasGradient(facts: DatasetFacts): boolean {
   return offers(facts, "GetVelocityGradient");
 }
 
-/** Whether a quantity has values at nodes, of which analyses are: not filtered ones, nor a force that is none of the data. */
+/** Whether a quantity has values at nodes: filtered ones have none, nor has a force that is not stored. */
 function hasNodeValues(field: string, facts: DatasetFacts): boolean {
   const { expression, operation } = quantityOf(field);
   return expression !== null && (operation !== "GetForce" || facts.fields.some(({ name }) => name === "force"));
