@@ -48,7 +48,8 @@ export class ReadMemory {
   /** Takes a buffer out of those that are kept, if nobody holds it any more. */
   #free(size: number): SharedArrayBuffer | undefined {
     for (const buffer of this.#kept.get(size) ?? []) {
-      if (Atomics.load(holdsOf(buffer), 0) > 0) continue;
+      // Below zero it was given back too often: nobody can tell who still reads it.
+      if (Atomics.load(holdsOf(buffer), 0) !== 0) continue;
       this.#drop(size, buffer);
       return buffer;
     }
@@ -95,7 +96,7 @@ export class ReadMemory {
     return this.#own.has(buffer as SharedArrayBuffer);
   }
 
-  /** Keeps a buffer, and forgets those that have been kept for the longest time beyond the bound. */
+  /** Keeps a buffer, and forgets others beyond the bound, whose sizes have been in use for the longest time first. */
   #keep(buffer: SharedArrayBuffer): void {
     const size = buffer.byteLength;
     const ofSize = this.#kept.get(size) ?? new Set();

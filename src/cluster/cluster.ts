@@ -482,6 +482,8 @@ export class Cluster implements Sharing {
         const into = this.#buffers.take(bytes);
         lent.push(into);
         await exchange.receive(answer, (some, at) => into.set(some, at), signal);
+        // As above: the buffer of the values may be gone.
+        signal.throwIfAborted();
         return part.take([new Float32Array(into.buffer, into.byteOffset, bytes / 4)]);
       }
       if (head.failure === null) throw new PeerError(`${peer.said.name} answers with something else`);

@@ -90,6 +90,7 @@ export class Exchange {
       const messages = (await this.#connection.requestMany(subject, payload, options)) as QueuedIterator<Msg>;
       stop = () => messages.stop(signal.reason);
       signal.addEventListener("abort", stop);
+      if (signal.aborted) stop();
       yield* messages;
     } catch (error) {
       signal.throwIfAborted();

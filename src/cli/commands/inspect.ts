@@ -15,7 +15,7 @@ import { recogniseSeries } from "../../storage/catalog/series.js";
 import { placesAt } from "../../storage/catalog/source.js";
 import { unclaimedWarning } from "../../storage/catalog/unclaimed.js";
 import { realPath } from "../../storage/file/files.js";
-import { DESCRIPTOR_NAME, folderKind } from "../../storage/file/folder-names.js";
+import { DESCRIPTOR_NAME, folderKind, isStore } from "../../storage/file/folder-names.js";
 import { isHdf5 } from "../../storage/hdf5-bytes/bytes.js";
 import type { Hdf5File } from "../../storage/hdf5-bytes/hdf5-file.js";
 import { openFile } from "../../storage/open-file.js";
@@ -87,9 +87,10 @@ function pathOf(file: string, isSplit: boolean): string {
     const hint = isSplit ? " (--velocity takes three paths with commas and no blanks between them)" : "";
     throw new MisuseError(`${path}: there is no such file${hint}`);
   }
-  const kind = status.isDirectory() ? folderKind(readdirSync(path)) : "folder";
+  const names = status.isDirectory() ? readdirSync(path) : [];
+  const kind = folderKind(names);
   if (typeof kind === "object") throw new MisuseError(`${path}: ${kind.refused}`);
-  if (!status.isFile() && kind !== "store")
+  if (!status.isFile() && !isStore(names))
     throw new MisuseError(`${path} is not a file; fieldprobe check FOLDER looks at dataset folders`);
   return path;
 }

@@ -11,7 +11,7 @@ const NOT_READ: readonly { readonly names: readonly string[]; readonly reason: s
     reason: "an unfinished conversion; fieldprobe convert with the same arguments resumes it",
   },
   {
-    names: ["manifests", "snapshots"],
+    names: ["manifests", "snapshots", "transactions"],
     reason: "an Icechunk repository, which is not read: copy it to a store of Zarr (xarray: ds.to_zarr)",
   },
 ];

@@ -10,7 +10,6 @@ import { createHash } from "node:crypto";
 import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolder } from "../../make-folder.js";
-import { ReadMemory } from "../../read-memory.js";
 import { reasonOf } from "../../system-error.js";
 import type { DiskCounts } from "./store-status.js";
 
@@ -124,12 +123,12 @@ export class DiskCache {
       return;
     }
     this.#waiting += bytes.length;
-    ReadMemory.ofThread().hold(bytes);
+    // A copy: who reads the bytes may write NaN over missing values before it is the turn of this entry.
+    const kept = Uint8Array.from(bytes);
     this.#work = this.#work
-      .then(() => this.#write(this.#pathOf(name), fileOf(name, bytes, note)))
+      .then(() => this.#write(this.#pathOf(name), fileOf(name, kept, note)))
       .catch((error: unknown) => this.#rest(error))
       .finally(() => {
-        ReadMemory.ofThread().giveBack(bytes);
         this.#waiting -= bytes.length;
       });
   }

@@ -110,27 +110,37 @@ function checkEndpoint(endpoint: string | undefined, variable: string): void {
 
 /** @throws DataError for credentials that are not written in ASCII without blanks, and for one half of a pair */
 function checkCredentials(environment: Environment, profile: Profile, nameOf: (variable: string) => string): void {
-  const { accessKeyId, secretAccessKey } = credentialsOf(environment, profile);
-  for (const [variable, setting] of Object.values(CREDENTIALS)) {
-    const name = environment[variable] === undefined ? `${setting} of the AWS profile` : nameOf(variable);
-    const value = environment[variable] ?? profile[setting];
+  const { accessKeyId, secretAccessKey, ...rest } = credentialsOf(environment, profile);
+  const isOfProfile = !hasKeys(environment);
+  const name = (credential: keyof typeof CREDENTIALS) => {
+    const [variable, setting] = CREDENTIALS[credential];
+    return isOfProfile ? `${setting} of the AWS profile` : nameOf(variable);
+  };
+  for (const [credential, value] of Object.entries({ accessKeyId, secretAccessKey, ...rest }))
     if (value !== undefined && !CREDENTIAL.test(value))
-      throw new DataError(`${name} has a character that no credential has, such as a blank or a line break`);
-  }
-  const names = [nameOf("AWS_ACCESS_KEY_ID"), nameOf("AWS_SECRET_ACCESS_KEY")];
+      throw new DataError(
+        `${name(credential as keyof typeof CREDENTIALS)} has a character that no credential has, such as a blank or a line break`,
+      );
+  const names = [name("accessKeyId"), name("secretAccessKey")];
   if (accessKeyId === undefined) names.reverse();
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
     throw new DataError(`${names[0]} is set, but not ${names[1]}: set both, or none for a public bucket`);
 }
 
-/** Credentials of the variables, else of the profile; undefined if there are none. */
+/** Whether the variables have credentials, which are used without those of the profile then. */
+function hasKeys(environment: Environment): boolean {
+  return (environment.AWS_ACCESS_KEY_ID ?? environment.AWS_SECRET_ACCESS_KEY) !== undefined;
+}
+
+/** Credentials of the variables, else of the profile, never some of each; undefined if there are none or empty ones. */
 function credentialsOf(
   environment: Environment,
   profile: Profile,
 ): Record<keyof typeof CREDENTIALS, string | undefined> {
+  const isOfProfile = !hasKeys(environment);
   const found = (name: keyof typeof CREDENTIALS): string | undefined => {
     const [variable, setting] = CREDENTIALS[name];
-    return environment[variable] ?? profile[setting];
+    return (isOfProfile ? profile[setting] : environment[variable]) || undefined;
   };
   return {
     accessKeyId: found("accessKeyId"),

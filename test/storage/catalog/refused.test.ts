@@ -245,7 +245,7 @@ describe("R116: refused", () => {
 
   it("archives, repositories of Icechunk and references in Parquet, each with what would help", () => {
     const folder = join(SCRATCH, "forms");
-    for (const name of ["ice/manifests", "ice/snapshots", "ice/chunks", "refs.parq"])
+    for (const name of ["ice/manifests", "ice/snapshots", "ice/transactions", "ice/chunks", "refs.parq"])
       mkdirSync(join(folder, name), { recursive: true });
     const group = { ".zgroup": { zarr_format: 2 } };
     writeFileSync(join(folder, "refs.parq", ".zmetadata"), JSON.stringify({ metadata: group, record_size: 1000 }));

@@ -102,6 +102,26 @@ describe("the place of a prefix", () => {
     clock.mockRestore();
   });
 
+  it("takes empty settings of a profile for none, and never keys of the variables with those of a profile", async () => {
+    const file = join(SCRATCH, "half");
+    writeFileSync(
+      file,
+      "[default]\naws_access_key_id = P\naws_secret_access_key = K\naws_session_token =\n[old]\naws_session_token = T\n",
+    );
+    const shared = { ...EMPTY, AWS_SHARED_CREDENTIALS_FILE: file };
+    const headersOf = async (variables: Record<string, string>) => {
+      const { prefix, sign } = s3Place("s3://cubes/a", { ...shared, ...variables });
+      return (await sign(new Request(prefix))).headers;
+    };
+    expect((await headersOf({})).get("authorization")).toMatch(/Credential=P/);
+    const own = await headersOf({ AWS_PROFILE: "old", AWS_ACCESS_KEY_ID: "V", AWS_SECRET_ACCESS_KEY: "S" });
+    expect(own.get("authorization")).toMatch(/Credential=V/);
+    expect(own.get("x-amz-security-token")).toBeNull();
+    expect(() => s3Place("s3://cubes/a", { ...shared, AWS_ACCESS_KEY_ID: "V" })).toThrow(
+      /^AWS_ACCESS_KEY_ID is set, but not AWS_SECRET_ACCESS_KEY/,
+    );
+  });
+
   it("leaves requests unsigned without credentials", async () => {
     const none = { AWS_ACCESS_KEY_ID: "", AWS_SECRET_ACCESS_KEY: "", AWS_ENDPOINT_URL: "", AWS_PROFILE: "" };
     const { prefix, sign } = s3Place("s3://cubes/a", { ...EMPTY, ...none });
