@@ -11,7 +11,7 @@ import { type CheckedQuery, pointLimit, recordLimit, workOf } from "./check-quer
 import { Collector } from "./collector.js";
 import { BATCH_VALUES, MOST_PARTICLES, type Plan, type PlanContext, planByArrival } from "./plan/by-arrival.js";
 import { planByPeers } from "./plan/by-peers.js";
-import { exceedsCache, planBySweep } from "./plan/by-sweep.js";
+import { exceedsCache, planBySweep, planFilterBySweep, sweepsFilter } from "./plan/by-sweep.js";
 import { planByTiles } from "./plan/by-tiles.js";
 import { type LifeControl, type QueryContext, QueryLife } from "./query-life.js";
 import type { DividedTask } from "./sharing.js";
@@ -277,7 +277,7 @@ export class Execution implements Evaluation {
       cancel: this.#life.cancel,
     };
     if (divided && sharing?.pays(checked, this.points.count)) return planByPeers(context, sharing);
-    if (tiled) return planByTiles(context);
+    if (tiled) return sweepsFilter(context) ? planFilterBySweep(context, carrier.cacheBytes) : planByTiles(context);
     return sweep && this.points.count >= SWEEP_FROM ? planBySweep(context, carrier.cacheBytes) : planByArrival(context);
   }
 

@@ -38,7 +38,7 @@ function groupByTile(axes: Axes, edges: Triple, positions: Float64Array, count: 
 
 /** The filter of a batch; @throws RequestError when the cubes of a point leave the domain. */
 function boxFilter({ task, operation, open, sampler }: BatchContext, fields: readonly FieldName[]): NodeFilter {
-  const { query, count, first } = task;
+  const { query, count, first, places } = task;
   const axes = axesOfField(open.dataset, fields[0] as FieldName);
   const { filterwidth = 0, spacing = 0 } = query;
   const step = axes[0].spacing;
@@ -53,7 +53,7 @@ function boxFilter({ task, operation, open, sampler }: BatchContext, fields: rea
   for (let i = 0; i < count && task.progress === undefined; i++) {
     if (filter.boxInside(sampler.positions.subarray(3 * i, 3 * i + 3))) continue;
     const text = "The box of the filter leaves the domain.";
-    throw new RequestError("OutOfRange", text, { member: `points[${first + i}]` });
+    throw new RequestError("OutOfRange", text, { member: `points[${places === null ? first + i : places[i]}]` });
   }
   return filter;
 }
@@ -74,7 +74,7 @@ export function evaluateBoxes(context: BatchContext): Progress | null {
 /** Filters fields; the values begin at a component of the records. */
 function evaluateFields(context: BatchContext, fields: readonly FieldName[], component: number): Progress | null {
   const { task, operation, open, sampler, stop, pause } = context;
-  const { query, count, out } = task;
+  const { query, count, out, places } = task;
   const { time } = open.dataset;
   const axes = axesOfField(open.dataset, fields[0] as FieldName);
   const filter = boxFilter(context, fields);
@@ -102,7 +102,8 @@ function evaluateFields(context: BatchContext, fields: readonly FieldName[], com
     const values = new Float64Array(components * size);
     filter.evaluate(readers, frame, positions, 0, size, values, poll);
     for (let i = 0; i < size; i++) {
-      const to = width * indices[from + i];
+      const point = indices[from + i];
+      const to = width * (places === null ? point : places[point]);
       const first = component * components;
       for (let c = first; c < width; c++) out[to + c] = c - first < components ? values[components * i + c - first] : 0;
     }

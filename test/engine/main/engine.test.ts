@@ -98,6 +98,33 @@ describe("engine on the shipped turbulence", () => {
     expect(worst / rms).toBeLessThan(3e-7);
   });
 
+  it.each(["GetBoxFilter", "GetBoxFilterGradient"] as const)(
+    "gives by %s for many points what few have",
+    async (operation) => {
+      const width = (5 * PERIOD) / NODES;
+      const query = {
+        operation,
+        dataset: "isotropic32",
+        field: "u",
+        time: 0.4,
+        filterwidth: width,
+        spacing: width,
+      } as const;
+      // More than a batch has, so that they are evaluated in the order of a sweep.
+      const points = randomPoints(33_000, 11);
+      const all = await runQuery(lone, query, points);
+      const size = all.length / 33_000;
+      for (const [first, count] of [
+        [0, 400],
+        [32_000, 1000],
+      ] as const) {
+        const some = await runQuery(engine, query, points.subarray(3 * first, 3 * (first + count)));
+        expect(some).toEqual(all.subarray(size * first, size * (first + count)));
+      }
+      expect(await runQuery(engine, query, points)).toEqual(all);
+    },
+  );
+
   it("returns stored values at nodes on stored times", async () => {
     const points: number[] = [];
     for (let i = 0; i < NODES; i += 5)

@@ -1,8 +1,8 @@
 /**
- * A plan by sweep evaluates a query on data that does not fit the cache. It puts the points in the order of a sweep
- * over bricks (`sweep-shape.ts`) and takes small batches from that order one after the other, so that all workers are
- * near the front of the sweep and share its bricks. The frames of a time interpolation are combined as their bricks are
- * read (`combined-bricks.ts`).
+ * A plan by sweep evaluates a query on data that does not fit the cache, or a filter over cubes at many points. It puts
+ * the points in the order of a sweep over bricks (`sweep-shape.ts`) and takes small batches from that order one after
+ * the other, so that all workers are near the front of the sweep and share its bricks. The frames of a time
+ * interpolation are combined as their bricks are read (`combined-bricks.ts`).
  */
 import { METHODS, reachOf } from "../../../kernels/table.js";
 import { BrickCache } from "../../../storage/bricks/cache.js";
@@ -142,6 +142,24 @@ function bricksOf({ count }: Bricking): number {
 /** Plans batches in sweep order, section by section, once all points have arrived. */
 export function planBySweep(context: PlanContext, cacheBytes: number): Plan {
   return new SweepPlan(context, chooseSweep(context, cacheBytes));
+}
+
+/** Whether a filter over cubes has more points than one batch. */
+export function sweepsFilter({ checked, points }: PlanContext): boolean {
+  return points.count > BATCH_POINTS && !checked.fields.some((name) => isStaggered(checked.dataset, name));
+}
+
+/**
+ * Plans a filter over cubes in batches as large as they may be, in sweep order whatever the cache holds: the cubes of
+ * points that are close to one another share sums.
+ */
+export function planFilterBySweep(context: PlanContext, cacheBytes: number): Plan {
+  const { checked, parallelism } = context;
+  const fields = checked.fields.flatMap((name) => checked.dataset.fields[name] ?? []);
+  const { bricking } = fields[0] as FieldSource;
+  const room = Math.floor(cacheBytes / fields.reduce((sum, field) => sum + storedBytes(field), 0));
+  const { shape } = chooseShape(checked.dataset.axes, bricking, room, parallelism + 1);
+  return new SweepPlan(context, { bricking, shape, rowFraction: 1, room: 0, inTurn: true, combined: null });
 }
 
 /** The section that is being swept: points `first .. end - 1` of the query. */
