@@ -82,11 +82,13 @@ export class HeldRanges {
   /** Forgets what it holds, for another dataset. */
   clear(): void {
     this.#everyTime.clear();
+    this.#held = { key: "", range: joinRanges([]) };
     this.#askedFor = "";
   }
 
-  /** The range of planes that are shown. */
+  /** The range of planes that are shown; before there are any, what is held. */
   over(shown: readonly HeldPlane[]): HeldRange {
+    if (shown.length === 0) return this.#held.range;
     const { facts, slices, state } = this.#store;
     const log = state.shape === "log";
     const views = shown.map(({ state: own }) => ({ ...own, time: facts.times.first }));
@@ -109,7 +111,7 @@ export class HeldRanges {
       range = joinRanges([...before, ...seen]);
     }
     this.#held = { key, range };
-    if (shown.length > 0) this.#store.rewrite();
+    this.#store.rewrite();
     return range;
   }
 

@@ -62,6 +62,9 @@ function open(search: string, facts: DatasetFacts = FACTS) {
     () => [store.state],
     () => {},
   );
+  // The page is rendered before its first picture comes.
+  held.refresh();
+  held.over([]);
   /** Shows a picture with some values. */
   const show = async (change: Partial<ViewState>, ...values: number[]) => {
     if (Object.keys(change).length > 0) store.set(change);
