@@ -58,24 +58,21 @@ export function sampleAt({ columns, rows }: Slice, [across, up]: readonly [numbe
   return { column: index(columns, across), row: index(rows, up) };
 }
 
-/**
- * What the sample at a probe is called: the probe if it is there; else near it, or its projection if it is not on the
- * plane.
- */
+/** What the sample at a probe is called: the probe if it is there; else near it, or its foot on a plane without it. */
 export function sampleOfProbe(
   place: readonly number[],
   probe: readonly number[],
   axis: AxisName,
   facts: DatasetFacts,
-): "Probe" | "Near the probe" | "Probe, projected" {
+): "Probe" | "Near probe" | "Probe’s foot" {
   const away = facts.axes.filter(({ name, length, spacing, periodic }) => {
     const i = AXES.indexOf(name);
     const distance = Math.abs((place[i] as number) - (probe[i] as number));
     const shortest = periodic ? Math.min(distance, Math.abs(length - distance)) : distance;
     return shortest > 1e-5 * Math.max(length, spacing);
   });
-  if (away.some(({ name }) => name === axis)) return "Probe, projected";
-  return away.length === 0 ? "Probe" : "Near the probe";
+  if (away.some(({ name }) => name === axis)) return "Probe’s foot";
+  return away.length === 0 ? "Probe" : "Near probe";
 }
 
 /** Nodes of a plane that fulfil conditions. */

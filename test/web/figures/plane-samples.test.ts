@@ -54,9 +54,9 @@ describe("the sample at the probe", () => {
   const facts = { axes: [axis("x", true), axis("y", false), axis("z", false)] } as unknown as DatasetFacts;
   const named = (probe: readonly number[]) => sampleOfProbe([0, 2, 3], probe, "z", facts);
 
-  it("is the probe, near it on the plane, or its projection onto the plane", () => {
+  it("is the probe, near it on the plane, or its foot on the plane", () => {
     expect([named([0, 2, 3]), named([8, 2.00001, 3])]).toEqual(["Probe", "Probe"]);
-    expect([named([0.25, 2, 3]), named([0, 2.5, 3])]).toEqual(["Near the probe", "Near the probe"]);
-    expect([named([0, 2, 3.5]), named([0.5, 2, 4])]).toEqual(["Probe, projected", "Probe, projected"]);
+    expect([named([0.25, 2, 3]), named([0, 2.5, 3])]).toEqual(["Near probe", "Near probe"]);
+    expect([named([0, 2, 3.5]), named([0.5, 2, 4])]).toEqual(["Probe’s foot", "Probe’s foot"]);
   });
 });
