@@ -9,7 +9,7 @@ import { axisOf, type DatasetFacts } from "./facts.js";
 import type { ValueRange } from "./shown-quantity.js";
 import type { ViewState } from "./view-state.js";
 
-/** Wait for a family at most. */
+/** The longest wait for a family. */
 const LONGEST_MS = 60_000;
 
 /** The extremes of each plane of nodes across an axis; null for one without values. */
@@ -26,6 +26,8 @@ export class PlaneExtremes {
   /** Extremes by the call for all planes of an axis; null while only one of them is known. */
   readonly #families = new Map<string, PlaneFamily | null>();
   readonly #running = new Map<string, Promise<void>>();
+  /** Families that did not come: their planes are asked for one by one. */
+  readonly #refused = new Set<string>();
 
   constructor(api: ApiClient) {
     this.#api = api;
@@ -34,6 +36,7 @@ export class PlaneExtremes {
   clear(): void {
     this.#planes.clear();
     this.#families.clear();
+    this.#refused.clear();
   }
 
   /**
@@ -60,9 +63,14 @@ export class PlaneExtremes {
     every = false,
   ): Promise<readonly ValueRange[]> {
     const missing = views.filter((view) => this.#of(view, facts, every) === undefined);
-    const isSecond = (view: ViewState) => every || this.#families.has(keyOf(facts, familyCall(view, facts)));
-    const firsts = missing.filter((view) => !isSecond(view));
-    const seconds = missing.filter(isSecond).map((view) => this.#family(familyCall(view, facts) ?? {}, facts));
+    const asksFamily = (view: ViewState) => {
+      const key = keyOf(facts, familyCall(view, facts));
+      return every || (this.#families.has(key) && !this.#refused.has(key));
+    };
+    const firsts = missing.filter((view) => !asksFamily(view));
+    const families = Promise.allSettled(
+      missing.filter(asksFamily).map((view) => this.#family(familyCall(view, facts) ?? {}, facts)),
+    );
     const bodies = firsts.map((view) => extremesCall(view, facts) ?? {});
     const answers = bodies.length === 0 ? [] : await this.#api.statistics(facts.name, bodies, signal);
     for (const [i, view] of firsts.entries()) {
@@ -72,8 +80,10 @@ export class PlaneExtremes {
       const family = familyCall(view, facts);
       if (family !== null) this.#families.set(keyOf(facts, family), null);
     }
-    await Promise.all(seconds);
-    return this.known(views, facts, every) ?? [];
+    const refusal = (await families).find((family) => family.status === "rejected");
+    if (refusal === undefined) return this.known(views, facts, every) ?? [];
+    if (every) throw refusal.reason;
+    return this.load(views, facts, signal);
   }
 
   /** Asks for a family, once however often a plane moves meanwhile. */
@@ -88,6 +98,9 @@ export class PlaneExtremes {
     try {
       const [answer] = await this.#api.statistics(name, [{ ...body }], AbortSignal.timeout(LONGEST_MS));
       this.#families.set(key, answer?.results?.[0] as PlaneFamily);
+    } catch (error) {
+      this.#refused.add(key);
+      throw error;
     } finally {
       this.#running.delete(key);
     }

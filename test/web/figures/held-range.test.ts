@@ -35,11 +35,12 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllGlobals());
 
 /** A page on a view, with the bodies that it asked for. */
-function open(search: string, facts: DatasetFacts = FACTS) {
+function open(search: string, facts: DatasetFacts = FACTS, hasFamilies = true) {
   const asked: Record<string, unknown>[] = [];
   const api = Object.assign(new ApiClient(), {
     statistics: async (_name: string, bodies: readonly Record<string, unknown>[]) => {
       asked.push(...bodies);
+      if (!hasFamilies && bodies.some(({ over }) => over !== undefined)) throw new Error("too late");
       return bodies.map(({ region, over }) => {
         if (over !== undefined) return { results: [{ min: LOWS, max: HIGHS, coordinates: { z: [0, 1, 2, 3] } }] };
         const { origin, extent } = region as { origin: number[]; extent: number[] };
@@ -97,6 +98,17 @@ it("takes all planes while the 3-D view is open, in which planes move", async ()
   expect(await page.show({ at: 3 }, -0.3, 0.2)).toEqual(first);
   expect(page.asked.map(({ over }) => over)).toEqual([["x", "y", "t"]]);
   expect(await open(link(page)).show({}, -0.3, 0.2)).toEqual(first);
+});
+
+it("asks for planes one by one once all of them together were refused", async () => {
+  const page = open("?dataset=box&field=ux&at=0.5", FACTS, false);
+  await page.show({}, -0.1, 0.1);
+  for (const at of [1.5, 2.5])
+    expect(await page.show({ at }, -0.1, 0.1)).toEqual({
+      range: [LOWS[Math.floor(at)], HIGHS[Math.ceil(at)], 0],
+      rule: "of all times",
+    });
+  expect(page.asked.map(({ over }) => over !== undefined)).toEqual([false, true, false, false]);
 });
 
 it("has links carry what was seen of a comparison, and of large data", async () => {
