@@ -69,7 +69,10 @@ async function balance(rule: string, { services, children }: Services, folder: s
       ({ ok }) => ok,
       () => false,
     );
-  while (!(await isReady())) await new Promise((next) => setTimeout(next, 20));
+  while (!(await isReady())) {
+    if (child.exitCode !== null) throw new Error(`haproxy ended with exit code ${child.exitCode}`);
+    await new Promise((next) => setTimeout(next, 20));
+  }
   return Number(address.split(":")[1]);
 }
 

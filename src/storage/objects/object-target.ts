@@ -66,6 +66,8 @@ class FolderTarget implements ObjectTarget {
       const file = await open(partial, "w");
       try {
         await file.writeFile(bytes);
+        // The name of a document tells that it is whole, so the disk has it before it has that name.
+        if (key.endsWith(".json")) await file.sync();
       } finally {
         await file.close();
       }
