@@ -45,7 +45,7 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
   ])("reads out what the service answers across %s, the picture upright", async (axis, component) => {
     const field = ["ux", "uy", "uz"][component] as string;
     const watched = await open(
-      `?dataset=lopsided&axis=${axis}&at=3.25&time=0.7&field=${field}&nodes=32&values=Lag4&map=viridis`,
+      `?dataset=lopsided&axis=${axis}&at=3.25&time=0.7&field=${field}&nodes=32&values=Lag4&map=viridis&scaling=picture`,
     );
     const { page, calls } = watched;
     const box = await page.locator("#slice").boundingBox();
