@@ -25,7 +25,9 @@ describe.skipIf(reason !== "")(`looking${reason}`, () => {
   ])(
     "draws %s across %s as the service has it, pixel by pixel, at its true proportions",
     async (dataset, axis, field) => {
-      const watched = await open(`?dataset=${dataset}&axis=${axis}&field=${field}&map=viridis&nodes=64&probe=0,0,0`);
+      const watched = await open(
+        `?dataset=${dataset}&axis=${axis}&field=${field}&map=viridis&nodes=64&probe=0,0,0&scaling=picture`,
+      );
       const { page } = watched;
       const { url, shape, spacing } = await lastSlice(watched);
       const [rows, columns] = shape as [number, number];
