@@ -2,9 +2,9 @@
  * `ReadMemory` keeps buffers of shared memory that are used again once everybody who may read them has given them back:
  * memory that is allocated anew for each read is collected late, since V8 does not count what is shared.
  *
- * Each buffer counts its holds in its first word, which all threads see. Who takes a buffer holds it once. Whatever is
- * handed on with it takes over a hold, or takes another one first. A hold that is never given back costs no more than
- * an ordinary allocation: the buffer is left to the garbage collection.
+ * Each buffer counts its holds in its first word, which all threads see. Taking a buffer holds it once. Whoever hands it
+ * on either passes on the own hold or adds another one first. A hold that is never given back costs no more than an
+ * ordinary allocation: the buffer is left to the garbage collection.
  */
 
 /** Bytes before those that are lent: the count of holds, up to the alignment of elements and of lines of a cache. */

@@ -159,7 +159,7 @@ export function planFilterBySweep(context: PlanContext, cacheBytes: number): Pla
   const { bricking } = fields[0] as FieldSource;
   const room = Math.floor(cacheBytes / fields.reduce((sum, field) => sum + storedBytes(field), 0));
   const { shape } = chooseShape(checked.dataset.axes, bricking, room, parallelism + 1);
-  return new SweepPlan(context, { bricking, shape, rowFraction: 1, room: 0, inTurn: true, combined: null });
+  return new SweepPlan(context, { bricking, shape, rowFraction: 1, room: 0, inTurn: false, combined: null });
 }
 
 /** The section that is being swept: points `first .. end - 1` of the query. */
