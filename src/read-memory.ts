@@ -2,8 +2,8 @@
  * `ReadMemory` keeps buffers of shared memory that are used again once everybody who may read them has given them back:
  * memory that is allocated anew for each read is collected late, since V8 does not count what is shared.
  *
- * Each buffer counts its holds in its first word, which all threads see. Taking a buffer holds it once. Whoever hands it
- * on either passes on the own hold or adds another one first. A hold that is never given back costs no more than an
+ * Each buffer counts its holds in its first word, which all threads see. Taking a buffer holds it once. Whoever hands
+ * it on either passes on this hold or adds another one first. A hold that is never given back costs no more than an
  * ordinary allocation: the buffer is left to the garbage collection.
  */
 
