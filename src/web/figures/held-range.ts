@@ -42,8 +42,9 @@ export class HeldRanges {
     store.seen = () => this.#seen;
   }
 
+  /** Whether the range that the view takes is on its way. */
   get isRunning(): boolean {
-    return this.#everyTime.status.running;
+    return this.#isAutomatic && this.#everyTime.status.running;
   }
 
   /** The same as long as the extremes of nodes are. */
@@ -62,9 +63,12 @@ export class HeldRanges {
     }
     const views = this.#wanted();
     const [key, inScene] = [this.#keyOf(views), hasScene(state)];
-    if (state.scaling !== "auto" || state.range !== null || key === this.#askedFor) return;
+    if (!this.#isAutomatic || key === this.#askedFor) return;
     this.#askedFor = key;
-    if (views.some((view) => (inScene ? familyCall : extremesCall)(view, facts) === null)) return;
+    if (views.some((view) => (inScene ? familyCall : extremesCall)(view, facts) === null)) {
+      this.#everyTime.clear();
+      return;
+    }
     const joined = (all: readonly ValueRange[]) => ({
       key,
       range: joinRanges(all.map(([low, high]) => ({ low, high, least: 0 }))),
@@ -127,17 +131,21 @@ export class HeldRanges {
     return places ? "of all times and planes seen" : "of all times seen";
   }
 
+  get #isAutomatic(): boolean {
+    const { scaling, range } = this.#store.state;
+    return scaling === "auto" && range === null;
+  }
+
   get #isOfNodes(): boolean {
     return this.#everyTime.value !== null && this.#everyTime.value.key === this.#held.key;
   }
 
   /** What a link has to carry, as the view alone does not say it: values seen, and where a logarithm ends. */
   get #seen(): ViewState["seen"] {
-    const { scaling, range: fixed, shape } = this.#store.state;
     const { key, range } = this.#held;
     const isOwn = key !== "" && key === this.#keyOf(this.#wanted());
-    if (scaling !== "auto" || fixed !== null || !isOwn) return null;
-    if (shape !== "log" && (this.#isOfNodes || this.isRunning)) return null;
+    if (!this.#isAutomatic || !isOwn) return null;
+    if (this.#store.state.shape !== "log" && (this.#isOfNodes || this.isRunning)) return null;
     return [Math.fround(range.low), Math.fround(range.high), Math.fround(range.least)];
   }
 

@@ -5,24 +5,12 @@ import { ApiClient } from "../../../src/web/state/api.js";
 import type { DatasetFacts } from "../../../src/web/state/facts.js";
 import { initialState, parseState, type ViewState } from "../../../src/web/state/view-state.js";
 import { ViewStore } from "../../../src/web/state/view-store.js";
+import { boxFacts } from "../../support/box-facts.js";
 
-const axis = (name: "x" | "y" | "z") => ({ name, nodes: 4, first: 0, last: 3, length: 4, spacing: 1, periodic: true });
-const FACTS: DatasetFacts = {
-  name: "box",
-  title: "A box",
-  aliases: [],
-  digest: "",
-  axes: [axis("x"), axis("y"), axis("z")],
-  times: { count: 3, first: 0, last: 2, stored: [0, 1, 2], guardBefore: 0, guardAfter: 0 },
+const FACTS = boxFacts({
   fields: [{ name: "velocity", components: 3 }],
-  units: {},
-  forcing: "none",
-  dnsStep: null,
-  source: "",
-  warnings: [],
-  points: 2_000_000,
   operations: [{ name: "GetVelocity", available: true, spatialInterpolation: ["Lag4", "Lag6"], components: [] }],
-};
+});
 /** The extremes that the service has of each plane of nodes. */
 const LOWS = [-4, -3, -2, -1];
 const HIGHS = [1, 2, 3, 4];
@@ -150,4 +138,27 @@ it("takes the nodes of the plane of a dataset of one time", async () => {
   expect(initialState(still).scaling).toBe("auto");
   const shown = await open("?dataset=box&field=ux&at=2&window=0,1,0,1", still).show({}, -0.1, 0.1);
   expect(shown).toEqual({ range: [-2, 3, 0], rule: "of the whole plane" });
+});
+
+it("waits for the range of the view it shows, not for that of a former one", async () => {
+  const { store } = open("?dataset=box&field=ux");
+  const never = new Promise<never>(() => {});
+  Object.assign(store.api, { statistics: () => never });
+  const held = new HeldRanges(
+    store,
+    () => [store.state],
+    () => {},
+  );
+  const waits = (change: Partial<ViewState>) => {
+    store.set(change);
+    held.refresh();
+    return held.isRunning;
+  };
+  expect(waits({})).toBe(true);
+  expect(waits({ scaling: "picture" })).toBe(false);
+  expect(waits({ scaling: "auto" })).toBe(true);
+  expect(waits({ range: [0, 1] })).toBe(false);
+  // A comparison has no extremes of nodes to wait for.
+  expect(waits({ range: null, compare: "time", otherTime: 1 })).toBe(false);
+  expect(waits({ compare: "none" })).toBe(true);
 });

@@ -1,21 +1,13 @@
 /** Queries of the page: a profile ends at the ends of the domain, a series at the ends of time, within one request. */
 import { expect, it } from "vitest";
-import type { DatasetFacts } from "../../../src/web/state/facts.js";
 import { profileQueries, seriesQueries } from "../../../src/web/state/queries.js";
 import { initialState } from "../../../src/web/state/view-state.js";
+import { boxAxis, boxFacts } from "../../support/box-facts.js";
 
-const axis = (name: "x" | "y" | "z", first: number, length: number) => ({
-  ...{ name, nodes: 64, first, last: first + length, length, spacing: length / 64, periodic: true },
-});
-const FACTS: DatasetFacts = {
-  ...{ name: "box", title: "", aliases: [], digest: "", source: "", warnings: [], units: {}, forcing: "none" },
-  axes: [axis("x", 0, 4), axis("y", -1, 2), axis("z", 10, 8)],
+const FACTS = boxFacts({
+  axes: [boxAxis("x", 64, 0, 4), boxAxis("y", 64, -1, 2), boxAxis("z", 64, 10, 8)],
   times: { count: 3, first: 1, last: 2, stored: [1, 1.5, 2], guardBefore: 0, guardAfter: 0 },
-  fields: [],
-  dnsStep: null,
-  operations: [],
-  points: 2_000_000,
-};
+});
 
 it.each([
   [2_000_000, 257],

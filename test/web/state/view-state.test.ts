@@ -4,40 +4,23 @@ import { describe, expect, it } from "vitest";
 import { withoutNoise } from "../../../src/float32/format.js";
 import { DERIVATIVES, INTERPOLATIONS } from "../../../src/operations.js";
 import { QUANTITIES } from "../../../src/quantities.js";
-import type { DatasetFacts } from "../../../src/web/state/facts.js";
 import { carryState, formatState, initialState, PANELS, parseState } from "../../../src/web/state/view-state.js";
+import { boxAxis, boxFacts } from "../../support/box-facts.js";
 import { fc } from "../../support/property.js";
 
-const axis = (name: "x" | "y" | "z", first: number, length: number) => ({
-  name,
-  nodes: 10,
-  first,
-  last: first + length,
-  length,
-  spacing: length / 9,
-  periodic: false,
-});
-const FACTS: DatasetFacts = {
-  name: "box",
-  title: "A box",
-  aliases: [],
-  digest: "",
+const axis = (name: "x" | "y" | "z", first: number, length: number) =>
+  boxAxis(name, 10, first, length, { last: first + length, spacing: length / 9, periodic: false });
+const FACTS = boxFacts({
   axes: [axis("x", 0, 1), axis("y", -1, 2), axis("z", 10, 30)],
   times: { count: 5, first: 0, last: 2, stored: [0, 0.5, 1, 1.5, 2], guardBefore: 0, guardAfter: 0 },
   fields: [{ name: "velocity", components: 3 }],
-  units: {},
-  forcing: "none",
-  dnsStep: null,
-  source: "",
-  warnings: [],
-  points: 2_000_000,
   operations: [...new Set(QUANTITIES.map((quantity) => quantity.operation))].map((name) => ({
     name,
     available: true,
     spatialInterpolation: [...INTERPOLATIONS, ...DERIVATIVES],
     components: [],
   })),
-};
+});
 
 const float = (min: number, max: number) => fc.float({ min: Math.fround(min), max: Math.fround(max), noNaN: true });
 

@@ -1,27 +1,11 @@
 /** The address follows the view, but no faster than browsers let it. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ApiClient } from "../../../src/web/state/api.js";
-import type { DatasetFacts } from "../../../src/web/state/facts.js";
 import { initialState } from "../../../src/web/state/view-state.js";
 import { ViewStore } from "../../../src/web/state/view-store.js";
+import { boxFacts } from "../../support/box-facts.js";
 
-const axis = (name: "x" | "y" | "z") => ({ name, nodes: 8, first: 0, last: 7, length: 8, spacing: 1, periodic: true });
-const FACTS: DatasetFacts = {
-  name: "box",
-  title: "A box",
-  aliases: [],
-  digest: "",
-  axes: [axis("x"), axis("y"), axis("z")],
-  times: { count: 2, first: 0, last: 1, stored: [0, 1], guardBefore: 0, guardAfter: 0 },
-  fields: [],
-  units: {},
-  forcing: "none",
-  dnsStep: null,
-  source: "",
-  warnings: [],
-  points: 2_000_000,
-  operations: [],
-};
+const FACTS = boxFacts();
 
 const written: string[] = [];
 const pushed: string[] = [];

@@ -2,22 +2,14 @@
 import { expect, it } from "vitest";
 import type { Volume } from "../../../src/web/state/api.js";
 import { boxAround, clampBox } from "../../../src/web/state/domain-box.js";
-import type { DatasetFacts } from "../../../src/web/state/facts.js";
 import { initialState } from "../../../src/web/state/view-state.js";
 import { joinVolumes, volumeParts, volumeSide } from "../../../src/web/state/volume.js";
+import { boxAxis, boxFacts } from "../../support/box-facts.js";
 
-const axis = (name: "x" | "y" | "z", first: number, length: number) => ({
-  ...{ name, nodes: 64, first, last: first + length, length, spacing: length / 64, periodic: true },
-});
-const FACTS: DatasetFacts = {
-  ...{ name: "box", title: "", aliases: [], digest: "", source: "", warnings: [], units: {}, forcing: "none" },
-  axes: [axis("x", 0, 4), axis("y", -1, 2), axis("z", 10, 8)],
+const FACTS = boxFacts({
+  axes: [boxAxis("x", 64, 0, 4), boxAxis("y", 64, -1, 2), boxAxis("z", 64, 10, 8)],
   times: { count: 1, first: 0, last: 0, stored: [0], guardBefore: 0, guardAfter: 0 },
-  fields: [],
-  dnsStep: null,
-  operations: [],
-  points: 2_000_000,
-};
+});
 
 /** The places along each axis, one list an axis, of the samples of a request. */
 function placesOf(path: string): number[][] {
