@@ -1,6 +1,6 @@
 /** Particles leave through open faces where and when the exact path does, to second order; walls hold them. */
 import { describe, expect, it } from "vitest";
-import type { Outlet, Step } from "../../src/kernels/exits.js";
+import { leaves, type Outlet, type Step } from "../../src/kernels/exits.js";
 import { advectInertial, advectTracers, type PathParameters } from "../../src/kernels/particles.js";
 import type { Axes, Axis, VelocitySampler, Walls } from "../../src/kernels/types.js";
 import { flow } from "./particles-support.js";
@@ -210,5 +210,25 @@ describe("particles at open faces", () => {
     expect([...parts.positions]).toEqual([...whole.positions]);
     expect([...parts.outlet.exits]).toEqual([...whole.outlet.exits]);
     expect(whole.outlet.exits.some(Number.isFinite)).toBe(true);
+  });
+});
+
+describe("a place beyond an open face", () => {
+  const LAST_OPEN: Walls = [true, false];
+
+  it.each<[string, number, number, number, Walls, boolean]>([
+    ["inside", 1.5, 0, 0.5, OPEN, false],
+    ["on the first face", 1, 0, 0.5, OPEN, false],
+    ["on the last face", 2, 0, 0.5, OPEN, false],
+    ["less than 1e-6 of the axis beyond", 2 + 0.9e-6, 0, 0.5, OPEN, false],
+    ["more than 1e-6 of the axis beyond", 2 + 1.1e-6, 0, 0.5, OPEN, true],
+    ["more than that before the first node", 1 - 1.1e-6, 0, 0.5, OPEN, true],
+    ["beyond the last node, where alone there is no wall", 2.5, 0, 0.5, LAST_OPEN, true],
+    ["before the first node, where there is a wall", 0.5, 0, 0.5, LAST_OPEN, false],
+    ["beyond a wall of y", 1.5, 1.5, 0.5, OPEN, false],
+    ["beyond the period of z", 1.5, 0, 1.5, OPEN, false],
+  ])("%s", (_, x, y, z, walls, expected) => {
+    const places = Float64Array.of(9, 9, 9, x, y, z);
+    expect(leaves(AXES, [walls, WALLS, OPEN], places, 1)).toBe(expected);
   });
 });
