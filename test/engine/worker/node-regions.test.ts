@@ -1,8 +1,9 @@
 /**
  * Cutouts in time slices: nodes with strides and over seams, means, and forces in closed form are those of one slice.
+ * Searches by an expression: only what is greater than the threshold, as float32.
  */
 import { describe, expect, it } from "vitest";
-import { cutNodes } from "../../../src/engine/worker/node-regions.js";
+import { cutNodes, searchNodes } from "../../../src/engine/worker/node-regions.js";
 import { SumsScratch } from "../../../src/kernels/filter/node-sums.js";
 import { taylorGreenForce } from "../../../src/kernels/forcing.js";
 import type { Axes } from "../../../src/kernels/types.js";
@@ -78,5 +79,27 @@ it("means over cubes around nodes", () => {
   };
   expected(mean).forEach((value, i) => {
     expect(out[i]).toBeCloseTo(value, 6);
+  });
+});
+
+describe("a search by an expression", () => {
+  const search = (values: readonly number[]) => {
+    const region = { frame: 0, first: [4, 5, 6], count: [2, 2, 1], criterion: { expression: "p" } };
+    const task = { region, threshold: 0.5, method: "None_Fd4", most: 10, cancel: new Int32Array(1) };
+    const dataset = { time: { values: [0] }, fields: {} };
+    const reductions = { evaluate: () => [Float64Array.from(values)] };
+    return searchNodes(task as never, { dataset } as never, null as never, reductions as never);
+  };
+
+  it("takes nodes above the threshold, and none that equals it as float32", () => {
+    const { count, unknown, nodes, values } = search([0.5, 0.5 + 1e-9, 0.75, 7]);
+    expect({ count, unknown, nodes: [...nodes.subarray(0, 6)], values: [...values.subarray(0, 2)] }).toEqual({
+      ...{ count: 2, unknown: 0, values: [0.75, 7] },
+      nodes: [4, 6, 6, 5, 6, 6],
+    });
+  });
+
+  it("refuses values on neither side of the threshold", () => {
+    expect(() => search([1, Number.NaN, 1, Number.NaN])).toThrow(/^2 values in the box are not numbers/);
   });
 });
