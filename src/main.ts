@@ -152,7 +152,7 @@ export async function runService(config: Config): Promise<void> {
     const complete = (await started?.close()) ?? false;
     if (!started?.stuck) return complete;
     log.error("a thread does not end: killing the process");
-    // In the next turn, when the log has been written.
+    // In the next tick, when the log has been written.
     setImmediate(() => process.kill(process.pid, "SIGKILL"));
     return null;
   };

@@ -13,7 +13,7 @@ const TURN_MS = 100;
 const POINTS = 600_000;
 
 /**
- * Measures the CPU time of the main thread between one turn of the loop and the next; SIGUSR2 makes it tell the
+ * Measures the CPU time of the main thread between one tick and the next; SIGUSR2 makes it tell the
  * longest.
  */
 const PROBE = `

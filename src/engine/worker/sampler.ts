@@ -1,6 +1,7 @@
 /**
  * The sampler evaluates fields at points: it sorts the points by brick, cuts them into groups, pins the bricks that a
- * group needs in all frames, and evaluates the combination of the frames. Kernels read stored nodes only through it.
+ * group needs in all frames, and evaluates the combination of the frames. In a sweep, bricks may be combined too: one
+ * brick of sums over the frames then takes the place of one per frame. Kernels read stored nodes only through it.
  */
 import { DataError } from "../../errors.js";
 import { sortByBrick, sortTables } from "../../kernels/brick-order.js";
@@ -30,7 +31,7 @@ const KEPT_ORDER = 8;
 const GROUP_STEP = 1024;
 /** A group that cannot grow by so few points is complete. */
 const SMALLEST_STEP = 16;
-/** Rough bound on the milliseconds that a group is evaluated, and on those that the bricks it lacks are read. */
+/** Rough bound on the milliseconds of evaluating a group, and on those of reading the bricks that it lacks. */
 const GROUP_MS = 4;
 /** Points of the first group of a scheme, when the time per point is not known yet. */
 const FIRST_GROUP = 256;
@@ -81,7 +82,7 @@ interface FieldSpace {
   /** The bricks that the group needs: the first `length` entries. */
   readonly list: Int32Array;
   length: number;
-  /** The entries of `list` after those: combined bricks that are made together with those of the group. */
+  /** Number of the entries that follow: combined bricks that are made together with those of the group. */
   more: number;
   /** For each frame and entry of `list` the index of the brick's first value in the memory. */
   offsets: readonly Int32Array[];
@@ -92,7 +93,7 @@ export class Sampler {
   /** Whether work that cannot pause should give its thread up while it waits for a store. */
   mayLeave: () => boolean = () => false;
   readonly accelerator: SimdAccelerator | undefined;
-  /** Where filters over cubes of nodes sum. */
+  /** The arrays in which filters over cubes of nodes add. */
   readonly sumsScratch = new SumsScratch();
   /** Positions of the batch in the caller's order, three values per point; the caller fills it before `sample`. */
   readonly positions: Float64Array;
@@ -103,7 +104,7 @@ export class Sampler {
   readonly #keyTables: Uint32Array;
   readonly #fields: readonly FieldSpace[];
   readonly #data: Float32Array;
-  /** The same memory, for combined bricks. */
+  /** The same memory as float64, the type of combined bricks. */
   readonly #sums: Float64Array;
   readonly #addFrame: AddFrame;
   readonly #seat: number;
@@ -120,14 +121,14 @@ export class Sampler {
   #step = GROUP_STEP;
   /** Milliseconds that a point took in the last group of each scheme, in one frame. */
   readonly #pointMs = new WeakMap<Scheme, number>();
-  /** Milliseconds that the last reads of bricks took, each. */
+  /** Milliseconds per brick of the last reads. */
   #readMs = FIRST_READ_MS;
   /** Bricks of files that the cache lacked for the group. */
   #lacking = 0;
   /** Milliseconds in which the group acquired its bricks. */
   #acquireMs = 0;
-  /** Weights of the points of a group that have their own. */
-  #own = new Float64Array(0);
+  /** Weights of the frames for each point of the group, if not all points have the same. */
+  #groupWeights = new Float64Array(0);
   /** The particles whose order `#order` holds, their number, and the evaluations for which they still keep it. */
   #kept: { readonly moving: object; readonly count: number; left: number } | null = null;
   /** See `recordsOfPoint`. */
@@ -187,7 +188,7 @@ export class Sampler {
     emit: Emit,
     stop: () => void,
     from = 0,
-    pause: Pause = (waits) => this.#leaveIfWaiting(waits === true, sampling),
+    pause: Pause = (waits) => this.#neverPause(waits === true, sampling),
   ): number {
     this.#choosePinned(sampling);
     this.#arrange(sampling, count);
@@ -265,8 +266,8 @@ export class Sampler {
   }
 
   /**
-   * Adds to the group combined bricks that are made together with those that it lacks, up to this worker's allowance.
-   * They are pinned while they are made, so that each stored brick is read once for the group.
+   * Adds combined bricks to the group: those that are made together with the ones it lacks, up to this worker's
+   * allowance. They are pinned while they are made, so that each stored brick is read once for the group.
    */
   #addCompanions({ sources }: Sampling, first: number, size: number): void {
     if (sources.every(({ combined }) => combined === undefined)) return;
@@ -290,7 +291,7 @@ export class Sampler {
     });
   }
 
-  /** Drops the combined bricks that the sweep needs no more, neither for this batch nor for those of other threads. */
+  /** Drops the combined bricks that the sweep no longer needs, for this batch or for those of other threads. */
   #dropPassed({ sources }: Sampling): void {
     for (const { source, combined } of sources) {
       const bricks = Int32Array.from(combined?.passed(this.#sorted, this.#seat) ?? []);
@@ -298,22 +299,25 @@ export class Sampler {
     }
   }
 
-  /** Lets requests for combined bricks make them; they share pinned room for the stored brick that is being read. */
+  /**
+   * Gives each request the function that makes its combined bricks. They are made from one stored brick at a time, for
+   * which a further request gets room: its brick belongs to no field but to this seat, and is pinned before the others.
+   */
   #withScratch(sources: readonly BrickSource[], requests: readonly BrickRequest[]): readonly BrickRequest[] {
     if (sources.every(({ combined }) => combined === undefined)) return requests;
     const values = scratchValues(sources);
     const offsets = new Int32Array(1);
     const load = (): void => undefined;
-    // The size as the brick's number: a room of another size is another brick, not this one cut short.
+    // The size serves as the brick's number, so that a room of another size is another brick.
     const bricks = Int32Array.of(values);
-    const make: BrickRequest["make"] = (_bricks, _places, made) => made(0);
-    const room = { source: -1 - this.#seat, frame: 0, bricks, count: 1, values, load, make, offsets };
+    const makeNothing: BrickRequest["make"] = (_bricks, _places, made) => made(0);
+    const room = { source: -1 - this.#seat, frame: 0, bricks, count: 1, values, load, make: makeNothing, offsets };
     const making = requests.map((request, i): BrickRequest => {
-      const make: BrickRequest["make"] = (bricks, places, made) => {
+      const makeCombined: BrickRequest["make"] = (bricks, places, made) => {
         const memory = { data: this.#data, sums: this.#sums, scratch: offsets[0], addFrame: this.#addFrame };
         this.#cache.countRead(sources[i].combined?.make(bricks, places, memory, made) ?? 0);
       };
-      return { ...request, make };
+      return { ...request, make: makeCombined };
     });
     return [room, ...making];
   }
@@ -326,20 +330,21 @@ export class Sampler {
   #fetchGroup({ sources, frames: { frames } }: Sampling, first: number, size: number): boolean {
     if (sources[0].combined !== undefined) return this.#fetchCombined(sources);
     if (sources.every(({ fetched }) => fetched === undefined)) return true;
-    const there = sources.map(({ fetched, source }, i) => {
+    const arrived = sources.map(({ fetched, source }, i) => {
       if (fetched === undefined) return [];
       const { list: bricks, length: count } = this.#fields[i];
       const missing = frames
         .map((frame) => ({ frame, bricks: this.#cache.missing({ source, frame, bricks, count }) }))
-        .filter((some) => some.bricks.length > 0);
-      return missing.length === 0 ? [] : fetched(missing).map((some, at) => ({ ...some, of: missing[at] }));
+        .filter((ofFrame) => ofFrame.bricks.length > 0);
+      return missing.length === 0 ? [] : fetched(missing).map((ofFrame, f) => ({ ...ofFrame, asked: missing[f] }));
     });
-    // Bricks are not pinned yet: those of a group larger than this worker's part of the cache could evict each other.
+    // Bricks are not pinned yet, and those of a group larger than this worker's part of the cache could evict each
+    // other: such a group reads them when it is evaluated.
     if (this.#mostPinned <= this.#budget)
-      for (const [i, some] of there.entries())
-        for (const { frame, bricks } of some)
+      for (const [i, ofField] of arrived.entries())
+        for (const { frame, bricks } of ofField)
           for (const brick of bricks) this.#readMissing(sources[i], frame, brick, first, size);
-    return there.flat().every(({ bricks, of }) => bricks.length === of?.bricks.length);
+    return arrived.flat().every(({ bricks, asked }) => bricks.length === asked?.bricks.length);
   }
 
   /**
@@ -349,12 +354,12 @@ export class Sampler {
    * @returns whether all have arrived or failed
    */
   #fetchCombined(sources: readonly BrickSource[]): boolean {
-    const there = sources.map(({ source, combined }, i) => {
+    const arrived = sources.map(({ source, combined }, i) => {
       const { list: bricks, length: count } = this.#fields[i];
       const missing = this.#cache.missing({ source, frame: 0, bricks, count });
       return missing.length === 0 || combined?.areFetched(missing);
     });
-    return there.every(Boolean);
+    return arrived.every(Boolean);
   }
 
   /**
@@ -403,8 +408,12 @@ export class Sampler {
       if (this.mayLeave()) throw new StoreWait(`${source} ${frame} ${bricks[0]}`);
   }
 
-  /** Never asks for a pause of work that cannot pause. @throws StoreWait if it waits and its time slice is over */
-  #leaveIfWaiting(waits: boolean, { sources: [{ source }] }: Sampling): false {
+  /**
+   * The `pause` of work that cannot pause: always false.
+   *
+   * @throws StoreWait if bricks are on their way and the time slice is over
+   */
+  #neverPause(waits: boolean, { sources: [{ source }] }: Sampling): false {
     if (waits && this.mayLeave()) throw new StoreWait(`${source} ${this.#fields[0].list[0]}`);
     return false;
   }
@@ -453,7 +462,7 @@ export class Sampler {
    */
   #chooseGroup({ scheme, sources, frames }: Sampling, first: number, most: number): number {
     let size = 0;
-    let missing = 0;
+    let lacking = 0;
     let step = this.#step;
     let full = false;
     while (size < most) {
@@ -463,10 +472,10 @@ export class Sampler {
         this.#cover(scheme, source.bricking, this.#fields[i], first + size, count);
       });
       const bytes = this.#groupBytes(sources, this.#inTurn ? 1 : frames.frames.length);
-      const lacking = missing + this.#missing(sources, frames.frames, before);
-      const fits = bytes <= this.#mostPinned && lacking * this.#readMs <= GROUP_MS;
+      const lackingThen = lacking + this.#countLacking(sources, frames.frames, before);
+      const fits = bytes <= this.#mostPinned && lackingThen * this.#readMs <= GROUP_MS;
       if (fits || (size === 0 && count === 1)) {
-        missing = lacking;
+        lacking = lackingThen;
         size += count;
         if (!full) step = Math.min(4 * step, GROUP_STEP);
         continue;
@@ -479,28 +488,29 @@ export class Sampler {
       step = Math.ceil(step / 4);
     }
     this.#step = Math.min(size, GROUP_STEP);
-    this.#lacking = missing;
+    this.#lacking = lacking;
     return size;
   }
 
   /**
-   * Bricks of files that the cache lacks among those of the group from entry `from` of each field on; those of stores
-   * are fetched beforehand, and those of frames that are combined one after the other are read for every group.
+   * Counts the bricks of files that the cache lacks among those of the group from entry `from` of each field on. Those
+   * of stores are fetched beforehand, and those of frames that are combined one after the other are read for every
+   * group.
    */
-  #missing(sources: readonly BrickSource[], frames: readonly number[], from: readonly number[]): number {
+  #countLacking(sources: readonly BrickSource[], frames: readonly number[], from: readonly number[]): number {
     if (this.#inTurn) return 0;
-    let missing = 0;
+    let lacking = 0;
     for (const [i, { source, fetched, combined }] of sources.entries()) {
       const { list, length } = this.#fields[i];
       const bricks = list.subarray(from[i], length);
       if (fetched !== undefined || combined !== undefined || bricks.length === 0) continue;
       for (const frame of frames)
-        missing += this.#cache.missing({ source, frame, bricks, count: bricks.length }).length;
+        lacking += this.#cache.missing({ source, frame, bricks, count: bricks.length }).length;
     }
-    return missing;
+    return lacking;
   }
 
-  /** Adds the bricks that some points need to those of the group. */
+  /** Adds to the group the bricks that `count` points from `first` on need. */
   #cover(scheme: Scheme, bricking: Bricking, space: FieldSpace, first: number, count: number): void {
     const bricks = bricking.count[0] * bricking.count[1] * bricking.count[2];
     if (bricks > MAX_BRICKS) throw new DataError(`A field of ${bricks} bricks is too finely cut to be served.`);
@@ -573,17 +583,17 @@ export class Sampler {
       frames: { frames },
     } = sampling;
     const width = frames.length;
-    if (this.#own.length < width * size) this.#own = new Float64Array(width * size);
-    const own = this.#own;
+    if (this.#groupWeights.length < width * size) this.#groupWeights = new Float64Array(width * size);
+    const each = this.#groupWeights;
     const order = this.#order.subarray(first, first + size);
-    for (let i = 0; i < size; i++) for (let f = 0; f < width; f++) own[width * i + f] = weights[width * order[i] + f];
+    for (let i = 0; i < size; i++) for (let f = 0; f < width; f++) each[width * i + f] = weights[width * order[i] + f];
     if (!this.#inTurn) {
-      this.#withBricks(sources, frames, (fields) => scheme.combineEach(fields, own, positions, 0, size, this.#values));
+      this.#withBricks(sources, frames, (fields) => scheme.combineEach(fields, each, positions, 0, size, this.#values));
       return;
     }
     const withFrame = this.#eachFrame(sampling);
     for (let i = 0; i < size; i++)
-      scheme.combineInTurn([...own.subarray(width * i, width * (i + 1))], withFrame, positions, i, 1, this.#values);
+      scheme.combineInTurn([...each.subarray(width * i, width * (i + 1))], withFrame, positions, i, 1, this.#values);
   }
 
   /** Makes a function that calls `use` with the fields of one frame of the sampling, while its bricks are pinned. */

@@ -1,4 +1,4 @@
-/** Writes large JSON answers passage by passage, so that no turn of the event loop is long. */
+/** Writes large JSON answers passage by passage, so that no tick is long. */
 
 /** Characters of a passage, about, and members of a list that are written at once. */
 const PASSAGE_CHARACTERS = 32_768;

@@ -67,7 +67,7 @@ export class FrozenObjects {
   changedMs = 0;
   /** The time that objects are frozen to, in milliseconds of the host's clock. */
   newestMs = Number.POSITIVE_INFINITY;
-  readonly objects: RemoteObjects;
+  readonly host: RemoteObjects;
   /** By key: the size and the digest of the version that an object must have, and the error if it has another. */
   readonly expected = new Map<string, ExpectedVersion>();
   readonly #versions = new Map<string, Version>();
@@ -79,7 +79,7 @@ export class FrozenObjects {
   /**
    * @param base   `https://host/path`, `http://host/path`, `s3://bucket/prefix` or `gs://bucket/prefix`, which keys are
    *               appended to
-   * @param shared the objects of its host, if other places share them
+   * @param shared its host, if other places share it
    */
   constructor(base: string, { settings, disk, network }: Fetching = PLAIN, shared?: RemoteObjects) {
     this.#disk = disk;
@@ -87,18 +87,18 @@ export class FrozenObjects {
     this.#base = this.#place?.prefix ?? base.replace(/\/+$/, "");
     // The host of a bucket is Amazon's or named by the AWS variables of this process: no address of it is refused.
     const connections = this.#place === null ? network?.others : network?.buckets;
-    this.objects = shared ?? new RemoteObjects(this.#place?.sign, settings, connections);
+    this.host = shared ?? new RemoteObjects(this.#place?.sign, settings, connections);
   }
 
   /** Fetches an object or part of it, whatever its version; null if there is none. */
   current(key: string, part: ObjectPart | null = null, mostBytes?: number): Promise<RemoteObject | null> {
-    return this.objects.fetch(this.#addressOf(key), part, mostBytes);
+    return this.host.fetch(this.#addressOf(key), part, mostBytes);
   }
 
   /** Entries directly in a folder; null if the host cannot list. */
   list(folder: string): Promise<FolderListing | null> {
-    if (this.#place !== null) return listFolder(this.objects, this.#place, folder);
-    return listPage(this.objects, folder === "" ? `${this.#base}/` : `${this.#addressOf(folder)}/`);
+    if (this.#place !== null) return listFolder(this.host, this.#place, folder);
+    return listPage(this.host, folder === "" ? `${this.#base}/` : `${this.#addressOf(folder)}/`);
   }
 
   /** Asks for the beginning of an object, and pins its ranges to the version that answers; null if there is none. */
@@ -153,8 +153,8 @@ export class FrozenObjects {
     const kept = await disk.get(name);
     const known = kept?.note as Version | null | undefined;
     const object = known?.etag
-      ? await this.objects.fetchUnless(address, known.etag, mostBytes)
-      : await this.objects.fetch(address, null, mostBytes);
+      ? await this.host.fetchUnless(address, known.etag, mostBytes)
+      : await this.host.fetch(address, null, mostBytes);
     if (object === null) return null;
     if (object === UNCHANGED) {
       this.#check(key, known as Version, null);
@@ -167,7 +167,7 @@ export class FrozenObjects {
   }
 
   async #fetch(key: string, part: ObjectPart | null, mostBytes?: number): Promise<Uint8Array | null> {
-    const object = await this.objects.fetch(this.#addressOf(key), part, mostBytes);
+    const object = await this.host.fetch(this.#addressOf(key), part, mostBytes);
     if (object === null) return null;
     this.#check(key, versionOf(object), part);
     return object.bytes;

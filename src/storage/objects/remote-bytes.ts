@@ -18,7 +18,7 @@ export class RemoteBytes {
   }
 
   get hosts(): readonly RemoteObjects[] {
-    return [this.#objects.objects];
+    return [this.#objects.host];
   }
 
   /** Time of another version that has been found since the file was opened; 0 if none has. */

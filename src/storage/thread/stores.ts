@@ -42,16 +42,17 @@ interface FrozenFile {
   readonly objects: RemoteBytes;
 }
 
-/** Time after a store was opened at which its thread drops what is not kept of its documents. */
+/** Time from the opening of a store to the garbage collection that frees its documents. */
 const COLLECT_MS = 1000;
-/** Most time that `ready` waits for a first read, and once that was in vain: the thread that asks has other work. */
+/** Longest wait of `ready` for a first read: the thread that asks has other work. */
 const MOMENT_MS = 15;
+/** The same after a wait in vain. */
 const SHORT_MOMENT_MS = 1;
 /** Most bytes of decoded chunks that are kept, because boxes may be smaller than a chunk. */
 const CHUNK_BYTES = 64 * 1024 * 1024;
 /** Most bytes of ranges of values in files that are kept, because several boxes may need the same range. */
 const RANGE_BYTES = 64 * 1024 * 1024;
-/** Most bytes of blocks of files that are kept: what describes the values. */
+/** Most bytes that are kept of the blocks of files that describe values. */
 const BLOCKS_BYTES = 64 * 1024 * 1024;
 /** The result of a read: elements of a box, or bytes of a range. */
 type ReadData = Elements | Uint8Array;
@@ -62,7 +63,10 @@ export class Stores {
   readonly #hosts: Hosts;
   readonly #stores: Versioned<OpenStore>;
   readonly #files: Versioned<FrozenFile>;
-  /** By named address: the objects of its host, shared by all stores and files at the address or below it. */
+  /**
+   * By named address, one that a setting or command names, so that its host may be private: the host, shared by all
+   * stores and files at the address or below it.
+   */
   readonly #named = new Map<string, RemoteObjects>();
   /** Named addresses that are stores themselves. */
   readonly #areStores = new Set<string>();
@@ -88,7 +92,7 @@ export class Stores {
    * @param hosts   refuses private hosts that were not named
    * @param clock   tells milliseconds
    * @param earlier versions by location that an earlier thread found last
-   * @param tell    told of each version that is not among these, or another than the last
+   * @param tell    told of each version that differs from the last one of its location, or is the first one
    */
   constructor(
     fetching: Fetching,
@@ -132,13 +136,13 @@ export class Stores {
 
   async #folderNow(address: string): Promise<FolderContents> {
     const objects = new FrozenObjects(address, this.#fetching, this.#named.get(address));
-    this.#named.set(address, objects.objects);
+    this.#named.set(address, objects.host);
     const contents = await new RemoteFolder(address, objects).contents();
     if (contents.places.length === 1 && contents.places[0] === address) this.#areStores.add(address);
     return contents;
   }
 
-  /** The shared objects of the host of a location at or below a named address. */
+  /** The shared host of a location at or below a named address. */
   #sharedFor(location: string): RemoteObjects | undefined {
     for (let place = location; place.includes("/"); place = place.slice(0, place.lastIndexOf("/"))) {
       const shared = this.#named.get(place) ?? this.#named.get(`${place}/`);
@@ -178,7 +182,7 @@ export class Stores {
     const opening = OpenStore.open(location, store, changedMs, this.#fetching.settings, last);
     // A named store that cannot be opened may be a folder by now: the next look at the address finds out.
     opening.catch((error: unknown) => error instanceof DataError && this.#areStores.delete(location));
-    // What is not kept of its documents is dropped once they have been answered.
+    // Its documents can be freed once they have been answered.
     opening.catch(() => undefined).finally(() => this.#collectSoon());
     const opened = await opening;
     return known?.state.digest === opened.state.digest && changedMs === 0 ? known : opened;
@@ -248,32 +252,39 @@ export class Stores {
    * for a moment if none is done, a shorter one if it last did so in vain.
    *
    * @returns for each read, whether it is done or has failed. When no other read of the request is under way,
-   *          reads without room count as done too: to ask for them makes room
+   *          reads without room count as done too: asking for them makes room
    */
   async ready(reads: readonly StoreRead[]): Promise<readonly boolean[]> {
-    const isBlock = (read: StoreRead): read is RangeRequest => "isBlock" in read && read.isBlock;
-    this.#ahead.add(reads.filter((read) => !isBlock(read)));
-    const started = reads.map((read) => (isBlock(read) ? this.#range(read) : this.#reads.get(nameOf(read))?.settled));
-    const there = reads.map(() => false);
-    const isOver = () => started.every((reading, at) => reading === undefined || there[at]);
+    const started = this.#start(reads);
+    const isDone = reads.map(() => false);
+    const nothingIsUnderWay = () => started.every((reading, at) => reading === undefined || isDone[at]);
     const settling = started.map(async (reading, at) => {
       await reading?.catch(() => undefined);
-      there[at] = reading !== undefined;
+      isDone[at] = reading !== undefined;
     });
-    // Reads that are done have settled by the next turn of the event loop.
+    // Reads that are done have settled by the next tick.
     await new Promise((resolve) => setImmediate(resolve));
     const store = reads[0]?.store ?? "";
-    if (!there.some(Boolean) && !isOver()) {
-      const end = new AbortController();
-      const moment = pause(this.#silent.has(store) ? SHORT_MOMENT_MS : MOMENT_MS, undefined, {
-        signal: end.signal,
-      }).catch(() => undefined);
-      await Promise.race([Promise.all(settling), moment]);
-      end.abort();
-    }
-    if (there.some(Boolean) || isOver()) this.#silent.delete(store);
+    if (!isDone.some(Boolean) && !nothingIsUnderWay()) await this.#waitBriefly(store, settling);
+    if (isDone.some(Boolean) || nothingIsUnderWay()) this.#silent.delete(store);
     else this.#silent.add(store);
-    return isOver() ? reads.map(() => true) : there;
+    return nothingIsUnderWay() ? reads.map(() => true) : isDone;
+  }
+
+  /** Starts the reads for which there is room; undefined for the others. */
+  #start(reads: readonly StoreRead[]): (Promise<unknown> | undefined)[] {
+    const isBlock = (read: StoreRead): read is RangeRequest => "isBlock" in read && read.isBlock;
+    this.#ahead.add(reads.filter((read) => !isBlock(read)));
+    return reads.map((read) => (isBlock(read) ? this.#range(read) : this.#reads.get(nameOf(read))?.settled));
+  }
+
+  /** Waits a moment for reads of a store. */
+  async #waitBriefly(store: string, settling: readonly Promise<void>[]): Promise<void> {
+    const end = new AbortController();
+    const ms = this.#silent.has(store) ? SHORT_MOMENT_MS : MOMENT_MS;
+    const moment = pause(ms, undefined, { signal: end.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(settling), moment]);
+    end.abort();
   }
 
   /** Reads a box of an array, its elements in C order; the caller then holds them once. @throws DataError, BusyError */
@@ -296,7 +307,7 @@ export class Stores {
     const reading = Promise.all(ranges.map((range) => this.#take(range) as Promise<Uint8Array>));
     if (!ifThere) return reading;
     reading.catch(() => undefined);
-    // Ranges that have been read settle before the next turn of the event loop.
+    // Ranges that have been read settle before the next tick.
     const tick = new Promise<null>((resolve) => setImmediate(resolve, null));
     return Promise.race([reading, tick]);
   }

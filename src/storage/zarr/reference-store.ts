@@ -66,7 +66,7 @@ export class ReferenceStore implements ObjectStore {
   }
 
   get hosts(): readonly RemoteObjects[] {
-    return [...this.#remote.values()].map(({ objects }) => objects);
+    return [...this.#remote.values()].map(({ host }) => host);
   }
 
   async open(changedMs: number, last: VersionName | null): Promise<OpenedDocuments> {

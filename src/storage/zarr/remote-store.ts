@@ -39,7 +39,7 @@ export class RemoteStore implements ObjectStore {
   }
 
   get hosts(): readonly RemoteObjects[] {
-    return [this.#objects.objects];
+    return [this.#objects.host];
   }
 
   async open(changedMs: number, last: VersionName | null): Promise<OpenedDocuments> {

@@ -147,7 +147,7 @@ describe("small batches", () => {
     }
   });
 
-  it("take a bounded time of each turn of the event loop", async () => {
+  it("take a bounded time of each tick", async () => {
     const points = pointsOf(50, 5);
     await runQuery(inline, SMALL, points);
     await nextTurn();

@@ -74,7 +74,7 @@ test("a long loop covers every element once and lets the event loop turn between
   }
 });
 
-test("of long work one slice goes on in a turn of the event loop, in the order of its waiting", async () => {
+test("one slice of long work goes on in a tick, in the order of its waiting", async () => {
   const slices = new TimeSlices(() => null);
   const done: string[] = [];
   let clock = 0;

@@ -52,7 +52,7 @@ it("does not close what is being opened for longer than that", async () => {
   const open = async () => (await stores.status()).map(({ store }) => store);
   const store = `${server.url}/slow/a.h5`;
   const opening = stores.file({ store, named: true });
-  // The host is asked after a turn of the event loop.
+  // The host is asked after a tick.
   await new Promise((resolve) => setImmediate(resolve));
   now += 40_000;
   stores.keep(new Set());
