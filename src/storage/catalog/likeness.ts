@@ -6,10 +6,11 @@
 import { basename } from "node:path";
 import { DataError } from "../../errors.js";
 import type { Dataset, FieldSource, FileStamp } from "../file/dataset.js";
-import type { StoredFile } from "../file/stored-file.js";
+import type { Hdf5File } from "../hdf5-bytes/hdf5-file.js";
 import type { Statement } from "./layouts/layout.js";
 import type { Recognised } from "./layouts/recognise.js";
 import { answerOf, isLike, type Observation, type ObservedFile } from "./observed-file.js";
+import { type BytesBehind, bytesBehind } from "./same-bytes.js";
 import type { CandidateOutcome } from "./scan.js";
 
 /** Most templates that are kept: those that were of use last. */
@@ -35,6 +36,8 @@ interface LikeTemplate {
   readonly observations: readonly Observation[];
   /** The question about its time, which may have another answer. */
   readonly time: Observation | null;
+  /** The bytes that the answers rest on, once a file was like this one; null if they are not known. */
+  bytes?: BytesBehind | null;
 }
 
 /** The outcomes of files that others may be like, of one scan. */
@@ -43,7 +46,7 @@ export class Likenesses {
   #trials = TRIALS;
 
   /** The outcome of an open file by one that it is like; null if there is none. */
-  find(file: StoredFile, named: NamedFile): CandidateOutcome | null {
+  find(file: Hdf5File, named: NamedFile): CandidateOutcome | null {
     for (const [at, template] of this.#templates.entries()) {
       const time = likeTime(file, template);
       if (time === null) continue;
@@ -81,9 +84,13 @@ function isAbout({ question, path, name }: Observation, place: Statement | null)
 /**
  * The time of a file that is like a template; "none" if it has that of the template; null if it is not like it.
  */
-function likeTime(file: StoredFile, { observations, time }: LikeTemplate): number | "none" | null {
+function likeTime(file: Hdf5File, template: LikeTemplate): number | "none" | null {
+  const { path, observations, time } = template;
   try {
-    if (!isLike(file, observations)) return null;
+    const { bytes } = template;
+    const isSame = bytes != null && bytes.start === file.start && file.holds(bytes.parts, bytes.headers);
+    if (!isSame && !isLike(file, observations)) return null;
+    if (bytes === undefined) template.bytes = bytesBehind(path, observations);
     if (time === null) return "none";
     const answer = answerOf(file, time);
     return typeof answer === typeof time.answer ? numberIn(answer) : null;

@@ -415,8 +415,9 @@ function examineFile(
     return refusalBy(error, location);
   }
   try {
-    const stamp = file instanceof Hdf5File ? file.stamp : null;
-    const known = stamp === null ? null : likenesses.find(file, { location, name, digest, stamp });
+    const local = file instanceof Hdf5File && file.stamp !== null ? file : null;
+    const stamp = local?.stamp ?? null;
+    const known = local === null || stamp === null ? null : likenesses.find(local, { location, name, digest, stamp });
     if (known !== null) return known;
     const observed = stamp === null ? null : new ObservedFile(file, stamp);
     const found = recogniseFile(observed ?? file, location, name);

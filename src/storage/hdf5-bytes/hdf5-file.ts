@@ -14,7 +14,7 @@ import {
   type StoredFile,
   type StoredHyperslab,
 } from "../file/stored-file.js";
-import { type ByteRange, type FilePlace, pathOf, type RangedFile, swapped, whyNotHdf5 } from "./bytes.js";
+import { type ByteRange, bufferOf, type FilePlace, pathOf, type RangedFile, swapped, whyNotHdf5 } from "./bytes.js";
 import { type Placement, readLayout, type StoredLayout, type ValuePlaces, valuePlaces } from "./chunk-index.js";
 import { type ChunkedDataset, isWholeChunk, readChunks, readWholeChunk, repeated } from "./chunk-reader.js";
 import { filterName, type StoredFilter, type UndoFilter, whyNotUndone } from "./filters.js";
@@ -57,6 +57,13 @@ interface DatasetHeader {
   /** Whether there are no values at all, not even one. */
   readonly isNull: boolean;
   places: ValuePlaces | null;
+}
+
+/** Bytes of a file. */
+export interface FilePart {
+  /** Of the first byte, from the start of the HDF5 data. */
+  readonly address: number;
+  readonly bytes: Buffer;
 }
 
 /** An open file, read-only. */
@@ -147,7 +154,7 @@ export class Hdf5File implements StoredFile {
     return this.#dataset(path).stored;
   }
 
-  attributes(path: string): Map<string, AttributeValue | null> {
+  attributes(path: string): ReadonlyMap<string, AttributeValue | null> {
     return this.#reading(`the attributes of ${path} are not readable`, () => {
       const object = this.#structure.object(path);
       let found = this.#attributes.get(object.address);
@@ -156,7 +163,7 @@ export class Hdf5File implements StoredFile {
         found = new Map(this.#attributeParts(object).map((part) => [part.name, attributeValue(part, read)]));
         this.#attributes.set(object.address, found);
       }
-      return new Map(found);
+      return found;
     });
   }
 
@@ -212,6 +219,34 @@ export class Hdf5File implements StoredFile {
       const numbers = readNumbers(values, { ...type, littleEndian: true }, count);
       return Float64Array.from(unpack(numbers, packingOf(this.attributes(path), stored)));
     });
+  }
+
+  /** The offset of the HDF5 data in the file, behind its user block. */
+  get start(): number {
+    return this.#structure.bytes.start;
+  }
+
+  /** Whether the file has these bytes, and at these addresses headers that are not damaged. */
+  holds(parts: readonly FilePart[], headers: readonly number[]): boolean {
+    const { read } = this.#structure;
+    try {
+      if (!parts.every(({ address, bytes }) => bufferOf(read(address, bytes.length)).equals(bytes))) return false;
+      for (const address of headers) this.#structure.at(address);
+      return true;
+    } catch (error) {
+      if (isDamage(error)) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * The ranges of the header at a path, by address, that no answer about it rests on as long as the header is not damaged:
+   * times of change and, of a group, the numbers in attributes that nobody asked for.
+   */
+  unread(path: string, isAsked: (attribute: string) => boolean): ByteRange[] {
+    return this.#reading(`${path} is not readable`, () =>
+      this.#structure.unread(this.#structure.object(path), isAsked),
+    );
   }
 
   isUnwritten(path: string): boolean {

@@ -44,6 +44,7 @@ const SPACE_PADDED = 2;
 const [LAST_CLASS, LAST_VERSION] = [11, 5];
 const TYPE_HEAD = 8;
 const TRUTHS = ["FALSE", "TRUE"];
+const SINGLE_BYTES = new TextDecoder("ascii");
 
 /** Reads a datatype message. */
 export function readType(message: DataView): ElementType {
@@ -264,11 +265,7 @@ function decoded(bytes: Buffer, { isUnicode, isInHeap, isPadded }: TextType): st
   const end = bytes.indexOf(0);
   const text = end < 0 ? bytes : bytes.subarray(0, end);
   // The library's binding reads single bytes of fixed length as Windows-1252, and those in the heap as Latin-1.
-  const said = isUnicode
-    ? text.toString("utf8")
-    : isInHeap
-      ? text.toString("latin1")
-      : new TextDecoder("ascii").decode(text);
+  const said = isUnicode ? text.toString("utf8") : isInHeap ? text.toString("latin1") : SINGLE_BYTES.decode(text);
   return isPadded ? said.replace(/ +$/, "") : said;
 }
 

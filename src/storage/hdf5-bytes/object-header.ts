@@ -4,7 +4,7 @@
  * Source: HDF5 file format specification 4.0, sections IV.A.1 (headers) and IV.A.2 (messages).
  */
 import { DataError } from "../../errors.js";
-import { type ReadBytes, unsigned } from "./bytes.js";
+import { type ByteRange, type ReadBytes, unsigned } from "./bytes.js";
 import { CHECKSUM, checkSum } from "./checksum.js";
 
 /** A message of an object header: its type and the place of its body, from the start of the HDF5 data. */
@@ -22,6 +22,9 @@ export interface ObjectHeader {
   readonly messages: readonly HeaderMessage[];
   /** Whether attributes are listed in the order in which they were made. */
   readonly isOrdered: boolean;
+  /** Where it has times of change outside of messages, and checksums of its blocks; none of version 1. */
+  readonly times: readonly ByteRange[];
+  readonly checksums: readonly ByteRange[];
 }
 
 /** Types of messages, section IV.A.2. */
@@ -36,9 +39,11 @@ export const MESSAGE = {
   layout: 0x08,
   filters: 0x0b,
   attribute: 0x0c,
+  oldTime: 0x0e,
   sharedTable: 0x0f,
   continuation: 0x10,
   symbolTable: 0x11,
+  time: 0x12,
   driver: 0x14,
   attributeInfo: 0x15,
 } as const;
@@ -55,6 +60,9 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** Flags of a header of version 2: attributes count their order, and are listed in it. */
 const COUNTED = 0x04;
 const ORDERED = 0x08;
+/** Flag of a header of version 2 with times of change, and where they are. */
+const TIMED = 0x20;
+const [TIMES_AT, TIMES_BYTES] = [6, 16];
 
 /**
  * Reads an object header, version 1 or 2, continuation blocks included; the checksums of its blocks are compared.
@@ -69,7 +77,7 @@ export function readHeader(read: ReadBytes, start: number): ObjectHeader {
   const counted = second && (flags & COUNTED) !== 0;
   const blocks: HeaderBlock[] = [];
   if (second) {
-    const sizeAt = 6 + (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0);
+    const sizeAt = TIMES_AT + (flags & TIMED ? TIMES_BYTES : 0) + (flags & 0x10 ? 4 : 0);
     const width = 1 << (flags & 0x03);
     const bytes = unsigned(read(start + sizeAt, width), 0, width);
     blocks.push({ start, before: sizeAt + width, bytes });
@@ -95,7 +103,10 @@ export function readHeader(read: ReadBytes, start: number): ObjectHeader {
   }
   if (!second && messages.length !== prefix.getUint16(2, true))
     throw new DataError(`The object header at ${start} has not as many messages as it states.`);
-  return { messages, isOrdered: second && (flags & ORDERED) !== 0 };
+  const times = second && (flags & TIMED) !== 0 ? [{ position: start + TIMES_AT, length: TIMES_BYTES }] : [];
+  const sums = second ? blocks : [];
+  const checksums = sums.map((block) => ({ position: block.start + block.before + block.bytes, length: CHECKSUM }));
+  return { messages, isOrdered: second && (flags & ORDERED) !== 0, times, checksums };
 }
 
 /** A part of an object header. */

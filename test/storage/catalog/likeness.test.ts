@@ -1,15 +1,19 @@
 /** Files that are like others in one folder: each has the outcome that it has alone, and few are described. */
-import { copyFileSync, mkdirSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
 import { type File, h5wasm } from "h5wasm/node";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import * as recognition from "../../../src/storage/catalog/layouts/recognise.js";
+import * as observed from "../../../src/storage/catalog/observed-file.js";
 import type { FolderScan } from "../../../src/storage/catalog/scan.js";
 import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 vi.mock(import("../../../src/storage/catalog/layouts/recognise.js"), { spy: true });
+vi.mock(import("../../../src/storage/catalog/observed-file.js"), { spy: true });
 const described = vi.mocked(recognition.recogniseOpen);
 const OPTIONS = { chunkBytes: 2 ** 26 };
 
@@ -142,5 +146,53 @@ describe("files in one folder", () => {
       expect(title).toBe(basename(location));
       for (const { parts } of Object.values(fields)) for (const { file } of parts) expect(file).toBe(location);
     }
+  });
+
+  /** What changes in copies of a file: bytes of it are replaced, wherever they are, or written at an address. */
+  type Change = readonly [from: Buffer | number, to: Buffer];
+
+  /** Scans a folder with a file twice, a third time with other numbers that nobody asks for, and changed ones. */
+  function scanCopies(whole: Buffer, changes: readonly (readonly Change[])[]): FolderScan {
+    const data = scratchFolder();
+    for (const [i, change] of [[], [], ...changes].entries()) {
+      const bytes = Buffer.from(whole);
+      for (const [from, to] of change) {
+        const first = typeof from === "number" ? from : bytes.indexOf(from);
+        for (let at = first; at >= 0; at = typeof from === "number" ? -1 : bytes.indexOf(from)) to.copy(bytes, at);
+      }
+      writeFileSync(join(data, `f${i}.h5`), bytes);
+    }
+    return scanFolders([data], OPTIONS);
+  }
+
+  it("are known by the bytes that their answers rest on, whatever their times, and refused if damaged", () => {
+    const asked = vi.mocked(observed.isLike).mockClear();
+    const read = (name: string) => gunzipSync(readFileSync(fileURLToPath(new URL(name, import.meta.url))));
+    // Written by h5py 3: headers of version 1, with times of change.
+    const old = read("old-headers.h5.gz");
+    const [time, run, spacing] = [8, 8, 8].map((bytes) => Buffer.alloc(bytes)) as [Buffer, Buffer, Buffer];
+    time.writeDoubleLE(1.2345);
+    run.writeBigInt64LE(1717171717n);
+    spacing.writeDoubleLE(0.5);
+    const number = (value: number) => Buffer.from(Float64Array.of(value).buffer);
+    const stamp = old.indexOf(Buffer.from([0x12, 0, 8, 0])) + 12;
+    const found = scanCopies(old, [
+      [[time, number(2.5)]],
+      [
+        [run, number(3)],
+        [stamp, Buffer.from([1, 2, 3, 4])],
+      ],
+      [[spacing, number(0.75)]],
+    ]);
+    expect(new Set(found.problems.map(({ location }) => basename(location)))).toEqual(new Set(["f4.h5"]));
+    expect(found.datasets.map(({ time: { origin } }) => origin)).toEqual([1.2345, 1.2345, 2.5, 1.2345]);
+    // The second file, the bytes of the first, and the one that differs in more.
+    expect(asked.mock.calls.map(([file]) => basename(file.path))).toEqual(["f1.h5", "f0.h5", "f4.h5"]);
+
+    // Written for its newest version: headers with checksums, of which the last is that of a dataset.
+    const later = read("new-headers.h5.gz");
+    const damaged = scanCopies(later, [[[later.lastIndexOf("OHDR") + 6, Buffer.from([1, 2, 3, 4])]]]);
+    expect(damaged.datasets.map(({ name }) => name)).toEqual(["f0", "f1"]);
+    expect(damaged.problems.map(({ location }) => basename(location))).toEqual(["f2.h5"]);
   });
 });
