@@ -1,4 +1,4 @@
-/** Joins fragments of structures over the faces of parts and periodic seams, sorts the structures, describes them. */
+/** Joins fragments over the faces of parts and periodic seams to structures, then sorts and describes these. */
 import { LimitError } from "../errors.js";
 import {
   CENTRE,
@@ -29,7 +29,7 @@ export interface ConnectedSet {
   readonly properties: readonly (readonly number[])[];
 }
 
-/** All structures of a region, by numbers in the order of their first fragments, whenever these were added. */
+/** All structures of a region, numbered in the order of their first fragments by part, whenever parts were added. */
 export interface RankedStructures {
   readonly count: number;
   readonly nodes: number;
@@ -45,7 +45,7 @@ const STEP = 8192;
 
 type KeptPart = Pick<PartFragments, "from" | "shape" | "border" | "borderFragments"> & {
   readonly first: number;
-  /** Neighbours that have not come. */
+  /** Neighbouring parts that have not been added. */
   awaited: number;
 };
 
@@ -63,6 +63,7 @@ export class JoinedFragments {
   readonly #keys: number[] = [];
   readonly #kept = new Map<number, KeptPart>();
   #parents = new Int32Array(1024);
+  /** By fragment: the axes, as bits, over whose seam it is joined to another. */
   #crossed = new Uint8Array(1024);
   readonly #edge: Three;
   #count = 0;
@@ -154,14 +155,15 @@ export class JoinedFragments {
   #joinBorder(own: KeptPart): void {
     const { shape, border, borderFragments, first } = own;
     const [nx, ny, nz] = shape;
-    const [besideX, besideY, besideZ] = [0, 1, 2].map((a) => [-1, 0, 1].map((step) => this.#beside(own, a, step)));
+    const [alongX, alongY, alongZ] = [0, 1, 2].map((a) => [-1, 0, 1].map((step) => this.#along(own, a, step)));
     // By the sides of z, y and x: 0 before the part, 1 within it, 2 behind it.
-    const parts = besideZ.flatMap((z) => besideY.flatMap((y) => besideX.map((x) => this.#partAt(x, y, z))));
+    const parts = alongZ.flatMap((z) => alongY.flatMap((y) => alongX.map((x) => this.#partAt(x, y, z))));
     for (let b = 0; b < border.length; b++) {
       const x = border[b] % nx;
       const row = Math.floor(border[b] / nx);
       const [y, z] = [row % ny, Math.floor(row / ny)];
-      // Parts, as bits, whose nearest node is marked: the other neighbours in one of them belong to its fragment.
+      // A bit for each side, set once the node straight across is marked: every other marked neighbour on that side
+      // touches it, so it belongs to the same fragment.
       let known = 0;
       for (const [dx, dy, dz] of this.#neighbours) {
         const i = sideOf(x + dx, nx);
@@ -170,26 +172,28 @@ export class JoinedFragments {
         const side = 9 * k + 3 * j + i;
         const part = parts[side];
         if (side === WITHIN || part === undefined || ((known >> side) & 1) === 1) continue;
-        const at =
-          ((k === 1 ? z + dz : besideZ[k].local) * part.shape[1] + (j === 1 ? y + dy : besideY[j].local)) *
-            part.shape[0] +
-          (i === 1 ? x + dx : besideX[i].local);
-        const other = fragmentAt(part, at);
+        const atX = i === 1 ? x + dx : alongX[i].node;
+        const atY = j === 1 ? y + dy : alongY[j].node;
+        const atZ = k === 1 ? z + dz : alongZ[k].node;
+        const other = fragmentAt(part, (atZ * part.shape[1] + atY) * part.shape[0] + atX);
         if (other < 0) continue;
         if (Math.abs(dx) + Math.abs(dy) + Math.abs(dz) === 1) known |= 1 << side;
-        this.#crossed[other] |= besideX[i].crossed | besideY[j].crossed | besideZ[k].crossed;
+        this.#crossed[other] |= alongX[i].crossed | alongY[j].crossed | alongZ[k].crossed;
         join(this.#parents, first + borderFragments[b], other);
       }
     }
   }
 
-  /** The part and the index in it of the nodes before, in or behind a part along an axis; part -1: there are none. */
-  #beside({ from, shape }: KeptPart, a: number, step: number): { part: number; local: number; crossed: number } {
+  /**
+   * The part before (step -1), at (0) or behind (1) a part along an axis: its number along the axis, -1 for none; its
+   * node next to this part; and the bit of the axis if a seam is between them.
+   */
+  #along({ from, shape }: KeptPart, a: number, step: number): { part: number; node: number; crossed: number } {
     const index = step < 0 ? from[a] - 1 : step > 0 ? from[a] + shape[a] : from[a];
     const wrapped = this.#wrap(index, a);
     const edge = this.#edge[a];
     const part = wrapped < 0 ? -1 : Math.floor(wrapped / edge);
-    return { part, local: wrapped - part * edge, crossed: wrapped === index ? 0 : 1 << a };
+    return { part, node: wrapped - part * edge, crossed: wrapped === index ? 0 : 1 << a };
   }
 
   #partAt(...along: readonly { readonly part: number }[]): KeptPart | undefined {
@@ -234,10 +238,10 @@ export class JoinedFragments {
     for (const part of inOrder)
       for (let row = 0; row < this.#rows[part].length; row += width, at++) {
         if (at % STEP === 0) yield;
-        const own = structure[fragments[at]];
-        nodes[own] += this.#rows[part][row + NODES];
-        volumes[own] += this.#rows[part][row + VOLUME];
-        starts[own + 1]++;
+        const number = structure[fragments[at]];
+        nodes[number] += this.#rows[part][row + NODES];
+        volumes[number] += this.#rows[part][row + VOLUME];
+        starts[number + 1]++;
       }
     for (let i = 0; i < all; i++) starts[i + 1] += starts[i];
     const [members, next] = [new Int32Array(count), starts.slice()];
@@ -246,7 +250,7 @@ export class JoinedFragments {
       members[next[structure[fragments[at]]]++] = fragments[at];
     }
     const order = yield* sortedBy(volumes);
-    const listed = order.filter((own) => nodes[own] >= least);
+    const listed = order.filter((number) => nodes[number] >= least);
     return { count: all, nodes: nodes.reduce((sum, n) => sum + n, 0), listed, starts, members };
   }
 
@@ -256,16 +260,18 @@ export class JoinedFragments {
     place: number,
     { coordinates, periods }: Pick<MarkedBox, "coordinates" | "periods">,
   ): ConnectedSet {
-    const own = listed[place];
-    const rows = Array.from(members.subarray(starts[own], starts[own + 1]), (fragment) => this.#rowOf(fragment));
+    const number = listed[place];
+    const ofStructure = members.subarray(starts[number], starts[number + 1]);
+    const rows = Array.from(ofStructure, (fragment) => this.#rowOf(fragment));
     const sum = new Float64Array(rows[0]);
     for (const row of rows.slice(1)) addRow(row, sum);
     let crossed = 0;
-    for (let i = starts[own]; i < starts[own + 1]; i++) crossed |= this.#crossed[members[i]];
+    for (const fragment of ofStructure) crossed |= this.#crossed[fragment];
     const centre = coordinates.map((places, a) => {
-      const [first, second] = sum.subarray(CENTRE + 2 * a);
-      if (periods[a] === 0) return first / sum[VOLUME];
-      return places[0] + ((Math.atan2(second, first) / (2 * Math.PI) + 1) % 1) * periods[a];
+      // On a periodic axis, the sums of the cosine and the sine of the angle.
+      const [sumOrCosine, sine] = sum.subarray(CENTRE + 2 * a);
+      if (periods[a] === 0) return sumOrCosine / sum[VOLUME];
+      return places[0] + ((Math.atan2(sine, sumOrCosine) / (2 * Math.PI) + 1) % 1) * periods[a];
     });
     const wraps = [0, 1, 2].map((a) => ((crossed >> a) & 1) === 1);
     const bounds = wraps.map((wrapped, a) =>

@@ -1,6 +1,6 @@
 /**
- * `XmlReader` reads an XML document from bytes as they arrive: no document type, no processing instructions, no
- * entities but the five.
+ * `XmlReader` reads an XML document from bytes as they arrive. It refuses document types, processing instructions, and
+ * entities other than the five of XML.
  */
 import { type FieldprobeError, LimitError } from "../../../errors.js";
 import { ReadyValue, type Stepping, type Steps } from "../../../text/steps.js";
@@ -58,7 +58,7 @@ export interface ByteSource {
   arrival(): Promise<void>;
   /**
    * Hands bytes on as they arrive, until `into` returns false. Resolves when `take` should be asked again, or when
-   * `also` does; no more bytes are handed on then.
+   * `also` resolves; after that, no more bytes are handed on.
    */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
   /** Checks the encoding that the XML declaration names; throws if it contradicts what is known. */
@@ -135,8 +135,8 @@ export class XmlReader {
   #at = 0;
   /** The beginning of the last tag. */
   #tagAt = 0;
-  /** Bytes at hand from which a token that was cut off is scanned again. */
-  #retryAt = 0;
+  /** Number of bytes at hand from which a token that was cut off is scanned again. */
+  #retryBytes = 0;
   #started = false;
   #rootSeen = false;
   #selfClosed = false;
@@ -153,6 +153,7 @@ export class XmlReader {
     this.#source = source;
     this.#limits = limits;
     this.#spellings = spellings;
+    // A character has at most four bytes; twice as many leave room for references and white space.
     this.#tagBytes = 8 * (limits["xml.attributes"] + 1) * (limits["xml.nameChars"] + limits["xml.textChars"]);
   }
 
@@ -162,8 +163,8 @@ export class XmlReader {
   }
 
   /**
-   * Whether the content of the element that has just started comes next and may hold `levels` of elements with texts of
-   * `chars`.
+   * Whether the element that has just started has content, which may hold `levels` of elements and texts of `chars`
+   * characters.
    */
   hasRoom(levels: number, chars: number): boolean {
     const { "xml.depth": depth, "xml.textChars": textChars } = this.#limits;
@@ -299,7 +300,7 @@ export class XmlReader {
     return part;
   }
 
-  /** Hands the bytes that follow those at hand on as they arrive, as the source does. */
+  /** Hands on the bytes after those at hand as they arrive, as `ByteSource.flow` does. */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void> {
     return this.#source.flow(into, also);
   }
@@ -310,7 +311,7 @@ export class XmlReader {
     this.position = 0;
     this.end = bytes.length;
     this.#owned = true;
-    this.#retryAt = 0;
+    this.#retryBytes = 0;
   }
 
   /** The next event from the bytes at hand, or undefined if it needs more. */
@@ -321,15 +322,15 @@ export class XmlReader {
     }
     for (;;) {
       if (this.position >= this.end && this.ended) return this.#finish();
-      if (this.end - this.position < this.#retryAt && !this.ended) return undefined;
-      this.#retryAt = 0;
+      if (this.end - this.position < this.#retryBytes && !this.ended) return undefined;
+      this.#retryBytes = 0;
       const outcome = this.#step();
       if (outcome === AGAIN) continue;
       if (outcome !== MORE) return outcome;
       if (this.ended && this.position < this.end) throw malformed("it ends inside a construct");
       const held = this.end - this.position;
       if (held > this.#tagBytes) throw new LimitError("xml.textChars", "A tag is too long.");
-      if (held > RESCAN_BYTES) this.#retryAt = held + (held >> 2);
+      if (held > RESCAN_BYTES) this.#retryBytes = held + (held >> 2);
       if (!this.ended) return undefined;
     }
   }
@@ -349,13 +350,14 @@ export class XmlReader {
     if (!this.#started) {
       const declared = this.#startsWith(DECLARATION_START);
       if (declared === undefined && !this.ended) return MORE;
-      if (declared && !this.ended && this.position + 5 >= this.end) return MORE;
-      if (declared && isSpace(this.buffer[this.position + 5])) return this.#declaration();
+      const next = this.position + DECLARATION_START.length;
+      if (declared && !this.ended && next >= this.end) return MORE;
+      if (declared && isSpace(this.buffer[next])) return this.#declaration();
       this.#started = true;
     }
     if (this.buffer[this.position] !== LESS) return this.#characters();
-    const second = this.buffer[this.position + 1];
     if (this.position + 1 >= this.end) return MORE;
+    const second = this.buffer[this.position + 1];
     if (second === SLASH) return this.#endTag();
     if (second === QUESTION) throw malformed("it holds a processing instruction");
     if (second === BANG) return this.#bang();
@@ -379,7 +381,7 @@ export class XmlReader {
     throw malformed("it holds a document type declaration or a stray <!");
   }
 
-  /** Whether the bytes at hand start so; undefined if too few are there to say. */
+  /** Whether the bytes at hand start with a pattern; undefined if too few are there to say. */
   #startsWith(pattern: readonly number[]): boolean | undefined {
     for (let i = 0; i < pattern.length; i++) {
       if (this.position + i >= this.end) return undefined;
@@ -590,10 +592,11 @@ export class XmlReader {
       const byte = buffer[p];
       if (byte === LESS || byte === AMPERSAND) break;
       if (byte === BRACKET) {
-        if (!this.ended && p + 2 >= end && (p + 1 >= end || buffer[p + 1] === BRACKET)) break;
+        if (!this.ended && this.#mayBeCut(p)) break;
         if (buffer[p + 1] === BRACKET && buffer[p + 2] === GREATER && p + 2 < end) throw malformed("text holds ]]>");
-      } else if (byte === CR && p + 1 >= end && !this.ended) break;
-      else this.#checkByte(p);
+      } else if (byte === CR && p + 1 >= end && !this.ended) {
+        break; // A line feed may follow.
+      } else this.#checkByte(p);
     }
     return p === position ? MORE : this.#textUpTo(position, p, p);
   }
@@ -619,15 +622,22 @@ export class XmlReader {
     for (; p < end; p++) {
       const byte = buffer[p];
       if (byte === BRACKET) {
-        if (p + 2 >= end && !(p + 1 < end && buffer[p + 1] !== BRACKET)) break;
+        if (this.#mayBeCut(p)) break;
         if (buffer[p + 1] === BRACKET && buffer[p + 2] === GREATER) {
           this.#section = "markup";
           return this.#textUpTo(position, p, p + 3);
         }
-      } else if (byte === CR && p + 1 >= end) break;
-      else this.#checkByte(p);
+      } else if (byte === CR && p + 1 >= end) {
+        break; // A line feed may follow.
+      } else this.#checkByte(p);
     }
     return p === position ? MORE : this.#textUpTo(position, p, p);
+  }
+
+  /** Whether `]]>` may begin with the bracket at `p` and continue in bytes that are not at hand. */
+  #mayBeCut(p: number): boolean {
+    const { buffer, end } = this;
+    return p + 2 >= end && (p + 1 >= end || buffer[p + 1] === BRACKET);
   }
 
   #comment(): ScanStep {
@@ -675,6 +685,7 @@ export class XmlReader {
   #checkByte(p: number): void {
     const byte = this.buffer[p];
     if (byte < SPACE && byte !== LF && byte !== CR && byte !== TAB) throw malformed("it holds a control character");
+    // U+FFFE and U+FFFF.
     if (byte === 0xef && this.buffer[p + 1] === 0xbf && this.buffer[p + 2] >= 0xbe) {
       throw malformed("it holds a character that XML does not allow");
     }
