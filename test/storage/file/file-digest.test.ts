@@ -38,3 +38,10 @@ it("a digest tells the bytes of a small file, and the ends of a large one", asyn
   for (const at of [0, bytes.length - 1]) expect(await digest("e", changed(at), 4)).not.toBe(sampled);
   expect(await digest("f", changed(100_000), 4)).toBe(sampled);
 });
+
+it("a digest tells seconds of the last change, and no fractions of one", async () => {
+  const stamp = stampOf("g", Buffer.from("bytes"));
+  const at = (modifiedMs: number): Promise<string> => digestFile({ ...stamp, modifiedMs }, 4, () => undefined);
+  expect(await at(1_000_999)).toBe(await at(1_000_000));
+  expect(await at(1_001_000)).not.toBe(await at(1_000_000));
+});
