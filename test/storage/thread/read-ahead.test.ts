@@ -1,4 +1,4 @@
-/** Reads that were announced start within a bound of bytes, which they may just meet, and the first whatever its size. */
+/** Announced reads start within a bound of bytes, which they may just meet, and the first whatever its size. */
 import { expect, it, vi } from "vitest";
 import type { StoreRead } from "../../../src/storage/thread/protocol.js";
 import { nameOf, ReadAhead } from "../../../src/storage/thread/read-ahead.js";
