@@ -240,8 +240,8 @@ export class Hdf5File implements StoredFile {
   }
 
   /**
-   * The ranges of the header at a path, by address, that no answer about it rests on as long as the header is not damaged:
-   * times of change and, of a group, the numbers in attributes that nobody asked for.
+   * The ranges of the header at a path, by address, that no answer about it rests on as long as the header is not
+   * damaged: times of change and, of a group, the numbers in attributes that were not asked for.
    */
   unread(path: string, isAsked: (attribute: string) => boolean): ByteRange[] {
     return this.#reading(`${path} is not readable`, () =>

@@ -125,8 +125,8 @@ export class Structure {
   }
 
   /**
-   * The ranges of the header of an object that nothing rests on unless it is asked for: times of change and, of a group,
-   * the numbers in its attributes; with them the checksums of the header, which `at` compares.
+   * The ranges of the header of an object that nothing rests on unless it is asked for: times of change and, of a
+   * group, the numbers in its attributes; with them the checksums of the header, which `at` compares.
    */
   unread({ header, kind }: Hdf5Object, isAsked: (attribute: string) => boolean): ByteRange[] {
     const inMessages = header.messages.flatMap((message): ByteRange[] => {
