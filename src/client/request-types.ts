@@ -94,7 +94,7 @@ export type TrackingName = Extract<(typeof ALL_OPERATIONS)[number], { readonly f
 export interface TrackingOptions {
   /** The scheme that moves particles, heun by default; drag needs heun. */
   readonly integrator?: Integrator;
-  /** With dopri5: the error of a path that its steps aim at, 1e-6 of the smallest spacing by default. */
+  /** With dopri5: the error of a path, as a distance, at which its steps aim; by default 1e-6 of the least spacing. */
   readonly tolerance?: number;
   /** Splines track particles too. */
   readonly spatialInterpolation: (typeof VALUES)[number];

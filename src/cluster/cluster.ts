@@ -47,10 +47,11 @@ const LEAST_WORK = 65_536;
 const LEAST_NODES = 262_144;
 /** Consecutive frames with the same owners, if owners vary with time because there are fewer regions than peers. */
 const SAME_OWNER_FRAMES = 16;
-/** Interval at which a peer with a piece is looked at, and the part of all pieces that may be asked for twice. */
+/** Interval at which a peer with a piece is looked at. */
 const LOOK_MS = 500;
+/** The pieces that may be asked for twice: the first few, and this part of all. */
 const MOST_LATE = { fraction: 0.05, first: 8 } as const;
-/** Work for each thread of a process below which it can take over what another one does not do. */
+/** A process with less work than this for each of its threads can take over what another one does not do. */
 const LOW_LOAD = 1;
 /** Most peers that are asked for a part, one after the other, before this process evaluates it itself. */
 const MOST_ASKED = 2;
@@ -72,15 +73,16 @@ interface Distribution {
 /** A query to divide, and the conditions under which it is evaluated. */
 interface DividedQuery extends Distribution, SharingControl {
   readonly checked: CheckedQuery;
-  /** Ids of peers that have been asked already, and own nothing now. */
+  /** Ids of peers that have been asked already: they own nothing in this division. */
   readonly without: ReadonlySet<string>;
 }
 
 /** The owners of the regions of a dataset. */
-interface Owners {
-  readonly list: readonly (Peer | null)[];
+interface Ownership {
+  /** By rank. */
+  readonly peers: readonly (Peer | null)[];
   /** By region: the rank of its owner; 255 if no process is usable. */
-  readonly owners: Uint8Array;
+  readonly ranks: Uint8Array;
 }
 
 /** A part of a query, for one owner. */
@@ -112,7 +114,7 @@ export class Cluster implements Sharing {
   readonly #buffers = new BufferPool();
   readonly #regions = new WeakMap<Bricking, Regions>();
   /** The owners as last computed, and a key of everything they depend on. */
-  readonly #owners = new WeakMap<Regions, Owners & { readonly key: string }>();
+  readonly #ownerships = new WeakMap<Regions, Ownership & { readonly key: string }>();
   readonly #counts = { own: 0, asked: 0, refused: 0, late: 0 };
   #engine: Engine | null = null;
   #owner: Owner | null = null;
@@ -207,9 +209,9 @@ export class Cluster implements Sharing {
       const [main] = Object.values(dataset.fields);
       const regions = main === undefined ? null : this.#regionsOf(dataset, main.bricking);
       if (regions === null || regions.size < this.#members.ranks.length) continue;
-      const { list, owners } = this.#ownersIn({ dataset, regions, time: 0, without: new Set() });
-      const mine = list.indexOf(this.#members.self);
-      counts.owned += owners.filter((owner) => owner === mine).length;
+      const { peers, ranks } = this.#ownershipIn({ dataset, regions, time: 0, without: new Set() });
+      const mine = peers.indexOf(this.#members.self);
+      counts.owned += ranks.filter((rank) => rank === mine).length;
       const cached = held.flatMap(({ dataset: one, field, bricks }) => {
         const { bricking } = one.fields[field] as FieldSource;
         return one === dataset ? regionsIn(this.#regionsOf(dataset, bricking), bricking, bricks) : [];
@@ -232,7 +234,7 @@ export class Cluster implements Sharing {
   /** The regions by which a query may be divided; null if this process should evaluate all of it. */
   #distributionOf({ query, dataset, fields, region, operation }: CheckedQuery): Distribution | null {
     const { reduction, spectrum, derivedAt, quantity } = query;
-    // Transforms need whole frames, and inputs that they make are where they were made.
+    // Transforms need whole frames, and what they make exists only in the process that made it.
     if (dataset === null || spectrum || derivedAt || quantity || reduction?.derived) return null;
     const sources = fields.flatMap((name) => dataset.fields[name] ?? []);
     const [main] = sources;
@@ -254,22 +256,22 @@ export class Cluster implements Sharing {
   }
 
   /** The owners of the regions of a dataset; its time decides only if there are fewer regions than peers. */
-  #ownersIn(divided: Pick<DividedQuery, "regions" | "dataset" | "time" | "without">): Owners {
+  #ownershipIn(divided: Pick<DividedQuery, "regions" | "dataset" | "time" | "without">): Ownership {
     const { regions, dataset, time, without } = divided;
-    const { ranks: list, version } = this.#members;
-    const [frame = 0] = regions.size < list.length ? frameWeights(dataset.time, time, "None").frames : [0];
+    const { ranks: peers, version } = this.#members;
+    const [frame = 0] = regions.size < peers.length ? frameWeights(dataset.time, time, "None").frames : [0];
     const seed = `${dataset.name} ${Math.floor(frame / SAME_OWNER_FRAMES)}`;
     const generation = this.#owner?.of(dataset) ?? "";
     const key = [seed, version, generation, ...without].join(" ");
-    const known = this.#owners.get(regions);
+    const known = this.#ownerships.get(regions);
     if (known?.key === key) return known;
     const isSame = (member: Peer): boolean =>
       this.#members.isUsable(member) && member.generations[dataset.name] === generation;
-    const usable = list.map(
+    const usable = peers.map(
       (member) => member !== null && !without.has(member.id) && (this.#isSelf(member) || isSame(member)),
     );
-    const found = { key, list, owners: ownersOf(regions, usable, seed) };
-    this.#owners.set(regions, found);
+    const found = { key, peers, ranks: ownersOf(regions, usable, seed) };
+    this.#ownerships.set(regions, found);
     return found;
   }
 
@@ -285,7 +287,7 @@ export class Cluster implements Sharing {
   /** Divides points by owner, and puts the values in their places in `out`. */
   async #evaluatePoints(divided: DividedQuery, work: PointsToCut, out: Float32Array): Promise<readonly unknown[]> {
     const { checked, dataset, regions, time } = divided;
-    const { list, owners } = this.#ownersIn(divided);
+    const { peers, ranks } = this.#ownershipIn(divided);
     const lent: Uint8Array<SharedArrayBuffer>[] = [];
     const room = (bytes: number): Uint8Array<SharedArrayBuffer> => {
       const block = this.#buffers.take(bytes);
@@ -294,15 +296,16 @@ export class Cluster implements Sharing {
     };
     const width = valuesPerPoint(checked);
     try {
-      const all = await cutPoints(regions, owners, work, frameShift(dataset.frameVelocity, time), room);
-      // Of few points, those of owners with less than half a fair share are not worth a message: they are read here.
+      const all = await cutPoints(regions, ranks, work, frameShift(dataset.frameVelocity, time), room);
+      // An owner's points are not worth a message if all are few and it has less than half the average: this process
+      // evaluates them.
       const isSmall = workOf(checked, work.count) < LEAST_WORK;
       const isFair = ({ count }: Portion): boolean => !isSmall || 2 * count * all.length >= work.count;
-      const here = list.indexOf(this.#members.self);
+      const here = peers.indexOf(this.#members.self);
       const portions = all.map((portion) => (isFair(portion) ? portion : { ...portion, owner: here }));
       const parts = portions.map((portion): OpenPortion<unknown> => {
         const { owner, count, indices } = portion;
-        const part = { ...portion, owner: list[owner] ?? null, box: null, parts: null, size: width * count };
+        const part = { ...portion, owner: peers[owner] ?? null, box: null, parts: null, size: width * count };
         const take = (values: readonly Float32Array[]): void => mergeValues(values, indices, width, out);
         return { ...part, take, divide: (given) => this.#evaluatePoints(given, portion, out) };
       });
@@ -315,11 +318,11 @@ export class Cluster implements Sharing {
   /** Divides a box of nodes by owner. @param take receives the values of a box, which last until it returns */
   #evaluateBoxes<T>(divided: DividedQuery, around: RegionBox, take: TakeBox<T>): Promise<readonly T[]> {
     const { region, operation } = divided.checked as CheckedQuery & { readonly region: NodeRegion };
-    const { list, owners } = this.#ownersIn(divided);
-    const parts = boxesOf(divided.regions, owners, region, around).map(({ owner, ...box }): OpenPortion<T> => {
+    const { peers, ranks } = this.#ownershipIn(divided);
+    const parts = boxesOf(divided.regions, ranks, region, around).map(({ owner, ...box }): OpenPortion<T> => {
       const nodes = box.count[0] * box.count[1] * box.count[2];
       const size = operation.family === "search" ? null : componentsOf(divided.dataset, region.field) * nodes;
-      const part = { ...NO_POINTS, owner: list[owner] ?? null, box, parts: null, size };
+      const part = { ...NO_POINTS, owner: peers[owner] ?? null, box, parts: null, size };
       return { ...part, take: (values) => take(box, values), divide: (given) => this.#evaluateBoxes(given, box, take) };
     });
     return this.#evaluateAll(divided, parts);
@@ -328,12 +331,12 @@ export class Cluster implements Sharing {
   /** Divides the parts of a reduction by owner. */
   #evaluateParts(divided: DividedQuery, { frames, runs }: ReducedParts): Promise<readonly MergedSome[]> {
     const { region, query } = divided.checked as CheckedQuery & { readonly region: NodeRegion };
-    const { list, owners } = this.#ownersIn(divided);
+    const { peers, ranks } = this.#ownershipIn(divided);
     const { plan } = query.reduction as ReductionQuery;
-    const parts = [...runsOf(divided.regions, owners, region, plan, runs)].map(
+    const parts = [...runsOf(divided.regions, ranks, region, plan, runs)].map(
       ([owner, own]): OpenPortion<MergedSome> => {
         const some = { frames, runs: own };
-        const part = { ...NO_POINTS, owner: list[owner] ?? null, box: null, parts: some, size: null };
+        const part = { ...NO_POINTS, owner: peers[owner] ?? null, box: null, parts: some, size: null };
         return { ...part, take: unpackStates, divide: (given) => this.#evaluateParts(given, some) };
       },
     );
@@ -342,7 +345,7 @@ export class Cluster implements Sharing {
 
   /**
    * Evaluates parts side by side and waits until none runs. An error of the service aborts the other parts; errors of
-   * the caller do not, because the one at the first point is that of the query.
+   * the caller do not, because the query fails with the one at its first point.
    *
    * @throws the error of the query
    */
@@ -404,6 +407,7 @@ export class Cluster implements Sharing {
    * @throws as `#ask` does
    */
   async #askInTime<T>(divided: DividedQuery, peer: Peer, part: OpenPortion<T>): Promise<readonly T[]> {
+    // A peer without pieces had no progress to make: its time counts from now.
     peer.progressAt = Math.max(peer.progressAt, peer.outstanding === 0 ? performance.now() : 0);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
@@ -415,6 +419,7 @@ export class Cluster implements Sharing {
     this.#counts.late++;
     this.#members.rest(peer);
     const instead = part.divide(divided);
+    // If both fail, the error of the others counts.
     return Promise.any([asked, instead]).catch(() => instead);
   }
 
@@ -478,7 +483,7 @@ export class Cluster implements Sharing {
       const subject = pieceSubject(generation, peer.id);
       const answer = await exchange.ask<PieceAnswer>(subject, piece, body, deadlineMs, signal);
       const { head, bytes } = answer;
-      if (head.failure === null && bytes === (size === null ? bytes : 4 * size)) {
+      if (head.failure === null && (size === null || bytes === 4 * size)) {
         const into = this.#buffers.take(bytes);
         lent.push(into);
         await exchange.receive(answer, (some, at) => into.set(some, at), signal);

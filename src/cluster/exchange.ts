@@ -22,7 +22,7 @@ const PART_MS = 30_000;
  */
 const MESSAGE_BYTES = 16 * 1024;
 
-/** A body in pieces of memory. */
+/** A body in several arrays. */
 type BodyParts = readonly Uint8Array[];
 /** Takes bytes of a body to their place. */
 type PlaceBytes = (bytes: Uint8Array, at: number) => void;
@@ -56,7 +56,7 @@ export class Exchange {
         const kept = this.#kept.get(message.subject.split(".").pop() as string);
         if (error || kept === undefined) return void message.respond();
         let sent = 0;
-        for (const some of piecesOf(kept.body, Number(message.string()), Math.min(MESSAGE_BYTES, this.#mostBytes))) {
+        for (const some of messagesOf(kept.body, Number(message.string()), Math.min(MESSAGE_BYTES, this.#mostBytes))) {
           message.respond(some);
           sent += some.length;
         }
@@ -181,8 +181,8 @@ function sizeOf(body: BodyParts): number {
   return body.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** The part of a body that begins with a byte of it, in pieces of at most so many bytes. */
-function* piecesOf(body: BodyParts, from: number, most: number): Generator<Uint8Array> {
+/** The part of a body that begins at a byte, cut into messages of at most `most` bytes. */
+function* messagesOf(body: BodyParts, from: number, most: number): Generator<Uint8Array> {
   let start = 0;
   for (const memory of body) {
     const end = Math.min(memory.length, from + PART_BYTES - start);

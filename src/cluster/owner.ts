@@ -1,6 +1,7 @@
 /**
  * An owner answers pieces for other processes, evaluated by this process alone. It listens to one subject for each
- * dataset, whose name has the generation: processes with other code, settings or bytes send theirs elsewhere.
+ * dataset. The name of the subject contains the dataset's generation, so processes with other code, settings or bytes
+ * send their pieces elsewhere.
  */
 import { createHash } from "node:crypto";
 import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node";
@@ -42,8 +43,8 @@ export function pieceSubject(generation: string, id: string): string {
   return `${ROOT}.piece.${generation}.${id}`;
 }
 
-/** The generation of a dataset here. */
-interface Generation {
+/** A dataset of which pieces are answered, and its generation here. */
+interface ServedDataset {
   readonly dataset: Dataset;
   readonly generation: string;
   readonly verified: boolean;
@@ -58,13 +59,13 @@ export class Owner {
   readonly #common: string;
   readonly #digests: DatasetDigests;
   /** By the name of the dataset. */
-  readonly #generations = new Map<string, Generation>();
+  readonly #served = new Map<string, ServedDataset>();
   readonly #pieces = new InProgress<Piece>();
   readonly #aborts = new Map<string, () => void>();
   #link: { readonly connection: NatsConnection; readonly exchange: Exchange; readonly id: string } | null = null;
   #isComputing = false;
   #heldBytes = 0;
-  /** Counts the changes of `generations`. */
+  /** Counts the changes of what `announced` returns. */
   revision = 0;
   answered = 0;
 
@@ -76,20 +77,20 @@ export class Owner {
     this.#digests = new DatasetDigests(state);
   }
 
-  /** Grows while files are read for their digests. */
+  /** Samples of files read for digests so far: a sign of progress. */
   get samples(): number {
     return this.#digests.samples;
   }
 
   /** The generation of a dataset; null as long as it is not known. */
   of(dataset: Dataset): string | null {
-    const known = this.#generations.get(dataset.name);
+    const known = this.#served.get(dataset.name);
     return known?.dataset === dataset ? known.generation : null;
   }
 
   /** All generations, and the datasets whose bytes were not compared in full. */
   announced(): { readonly generations: Record<string, string>; readonly unverified: string[] } {
-    const all = [...this.#generations];
+    const all = [...this.#served];
     const unverified = all.filter(([, { verified }]) => !verified).map(([name]) => name);
     return { generations: Object.fromEntries(all.map(([name, { generation }]) => [name, generation])), unverified };
   }
@@ -100,7 +101,7 @@ export class Owner {
     connection.subscribe(`${ROOT}.end.${id}`, {
       callback: (_, message) => this.#aborts.get(message.string())?.(),
     });
-    for (const one of this.#generations.values()) this.#listen(one);
+    for (const served of this.#served.values()) this.#listen(served);
     this.refresh();
   }
 
@@ -111,37 +112,37 @@ export class Owner {
 
   /** Takes no more pieces; resolves once those taken are answered or the time is over. */
   async drain(graceMs: number): Promise<void> {
-    for (const { subscription } of this.#generations.values()) subscription?.unsubscribe();
+    for (const { subscription } of this.#served.values()) subscription?.unsubscribe();
     await this.#pieces.drain(graceMs);
   }
 
   /** Compares the datasets with those whose generations are known, and computes what is missing, one by one. */
   refresh(): void {
-    const served = this.#engine.datasets();
-    for (const [name, { dataset, subscription }] of this.#generations)
+    const datasets = this.#engine.datasets();
+    for (const [name, { dataset, subscription }] of this.#served)
       if (this.#engine.find(name) !== dataset) {
         subscription?.unsubscribe();
-        this.#generations.delete(name);
+        this.#served.delete(name);
         this.revision++;
       }
-    const missing = served.find(({ name }) => !this.#generations.has(name));
+    const missing = datasets.find(({ name }) => !this.#served.has(name));
     if (missing === undefined || this.#isComputing) return;
     this.#isComputing = true;
-    void this.#compute(served).finally(() => {
+    void this.#compute(datasets).finally(() => {
       this.#isComputing = false;
     });
   }
 
-  async #compute(served: readonly Dataset[]): Promise<void> {
-    for (const dataset of served) {
+  async #compute(datasets: readonly Dataset[]): Promise<void> {
+    for (const dataset of datasets) {
       const { name } = dataset;
-      if (this.#generations.has(name)) continue;
+      if (this.#served.has(name)) continue;
       try {
         const { digest, verified } = await this.#digests.of(dataset);
         const generation = createHash("sha256").update(this.#common).update(digest).digest("hex").slice(0, 32);
-        const known = { dataset, generation, verified, subscription: null };
-        this.#generations.set(name, known);
-        this.#listen(known);
+        const served = { dataset, generation, verified, subscription: null };
+        this.#served.set(name, served);
+        this.#listen(served);
         this.revision++;
         if (!verified)
           this.#log.warn({ dataset: name }, "unverified copy: only samples are compared; see fieldprobe check");
@@ -151,14 +152,16 @@ export class Owner {
     }
   }
 
-  #listen(one: Generation): void {
+  #listen(served: ServedDataset): void {
     if (this.#link === null) return;
     const { connection, exchange, id } = this.#link;
-    const callback = (error: Error | null, message: Msg): void => void (error ?? this.#answer(one, exchange, message));
-    one.subscription = connection.subscribe(pieceSubject(one.generation, id), { callback });
+    const callback = (error: Error | null, message: Msg): void => {
+      if (error === null) void this.#answer(served, exchange, message);
+    };
+    served.subscription = connection.subscribe(pieceSubject(served.generation, id), { callback });
   }
 
-  async #answer(one: Generation, exchange: Exchange, message: Msg): Promise<void> {
+  async #answer(served: ServedDataset, exchange: Exchange, message: Msg): Promise<void> {
     const end = new AbortController();
     let release = (): void => undefined;
     try {
@@ -168,7 +171,7 @@ export class Owner {
       const place = this.#pieces.add(piece.head);
       this.#heldBytes += piece.bytes;
       try {
-        const result = await this.#evaluate(one, exchange, piece, end.signal);
+        const result = await this.#evaluate(served, exchange, piece, end.signal);
         release = result.release;
         const values = result.values.map(
           ({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength),
@@ -191,28 +194,29 @@ export class Owner {
   }
 
   async #evaluate(
-    { dataset }: Generation,
+    { dataset }: ServedDataset,
     exchange: Exchange,
     piece: Received<Piece>,
     signal: AbortSignal,
   ): Promise<{ readonly values: Float32Array[]; release(): void }> {
     const { query, box, parts, points, deadlineMs } = piece.head;
-    const size = 12 * points;
+    const pointBytes = 12 * points;
     if (this.#engine.find(dataset.name) !== dataset) throw new BusyError("This dataset has just been replaced.");
     if (this.#heldBytes > HELD_BYTES) throw new BusyError("This process has more pieces than it can hold.");
     const evaluation = this.#engine.start(query, { dataset, deadlineMs, box, parts, points, alone: true, signal });
     const { points: into, velocities } = evaluation;
-    const place = (bytes: Uint8Array, at: number): void => {
-      const here = Math.min(bytes.length, Math.max(0, size - at));
+    const write = (bytes: Uint8Array, at: number): void => {
+      const here = Math.min(bytes.length, Math.max(0, pointBytes - at));
       // The slabs are read again each time: an abort replaces them.
       if (here > 0) bytesOf(into.slab).set(bytes.subarray(0, here), at);
-      if (here < bytes.length) bytesOf(velocities.slab).set(bytes.subarray(here), at + here - size);
+      if (here < bytes.length) bytesOf(velocities.slab).set(bytes.subarray(here), at + here - pointBytes);
     };
     try {
-      if (size > into.slab.byteLength || (piece.bytes > size && size > velocities.slab.byteLength))
+      if (pointBytes > into.slab.byteLength || (piece.bytes > pointBytes && pointBytes > velocities.slab.byteLength))
         throw new RequestError("InvalidRequest", "The piece has points that its operation does not accept.");
-      await exchange.receive(piece, place, signal);
-      velocities.commit((piece.bytes - size) / 12);
+      await exchange.receive(piece, write, signal);
+      velocities.commit((piece.bytes - pointBytes) / 12);
+      // Points last: with them the query is complete and begins.
       into.commit(points);
     } catch (error) {
       evaluation.abort();

@@ -1,5 +1,5 @@
 /** A portion is the part of a query's points that one peer evaluates; its points stay in the order of the query. */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as nextTick } from "node:timers/promises";
 import type { Slab } from "../engine/contract/task.js";
 import type { SharedPoints } from "../engine/main/sharing.js";
 import { addByCell } from "../kernels/brick-order.js";
@@ -7,7 +7,7 @@ import type { Triple } from "../kernels/types.js";
 import type { Regions } from "./regions.js";
 
 /** Points treated in one tick. */
-const TURN = 65_536;
+const TICK_POINTS = 65_536;
 
 /** The points that are divided. */
 export interface PointsToCut extends Omit<SharedPoints, "out"> {
@@ -47,7 +47,7 @@ export async function cutPoints(
     const block = room(12 * count);
     const dealt = new Float32Array(block.buffer, block.byteOffset, 3 * count);
     const next = starts.slice();
-    await forEachTurn(slabs, (from, first, start, last) => {
+    await walkSlabs(slabs, (from, first, start, last) => {
       for (let i = start; i < last; i++) {
         const to = next[found[first + i]]++;
         indices[to] = first + i;
@@ -85,8 +85,8 @@ async function ownersOfPoints(
   found: Uint8Array,
 ): Promise<Uint32Array> {
   const counts = new Uint32Array(256);
-  const parts = new Uint16Array(Math.min(TURN, found.length));
-  await forEachTurn(points, (triples, first, from, to) => {
+  const parts = new Uint16Array(Math.min(TICK_POINTS, found.length));
+  await walkSlabs(points, (triples, first, from, to) => {
     parts.fill(0, 0, to - from);
     for (const a of [0, 1, 2] as const) {
       addByCell(axes[a], tables[a], triples.subarray(3 * from + a), shift[a], parts.subarray(0, to - from));
@@ -104,17 +104,17 @@ async function ownersOfPoints(
  * Walks slabs in parts, at most one per tick.
  * @param walk triples of the slab, index of its first point, range
  */
-async function forEachTurn(
+async function walkSlabs(
   slabs: readonly Slab[],
   walk: (triples: Float32Array, first: number, from: number, to: number) => void,
 ): Promise<void> {
   let first = 0;
   let since = 0;
   for (const { triples, count } of slabs) {
-    for (let from = 0; from < count; from += TURN) {
-      const to = Math.min(count, from + TURN);
-      if (since + to - from > TURN) {
-        await turn();
+    for (let from = 0; from < count; from += TICK_POINTS) {
+      const to = Math.min(count, from + TICK_POINTS);
+      if (since + to - from > TICK_POINTS) {
+        await nextTick();
         since = 0;
       }
       walk(triples, first, from, to);

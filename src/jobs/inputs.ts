@@ -36,7 +36,7 @@ export interface JobInput {
   readonly owner: string | null;
   readonly createdAt: number;
   readonly source: PointSource;
-  /** Whether all of it is there. */
+  /** Whether it has been received in full. */
   readonly complete: boolean;
   /** Points of three numbers; null until it is complete. */
   readonly points: number | null;
@@ -55,7 +55,7 @@ const LINE_LETTERS = 4096;
 
 const refuse = (message: string): RequestError => new RequestError("InvalidRequest", message);
 
-/** The number of points that a rule makes; null of an upload. */
+/** The number of points that a rule makes; null for an upload. */
 function countOf(source: PointSource): number | null {
   if (source.kind === "upload") return null;
   return source.kind === "random" ? source.points : source.counts.reduce((product, count) => product * count, 1);
@@ -90,7 +90,7 @@ export class Inputs {
     return new Set(readdirSync(this.#folder));
   }
 
-  /** Adds the file of octets of a call, which becomes the input's own. */
+  /** Adds an input from the octets that came with a call; their file becomes that of the input. */
   async adopt(id: string, owner: string | null, path: string): Promise<JobInput> {
     const { size: bytes } = await stat(path);
     await rename(path, this.#path(id, "data"));
@@ -143,26 +143,29 @@ export class Inputs {
   }
 
   /**
-   * Removes files of no input and none of these jobs: those that a killed process left.
+   * Removes files that belong to no input and to none of these jobs: a killed process left them.
    *
-   * @param before the time of the last change before which a file is one
-   * @param left   names of others
+   * @param before    files that were last changed before this time are removed
+   * @param abandoned names of files that are removed whatever their age
+   * @param jobs      ids of the jobs whose files are kept
    */
-  async sweep(before: number, left: ReadonlySet<string>, jobs: ReadonlySet<string>): Promise<void> {
+  async sweep(before: number, abandoned: ReadonlySet<string>, jobs: ReadonlySet<string>): Promise<void> {
     const names = new Set(await readdir(this.#folder));
     for (const name of names) {
       const id = name.slice(0, name.indexOf("."));
       if (jobs.has(id) || names.has(`${id}.json`)) continue;
       const written = (await stat(join(this.#folder, name)).catch(() => null))?.mtimeMs ?? before;
-      if (written < before || left.has(name)) await rm(join(this.#folder, name), { force: true });
+      if (written < before || abandoned.has(name)) await rm(join(this.#folder, name), { force: true });
     }
   }
 
   /**
-   * Appends a part of an upload; what has come before a failure is kept, and reading it ends with the last byte.
+   * Appends a part of an upload. What came before a failure is kept; the last byte completes the input, whose form is
+   * then checked.
    *
    * @param from the place of its first byte, which has to be the number of bytes received so far
-   * @throws RequestError if the part does not follow, is longer than the rest, or completes what are not points
+   * @throws RequestError if the part does not follow the bytes received, is longer than the rest, or completes a file
+   *                      that does not hold points in its form
    */
   async receive(
     input: JobInput,
@@ -207,7 +210,7 @@ export class Inputs {
     return complete;
   }
 
-  /** Points, if each has this many bytes. @throws RequestError if the input is not a whole number of them */
+  /** The number of points of `bytesPerPoint` bytes each. @throws RequestError if they are not a whole number */
   async count({ id, source, points, complete }: JobInput, bytesPerPoint: number): Promise<number> {
     if (!complete || points === null) throw refuse("The input has not been received in full.");
     if (bytesPerPoint === 12 && (source.kind !== "upload" || source.form !== "octets")) return points;
@@ -297,7 +300,7 @@ async function readLines(from: string, to: string, pause: () => Promise<void> | 
   });
 }
 
-/** The points of a range of a rule: of a grid with x fastest; at random the same whatever the range. */
+/** A range of the points that a rule makes: those of a grid, x fastest, or random ones, the same in every range. */
 function generate(source: Exclude<PointSource, { kind: "upload" }>, from: number, count: number): Float32Array {
   const out = new Float32Array(3 * count);
   if (source.kind === "random") {
@@ -319,8 +322,8 @@ function generate(source: Exclude<PointSource, { kind: "upload" }>, from: number
 }
 
 /**
- * A number in [0, 1) for a seed and an index: two rounds of the mixer of MurmurHash3 over the words of the index, which
- * reach every bit of its 32.
+ * A number in [0, 1) for a seed and an index, of 32 bits: two rounds of the mixer of MurmurHash3, one for each word of
+ * the index, each of which changes all of them.
  */
 function fractionOf(seed: number, index: number): number {
   return mix(mix((seed ^ Math.floor(index / 2 ** 32)) >>> 0) ^ (index >>> 0)) / 2 ** 32;

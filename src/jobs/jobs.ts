@@ -58,7 +58,7 @@ export class Jobs {
   #counts: Omit<JobCounts, "stalledSeconds"> = { queued: 0, running: 0 };
   #closed = false;
 
-  /** @param openShared opens the queue of a cluster; null if the process has one of its own */
+  /** @param openShared opens the queue of a cluster; null if the process keeps a separate queue */
   constructor(settings: JobSettings, host: JobHost, openShared: OpenShared | null = null) {
     this.#settings = settings;
     this.#host = host;
@@ -76,13 +76,13 @@ export class Jobs {
     return join(this.folders.state, "jobs.db");
   }
 
-  /** Continues the jobs of an earlier life; a queue that cannot be opened is a line of the log, and tried again. */
+  /** Continues the jobs of an earlier life. If the queue cannot be opened, the log says so, and it is tried again. */
   resume(isFirst = true): void {
     if (!this.#isUsed || this.#closed) return;
     try {
       this.#open();
     } catch (error) {
-      if (isFirst) this.#host.log.error({ reason: reasonOf(error) }, "jobs are not available; all else is");
+      if (isFirst) this.#host.log.error({ reason: reasonOf(error) }, "jobs are not available; everything else is");
       this.#retry = setTimeout(() => this.resume(false), RETRY_MS).unref();
     }
   }
@@ -97,13 +97,14 @@ export class Jobs {
     this.#opened = { queue, inputs, runner };
     queue.watch?.((id) => void this.#logged(this.#changedElsewhere(id)));
     this.#upkeep = setInterval(() => void this.#upkeepNow(), HOUR_MS).unref();
-    // Nothing is received yet: what belongs to no job is of a killed process, if no other shares the folder.
+    // Nothing has been received yet, so unless other processes share the folder, files that belong to no job are left
+    // from a killed process.
     const left = this.#openShared === null ? inputs.files() : undefined;
     void this.#upkeepNow(left).then(() => runner.pump());
     return this.#opened;
   }
 
-  /** Ends the tasks of a job that another process has ended; takes those of others. */
+  /** Ends the tasks of a job that another process has ended; after any other change, looks for tasks to take. */
   async #changedElsewhere(id: string): Promise<void> {
     if (this.#opened === null) return;
     const { queue, runner } = this.#opened;
@@ -151,6 +152,7 @@ export class Jobs {
     const { inputs } = this.#open();
     const most = this.#settings.limits["jobs.points"];
     const input = await inputs.add({ id: newId(), owner, source });
+    // Octets and .npy files have at most 24 bytes for each point; CSV files are taken to have no more.
     const least = source.kind === "upload" ? source.bytes / 24 : (input.points ?? 0);
     if (least <= most && (source.kind !== "upload" || (await this.#bytesFor(owner)) >= source.bytes)) return input;
     await inputs.remove(input.id);
@@ -205,7 +207,7 @@ export class Jobs {
       throw new LimitError("jobs.bytesPerDay", "The bytes of results and uploads of today are used up.");
   }
 
-  /** Starts a job; of a call that is a single task, `putBody` writes its body to a file first. */
+  /** Starts a job. If the call is a single task, `putBody` first writes its body to a file. */
   async start(
     owner: string | null,
     call: JobCall,
@@ -216,8 +218,20 @@ export class Jobs {
     const id = newId();
     const tasks = cut === null ? 1 : Math.max(1, Math.ceil(cut.points / cut.perTask));
     const job: Job = {
-      ...{ id, owner, call, cut, tasks, state: "queued", doneTasks: 0, spentMs: 0, createdAt: Date.now() },
-      ...{ startedAt: null, endedAt: null, problem: null, result: null, removed: false },
+      id,
+      owner,
+      call,
+      cut,
+      tasks,
+      state: "queued",
+      doneTasks: 0,
+      spentMs: 0,
+      createdAt: Date.now(),
+      startedAt: null,
+      endedAt: null,
+      problem: null,
+      result: null,
+      removed: false,
     };
     const body = bodyFile(this.folders, id);
     await keptOnlyIf([body], () => putBody(body).then(() => queue.add(job)));
@@ -254,8 +268,8 @@ export class Jobs {
   /**
    * Removes results, inputs and records that are too old.
    *
-   * @param left what a killed process may have left of submissions, which is removed, as is what it left of jobs that
-   *             it had ended or removed; absent: not known
+   * @param left files that a killed process may have left of submissions. They are removed, as is what it left of jobs
+   *             that had ended or been removed. Absent: other processes may still use such files
    */
   async #expire(left?: ReadonlySet<string>): Promise<void> {
     const { queue, inputs, runner } = this.#open();
@@ -264,9 +278,9 @@ export class Jobs {
     const used = new Set(jobs.flatMap(({ state, cut }) => (UNFINISHED.includes(state) && cut ? [cut.input] : [])));
     const isOld = ({ endedAt }: Job) => endedAt !== null && endedAt < before;
     const old = jobs.filter(isOld);
-    const ended = left === undefined ? old : jobs.filter(({ state }) => FINAL.includes(state));
-    for (const job of ended) await runner.clear(job);
-    const gone = ended.filter((job) => job.state !== "done" || job.removed || isOld(job));
+    const toClear = left === undefined ? old : jobs.filter(({ state }) => FINAL.includes(state));
+    for (const job of toClear) await runner.clear(job);
+    const gone = toClear.filter((job) => job.state !== "done" || job.removed || isOld(job));
     await removeResults(this.folders, new Set(gone.map(({ id }) => id)));
     for (const job of old) {
       await rm(bodyFile(this.folders, job.id), { force: true });

@@ -56,8 +56,8 @@ export function addHit(hits: Hits, x: number, y: number, z: number, value: numbe
  * @param count less than 2^21
  */
 export function sortHits({ nodes, values }: Pick<Hits, "nodes" | "values">, count: number): Uint32Array {
-  // Bits of a float32 that rise with its value, then turned round, above the index: numbers sort without a comparison
-  // function.
+  // Each key has the index in its low bits and, above it, the bits of the value, mapped so that they fall as the value
+  // rises: numbers sort without a comparison function.
   const bits = new Uint32Array(values.slice(0, count).buffer);
   const keys = new Float64Array(count);
   for (let i = 0; i < count; i++) {
@@ -141,7 +141,7 @@ export function createThreshold(axes: Axes, quantity: ThresholdQuantity): Thresh
     quantity.kind === "norm"
       ? null
       : axes.map((axis) => differenceRows(axis, quantity.order, 1, FIRST_DIFFERENCES[quantity.order]));
-  /** Nodes that differences reach beyond a tile. */
+  /** Longest edge of the dense box: a tile, and the nodes that differences reach on both sides. */
   const most = TILE_EDGE + (quantity.kind === "norm" ? 0 : 2 * (quantity.order + 1));
   const nodes = new Float32Array(size * most ** 3);
   const low = new Int32Array(3);
@@ -178,12 +178,12 @@ export function createThreshold(axes: Axes, quantity: ThresholdQuantity): Thresh
   };
 }
 
-/** Nodes between neighbours along an axis of a dense box. */
+/** Distance between neighbours along an axis of a dense box, in nodes. */
 function stride(span: ArrayLike<number>, axis: number): number {
   return axis === 0 ? 1 : axis === 1 ? span[0] : span[0] * span[1];
 }
 
-/** The nodes that differences at `count` nodes from `first` on reach beyond them. */
+/** How many nodes below and above `count` nodes from `first` on their differences reach. */
 export function reachOf(
   axis: Axis,
   table: DifferenceRows | null,
@@ -196,13 +196,14 @@ export function reachOf(
   for (let node = first; node < first + count; node++) {
     const r = table.shared ? 0 : node;
     lowest = Math.min(lowest, node + table.offset[r]);
+    // The highest bit of `support` is the last node of the stencil.
     highest = Math.max(highest, node + table.offset[r] + 31 - Math.clz32(table.support[r]));
   }
   if (!axis.periodic && (lowest < 0 || highest >= axis.nodes)) throw new RangeError("the box leaves the grid");
   return { below: first - lowest, above: highest - first - count + 1 };
 }
 
-/** Differences at `count` nodes from `first` on; `step` elements lie between neighbours. */
+/** Differences at `count` nodes from `first` on; neighbours are `step` elements apart. */
 export function tileDifferences(table: DifferenceRows, first: number, count: number, step: number): TileDifferences {
   const { width } = table;
   const out = {

@@ -1,6 +1,6 @@
 /**
- * `TextModule` reads and writes decimal text by WebAssembly. It gives the values and bytes of `TripleScanner` and
- * `RecordWriter`, the references, in less time.
+ * `TextModule` reads and writes decimal text by WebAssembly. It gives the same values and bytes as its references,
+ * `TripleScanner` and `RecordWriter`, in less time.
  */
 import { copyToShared } from "../copy-to-shared.js";
 import { POWERS_OF_TEN } from "../float32/parse.js";
@@ -104,7 +104,7 @@ export class TextModule {
         at = start + found.bytes;
         count += found.count;
         if (found.isShort && end < bytes.length && at > start) {
-          end = at;
+          end = at; // The window ended inside an item: the next one begins with it.
           continue;
         }
       }

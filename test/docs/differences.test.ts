@@ -37,7 +37,7 @@ function adamsBashforth(drag: number, h: number, steps: number): number {
 type Point = readonly [number, number, number];
 const along = (a: Point, step: number, b: Point): Point => [a[0] + step * b[0], a[1] + step * b[1], a[2] + step * b[2]];
 
-/** Steady velocity of a test field by Lag8 on 16 nodes an axis. */
+/** Steady velocity of a test field by Lag8 on 16 nodes per axis. */
 function testVelocity(point: Point): Point {
   const h = Math.PI / 8;
   const weights = (xi: number) =>

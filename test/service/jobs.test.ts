@@ -266,7 +266,7 @@ describe("a job", () => {
     await service?.close();
     writeFileSync(join(folder, "jobs/jobs.db"), "no database ".repeat(1000));
     const url = await serve();
-    expect(lines.map(({ msg }) => msg)).toContain("jobs are not available; all else is");
+    expect(lines.map(({ msg }) => msg)).toContain("jobs are not available; everything else is");
     expect(lines.find(({ reason }) => reason)?.reason).toMatch(/jobs\.db: file is not a database/);
     expect((await post(`${url}${VELOCITY}`, pointsOf(1), ASYNC)).status).toBe(500);
     expect((await post(`${url}${VELOCITY}`, pointsOf(1))).status).toBe(200);

@@ -1,6 +1,6 @@
 /** Splines M{m}Q{q} by their definition: weights in exact rational arithmetic, values and derivatives in float64. */
 
-/** m continuous derivatives, on q nodes an axis. */
+/** m continuous derivatives, on q nodes per axis. */
 export interface Spline {
   readonly smoothness: number;
   readonly nodes: number;

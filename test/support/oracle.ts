@@ -35,7 +35,7 @@ export function neville(values: readonly number[], at: number): number {
 }
 
 /**
- * Field on a periodic box of period `period`, at a point, by the polynomial of `order` nodes an axis (1: nearest node).
+ * Field on a periodic box of period `period`, at a point, by the polynomial of `order` nodes per axis (1: the nearest).
  */
 export function interpolateSlowly(
   field: StoredField,

@@ -82,7 +82,7 @@ export function trajectoriesCommand(): Command {
     .argument("<dataset>", "a dataset by name")
     .requiredOption(
       "--points <file>",
-      "x,y,z on each line, or x,y,z,t with the start of each path, or .npy; - is stdin",
+      "lines of x,y,z (x,y,z,t with the start of each path), or a .npy file; - reads standard input",
     )
     .option("--start-time <time>", "time at which the particles are at the points", number)
     .option("--end-time <time>", "time up to which they are tracked", number)
@@ -91,7 +91,7 @@ export function trajectoriesCommand(): Command {
     .addOption(new Option("--method <method>", "spatial interpolation").choices([...VALUES]).default("Lag6"))
     .option("--every <n>", "steps from one record to the next", number)
     .addOption(new Option("--integrator <scheme>", "heun unless given").choices([...INTEGRATORS]))
-    .option("--tolerance <distance>", "with dopri5: the error of a path that its steps aim at", number)
+    .option("--tolerance <distance>", "with dopri5: the error of a path, as a distance, at which its steps aim", number)
     .addOption(new Option("--open-faces <what>", "fail, or stop and tell the time of exit").choices([...OPEN_FACES]))
     .option(
       "--with <quantity>",

@@ -97,7 +97,7 @@ export const FLAGS: Readonly<Record<MemberName, Flag>> = {
   points: {
     name: "points",
     value: "FILE",
-    about: "points: x,y,z on each line, with a time each x,y,z,t, or .npy; - is standard input",
+    about: "points: lines of x,y,z (x,y,z,t with a time for each), or a .npy file; - reads standard input",
   },
   InitialV: {
     name: "initial-velocity",
@@ -121,7 +121,11 @@ const TRACKING_FLAGS: Readonly<Record<"openFaces" | "integrator" | "tolerance", 
       "heun (the default) is of second order in the step, rk4 of fourth, dopri5 keeps a tolerance; drag needs heun",
     choices: INTEGRATORS,
   },
-  tolerance: { name: "tolerance", value: "DISTANCE", about: "with dopri5: the error of a path that its steps aim at" },
+  tolerance: {
+    name: "tolerance",
+    value: "DISTANCE",
+    about: "with dopri5: the error of a path, as a distance, at which its steps aim",
+  },
 };
 
 export const FLAG_ENTRIES = Object.entries(FLAGS) as readonly (readonly [MemberName, Flag])[];
@@ -150,7 +154,7 @@ function isList({ type }: Member): boolean {
   return type.startsWith("ArrayOf");
 }
 
-/** Whether the command asks for a member that has no separate value. */
+/** Whether the command refuses to go on without this member, if neither flag nor fallback gives it. */
 function isNeeded({ name, required }: Member): boolean {
   return required || name === "dataset" || name === "field";
 }

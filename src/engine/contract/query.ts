@@ -139,7 +139,7 @@ export interface Query {
   readonly integrator?: Integrator;
   /** Tracking by equal steps without drag: answers the flow map, with its gradient by this scheme. */
   readonly flowMap?: SpatialInterpolation;
-  /** With dopri5: the error of a path that its steps aim at; absent: 1e-6 of the smallest spacing. */
+  /** With dopri5: the error of a path, as a distance, at which its steps aim; absent: 1e-6 of the smallest spacing. */
   readonly tolerance?: number;
   /** Tracking only: what happens to particles that leave through open faces; absent: what the dataset says. */
   readonly openFaces?: OpenFaces;

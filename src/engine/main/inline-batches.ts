@@ -21,7 +21,7 @@ const POINT_VALUES = 250;
 /** Bricks of a field, at most: the evaluator clears a table of them when it meets a larger field. */
 const MOST_BRICKS = 65_536;
 /** Milliseconds of inline batches in a tick; further ones go to the workers. */
-const TURN_MS = 2;
+const TICK_MS = 2;
 /** Small batches that workers evaluate before the evaluator is made: a command that asks a few has no use for it. */
 const OPEN_AFTER = 16;
 
@@ -46,7 +46,7 @@ export class InlineBatches {
   #seen = 0;
   /** Milliseconds that batches have taken of this tick. */
   #spentMs = 0;
-  #inTurn = false;
+  #isCounting = false;
 
   /**
    * @param repair frees the pins of this thread, after an unforeseen error; false: to be called again later
@@ -65,12 +65,12 @@ export class InlineBatches {
    * @throws RequestError, DataError or CancelledError, as on a worker
    */
   run(task: BatchTask): boolean {
-    if (this.#spentMs >= TURN_MS || !isSmall(task)) return false;
+    if (this.#spentMs >= TICK_MS || !isSmall(task)) return false;
     if (this.#evaluator === null) {
       if (++this.#seen === OPEN_AFTER) void this.#open();
       return false;
     }
-    this.#noticeTurn();
+    this.#noticeTick();
     const since = performance.now();
     try {
       const done = this.#evaluator.evaluate(task);
@@ -104,11 +104,11 @@ export class InlineBatches {
   }
 
   /** Counts again from the next tick on. */
-  #noticeTurn(): void {
-    if (this.#inTurn) return;
-    this.#inTurn = true;
+  #noticeTick(): void {
+    if (this.#isCounting) return;
+    this.#isCounting = true;
     setImmediate(() => {
-      this.#inTurn = false;
+      this.#isCounting = false;
       this.#spentMs = 0;
     });
   }

@@ -24,8 +24,8 @@ const LOADING_MS = 10_000;
 const NO_THREAD = "No worker thread could be started.";
 
 /**
- * The wish that a task should end with its thread; an emitter takes a tenth of the time of an AbortController, one of
- * which each task would need.
+ * A request to end a task with its thread. Every task has one, and an emitter takes a tenth of the time of an
+ * AbortController.
  */
 class TaskEnd extends EventEmitter {
   aborted = false;
@@ -146,7 +146,7 @@ export class ThreadGroup {
       // A thread that has died keeps the ticket of its task.
       const begun = this.#tickets.includes(ticket);
       this.#ends.delete(end);
-      // The successor may be given a task, and be killed with it, before it says that it is ready.
+      // The thread that replaces it may be killed with a task before it says that it is ready: notice it now.
       this.#watch();
       await this.#abandonedEnded();
       if (kill?.aborted) throw new DeadlineError();

@@ -44,8 +44,8 @@ function seriesOf(event: StoredEvent): RecurrenceSet {
  * The instances of an event inside the horizon, ascending by start: its recurrence set (first start, rule and extra
  * dates, less the excluded ones), with moved instances in their new places and without cancelled ones. If there are
  * more than `MOST_INSTANCES`, the next upcoming ones are kept first, then the latest past ones. An event whose series
- * is outside the horizon keeps its nearest instance, as a one-time event keeps its only one. Empty only if all are
- * excluded or cancelled.
+ * is outside the horizon keeps the last instance before it, or else the first after it, as a one-time event keeps its
+ * only one. Empty only if all are excluded or cancelled.
  *
  * @param siteZone the zone whose midnights bound all-day instances and whose offsets are noted
  * @throws Error when the rule cannot be expanded within the library's bound of work
@@ -54,7 +54,7 @@ export function expand(event: StoredEvent, siteZone: string, horizon: Horizon): 
   const { rule, explicit, has } = seriesOf(event);
   const overrides = new Map(event.overrides.map((override) => [startOf(override.original, event), override]));
   const excluded = new Set(event.exdate.map((text) => startOf(text, event)));
-  // An instance may be moved into the horizon from outside, if the rule is not scanned.
+  // Overrides may move instances into the horizon from starts that the scan of the rule does not reach.
   const moved = [...overrides.keys()].filter(has);
   const build = (starts: readonly number[]) =>
     [...new Set(starts)]
@@ -69,7 +69,7 @@ export function expand(event: StoredEvent, siteZone: string, horizon: Horizon): 
   const inside = all.filter((instance) => isInside(instance, horizon));
   if (inside.length > 0) return keepMost(inside, horizon.now);
   const near = build([...explicit, ...moved, ...(rule === null ? [] : neighbours(rule, span, slack))]);
-  return nearest(near, startOfDay(horizon.first, siteZone));
+  return keptOutside(near, startOfDay(horizon.first, siteZone));
 }
 
 /**
@@ -159,7 +159,7 @@ function neighbours(rule: RRuleTemporal, span: { from: number; to: number }, cou
 }
 
 /** The last instance before the horizon, else the first after it. */
-function nearest(instances: readonly EventInstance[], horizonStart: number): EventInstance[] {
+function keptOutside(instances: readonly EventInstance[], horizonStart: number): EventInstance[] {
   const before = instances.filter((instance) => instance.start < horizonStart);
   const one = before.at(-1) ?? instances[0];
   return one ? [one] : [];

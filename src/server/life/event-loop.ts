@@ -42,10 +42,10 @@ export function mainThreadCpu(): CpuClock {
  * Times the slices in which requests are decoded and encoded, and tells when one has lasted; one per service.
  *
  * Work that has not ended with its slice waits in a queue, from which each tick takes one. So however many long
- * requests there are, a turn lasts little longer than a slice, and short requests get theirs in every turn.
+ * requests there are, a tick lasts little longer than a slice, and short requests get theirs in every tick.
  */
 export class TimeSlices {
-  /** Longest slice so far, in milliseconds of CPU time (of wall time where CPU time is unknown). */
+  /** Longest slice so far, in milliseconds of CPU time (of wall time if CPU time is unknown). */
   longestMs = 0;
   /** The reading of bodies, which is work of the event loop outside of all slices. */
   readonly intake = new Intake();
@@ -56,7 +56,7 @@ export class TimeSlices {
   #sample: number | null = null;
   /** Time that slices have taken of this tick. */
   #spent = 0;
-  #inTurn = false;
+  #isCounting = false;
   /** Whether the present slice has come from the queue. */
   #queued = false;
   readonly #queue: (() => void)[] = [];
@@ -69,7 +69,7 @@ export class TimeSlices {
   begin(): void {
     if (this.#depth++ > 0) return;
     this.#startedAt = performance.now();
-    this.#noticeTurn();
+    this.#noticeTick();
     if (this.#startedAt - this.#sampledAt < SAMPLE_MS) return;
     this.#sampledAt = this.#startedAt;
     this.#sample = this.#cpu();
@@ -175,11 +175,11 @@ export class TimeSlices {
   }
 
   /** Counts again from the next tick on. */
-  #noticeTurn(): void {
-    if (this.#inTurn) return;
-    this.#inTurn = true;
+  #noticeTick(): void {
+    if (this.#isCounting) return;
+    this.#isCounting = true;
     setImmediate(() => {
-      this.#inTurn = false;
+      this.#isCounting = false;
       this.#spent = 0;
     });
   }

@@ -30,7 +30,8 @@ export const TRACKING_QUERY = {
   tolerance: Type.Optional(
     Type.Number({
       exclusiveMinimum: 0,
-      description: "With dopri5: the error of a path that its steps aim at; by default 1e-6 of the smallest spacing.",
+      description:
+        "With dopri5: the error of a path, as a distance, at which its steps aim; by default 1e-6 of the smallest spacing.",
     }),
   ),
 };

@@ -18,9 +18,10 @@ type Edges = [number, number, number];
 
 /**
  * Chooses bricks: whole chunks if the storage is chunked, so that a brick decodes each chunk it touches once; tiny
- * or thin chunks are grouped to 16 nodes an axis. Contiguous storage, and unfiltered chunks above 8 MiB (which the HDF5
- * library reads in part), is cut evenly into at most 32 nodes an axis, 64 on the axis stored fastest; of a file at an
- * address into bricks of up to 8 MiB: whole planes, so that a brick is one range of bytes, else whole rows if possible.
+ * or thin chunks are grouped to 16 nodes per axis. Contiguous storage, and unfiltered chunks above 8 MiB (which the
+ * HDF5 library reads in part), is cut evenly into at most 32 nodes per axis, 64 on the axis stored fastest; a file at
+ * an address into bricks of up to 8 MiB: whole planes, so that a brick is one range of bytes, else whole rows if
+ * possible.
  *
  * @param nodes      nodes along x, y, z
  * @param components values a node

@@ -71,7 +71,7 @@ function seamRatio(dataset: Dataset, axis: number, open: StoredBricks): number {
 
 /**
  * Whether the last node of an axis has the values of the first on all lines, though the field changes between them. The
- * first line that differs ends the search, so that most datasets cost three nodes an axis.
+ * first line that differs ends the search, so that most datasets cost three nodes per axis.
  */
 function isRepeated(dataset: Dataset, axis: number, open: StoredBricks): boolean {
   const lines = new Lines(dataset, axis, open);

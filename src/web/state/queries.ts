@@ -29,10 +29,10 @@ export function methodText(method: string): string {
   const [, smooth, nodes] = /^M(\d)Q(\d+)$/.exec(method) ?? [];
   const [, differences, lagrange] = /^Fd(\d)Lag(\d)$/.exec(method) ?? [];
   if (method === "None") return "the nearest node";
-  if (method.startsWith("Lag")) return `Lagrange polynomial through ${order} nodes an axis`;
+  if (method.startsWith("Lag")) return `Lagrange polynomial through ${order} nodes per axis`;
   if (method.startsWith("None_Fd")) return `differences of order ${order} at the nearest node`;
-  if (smooth !== undefined) return `spline on ${nodes} nodes an axis, ${smooth} times continuously differentiable`;
-  return `differences of order ${differences} at nodes, between them Lagrange through ${lagrange}`;
+  if (smooth !== undefined) return `spline on ${nodes} nodes per axis, ${smooth} times continuously differentiable`;
+  return `differences of order ${differences} at nodes, Lagrange polynomials through ${lagrange} nodes between them`;
 }
 
 /** Methods that are compared with one another; two splines represent all. */
@@ -75,10 +75,10 @@ export function sampleOptions(state: ViewState): Record<string, string> {
 /** The slice shown, as a path of the service. */
 export function slicePathOf(state: ViewState, facts: DatasetFacts, nodes: string = state.nodes): string {
   const part = state.window ?? wholePlane(facts, state.axis);
-  const [across, rising] = sidesOf(state.axis).map((name) => axisOf(facts, name));
-  if (nodes === "grid" && (isStretched(across) || isStretched(rising))) {
+  const [alongColumns, alongRows] = sidesOf(state.axis).map((name) => axisOf(facts, name));
+  if (nodes === "grid" && (isStretched(alongColumns) || isStretched(alongRows))) {
     const { points: _none, ...query } = fieldQuery(state, new Float32Array());
-    const [columns, rows] = [nodeAxis(across, part[0], part[1]), nodeAxis(rising, part[2], part[3])];
+    const [columns, rows] = [nodeAxis(alongColumns, part[0], part[1]), nodeAxis(alongRows, part[2], part[3])];
     return nodePath({ query, field: state.field, axis: state.axis, at: state.at, columns, rows });
   }
   const { window, counts } = sampleWindow(facts, state.axis, part, nodes);
@@ -93,7 +93,7 @@ export function slicePathOf(state: ViewState, facts: DatasetFacts, nodes: string
   });
 }
 
-/** The methods that a quantity can be compared with, the best first: those at the nodes only come last. */
+/** The methods that a quantity can be compared with: the best first, and last those that give values only at nodes. */
 export function otherMethods(state: ViewState, facts: DatasetFacts): readonly SpatialInterpolation[] {
   const used = methodOf(state);
   const methods = methodsOf(facts, quantityOf(state.field).operation).filter((method) => method !== used);
@@ -123,7 +123,7 @@ export function shownTitle(state: ViewState): string {
   return compared === null ? title : `Difference of ${inSentence(title)} from ${otherText(state, compared)}`;
 }
 
-/** The same where the quantity is told already, such as beside a picture with its title. */
+/** The same without the quantity, for places that name it already, such as next to a picture with a title. */
 export function shortTitle(state: ViewState): string {
   const compared = comparedView(state);
   return compared === null ? quantityOf(state.field).title : `Difference from ${otherText(state, compared)}`;
@@ -140,8 +140,8 @@ export function shownFormula(state: ViewState): string {
   const compared = comparedView(state);
   const { formula } = quantityOf(state.field);
   if (compared === null) return formula;
-  const here = state.compare === "time" ? `t = ${shortText(state.time)}` : (methodOf(state) ?? "");
-  return `${formula}, by ${here} minus by ${otherText(state, compared)}`.replaceAll("by t =", "at t =");
+  const how = (view: ViewState) => `${state.compare === "time" ? "at" : "by"} ${otherText(state, view)}`;
+  return `${formula}, ${how(state)} minus ${how(compared)}`;
 }
 
 /** The contents of a picture, in words. */
@@ -175,7 +175,7 @@ export function slicesOf({ main, other, brushed, vectors }: PlanePaths): readonl
   return [main, ...(other === null ? [] : [other]), ...brushed, ...(vectors ?? [])];
 }
 
-/** Particle steps that the page asks of a flow map, and what a step with its gradient counts as. */
+/** Most particle steps of a flow map of the page, and the number of them that a step with its gradient counts as. */
 const FLOW_MAP_STEPS = 40_000_000;
 const FLOW_MAP_WEIGHT = 8;
 
@@ -213,6 +213,7 @@ function velocityPath(state: ViewState, facts: DatasetFacts, field: string): str
   return slicePathOf({ ...state, field }, facts, String(fittingSide(facts, state.nodes === "32" ? 32 : 64)));
 }
 
+/** The slices, and the flow map, behind the picture of a plane. */
 export function planePaths(state: ViewState, facts: DatasetFacts): PlanePaths {
   const other = comparedView(state);
   const drawn = state.overlay !== "none" && state.overlay !== "ftle" && offers(facts, "GetVelocity");
@@ -262,7 +263,7 @@ const OTHER_GRADIENTS: readonly OperationName[] = [
   "GetTemperatureGradient",
 ];
 
-/** Calls of the probe with the methods they are compared over; what the dataset cannot answer is left out. */
+/** The calls of the probe, each with the methods to compare; what the dataset cannot answer is left out. */
 export function probeOperations(
   state: ViewState,
   facts: DatasetFacts,
@@ -309,7 +310,7 @@ export function probeQuery(state: ViewState, call: string, method: string): Poin
   };
 }
 
-/** Number of intervals of a profile, if the service admits as many points. */
+/** Number of intervals of a profile, if the service admits that many points. */
 const PROFILE_INTERVALS = 256;
 
 /** The number of intervals of a curve that fits one request, at most `wanted`. */
@@ -424,17 +425,15 @@ function seedPoints(state: ViewState, facts: DatasetFacts): Float32Array {
     return points;
   }
   const side = Math.max(1, Math.floor(Math.sqrt(state.count)));
-  const [across, up] = AXES.filter((name) => name !== state.axis).map((name) => axisOf(facts, name));
+  const [alongColumns, alongRows] = sidesOf(state.axis).map((name) => axisOf(facts, name));
   const points = new Float32Array(3 * side * side);
   for (let i = 0; i < side * side; i++) {
     points[3 * i + AXES.indexOf(state.axis)] = state.at;
     for (const [axis, place] of [
-      [across, i % side],
-      [up, Math.floor(i / side)],
-    ] as const) {
-      if (axis !== undefined)
-        points[3 * i + AXES.indexOf(axis.name)] = axis.first + (axis.length * (place + 0.5)) / side;
-    }
+      [alongColumns, i % side],
+      [alongRows, Math.floor(i / side)],
+    ] as const)
+      points[3 * i + AXES.indexOf(axis.name)] = axis.first + (axis.length * (place + 0.5)) / side;
   }
   return points;
 }
@@ -446,14 +445,16 @@ export function tracking(state: ViewState, facts: DatasetFacts): Tracking {
   const release = releaseOf(state, facts);
   const startOf = (i: number) => state.start + (count > 1 ? (release * i) / (count - 1) : 0);
   return {
-    ...{ query, every: state.every, stops: hasOpenFaces(facts) },
+    query,
+    every: state.every,
+    stops: hasOpenFaces(facts),
     integrator: state.tracker === "GetPositionInertialParticle" ? "heun" : state.integrator,
     starts: release > 0 ? Float32Array.from({ length: count }, (_, i) => startOf(i)) : null,
     along: state.along === "none" ? null : quantityOf(state.along).expression,
   };
 }
 
-/** The time over which particles are released: not so long that nothing is left for their ways. */
+/** The time over which particles are released: at most half of what is left, so that the last ones move too. */
 function releaseOf({ tracker, release, start }: ViewState, { times }: DatasetFacts): number {
   return tracker === "GetPosition" ? Math.min(release, (times.last - start) / 2) : 0;
 }

@@ -92,7 +92,7 @@ describe("small batches", () => {
       const points = pointsOf(3, i);
       const before = inline.status().inlined;
       let answer = await runQuery(inline, query, points);
-      // Bricks may have had to be read first, or the batches before have taken the time of this turn.
+      // Bricks may have had to be read first, or the batches before have taken the time of this tick.
       for (let left = 10; left > 0 && inline.status().inlined === before; left--) {
         await nextTurn();
         answer = await runQuery(inline, query, points);

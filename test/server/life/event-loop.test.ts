@@ -46,7 +46,7 @@ test.each([
   expect(done).toEqual(Array.from({ length: count }, (_, i) => i));
 });
 
-test("a long loop covers every element once and lets the event loop turn between its slices", async () => {
+test("a long loop covers every element once and lets ticks pass between its slices", async () => {
   // A clock that goes on by three milliseconds whenever it is read.
   let now = 0;
   const clock = vi.spyOn(performance, "now").mockImplementation(() => {
@@ -105,7 +105,7 @@ test("one slice of long work goes on in a tick, in the order of its waiting", as
   }
 });
 
-test("work that has had a slice waits where others have filled the turn, and what begins does not", async () => {
+test("work that has had a slice waits if others have filled the tick, and what begins does not", async () => {
   const slices = new TimeSlices(() => null);
   let clock = 0;
   const spy = vi.spyOn(performance, "now").mockImplementation(() => clock);

@@ -23,7 +23,11 @@ const { time, times, frames, derivatives, filter } = PLACES;
 
 export const SPECTRUM = Type.Object(
   {
-    ...{ time, times, frames, derivatives, filter },
+    time,
+    times,
+    frames,
+    derivatives,
+    filter,
     of: Type.Optional(Type.String({ default: "u", description: "A vector or scalar quantity." })),
     kind: Type.Optional(
       Type.Union([Type.Literal("shell"), Type.Literal("line"), Type.Literal("plane")], {
@@ -99,7 +103,12 @@ function planOf(asked: AskedSpectrum, dataset: Dataset, { base }: AnalysedNodes)
   }
   if (terms.includes("transfer")) columns.push("ux * ux", "ux * uy", "ux * uz", "uy * uy", "uy * uz", "uz * uz");
   return {
-    ...{ kind, axis, transformed, columns, terms, nodes: [nx, ny, nz] },
+    kind,
+    axis,
+    transformed,
+    columns,
+    terms,
+    nodes: [nx, ny, nz],
     components: shape === "vector" ? 3 : 1,
     periods: dataset.axes.map(({ nodes, spacing }) => nodes * spacing) as unknown as OfAxes<number>,
     order: base.order,
