@@ -199,6 +199,27 @@ describe.skipIf(reason !== "")(`take away${reason}`, () => {
     const { page } = watched;
     await page.waitForSelector("#scene[data-rays]");
     expect(await page.getAttribute("#scene", "data-rays")).toBe(String(32 ** 3));
+    expect(await page.textContent("#scene-note")).toMatch(
+      /Volume at t = 0: Second invariant Q, clear within ±[\d.]+ \(/,
+    );
+    expect(await page.textContent("#scene-note")).not.toMatch(/Surface|volume lies/);
+    expect((await page.textContent("#surface-note"))?.trim()).toBe("");
+    // The paper is seen through the values about zero, which most of the box has, and vortices are purple as in the bar.
+    const drawn = await page.$eval("#scene", (element) => {
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [64, 64];
+      const context = canvas.getContext("2d") as CanvasRenderingContext2D;
+      context.drawImage(element as HTMLCanvasElement, 0, 0, 64, 64);
+      const { data } = context.getImageData(16, 16, 32, 32);
+      const pixels = Array.from({ length: 1024 }, (_, i) => [...data.subarray(4 * i, 4 * i + 3)]);
+      const paper = pixels.filter((pixel) => Math.min(...pixel) > 235).length;
+      return {
+        paper,
+        purple: pixels.filter(([red = 0, green = 0, blue = 0]) => blue > green + 20 && red > green).length,
+      };
+    });
+    expect(drawn.paper).toBeGreaterThan(200);
+    expect(drawn.purple).toBeGreaterThan(20);
     const box = await page.locator("#scene").boundingBox();
     if (box === null) throw new Error("no scene");
     // The grip of the plane x = pi: the middle of the upper edge of the front face, half a length in front.

@@ -174,8 +174,8 @@ export function positionOn({ range: [low, high], log, linear }: ColourScale, val
   return 0.5 + (0.5 * Math.sign(value) * Math.log1p(Math.abs(value) / linear)) / Math.log1p(high / linear);
 }
 
-/** The place of a value on the map of a scale, which a centred scale shows a part of. */
-function placeOnMap(scale: ColourScale, value: number): number {
+/** The place of a value on the map of a scale, which a centred scale shows a part of; beyond the range that of its end. */
+export function placeOnMap(scale: ColourScale, value: number): number {
   const [low, high] = scale.range;
   return scale.centred ? 0.5 + value / (2 * Math.max(-low, high)) : positionOn(scale, value);
 }

@@ -1,4 +1,7 @@
-/** The ray volume draws a box of values by rays through it: each step adds the colour of its value. */
+/**
+ * The ray volume draws a box of values by rays through it: each step adds the colour of its value, the denser the
+ * farther the value is beyond a level.
+ */
 import {
   BackSide,
   BoxGeometry,
@@ -8,44 +11,76 @@ import {
   GLSL3,
   LinearFilter,
   Mesh,
-  RedFormat,
+  RepeatWrapping,
   RGBAFormat,
+  RGFormat,
   ShaderMaterial,
   UnsignedByteType,
 } from "three";
 import { COLOUR_STEPS } from "../../colour-map.js";
 import type { Volume } from "../state/api.js";
-import { type ColourScale, positionOn } from "./colour-scale.js";
+import type { DomainBox } from "../state/domain-box.js";
+import type { ValueRange } from "../state/shown-quantity.js";
+import { type ColourScale, placeOnMap } from "./colour-scale.js";
+
+/** Planes in the box at most. */
+export const MOST_PLANES = 3;
 
 const VERTEX = `
 out vec3 inBox;
+out vec3 inScene;
 void main() {
   inBox = position + 0.5;
+  inScene = (modelMatrix * vec4(position, 1.0)).xyz;
   gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
 }`;
 
-/** A ray goes from where it enters the box to where it leaves; opaque parts hide what is behind them. */
+/**
+ * A ray goes from where it enters the box to where it leaves it or meets a plane; opaque parts hide what is behind them.
+ * Values are places on the colour map: `zero` is clear, as is all up to `clear`, a part of the way to the farther end;
+ * from `full` on, nothing is denser.
+ */
 const FRAGMENT = `
 precision highp sampler3D;
 in vec3 inBox;
+in vec3 inScene;
 out vec4 colour;
 uniform sampler3D values;
 uniform sampler2D colours;
 uniform vec3 eye;
+uniform vec3 first;
+uniform vec3 reach;
 uniform float steps;
-uniform float both;
+uniform float zero;
+uniform float clear;
+uniform float full;
+uniform float opacity;
+uniform int cuts;
+uniform vec3 lows[${MOST_PLANES}];
+uniform vec3 highs[${MOST_PLANES}];
 void main() {
   vec3 ray = inBox - eye;
   vec3 near = min(-eye / ray, (1.0 - eye) / ray);
   float enters = max(max(max(near.x, near.y), near.z), 0.0);
+  float leaves = 1.0;
+  vec3 way = inScene - cameraPosition;
+  for (int i = 0; i < cuts; i++) {
+    vec3 normal = step(highs[i] - lows[i], vec3(1e-6));
+    float met = dot(normal, lows[i] - cameraPosition) / dot(normal, way);
+    vec3 hit = cameraPosition + met * way;
+    vec3 within = max(normal, step(lows[i], hit) * step(hit, highs[i]));
+    if (met > 0.0 && within.x * within.y * within.z > 0.5) leaves = min(leaves, met);
+  }
   vec4 sum = vec4(0.0);
-  float part = (1.0 - enters) / steps;
+  float part = max(0.0, leaves - enters) / steps;
   for (float i = 0.5; i < steps; i += 1.0) {
     vec3 place = eye + ray * (enters + i * part);
-    float value = texture(values, place).r;
-    if (value <= 0.0) continue;
-    float strength = mix(value, abs(2.0 * value - 1.0), both);
-    float density = 1.0 - exp(-12.0 * strength * strength * strength * part * length(ray));
+    vec2 stored = texture(values, first + place * reach).rg;
+    if (stored.g < 0.5) continue;
+    float value = stored.r / stored.g;
+    float strength = abs(value - zero) / max(zero, 1.0 - zero);
+    float beyond = clamp((strength - clear) / max(full - clear, 1e-3), 0.0, 1.0);
+    float density = 1.0 - pow(1.0 - opacity, 50.0 * beyond * part * length(way));
     vec3 own = texture(colours, vec2(value, 0.5)).rgb;
     sum += (1.0 - sum.a) * density * vec4(own, 1.0);
     if (sum.a > 0.98) break;
@@ -60,31 +95,74 @@ const MOST_STEPS = 256;
 
 export type RayVolume = Mesh<BoxGeometry, ShaderMaterial>;
 
-/** A mesh of unit sides that draws a volume in the colours of a scale; samples without a value are clear. */
-export function makeRayVolume({ axes, values }: Volume, scale: ColourScale): RayVolume {
+/**
+ * What of a volume is clear: `zero`, a place on the map, is that of zero, or of values of one sign the end nearest to
+ * zero, or the upper end if small values are looked for; and all up to a level is, `clear` of the way from there to the
+ * farther end, on both sides. The tails of the values are the densest, `full` of that way.
+ */
+export function clarityOf(
+  scale: ColourScale,
+  level: number,
+  small: boolean,
+  tails: ValueRange,
+): { readonly zero: number; readonly clear: number; readonly full: number } {
+  const [low, high] = scale.range;
+  const inside = (value: number) => Math.max(0, Math.min(1, placeOnMap(scale, value)));
+  const zero = low < 0 && high > 0 ? inside(0) : small || high <= 0 ? 1 : 0;
+  const strength = (value: number) => Math.abs(inside(value) - zero) / Math.max(zero, 1 - zero);
+  return { zero, clear: strength(level), full: Math.max(...tails.map(strength)) };
+}
+
+/** Places of values on the map of a scale as bytes, each with one that says whether there is a value. */
+export function mapPlaces(values: Float32Array, scale: ColourScale): Uint8Array {
+  const bytes = new Uint8Array(2 * values.length);
+  for (const [i, value] of values.entries()) {
+    if (!Number.isFinite(value)) continue;
+    bytes[2 * i] = Math.round(255 * Math.max(0, Math.min(1, placeOnMap(scale, value))));
+    bytes[2 * i + 1] = 255;
+  }
+  return bytes;
+}
+
+/**
+ * A mesh of unit sides that draws a volume in the colours of a scale; samples without a value are clear.
+ *
+ * @param box    the ends of what it fills, in coordinates of the dataset
+ * @param planes uniforms of the planes that end rays: `cuts` of them, with their corners `lows` and `highs`
+ */
+export function makeRayVolume(
+  { axes, values }: Volume,
+  scale: ColourScale,
+  box: DomainBox,
+  planes: ShaderMaterial["uniforms"],
+): RayVolume {
   const [nx, ny, nz] = axes.map(({ count }) => count) as [number, number, number];
-  const bytes = Uint8Array.from(values, (value) => {
-    const place = positionOn(scale, value);
-    return Number.isFinite(place) ? Math.round(1 + 254 * Math.max(0, Math.min(1, place))) : 0;
-  });
-  const texture = new Data3DTexture(bytes, nx, ny, nz);
-  Object.assign(texture, { format: RedFormat, type: UnsignedByteType, unpackAlignment: 1 });
+  const texture = new Data3DTexture(mapPlaces(values, scale), nx, ny, nz);
+  Object.assign(texture, { format: RGFormat, type: UnsignedByteType, unpackAlignment: 1 });
   Object.assign(texture, { minFilter: LinearFilter, magFilter: LinearFilter });
-  Object.assign(texture, { wrapS: ClampToEdgeWrapping, wrapT: ClampToEdgeWrapping, wrapR: ClampToEdgeWrapping });
+  // Samples of a whole period begin at its end; the last one's neighbour is the first.
+  const around = axes.map(({ origin }, i) => Math.abs(origin - box[2 * i]) < 1e-6 * (box[2 * i + 1] - box[2 * i]));
+  const [wrapS, wrapT, wrapR] = around.map((one) => (one ? RepeatWrapping : ClampToEdgeWrapping));
+  Object.assign(texture, { wrapS, wrapT, wrapR });
   texture.needsUpdate = true;
   const pixels = new Uint8Array(scale.pixels.slice().buffer);
   const colours = new DataTexture(pixels, COLOUR_STEPS, 1, RGBAFormat);
   colours.needsUpdate = true;
-  const [low, high] = scale.range;
+  const texels = axes.map(({ origin, spacing, count }, i) => {
+    return [(0.5 + (box[2 * i] - origin) / spacing) / count, (box[2 * i + 1] - box[2 * i]) / (spacing * count)];
+  });
   const material = new ShaderMaterial({
     ...{ glslVersion: GLSL3, vertexShader: VERTEX, fragmentShader: FRAGMENT },
     ...{ side: BackSide, transparent: true, depthTest: false, depthWrite: false },
     uniforms: {
+      ...planes,
       values: { value: texture },
       colours: { value: colours },
       eye: { value: null },
+      first: { value: texels.map(([first]) => first) },
+      reach: { value: texels.map(([, reach]) => reach) },
       steps: { value: Math.min(MOST_STEPS, Math.round(STEPS_PER_SAMPLE * Math.max(nx, ny, nz))) },
-      both: { value: low < 0 && high > 0 ? 1 : 0 },
+      ...{ zero: { value: 0 }, clear: { value: 1 }, full: { value: 1 }, opacity: { value: 0 } },
     },
   });
   const mesh = new Mesh(new BoxGeometry(1, 1, 1), material);

@@ -10,7 +10,14 @@ import { boxAround, clampBox, type DomainBox, wholeBox } from "../state/domain-b
 import { flatAxis } from "../state/facts.js";
 import { AXES, extremesOf } from "../state/plane-geometry.js";
 import { comparedView, shownTitle } from "../state/queries.js";
-import { listedTitle, quantitiesOf, quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
+import {
+  listedTitle,
+  marksBySmall,
+  quantitiesOf,
+  quantityOf,
+  unitOfQuantity,
+  type ValueRange,
+} from "../state/shown-quantity.js";
 import { hasScene, type ViewState, VOLUMES } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { fittingVolume, volumeSide } from "../state/volume.js";
@@ -23,7 +30,7 @@ import type { BoxScene, PlacedPicture } from "./scene.js";
 import { schemeColours } from "./scheme-colours.js";
 import type { SliceFigure } from "./slice-figure.js";
 import { type Fitting, statusBar } from "./status-bar.js";
-import { describeSurface, IsoSurface, type ShownSurface } from "./surface.js";
+import { describeRays, describeSurface, IsoSurface, type ShownSurface } from "./surface.js";
 
 /** Maps of values of one sign and of both, in the order in which surface and paths take those that are left. */
 const SEQUENTIAL = ["inferno", "plasma", "viridis"] as const;
@@ -59,6 +66,8 @@ export class SceneFigure {
   #rays: IsoSurface["request"]["value"] = null;
   #rayScale: ColourScale | null = null;
   #noRays = "";
+  /** The level and the opacity by which the volume is drawn. */
+  #shading = "";
   #volumed: { shown: object; planes: ColourScale; scale: ColourScale } | null = null;
   #coloured: { launched: Launched; planes: ColourScale; taken: ColourScale | null; scale: ColourScale } | null = null;
   #part: DomainBox | null = null;
@@ -211,21 +220,43 @@ export class SceneFigure {
       this.#store.set({ probe: state.probe.map((place, i) => (i === axis ? at : place)) as [number, number, number] });
   }
 
+  /** The volume to be drawn by rays once its level is known, until then the one before; null if that is not chosen. */
+  #wantedRays(): IsoSurface["request"]["value"] {
+    if (this.#store.state.drawing !== "rays") return null;
+    const { value } = this.surface.request;
+    return value?.state === this.surface.shown?.state ? value : this.#rays;
+  }
+
   /** Draws the volume of the isosurface's quantity by rays, if that was chosen; says so if the card cannot. */
   #drawRays(scene: BoxScene, canvas: HTMLCanvasElement): boolean {
-    const wanted = this.#store.state.drawing === "rays" ? this.surface.request.value : null;
+    const wanted = this.#wantedRays();
     const scale = wanted === null ? null : this.#volumeScale(wanted);
-    if (wanted === this.#rays && scale === this.#rayScale) return wanted !== null && this.#noRays === "";
-    [this.#rays, this.#rayScale] = [wanted, scale];
-    this.#noRays = "";
-    delete canvas.dataset.rays;
-    try {
-      scene.setVolume(wanted?.volume ?? null, scale, wanted?.state.box ?? wholeBox(this.#store.facts));
-      if (wanted !== null) canvas.dataset.rays = String(wanted.volume.values.length);
-    } catch (error) {
-      this.#noRays = `${error instanceof Error ? error.message : String(error)}; its isosurface is drawn instead.`;
+    if (wanted !== this.#rays || scale !== this.#rayScale) {
+      [this.#rays, this.#rayScale] = [wanted, scale];
+      this.#noRays = "";
+      this.#shading = "";
+      delete canvas.dataset.rays;
+      try {
+        scene.setVolume(wanted?.volume ?? null, scale, wanted?.state.box ?? wholeBox(this.#store.facts));
+        if (wanted !== null) canvas.dataset.rays = String(wanted.volume.values.length);
+      } catch (error) {
+        this.#noRays = `${error instanceof Error ? error.message : String(error)}; its isosurface is drawn instead.`;
+      }
     }
-    return wanted !== null && this.#noRays === "";
+    if (!this.#isByRays || scale === null) return false;
+    const shown = this.surface.shown as ShownSurface;
+    const { opacity } = this.#store.state;
+    const shading = `${shown.level} ${opacity}`;
+    if (shading !== this.#shading) {
+      this.#shading = shading;
+      scene.shadeVolume(scale, shown, marksBySmall(shown.state.surface), opacity);
+    }
+    return true;
+  }
+
+  /** Whether the volume is drawn by rays now. */
+  get #isByRays(): boolean {
+    return this.#rays !== null && this.#noRays === "" && this.surface.shown !== null;
   }
 
   /** The colours of a volume: those of the planes if they show the same quantity. */
@@ -233,7 +264,7 @@ export class SceneFigure {
     const planes = this.#slice.scale;
     if (shown.state.surface === this.#planeField) return planes;
     if (this.#volumed?.shown !== shown || this.#volumed.planes !== planes)
-      this.#volumed = { shown, planes, scale: otherScale(shown.volume.values, [planes]) };
+      this.#volumed = { shown, planes, scale: otherScale(shown.volume.values, [planes], this.surface.shown?.tails) };
     return this.#volumed.scale;
   }
 
@@ -373,9 +404,15 @@ export class SceneFigure {
       ...(this.surface.shown === null
         ? []
         : [
-            `Surface at t = ${shortText(this.surface.shown.state.time)}: ${describeSurface(this.surface.shown, unit)}.`,
+            `${this.#isByRays ? "Volume" : "Surface"} at t = ${shortText(this.surface.shown.state.time)}: ${this.#describe(this.surface.shown, unit)}.`,
           ]),
     ].join(" ");
+  }
+
+  /** What is drawn of a volume, in words. */
+  #describe(surface: ShownSurface, unit: string): string {
+    if (!this.#isByRays || this.#rays === null) return describeSurface(surface, unit);
+    return describeRays(surface, this.#volumeScale(this.#rays).range, unit);
   }
 
   #unit(name: string): string {
@@ -397,7 +434,7 @@ export class SceneFigure {
   #bars(): readonly NamedScale[] {
     const shown = this.#slice.shown;
     const surface = this.surface.shown;
-    const volume = this.#rays;
+    const volume = this.#isByRays ? this.#rays : null;
     const tint = surface === null || volume !== null ? null : this.#tintScale(surface);
     const name = (field: string) => this.#named(field);
     const all: readonly (NamedScale | null)[] = [
@@ -408,7 +445,7 @@ export class SceneFigure {
       surface && tint && { scale: tint, name: `Surface: ${name(surface.state.tint)}` },
       volume && {
         scale: this.#volumeScale(volume),
-        name: `Volume: ${name(volume.state.surface)}; extremes are opaque`,
+        name: `Volume: ${name(volume.state.surface)}${volume.state.surface === this.#planeField ? "" : ", 0.1 % to 99.9 % of its values"}`,
       },
       this.pathBar(),
     ];
@@ -442,13 +479,13 @@ export class SceneFigure {
           state.surface === "none"
             ? nothing
             : html`
-                ${choose("tint", "Coloured by", state.tint, choices("one colour"), (tint) => this.#store.set({ tint }))}
+                ${this.#isByRays ? nothing : choose("tint", "Coloured by", state.tint, choices("one colour"), (tint) => this.#store.set({ tint }))}
                 ${choose("volume", "Samples per side", state.volume, this.#volumes(), (volume) => this.#store.set({ volume }))}
                 ${choose("drawing", "Drawn as", state.drawing, DRAWINGS, (drawing) => this.#store.set({ drawing }))}
                 ${this.#noRays === "" ? nothing : html`<p class="note" role="status" id="no-rays">${this.#noRays}</p>`}
-                ${state.drawing === "rays" && this.#noRays === "" ? nothing : this.#levelControls()}
+                ${this.#levelControls()}
                 <span class="note" id="surface-note">
-                  ${ms === undefined ? nothing : `${(this.surface.shown?.indices.length ?? 0) / 3} triangles in ${Math.round(ms)} ms`}
+                  ${ms === undefined || this.#isByRays ? nothing : `${(this.surface.shown?.indices.length ?? 0) / 3} triangles in ${Math.round(ms)} ms`}
                 </span>
               `
         }
@@ -457,19 +494,25 @@ export class SceneFigure {
     `;
   }
 
-  /** The value of the isosurface: itself, over the rms of the quantity, or by the volume that it encloses. */
+  /**
+   * The value of the isosurface, or the one up to which a volume is clear: itself, over the rms of the quantity, or by
+   * the volume beyond it.
+   */
   #levelControls(): TemplateResult {
     const { state } = this.#store;
     const shown = this.surface.shown;
     const enclosed = Number((shown?.enclosed ?? state.enclosed).toPrecision(3));
     const set = (level: number) => this.#store.set({ level: Number(level.toPrecision(6)) });
+    const side = marksBySmall(state.surface) ? "Below" : "Above";
+    const [value, beyond] = this.#isByRays ? ["Clear up to", `${side} it: `] : ["Value", "Encloses "];
     return html`
-      ${shown === null ? nothing : number("level", "Value", Number(shown.level.toPrecision(5)), {}, set)}
+      ${shown === null ? nothing : number("level", value, Number(shown.level.toPrecision(5)), {}, set)}
       ${shown === null ? nothing : number("level-rms", "Multiple of rms", Number((shown.level / shown.rms).toPrecision(4)), {}, (parts) => set(parts * shown.rms))}
       <label for="enclosed">
-        <span>Encloses <b>${enclosed} %</b> of the ${state.box === null ? "volume" : "part"}</span>
+        <span>${beyond}<b>${enclosed} %</b> of the ${state.box === null ? "volume" : "part"}</span>
         ${rangeInput("enclosed", enclosed, { min: 0.5, max: 60, step: 0.5 }, (part) => this.#store.set({ enclosed: part, level: null }))}
       </label>
+      ${this.#isByRays ? html`<label for="opacity"><span>Opacity <b>${state.opacity} %</b></span> ${rangeInput("opacity", state.opacity, { min: 1, max: 99, step: 1 }, (opacity) => this.#store.set({ opacity }))}</label>` : nothing}
     `;
   }
 
@@ -539,12 +582,17 @@ export class SceneFigure {
   }
 }
 
-/** The scale from the least to the greatest of some values, in a map that no other scale has. */
-function otherScale(values: Float32Array, taken: readonly ColourScale[]): ColourScale {
-  const { low, high } = extremesOf(values);
+/**
+ * The scale of some values, in a map that no other scale has.
+ *
+ * @param ends its range if that is not empty; otherwise the range is that from the least value to the greatest
+ */
+function otherScale(values: Float32Array, taken: readonly ColourScale[], ends: ValueRange = [0, 0]): ColourScale {
+  const all = { values, ...extremesOf(values) };
+  const [low, high] = ends[0] < ends[1] ? ends : [all.low, all.high];
   const maps = low < 0 && high > 0 ? DIVERGING : SEQUENTIAL;
   const name = maps.find((map) => taken.every((scale) => scale.name !== map)) ?? maps[0];
-  return makeScale(name, [low, high], 0, []);
+  return makeScale(name, [low, high], 0, [all]);
 }
 
 /** Red, green and blue of each vertex. */

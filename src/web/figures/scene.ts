@@ -40,14 +40,21 @@ import type { Trajectories, Volume } from "../state/api.js";
 import type { DomainBox } from "../state/domain-box.js";
 import type { AxisFacts } from "../state/facts.js";
 import type { PlaneWindow } from "../state/plane-geometry.js";
+import type { ValueRange } from "../state/shown-quantity.js";
 import { type ColourScale, pixelOf } from "./colour-scale.js";
 import { outlineEdge } from "./outline-edge.js";
 import { type PathSegments, particlePixel, pathSegments } from "./path-segments.js";
-import { freeRayVolume, makeRayVolume, type RayVolume } from "./ray-volume.js";
+import { clarityOf, freeRayVolume, MOST_PLANES, makeRayVolume, type RayVolume } from "./ray-volume.js";
 import type { SchemeColours } from "./scheme-colours.js";
 import { linearTicks } from "./ticks.js";
 
 export type Position = readonly [number, number, number];
+
+/** The value up to which a volume is clear, and those from which on it is densest. */
+interface Shading {
+  readonly level: number;
+  readonly tails: ValueRange;
+}
 
 /** A picture of a part of a plane, to be placed in the box. */
 export interface PlacedPicture {
@@ -66,8 +73,6 @@ export interface SolidSurface {
   readonly colours: Uint8Array | null;
 }
 
-/** Planes at most. */
-const MOST_PLANES = 3;
 /** Fading of what lies back in time, and the place of a point somewhat nearer to the eye, in front of what it is on. */
 const PATH_PARTS = `
 uniform float now;
@@ -482,13 +487,25 @@ export class BoxScene {
       const most = context.getParameter(context.MAX_3D_TEXTURE_SIZE) as number;
       if (volume.axes.some(({ count }) => count > most))
         throw new Error(`This graphics card holds ${most} samples a side, fewer than the volume has`);
-      this.#volume = makeRayVolume(volume, scale);
+      const { cuts, lows, highs } = this.#shared;
+      this.#volume = makeRayVolume(volume, scale, box, { cuts, lows, highs });
       const ends = box.map((value, i) => this.#place(value, Math.floor(i / 2)));
       this.#volume.scale.set(
         ...([0, 2, 4].map((i) => Math.max(1e-3, ends[i + 1] - ends[i])) as [number, number, number]),
       );
       this.#volume.position.fromArray([0, 2, 4].map((i) => (ends[i] + ends[i + 1]) / 2));
       this.#scene.add(this.#volume);
+    }
+    this.render();
+  }
+
+  /** Sets what of the volume is clear, see `clarityOf`, and the percentage of light that its strongest values hold back. */
+  shadeVolume(scale: ColourScale, { level, tails }: Shading, small: boolean, opacity: number): void {
+    const uniforms = this.#volume?.material.uniforms;
+    if (uniforms === undefined) return;
+    for (const [name, value] of Object.entries({ ...clarityOf(scale, level, small, tails), opacity: opacity / 100 })) {
+      const uniform = uniforms[name];
+      if (uniform !== undefined) uniform.value = value;
     }
     this.render();
   }

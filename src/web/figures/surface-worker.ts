@@ -32,8 +32,12 @@ export interface SurfaceMessage extends Surface {
   readonly enclosed: number;
   /** Root mean square of the values. */
   readonly rms: number;
+  /** The values below and above which a thousandth of all values is. */
+  readonly tails: readonly [number, number];
 }
 
+/** Part of all values beyond each of the tails. */
+const TAIL = 0.001;
 /** Samples from which the level of a percentage is found; more would not move it visibly. */
 const SORTED = 200_000;
 
@@ -111,7 +115,8 @@ function serve(post: (message: SurfaceMessage) => void): (message: VolumeMessage
     const above = 100 * partAbove(kept.sorted, level);
     const enclosed = message.level === null ? message.enclosed : message.smallest ? 100 - above : above;
     const surface = marchingCubes(kept, level, kept.tint);
-    post({ ...surface, id: message.id, level, enclosed, rms: kept.rms });
+    const tails = [levelAt(kept.sorted, 1 - TAIL), levelAt(kept.sorted, TAIL)] as const;
+    post({ ...surface, id: message.id, level, enclosed, rms: kept.rms, tails });
   };
 }
 

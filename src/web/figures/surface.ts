@@ -1,7 +1,8 @@
 /** The isosurface requests a volume, lets the worker extract a surface from it, and keeps the latest one. */
+import { withMinus } from "../../float32/format.js";
 import type { Volume } from "../state/api.js";
 import { LatestRequest } from "../state/latest-request.js";
-import { quantityOf } from "../state/shown-quantity.js";
+import { marksBySmall, quantityOf, type ValueRange } from "../state/shown-quantity.js";
 import { hasScene, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { joinVolumes, volumeParts } from "../state/volume.js";
@@ -15,6 +16,8 @@ export interface ShownSurface {
   /** Percentage of the volume inside, and the root mean square of the values. */
   readonly enclosed: number;
   readonly rms: number;
+  /** The values below and above which a thousandth of all values is. */
+  readonly tails: ValueRange;
   /** Time from the arrival of the values, or from the choice of a level, to the surface. */
   readonly ms: number;
   readonly positions: Float32Array;
@@ -41,9 +44,6 @@ function startWorker(): Worker {
   const policy = trustedTypes?.createPolicy("fieldprobe-worker", { createScriptURL });
   return new Worker(policy?.createScriptURL(workerAddress) ?? workerAddress, { type: "module" });
 }
-
-/** Quantities whose small values mark vortices. */
-const SMALLEST: readonly string[] = ["p", "boxp"];
 
 export class IsoSurface {
   readonly request: LatestRequest<{ readonly volume: Volume; readonly state: ViewState }>;
@@ -174,7 +174,7 @@ export class IsoSurface {
       id: ++this.#asking,
       level,
       enclosed,
-      smallest: SMALLEST.includes(surface),
+      smallest: marksBySmall(surface),
     };
     this.#worker?.postMessage(message);
   }
@@ -189,12 +189,25 @@ export class IsoSurface {
 }
 
 /** The surface in words, with its level and unit. */
-export function describeSurface({ state, level, enclosed, rms }: ShownSurface, unit: string): string {
+export function describeSurface(surface: ShownSurface, unit: string): string {
+  const { state, enclosed } = surface;
   if (state.surface === "none") return "";
-  const { title } = quantityOf(state.surface);
-  const sense = SMALLEST.includes(state.surface) ? "below" : "above";
-  const value = `${Number(level.toPrecision(4))} ${unit}`.trim();
+  const sense = marksBySmall(state.surface) ? "below" : "above";
   const where = state.box === null ? "volume" : "part shown";
-  const part = Number(enclosed.toPrecision(3));
-  return `${title} = ${value} (${Number((level / rms).toPrecision(3))} rms), ${part} % of the ${where} lies ${sense}`;
+  return `${quantityOf(state.surface).title} = ${levelText(surface, unit)}, ${Number(enclosed.toPrecision(3))} % of the ${where} lies ${sense}`;
+}
+
+/** A volume drawn by rays in words: what of it is clear, of values of both signs as far on either side of zero. */
+export function describeRays(surface: ShownSurface, [low, high]: ValueRange, unit: string): string {
+  const { title } = quantityOf(surface.state.surface);
+  if (low < 0 && high > 0)
+    return `${title}, clear within ±${levelText({ ...surface, level: Math.abs(surface.level) }, unit)}`;
+  const small = marksBySmall(surface.state.surface) || high <= 0;
+  return `${title}, clear ${small ? "above" : "below"} ${levelText(surface, unit)}`;
+}
+
+/** A level with its unit, and as a multiple of the rms. */
+function levelText({ level, rms }: ShownSurface, unit: string): string {
+  const value = `${withMinus(String(Number(level.toPrecision(4))))} ${unit}`.trim();
+  return `${value} (${withMinus(String(Number((level / rms).toPrecision(3))))} rms)`;
 }

@@ -21,6 +21,7 @@ import {
   type AnalysisChoice,
   analysesOf,
   analysisCall,
+  analysisChoice,
   analysisFile,
   canSearchTimes,
   centreInside,
@@ -31,6 +32,7 @@ import {
   inertialRange,
   isOverTimes,
   type NodePlace,
+  nodeQuantities,
   partText,
   resolvedSpectrum,
   type ShownAnswer,
@@ -39,8 +41,15 @@ import {
 } from "../state/analyses.js";
 import { LatestRequest } from "../state/latest-request.js";
 import { AXES } from "../state/plane-geometry.js";
-import { conditionTitle, inSentence, quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
-import type { NodeCondition, ShownAnalysis, ViewState } from "../state/view-state.js";
+import {
+  conditionTitle,
+  inSentence,
+  listedTitle,
+  marksBySmall,
+  quantityOf,
+  unitOfQuantity,
+} from "../state/shown-quantity.js";
+import { ABOVE, type NodeCondition, type ShownAnalysis, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import {
   KARMAN,
@@ -81,8 +90,6 @@ interface ProfileResult {
 const ROUNDING = 1e-12;
 /** Structures that are listed; the answer has them all, and the CSV too. */
 const LISTED = 12;
-/** Quantities on which means are conditioned, as far as the dataset has them. */
-const CONDITIONS = ["ux", "uy", "uz", "p", "density", "temperature"];
 
 export class StatisticsPanel {
   readonly request: LatestRequest<Answered>;
@@ -92,14 +99,12 @@ export class StatisticsPanel {
   readonly #store: ViewStore;
   readonly #slice: SliceFigure;
   readonly #save: (kind: FigureKind, content: FigureContent) => void;
-  readonly #render: () => void;
   readonly #plot = new Plot();
   readonly #stressPlot = new Plot();
   #element: HTMLElement | null = null;
   #stressElement: HTMLElement | null = null;
   /** Whether the panel is open; only then it asks. */
   isOpen = false;
-  #chosen: Partial<Omit<AnalysisChoice, "show">> = {};
   #asked = "";
 
   /** @param save saves a chart as a file */
@@ -112,7 +117,6 @@ export class StatisticsPanel {
     this.#save = save;
     this.#store = store;
     this.#slice = slice;
-    this.#render = render;
     this.request = new LatestRequest(render);
     this.#vortex = new LatestRequest(render);
   }
@@ -121,7 +125,7 @@ export class StatisticsPanel {
   refresh(): void {
     if (!this.isOpen || this.#slice.player.playing) return;
     const { api, facts, state } = this.#store;
-    const choice = this.#choice();
+    const choice = analysisChoice(state, facts);
     if (choice === null) return;
     this.#redraw();
     const asked = analysisCall(state, facts, choice);
@@ -150,19 +154,7 @@ export class StatisticsPanel {
   /** Forgets every answer, for another dataset. */
   clear(): void {
     for (const request of [this.request, this.#vortex]) request.clear();
-    this.#chosen = {};
     this.invalidate();
-  }
-
-  /** What is shown: what was chosen if the view offers it; null if the view offers nothing. */
-  #choice(): AnalysisChoice | null {
-    const { facts, state } = this.#store;
-    const [first, ...others] = analysesOf(state, facts);
-    if (first === undefined) return null;
-    const show = state.analysis;
-    const { part = "frame", frames = "one", along, on = this.#conditions()[0] ?? state.field } = this.#chosen;
-    const walls = facts.axes.find(({ periodic, nodes }) => !periodic && nodes > 1);
-    return { show: others.includes(show) ? show : first, part, frames, along: along ?? walls?.name ?? "y", on };
   }
 
   view(): TemplateResult {
@@ -182,17 +174,11 @@ export class StatisticsPanel {
     if (this.#stressElement !== null && stresses !== null) this.#stressPlot.draw(this.#stressElement, stresses);
   }
 
-  #choose(patch: Partial<Omit<AnalysisChoice, "show">>): void {
-    this.#chosen = { ...this.#chosen, ...patch };
-    this.refresh();
-    this.#render();
-  }
-
   #body(): TemplateResult {
     const { facts, state } = this.#store;
-    const choice = this.#choice();
+    const choice = analysisChoice(state, facts);
     if (choice === null) return html`<p class="note">A filtered quantity has no values at nodes.</p>`;
-    const { show, part, frames = "one", along, on } = choice;
+    const { show, part, frames, along, on } = choice;
     const names = analysesOf(state, facts).map((value) => ({ value, text: ANALYSIS_NAMES[value] }));
     const parts = [
       { value: "frame" as const, text: "the whole volume" },
@@ -202,22 +188,29 @@ export class StatisticsPanel {
       { value: "one" as const, text: "the time shown" },
       { value: "all" as const, text: "all stored times" },
     ];
+    const quantities = nodeQuantities(facts).map((quantity) => ({
+      value: quantity.name,
+      text: listedTitle(facts, quantity),
+    }));
+    const structure = structuresOf(state, facts);
     const inPart = show === "distribution" || show === "conditional" || show === "invariants" || show === "structures";
     return html`
       <div class="row">
         ${choose("analysis", "Show", show, names, (analysis) => this.#store.set({ analysis }))}
-        ${inPart ? choose("analysis-part", "Over", part, parts, (value) => this.#choose({ part: value })) : nothing}
-        ${isOverTimes({ show, frames: "all" }, facts) ? choose("analysis-frames", "At", frames, times, (value) => this.#choose({ frames: value })) : nothing}
-        ${show === "profile" || show === "increments" ? choose("analysis-along", "Along", along, AXES, (value) => this.#choose({ along: value })) : nothing}
+        ${inPart ? choose("analysis-part", "Over", part, parts, (value) => this.#store.set({ part: value })) : nothing}
+        ${isOverTimes({ show, frames: "all" }, facts) ? choose("analysis-frames", "At", frames, times, (value) => this.#store.set({ frames: value })) : nothing}
+        ${show === "profile" || show === "increments" ? choose("analysis-along", "Along", along, AXES, (value) => this.#store.set({ profileAxis: value })) : nothing}
         ${
           show === "conditional"
-            ? choose(
-                "analysis-on",
-                "On",
-                on,
-                this.#conditions().map((value) => ({ value, text: quantityOf(value).title })),
-                (value) => this.#choose({ on: value }),
-              )
+            ? choose("analysis-on", "On", on, quantities, (condition) => this.#store.set({ condition }))
+            : nothing
+        }
+        ${
+          show === "structures"
+            ? html`
+                ${choose("structure", "Of", structure, quantities, (value) => this.#store.set({ structure: value }))}
+                ${number("structure-above", marksBySmall(structure) ? "Below, times −rms" : "Above, times rms", state.above, { min: ABOVE[0], max: ABOVE[1] }, (above) => this.#store.set({ above }))}
+              `
             : nothing
         }
         ${show === "profile" && hasWallUnits(state, facts, along) ? this.#wallControl() : nothing}
@@ -312,12 +305,6 @@ export class StatisticsPanel {
       )}
       <p class="note">Drag a rectangle to mark its nodes in the picture.</p>
     `;
-  }
-
-  /** Stored quantities that means can be conditioned on. */
-  #conditions(): readonly string[] {
-    const stored = (name: string) => ({ ux: "velocity", uy: "velocity", uz: "velocity", p: "pressure" })[name] ?? name;
-    return CONDITIONS.filter((name) => this.#store.facts.fields.some((field) => field.name === stored(name)));
   }
 
   #answerView(answered: Answered): TemplateResult {
@@ -464,22 +451,32 @@ ${JSON.stringify(asked.body)}</pre>
     `;
   }
 
-  #structures({ state, answer }: Answered): TemplateResult {
-    const of = structuresOf(state, this.#store.facts);
+  #structures({ state, choice, answer }: Answered): TemplateResult {
+    const { facts } = this.#store;
+    const of = structuresOf(state, facts);
+    const small = marksBySmall(of);
     const { count = 0, nodes = 0, threshold = 0, structures = [] } = answer;
+    const limit = `${withMinus(shortText(threshold))} ${unitOfQuantity(facts, of)}`.trim();
+    const heads = [
+      "Nodes",
+      withUnit("Volume", this.#unitOfColumn("volume", state, choice)),
+      withUnit(small ? "Smallest value" : "Largest value", unitOfQuantity(facts, of)),
+      "Centre",
+    ];
     return html`
       <p>
-        ${count} connected ${count === 1 ? "set" : "sets"} of nodes at which ${quantityOf(of).title}
-        is above ${shortText(threshold)}, twice its root mean square: ${nodes} nodes. ${count > LISTED ? `The largest ${LISTED}:` : nothing}
+        ${count} connected ${count === 1 ? "set" : "sets"} of nodes at which ${inSentence(quantityOf(of).title)}
+        is ${small ? "below" : "above"} ${limit}, ${shortText(state.above)} times its root mean square${small ? ", negative" : ""}:
+        ${nodes} nodes. ${count > LISTED ? `The largest ${LISTED}:` : nothing}
       </p>
       <div class="scroll">
         <table id="structures">
-          <thead><tr><th>Nodes</th><th>Volume</th><th>Largest ${inSentence(quantityOf(of).title)}</th><th>Centre</th></tr></thead>
+          <thead><tr>${heads.map((head) => html`<th>${head}</th>`)}</tr></thead>
           <tbody>
             ${structures.slice(0, LISTED).map((structure, i) => {
-              const largest = structure.properties[of]?.max ?? Number.NaN;
+              const extreme = structure.properties[of]?.[small ? "min" : "max"] ?? Number.NaN;
               return html`<tr>
-                <td>${structure.nodes}</td><td>${shortText(structure.volume)}</td><td>${shortText(largest)}</td>
+                <td>${structure.nodes}</td><td>${shortText(structure.volume)}</td><td>${withMinus(shortText(extreme))}</td>
                 <td>${this.#goTo(`structure-${i}`, structure.centre, answer)}</td>
               </tr>`;
             })}

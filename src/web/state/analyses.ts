@@ -1,7 +1,7 @@
 /** This file writes the analysis calls behind the statistics panel, and types what of their answers is shown. */
 import { type AxisFacts, axisOf, type DatasetFacts, endOf, offers } from "./facts.js";
 import { AXES, type AxisName, sidesOf, wholePlane } from "./plane-geometry.js";
-import { quantityOf } from "./shown-quantity.js";
+import { marksBySmall, quantitiesOf, quantityOf, type ShownQuantity } from "./shown-quantity.js";
 import { ANALYSES, type ShownAnalysis, type ViewState } from "./view-state.js";
 
 /** What the panel can show, in words. */
@@ -28,20 +28,12 @@ export const ANALYSIS_WORDS: Readonly<Record<ShownAnalysis, string>> = {
   structures: "vortices worms connected",
 };
 
-/** Nodes that are analysed: all of the frame, or those of the plane nearest to the one shown, within its window. */
-export type AnalysedPart = "frame" | "plane";
-
-export type AnalysedFrames = "one" | "all";
-
 /** Analyses that can take all stored times together. */
 const OVER_TIMES: readonly ShownAnalysis[] = ["profile", "energy", "spectrum"];
 
-/** What the panel is asked for in addition to the view. */
-export interface AnalysisChoice {
+/** What a view analyses, with what it leaves to the dataset. */
+export interface AnalysisChoice extends Pick<ViewState, "part" | "frames"> {
   readonly show: ShownAnalysis;
-  readonly part: AnalysedPart;
-  /** The frame of the time shown, which is usual, or all that are stored. */
-  readonly frames?: AnalysedFrames;
   /** The axis of profiles. */
   readonly along: AxisName;
   /** The condition of conditional means. */
@@ -215,9 +207,32 @@ export function analysesOf(state: ViewState, facts: DatasetFacts): readonly Show
   return ANALYSES.filter((name) => possible[name]);
 }
 
-/** What structures are made of: vorticity if it is known, or else the quantity shown. */
-export function structuresOf(state: ViewState, facts: DatasetFacts): string {
-  return hasGradient(facts) ? "vorticity" : state.field;
+/** Quantities that can be analysed. */
+export function nodeQuantities(facts: DatasetFacts): readonly ShownQuantity[] {
+  return quantitiesOf(facts).filter(({ name }) => hasNodeValues(name, facts));
+}
+
+/** What structures are made of unless the view says it: vorticity if it is known, or else the quantity shown. */
+export function structuresOf({ structure, field }: ViewState, facts: DatasetFacts): string {
+  if (structure !== null && hasNodeValues(structure, facts)) return structure;
+  return hasGradient(facts) ? "vorticity" : field;
+}
+
+/** Quantities on which means are usually conditioned, the first that is known and not the one averaged. */
+const CONDITIONS = ["Q", "ux", "p"];
+
+/** What a view analyses; null if its dataset offers nothing. */
+export function analysisChoice(state: ViewState, facts: DatasetFacts): AnalysisChoice | null {
+  const offered = analysesOf(state, facts);
+  const show = offered.includes(state.analysis) ? state.analysis : offered[0];
+  if (show === undefined) return null;
+  const known = nodeQuantities(facts).map(({ name }) => name);
+  const on = [state.condition, ...CONDITIONS, ...known].find((name) => {
+    return name !== null && known.includes(name) && (name === state.condition || name !== state.field);
+  });
+  const walls = facts.axes.find(({ periodic, nodes }) => !periodic && nodes > 1);
+  const along = state.profileAxis ?? walls?.name ?? "y";
+  return { show, part: state.part, frames: state.frames, along, on: on ?? state.field };
 }
 
 /** The call behind what the panel shows. */
@@ -260,7 +275,12 @@ export function analysisCall(state: ViewState, facts: DatasetFacts, choice: Anal
       return { call: "structure-functions", body, table: body };
     },
     structures: () => {
-      const body = { ...inPart, of: structuresOf(state, facts), above: { rms: 2 } };
+      const of = structuresOf(state, facts);
+      const body = {
+        ...inPart,
+        of,
+        ...(marksBySmall(of) ? { below: { rms: -state.above } } : { above: { rms: state.above } }),
+      };
       return { call: "structures", body, table: body };
     },
   };

@@ -66,6 +66,11 @@ export function quantitiesOf(facts: DatasetFacts): readonly ShownQuantity[] {
   return [...known, ...named.flatMap(namesOf).map(quantityOf)];
 }
 
+/** Whether the small values of a quantity mark vortices. */
+export function marksBySmall(name: string): boolean {
+  return name === "p" || name === "boxp";
+}
+
 /** The title of a quantity in a list: that of its field, if the dataset states one. */
 export function listedTitle({ fields }: DatasetFacts, { title, field }: ShownQuantity): string {
   const stated = fields.find(({ name }) => name === field)?.title;

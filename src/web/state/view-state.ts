@@ -61,6 +61,10 @@ export const ANALYSES = [
   "structures",
 ] as const;
 export type ShownAnalysis = (typeof ANALYSES)[number];
+/** Nodes that are analysed: all of the frame, or those of the plane nearest to the one shown, within its window. */
+export const ANALYSED_PARTS = ["frame", "plane"] as const;
+/** Frames that are analysed together: the one of the time shown, or all that are stored. */
+export const ANALYSED_FRAMES = ["one", "all"] as const;
 /** Drawings of the volume in the 3-D view. */
 const VOLUME_DRAWINGS = ["surface", "rays"] as const;
 /** Characters of the name of a view at most. */
@@ -69,6 +73,8 @@ const LONGEST_NAME = 80;
 export const MOST_PLACES = 64;
 /** Samples a side of the volume behind the isosurface. */
 export const VOLUMES = ["auto", "32", "48", "64", "96", "128"] as const;
+/** Least and largest multiple of the rms beyond which nodes belong to structures. */
+export const ABOVE = [0.1, 100] as const;
 /** Temporal options. */
 export const TEMPORAL = ["PCHIP", "None"] as const;
 /** Pictures a second to choose from. */
@@ -172,6 +178,16 @@ export interface ViewState {
   readonly named: string;
   /** What the statistics panel shows. */
   readonly analysis: ShownAnalysis;
+  /** The nodes and frames that it analyses, as far as it has a choice. */
+  readonly part: (typeof ANALYSED_PARTS)[number];
+  readonly frames: (typeof ANALYSED_FRAMES)[number];
+  /** The axis of mean profiles and increments, or null: the one between walls. */
+  readonly profileAxis: AxisName | null;
+  /** The quantity on which means are conditioned, or null: the usual one. */
+  readonly condition: string | null;
+  /** The quantity of structures, or null: the usual one; they are where it exceeds this multiple of its rms. */
+  readonly structure: string | null;
+  readonly above: number;
   /** Whether profiles between walls are drawn in wall units. */
   readonly wallUnits: boolean;
   /** Notes on the picture. */
@@ -180,6 +196,8 @@ export interface ViewState {
   readonly scene: boolean | null;
   /** The drawing of the volume of the isosurface's quantity. */
   readonly drawing: (typeof VOLUME_DRAWINGS)[number];
+  /** Percentage of light that the strongest values hold back over a fiftieth of the longest side, if drawn by rays. */
+  readonly opacity: number;
   /** Quantity of the isosurface, and the one that colours it, or `none`. */
   readonly surface: string;
   readonly tint: string;
@@ -290,9 +308,16 @@ export function initialState(facts: DatasetFacts): ViewState {
     notes: [],
     named: "",
     analysis: "distribution",
+    part: "frame",
+    frames: "one",
+    profileAxis: null,
+    condition: null,
+    structure: null,
+    above: 2,
     wallUnits: false,
     scene: null,
     drawing: "surface",
+    opacity: 60,
     surface: "none",
     tint: "none",
     enclosed: 5,
@@ -398,6 +423,11 @@ function place(text: string, facts: DatasetFacts): readonly [number, number, num
   return inside.includes(undefined) ? undefined : (inside as [number, number, number]);
 }
 
+/** Reads the name of a quantity that the dataset has. */
+function quantityIn(text: string, facts: DatasetFacts): string | undefined {
+  return quantitiesOf(facts).find(({ name }) => name === text)?.name;
+}
+
 /** Reads a number of zero or more. */
 function notNegative(text: string): number | undefined {
   const value = Number(text);
@@ -409,7 +439,7 @@ function notNegative(text: string): number | undefined {
  * `axis`, which it needs: `parseState` reads it.
  */
 const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: MemberReader<ViewState[K]> } = {
-  field: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
+  field: quantityIn,
   axis: (text, facts) => AXES.find((name) => name === text && name === (flatAxis(facts) ?? name)),
   time: timeIn,
   values: methodOf(VALUES),
@@ -450,12 +480,18 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   notes: readNotes,
   named: (text) => text.slice(0, LONGEST_NAME),
   analysis: oneOf(ANALYSES),
+  part: oneOf(ANALYSED_PARTS),
+  frames: oneOf(ANALYSED_FRAMES),
+  profileAxis: oneOf(AXES),
+  condition: quantityIn,
+  structure: quantityIn,
+  above: (text) => numberIn(text, ...ABOVE),
   wallUnits: (text) => (text === "true" ? true : undefined),
   scene: (text) => (text === "true" ? true : text === "false" ? false : undefined),
   drawing: oneOf(VOLUME_DRAWINGS),
-  surface: (text, facts) =>
-    flatAxis(facts) === null ? quantitiesOf(facts).find((quantity) => quantity.name === text)?.name : undefined,
-  tint: (text, facts) => quantitiesOf(facts).find((quantity) => quantity.name === text)?.name,
+  opacity: (text) => numberIn(text, 1, 99),
+  surface: (text, facts) => (flatAxis(facts) === null ? quantityIn(text, facts) : undefined),
+  tint: quantityIn,
   enclosed: (text) => numberIn(text, 0.1, 99),
   brush: readBrush,
   level: (text) => numbers(text, 1)?.[0],
@@ -553,6 +589,7 @@ export function carryState(before: ViewState, from: DatasetFacts, facts: Dataset
     "seen",
     "level",
     "brush",
+    "profileAxis",
     "launched",
     "places",
     "notes",

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { discriminantCurve } from "../../../src/web/figures/joint-figure.js";
 import {
   analysisCall,
+  analysisChoice,
   analysisFile,
   centreInside,
   extremesCall,
@@ -14,7 +15,14 @@ import {
   storedTime,
 } from "../../../src/web/state/analyses.js";
 import type { AxisFacts, DatasetFacts } from "../../../src/web/state/facts.js";
-import type { ShownAnalysis, ViewState } from "../../../src/web/state/view-state.js";
+import {
+  formatState,
+  initialState,
+  parseState,
+  type ShownAnalysis,
+  type ViewState,
+} from "../../../src/web/state/view-state.js";
+import { boxFacts } from "../../support/box-facts.js";
 
 const axis = (name: AxisFacts["name"], more: Partial<AxisFacts> = {}): AxisFacts => ({
   ...{ name, nodes: 8, first: 1, last: 4.5, length: 4, spacing: 0.5, periodic: true },
@@ -46,7 +54,7 @@ it("names the plane of a spectrum between walls by its place, which is 0 up to r
   const coordinates = [-1, -0.5, near, 0.5, 1];
   const walled = axis("y", { periodic: false, first: -1, last: 1, length: 2, nodes: 5, coordinates });
   const all = { axes: [axis("x"), walled, axis("z")] } as unknown as DatasetFacts;
-  const choice = { show: "energy", part: "frame", along: "y", on: "ux" } as const;
+  const choice = { show: "energy", part: "frame", frames: "one", along: "y", on: "ux" } as const;
   const state = { probe: [1, 0.1, 1], axis: "z", at: 1, window: null } as unknown as ViewState;
   expect(partText(state, all, choice, "0")).toBe("Frame t = 0: nodes of the plane y = 0 through the probe");
   const planes = { frames: [], formulas: {}, k: [0, 1], E: coordinates.map(() => [0, 1]), nyquist: 1 };
@@ -87,7 +95,7 @@ it("asks for separations up to half of the axis, that one included", () => {
       times: { stored: [0] },
     } as unknown as DatasetFacts;
     const state = { time: 0, field: "ux", derivatives: "None_Fd4" } as unknown as ViewState;
-    const choice = { show: "increments", along: "x", part: "frame", on: "p" } as const;
+    const choice = { show: "increments", along: "x", part: "frame", frames: "one", on: "p" } as const;
     return (analysisCall(state, facts, choice).body as { separations: unknown }).separations;
   };
   expect(of(16)).toEqual({ nodes: [1, 2, 3, 4, 6, 8] });
@@ -98,7 +106,7 @@ it("names files by analysis, quantity and time, those of the velocity by no quan
   const state = { dataset: "box", field: "vorticity" } as unknown as ViewState;
   const some = { ...facts, times: { first: 0, last: 1 }, operations: [] } as unknown as DatasetFacts;
   const named = (show: ShownAnalysis, inWallUnits = false) =>
-    analysisFile(state, some, { show, along: "y", part: "frame", on: "p" }, 0.4000000059, inWallUnits);
+    analysisFile(state, some, { show, along: "y", part: "frame", frames: "one", on: "p" }, 0.4000000059, inWallUnits);
   expect(named("energy")).toBe("box-energy-t0.4");
   expect(named("spectrum")).toBe("box-spectrum-vorticity-t0.4");
   expect(named("conditional")).toBe("box-conditional-vorticity-on-p-t0.4");
@@ -133,4 +141,56 @@ it("asks for extremes of what is stored, not of a force in closed form", () => {
   expect(of("ux", "velocity")).toMatchObject({ times: [0, 1], reduce: [{ moments: "ux" }] });
   expect(of("fx", "velocity")).toBeNull();
   expect(of("fx", "velocity", "force")).toMatchObject({ reduce: [{ moments: "fx" }] });
+});
+
+const FLOW = boxFacts({
+  axes: [axis("x"), axis("y"), axis("z")],
+  fields: [
+    { name: "velocity", components: 3 },
+    { name: "pressure", components: 1 },
+  ],
+  operations: ["GetVelocity", "GetVelocityAndPressure", "GetVelocityGradient"].map((name) => ({
+    ...{ name, available: true, spatialInterpolation: [], components: [] },
+  })) as unknown as DatasetFacts["operations"],
+});
+
+/** What the panel asks for of a view. */
+function asked(state: ViewState): unknown {
+  const choice = analysisChoice(state, FLOW);
+  return choice && analysisCall(state, FLOW, choice).body;
+}
+
+it.each([
+  ["distribution", { part: "plane" }],
+  ["profile", { frames: "all" }],
+  ["profile", { profileAxis: "x" }],
+  ["conditional", { condition: "uy" }],
+  ["conditional", { part: "plane" }],
+  ["increments", { profileAxis: "z" }],
+  ["structures", { structure: "Q" }],
+  ["structures", { structure: "p", above: 1.5 }],
+] as const)("asks for the same numbers behind a link: %s of %o", (analysis, choice) => {
+  const usual = { ...initialState(FLOW), analysis, field: "ux" };
+  const chosen = { ...usual, ...choice };
+  const link = parseState(`?${formatState(chosen, FLOW)}`, FLOW);
+  expect(link.bad).toEqual([]);
+  expect(asked(link.state)).toEqual(asked(chosen));
+  expect(asked(link.state)).not.toEqual(asked(usual));
+});
+
+it("conditions means on another quantity than the one averaged, unless that is asked for", () => {
+  const on = (field: string, condition: string | null = null) =>
+    analysisChoice({ ...initialState(FLOW), analysis: "conditional", field, condition }, FLOW)?.on;
+  expect([on("vorticity"), on("Q"), on("vorticity", "vorticity"), on("ux", "boxux")]).toEqual([
+    "Q",
+    "ux",
+    "vorticity",
+    "Q",
+  ]);
+});
+
+it("takes structures of pressure below a value", () => {
+  const body = asked({ ...initialState(FLOW), analysis: "structures", structure: "p", above: 1.5 });
+  expect(body).toMatchObject({ of: "p", below: { rms: -1.5 } });
+  expect(body).not.toHaveProperty("above");
 });
