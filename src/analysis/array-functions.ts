@@ -4,7 +4,7 @@
 export type Components = readonly Float64Array[];
 export type Shape = "scalar" | "vector" | "tensor";
 /** Gives an array to overwrite, as long as those of the block. */
-export type Room = () => Float64Array;
+export type ScratchArray = () => Float64Array;
 
 /** Components of each shape. */
 export const SIZES: Readonly<Record<Shape, number>> = { scalar: 1, vector: 3, tensor: 9 };
@@ -105,11 +105,11 @@ export function eachOnce(a: Components, f: (one: Float64Array) => Float64Array):
 }
 
 /** Sums of components in pairs. */
-export function sums(a: Components, b: Components, room: Room): Components {
+export function sums(a: Components, b: Components, scratch: ScratchArray): Components {
   const out: Float64Array[] = [];
   for (let c = 0; c < a.length; c++) {
     const same = pairBefore(a, b, c, true);
-    out.push(same >= 0 ? out[same] : add(a[c], b[c], room()));
+    out.push(same >= 0 ? out[same] : add(a[c], b[c], scratch()));
   }
   return out;
 }
@@ -137,14 +137,14 @@ export function transposed(a: Components): Components {
 }
 
 /** Product of a tensor with a vector or a tensor, by rows. */
-export function product(a: Components, b: Components, room: Room): Components {
+export function product(a: Components, b: Components, scratch: ScratchArray): Components {
   const columns = b.length === 3 ? [[b[0], b[1], b[2]]] : THREE.map((j) => [b[j], b[3 + j], b[6 + j]]);
-  return THREE.flatMap((i) => columns.map((column) => contraction(a.slice(3 * i, 3 * i + 3), column, room())));
+  return THREE.flatMap((i) => columns.map((column) => contraction(a.slice(3 * i, 3 * i + 3), column, scratch())));
 }
 
-export function cross(a: Components, b: Components, room: Room): Components {
+export function cross(a: Components, b: Components, scratch: ScratchArray): Components {
   const minor = (i: number, j: number): Float64Array => {
-    const out = multiply(a[i], b[j], room());
+    const out = multiply(a[i], b[j], scratch());
     for (let n = 0; n < out.length; n++) out[n] -= a[j][n] * b[i][n];
     return out;
   };
@@ -156,8 +156,8 @@ export function trace(a: Components, out: Float64Array): Float64Array {
   return add(add(a[0], a[4], out), a[8], out);
 }
 
-export function determinant(a: Components, room: Room): Float64Array {
-  return contraction(a.slice(0, 3), cross(a.slice(3, 6), a.slice(6, 9), room), room());
+export function determinant(a: Components, scratch: ScratchArray): Float64Array {
+  return contraction(a.slice(0, 3), cross(a.slice(3, 6), a.slice(6, 9), scratch), scratch());
 }
 
 /**
@@ -165,8 +165,8 @@ export function determinant(a: Components, room: Room): Float64Array {
  *
  * Source: Golub and Van Loan, Matrix Computations, section 8.5; error a few units in the last place of the largest.
  */
-export function eigenvalues(a: Components, room: Room): Components {
-  const out = [room(), room(), room()];
+export function eigenvalues(a: Components, scratch: ScratchArray): Components {
+  const out = [scratch(), scratch(), scratch()];
   const m = new Float64Array(9);
   for (let n = 0; n < a[0].length; n++) {
     for (let i = 0; i < 3; i++) for (let j = 0; j < 3; j++) m[3 * i + j] = (a[3 * i + j][n] + a[3 * j + i][n]) / 2;
@@ -201,9 +201,9 @@ function rotate(m: Float64Array, p: number, q: number, r: number): void {
 }
 
 /** Where the condition is not 0, the first, elsewhere the second. */
-export function choose(condition: Float64Array, yes: Components, no: Components, room: Room): Components {
+export function choose(condition: Float64Array, yes: Components, no: Components, scratch: ScratchArray): Components {
   return yes.map((a, c) => {
-    const out = room();
+    const out = scratch();
     for (let i = 0; i < out.length; i++) out[i] = condition[i] !== 0 ? a[i] : no[c][i];
     return out;
   });

@@ -86,8 +86,8 @@ function addPairs({ shared, orders }: DispersionSums, part: PathPart, from: numb
  * Source: Biferale et al., Physics of Fluids 17 (2005) 111701.
  */
 function addTetrads({ shared }: DispersionSums, part: PathPart, from: number, to: number): void {
-  const room = () => new Float64Array(to - from);
-  const g = Array.from({ length: 9 }, room);
+  const scratch = () => new Float64Array(to - from);
+  const g = Array.from({ length: 9 }, scratch);
   for (let r = 0; r < part.records; r++) {
     for (let tetrad = from; tetrad < to; tetrad++) {
       const vectors = shapeOf(part, 4 * tetrad, r);
@@ -96,7 +96,7 @@ function addTetrads({ shared }: DispersionSums, part: PathPart, from: number, to
         g[i][tetrad - from] = vectors.reduce((sum, vector) => sum + vector[a] * vector[b], 0);
       }
     }
-    const values = eigenvalues(g, room);
+    const values = eigenvalues(g, scratch);
     for (let tetrad = from; tetrad < to; tetrad++) {
       if (![0, 1, 2, 3].every((k) => isInside(part, 4 * tetrad + k, r))) continue;
       shared[0][r]++;

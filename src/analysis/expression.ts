@@ -12,7 +12,7 @@ import {
   eigenvalues,
   power,
   product,
-  type Room,
+  type ScratchArray,
   type Shape,
   SIZES,
   sums,
@@ -41,8 +41,8 @@ export interface BlockInputs {
   readonly count: number;
   /** A component of an input. */
   input(key: InputKey, component: number): Float64Array;
-  /** Arrays to overwrite, of `count` numbers each, which nothing else uses until the block is done. */
-  readonly room: Room;
+  /** Gives an array of `count` numbers to overwrite, which nothing else uses until the block is done. */
+  readonly scratch: ScratchArray;
   readonly computed: Map<string, Components>;
 }
 
@@ -63,7 +63,7 @@ interface Subexpression {
   readonly run: (block: BlockInputs) => Components;
   /** The value, if it is the same everywhere. */
   readonly constant?: number;
-  /** An input, or components of one from number `from` on: others are not computed. */
+  /** Set if the part is an input, or its components from number `from` on: only these are read. */
   readonly source?: { readonly key: InputKey; readonly from: number };
 }
 
@@ -72,7 +72,7 @@ type SyntaxTree = jsep.Expression & Record<string, unknown>;
 // A power binds tighter than a sign before it and groups to the right, unlike the operators of the library.
 jsep.removeBinaryOp("^");
 jsep.hooks.add("gobble-token", function readNumber(this: unknown, env: unknown) {
-  // The library calls the other hook after a number only if a hook has read it.
+  // The library calls `after-token` after a number only if a hook has read the number.
   const parser = this as { char: string; gobbleNumericLiteral(): SyntaxTree };
   if (/[\d.]/.test(parser.char)) (env as { node: SyntaxTree }).node = parser.gobbleNumericLiteral();
 });
@@ -111,7 +111,7 @@ export function compileScalar(text: string, names: Names, member?: string): Expr
   if (expression.shape === "scalar") return expression;
   const evaluate = (block: BlockInputs): Components => {
     const value = expression.evaluate(block);
-    return [norm(value, block.room)];
+    return [norm(value, block.scratch)];
   };
   return { ...expression, shape: "scalar", evaluate };
 }
@@ -120,7 +120,8 @@ type Refuse = (message: string, index?: number) => RequestError;
 
 function parse(text: string, refuse: Refuse): SyntaxTree {
   if (text.length > MOST_CHARACTERS) throw refuse(`an expression has at most ${MOST_CHARACTERS} characters`);
-  // The parser calls itself at each bracket and each sign of a row, so their depth is bounded before it runs.
+  // The parser calls itself at each bracket and at each of several signs in a row, so their depth is bounded before it
+  // runs.
   let open = 0;
   let signs = 0;
   for (let i = 0; i < text.length; i++) {
@@ -205,7 +206,7 @@ class ExpressionCompiler {
   #literal(value: unknown): Subexpression {
     if (typeof value !== "number" || !Number.isFinite(value))
       throw this.#refuse(`${excerpt(String(value))} is not a number`, this.#columnOf(String(value)));
-    return made(String(value), "scalar", "number", ({ room }) => [room().fill(value)], value);
+    return made(String(value), "scalar", "number", ({ scratch }) => [scratch().fill(value)], value);
   }
 
   #name(name: string): Subexpression {
@@ -247,7 +248,7 @@ class ExpressionCompiler {
       `${operator}(${a.key})`,
       a.shape,
       operator === "!" ? "number" : a.dimension,
-      (block) => a.run(block).map((one) => run(one, block.room())),
+      (block) => a.run(block).map((one) => run(one, block.scratch())),
       negative,
     );
   }
@@ -260,26 +261,26 @@ class ExpressionCompiler {
     if (run === undefined) throw this.#refuse(`there is no operator ${operator}`, column);
     const multiplied = productOf(a.dimension, b.dimension, operator === "/" ? -1 : 1);
     if (a.shape === "tensor" && b.shape !== "scalar" && operator === "*")
-      return made(key, b.shape, multiplied, (block) => product(a.run(block), b.run(block), block.room));
+      return made(key, b.shape, multiplied, (block) => product(a.run(block), b.run(block), block.scratch));
     if (b.shape === "scalar" && (operator === "*" || operator === "/"))
       return made(key, a.shape, multiplied, (block) => {
         const [factor] = b.run(block);
-        return eachOnce(a.run(block), (one) => run(one, factor, block.room()));
+        return eachOnce(a.run(block), (one) => run(one, factor, block.scratch()));
       });
     if (operator === "*" && a.shape === "scalar")
       return made(key, b.shape, multiplied, (block) => {
         const [factor] = a.run(block);
-        return eachOnce(b.run(block), (one) => run(factor, one, block.room()));
+        return eachOnce(b.run(block), (one) => run(factor, one, block.scratch()));
       });
     const isSum = operator === "+" || operator === "-";
     if (!isSum) this.#scalars(operator, [a, b], column);
     if (a.shape !== b.shape) throw this.#refuse(`${operator} joins a ${a.shape} and a ${b.shape}`, column);
     const isLogical = operator === "&&" || operator === "||";
     const common = isLogical ? "number" : this.#common(`${operator} joins`, [a, b], column);
-    if (operator === "+") return made(key, a.shape, common, (block) => sums(a.run(block), b.run(block), block.room));
+    if (operator === "+") return made(key, a.shape, common, (block) => sums(a.run(block), b.run(block), block.scratch));
     return made(key, a.shape, isSum ? common : "number", (block) => {
       const right = b.run(block);
-      return a.run(block).map((one, c) => run(one, right[c], block.room()));
+      return a.run(block).map((one, c) => run(one, right[c], block.scratch()));
     });
   }
 
@@ -299,7 +300,7 @@ class ExpressionCompiler {
     const constant =
       a.constant === undefined ? undefined : power(Float64Array.of(a.constant), exponent, new Float64Array(1))[0];
     const dimension = powerOf(a.dimension, exponent);
-    return made(key, "scalar", dimension, (block) => [power(a.run(block)[0], exponent, block.room())], constant);
+    return made(key, "scalar", dimension, (block) => [power(a.run(block)[0], exponent, block.scratch())], constant);
   }
 
   #scalars(what: string, parts: readonly Subexpression[], column: number): void {
@@ -313,7 +314,7 @@ class ExpressionCompiler {
     const key = `(${test.key} ? ${yes.key} : ${no.key})`;
     const common = this.#common("the two sides of : are", [yes, no], column);
     return made(key, yes.shape, common, (block) =>
-      choose(test.run(block)[0], yes.run(block), no.run(block), block.room),
+      choose(test.run(block)[0], yes.run(block), no.run(block), block.scratch),
     );
   }
 
@@ -339,7 +340,7 @@ class ExpressionCompiler {
     }
     const key = `${name}(${given.map((one) => one.key).join(", ")})`;
     const dimension = this.#dimensionOf(name, given, column);
-    return made(key, form.gives, dimension, (block) => form.run(block.room, ...given.map((one) => one.run(block))));
+    return made(key, form.gives, dimension, (block) => form.run(block.scratch, ...given.map((one) => one.run(block))));
   }
 
   #dimensionOf(name: string, given: readonly Subexpression[], column: number): UnitPowers {
@@ -408,8 +409,8 @@ function made(
   return { key, shape, dimension, run: once, ...(constant === undefined ? {} : { constant }) };
 }
 
-function norm(a: Components, room: Room): Float64Array {
-  const out = contraction(a, a, room());
+function norm(a: Components, scratch: ScratchArray): Float64Array {
+  const out = contraction(a, a, scratch());
   return UNARY.sqrt(out, out);
 }
 
@@ -430,33 +431,34 @@ function inputPart(key: InputKey, from: number, shape: Shape, dimension: UnitPow
 interface Form {
   readonly takes: readonly Shape[];
   readonly gives: Shape;
-  readonly run: (room: Room, ...values: Components[]) => Components;
+  readonly run: (scratch: ScratchArray, ...values: Components[]) => Components;
 }
 
 const form = (takes: readonly Shape[], gives: Shape, run: Form["run"]): Form => ({ takes, gives, run });
 const SHAPES = Object.keys(SIZES) as Shape[];
 const eigenvalue = (index: number): readonly Form[] => [
-  form(["tensor"], "scalar", (room, a) => [eigenvalues(a, room)[index]]),
+  form(["tensor"], "scalar", (scratch, a) => [eigenvalues(a, scratch)[index]]),
 ];
 const scalarFunctions = ["sqrt", "abs", "exp", "log", "sin", "cos", "sign"] as const;
 const pairFunctions = ["min", "max", "atan2"] as const;
 
 /** Functions by name, with the shapes that each takes. */
 const FUNCTIONS: ReadonlyMap<string, readonly Form[]> = new Map<string, readonly Form[]>([
-  ["dot", [form(["vector", "vector"], "scalar", (room, a, b) => [contraction(a, b, room())])]],
-  ["cross", [form(["vector", "vector"], "vector", (room, a, b) => cross(a, b, room))]],
-  ["norm", SHAPES.map((shape) => form([shape], "scalar", (room, a) => [norm(a, room)]))],
-  ["tr", [form(["tensor"], "scalar", (room, a) => [trace(a, room())])]],
-  ["det", [form(["tensor"], "scalar", (room, a) => [determinant(a, room)])]],
+  ["dot", [form(["vector", "vector"], "scalar", (scratch, a, b) => [contraction(a, b, scratch())])]],
+  ["cross", [form(["vector", "vector"], "vector", (scratch, a, b) => cross(a, b, scratch))]],
+  ["norm", SHAPES.map((shape) => form([shape], "scalar", (scratch, a) => [norm(a, scratch)]))],
+  ["tr", [form(["tensor"], "scalar", (scratch, a) => [trace(a, scratch())])]],
+  ["det", [form(["tensor"], "scalar", (scratch, a) => [determinant(a, scratch)])]],
   ["transpose", [form(["tensor"], "tensor", (_, a) => transposed(a))]],
-  ["ddot", [form(["tensor", "tensor"], "scalar", (room, a, b) => [contraction(a, b, room())])]],
+  ["ddot", [form(["tensor", "tensor"], "scalar", (scratch, a, b) => [contraction(a, b, scratch())])]],
   ["eig1", eigenvalue(0)],
   ["eig2", eigenvalue(1)],
   ["eig3", eigenvalue(2)],
   ...scalarFunctions.map(
-    (name) => [name, [form(["scalar"], "scalar", (room, [a]) => [UNARY[name](a, room())])]] as const,
+    (name) => [name, [form(["scalar"], "scalar", (scratch, [a]) => [UNARY[name](a, scratch())])]] as const,
   ),
   ...pairFunctions.map(
-    (name) => [name, [form(["scalar", "scalar"], "scalar", (room, [a], [b]) => [BINARY[name](a, b, room())])]] as const,
+    (name) =>
+      [name, [form(["scalar", "scalar"], "scalar", (scratch, [a], [b]) => [BINARY[name](a, b, scratch())])]] as const,
   ),
 ]);

@@ -11,12 +11,12 @@ export interface AnalysisOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A box by lengths, or by nodes from 0 whose end is left out; on periodic axes it may go on over the seam. */
+/** A box in lengths, or in nodes counted from 0 without the end itself; on periodic axes it may cross the seam. */
 export type Region<Numbers = Coordinates3> =
   | { readonly origin: Numbers; readonly extent: Numbers }
   | { readonly start?: Numbers; readonly end?: Numbers; readonly step?: Numbers };
 
-/** Which nodes and frames are analysed: one of `time`, `times` and `frames`, which count from 1. */
+/** Which nodes and frames are analysed: one of `time`, `times` and `frames`; frames are numbered from 1. */
 export interface AnalysisPlaces {
   readonly time?: number;
   readonly times?: readonly number[];
@@ -133,7 +133,7 @@ export interface SpectrumRequest extends Omit<AnalysisPlaces, "region"> {
   readonly with?: readonly string[];
 }
 
-/** Lists by wavenumber; those of planes hold a list for each place across them. */
+/** By wavenumber; spectra of planes have such a list for each plane. */
 type ByWavenumber = readonly number[] | readonly (readonly number[])[];
 
 export interface SpectrumAnswer extends AnalysisAnswer {
@@ -141,7 +141,7 @@ export interface SpectrumAnswer extends AnalysisAnswer {
   readonly axis?: AveragedAxis;
   readonly k: readonly number[];
   readonly E: ByWavenumber;
-  /** Of lines of a vector: the part of each component. */
+  /** Spectra along lines of a vector: one for each component. */
   readonly components?: readonly (readonly number[])[];
   readonly cross?: ByWavenumber;
   readonly helicity?: readonly number[];
@@ -149,13 +149,13 @@ export interface SpectrumAnswer extends AnalysisAnswer {
   readonly flux?: readonly number[];
   readonly dissipation?: readonly number[];
   readonly nyquist: number;
-  /** Of planes: the places across them. */
+  /** Spectra of planes: the coordinate of each plane. */
   readonly coordinates?: Readonly<Partial<Record<AveragedAxis, readonly number[]>>>;
   /** Of shells of a velocity: its scales, as docs/analysis.md describes them. */
   readonly scales?: Readonly<Record<string, number>>;
 }
 
-/** Numbers of structures at nodes. */
+/** For each node, the number of its structure in the list, from 1; 0 if it belongs to none. */
 export interface LabelsAnswer {
   /** Nodes along z, y, x. */
   readonly shape: readonly number[];
@@ -176,7 +176,7 @@ export interface FlowMapRequest {
   readonly quantities?: readonly ("map" | "gradient" | "eigenvalues" | "ftle")[];
 }
 
-/** What was asked of a flow map, each nested as `shape` says, slowest first. */
+/** The quantities asked for, each nested as `shape` says, the slowest axis first. */
 export interface FlowMapAnswer extends AnalysisAnswer {
   readonly shape: readonly number[];
   readonly map?: readonly unknown[];
@@ -185,7 +185,7 @@ export interface FlowMapAnswer extends AnalysisAnswer {
   readonly ftle?: readonly unknown[];
 }
 
-/** Where particles start: alone, or in pairs or tetrads of which the statistics tell separations or shapes. */
+/** Where particles start: alone, in pairs, whose separations are answered, or in tetrads, whose shapes are. */
 export type DispersionSeeds =
   | { readonly random: number; readonly seed?: number }
   | { readonly grid: readonly number[] }

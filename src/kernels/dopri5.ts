@@ -65,7 +65,7 @@ interface AdaptiveState {
   readonly terms: Float64Array;
 }
 
-/** Numbers a particle that `advectDopri5` keeps. */
+/** Numbers that `advectDopri5` keeps for each particle. */
 export const DOPRI5_STATE = 6 + 3 + 3 * TERMS;
 
 /** The views of a state of `DOPRI5_STATE * count` numbers. */

@@ -11,19 +11,17 @@ export interface ByteQueue {
   /** Takes the bytes at hand, or the next ones; null at the end, undefined if they have to be waited for. */
   take(): Buffer | null | undefined;
   /**
-   * Hands the bytes that follow those at hand on as they arrive, until `into` returns false; resolves when `take`
-   * should be asked, or `also` does. Bytes for which `into` has returned true may be freed.
+   * Hands on the bytes that follow those at hand, as they arrive, until `into` returns false; resolves when `take`
+   * should be called again, or when `also` resolves. Bytes for which `into` has returned true may be freed.
    */
   flow(into: (bytes: Buffer) => boolean, also?: Promise<unknown>): Promise<void>;
   /** Continues with bytes that were taken, from the first that was not used. */
   putBack(bytes: Buffer): void;
 }
 
-/**
- * Bytes of the first passage, and of the memory of the largest, text and triples: each passage is twice as long as the
- * one before. As large as that of the passages of answers, so that both use the same memory.
- */
+/** Bytes of text in the first passage; each further one has twice as many. */
 const FIRST_BYTES = 128 * 1024;
+/** Bytes of memory, for text and triples, of the largest: as many as passages of answers have, which reuse it. */
 const MOST_MEMORY = 4 * 1024 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
 /** How full a passage must be to be read before more bytes arrive, if no thread has work. */

@@ -23,7 +23,7 @@ function oneNode(): BlockInputs {
     count: 1,
     input: (key, component) => Float64Array.of(values(key)[component] as number),
     computed: new Map(),
-    room: () => new Float64Array(1),
+    scratch: () => new Float64Array(1),
   };
 }
 

@@ -47,8 +47,8 @@ function triple(min: number): (text: string) => Triple {
   };
 }
 
-const seed = (standard: number) =>
-  new Option("--seed <number>", "same seed, same numbers").argParser(wholeNumber(0, 0xffffffff)).default(standard);
+const seed = (fallback: number) =>
+  new Option("--seed <number>", "same seed, same numbers").argParser(wholeNumber(0, 0xffffffff)).default(fallback);
 
 interface CubeFlags {
   readonly nodes: Triple;

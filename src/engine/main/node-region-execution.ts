@@ -43,17 +43,17 @@ export class RegionExecution implements Evaluation {
   readonly points: Collector;
   readonly velocities: Collector;
   readonly nodes: number;
-  /** Those of the hits that a search may find, or of the parts of a cutout that are held at a time. */
+  /** Records of the hits that a search may find, or of the parts of a cutout that are held at a time. */
   readonly moreRecords: number;
   readonly limit: { readonly points: number; readonly name: string };
   readonly #context: QueryContext;
   readonly #checked: CheckedQuery;
   readonly #dataset: Dataset;
   readonly #region: NodeRegion;
-  /** The parts of a reduction that it reduces for another process, or for itself among others; null: all of them. */
-  readonly #some: ReducedParts | null;
+  /** The parts of a reduction that it reduces as one of several processes, whoever asked; null: all parts. */
+  readonly #onlyParts: ReducedParts | null;
   readonly #life: QueryLife;
-  /** Ends the wait of `finish` and of the reader of parts with the error that the query failed with. */
+  /** Rejects with the error of the failed query, so that neither `finish` nor the reader of parts waits on. */
   readonly #failed: Promise<never>;
   readonly #source: number;
   /** Called once no task runs any more. */
@@ -68,9 +68,9 @@ export class RegionExecution implements Evaluation {
     checked: CheckedQuery,
     region: NodeRegion,
     control: LifeControl,
-    some: ReducedParts | null,
+    onlyParts: ReducedParts | null,
   ) {
-    this.#some = some;
+    this.#onlyParts = onlyParts;
     this.#context = context;
     this.#checked = checked;
     this.#dataset = checked.dataset as Dataset;
@@ -115,16 +115,7 @@ export class RegionExecution implements Evaluation {
   async finish(): Promise<Result> {
     if (this.#life.over) return this.#failed;
     this.#life.startClock();
-    const { query, operation } = this.#checked;
-    const result = query.reduction
-      ? this.#reduce(query.reduction)
-      : query.spectrum
-        ? this.#spectrum(query.spectrum)
-        : query.derivedAt
-          ? this.#derivedAt(query.derivedAt)
-          : operation.family === "search"
-            ? this.#search()
-            : this.#cut(this.#cuts as CutoutParts);
+    const result = this.#begin();
     try {
       return await Promise.race([result, this.#failed]);
     } catch (error) {
@@ -132,6 +123,14 @@ export class RegionExecution implements Evaluation {
       this.#life.fail(error instanceof FieldprobeError ? error : new WorkerError(undefined, error));
       throw error;
     }
+  }
+
+  #begin(): Promise<Result> {
+    const { query, operation } = this.#checked;
+    if (query.reduction) return this.#reduce(query.reduction);
+    if (query.spectrum) return this.#spectrum(query.spectrum);
+    if (query.derivedAt) return this.#derivedAt(query.derivedAt);
+    return operation.family === "search" ? this.#search() : this.#cut(this.#cuts as CutoutParts);
   }
 
   abort(): void {
@@ -213,19 +212,39 @@ export class RegionExecution implements Evaluation {
   }
 
   /** Reduces the parts of all frames, or of some for another process, and merges their states. */
-  async #reduce({ plan, frames, derived = null }: ReductionQuery): Promise<Result> {
-    const merged = new MergedParts(plan, this.#some !== null);
+  async #reduce(query: ReductionQuery): Promise<Result> {
+    const merged = new MergedParts(query.plan, this.#onlyParts !== null);
+    const sharing = this.#onlyParts === null ? this.#sharing() : null;
+    if (sharing === null) await this.#reduceHere(query, merged);
+    else await this.#reduceWithPeers(sharing, query.frames.length, merged);
+    const result = { items: 0, itemsPerPoint: 1, components: 1 };
+    if (this.#onlyParts !== null) return this.#life.handOut({ ...result, values: [packStates(merged.some())] });
+    return this.#life.handOut({ ...result, values: [], reduced: merged.merged });
+  }
+
+  /** Lets the peers reduce some frames after others. */
+  async #reduceWithPeers(sharing: Sharing, frames: number, merged: MergedParts): Promise<void> {
+    const { total } = merged.parts;
+    const together = Math.max(1, Math.floor(SHARED_PARTS / total));
+    for (let from = 0; from < frames && !this.#life.over; from += together) {
+      const parts: ReducedParts = { frames: [from, Math.min(together, frames - from)], runs: [0, total] };
+      const all = await this.#life.counted(() => sharing.reduce(this.#checked, parts, this.#life.sharing));
+      for (const one of all) merged.addSome(one);
+    }
+  }
+
+  /** Reduces on the threads of this process; frames of derived fields are made one after another. */
+  async #reduceHere({ plan, frames, derived = null }: ReductionQuery, merged: MergedParts): Promise<void> {
     const { total, part } = merged.parts;
-    const made = derived === null ? null : new DerivedFrames(derived, this.#transforms());
-    const whole = { frames: [0, frames.length], runs: [0, total] } as const;
-    const asked = placesIn(this.#some ?? whole, frames.length, total);
-    const { cacheBytes } = this.#context.carrier;
+    const { cacheBytes, parallelism } = this.#context.carrier;
+    const derivedFrames = derived === null ? null : new DerivedFrames(derived, this.#transforms());
+    const parts: ReducedParts = this.#onlyParts ?? { frames: [0, frames.length], runs: [0, total] };
+    const asked = placesIn(parts, frames.length, total);
     const places = placesInSweep(asked, merged.parts, plan, this.#region, this.#dataset, cacheBytes);
-    const sharing = this.#some === null ? this.#sharing() : null;
-    /** Reduces frames from number `from` on. */
+    /** Reduces `count` of the frames, from the one at index `from` on. */
     const reduce = (from: number, count: number): Promise<void> => {
       const start = async (index: number): Promise<readonly [frame: number, place: number, states: PartStates]> => {
-        const frame = from + Math.floor(index / places.length);
+        const at = from + Math.floor(index / places.length);
         const place = places[index % places.length];
         const box = part(place);
         const states = await this.#run<PartStates>({
@@ -233,33 +252,21 @@ export class RegionExecution implements Evaluation {
           dataset: this.#dataset,
           source: this.#source,
           plan,
-          region: { ...partOf(this.#region, box), frame: frames[frame] },
-          box: { ...box, frame },
-          derived: made?.fields ?? null,
+          region: { ...partOf(this.#region, box), frame: frames[at] },
+          box: { ...box, frame: at },
+          derived: derivedFrames?.fields ?? null,
           cancel: this.#life.cancel,
         });
-        return [frame, place, states];
+        return [at, place, states];
       };
-      const lanes = 2 * this.#context.carrier.parallelism;
       const isOver = (): boolean => this.#life.over;
-      return inOrder(places.length * count, lanes, isOver, start, (done) => merged.add(...done));
+      return inOrder(places.length * count, 2 * parallelism, isOver, start, (done) => merged.add(...done));
     };
-    if (sharing !== null) {
-      const together = Math.max(1, Math.floor(SHARED_PARTS / total));
-      for (let from = 0; from < frames.length && !this.#life.over; from += together) {
-        const some = { ...whole, frames: [from, Math.min(together, frames.length - from)] } as const;
-        const all = await this.#life.counted(() => sharing.reduce(this.#checked, some, this.#life.sharing));
-        for (const one of all) merged.addSome(one);
-      }
-    } else if (made === null) await reduce(...(this.#some ?? whole).frames);
-    else
-      for (let i = 0; i < frames.length && !this.#life.over; i++) {
-        await made.make(frames[i], plan.times[i]);
-        await reduce(i, 1);
-      }
-    const result = { items: 0, itemsPerPoint: 1, components: 1 };
-    if (this.#some !== null) return this.#life.handOut({ ...result, values: [packStates(merged.some())] });
-    return this.#life.handOut({ ...result, values: [], reduced: merged.merged });
+    if (derivedFrames === null) return reduce(...parts.frames);
+    for (let i = 0; i < frames.length && !this.#life.over; i++) {
+      await derivedFrames.make(frames[i], plan.times[i]);
+      await reduce(i, 1);
+    }
   }
 
   async #spectrum(query: SpectrumQuery): Promise<Result> {
@@ -359,7 +366,7 @@ function nodesOf({ count }: Pick<RegionBox, "count">): number {
   return count[0] * count[1] * count[2];
 }
 
-/** Counts the nodes of records from 0, as libraries of before 2019 do. */
+/** Counts the nodes of records from 0, as libraries from before 2019 do. */
 function countFromZero(records: Float32Array): void {
   for (let i = 0; i < records.length; i += 4) for (let a = 0; a < 3; a++) records[i + a] -= 1;
 }

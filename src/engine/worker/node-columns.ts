@@ -48,7 +48,7 @@ export class NodeColumns {
   #compiled: CompiledColumns | null = null;
   readonly #derivatives = new WeakMap<OpenDataset, Map<number, NodeDerivatives>>();
   readonly #nodes = new Map<FieldName, Float32Array>();
-  readonly #rooms: Float64Array[] = [];
+  readonly #scratches: Float64Array[] = [];
 
   /**
    * Evaluates columns: reads the nodes of their fields once, with those that differences reach.
@@ -127,13 +127,13 @@ export class NodeColumns {
   #blockOf(inputs: NodeInputs, box: DifferencedNodes): BlockInputs {
     const count = box.count[0] * box.count[1] * box.count[2];
     let used = 0;
-    const room = (): Float64Array => {
-      const kept = this.#rooms[used];
-      if (kept === undefined || kept.length < count) this.#rooms[used] = new Float64Array(count);
-      const whole = this.#rooms[used++];
+    const scratch = (): Float64Array => {
+      const kept = this.#scratches[used];
+      if (kept === undefined || kept.length < count) this.#scratches[used] = new Float64Array(count);
+      const whole = this.#scratches[used++];
       return whole.length === count ? whole : whole.subarray(0, count);
     };
-    return { count, room, computed: new Map(), input: (key, c) => inputs.of(key, c, box, room) };
+    return { count, scratch, computed: new Map(), input: (key, c) => inputs.of(key, c, box, scratch) };
   }
 }
 
@@ -179,20 +179,20 @@ class NodeInputs {
   }
 
   /** A component of an input at the nodes of a box. */
-  of(key: InputKey, c: number, box: DifferencedNodes, room: () => Float64Array): Float64Array {
-    if (key === "t") return room().fill(this.#time);
-    if (key === "x" || key === "y" || key === "z") return this.#coordinate("xyz".indexOf(key), box, room());
+  of(key: InputKey, c: number, box: DifferencedNodes, scratch: () => Float64Array): Float64Array {
+    if (key === "t") return scratch().fill(this.#time);
+    if (key === "x" || key === "y" || key === "z") return this.#coordinate("xyz".indexOf(key), box, scratch());
     const components = this.#derived?.plan.inputs[key];
-    if (components !== undefined) return derivedValues(this.#derived as DerivedFields, components[c], box, room());
+    if (components !== undefined) return derivedValues(this.#derived as DerivedFields, components[c], box, scratch());
     const [kind, name] = key.split(":") as [PlainKind, FieldName];
     const field = this.#fields.get(name) as Surroundings;
-    if (kind === "value") return boxValues(field, box, c, room());
+    if (kind === "value") return boxValues(field, box, c, scratch());
     const derivatives = this.#derivatives as NodeDerivatives;
     const along = (component: number, a: AxisIndex, n: 1 | 2) =>
-      derivatives.derivative(field, box, component, a, n, room());
+      derivatives.derivative(field, box, component, a, n, scratch());
     const [a, b] = [Math.floor(c / 3), c % 3] as [AxisIndex, AxisIndex];
     if (kind === "gradient") return along(a, b, 1);
-    if (kind === "hessian") return a === b ? along(0, a, 2) : derivatives.mixed(field, box, 0, a, b, room());
+    if (kind === "hessian") return a === b ? along(0, a, 2) : derivatives.mixed(field, box, 0, a, b, scratch());
     const [x, y, z] = [along(c, 0, 2), along(c, 1, 2), along(c, 2, 2)];
     for (let i = 0; i < x.length; i++) x[i] += y[i] + z[i];
     return x;

@@ -6,12 +6,12 @@ import { slugOf } from "../model/name-keys.js";
 import { normaliseRule } from "../time/rule.js";
 import { daysBetween, epochSeconds, isDay, isTime, isZone, momentOf } from "../time/zone.js";
 
-/** A member that may be absent or null, which both mean null. */
+/** A member that may be absent or null; both give null. */
 const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? null);
 
 const id = z.int().min(1).max(999_999_999_999_999);
 const ids = z.array(id).default([]);
-/** The parser of addresses passes over blanks and line breaks, which would end a line of a calendar file. */
+/** The URL parser ignores blanks and line breaks, but a line break would end a line of a calendar file. */
 const address = z
   .url({ protocol: /^https?$/, error: "must be an http or https address" })
   .regex(/^\S+$/, "must have no blanks and line breaks");
@@ -207,6 +207,7 @@ type ReportMember = (path: PropertyKey[], message: string) => void;
 /** The schema of one event, whose checks across members need the zone of its times. */
 function eventSchema(siteZone: string) {
   return event.transform((read, context): Omit<NewEvent, "place"> => {
+    // What is renamed or checked, then the terms, then the extras; `same` is taken as it is.
     const { id, slug, start, end, rrule, overrides, short_url, publish_date, open_to, image_thumbnail, ...more } = read;
     const { event_categories, divisions, locations, tags, channels, ...texts } = more;
     const { description, alt_name, supplemental_location_info, registration_required, ...same } = texts;
@@ -238,8 +239,8 @@ function eventSchema(siteZone: string) {
   });
 }
 
-/** The wall clock of the times of an event, and whether they are days. */
-interface Wall {
+/** How the times of an event are read: by the clock of a zone, and whether they are days. */
+interface WallTime {
   readonly zone: string;
   readonly allDay: boolean;
 }
@@ -256,7 +257,7 @@ function checkKinds(read: JsonEvent, allDay: boolean, report: ReportMember): voi
   }
 }
 
-function checkOverride({ original, start, end }: Override, wall: Wall, report: ReportMember): void {
+function checkOverride({ original, start, end }: Override, wall: WallTime, report: ReportMember): void {
   const { allDay } = wall;
   for (const [member, text] of Object.entries({ original, start, end })) {
     if (text !== null && isDay(text) !== allDay) report([member], kindReason(allDay));
@@ -268,7 +269,7 @@ function checkOverride({ original, start, end }: Override, wall: Wall, report: R
 }
 
 /** Length of an instance: calendar days of an all-day event, else exact seconds. */
-function lengthOf(start: string, end: string | null, { zone, allDay }: Wall, report: (message: string) => void) {
+function lengthOf(start: string, end: string | null, { zone, allDay }: WallTime, report: (message: string) => void) {
   if (end === null) return { days: allDay ? 1 : 0, seconds: 0 };
   if (isDay(end) !== allDay) {
     report(kindReason(allDay));
@@ -280,7 +281,7 @@ function lengthOf(start: string, end: string | null, { zone, allDay }: Wall, rep
   return { days, seconds };
 }
 
-function ruleOf(text: string | null, start: string, { zone, allDay }: Wall, report: (message: string) => void) {
+function ruleOf(text: string | null, start: string, { zone, allDay }: WallTime, report: (message: string) => void) {
   try {
     return text === null || text === "" ? null : normaliseRule(text, start, zone, allDay);
   } catch (error) {

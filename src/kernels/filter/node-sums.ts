@@ -2,9 +2,9 @@
  * Sums fields and their products over cubes of grid nodes, with running sums that neighbouring cubes share.
  *
  * Along each axis the nodes are divided, once for all cubes of a width w, into stretches of w nodes from node 0 on. A
- * run of w nodes is the end of one stretch and the beginning of the next, and both are running sums: two additions for
- * each run, whatever w is (van Herk, Pattern Recognition Letters 13 (1992)). No sum is ever subtracted, and the order
- * of the additions depends only on the first node of the cube. So its bits are the same alone and among others.
+ * run of w nodes is the end of one stretch and the beginning of the next. Both are running sums, so a run takes three
+ * additions, whatever w is (van Herk, Pattern Recognition Letters 13 (1992)). Nothing is ever subtracted, and the order
+ * of the additions depends only on the first node of the cube, so its bits are the same alone and among others.
  */
 import { type Box, visitBrickParts } from "../block.js";
 import { createRuns, cutRun, type Runs } from "../stencil.js";
@@ -29,7 +29,7 @@ export type NodeSums = (
 /** Bytes of the sums over planes that a box of cubes may need, and nodes gathered at once: both bound the scratch. */
 const MOST_BYTES = 16 * 1024 * 1024;
 const GATHERED_NODES = 65_536;
-/** The cost of a box besides its nodes, in nodes: bricks to visit, runs to cut. */
+/** The cost of a box in addition to that of its nodes, counted in nodes: bricks to visit, runs to cut. */
 const BOX_COST = 64;
 /** Edges that a box of first nodes may have along each axis. */
 const EDGES = [
@@ -111,9 +111,9 @@ export function createNodeSums(
           return;
         }
       }
-      // Half the extent, a multiple of the longest edge if it is longer: so boxes are full.
-      const sizes = fits ? Array.from(length) : edges.map((edge, a) => length[a] / edge);
-      const longest = sizes.indexOf(Math.max(...sizes));
+      // Cuts at half the extent; if that exceeds the longest edge, at a multiple of the edge, so that boxes are full.
+      const extents = fits ? Array.from(length) : edges.map((edge, a) => length[a] / edge);
+      const longest = extents.indexOf(Math.max(...extents));
       const extent = length[longest];
       const edge = edges[longest];
       const cut = bounds.start[longest] + (extent > edge ? edge * Math.ceil(extent / edge / 2) : extent >> 1);
@@ -260,7 +260,10 @@ function multiply(nodes: Float64Array, a: number, b: number, count: number, line
   for (let i = 0; i < count; i++) line[i] = nodes[a + i] * nodes[b + i];
 }
 
-/** As `slide`, for entries of one number; `values` begin at `from` and are kept. */
+/**
+ * As `slide`, for entries of one number: the sums that begin at entry i go to `out[to + i]`. `values` begin at `from`
+ * and are not changed.
+ */
 function slideLine(
   values: Float64Array,
   from: number,
@@ -271,16 +274,19 @@ function slideLine(
   to: number,
 ): void {
   const firstEnd = width - 1 - (first % width);
+  // What runs have of the stretch in which they begin: backward from its end.
   for (let end = firstEnd; end - width + 1 < count; end += width) {
     let i = from + end;
     let sum = values[i];
-    for (const last = from + count; i > last; ) sum = values[--i] + sum;
+    // Nodes after the last run are only added up.
+    for (const stop = from + count; i > stop; ) sum = values[--i] + sum;
     if (i < from + count) out[to + end] = sum;
-    for (const begin = from + Math.max(0, end - width + 1); i > begin; ) {
+    for (const firstInside = from + Math.max(0, end - width + 1); i > firstInside; ) {
       sum = values[--i] + sum;
       out[to + i - from] = sum;
     }
   }
+  // What they have of the next stretch: forward from its beginning.
   for (let begin = firstEnd + 1; begin - width + 1 < count; begin += width) {
     let sum = 0;
     const shift = to - width + 1;
@@ -310,10 +316,10 @@ function slide(
     for (let i = end; i >= Math.max(0, end - width + 1); i--) {
       // Entries after the last run are only added up, in its place.
       const at = to + entry * Math.min(i, count - 1);
-      const sum = to + entry * Math.min(i + 1, count - 1);
+      const next = to + entry * Math.min(i + 1, count - 1);
       const from = entry * i;
       if (i === end) for (let c = 0; c < entry; c++) out[at + c] = values[from + c];
-      else for (let c = 0; c < entry; c++) out[at + c] = values[from + c] + out[sum + c];
+      else for (let c = 0; c < entry; c++) out[at + c] = values[from + c] + out[next + c];
     }
   }
   // What they have of the next stretch: forward from its beginning.

@@ -106,7 +106,7 @@ export async function valuesAlong(
       for (let i = 0; i < count; i++) out[i] = numbers[width * (from + i) + component] as number;
       return out;
     };
-    const block = { count, input, room: () => new Float64Array(count), computed: new Map() };
+    const block = { count, input, scratch: () => new Float64Array(count), computed: new Map() };
     for (const [k, column] of columns.entries()) {
       const { values, components } = along[k] as (typeof along)[number];
       for (const [c, numbers] of column.evaluate(block).entries())

@@ -20,7 +20,7 @@ const PINNED_RUNS = 6;
 const TURN = 7;
 const CONTROL_WORDS = 8;
 
-/** Times that a thread which must not wait asks for the lock, which others have for a microsecond mostly. */
+/** How often a thread that must not wait tries to take the lock, which others mostly hold for a microsecond. */
 const ATTEMPTS = 50;
 
 /** Figures kept as float64, in this order. */
@@ -127,11 +127,14 @@ export class BrickDirectory {
   readonly #layout: CacheLayout;
   readonly #seat: number;
   readonly #bucket: Int32Array;
+  /** Units of the run that starts at a unit; of a free run, also at its last unit. */
   readonly #length: Int32Array;
   readonly #source: Int32Array;
   readonly #frame: Int32Array;
   readonly #brick: Int32Array;
+  /** Next run in the same bucket. */
   readonly #chain: Int32Array;
+  /** Neighbours in the list of free runs, or in that of bricks by their last use. */
   readonly #before: Int32Array;
   readonly #after: Int32Array;
   readonly #pins: Int32Array;
@@ -287,7 +290,7 @@ export class BrickDirectory {
     };
   }
 
-  /** The bricks that are held, in any frame, by source; read without the lock, so that single ones may be wrong. */
+  /** The bricks that are held, in any frame, by source; read without the lock, so a few of them may be wrong. */
   held(): ReadonlyMap<number, readonly number[]> {
     const found = new Map<number, number[]>();
     for (let unit = 0; unit < this.#layout.units; unit++) {
@@ -357,7 +360,7 @@ export class BrickDirectory {
     Atomics.notify(this.#control, RELEASED);
   }
 
-  /** Waits for a short time for pins to be dropped after `releases` had a value. */
+  /** Waits a short time for pins to be dropped, unless `releases` has changed since it had this value. */
   awaitRelease(releases: number): void {
     Atomics.wait(this.#control, RELEASED, releases, 100);
   }
@@ -546,6 +549,7 @@ export class BrickDirectory {
   }
 }
 
+/** The word of a seat in the lock: 0 is free, and the thread without pins has seat -1. */
 function holderOf(seat: number): number {
   return seat + 2;
 }

@@ -52,7 +52,7 @@ export function addRepeats(
   const keepAliveMs = limits["http.keepAliveTimeoutMs"];
   const repeats = new Repeats({ connections, tick, keepAliveMs, begun: (repeat) => observe(repeat, log) });
   if (!isOn) repeats.close();
-  repeats.endIdle(server);
+  repeats.endTimedOut(server);
   app.addHook("preClose", (done) => {
     repeats.close();
     done();
@@ -106,7 +106,7 @@ export class Repeats {
    * with a repeat in progress: its query has a deadline, and `RequestLife` bounds the time in which the client reads
    * the answer.
    */
-  endIdle(server: Server): void {
+  endTimedOut(server: Server): void {
     const { connections } = this.#setting;
     server.on("timeout", (socket: Socket) => {
       if (this.#followed.get(socket)?.isBusy) return;
@@ -132,9 +132,11 @@ export class Repeats {
     const { socket } = raw;
     if (this.#closed || !(socket instanceof Socket) || !raw.complete) return;
     const known = this.#followed.get(socket);
+    // The parser has been given nothing since the last request was remembered.
     if (known !== undefined && !known.isUnsure) return;
     const head = headOf(raw);
     if (head === null) return;
+    // Of a connection not followed so far, only the first request is certain: all bytes read are its own.
     if (known === undefined && socket.bytesRead !== head.bytes) return;
     const repeated = {
       headers: raw.headers,
@@ -219,7 +221,10 @@ class FollowedConnection {
   readonly #parse: (bytes: Buffer) => void;
   /** Remembered requests, the newest first. */
   readonly #patterns: RepeatPattern[] = [];
-  /** Bytes that the parser was given since it last certainly stood between two requests; null while it does. */
+  /**
+   * Bytes that the parser was given since it was last known to be between two requests; null while it is. Once two
+   * requests have come together, it is never known again.
+   */
   #given: number | null = null;
   /** Buffers that the parser was given since the last repeat. */
   #passed = 0;

@@ -165,7 +165,7 @@ function blockOf(
     for (let i = 0; i < count; i++) out[i] = read(from + i, c);
     return out;
   };
-  return { count, computed: new Map(), room: () => new Float64Array(count), input };
+  return { count, computed: new Map(), scratch: () => new Float64Array(count), input };
 }
 
 /**
