@@ -90,7 +90,7 @@ function likeTime(file: Hdf5File, template: LikeTemplate): number | "none" | nul
     const { bytes } = template;
     const isSame = bytes != null && bytes.start === file.start && file.holds(bytes.parts, bytes.headers);
     if (!isSame && !isLike(file, observations)) return null;
-    if (bytes === undefined) template.bytes = bytesBehind(path, observations);
+    if (bytes === undefined) template.bytes = bytesBehind(path, observations, file);
     if (time === null) return "none";
     const answer = answerOf(file, time);
     return typeof answer === typeof time.answer ? numberIn(answer) : null;

@@ -3,9 +3,8 @@
  * costs less to see than to ask again.
  */
 
-import { openHdf5 } from "../hdf5/file.js";
 import { type ByteRange, openPlace, type RangedFile } from "../hdf5-bytes/bytes.js";
-import type { FilePart } from "../hdf5-bytes/hdf5-file.js";
+import type { FilePart, Hdf5File } from "../hdf5-bytes/hdf5-file.js";
 import { isLike, type Observation } from "./observed-file.js";
 
 /** Most bytes that are kept of a file. */
@@ -23,9 +22,10 @@ export interface BytesBehind {
 /**
  * Reads what the answers about a file rest on; null if it gives others by now, or if they rest on too many bytes.
  *
+ * @param opener an open file, which opens this one
  * @throws DataError when it is not readable any more
  */
-export function bytesBehind(path: string, observations: readonly Observation[]): BytesBehind | null {
+export function bytesBehind(path: string, observations: readonly Observation[], opener: Hdf5File): BytesBehind | null {
   const place = openPlace(path);
   const read: ByteRange[] = [];
   const recorded: RangedFile = {
@@ -41,7 +41,7 @@ export function bytesBehind(path: string, observations: readonly Observation[]):
     fetched: (find) => find.map(() => true),
   };
   try {
-    const file = openHdf5(recorded);
+    const file = opener.another(recorded);
     if (!isLike(file, observations)) return null;
     const { start } = file;
     const asked = new Set(observations.filter(({ question }) => question === "attribute").map(placeOf));

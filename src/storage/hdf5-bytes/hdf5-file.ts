@@ -221,6 +221,11 @@ export class Hdf5File implements StoredFile {
     });
   }
 
+  /** Opens another file, whose filters are undone in the same way. @throws DataError when it does not open */
+  another(place: FilePlace): Hdf5File {
+    return new Hdf5File(place, this.#undo);
+  }
+
   /** The offset of the HDF5 data in the file, behind its user block. */
   get start(): number {
     return this.#structure.bytes.start;

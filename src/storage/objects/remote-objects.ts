@@ -94,7 +94,7 @@ export interface RemoteCounts {
 /** The objects of one host. */
 export class RemoteObjects {
   readonly counts: RemoteCounts = { requests: 0, retries: 0, failures: 0, bytes: 0, busyMs: 0 };
-  readonly #sign: Sign;
+  readonly #sign: Sign | null;
   readonly #settings: StoreSettings;
   readonly #connections: HttpConnections;
   readonly #clock: FetchClock;
@@ -109,7 +109,7 @@ export class RemoteObjects {
   }
 
   constructor(
-    sign: Sign = async (request) => request,
+    sign: Sign | null = null,
     settings: StoreSettings = STORE_DEFAULTS,
     connections: HttpConnections = new HttpConnections(),
     clock: FetchClock = SYSTEM_CLOCK,
@@ -243,9 +243,9 @@ export class RemoteObjects {
     const { method = "GET", body = null } = change ?? {};
     let at = address;
     for (let hop = 0; hop <= REDIRECTS; hop++) {
-      const request = await this.#sign(new Request(at, { method, body, headers }));
-      const sent = { method, headers: Object.fromEntries(request.headers), body } as const;
-      const answer = await this.#connections.send(request.url, sent, signal, needed);
+      const signed = this.#sign === null ? null : await this.#sign(new Request(at, { method, body, headers }));
+      const sent = { method, headers: signed === null ? headers : Object.fromEntries(signed.headers), body } as const;
+      const answer = await this.#connections.send(signed?.url ?? at, sent, signal, needed);
       const location = textOf(answer.headers.location);
       if (answer.status < 300 || answer.status >= 400 || location === undefined) return answer;
       const next = new URL(location, at);
@@ -298,8 +298,9 @@ class ResponseTimeout {
   }
 
   #start(bytes: number): () => void {
-    const reason = new DOMException("no answer in time", "TimeoutError");
-    return this.#clock.after(this.#timeoutMs + bytes / SLOWEST_BYTES_PER_MS, () => this.#end.abort(reason));
+    return this.#clock.after(this.#timeoutMs + bytes / SLOWEST_BYTES_PER_MS, () =>
+      this.#end.abort(new DOMException("no answer in time", "TimeoutError")),
+    );
   }
 }
 
