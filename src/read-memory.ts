@@ -45,10 +45,10 @@ export class ReadMemory {
     return new Uint8Array(buffer, HEAD_BYTES, bytes);
   }
 
-  /** Takes a buffer out of those that are kept, if nobody holds it any more. */
+  /** Takes a buffer that is no longer held out of those that are kept; undefined if there is none. */
   #free(size: number): SharedArrayBuffer | undefined {
     for (const buffer of this.#kept.get(size) ?? []) {
-      // Below zero it was given back too often: nobody can tell who still reads it.
+      // Below zero it was given back too often, and may still be read.
       if (Atomics.load(holdsOf(buffer), 0) !== 0) continue;
       this.#drop(size, buffer);
       return buffer;
@@ -119,7 +119,7 @@ export class ReadMemory {
   }
 }
 
-/** What is read into lent memory for several askers, each of whom gets a hold of its own. */
+/** What is read into lent memory for several askers, each of whom holds it separately. */
 export class LentResult<T> {
   /** Without a hold. */
   readonly settled: Promise<T>;
@@ -147,7 +147,7 @@ export class LentResult<T> {
     return this.settled;
   }
 
-  /** Gives up the result's own hold: nobody asks any more. */
+  /** Gives up the result's own hold, once it is no longer asked for. */
   drop(): void {
     if (this.#isDropped) return;
     this.#isDropped = true;

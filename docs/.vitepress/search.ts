@@ -14,7 +14,7 @@ const WEIGHTS: readonly (readonly [place: RegExp, weight: number])[] = [
   [/^\/docs\/reference\//, 0.4],
 ];
 
-/** Options of MiniSearch for a search, beside those of VitePress. */
+/** Options of MiniSearch for a search, in addition to those of VitePress. */
 export const SEARCH = {
   fuzzy: (term: string) => (term.length > LEAST_BEGINNING ? 0.2 : false),
   prefix: (term: string) => term.length >= LEAST_BEGINNING,

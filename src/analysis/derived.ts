@@ -164,7 +164,7 @@ const DIFFERENCES: Readonly<Record<4 | 6 | 8, readonly number[]>> = {
   8: [4 / 5, -1 / 5, 4 / 105, -1 / 280],
 };
 
-/** The wavenumber by which a scheme multiplies a mode where the derivative multiplies it by k. */
+/** The factor by which a scheme's derivative multiplies a mode, in place of k. */
 function modified({ scheme, periods, nodes }: DerivedPlan, a: 0 | 1 | 2, k: number): number {
   if (scheme === "spectral") return k;
   const h = periods[a] / nodes[a];

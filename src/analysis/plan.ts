@@ -30,7 +30,7 @@ export interface ReductionPlan {
   readonly points?: Float32Array;
   /** Times of the frames. */
   readonly times: readonly number[];
-  /** Weights of nodes along x, y, z; null where all are 1. */
+  /** Weights of nodes along x, y, z; null if all are 1. */
   readonly weights: readonly [Float64Array | null, Float64Array | null, Float64Array | null];
 }
 

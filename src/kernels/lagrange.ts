@@ -116,7 +116,7 @@ export function barycentricWeights(y: Float64Array, out: Float64Array): void {
  * @param table rows of `barycentricTable`
  * @param out   length at least `order`; overwritten; sums to 1; a unit vector within 1e-12 stencil lengths of a node
  *
- * Products of distances, without a division by their sum, which cancels where nodes are very unequally spaced.
+ * Products of distances, without a division by their sum, which cancels if nodes are very unequally spaced.
  * Source: Berrut and Trefethen, SIAM Review 46 (2004), section 3 (first barycentric form); Higham, IMA Journal of
  * Numerical Analysis 24 (2004), for its stability.
  */

@@ -34,7 +34,7 @@ function* passages(count: number, separator: string, line: (i: number) => string
 const COORDINATES: readonly string[] = ["x", "y", "z"];
 
 /**
- * CSV: a header of distinct names, then a line for every record, x, y, z of its point (where there are points) followed
+ * CSV: a header of distinct names, then a line for every record, x, y, z of its point (if there are points) followed
  * by its components. The records of a point with several follow one another in the order of the answer.
  */
 export function* csv({ components, recordsPerPoint, points, values }: Printable): Generator<string> {

@@ -305,7 +305,7 @@ export interface EngineStatus {
   readonly ready: boolean;
   /** Worker threads that can take work. */
   readonly workers: number;
-  /** Worker threads that start where there is work for them. */
+  /** Worker threads that start when there is work for them. */
   readonly workersConfigured: number;
   readonly queued: number;
   readonly running: number;

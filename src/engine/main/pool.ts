@@ -337,7 +337,7 @@ function afterAhead({ ahead }: PoolTask, settle: () => void): void {
   else void ahead.then(settle);
 }
 
-/** Whether a task is for the express thread; those of a sweep are where the whole query is short. */
+/** Whether a task is for the express thread; those of a sweep are if the whole query is short. */
 function isShort(task: Task, queryWork = Number.POSITIVE_INFINITY): boolean {
   if (task.kind === "ping") return true;
   const swept = task.kind === "sort" || (task.kind === "batch" && task.places !== null);

@@ -8,7 +8,7 @@ import { BrickDirectory, type CacheLayout, NONE } from "./directory.js";
 /** The view of such a thread. */
 export class CachedBricks implements BrickPins {
   readonly #directory: BrickDirectory;
-  /** Runs that are used no more, and are still pinned because another thread had the lock. */
+  /** Runs that are no longer used, and are still pinned because another thread had the lock. */
   readonly #due: number[] = [];
 
   /** @param seat seat of this thread, which no worker has */
@@ -64,7 +64,7 @@ export class CachedBricks implements BrickPins {
     return true;
   }
 
-  /** Drops the pins of runs that are used no more: now, or in a moment. */
+  /** Drops the pins of runs that are no longer used: now, or in a moment. */
   #unpinDue(): void {
     const dropped = this.#directory.tryLocked(() => {
       for (const unit of this.#due) this.#directory.unpin(unit);

@@ -40,7 +40,7 @@ export class FolderWatch {
       watcher.on("error", () => this.#drop(folder));
       this.#watchers.set(folder, watcher);
     } catch {
-      // It is gone, or the system watches no more: the scans at intervals go on.
+      // It is gone, or the system no longer watches: the scans at intervals go on.
     }
   }
 

@@ -2,7 +2,7 @@
 
 /** The descriptor of a dataset folder. */
 export const DESCRIPTOR_NAME = "dataset.json";
-/** Stands in the folder of a conversion until it is complete. */
+/** The file that is in the folder of a conversion until it is complete. */
 export const CONVERSION_NAME = "conversion.json";
 /** Folders that are not read: the names that show what they are, and the reason. */
 const NOT_READ: readonly { readonly names: readonly string[]; readonly reason: string }[] = [

@@ -24,7 +24,7 @@ export class ChunkCache<Chunk> {
    * The chunk of a name, loaded at most once at a time; a failure is not kept. If its memory is lent, the caller then
    * holds it once.
    *
-   * @param isKept false: nobody else is likely to want it once it has been loaded
+   * @param isKept false: it is unlikely to be wanted again once it has been loaded
    */
   get(name: string, load: () => Promise<Chunk>, isKept = true): Promise<Chunk> {
     const entry = this.#entries.get(name) ?? { chunk: new LentResult(load(), this.#viewOf), bytes: 0, isKept };

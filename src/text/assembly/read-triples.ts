@@ -25,7 +25,7 @@ const LONGEST: usize = 64;
  * Reads items from `[from, end)` into triples at `out`, at most `room` of them. The byte at `end` must not be a digit.
  *
  * @param tags  table of the eight tags, which may be empty
- * @param rules SPACED where white space may surround tags and numbers; NARROW where numbers are those of JSON
+ * @param rules SPACED if white space may surround tags and numbers; NARROW if numbers are those of JSON
  * @returns items read; OUTCOME holds the address after the last of them, and why reading stopped
  */
 export function readTriples(from: usize, end: usize, out: usize, room: i32, tags: usize, rules: u32): i32 {

@@ -45,7 +45,7 @@ export class Player {
   #playing = false;
   #loop = true;
   #shownAt = 0;
-  /** Planes that are under way, in so many requests. */
+  /** Planes that are under way, and the number of their requests. */
   readonly #fetching = new Set<string>();
   #requests = 0;
   /** Why the next time cannot be fetched; empty if it can. */

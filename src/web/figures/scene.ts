@@ -510,7 +510,7 @@ export class BoxScene {
     this.render();
   }
 
-  /** The picture as it is seen but for the grips, at a multiple of its resolution. */
+  /** The picture as it is seen, without the grips, at a multiple of its resolution. */
   capture(times: number): HTMLCanvasElement {
     const grips = this.#grips.filter(({ visible }) => visible);
     for (const grip of grips) grip.visible = false;
@@ -682,7 +682,7 @@ export class BoxScene {
     this.#renderer.render(this.#scene, this.#camera);
   }
 
-  /** Frees everything, the context first of all: browsers keep only so many. */
+  /** Frees everything, the context first of all: browsers keep only a few. */
   dispose(): void {
     this.#controls.dispose();
     if (this.#volume !== null) freeRayVolume(this.#volume);

@@ -6,7 +6,7 @@ import { coordinateOf } from "../state/plane-geometry.js";
 
 const TABLE_SIDE = 12;
 
-/** Texts of values with as many decimals as four digits of the largest one need, so that they stand in columns. */
+/** Texts of values with as many decimals as four digits of the largest one need, so that they align in columns. */
 export function alignedText(values: Float32Array): (value: number) => string {
   const reach = values.reduce((most, value) => (Math.abs(value) > most ? Math.abs(value) : most), 0);
   const decimals = 3 - Math.floor(Math.log10(reach || 1));

@@ -28,7 +28,7 @@ export function signedText(value: number): string {
 /** Most ticks that are asked for so that two come. */
 const MOST_ASKED = 8;
 
-/** Round values from `low` to `high`, about `count` of them; at least two if so many are asked for. */
+/** Round values from `low` to `high`, about `count` of them; at least two if two or more are asked for. */
 export function linearTicks(low: number, high: number, count: number): AxisTick[] {
   if (!(high > low) || !Number.isFinite(high - low)) return [];
   const scale = scaleLinear([low, high], [0, 1]);

@@ -50,7 +50,7 @@ export class SliceCache {
     const coming = this.#api.slices(paths, signal);
     for (const [i, path] of paths.entries()) {
       const one = coming.then((slices) => slices[i]);
-      // Whoever loads it hears of a failure; if nobody does, it is heard of below.
+      // Whoever loads it hears of a failure; otherwise it is heard of below.
       one.catch(() => undefined);
       this.#coming.set(path, one);
     }

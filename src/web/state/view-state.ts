@@ -124,7 +124,7 @@ export interface ViewState {
   readonly map: "auto" | ColourMapName;
   /** Fixed range, or null: that of the values. */
   readonly range: readonly [number, number] | null;
-  /** Ends of the automatic range in a link, where it is one of values seen, and the smallest size of a logarithm. */
+  /** Ends of the automatic range in a link, if it is one of values seen, and the smallest size of a logarithm. */
   readonly seen: readonly [number, number, number] | null;
   /** The rule by which the range follows the values while it is not fixed. */
   readonly scaling: (typeof SCALINGS)[number];

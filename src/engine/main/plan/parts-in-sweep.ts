@@ -56,7 +56,7 @@ function shapeOf(
   const room = Math.floor(cacheBytes / brickBytes);
   const bricking = bricksIn(region, main.bricking);
   if (bricking.count[0] * bricking.count[1] * bricking.count[2] <= room) return null;
-  // A part and its stencils touch at most so many layers of bricks.
+  // The most layers of bricks that a part and its stencils touch.
   const touched = bricking.edge.map((nodes, a) => Math.floor((edge[a] + 2 * STENCIL_REACH - 2) / nodes) + 2);
   const fits = ([row, next, along]: readonly [0, 1, 2], wide: number, deep: number): boolean => {
     const [across, rows] = [bricking.count[row], bricking.count[next]];

@@ -1,4 +1,4 @@
-/** Multiplies the components of a velocity at nodes, and moves numbers in shared memory, where the host is slow. */
+/** Multiplies the components of a velocity at nodes, and moves numbers in shared memory, which the host does slowly. */
 
 /**
  * Replaces u, v and w at nodes by uu - ww, vv - ww, uv, uw and vw, or by all products: uu, vv, ww, uv, uw and vw.

@@ -94,7 +94,7 @@ function addRows(
 export const LONGEST_PART = 8;
 
 /**
- * The length of the next part of a row of which `left` nodes are left: 4, 6 or 8 where `left` is even and above 2, as
+ * The length of the next part of a row of which `left` nodes are left: 4, 6 or 8 if `left` is even and above 2, as
  * `addBox` needs it.
  */
 // @ts-ignore: decorator
