@@ -3,10 +3,8 @@
  * part of a query as one piece, and the answers are merged. A part that its owner does not answer is divided again
  * among the other peers; after two owners this process evaluates it itself.
  */
-import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { availableParallelism } from "node:os";
-import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "pino";
 import type { MergedSome } from "../analysis/parts.js";
 import type { Config } from "../config.js";
@@ -16,6 +14,7 @@ import { type NodeRegion, placeBox } from "../engine/contract/node-region.js";
 import { frameShift } from "../engine/contract/positions.js";
 import {
   type Engine,
+  type Evaluation,
   type ReductionQuery,
   type RegionBox,
   type RegionCounts,
@@ -24,18 +23,19 @@ import {
 import { type ReducedParts, unpackStates } from "../engine/contract/reduced-parts.js";
 import { BufferPool } from "../engine/main/buffers.js";
 import { type CheckedQuery, workOf } from "../engine/main/check-query.js";
+import { inOrder } from "../engine/main/in-order.js";
 import { valuesPerPoint } from "../engine/main/plan/by-arrival.js";
 import type { SharedPoints, Sharing, SharingControl } from "../engine/main/sharing.js";
-import { CancelledError, DeadlineError, FieldprobeError, WorkerError } from "../errors.js";
+import { CancelledError, DeadlineError, FieldprobeError, LimitError, WorkerError } from "../errors.js";
 import { frameWeights } from "../kernels/time.js";
 import { NatsLink } from "../nats.js";
-import { natsOptions, ROOT } from "../nats-options.js";
+import { natsOptions } from "../nats-options.js";
 import { type Bricking, componentsOf, type Dataset, type FieldSource } from "../storage/file/dataset.js";
 import { version } from "../version.js";
 import { Exchange } from "./exchange.js";
 import { Members, type Peer, PeerError, type Report } from "./members.js";
 import { boxesOf, runsOf } from "./owned-boxes.js";
-import { Owner, type Piece, type PieceAnswer, pieceSubject } from "./owner.js";
+import { evaluatePiece, Owner, type Piece, type PieceAnswer } from "./owner.js";
 import { cutPoints, mergeValues, type PointsToCut, type Portion } from "./portions.js";
 import { ownersOf, type Regions, regionsIn, regionsOf } from "./regions.js";
 
@@ -119,7 +119,7 @@ export class Cluster implements Sharing {
   #engine: Engine | null = null;
   #owner: Owner | null = null;
   #link: NatsLink | null = null;
-  #session: { readonly connection: NatsConnection; readonly exchange: Exchange } | null = null;
+  #exchange: Exchange | null = null;
 
   constructor(config: Config, log: Logger) {
     this.#config = config;
@@ -137,12 +137,11 @@ export class Cluster implements Sharing {
     this.#link = new NatsLink(options, this.#log, {
       up: (connection) => {
         this.#members.join(connection);
-        const { id } = this.#members.self as Peer;
-        this.#session = { connection, exchange: new Exchange(connection, id) };
-        owner.join(connection, this.#session.exchange, id);
+        this.#exchange = new Exchange(connection, (this.#members.self as Peer).id);
+        owner.join(this.#exchange);
       },
       down: () => {
-        this.#session = null;
+        this.#exchange = null;
         this.#members.leave();
         owner.leave();
       },
@@ -221,9 +220,9 @@ export class Cluster implements Sharing {
     return counts;
   }
 
-  async drain(graceMs: number): Promise<void> {
+  drain(): void {
     this.#members.retire("draining");
-    await this.#owner?.drain(graceMs);
+    this.#owner?.drain();
   }
 
   async close(): Promise<void> {
@@ -266,17 +265,14 @@ export class Cluster implements Sharing {
     const known = this.#ownerships.get(regions);
     if (known?.key === key) return known;
     const isSame = (member: Peer): boolean =>
-      this.#members.isUsable(member) && member.generations[dataset.name] === generation;
+      this.#members.isUsable(member) && member.said.generations[dataset.name] === generation;
+    const { self } = this.#members;
     const usable = peers.map(
-      (member) => member !== null && !without.has(member.id) && (this.#isSelf(member) || isSame(member)),
+      (member) => member !== null && !without.has(member.id) && (member === self || isSame(member)),
     );
     const found = { key, peers, ranks: ownersOf(regions, usable, seed) };
     this.#ownerships.set(regions, found);
     return found;
-  }
-
-  #isSelf(member: Peer): boolean {
-    return member === this.#members.self;
   }
 
   /** A query and everything that its division needs. */
@@ -351,28 +347,22 @@ export class Cluster implements Sharing {
    */
   async #evaluateAll<T>(divided: DividedQuery, parts: readonly OpenPortion<T>[]): Promise<readonly T[]> {
     const end = new AbortController();
-    const abort = (): void => end.abort(OVER);
+    const signal = AbortSignal.any([divided.signal, end.signal]);
     // All parts of a query listen to it: having more listeners than Node expects is not a leak here.
-    setMaxListeners(0, end.signal, divided.signal);
-    divided.signal.addEventListener("abort", abort);
+    setMaxListeners(0, signal);
     const done: T[] = [];
     const errors: FieldprobeError[] = [];
-    const waiting = parts.values();
-    const lane = async (): Promise<void> => {
-      for (const part of divided.signal.aborted ? [] : waiting) {
-        try {
-          done.push(...(await this.#evaluatePart({ ...divided, signal: end.signal }, part)));
-        } catch (error) {
-          const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
-          errors.push(known);
-          if (known.blame === "server") return abort();
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(MOST_PARTS, parts.length) }, lane));
-    divided.signal.removeEventListener("abort", abort);
+    const start = (index: number): Promise<readonly T[]> =>
+      this.#evaluatePart({ ...divided, signal }, parts[index]).catch((error: unknown) => {
+        const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
+        errors.push(known);
+        if (known.blame === "server") end.abort(OVER);
+        return [];
+      });
+    const isOver = (): boolean => signal.aborted;
+    await inOrder(parts.length, Math.min(MOST_PARTS, parts.length), isOver, start, (some) => done.push(...some));
     // Peers that were late, or came too late, need not continue.
-    abort();
+    end.abort(OVER);
     if (divided.signal.aborted) throw OVER;
     const ours = errors.find(({ blame }) => blame === "server");
     const worst = ours ?? errors.sort((one, other) => pointIn(one) - pointIn(other))[0];
@@ -388,12 +378,13 @@ export class Cluster implements Sharing {
     const { owner: peer } = part;
     if (peer === null || divided.without.size === MOST_ASKED) return [await this.#evaluateHere(divided, part)];
     const others = { ...divided, without: new Set([...divided.without, peer.id]) };
+    const isSelf = peer === this.#members.self;
     try {
-      if (this.#isSelf(peer)) return [await this.#evaluateHere(divided, part)];
+      if (isSelf) return [await this.#evaluateHere(divided, part)];
       return await this.#askInTime(others, peer, part);
     } catch (error) {
       const isPeerError = error instanceof PeerError;
-      if (divided.signal.aborted || !(isPeerError || (this.#isSelf(peer) && isOwnFailure(error)))) throw error;
+      if (divided.signal.aborted || !(isPeerError || (isSelf && isOwnFailure(error)))) throw error;
       if (isPeerError) this.#counts.refused++;
       this.#log.debug({ peer: peer.said.name, reason: (error as Error).message }, "piece evaluated by others");
       return await part.divide(others);
@@ -429,31 +420,31 @@ export class Cluster implements Sharing {
     return this.#members.ranks.some((member) => member !== null && member !== peer && member.load < LOW_LOAD);
   }
 
+  /** The piece that a part is. */
+  #pieceOf({ checked, dataset, deadline }: DividedQuery, { box, parts, count }: OpenPortion<unknown>): Piece {
+    const query = { ...checked.query, dataset: dataset.name };
+    return { query, box, parts, points: count, deadlineMs: Math.max(1, deadline - Date.now()) };
+  }
+
   /** Evaluates a part on the threads of this process. */
-  async #evaluateHere<T>(
-    { checked, dataset, deadline, signal, client }: DividedQuery,
-    part: OpenPortion<T>,
-  ): Promise<T> {
-    const { box, parts, points, velocities, count, indices } = part;
-    const deadlineMs = Math.max(1, deadline - Date.now());
-    const control = { dataset, deadlineMs, signal, client, box, parts, points: count, alone: true };
+  async #evaluateHere<T>(divided: DividedQuery, part: OpenPortion<T>): Promise<T> {
+    const { dataset, signal, client } = divided;
     this.#counts.own++;
-    const evaluation = (this.#engine as Engine).start(checked.query, control);
-    for (const { triples } of velocities) writeTriples(evaluation.velocities, triples);
-    for (const { triples } of points) writeTriples(evaluation.points, triples);
+    const write = ({ points, velocities }: Evaluation): void => {
+      for (const { triples } of part.velocities) writeTriples(velocities, triples);
+      for (const { triples } of part.points) writeTriples(points, triples);
+    };
+    const [engine, piece] = [this.#engine as Engine, this.#pieceOf(divided, part)];
+    const evaluated = evaluatePiece(engine, piece, { dataset, signal, client }, write);
+    const { values, release } = await evaluated.catch((error: unknown) => {
+      throw located(error, part.indices);
+    });
     try {
-      const result = await evaluation.finish();
-      try {
-        const values = [...result.values];
-        for await (const some of result.stream ?? []) values.push(some.slice());
-        // The first answer has been taken, so the buffer of the values may be gone.
-        signal.throwIfAborted();
-        return part.take(values);
-      } finally {
-        result.release();
-      }
-    } catch (error) {
-      throw located(error, indices);
+      // The first answer has been taken, so the buffer of the values may be gone.
+      signal.throwIfAborted();
+      return part.take(values);
+    } finally {
+      release();
     }
   }
 
@@ -463,45 +454,36 @@ export class Cluster implements Sharing {
    * @throws PeerError if another process may succeed, or the error of the query
    */
   async #ask<T>(divided: DividedQuery, peer: Peer, part: OpenPortion<T>): Promise<T> {
-    const { checked, dataset, deadline } = divided;
-    const { box, parts, points, velocities, count, indices, size } = part;
-    if (this.#session === null) throw new PeerError("this process has lost NATS");
-    const { connection, exchange } = this.#session;
-    const generation = this.#owner?.of(dataset) ?? "none";
-    const deadlineMs = Math.max(1, deadline - Date.now());
-    const key = randomBytes(8).toString("hex");
-    const query = { ...checked.query, dataset: dataset.name };
-    const piece: Piece = { key, query, box, parts, points: count, deadlineMs };
+    const { points, velocities, size } = part;
+    const exchange = this.#exchange;
+    if (exchange === null) throw new PeerError("this process has lost NATS");
+    const generation = this.#owner?.of(divided.dataset) ?? "none";
     const body = [...points, ...velocities].map(
       ({ triples: { buffer, byteOffset }, count }) => new Uint8Array(buffer, byteOffset, 12 * count),
     );
     const signal = AbortSignal.any([divided.signal, peer.lost.signal]);
-    const lent: Uint8Array<SharedArrayBuffer>[] = [];
     this.#counts.asked++;
     peer.outstanding++;
     try {
-      const subject = pieceSubject(generation, peer.id);
-      const answer = await exchange.ask<PieceAnswer>(subject, piece, body, deadlineMs, signal);
+      const piece = this.#pieceOf(divided, part);
+      const answer = await exchange.ask<PieceAnswer>(peer.id, generation, piece, body, signal);
       const { head, bytes } = answer;
-      if (head.failure === null && (size === null || bytes === 4 * size)) {
-        const into = this.#buffers.take(bytes);
-        lent.push(into);
+      if (head.failure !== null) throw reviveError(head.failure);
+      if (size !== null && bytes !== 4 * size) throw new PeerError(`${peer.said.name} answers with something else`);
+      const into = this.#buffers.take(bytes);
+      try {
         await exchange.receive(answer, (some, at) => into.set(some, at), signal);
         // As above: the buffer of the values may be gone.
         signal.throwIfAborted();
         return part.take([new Float32Array(into.buffer, into.byteOffset, bytes / 4)]);
+      } finally {
+        this.#buffers.give(into);
       }
-      if (head.failure === null) throw new PeerError(`${peer.said.name} answers with something else`);
-      const error = reviveError(head.failure);
-      if (isOwnFailure(error) || error.code === "LimitExceeded")
-        throw new PeerError(`${peer.said.name}: ${error.message}`);
-      throw located(error, indices);
     } catch (error) {
-      if (signal.aborted && !connection.isClosed()) connection.publish(`${ROOT}.end.${peer.id}`, key);
-      throw error;
+      if (signal.aborted || !(isOwnFailure(error) || error instanceof LimitError)) throw located(error, part.indices);
+      throw new PeerError(`${peer.said.name}: ${(error as Error).message}`);
     } finally {
       peer.outstanding--;
-      for (const block of lent) this.#buffers.give(block);
     }
   }
 }

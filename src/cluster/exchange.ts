@@ -4,9 +4,10 @@
  * most, whatever the number of senders.
  */
 import { randomBytes } from "node:crypto";
-import { setMaxListeners } from "node:events";
+import { once, setMaxListeners } from "node:events";
 import { deserialize, serialize } from "node:v8";
-import type { Msg, NatsConnection, QueuedIterator, RequestManyOptions } from "@nats-io/transport-node";
+import type { Msg, NatsConnection, QueuedIterator, RequestManyOptions, Subscription } from "@nats-io/transport-node";
+import { CancelledError } from "../errors.js";
 import { ROOT } from "../nats-options.js";
 import { PeerError } from "./members.js";
 
@@ -27,23 +28,39 @@ type BodyParts = readonly Uint8Array[];
 /** Takes bytes of a body to their place. */
 type PlaceBytes = (bytes: Uint8Array, at: number) => void;
 
+/** The head of a request has the time within which its answer is due. */
+interface Due {
+  readonly deadlineMs: number;
+}
+
 /** A head and a body that has come or is to be fetched. */
 export interface Received<H> {
   readonly head: H;
   readonly bytes: number;
   /** The body; null if it is kept. */
   readonly inline: Uint8Array | null;
-  /** Where the body is kept: process and key. */
+  /** Where the body is kept: process and key, which a request and its answer have in common. */
   readonly kept: string;
 }
+
+/**
+ * Answers a request; never rejects.
+ * @param send sends the answer; resolves once its body is no longer wanted
+ */
+type ReplyTo<H> = (
+  request: Received<H>,
+  signal: AbortSignal,
+  send: (head: object, body: BodyParts) => Promise<void>,
+) => Promise<void>;
 
 /** Sends and receives over one connection. */
 export class Exchange {
   readonly #connection: NatsConnection;
   readonly #id: string;
   readonly #mostBytes: number;
-  /** By key: bodies that others fetch, and what is told how much of them is on its way. */
-  readonly #kept = new Map<string, { readonly body: BodyParts; readonly sent: (bytes: number) => void }>();
+  /** By key: bodies that others fetch, and what ends requests that are being answered. */
+  readonly #kept = new Map<string, BodyParts>();
+  readonly #ends = new Map<string, () => void>();
   readonly #waiting: (() => void)[] = [];
   #credit = CREDIT;
 
@@ -51,27 +68,28 @@ export class Exchange {
     this.#connection = connection;
     this.#id = id;
     this.#mostBytes = connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
+    connection.subscribe(`${ROOT}.end.${id}.*`, { callback: (_, { subject }) => this.#ends.get(keyIn(subject))?.() });
     connection.subscribe(`${ROOT}.part.${id}.*`, {
       callback: (error, message) => {
-        const kept = this.#kept.get(message.subject.split(".").pop() as string);
-        if (error || kept === undefined) return void message.respond();
-        let sent = 0;
-        for (const some of messagesOf(kept.body, Number(message.string()), Math.min(MESSAGE_BYTES, this.#mostBytes))) {
-          message.respond(some);
-          sent += some.length;
-        }
+        const body = error ? undefined : this.#kept.get(keyIn(message.subject));
+        const most = Math.min(MESSAGE_BYTES, this.#mostBytes);
+        for (const some of body ? messagesOf(body, Number(message.string()), most) : []) message.respond(some);
         // An empty message ends a part.
         message.respond();
-        kept.sent(sent);
       },
     });
   }
 
+  /** Ends the requests that are being answered: the connection is lost. */
+  close(): void {
+    for (const end of this.#ends.values()) end();
+  }
+
   /** Puts head and body into a message; a large body is kept under the key. @throws PeerError for a large head */
-  #write(head: object, body: BodyParts, key: string, sent: (bytes: number) => void = () => undefined): Uint8Array {
-    const bytes = sizeOf(body);
+  #write(head: object, body: BodyParts, key: string): Uint8Array {
+    const bytes = body.reduce((sum, { length }) => sum + length, 0);
     const inline = bytes <= INLINE_BYTES ? Buffer.concat(body) : null;
-    if (inline === null) this.#kept.set(key, { body, sent });
+    if (inline === null) this.#kept.set(key, body);
     const message = serialize({ head, bytes, inline, kept: `${this.#id}.${key}` } satisfies Received<object>);
     if (message.length > this.#mostBytes) throw new PeerError(`a message of ${message.length} bytes is too large`);
     return message;
@@ -100,39 +118,47 @@ export class Exchange {
     }
   }
 
-  /** Sends a request and awaits the head of its answer. @throws PeerError, or the reason of the signal */
-  async ask<H>(
-    subject: string,
-    head: object,
-    body: BodyParts,
-    timeoutMs: number,
-    signal: AbortSignal,
-  ): Promise<Received<H>> {
+  /** Tells a process that an answer or a body is no longer wanted. */
+  #end(kept: string): void {
+    if (!this.#connection.isClosed()) this.#connection.publish(`${ROOT}.end.${kept}`);
+  }
+
+  /** Asks a process for an answer, and awaits its head. @throws PeerError, or the reason of the signal */
+  async ask<H>(id: string, generation: string, head: Due, body: BodyParts, signal: AbortSignal): Promise<Received<H>> {
     const key = randomBytes(8).toString("hex");
     try {
-      const options = { strategy: "count", maxMessages: 1, maxWait: timeoutMs } as const;
-      for await (const message of this.#answers(subject, this.#write(head, body, key), options, signal))
-        return read<H>(message);
+      const message = this.#write(head, body, key);
+      const options = { strategy: "count", maxMessages: 1, maxWait: head.deadlineMs } as const;
+      for await (const answer of this.#answers(subjectOf(generation, id), message, options, signal))
+        return read<H>(answer);
       throw new PeerError("no answer in time");
     } finally {
       this.#kept.delete(key);
+      if (signal.aborted) this.#end(`${id}.${key}`);
     }
   }
 
-  /** Answers a request. @returns resolves once the body is on its way, or has not been fetched in time */
-  async answer(message: Msg, head: object, body: BodyParts, signal: AbortSignal): Promise<void> {
-    const key = randomBytes(8).toString("hex");
-    let left = sizeOf(body);
-    const fetched = new Promise<void>((resolve) => {
-      signal.addEventListener("abort", () => resolve(), { once: true });
-      const sent = (some: number): void => {
-        left -= some;
-        if (left <= 0) resolve();
-      };
-      message.respond(this.#write(head, body, key, sent));
-      if (!this.#kept.has(key)) resolve();
+  /** Answers what this process is asked about a generation. */
+  listen<H extends Due>(generation: string, answer: ReplyTo<H>): Subscription {
+    const reply = async (message: Msg): Promise<void> => {
+      const request = read<H>(message);
+      const key = keyIn(request.kept);
+      const end = new AbortController();
+      const abort = (): void => end.abort(new CancelledError());
+      const timer = setTimeout(abort, request.head.deadlineMs);
+      this.#ends.set(key, abort);
+      await answer(request, end.signal, async (head, body) => {
+        message.respond(this.#write(head, body, key));
+        if (this.#kept.has(key) && !end.signal.aborted) await once(end.signal, "abort");
+      });
+      clearTimeout(timer);
+      this.#ends.delete(key);
+      this.#kept.delete(key);
+    };
+    return this.#connection.subscribe(subjectOf(generation, this.#id), {
+      // Who has asked reads an empty message as a refusal.
+      callback: (error, message) => void (error ?? reply(message).catch(() => message.respond())),
     });
-    await fetched.finally(() => this.#kept.delete(key));
   }
 
   /** Takes a body to its place. @throws PeerError, or the reason of the signal, after which nothing is placed */
@@ -164,21 +190,28 @@ export class Exchange {
         else this.#credit++;
       }
     };
-    await Promise.all(Array.from({ length: Math.ceil(bytes / PART_BYTES) }, (_, i) => fetch(i * PART_BYTES)));
+    const parts = Array.from({ length: Math.ceil(bytes / PART_BYTES) }, (_, i) => fetch(i * PART_BYTES));
+    await Promise.all(parts).finally(() => this.#end(kept));
   }
 }
 
+/** The subject of requests to a process of a generation. */
+function subjectOf(generation: string, id: string): string {
+  return `${ROOT}.piece.${generation}.${id}`;
+}
+
+/** The key at the end of a subject, or of what is kept. */
+function keyIn(subject: string): string {
+  return subject.slice(subject.lastIndexOf(".") + 1);
+}
+
 /** Reads a message. @throws PeerError for what `Exchange` does not write */
-export function read<H>({ data }: Msg): Received<H> {
+function read<H>({ data }: Msg): Received<H> {
   try {
     return deserialize(data);
   } catch {
     throw new PeerError("a message that no process of a cluster sends");
   }
-}
-
-function sizeOf(body: BodyParts): number {
-  return body.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** The part of a body that begins at a byte, cut into messages of at most `most` bytes. */

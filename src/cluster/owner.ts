@@ -4,26 +4,22 @@
  * send their pieces elsewhere.
  */
 import { createHash } from "node:crypto";
-import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node";
+import type { Subscription } from "@nats-io/transport-node";
 import type { Logger } from "pino";
 import { failureOf } from "../engine/contract/errors-as-data.js";
-import type { Engine, Query, RegionBox } from "../engine/contract/query.js";
+import type { Engine, Evaluation, Query, RegionBox, StartControl } from "../engine/contract/query.js";
 import type { ReducedParts } from "../engine/contract/reduced-parts.js";
 import type { Failure } from "../engine/contract/task.js";
-import { InProgress } from "../engine/main/drain.js";
-import { BusyError, CancelledError, FieldprobeError, RequestError, WorkerError } from "../errors.js";
-import { ROOT } from "../nats-options.js";
+import { BusyError, FieldprobeError, RequestError, WorkerError } from "../errors.js";
 import { DatasetDigests } from "../storage/catalog/dataset-digest.js";
 import type { Dataset } from "../storage/file/dataset.js";
-import { type Exchange, type Received, read } from "./exchange.js";
+import type { Exchange, Received } from "./exchange.js";
 
 /** Bytes of points above which a process takes no more pieces. */
 const HELD_BYTES = 256 * 1024 * 1024;
 
 /** The head of a piece: the part of a query that one process asks another one for. Its points are the body. */
 export interface Piece {
-  /** Names it, so that it can be ended. */
-  readonly key: string;
   readonly query: Query;
   /** Searches and cutouts: the part of their nodes. */
   readonly box: RegionBox | null;
@@ -38,9 +34,10 @@ export interface PieceAnswer {
   readonly failure: Failure | null;
 }
 
-/** The subject of pieces of a dataset for a process. */
-export function pieceSubject(generation: string, id: string): string {
-  return `${ROOT}.piece.${generation}.${id}`;
+/** The values of a piece, until they are released. */
+interface PieceValues {
+  readonly values: readonly Float32Array[];
+  release(): void;
 }
 
 /** A dataset of which pieces are answered, and its generation here. */
@@ -60,9 +57,7 @@ export class Owner {
   readonly #digests: DatasetDigests;
   /** By the name of the dataset. */
   readonly #served = new Map<string, ServedDataset>();
-  readonly #pieces = new InProgress<Piece>();
-  readonly #aborts = new Map<string, () => void>();
-  #link: { readonly connection: NatsConnection; readonly exchange: Exchange; readonly id: string } | null = null;
+  #exchange: Exchange | null = null;
   #isComputing = false;
   #heldBytes = 0;
   /** Counts the changes of what `announced` returns. */
@@ -96,24 +91,20 @@ export class Owner {
   }
 
   /** Listens on a new connection. */
-  join(connection: NatsConnection, exchange: Exchange, id: string): void {
-    this.#link = { connection, exchange, id };
-    connection.subscribe(`${ROOT}.end.${id}`, {
-      callback: (_, message) => this.#aborts.get(message.string())?.(),
-    });
+  join(exchange: Exchange): void {
+    this.#exchange = exchange;
     for (const served of this.#served.values()) this.#listen(served);
     this.refresh();
   }
 
   leave(): void {
-    this.#link = null;
-    for (const abort of this.#aborts.values()) abort();
+    this.#exchange?.close();
+    this.#exchange = null;
   }
 
-  /** Takes no more pieces; resolves once those taken are answered or the time is over. */
-  async drain(graceMs: number): Promise<void> {
+  /** Takes no more pieces. */
+  drain(): void {
     for (const { subscription } of this.#served.values()) subscription?.unsubscribe();
-    await this.#pieces.drain(graceMs);
   }
 
   /** Compares the datasets with those whose generations are known, and computes what is missing, one by one. */
@@ -153,84 +144,67 @@ export class Owner {
   }
 
   #listen(served: ServedDataset): void {
-    if (this.#link === null) return;
-    const { connection, exchange, id } = this.#link;
-    const callback = (error: Error | null, message: Msg): void => {
-      if (error === null) void this.#answer(served, exchange, message);
-    };
-    served.subscription = connection.subscribe(pieceSubject(served.generation, id), { callback });
-  }
-
-  async #answer(served: ServedDataset, exchange: Exchange, message: Msg): Promise<void> {
-    const end = new AbortController();
-    let release = (): void => undefined;
-    try {
-      const piece = read<Piece>(message);
-      this.#aborts.set(piece.head.key, () => end.abort(new CancelledError()));
-      const timer = setTimeout(() => end.abort(new CancelledError()), piece.head.deadlineMs);
-      const place = this.#pieces.add(piece.head);
+    const exchange = this.#exchange;
+    if (exchange === null) return;
+    served.subscription = exchange.listen<Piece>(served.generation, async (piece, signal, send) => {
       this.#heldBytes += piece.bytes;
       try {
-        const result = await this.#evaluate(served, exchange, piece, end.signal);
-        release = result.release;
-        const values = result.values.map(
-          ({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength),
-        );
-        await exchange.answer(message, { failure: null } satisfies PieceAnswer, values, end.signal);
+        const { values, release } = await this.#evaluate(served.dataset, exchange, piece, signal);
+        await send({ failure: null } satisfies PieceAnswer, values.map(bytesOf)).finally(release);
         this.answered++;
+      } catch (error) {
+        const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
+        if (known !== error) this.#log.error({ err: error }, "a piece failed");
+        await send({ failure: failureOf(known) } satisfies PieceAnswer, []);
       } finally {
-        clearTimeout(timer);
         this.#heldBytes -= piece.bytes;
-        this.#pieces.delete(place);
-        this.#aborts.delete(piece.head.key);
       }
-    } catch (error) {
-      const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
-      if (known !== error) this.#log.error({ err: error }, "a piece failed");
-      await exchange.answer(message, { failure: failureOf(known) }, [], end.signal);
-    } finally {
-      release();
-    }
+    });
   }
 
-  async #evaluate(
-    { dataset }: ServedDataset,
-    exchange: Exchange,
-    piece: Received<Piece>,
-    signal: AbortSignal,
-  ): Promise<{ readonly values: Float32Array[]; release(): void }> {
-    const { query, box, parts, points, deadlineMs } = piece.head;
-    const pointBytes = 12 * points;
+  #evaluate(dataset: Dataset, exchange: Exchange, piece: Received<Piece>, signal: AbortSignal): Promise<PieceValues> {
     if (this.#engine.find(dataset.name) !== dataset) throw new BusyError("This dataset has just been replaced.");
     if (this.#heldBytes > HELD_BYTES) throw new BusyError("This process has more pieces than it can hold.");
-    const evaluation = this.#engine.start(query, { dataset, deadlineMs, box, parts, points, alone: true, signal });
-    const { points: into, velocities } = evaluation;
-    const write = (bytes: Uint8Array, at: number): void => {
-      const here = Math.min(bytes.length, Math.max(0, pointBytes - at));
-      // The slabs are read again each time: an abort replaces them.
-      if (here > 0) bytesOf(into.slab).set(bytes.subarray(0, here), at);
-      if (here < bytes.length) bytesOf(velocities.slab).set(bytes.subarray(here), at + here - pointBytes);
-    };
-    try {
-      if (pointBytes > into.slab.byteLength || (piece.bytes > pointBytes && pointBytes > velocities.slab.byteLength))
+    const pointBytes = 12 * piece.head.points;
+    return evaluatePiece(this.#engine, piece.head, { dataset, signal }, async ({ points, velocities }) => {
+      if (pointBytes > points.slab.byteLength || (piece.bytes > pointBytes && pointBytes > velocities.slab.byteLength))
         throw new RequestError("InvalidRequest", "The piece has points that its operation does not accept.");
+      const write = (bytes: Uint8Array, at: number): void => {
+        const here = Math.min(bytes.length, Math.max(0, pointBytes - at));
+        // The slabs are read again each time: an abort replaces them.
+        if (here > 0) bytesOf(points.slab).set(bytes.subarray(0, here), at);
+        if (here < bytes.length) bytesOf(velocities.slab).set(bytes.subarray(here), at + here - pointBytes);
+      };
       await exchange.receive(piece, write, signal);
       velocities.commit((piece.bytes - pointBytes) / 12);
       // Points last: with them the query is complete and begins.
-      into.commit(points);
-    } catch (error) {
-      evaluation.abort();
-      throw error;
-    }
-    const result = await evaluation.finish();
-    try {
-      const values = [...result.values];
-      for await (const some of result.stream ?? []) values.push(some.slice());
-      return { values, release: () => result.release() };
-    } catch (error) {
-      result.release();
-      throw error;
-    }
+      points.commit(piece.head.points);
+    });
+  }
+}
+
+/** Evaluates a piece on the threads of this process alone. @param write gives the evaluation its points */
+export async function evaluatePiece(
+  engine: Engine,
+  { query, box, parts, points, deadlineMs }: Piece,
+  control: StartControl,
+  write: (evaluation: Evaluation) => Promise<void> | void,
+): Promise<PieceValues> {
+  const evaluation = engine.start(query, { ...control, deadlineMs, box, parts, points, alone: true });
+  try {
+    await write(evaluation);
+  } catch (error) {
+    evaluation.abort();
+    throw error;
+  }
+  const result = await evaluation.finish();
+  try {
+    const values = [...result.values];
+    for await (const some of result.stream ?? []) values.push(some.slice());
+    return { values, release: () => result.release() };
+  } catch (error) {
+    result.release();
+    throw error;
   }
 }
 

@@ -23,37 +23,48 @@ export interface Portion extends PointsToCut {
 }
 
 /**
- * Divides points by the owners of their regions.
+ * Divides points by the owners of their regions; a coordinate that is not a number counts for any, whose owner refuses
+ * it.
  *
  * @param shift displacement of the grid, which is subtracted from the coordinates
  * @param room  lends memory for the portions
  */
 export async function cutPoints(
-  regions: Regions,
+  { axes, tables }: Regions,
   owners: Uint8Array,
   { points, velocities, count, indices: given }: PointsToCut,
   shift: Triple,
   room: (bytes: number) => Uint8Array<SharedArrayBuffer>,
 ): Promise<Portion[]> {
   const found = room(count);
-  const counts = await ownersOfPoints(regions, owners, points, shift, found);
-  const places = room(4 * count);
-  const indices = new Uint32Array(places.buffer, places.byteOffset, count);
+  const counts = new Uint32Array(256);
+  const numbers = new Uint16Array(Math.min(TICK_POINTS, count));
+  await walkSlabs(points, (triples, first, size) => {
+    const regions = numbers.subarray(0, size).fill(0);
+    for (const a of [0, 1, 2] as const) addByCell(axes[a], tables[a], triples.subarray(a), shift[a], regions);
+    for (let i = 0; i < size; i++) {
+      const owner = owners[regions[i]];
+      found[first + i] = owner;
+      counts[owner]++;
+    }
+  });
   // Portions follow each other in the arrays.
   const starts = new Uint32Array(counts.length);
   for (let owner = 1; owner < starts.length; owner++) starts[owner] = starts[owner - 1] + counts[owner - 1];
+  const places = room(4 * count);
+  const indices = new Uint32Array(places.buffer, places.byteOffset, count);
   const deal = async (slabs: readonly Slab[]): Promise<Float32Array | null> => {
     if (slabs.length === 0) return null;
     const block = room(12 * count);
     const dealt = new Float32Array(block.buffer, block.byteOffset, 3 * count);
     const next = starts.slice();
-    await walkSlabs(slabs, (from, first, start, last) => {
-      for (let i = start; i < last; i++) {
+    await walkSlabs(slabs, (triples, first, size) => {
+      for (let i = 0; i < size; i++) {
         const to = next[found[first + i]]++;
         indices[to] = first + i;
-        dealt[3 * to] = from[3 * i];
-        dealt[3 * to + 1] = from[3 * i + 1];
-        dealt[3 * to + 2] = from[3 * i + 2];
+        dealt[3 * to] = triples[3 * i];
+        dealt[3 * to + 1] = triples[3 * i + 1];
+        dealt[3 * to + 2] = triples[3 * i + 2];
       }
     });
     return dealt;
@@ -61,8 +72,7 @@ export async function cutPoints(
   const [triples, moving] = [await deal(points), await deal(velocities)];
   if (given !== null) for (let i = 0; i < count; i++) indices[i] = given[indices[i]];
   const portions: Portion[] = [];
-  for (let owner = 0; owner < counts.length; owner++) {
-    const size = counts[owner];
+  for (const [owner, size] of counts.entries()) {
     if (size === 0) continue;
     const [from, to] = [starts[owner], starts[owner] + size];
     const slabs = (all: Float32Array | null): readonly Slab[] =>
@@ -73,55 +83,23 @@ export async function cutPoints(
   return portions;
 }
 
-/**
- * Finds the owner of each point, and counts the points of each owner; a coordinate that is not a number counts for any:
- * its owner refuses it.
- */
-async function ownersOfPoints(
-  { axes, tables }: Regions,
-  owners: Uint8Array,
-  points: readonly Slab[],
-  shift: Triple,
-  found: Uint8Array,
-): Promise<Uint32Array> {
-  const counts = new Uint32Array(256);
-  const parts = new Uint16Array(Math.min(TICK_POINTS, found.length));
-  await walkSlabs(points, (triples, first, from, to) => {
-    parts.fill(0, 0, to - from);
-    for (const a of [0, 1, 2] as const) {
-      addByCell(axes[a], tables[a], triples.subarray(3 * from + a), shift[a], parts.subarray(0, to - from));
-    }
-    for (let i = 0; i < to - from; i++) {
-      const owner = owners[parts[i]];
-      found[first + from + i] = owner;
-      counts[owner]++;
-    }
-  });
-  return counts;
-}
-
-/**
- * Walks slabs in parts, at most one per tick.
- * @param walk triples of the slab, index of its first point, range
- */
+/** Walks slabs in parts, about one per tick. @param walk triples of the part, index of its first point, points */
 async function walkSlabs(
   slabs: readonly Slab[],
-  walk: (triples: Float32Array, first: number, from: number, to: number) => void,
+  walk: (triples: Float32Array, first: number, size: number) => void,
 ): Promise<void> {
-  let first = 0;
-  let since = 0;
-  for (const { triples, count } of slabs) {
+  let [first, since] = [0, 0];
+  for (const { triples, count } of slabs)
     for (let from = 0; from < count; from += TICK_POINTS) {
-      const to = Math.min(count, from + TICK_POINTS);
-      if (since + to - from > TICK_POINTS) {
+      const size = Math.min(TICK_POINTS, count - from);
+      if (since + size > TICK_POINTS) {
         await nextTick();
         since = 0;
       }
-      walk(triples, first, from, to);
-      since += to - from;
+      walk(triples.subarray(3 * from, 3 * (from + size)), first, size);
+      since += size;
+      first += size;
     }
-    first += count;
-  }
 }
 
 /** Copies the values of a portion, `width` a point, to their places in the answer. @param parts whole points each */

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { STENCIL_REACH } from "../engine/contract/sweep-shape.js";
 import { sortTables } from "../kernels/brick-order.js";
 import { wrap } from "../kernels/stencil.js";
-import type { Axes, Axis, Bricking, Triple } from "../kernels/types.js";
+import type { Axes, Bricking, Triple } from "../kernels/types.js";
 
 /** Nodes along an edge of a region: fewer if a grid would otherwise have few regions, but not fewer than the least. */
 const EDGE = { most: 128, least: 64 } as const;
@@ -83,8 +83,8 @@ function bricksOfRegion({ edge, count }: Bricking): [number, number, number] {
 
 /** Numbers the regions in Morton order. */
 function placesOf(count: Triple, size: number): Uint16Array {
-  const axis = (nodes: number): Axis => ({ nodes, origin: 0, spacing: 1, periodic: false, coordinates: null });
-  const { x, y, z } = sortTables([axis(count[0]), axis(count[1]), axis(count[2])], { edge: [1, 1, 1], count });
+  const axes = count.map((nodes) => ({ nodes }));
+  const { x, y, z } = sortTables(axes, { edge: [1, 1, 1], count });
   const codes = Float64Array.from({ length: size }, (_, region) => {
     const row = Math.floor(region / count[0]);
     return (x[region % count[0]] | y[row % count[1]] | z[Math.floor(row / count[1])]) >>> 0;
@@ -108,7 +108,7 @@ function placesOf(count: Triple, size: number): Uint16Array {
 export function ownersOf({ size, places }: Regions, usable: readonly boolean[], seed: string): Uint8Array {
   const owners = new Uint8Array(size);
   const groups = groupsOf(usable.length);
-  const salt = size < usable.length ? hashText(seed) : 0;
+  const salt = size < usable.length ? createHash("sha256").update(seed).digest().readUInt32LE() : 0;
   for (let region = 0; region < size; region++) {
     const along = (places[region] * groups.length) / size;
     const group = groups[Math.floor(along)];
@@ -138,11 +138,6 @@ function substitute(usable: readonly boolean[], salt: number, region: number): n
   const scores = usable.map((isUsable, rank) => (isUsable ? score(rank) : -1));
   const highest = Math.max(...scores);
   return highest < 0 ? -1 : scores.indexOf(highest);
-}
-
-/** A hash of a text, 32 bits. */
-function hashText(text: string): number {
-  return createHash("sha256").update(text).digest().readUInt32LE();
 }
 
 /** The finaliser of MurmurHash3: every bit of the input reaches every bit of the output. */

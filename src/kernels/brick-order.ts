@@ -44,7 +44,7 @@ function deposit(value: number, positions: readonly number[]): number {
 }
 
 /** The key tables of a grid and the bricks of one of its fields. */
-export function sortTables(axes: Axes, bricking: Bricking): SortTables {
+export function sortTables(axes: readonly Pick<Axis, "nodes">[], bricking: Bricking): SortTables {
   const { edge, count } = bricking;
   const brickBits = count.map(bitsFor);
   const free = KEY_BITS - brickBits.reduce((sum, bits) => sum + bits, 0);

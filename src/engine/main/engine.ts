@@ -223,7 +223,8 @@ class FieldEngine implements Engine {
   async close(graceMs: number): Promise<boolean> {
     this.#closing = true;
     this.#catalog.close();
-    const [finished] = await Promise.all([this.#running.drain(graceMs), this.#sharing?.drain(graceMs)]);
+    this.#sharing?.drain();
+    const finished = await this.#running.drain(graceMs);
     for (const { execution } of this.#running) execution.abort();
     await this.#sharing?.close();
     await this.#carrier.close();

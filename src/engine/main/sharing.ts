@@ -56,8 +56,8 @@ export interface Sharing {
     readonly lentBytes: number;
   };
   regions(): RegionCounts;
-  /** Takes no more pieces of others; resolves once those taken are answered or the time is over. */
-  drain(graceMs: number): Promise<void>;
+  /** Takes no more pieces of others; those taken are queries of the engine. */
+  drain(): void;
   /** Leaves the cluster. */
   close(): Promise<void>;
 }
