@@ -37,7 +37,10 @@ export interface JobRequest {
   /** Coordinates, three for each point; or the id of an input. */
   readonly points?: Float32Array | readonly number[] | readonly (readonly number[])[];
   readonly input?: string;
-  /** Media type of the result: `application/x-npy` unless given, `text/csv`, `application/x-hdf5` or octets. */
+  /**
+   * Media type of the result: `application/x-npy` unless given, `text/csv`, `application/x-hdf5`,
+   * `application/netcdf`, `application/vnd.apache.parquet` or octets.
+   */
   readonly accept?: string;
 }
 

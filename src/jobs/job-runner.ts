@@ -6,6 +6,7 @@ import type { Inputs } from "./inputs.js";
 import { type Job, type TaskOutput, UNFINISHED } from "./job.js";
 import { bodyFile, type JobFolders } from "./job-files.js";
 import type { JobQueue, TakenTask } from "./job-queue.js";
+import type { ServiceForms } from "./result-files.js";
 import {
   DamagedOutput,
   removeOutputs,
@@ -40,10 +41,9 @@ export interface TaskBody {
 }
 
 /** What the runner uses of the service. */
-export interface JobHost {
+export interface JobHost extends ServiceForms {
   /** Makes a call in idle time. */
   send(call: TaskCall, signal: AbortSignal): Promise<TaskAnswer>;
-  npyHead(shape: readonly number[]): Buffer;
   readonly log: { warn(about: object, message: string): void; error(about: object, message: string): void };
 }
 
@@ -202,7 +202,7 @@ export class JobRunner {
 
   async #finish(job: Job): Promise<void> {
     const outputs = await this.#queue.outputs(job.id);
-    const result = await writeResult(this.#folders, job, outputs, this.#host.npyHead);
+    const result = await writeResult(this.#folders, job, outputs, this.#host);
     const done = await this.#queue.change(job.id, ["running"], { state: "done", endedAt: Date.now(), result });
     if (done === null) await removeResults(this.#folders, new Set([job.id]));
     // Not before the queue has the result: otherwise all tasks would be computed again.

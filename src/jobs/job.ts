@@ -11,6 +11,8 @@ export const RESULT_FORMS = {
   "application/x-npy": "npy",
   "text/csv": "csv",
   "application/x-hdf5": "h5",
+  "application/netcdf": "nc",
+  "application/vnd.apache.parquet": "parquet",
   "application/octet-stream": "bin",
 } as const;
 export type ResultForm = keyof typeof RESULT_FORMS;

@@ -6,10 +6,10 @@ import { basename, join } from "node:path";
 import { crc32 } from "node:zlib";
 import { DataError } from "../errors.js";
 import { makeFolder } from "../make-folder.js";
-import { Hdf5Writer } from "../storage/hdf5/writer.js";
 import { version } from "../version.js";
 import { type Job, type JobCut, type JobResult, RESULT_FORMS, type TaskOutput } from "./job.js";
 import { type JobFolders, taskFile, tasksFolder, writeWhole } from "./job-files.js";
+import { numbersIn, type ResultNumbers, type ServiceForms, stepsOf, writeHdf5, writeNetcdf } from "./result-files.js";
 
 /** Bytes that are copied at a time. */
 const STEP_BYTES = 256 * 1024;
@@ -21,6 +21,7 @@ const KEPT = [
   "fieldprobe-options",
   "fieldprobe-frames",
   "fieldprobe-shape",
+  "fieldprobe-columns",
   "fieldprobe-times",
   "content-type",
 ];
@@ -102,6 +103,12 @@ async function titleLength(path: string): Promise<number> {
   return 0;
 }
 
+/** Forms that a library writes to a path. */
+const LIBRARY_FILES: ReadonlyMap<string, (path: string, numbers: ResultNumbers) => Promise<void>> = new Map([
+  ["application/x-hdf5", writeHdf5],
+  ["application/netcdf", writeNetcdf],
+]);
+
 /** Endings of the results of calls that are a single task; others end with `.bin`. */
 const ENDINGS: ReadonlyMap<string, string> = new Map([
   ...Object.entries(RESULT_FORMS),
@@ -110,44 +117,16 @@ const ENDINGS: ReadonlyMap<string, string> = new Map([
   ["application/xml", "xmf"],
 ]);
 
-/** Writes the numbers of octets as the dataset `values` of an HDF5 file. */
-async function writeHdf5(path: string, shape: readonly number[], octets: AsyncIterable<Buffer>): Promise<void> {
-  const writer = await Hdf5Writer.create(path);
-  try {
-    const [, ...row] = shape as [number, ...number[]];
-    const width = row.reduce((product, length) => product * length, 1);
-    const rows = Math.max(1, Math.floor(STEP_BYTES / 4 / width));
-    const chunk = Math.min(rows, shape[0] as number);
-    const write = writer.dataset({ path: "/values", type: "float32", shape, chunks: [chunk, ...row], filter: "none" });
-    let at = 0;
-    let rest: Buffer = Buffer.alloc(0);
-    const put = (bytes: Buffer, count: number): void => {
-      const numbers = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + 4 * width * count));
-      write([at, ...row.map(() => 0)], [count, ...row], numbers);
-      at += count;
-    };
-    for await (const part of octets) {
-      rest = rest.length === 0 ? part : Buffer.concat([rest, part]);
-      for (; rest.length >= 4 * width * rows; rest = rest.subarray(4 * width * rows)) put(rest, rows);
-    }
-    if (rest.length > 0) put(rest, rest.length / 4 / width);
-    writer.close();
-  } finally {
-    writer.discard();
-  }
-}
-
 /**
  * Writes the result of a job whose tasks are done, with its manifest and its checksum next to it.
  *
- * @param npyHead the header of a NumPy file of a shape
  * @throws DamagedOutput, DataError if the data changed while the job ran
  */
 export async function writeResult(
   folders: JobFolders,
   job: Job,
   outputs: readonly TaskOutput[],
-  npyHead: (shape: readonly number[]) => Buffer,
+  forms: ServiceForms,
 ): Promise<JobResult> {
   const { id, cut } = job;
   const [first] = outputs as readonly [TaskOutput];
@@ -162,12 +141,13 @@ export async function writeResult(
   const path = join(folders.results, name);
   const body = cut === null ? bytesFrom(paths[0] as string, 0, first.bytes) : joined(paths, outputs, cut);
   const shape = cut === null ? null : shapeOf(cut, first);
+  const write = cut === null ? null : (LIBRARY_FILES.get(cut.form) ?? null);
   let facts: Pick<JobResult, "bytes" | "sha256">;
-  if (cut?.form === "application/x-hdf5") {
-    await writeHdf5(path, shape as number[], body);
+  if (cut !== null && write !== null) {
+    await write(path, numbersOf(cut, first, body));
     facts = await digestOf(path);
   } else {
-    const head = cut?.form === "application/x-npy" ? npyHead(shape as number[]) : Buffer.alloc(0);
+    const passages = cut === null ? body : passagesOf(cut, first, body, forms);
     facts = await writeWhole(path, async (file) => {
       const hash = createHash("sha256");
       let bytes = 0;
@@ -176,14 +156,43 @@ export async function writeResult(
         bytes += part.length;
         await file.writeFile(part);
       };
-      await put(head);
-      for await (const part of body) await put(part);
+      for await (const part of passages) await put(part);
       return { bytes, sha256: hash.digest("hex") };
     });
   }
   const result = { name, type, ...facts };
   await writeBeside(path, job, first, { ...result, shape });
   return result;
+}
+
+/** The numbers of a cut job, with what its tasks have said of them. */
+function numbersOf(cut: JobCut, first: TaskOutput, octets: AsyncIterable<Buffer>): ResultNumbers {
+  const { headers } = first;
+  const { time } = JSON.parse(headers["fieldprobe-options"] ?? "{}") as { readonly time?: unknown };
+  const times = cut.times > 1 ? [time].flat().map(Number) : null;
+  const columns = JSON.parse(headers["fieldprobe-columns"] ?? "[]") as string[];
+  const said = ["version", "manifest", "options", "frames"].flatMap((name) => {
+    const text = headers[`fieldprobe-${name}`];
+    return text === undefined ? [] : [[name, text] as const];
+  });
+  return { shape: shapeOf(cut, first), times, columns, about: Object.fromEntries(said), octets };
+}
+
+/** The bytes of a result that no library writes to a path. */
+async function* passagesOf(
+  cut: JobCut,
+  first: TaskOutput,
+  body: AsyncIterable<Buffer>,
+  { npyHead, parquet }: ServiceForms,
+): AsyncGenerator<Buffer> {
+  const { shape, columns, about } = numbersOf(cut, first, body);
+  if (cut.form === "application/vnd.apache.parquet") {
+    const records = shape.slice(0, -1).reduce((all, length) => all * length, 1);
+    const lengths = [...stepsOf(records, columns.length)].map(([, count]) => count * columns.length);
+    return yield* parquet(columns, numbersIn(body, lengths), about);
+  }
+  if (cut.form === "application/x-npy") yield npyHead(shape);
+  yield* body;
 }
 
 async function digestOf(path: string): Promise<Pick<JobResult, "bytes" | "sha256">> {

@@ -37,6 +37,7 @@ const host = (changes: Partial<JobHost> = {}): JobHost => ({
     };
   },
   npyHead: () => Buffer.alloc(0),
+  parquet: () => expect.unreachable("no job here asks for it"),
   log: { warn: (_, message) => void warnings.push(message), error: (_, message) => void warnings.push(message) },
   ...changes,
 });

@@ -3,6 +3,8 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type Dataset, File, ready } from "h5wasm/node";
+import { parquetReadObjects } from "hyparquet";
 import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
@@ -66,6 +68,23 @@ async function started(answer: Response): Promise<string> {
   return answer.headers.get("location") as string;
 }
 
+/** The shape of the first of some variables of a result in NetCDF-4, and the numbers of each. */
+async function variablesOf(result: string, names: readonly string[]): Promise<readonly [unknown, number[][]]> {
+  await ready;
+  const file = new File(join(folder, "results", result), "r");
+  const all = names.map((name) => file.get(name) as Dataset);
+  const found = [all[0]?.shape, all.map(({ value }) => Array.from(value as Float32Array))] as const;
+  file.close();
+  return found;
+}
+
+/** The columns of records of three numbers. */
+function columnsOf(records: Buffer): number[][] {
+  return [0, 1, 2].map((c) =>
+    Array.from({ length: records.length / 12 }, (_, i) => records.readFloatLE(12 * i + 4 * c)),
+  );
+}
+
 const bytesOf = async (answer: Response): Promise<Buffer> => Buffer.from(await answer.arrayBuffer());
 
 /** The values of points by calls within the limits. */
@@ -120,6 +139,8 @@ describe("a job", () => {
     ["text/csv", "csv"],
     ["application/x-npy", "npy"],
     ["application/x-hdf5", "h5"],
+    ["application/netcdf", "nc"],
+    ["application/vnd.apache.parquet", "parquet"],
   ])("answers JSON bodies as %s", async (accept, ending) => {
     const url = await serve();
     const points = [...pointsOf(2500)];
@@ -147,6 +168,11 @@ describe("a job", () => {
     } else if (accept === "application/x-npy") {
       expect(got.subarray(got.length - want.length).equals(want)).toBe(true);
       expect(got.toString("latin1", 0, 128)).toContain("'shape': (2500, 3)");
+    } else if (accept === "application/netcdf") {
+      expect(await variablesOf(result?.name as string, ["x", "y", "z"])).toEqual([[2500], columnsOf(want)]);
+    } else if (accept === "application/vnd.apache.parquet") {
+      const rows = await parquetReadObjects({ file: new Uint8Array(got).buffer });
+      expect(["x", "y", "z"].map((name) => rows.map((row) => row[name]))).toEqual(columnsOf(want));
     } else expect(got.includes(want)).toBe(true);
   });
 
@@ -159,6 +185,28 @@ describe("a job", () => {
     const single = (time: string) => valuesOf(url, call.replace("0.4,0.41", time), points);
     const want = Buffer.concat([await single("0.4"), await single("0.41")]);
     expect((await bytesOf(await fetch(`${url}${location}/result`))).equals(want)).toBe(true);
+    const file = await started(await post(`${url}${call}`, points, { ...ASYNC, accept: "application/netcdf" }));
+    const { result } = await ended(url, file);
+    expect(await variablesOf(result?.name as string, ["x", "y", "z"])).toEqual([[2, 1700], columnsOf(want)]);
+    expect((await variablesOf(result?.name as string, ["time", "point"]))[1]).toEqual([
+      [0.4, 0.41],
+      Array.from({ length: 1700 }, (_, i) => i),
+    ]);
+    const parquet = await post(`${url}${call}`, points, { ...ASYNC, accept: "application/vnd.apache.parquet" });
+    expect([parquet.status, ((await parquet.json()) as { detail: string }).detail]).toEqual([
+      400,
+      "A job with several times has no CSV or Parquet; take application/x-npy.",
+    ]);
+  });
+
+  it("refuses paths in forms of values at points", async () => {
+    const url = await serve();
+    const call = "/api/datasets/isotropic32/trajectories?operation=GetPosition&recordEvery=1";
+    const refused = await post(`${url}${call}`, pointsOf(3), { ...ASYNC, accept: "application/netcdf" });
+    expect([refused.status, ((await refused.json()) as { detail: string }).detail]).toEqual([
+      400,
+      "A job of trajectories is no NetCDF or Parquet; take application/x-npy.",
+    ]);
   });
 
   it("moves particles further than a call may", async () => {

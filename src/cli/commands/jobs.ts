@@ -53,12 +53,12 @@ async function save(service: JobMethods, id: string, path: string): Promise<void
   }
 }
 
-/** Starts a query as a job of a service, and prints its line. */
+/** Starts a query as a job of a service, and prints its line. @param accept media type of the result */
 export async function submitQuery(
   url: string,
   token: string | undefined,
   asked: FlagQuery,
-  isCsv: boolean,
+  accept: string,
 ): Promise<void> {
   const { operation, members, points, velocities, times, startTimes } = asked;
   if (velocities !== null || times !== undefined || startTimes !== undefined)
@@ -66,8 +66,7 @@ export async function submitQuery(
   const { dataset, ...rest } = members;
   if (dataset === undefined) throw new MisuseError("--job needs --dataset");
   const parameters = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, String(value)]));
-  const accept = isCsv ? { accept: "text/csv" } : {};
-  const call = { dataset: String(dataset), operation: operation as never, parameters, points, ...accept };
+  const call = { dataset: String(dataset), operation: operation as never, parameters, points, accept };
   process.stdout.write(lineOf(await jobsOf(url, token).submit(call)));
 }
 

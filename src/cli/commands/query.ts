@@ -34,6 +34,16 @@ async function print(text: Iterable<string>): Promise<void> {
   }
 }
 
+/** Forms of the results of jobs, by the endings of their files. */
+const JOB_FORMS: ReadonlyMap<string, string> = new Map([
+  ["npy", "application/x-npy"],
+  ["csv", "text/csv"],
+  ["h5", "application/x-hdf5"],
+  ["nc", "application/netcdf"],
+  ["parquet", "application/vnd.apache.parquet"],
+  ["bin", "application/octet-stream"],
+]);
+
 async function query(operation: OperationName, given: GivenFlags): Promise<void> {
   if (given.json && given.csv) throw new MisuseError("--json and --csv exclude each other");
   if (given.points === "-" && given.initialVelocity === "-") {
@@ -52,7 +62,10 @@ async function query(operation: OperationName, given: GivenFlags): Promise<void>
     if (typeof given.url !== "string") throw new MisuseError("--job needs --url: a job runs in a service");
     const job = { operation, members, points, velocities, ...(each && { [each.list]: each.times }) };
     const token = typeof given.token === "string" ? given.token : undefined;
-    return (await import("./jobs.js")).submitQuery(given.url, token, job, given.csv === true);
+    const named = given.csv && given.job === "npy" ? "csv" : String(given.job);
+    if (given.csv && named !== "csv") throw new MisuseError(`--csv and --job ${named} exclude each other`);
+    const form = JOB_FORMS.get(named);
+    return (await import("./jobs.js")).submitQuery(given.url, token, job, form as string);
   }
   const progress = progressBar();
   const asked = { operation, members, points, velocities, ...(each && { [each.list]: each.times }) };
@@ -119,7 +132,11 @@ export function queryCommand(): Command {
   return command
     .option("--csv", "print CSV: x,y,z of the point or the node and the components of the record (default)")
     .option("--json", "print JSON with version, dataset, manifest digest, what is assumed, and options")
-    .option("--job", "with --url: start a job and print its id (see fieldprobe jobs); the result is npy, or --csv")
+    .addOption(
+      new Option("--job [form]", "with --url: start a job with a result of this form (npy unless given); print its id")
+        .choices([...JOB_FORMS.keys()])
+        .preset("npy"),
+    )
     .addHelpText("after", `\nOperations and their flags, besides --points:\n${flagTable()}\n\nExample:\n  ${EXAMPLE}`)
     .action(query);
 }

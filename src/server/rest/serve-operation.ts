@@ -9,7 +9,7 @@ import { type Operation, RECORDS } from "../../operations.js";
 import { version } from "../../version.js";
 import { negotiate } from "../http/negotiate.js";
 import { addVary, sendPassages, sendStream } from "../http/send-answer.js";
-import { RequestLife } from "../life/request-life.js";
+import { isTask, RequestLife } from "../life/request-life.js";
 import type { Service } from "../life/service.js";
 import { originOf, tellOrigin } from "./answer/origin.js";
 import { sendWritten } from "./answer/send-written.js";
@@ -67,7 +67,8 @@ async function answer(
   const named = along === null ? described : { ...described, along };
   const whole = along === null || type === "application/json" ? named : withColumns(named);
   reply.header("fieldprobe-shape", shapeOf(whole).join(","));
-  if (own.includes("with")) reply.header("fieldprobe-columns", headerText(columnsOf(named)));
+  if (own.includes("with") || isTask(service, request.headers))
+    reply.header("fieldprobe-columns", headerText(columnsOf(named)));
   addVary(reply, "Accept");
   if (dataset !== null) tellOrigin(reply, life.dataset(dataset), understood.options, understood.times);
   const { recordTimes } = result;

@@ -40,11 +40,7 @@ async function* batches({
       const count = records.length / width;
       const first = item;
       item += count;
-      const columns = components.map((name, c) => {
-        const values = new Float32Array(count);
-        for (let i = 0; i < count; i++) values[i] = records[width * i + c] as number;
-        return { name, values };
-      });
+      const columns = columnsOf(components, records);
       const time = Float64Array.from({ length: times.length > 1 ? count : 0 }, (_, i) => timeOf(first + i));
       yield times.length > 1 ? [{ name: "time", values: time }, ...columns] : columns;
       await setImmediate();
@@ -90,8 +86,39 @@ export async function* arrowStream(answer: UnwrittenAnswer): AsyncGenerator<Buff
   yield taken();
 }
 
-/** A Parquet file, not compressed: a row group for each batch. */
-export async function* parquetFile(answer: UnwrittenAnswer): AsyncGenerator<Buffer> {
+/** The Parquet file of an answer. */
+export function parquetFile(answer: UnwrittenAnswer): AsyncGenerator<Buffer> {
+  return writeParquet(namesOf(answer), batches(answer), originOf(answer));
+}
+
+/** The Parquet file of numbers, of which each part is whole records. */
+export function parquetOf(
+  columns: readonly string[],
+  numbers: AsyncIterable<Float32Array>,
+  about: Readonly<Record<string, string>>,
+): AsyncGenerator<Buffer> {
+  async function* columnsIn(): AsyncGenerator<readonly NamedColumn[]> {
+    for await (const some of numbers) yield columnsOf(columns, some);
+  }
+  return writeParquet(columns, columnsIn(), Object.entries(about));
+}
+
+/** Records as columns. */
+function columnsOf(names: readonly string[], records: Float32Array): readonly NamedColumn[] {
+  const width = names.length;
+  return names.map((name, c) => {
+    const values = new Float32Array(records.length / width);
+    for (let i = 0; i < values.length; i++) values[i] = records[width * i + c] as number;
+    return { name, values };
+  });
+}
+
+/** Writes a Parquet file, not compressed: a row group for each batch. */
+async function* writeParquet(
+  columns: readonly string[],
+  all: AsyncIterable<readonly NamedColumn[]>,
+  about: readonly (readonly [string, string])[],
+): AsyncGenerator<Buffer> {
   const { ByteWriter, ParquetWriter } = await import("hyparquet-writer");
   const bytes = new ByteWriter();
   const taken = (): Buffer => {
@@ -100,7 +127,6 @@ export async function* parquetFile(answer: UnwrittenAnswer): AsyncGenerator<Buff
     return some;
   };
   const typeOf = (name: string) => (name === "time" ? "DOUBLE" : "FLOAT");
-  const columns = namesOf(answer);
   const writer = new ParquetWriter({
     writer: bytes,
     codec: "UNCOMPRESSED",
@@ -109,13 +135,11 @@ export async function* parquetFile(answer: UnwrittenAnswer): AsyncGenerator<Buff
       { name: "root", num_children: columns.length },
       ...columns.map((name) => ({ name, type: typeOf(name), repetition_type: "REQUIRED" }) as const),
     ],
-    kvMetadata: originOf(answer).map(([key, value]) => ({ key, value })),
+    kvMetadata: about.map(([key, value]) => ({ key, value })),
   });
-  for await (const batch of batches(answer)) {
-    writer.write({
-      columnData: batch.map(({ name, values }) => ({ name, data: values, encoding: "PLAIN" as const })),
-      rowGroupSize: mostRecords(answer.components.length),
-    });
+  for await (const batch of all) {
+    const columnData = batch.map(({ name, values }) => ({ name, data: values, encoding: "PLAIN" as const }));
+    writer.write({ columnData, rowGroupSize: Math.max(1, batch[0]?.values.length ?? 0) });
     yield taken();
   }
   writer.finish();

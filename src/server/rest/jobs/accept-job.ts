@@ -25,6 +25,9 @@ import { describeJob } from "./describe-job.js";
 
 const [JSON_TYPE, OCTETS] = REQUEST_TYPES;
 const CSV: ResultForm = "text/csv";
+const PARQUET: ResultForm = "application/vnd.apache.parquet";
+/** Forms whose rows or variables are values at points, not paths. */
+const OF_POINTS: readonly ResultForm[] = [PARQUET, "application/netcdf"];
 /** The most points of a task. */
 const MOST_POINTS = 1 << 20;
 /**
@@ -132,6 +135,8 @@ async function start(
   const own = inputId === null;
   try {
     const form = negotiate(request.headers.accept, Object.keys(RESULT_FORMS) as [ResultForm, ...ResultForm[]]);
+    if (OF_POINTS.includes(form) && path.endsWith("/trajectories"))
+      throw refuse("accept", "A job of trajectories is no NetCDF or Parquet; take application/x-npy.");
     const cut = await cutOf(jobs, owner, operation, input, query, form);
     const accept = form === CSV ? CSV : OCTETS;
     const call = { method: "POST", url: `${path}?${query}`, accept, contentType: OCTETS };
@@ -182,7 +187,8 @@ async function cutOf(
   const points = await jobs.inputs.count(input, bytesPerPoint);
   if (points === 0) throw refuse("points", "The input has no points.");
   const times = Math.max(1, query.getAll("time").flatMap((text) => text.split(",")).length);
-  if (times > 1 && form === CSV) throw refuse("time", "A job with several times has no CSV; take application/x-npy.");
+  if (times > 1 && (form === CSV || form === PARQUET))
+    throw refuse("time", "A job with several times has no CSV or Parquet; take application/x-npy.");
   return { input: id, bytesPerPoint, points, form, times };
 }
 

@@ -13,6 +13,7 @@ import { isShared, Jobs } from "../../../jobs/jobs.js";
 import { bodyTooLarge, HttpRefusal, refuseEncoded } from "../../life/refusal.js";
 import type { Service } from "../../life/service.js";
 import { readAnalysis } from "../analysis/analysis-request.js";
+import { parquetOf } from "../answer/column-files.js";
 import { npyHeader } from "../answer/numpy-files.js";
 import { refuse } from "../parameters.js";
 import { CLOSED, FAILURES } from "../schemas.js";
@@ -72,6 +73,7 @@ export async function jobRoutes(api: FastifyInstance, service: Service): Promise
   const host: JobHost = {
     send: (call, signal) => sendTask(api, service, call, signal),
     npyHead: npyHeader,
+    parquet: parquetOf,
     log: api.log,
   };
   const jobs = new Jobs(service.config, host, shared?.openSharedQueue);

@@ -1,0 +1,144 @@
+/** Writes the numbers of a result as HDF5 and as NetCDF-4, in bounded memory. */
+import { Hdf5Writer } from "../storage/hdf5/writer.js";
+
+/** Forms of results that the service writes for jobs. */
+export interface ServiceForms {
+  /** The header of a NumPy file of a shape. */
+  npyHead(shape: readonly number[]): Buffer;
+  /** A Parquet file of columns. @param numbers whole records each @param about what it says of their origin */
+  parquet(
+    columns: readonly string[],
+    numbers: AsyncIterable<Float32Array>,
+    about: Readonly<Record<string, string>>,
+  ): AsyncIterable<Buffer>;
+}
+
+/** Numbers that are written at a time. */
+const STEP_NUMBERS = 64 * 1024;
+
+/** The numbers of a result. */
+export interface ResultNumbers {
+  /** Times if there are several, points, records of a point if there are several, components. */
+  readonly shape: readonly number[];
+  /** The times, if they are the first dimension. */
+  readonly times: readonly number[] | null;
+  /** Names of the components. */
+  readonly columns: readonly string[];
+  /** What the file says of their origin. */
+  readonly about: Readonly<Record<string, string>>;
+  /** Little-endian float32, in C order. */
+  readonly octets: AsyncIterable<Buffer>;
+}
+
+const product = (lengths: readonly number[]): number => lengths.reduce((all, length) => all * length, 1);
+
+/** The numbers of octets, as many at a time as `lengths` says. @throws Error if there are fewer */
+export async function* numbersIn(
+  octets: AsyncIterable<Buffer>,
+  lengths: Iterable<number>,
+): AsyncGenerator<Float32Array> {
+  const parts = octets[Symbol.asyncIterator]();
+  let rest: Buffer = Buffer.alloc(0);
+  for (const length of lengths) {
+    while (rest.length < 4 * length) {
+      const { value, done } = await parts.next();
+      if (done) throw new Error("the outputs have fewer numbers than their shape says");
+      rest = rest.length === 0 ? value : Buffer.concat([rest, value]);
+    }
+    yield new Float32Array(rest.buffer.slice(rest.byteOffset, rest.byteOffset + 4 * length) as ArrayBuffer);
+    rest = rest.subarray(4 * length);
+  }
+}
+
+/** Steps along a dimension: the first element of each, and how many. */
+export function* stepsOf(length: number, width: number): Generator<readonly [first: number, count: number]> {
+  const most = Math.max(1, Math.floor(STEP_NUMBERS / width));
+  for (let first = 0; first < length; first += most) yield [first, Math.min(most, length - first)];
+}
+
+/** Writes a dataset `values`. @throws DataError if the file cannot be written */
+export async function writeHdf5(path: string, { shape, octets }: ResultNumbers): Promise<void> {
+  const writer = await Hdf5Writer.create(path);
+  try {
+    const [length, ...row] = shape as [number, ...number[]];
+    const width = product(row);
+    const steps = [...stepsOf(length, width)];
+    const chunks = [steps[0]?.[1] ?? 1, ...row];
+    const write = writer.dataset({ path: "/values", type: "float32", shape, chunks, filter: "none" });
+    const numbers = numbersIn(
+      octets,
+      steps.map(([, count]) => count * width),
+    );
+    for (const [first, count] of steps)
+      write([first, ...row.map(() => 0)], [count, ...row], (await numbers.next()).value as Float32Array);
+    writer.close();
+  } finally {
+    writer.discard();
+  }
+}
+
+/**
+ * Writes a variable for each component, of the dimensions `time`, `point` and `record`, as far as there are several.
+ *
+ * Source: CF conventions 1.11, section 9 (discrete sampling geometries), without coordinates.
+ * @throws DataError if the file cannot be written
+ */
+export async function writeNetcdf(
+  path: string,
+  { shape, times, columns, about, octets }: ResultNumbers,
+): Promise<void> {
+  const writer = await Hdf5Writer.create(path);
+  try {
+    writer.attribute("Conventions", "CF-1.11");
+    for (const [name, text] of Object.entries(about)) writer.attribute(`fieldprobe_${name}`, text);
+    const [count = 1] = times === null ? [1] : shape;
+    const [points = 0, ...more] = shape.slice(times === null ? 0 : 1, -1);
+    const width = product(more) * columns.length;
+    const scales = ["point", ...more.map(() => "record")];
+    if (times !== null) {
+      writer.whole("time", "float64", [count], Float64Array.from(times));
+      writer.scale("time");
+      writer.describe("time", { axis: "T", long_name: "time of the simulation" });
+    }
+    for (const records of more) {
+      writer.whole("record", "int32", [records], numbersFrom(0, records));
+      writer.scale("record");
+    }
+    const lead = times === null ? [] : [1];
+    const steps = [...stepsOf(points, width)];
+    const rows = steps[0]?.[1] ?? 1;
+    const chunked = { chunks: [...lead, rows, ...more], filter: "none" } as const;
+    const variable = { type: "float32", shape: [...lead.map(() => count), points, ...more], ...chunked } as const;
+    const writes = columns.map((name) => writer.dataset({ path: `/${name}`, ...variable }));
+    const numbering = { type: "int32", shape: [points], chunks: [rows], filter: "gzip" } as const;
+    const writeNumbers = writer.dataset({ path: "/point", ...numbering });
+    const lengths = Array.from({ length: count }, () => steps.map(([, size]) => size * width)).flat();
+    const numbers = numbersIn(octets, lengths);
+    for (let time = 0; time < count; time++)
+      for (const [first, size] of steps) {
+        const values = (await numbers.next()).value as Float32Array;
+        const [start, taken] = [
+          [...lead.map(() => time), first, ...more.map(() => 0)],
+          [...lead, size, ...more],
+        ];
+        for (const [c, write] of writes.entries())
+          write(
+            start,
+            taken,
+            values.filter((_, i) => i % columns.length === c),
+          );
+        if (time === 0) writeNumbers([first], [size], numbersFrom(first, size));
+      }
+    writer.scale("point");
+    for (const name of columns)
+      for (const [d, scale] of [...lead.map(() => "time"), ...scales].entries()) writer.attach(name, d, scale);
+    writer.close();
+  } finally {
+    writer.discard();
+  }
+}
+
+/** Whole numbers that follow one another. */
+function numbersFrom(first: number, count: number): Int32Array {
+  return Int32Array.from({ length: count }, (_, i) => first + i);
+}
