@@ -38,7 +38,7 @@ export interface StoredFilter {
 
 /** A command of the HDF5 tools that replaces a filter which they can undo themselves. */
 const REPACK = "h5repack -f SHUF -f GZIP=4 IN.h5 OUT.h5 replaces it";
-const PLUGIN = "h5py with the package hdf5plugin can read it, and write it again with gzip";
+const PLUGIN = "the script in docs/datasets.md (h5py with hdf5plugin) writes a copy with gzip, which is read";
 
 /**
  * Filters that are met in files and not read here: their names and what replaces them. Source: the list of registered

@@ -329,7 +329,10 @@ function reasonOf(error: unknown, { timeoutMs }: StoreSettings): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === "TimeoutError") return `no answer in ${timeoutMs / 1000} s`;
   const cause = error.cause instanceof Error ? error.cause : error;
-  return cause.message.replace(/\s+/g, " ");
+  const { code, hostname = "" } = cause as NodeJS.ErrnoException & { readonly hostname?: string };
+  const isAmazon = code === "ENOTFOUND" && hostname.endsWith(".amazonaws.com");
+  const hint = isAmazon ? " (check bucket and AWS_REGION; AWS_ENDPOINT_URL names another service that speaks S3)" : "";
+  return cause.message.replace(/\s+/g, " ") + hint;
 }
 
 function rangeOf(part: ObjectPart): string {

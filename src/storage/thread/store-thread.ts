@@ -28,6 +28,8 @@ export interface StoreStart {
   readonly versions: ReadonlyMap<string, VersionName>;
   /** A word in shared memory that becomes `ENDED` with the thread: who waits for an answer hears of nothing else. */
   readonly end: Int32Array;
+  /** The word of the connection that the thread was started for, which becomes `ENDED` even if it never connects. */
+  readonly first: Int32Array;
 }
 
 /** A connection of another thread, the stores that are in use, or the end of the thread. */
@@ -58,10 +60,11 @@ export class StoreThread {
 
   /** Connects a thread. */
   connect(connection: StorePort): void {
-    if (this.#worker !== null && Atomics.load(this.#end, 0) === ENDED) this.#ended(this.#worker, "");
+    if (this.#worker !== null && Atomics.load(this.#end, 0) === ENDED) this.#leave(this.#worker);
     if (this.#worker === null) {
       this.#end = new Int32Array(new SharedArrayBuffer(4));
-      const start = { settings: this.#settings, named: this.#named, versions: this.#versions, end: this.#end };
+      const words = { end: this.#end, first: connection.signal };
+      const start = { settings: this.#settings, named: this.#named, versions: this.#versions, ...words };
       const worker = new Worker(ENTRY, { workerData: start satisfies StoreStart });
       this.#worker = worker;
       worker.on("message", (report: StoreReport) => {
@@ -75,7 +78,11 @@ export class StoreThread {
       worker.once("error", (error) => {
         reason = `: ${error.message}`;
       });
-      worker.once("exit", () => this.#ended(worker, reason));
+      worker.once("exit", () => {
+        if (!this.#closing)
+          this.#warn(`the thread that reads stores has ended${reason}; the next query starts another`);
+        this.#leave(worker);
+      });
       // A listener keeps the process alive, so this comes last.
       worker.unref();
     }
@@ -84,10 +91,9 @@ export class StoreThread {
   }
 
   /** Wakes the threads that wait for a thread that has ended: they connect to another with their next request. */
-  #ended(worker: Worker, reason: string): void {
+  #leave(worker: Worker): void {
     if (worker !== this.#worker) return;
     this.#worker = null;
-    if (!this.#closing) this.#warn(`the thread that reads stores has ended${reason}; the next query starts another`);
     for (const signal of this.#signals.splice(0)) {
       Atomics.store(signal, 0, ENDED);
       Atomics.notify(signal, 0);

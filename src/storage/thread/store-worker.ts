@@ -12,7 +12,17 @@ import { Stores } from "./stores.js";
 import type { VersionTold } from "./versioned.js";
 
 registerCodecs();
-const { settings, named, versions, end } = workerData as StoreStart;
+const { settings, named, versions, end, first } = workerData as StoreStart;
+
+/** The words of the threads that are connected. A main thread that sleeps until one changes hears of no exit. */
+const signals = [end, first];
+process.once("exit", () => {
+  for (const signal of signals) {
+    Atomics.store(signal, 0, ENDED);
+    Atomics.notify(signal, 0);
+  }
+});
+
 const report = (told: StoreReport) => parentPort?.postMessage(told);
 const disk =
   settings.cacheDir === null
@@ -23,15 +33,6 @@ for (const address of named) hosts.name(address);
 const clock = () => performance.now();
 const tell: VersionTold = (found, version) => report({ found, version });
 const stores = new Stores({ settings, disk }, hosts, clock, versions, tell);
-
-/** The words of the threads that are connected. A main thread that sleeps until one changes hears of no exit. */
-const signals = [end];
-process.once("exit", () => {
-  for (const signal of signals) {
-    Atomics.store(signal, 0, ENDED);
-    Atomics.notify(signal, 0);
-  }
-});
 
 parentPort?.on("message", async (order: StoreOrder) => {
   if (order === null) {

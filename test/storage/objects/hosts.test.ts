@@ -102,4 +102,15 @@ describe("a host whose name leads to another address when a connection is made",
     server.closeAllConnections();
     server.close();
   });
+
+  it("is named with the variables that lead elsewhere if it is an unknown one of Amazon", async () => {
+    const unknown: LookupFunction = (host, _, done) =>
+      done(Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: "ENOTFOUND", hostname: host }), []);
+    const settings = { ...STORE_DEFAULTS, attempts: 1 };
+    const objects = new RemoteObjects(undefined, settings, new HttpConnections(unknown));
+    await expect(objects.fetch("https://runs.s3.nowhere-1.amazonaws.com/x")).rejects.toThrow(
+      /ENOTFOUND runs.s3.nowhere-1.amazonaws.com \(check bucket and AWS_REGION; AWS_ENDPOINT_URL names another/,
+    );
+    await expect(objects.fetch("https://data.example.org/x")).rejects.toThrow(/ENOTFOUND data.example.org\.$/);
+  });
 });
