@@ -191,6 +191,12 @@ describe.skipIf(reason !== "")(`true pictures${reason}`, () => {
       await settled(page);
       const body = JSON.parse(((await page.textContent("#analysis-call")) ?? "").split("\n")[1] ?? "{}");
       const { edges, counts } = (await statistics(body)).results[1] as unknown as { edges: number[]; counts: number[] };
+      // With one end typed, the other one leaves no node out.
+      const ends = await page.$$eval("#brush-low, #brush-high", (all) =>
+        all.map((one) => Number((one as HTMLInputElement).value)),
+      );
+      expect(ends[0]).toBeLessThanOrEqual(edges[0] as number);
+      expect(ends[1]).toBeGreaterThanOrEqual(edges.at(-1) as number);
       const plot = page.locator("#analysis-plot .u-over");
       await plot.scrollIntoViewIfNeeded();
       const box = await plot.boundingBox();

@@ -2,7 +2,7 @@
 import { html, nothing, svg, type TemplateResult } from "lit-html";
 import type { PlaneWindow } from "../state/plane-geometry.js";
 import type { FigurePart } from "./figure-file.js";
-import { axisMarks, drawMarks, writeMarks } from "./marks.js";
+import { axisMarks, drawMarks, type Marks, writeMarks } from "./marks.js";
 
 /** A result of the reduction `joint`: rows of counts by bins of the first quantity. */
 export interface JointCounts {
@@ -10,9 +10,11 @@ export interface JointCounts {
   readonly counts: readonly (readonly number[])[];
 }
 
-const WIDTH = 480;
-const HEIGHT = 360;
-const PLACE = { left: 60, top: 10, width: 410, height: 300 };
+const WIDTH = 400;
+const HEIGHT = 350;
+const PLACE = { left: 60, top: 10, width: 320, height: 250 };
+/** The key below: squares of all shades, and under them a piece of the curve. */
+const KEY = { left: 74, y: 312, side: 14, curve: 338 };
 /** Shades of the counts, by their logarithm. */
 const SHADES = 8;
 /** The colour of cells in exported figures, which are light. */
@@ -50,9 +52,24 @@ function layJoint({ edges: [rs, qs], counts }: JointCounts) {
       paths[shadeOf(count, most)] += `M${x0} ${y0}L${x1} ${y0}L${x1} ${y1}L${x0} ${y1}`;
     }
   }
+  for (let shade = 1; shade <= SHADES; shade++) {
+    const [from, to] = [KEY.left + KEY.side * (shade - 1), KEY.left + KEY.side * shade];
+    paths[shade] += `M${from} ${KEY.y}L${to} ${KEY.y}L${to} ${KEY.y + KEY.side}L${from} ${KEY.y + KEY.side}`;
+  }
   const inside = discriminantCurve(Math.min(0, bottom)).filter(([r]) => r >= left && r <= right);
   const curve = inside.map(([r, q]) => `${x(r).toFixed(1)} ${y(q).toFixed(1)}`);
-  return { window, x, y, shades: paths.slice(1), curve, marks: axisMarks(window, PLACE, ["R", "Q"]) };
+  const { lines, labels } = axisMarks(window, PLACE, ["R", "Q"]);
+  const [end, base] = [KEY.left + 2 * KEY.side, KEY.y + KEY.side - 3];
+  const marks: Marks = {
+    lines: [...lines, { x1: KEY.left, y1: KEY.curve, x2: end, y2: KEY.curve }],
+    labels: [
+      ...labels,
+      { x: KEY.left - 5, y: base, text: "1", anchor: "end" },
+      { x: KEY.left + SHADES * KEY.side + 5, y: base, text: `${most} nodes`, anchor: "start" },
+      { x: end + 5, y: KEY.curve + 4, text: "27/4 R² + Q³ = 0", anchor: "start" },
+    ],
+  };
+  return { window, x, y, shades: paths.slice(1), curve, marks };
 }
 
 /** The distribution as a part of an exported figure. */

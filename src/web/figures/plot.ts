@@ -4,6 +4,7 @@
  */
 import type uPlot from "uplot";
 import { shortText } from "../../float32/format.js";
+import type { ValueRange } from "../state/shown-quantity.js";
 import { schemeColours } from "./scheme-colours.js";
 import { linearTicks, logTicks, tickTexts } from "./ticks.js";
 import "uplot/dist/uPlot.min.css";
@@ -19,6 +20,8 @@ export interface PlottedCurves {
   readonly limits?: readonly { readonly x: number; readonly name: string }[];
   /** Called with the place of a click. */
   readonly pick?: (x: number) => void;
+  /** The lowest and the highest value counted, which may lie beyond the first and the last place, those of bins. */
+  readonly ends?: ValueRange;
   /** Called with the ends of a part that is marked by dragging. */
   readonly brush?: (low: number, high: number) => void;
   /** Whether both axes are logarithmic, or that across only. */
@@ -174,14 +177,20 @@ export class Plot {
     const columns = columnsOf(shown);
     const plot = new library(
       {
+        // Above the chart, where a long name has room.
+        title: yLabel,
         width,
         height: HEIGHT,
-        legend: { show: true, live: true },
+        // A piece of each line, dashed if that is.
+        legend: {
+          live: true,
+          markers: { width: 1, dash: (_, i) => (curves[i - 1]?.dashed === true ? "dashed" : "solid") },
+        },
         cursor: { drag: { x: shown.brush !== undefined, y: false, setScale: false } },
         scales: { x: { time: false } },
         axes: [
           { ...axis, ...(across ? logarithmic : linear), label: xLabel, size: 30 },
-          { ...axis, ...(up ? logarithmic : linear), label: yLabel, size: (_, texts) => 18 + 7 * widestOf(texts) },
+          { ...axis, ...(up ? logarithmic : linear), size: (_, texts) => 18 + 7 * widestOf(texts) },
         ],
         series: [
           { label: xLabel.split(",")[0], value: value(across) },
@@ -214,7 +223,9 @@ export class Plot {
     const { left, width } = plot.select;
     if (width < 2) return;
     const [low, high] = [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")];
-    this.#shown?.brush?.(low, high);
+    // The outermost bins are in the middle of their values: a part that ends with them has all of these.
+    const [first = low, last = high] = this.#shown?.ends ?? [];
+    this.#shown?.brush?.(left < 1 ? first : low, left + width > plot.over.clientWidth - 1 ? last : high);
   }
 
   /** Draws the mark and the named limits as dashed lines across the plot. */

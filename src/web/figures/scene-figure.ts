@@ -71,6 +71,8 @@ export class SceneFigure {
   #volumed: { shown: object; planes: ColourScale; scale: ColourScale } | null = null;
   #coloured: { launched: Launched; planes: ColourScale; taken: ColourScale | null; scale: ColourScale } | null = null;
   #part: DomainBox | null = null;
+  /** Whether opening the view has opened its controls. */
+  #hasOpened = false;
   /** The camera that the scene has, as the view knows it. */
   #camera: ViewState["camera"] = null;
   /** Whether the view was open before; null before the page has been shown. */
@@ -114,11 +116,16 @@ export class SceneFigure {
     this.surface.close();
   }
 
-  /** Opens the view, with its controls beside it if there is room, or closes it. */
+  /** Opens the view, with its controls beside it if there is room, or closes it, with what it has opened. */
   toggle(): void {
     const { state } = this.#store;
-    const beside = window.matchMedia(ROOMY).matches && !state.open.includes("particles") && !this.#isOpen;
-    this.#store.set({ scene: !this.#isOpen, ...(beside ? { open: [...state.open, "particles"] } : {}) });
+    const { open } = state;
+    const panel = "particles" as const;
+    const beside = window.matchMedia(ROOMY).matches && !open.includes(panel) && !this.#isOpen;
+    const gone = this.#isOpen && this.#hasOpened;
+    this.#hasOpened = beside;
+    const panels = beside ? [...open, panel] : gone ? open.filter((name) => name !== panel) : open;
+    this.#store.set({ scene: !this.#isOpen, open: panels });
   }
 
   #dispose(): void {

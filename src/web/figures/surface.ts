@@ -5,7 +5,7 @@ import { LatestRequest } from "../state/latest-request.js";
 import { marksBySmall, quantityOf, type ValueRange } from "../state/shown-quantity.js";
 import { hasScene, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
-import { joinVolumes, volumeParts } from "../state/volume.js";
+import { goesAround, joinVolumes, volumeParts } from "../state/volume.js";
 import type { LevelMessage, SurfaceMessage, VolumeMessage } from "./surface-worker.js";
 import workerAddress from "./surface-worker.ts?worker&url";
 
@@ -120,7 +120,7 @@ export class IsoSurface {
     this.request.clear();
   }
 
-  #hand(volume: Volume, tint: Volume | null, { box }: ViewState): void {
+  #hand(volume: Volume, tint: Volume | null, state: ViewState): void {
     this.#worker ??= this.#start();
     const { facts } = this.#store;
     const { axes } = volume;
@@ -129,11 +129,7 @@ export class IsoSurface {
       counts: [axes[0].count, axes[1].count, axes[2].count],
       origin: [axes[0].origin, axes[1].origin, axes[2].origin],
       spacing: [axes[0].spacing, axes[1].spacing, axes[2].spacing],
-      periodic: facts.axes.map((axis) => box === null && axis.periodic && axis.nodes > 1) as [
-        boolean,
-        boolean,
-        boolean,
-      ],
+      periodic: goesAround(state, facts),
       values: volume.values.slice(),
       tint: tint === null ? null : tint.values.slice(),
     };

@@ -46,6 +46,7 @@ import {
   inSentence,
   listedTitle,
   marksBySmall,
+  outwards,
   quantityOf,
   unitOfQuantity,
 } from "../state/shown-quantity.js";
@@ -274,23 +275,22 @@ export class StatisticsPanel {
   }
 
   #mark(...brush: readonly NodeCondition[]): void {
-    const rounded = (value: number) => Number(value.toPrecision(5));
     this.#store.set({
-      brush: brush.map(({ of, low, high }) => ({ of, low: rounded(low), high: rounded(high) })),
+      brush: brush.map(({ of, low, high }) => ({ of, low: outwards(low, -1), high: outwards(high, 1) })),
     });
   }
 
   /** Fields that mark nodes in the picture, for those who do not drag. */
   #brushControls(choice: AnalysisChoice): TemplateResult | typeof nothing {
     const of = this.#brushed(choice, this.#store.state);
-    const x = this.request.value?.curves?.x ?? [];
+    const { x = [], ends = [x[0] ?? 0, x.at(-1) ?? 0] } = this.request.value?.curves ?? {};
     if (of === null || x.length === 0 || this.request.value?.curves?.log === "across") return nothing;
     const [marked] = this.#store.state.brush.filter((condition) => condition.of === of);
-    const [low, high] = [marked?.low ?? (x[0] as number), marked?.high ?? (x.at(-1) as number)];
+    const [low, high] = [marked?.low ?? outwards(ends[0], -1), marked?.high ?? outwards(ends[1], 1)];
     return html`<div class="row" id="brush">
       <span class="note">Drag in the chart to mark its nodes in the picture, or</span>
-      ${number("brush-low", `mark ${conditionTitle(of)} from`, Number(low.toPrecision(5)), {}, (value) => this.#mark({ of, low: value, high }))}
-      ${number("brush-high", "to", Number(high.toPrecision(5)), {}, (value) => this.#mark({ of, low, high: value }))}
+      ${number("brush-low", `mark ${conditionTitle(of)} from`, low, {}, (value) => this.#mark({ of, low: value, high }))}
+      ${number("brush-high", "to", high, {}, (value) => this.#mark({ of, low, high: value }))}
     </div>`;
   }
 
@@ -303,7 +303,10 @@ export class StatisticsPanel {
       ${drawJoint(counts, part, ([r0, r1, q0, q1]) =>
         this.#mark({ of: "R", low: r0, high: r1 }, { of: "Q", low: q0, high: q1 }),
       )}
-      <p class="note">Drag a rectangle to mark its nodes in the picture.</p>
+      <p class="note">
+        Above the curve the velocity gradient has complex eigenvalues: the flow swirls. Drag a rectangle to mark its
+        nodes in the picture.
+      </p>
     `;
   }
 
@@ -311,7 +314,7 @@ export class StatisticsPanel {
     const { state, choice, asked, answer, walls, curves } = answered;
     const time = shortText(answer.frames[0]?.time ?? Number.NaN);
     const counts = HISTOGRAMS.includes(choice.show) ? "; histograms count nodes" : "";
-    const weights = answer.weights === "volume" ? `, weighted by volume${counts}` : "";
+    const weights = answer.weights === "volume" && choice.show !== "invariants" ? `, weighted by volume${counts}` : "";
     return html`
       <p class="note" id="analysis-of">${partText(state, this.#store.facts, choice, time)}${weights}.</p>
       ${choice.show === "distribution" ? this.#moments(answered) : nothing}
@@ -547,7 +550,9 @@ ${JSON.stringify(asked.body)}</pre>
   #curvesOf(done: Omit<Answered, "curves">): PlottedCurves | null {
     const { show } = done.choice;
     const of = this.#brushed(done.choice, done.state);
-    const brush = of === null ? {} : { brush: (low: number, high: number) => this.#mark({ of, low, high }) };
+    const [first, last] = [edgesOf(done)[0], edgesOf(done).at(-1)];
+    const ends = first === undefined || last === undefined ? {} : { ends: [first, last] as const };
+    const brush = of === null ? {} : { ...ends, brush: (low: number, high: number) => this.#mark({ of, low, high }) };
     const brushed = (curves: PlottedCurves | null) => curves && { ...curves, ...brush };
     if (show === "distribution") return brushed(this.#densityOf(done));
     if (done.walls !== null) return wallCurves(done.walls, done.choice);
@@ -667,6 +672,13 @@ ${JSON.stringify(asked.body)}</pre>
       log: true,
     };
   }
+}
+
+/** The edges of the bins of an answer; none if it has no bins. */
+function edgesOf({ choice, answer }: Omit<Answered, "curves">): readonly number[] {
+  if (choice.show === "distribution") return distributionOf(answer).histogram.edges;
+  const [result] = (answer.results ?? []) as readonly { readonly edges?: readonly number[] }[];
+  return (choice.show === "conditional" ? result?.edges : undefined) ?? [];
 }
 
 /** Names of the scales that come with the energy spectrum. */

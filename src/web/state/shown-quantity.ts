@@ -18,6 +18,13 @@ export interface ShownQuantity extends Omit<Quantity, "measure"> {
   readonly field?: string;
 }
 
+/** An end of a range in five digits, rounded so that the range still has all that is in it: down for -1, up for 1. */
+export function outwards(end: number, sense: -1 | 1): number {
+  const rounded = Number(end.toPrecision(5));
+  if (sense * (rounded - end) >= 0) return rounded;
+  return Number((rounded + sense * 10 ** (Math.floor(Math.log10(Math.abs(end))) - 4)).toPrecision(5));
+}
+
 /** Asks for values of any field. */
 const BY_NAME = {
   operation: "GetField" satisfies OperationName,

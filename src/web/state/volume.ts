@@ -61,14 +61,26 @@ export function volumeSide({ volume, box }: ViewState, facts: DatasetFacts): num
   return volume === "auto" ? fittingVolume(box ?? wholeBox(facts), facts, USUAL_SIDE) : Number(volume);
 }
 
+/** Whether the volume of a view goes once around each axis, whose first layer then follows its last one again. */
+export function goesAround({ box }: Pick<ViewState, "box">, { axes }: DatasetFacts): [boolean, boolean, boolean] {
+  return axes.map((axis) => box === null && axis.periodic && axis.nodes > 1) as [boolean, boolean, boolean];
+}
+
 /**
  * The volume of a quantity over the box of a view, in parts of at most as many samples as the service admits. Samples
- * are in the middle of equal intervals. A volume of too many parts is one part, which the service then refuses by
- * the name of its limit.
+ * are in the middle of equal intervals, around an axis at their beginnings: they are the nodes if they are as many, and
+ * none counts twice. A volume of too many parts is one part, which the service then refuses by the name of its limit.
  */
 export function volumeParts(state: ViewState, facts: DatasetFacts, field: string): readonly VolumePart[] {
-  const box = state.box ?? wholeBox(facts);
-  const counts = volumeCounts(box, volumeSide(state, facts));
+  const within = state.box ?? wholeBox(facts);
+  const counts = volumeCounts(within, volumeSide(state, facts));
+  // The service samples the middles of intervals, so what begins half an interval earlier has samples at beginnings.
+  const around = goesAround(state, facts);
+  const box = within.map((end, i) => {
+    const axis = Math.floor(i / 2);
+    const half = (within[2 * axis + 1] - within[2 * axis]) / (2 * counts[axis]);
+    return around[axis] ? end - half : end;
+  }) as unknown as DomainBox;
   const cuts =
     countParts(counts, facts.points) > MOST_PARTS ? [1, 1, 1] : cutsOf(counts, partCounts(counts, facts.points));
   const edges = cuts.map((parts, axis) =>

@@ -2,7 +2,13 @@
 import { expect, it } from "vitest";
 import { QUANTITIES } from "../../../src/quantities.js";
 import type { DatasetFacts } from "../../../src/web/state/facts.js";
-import { listedTitle, quantitiesOf, quantityOf, unitOfQuantity } from "../../../src/web/state/shown-quantity.js";
+import {
+  listedTitle,
+  outwards,
+  quantitiesOf,
+  quantityOf,
+  unitOfQuantity,
+} from "../../../src/web/state/shown-quantity.js";
 
 const stencil = { spatialInterpolation: ["Lag4"], components: [] };
 const FACTS = {
@@ -42,4 +48,15 @@ it("have the title of their field in lists, and others their own unit", () => {
   expect(listedTitle(FACTS, quantityOf("heatflux.x"))).toBe("heatflux.x");
   expect(unitOfQuantity(FACTS, "ux")).toBe("m/s");
   expect(quantityOf("ux").field).toBeUndefined();
+});
+
+it.each([
+  [130.83131, 130.84, 130.83],
+  [-24.191416, -24.191, -24.192],
+  [23.67251, 23.673, 23.672],
+  [0.29, 0.29, 0.29],
+  [0, 0, 0],
+  [-0.0000123456, -0.000012345, -0.000012346],
+])("rounds an end of a range outwards: %f", (end, up, down) => {
+  expect([outwards(end, 1), outwards(end, -1)]).toEqual([up, down]);
 });

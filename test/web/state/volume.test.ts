@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Volume } from "../../../src/web/state/api.js";
 import { boxAround, clampBox } from "../../../src/web/state/domain-box.js";
 import { initialState } from "../../../src/web/state/view-state.js";
-import { joinVolumes, volumeParts, volumeSide } from "../../../src/web/state/volume.js";
+import { goesAround, joinVolumes, volumeParts, volumeSide } from "../../../src/web/state/volume.js";
 import { boxAxis, boxFacts } from "../../support/box-facts.js";
 
 const FACTS = boxFacts({
@@ -68,6 +68,25 @@ it.each([1, 10, 63, 1_000, 4_096, 2_000_000])("takes as many samples as usual wh
 it("leaves the refusal of a volume of too many pieces to the service", () => {
   const state = { ...initialState(FACTS), volume: "128" as const };
   expect(volumeParts(state, { ...FACTS, points: 1_000 }, "ux")).toHaveLength(1);
+});
+
+it("samples the nodes around a period if they are as many, and the middles of intervals between faces", () => {
+  const wall = boxAxis("y", 33, -1, 2, { periodic: false, last: 1, spacing: 2 / 32 });
+  const facts = { ...FACTS, axes: [boxAxis("x", 32, 0, 2), wall, boxAxis("z", 16, 5, 2)] as const };
+  const state = { ...initialState(facts), volume: "32" as const };
+  const [part] = volumeParts(state, facts, "ux");
+  const [x = [], y = [], z = []] = placesOf(part?.path ?? "");
+  for (let i = 0; i < 32; i++) {
+    expect(x[i]).toBeCloseTo(i / 16, 5);
+    expect(y[i]).toBeCloseTo(-1 + (i + 0.5) / 16, 5);
+    expect(z[i]).toBeCloseTo(5 + i / 16, 5);
+  }
+  const boxed = volumeParts({ ...state, box: [0, 1, -1, 1, 5, 6] }, facts, "ux");
+  expect(placesOf(boxed[0]?.path ?? "")[0]?.[0]).toBeCloseTo(0.02, 5);
+  expect([goesAround(state, facts), goesAround({ box: [0, 1, -1, 1, 5, 6] }, facts)]).toEqual([
+    [true, false, true],
+    [false, false, false],
+  ]);
 });
 
 it("joins the parts at their places", () => {
