@@ -34,7 +34,7 @@ const LIMIT_TABLE = {
   "soap.headerBlocks": [16, "header blocks of an envelope"],
   "query.points": [2_000_000, "points of a call, records of an answer"],
   "query.particleSteps": [50_000_000, "points times steps of tracking: one of heun counts 1, of rk4 2, of dopri5 3"],
-  "query.filterSamples": [500_000_000, "points times leaves of a box filter"],
+  "query.filterSamples": [500_000_000, "points times leaves (octree cells) of a box filter"],
   "query.deadlineMs": [120_000, "time for an answer", LONGEST_MS],
   "search.hits": [1_048_576, "nodes that a search may find", 2_097_151],
   "cutout.values": [805_306_368, "numbers of a cutout, all of its frames together"],
@@ -46,7 +46,7 @@ const LIMIT_TABLE = {
   "engine.chunkBytes": [64 * MIB, "decoded chunk of a dataset"],
   "engine.pointsInFlight": [
     2_500_000,
-    "points of all requests together; records of three numbers, if the answer has several at a point",
+    "points of all requests together; if an answer has several numbers at a point, records of three numbers",
   ],
   "token.concurrent": [0, "simultaneous requests of one token; 0 is off"],
   "token.perMinute": [0, "requests of one token per minute; 0 is off"],

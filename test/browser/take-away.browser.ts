@@ -204,7 +204,7 @@ describe.skipIf(reason !== "")(`take away${reason}`, () => {
     );
     expect(await page.textContent("#scene-note")).not.toMatch(/Surface|volume lies/);
     expect((await page.textContent("#surface-note"))?.trim()).toBe("");
-    // The paper is seen through the values about zero, which most of the box has, and vortices are purple as in the bar.
+    // The paper is seen through values about zero, which most of the box has; vortices are purple, as in the bar.
     const drawn = await page.$eval("#scene", (element) => {
       const canvas = document.createElement("canvas");
       [canvas.width, canvas.height] = [64, 64];

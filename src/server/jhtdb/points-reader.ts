@@ -3,9 +3,9 @@ import { excerpt, type RequestError } from "../../errors.js";
 import { DecimalScanner } from "../../float32/number-scanner.js";
 import { parseFloat32 } from "../../float32/parse.js";
 import { formOf, type ItemForm } from "../../text/items-ahead.js";
-import type { TripleWriter } from "../rest/answer/triple-writer.js";
 import type { BodyItems, BodyReader } from "../rest/body/body-reader.js";
 import { refuse } from "../rest/parameters.js";
+import type { TripleWriter } from "../rest/triple-writer.js";
 
 /** A longer line is not a point. */
 const LONGEST_LINE = 256;

@@ -172,7 +172,7 @@ function plainFigures(
     ["requests_waiting", "Requests that wait for a slot.", () => admission.waiting],
     [
       "points_in_flight",
-      "Points of requests being read or answered; records of three numbers, if the answer has several at a point.",
+      "Points of requests being read or answered; if an answer has several numbers at a point, records of three numbers.",
       () => admission.points,
     ],
     ["lent_bytes", "Bytes of shared memory that are lent to queries.", () => engine.status().lentBytes],

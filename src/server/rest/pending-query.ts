@@ -8,10 +8,10 @@ import { tooManyPoints } from "../../errors.js";
 import { type Operation, RECORDS } from "../../operations.js";
 import type { QueryTexts } from "../../text/text-task.js";
 import type { PointLimit, RequestLife } from "../life/request-life.js";
-import { TripleStore, TripleWriter } from "./answer/triple-writer.js";
 import { answerAtOwnTimes, checkOwnTimes, type OwnTimes, ownTimesOf } from "./own-times.js";
 import { type ApiRequest, isComplete, readRequest, readTimes, type TextMembers } from "./parameters.js";
 import { addCorners, takeRegion } from "./region.js";
+import { TripleStore, TripleWriter } from "./triple-writer.js";
 
 /** The query of a request without its parameters. */
 export interface AskedQuery {

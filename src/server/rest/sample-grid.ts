@@ -5,10 +5,10 @@
 import { AXIS_NAMES, type Axis, type AxisName, type Dataset } from "../../engine/contract/dataset.js";
 import { RequestError } from "../../errors.js";
 import type { TimeSlices } from "../life/event-loop.js";
-import type { TripleWriter } from "./answer/triple-writer.js";
 import { spanOf } from "./describe.js";
 import { refuse } from "./parameters.js";
 import { type AskedRegion, coordinateOf, isByNodes, lengthsIn, nodesIn } from "./region.js";
+import type { TripleWriter } from "./triple-writer.js";
 
 /** Equally spaced samples along an axis; the first is at `origin`. */
 export interface SampleAxis {

@@ -17,9 +17,9 @@ import {
   spatialOf,
 } from "../../operations.js";
 import type { RequestLife } from "../life/request-life.js";
-import { TripleWriter } from "./answer/triple-writer.js";
 import { answerAtOwnTimes, type TimedPoints } from "./own-times.js";
 import { refuse } from "./parameters.js";
+import { TripleWriter } from "./triple-writer.js";
 
 /** Most quantities of a call. */
 const MOST = 16;

@@ -6,10 +6,10 @@ import { frameShift } from "../../engine/contract/positions.js";
 import type { Result } from "../../engine/contract/query.js";
 import { tooManyPoints } from "../../errors.js";
 import type { RequestLife } from "../life/request-life.js";
-import { TripleWriter } from "../rest/answer/triple-writer.js";
 import { timesOf } from "../rest/describe.js";
 import { bytesOf } from "../rest/grids/answer-cutout.js";
 import { reduce } from "../rest/grids/slice.js";
+import { TripleWriter } from "../rest/triple-writer.js";
 import { nodesOf, type ZarrArray, type ZarrView } from "./view.js";
 
 /** A chunk of an array, by its place among the chunks along each dimension. */

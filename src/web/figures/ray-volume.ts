@@ -36,7 +36,7 @@ void main() {
 }`;
 
 /**
- * A ray goes from where it enters the box to where it leaves it or meets a plane; opaque parts hide what is behind them.
+ * A ray goes from where it enters the box to where it leaves it or meets a plane. Opaque parts hide what is behind.
  * Values are places on the colour map: `zero` is clear, as is all up to `clear`, a part of the way to the farther end;
  * from `full` on, nothing is denser.
  */

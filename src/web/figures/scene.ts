@@ -499,7 +499,7 @@ export class BoxScene {
     this.render();
   }
 
-  /** Sets what of the volume is clear, see `clarityOf`, and the percentage of light that its strongest values hold back. */
+  /** Sets what of the volume is clear (`clarityOf`), and the percentage of light its strongest values hold back. */
   shadeVolume(scale: ColourScale, { level, tails }: Shading, small: boolean, opacity: number): void {
     const uniforms = this.#volume?.material.uniforms;
     if (uniforms === undefined) return;

@@ -14,7 +14,6 @@ import type { RequestLife } from "../../life/request-life.js";
 import type { Service } from "../../life/service.js";
 import { npyHeader } from "../answer/numpy-files.js";
 import { originOf } from "../answer/origin.js";
-import { TripleWriter } from "../answer/triple-writer.js";
 import { nested } from "../answer/write-answer.js";
 import type { BatchAnswer } from "../batch-answer.js";
 import { readWhole } from "../body/read-body.js";
@@ -22,6 +21,7 @@ import { refuse } from "../parameters.js";
 import { checkRegion, REGION_OF_SEEDS } from "../region.js";
 import { layBox, layPlane, pointsOf, type SampleGrid, writeGrid } from "../sample-grid.js";
 import { compute } from "../serve-operation.js";
+import { TripleWriter } from "../triple-writer.js";
 import { checkSchema, readAnalysis } from "./analysis-request.js";
 
 const BODY_BYTES = 64 * 1024;

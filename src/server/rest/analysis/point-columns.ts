@@ -8,8 +8,8 @@ import type { Query, Result } from "../../../engine/contract/query.js";
 import { type FieldName, spatialOf } from "../../../operations.js";
 import type { TimeSlices } from "../../life/event-loop.js";
 import type { RequestLife } from "../../life/request-life.js";
-import { TripleWriter } from "../answer/triple-writer.js";
 import { refuse } from "../parameters.js";
+import { TripleWriter } from "../triple-writer.js";
 import { operationOfInput, symmetric } from "../values-along.js";
 import { derivedFor } from "./analysis-request.js";
 

@@ -4,7 +4,7 @@
  */
 import { RequestError } from "../../../errors.js";
 import { shortestFloat32 } from "../../../float32/format.js";
-import type { TripleWriter } from "../answer/triple-writer.js";
+import type { TripleWriter } from "../triple-writer.js";
 
 /** Reads float32 values as they arrive and deals them out to one writer, or in turn to two. */
 export class FloatsReader {

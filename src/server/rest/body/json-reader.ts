@@ -6,8 +6,8 @@ import { LimitError, RequestError } from "../../../errors.js";
 import { parseFloat32 } from "../../../float32/parse.js";
 import { formOf } from "../../../text/items-ahead.js";
 import { readFiniteFloat } from "../../http/read-number.js";
-import type { TripleWriter } from "../answer/triple-writer.js";
 import { refuse } from "../parameters.js";
+import type { TripleWriter } from "../triple-writer.js";
 import type { BodyItems, BodyReader } from "./body-reader.js";
 import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, OPEN_LIST, OPEN_OBJECT, QUOTE } from "./json-bytes.js";
 

@@ -33,7 +33,6 @@ import { DRAWN_RECORDS, evaluatorFor } from "../analysis/point-columns.js";
 import { npyFile, npzFile, numberArray, textArray } from "../answer/numpy-files.js";
 import { isUnchanged, originAttributes, originOf, originTexts, tellOrigin } from "../answer/origin.js";
 import { sendWritten } from "../answer/send-written.js";
-import { TripleWriter } from "../answer/triple-writer.js";
 import { type BatchAnswer, withValues } from "../batch-answer.js";
 import { aboutUnit } from "../describe.js";
 import { refuse, refuseUnknown } from "../parameters.js";
@@ -41,6 +40,7 @@ import { readRegion, regionQuery } from "../region.js";
 import { layBox, layPlane, pointsOf, readCounts, type SampleAxis, type SampleGrid, writeGrid } from "../sample-grid.js";
 import { CLOSED, oneOf, optionalText } from "../schemas.js";
 import { compute } from "../serve-operation.js";
+import { TripleWriter } from "../triple-writer.js";
 import { drawPicture, Range } from "./picture.js";
 
 /** Members of the query string that slices and volumes share. */

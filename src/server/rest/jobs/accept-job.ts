@@ -16,11 +16,11 @@ import { negotiate } from "../../http/negotiate.js";
 import { bodyTooLarge, refuseEncoded } from "../../life/refusal.js";
 import { isTask, TASK_HEADER, TASK_POINTS_HEADER } from "../../life/request-life.js";
 import type { Service } from "../../life/service.js";
-import { TripleWriter } from "../answer/triple-writer.js";
 import { REQUEST_TYPES, readerFor } from "../body/read-body.js";
 import { ownTimesOf } from "../own-times.js";
 import { arraysOf, refuse, type TextMembers } from "../parameters.js";
 import { tokenOf } from "../serve-operation.js";
+import { TripleWriter } from "../triple-writer.js";
 import { describeJob } from "./describe-job.js";
 
 const [JSON_TYPE, OCTETS] = REQUEST_TYPES;

@@ -1,7 +1,7 @@
 /** Octet-stream bodies: triples wherever they are cut, and nothing where the operation takes no points. */
 import { describe, expect, it } from "vitest";
-import { TripleWriter } from "../../../../src/server/rest/answer/triple-writer.js";
 import { FloatsReader } from "../../../../src/server/rest/body/floats-reader.js";
+import { TripleWriter } from "../../../../src/server/rest/triple-writer.js";
 
 const bytes = (...numbers: readonly number[]): Buffer => Buffer.from(Float32Array.from(numbers).buffer);
 

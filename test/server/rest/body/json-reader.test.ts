@@ -1,8 +1,8 @@
 /** The JSON body reader: whatever the pieces, the same triples and members. */
 
 import { describe, expect, it, vi } from "vitest";
-import { TripleStore, TripleWriter } from "../../../../src/server/rest/answer/triple-writer.js";
 import { JsonReader } from "../../../../src/server/rest/body/json-reader.js";
+import { TripleStore, TripleWriter } from "../../../../src/server/rest/triple-writer.js";
 import { fc } from "../../../support/property.js";
 
 /** Reads a body in pieces that end at the given offsets. */

@@ -1,6 +1,6 @@
 /** Writing triples against a limit. */
 import { expect, it } from "vitest";
-import { TripleStore, TripleWriter } from "../../../../src/server/rest/answer/triple-writer.js";
+import { TripleStore, TripleWriter } from "../../../src/server/rest/triple-writer.js";
 
 it("refuses the first triple beyond a limit and names the limit", () => {
   const writer = new TripleWriter(new TripleStore(), { points: 1, name: "query.points" });

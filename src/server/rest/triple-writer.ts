@@ -2,10 +2,10 @@
  * `TripleWriter` writes triples into a sink of the engine one by one, up to a limit; `TripleStore` is a sink that keeps
  * them.
  */
-import { type TripleSink, writeTriples } from "../../../engine/contract/query.js";
-import { tooManyPoints } from "../../../errors.js";
-import { copyFloats } from "../../../text/items-ahead.js";
-import type { PointLimit } from "../../life/request-life.js";
+import { type TripleSink, writeTriples } from "../../engine/contract/query.js";
+import { tooManyPoints } from "../../errors.js";
+import { copyFloats } from "../../text/items-ahead.js";
+import type { PointLimit } from "../life/request-life.js";
 
 /** Fills the slabs of a sink. */
 export class TripleWriter {
