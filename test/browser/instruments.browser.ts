@@ -89,7 +89,7 @@ describe.skipIf(reason !== "")(`instruments${reason}`, () => {
     expect(Math.fround(first[1] as number)).toBe(
       (await askService(stage.service, "layer", "GetField", asked, place))[0],
     );
-    const captions = await page.$$eval("#probe-tables caption", (all) => all.map((one) => one.textContent ?? ""));
+    const captions = await page.$$eval("#probe-tables h3", (all) => all.map((one) => one.textContent ?? ""));
     for (const name of ["heatflux", "sgsenergy", "soiltemperature"])
       expect(captions.some((text) => text.startsWith(`GetField ${name}:`))).toBe(true);
     await page.selectOption("#language", "python");

@@ -124,7 +124,7 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
     await expect.poll(read).toEqual((await told())?.split(", "));
     await page.hover("#slice", { position: { x: 30, y: 30 } });
     await expect.poll(read).not.toEqual((await told())?.split(", "));
-    await page.getByRole("button", { name: "Strongest vortex of all times" }).click();
+    await page.getByRole("button", { name: "Strongest ever" }).click();
     await expect.poll(() => page.textContent("#notice")).toContain("the highest of all nodes at all stored times");
     await expect.poll(read).toEqual((await told())?.split(", "));
     const dataset = `${stage.service.url}/api/datasets/isotropic32`;
@@ -498,6 +498,13 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
     const { times } = await (await fetch(`${stage.service.url}/api/datasets/isotropic32`)).json();
     expect(await page.locator(".timeline line").count()).toBe(times.stored.length);
     await page.focus("#timeline");
+    const time = () => Number(new URL(page.url()).searchParams.get("time"));
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(time).toBeCloseTo(times.stored[1], 9);
+    await page.keyboard.press("Shift+ArrowRight");
+    await expect.poll(time).toBeCloseTo(times.stored[1] + (times.last - times.first) / 1000, 6);
+    await page.keyboard.press("ArrowLeft");
+    await expect.poll(time).toBeCloseTo(times.stored[1], 9);
     await page.keyboard.press("End");
     await settled(page);
     expect(await page.textContent("#play-time")).toContain("t = ");

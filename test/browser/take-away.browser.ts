@@ -109,9 +109,13 @@ describe.skipIf(reason !== "")(`take away${reason}`, () => {
     const watched = await open("time=0.4");
     const { page } = watched;
     const { times } = await (await fetch(`${stage.service.url}/api/datasets/isotropic32`)).json();
-    await page.selectOption("#speed", "30");
-    const zip = unzipSync(new Uint8Array((await save(page, "#movie-zip")).bytes));
-    expect(Object.keys(zip)).toHaveLength(times.stored.length);
+    await page.selectOption("#movie-speed", "30");
+    await page.selectOption("#movie-pictures", "2");
+    const saved = await save(page, "#movie-zip");
+    expect(saved.name).toContain(`-t${times.first}-${times.last}.zip`);
+    const zip = unzipSync(new Uint8Array(saved.bytes));
+    expect(Object.keys(zip)).toHaveLength(2 * times.stored.length - 1);
+    await page.selectOption("#movie-pictures", "1");
     const pictures = Object.values(zip).map((bytes) => PNG.sync.read(Buffer.from(bytes)));
     expect(new Set(pictures.map(({ data }) => data.toString("base64"))).size).toBe(pictures.length);
     expect([...(await save(page, "#movie-webm")).bytes.subarray(0, 4)]).toEqual([0x1a, 0x45, 0xdf, 0xa3]);

@@ -1,5 +1,7 @@
 /** A colour scale is a colour map together with the range of values that it spans, linear or logarithmic. */
+import { scaleLinear } from "d3-scale";
 import { COLOUR_STEPS, type ColourMapName, colourStep, colourTable, isDiverging } from "../../colour-map.js";
+import { shortestFloat32 } from "../../float32/format.js";
 import type { ValueRange } from "../state/shown-quantity.js";
 import type { ViewState } from "../state/view-state.js";
 
@@ -62,6 +64,9 @@ export function rangeOf({ values, low, high }: ScaledValues, log: boolean): Held
 /** Decades that a logarithmic scale spans at most: the resolution of float32. */
 const DECADES = 7;
 
+/** Steps of an automatic range, about, to whose round values its ends move outwards. */
+const ROUND_STEPS = 20;
+
 /** Part of the values beyond each end of a percentile range. */
 const TAIL = 0.01;
 
@@ -120,7 +125,8 @@ function smallestSize(values: Float32Array, reach: number): number {
 /**
  * The range of a scale: the fixed one, or one that follows the values.
  *
- * @param held    the extremes of all times, for ranges that stay while time plays
+ * @param held    the extremes of all times, for ranges that stay while time plays: the ends become round, so that
+ *                values between the nodes, which pass the extremes of nodes by a little, are inside
  * @param samples the values of the picture
  */
 export function rangeFor(
@@ -130,13 +136,18 @@ export function rangeFor(
   samples: ScaledValues,
 ): ValueRange {
   if (fixed !== null) return fixed;
-  const own = scaling === "auto" ? held : rangeOf(samples, shape === "log");
-  const [low, high] = scaling === "percentile" ? percentiles(samples.values) : [own.low, own.high];
+  const ends = scaling === "auto" ? held : rangeOf(samples, shape === "log");
+  const own = scaling === "percentile" ? percentiles(samples.values) : ([ends.low, ends.high] as const);
+  const [low, high] = own;
   const reach = Math.max(Math.abs(low), Math.abs(high));
-  if (shape === "log" && low >= 0 && high > 0) return [Math.max(own.least, low), high];
+  if (shape === "log" && low >= 0 && high > 0) return [Math.max(ends.least, low), high];
   // Another map than an automatic one has its middle where the range has it.
   const symmetric = shape === "symmetric" || (shape === "log" && low < 0);
-  return symmetric || (isDiverging(name) && !(low < 0 && high > 0)) ? [-reach, reach] : [low, high];
+  const range = symmetric || (isDiverging(name) && !(low < 0 && high > 0)) ? ([-reach, reach] as const) : own;
+  if (scaling !== "auto" || shape === "log" || !(range[1] > range[0])) return range;
+  const decimals = range.map((end) => Number(shortestFloat32(end)));
+  const [from, to] = scaleLinear(decimals, [0, 1]).nice(ROUND_STEPS).domain();
+  return [Math.fround(from), Math.fround(to)];
 }
 
 /**

@@ -60,6 +60,9 @@ export function canvasPart(canvas: HTMLCanvasElement, width: number): FigurePart
   return { width, height, svg: `<image href="${canvas.toDataURL()}" width="${width}" height="${height}"/>` };
 }
 
+/** Room at the right end of a colour bar, for half of its last value and the arrow. */
+const END_ROOM = 12;
+
 /** A text in lines that fit a width. */
 function wrapped(text: string, width: number, pen: CanvasRenderingContext2D | null): string[] {
   const lines: string[] = [];
@@ -96,7 +99,8 @@ function drawBar(
   across: { readonly left: number; readonly width: number },
   top: number,
 ): string {
-  const bar = { ...across, top, height: 14 };
+  // Its last value, which is in the middle below its end, has room too.
+  const bar = { left: across.left, width: across.width - END_ROOM, top, height: 14 };
   return [
     `<image href="${scale.picture}" x="${bar.left}" y="${bar.top}" width="${bar.width}" height="${bar.height}" preserveAspectRatio="none"/>`,
     writeMarks(barMarks(scale, bar)),

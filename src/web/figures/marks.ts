@@ -78,7 +78,7 @@ const ARM = 14;
  */
 export function axisCross(axis: AxisName, { left, top, height }: Rectangle): Marks {
   const [across, up] = sidesOf(axis);
-  const [x, y] = [left - 24, top + height + 36];
+  const [x, y] = [left - 20, top + height + 36];
   const arrow = (dx: number, dy: number) => [
     { x1: x, y1: y, x2: x + ARM * dx, y2: y + ARM * dy },
     { x1: x + ARM * dx - 3 * dx + 3 * dy, y1: y + ARM * dy - 3 * dy + 3 * dx, x2: x + ARM * dx, y2: y + ARM * dy },

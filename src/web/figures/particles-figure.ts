@@ -184,7 +184,7 @@ export class ParticlesFigure {
         ${choose("along", "Colour by", state.along, colourChoices(facts), (along) => set({ along }))}
         <button type="submit" class="primary">Launch</button>
       </form>
-      <p class="note">With <b>${state.values}</b> in space, PCHIP in time. Paths are drawn up to the time of the view.</p>
+      <p class="note">With <b>${state.values}</b> in space, PCHIP in time. A path is strong up to the time of the view, and pale after it.</p>
       ${statusBar(
         "particles",
         this.request,
@@ -324,7 +324,7 @@ function positionTable(trajectories: Trajectories, record: number, stops: boolea
     ...[0, 1, 2].map((c) => valueText(positions[3 * (p * records + record) + c])),
     ...(stops ? [exitText(exitAt(trajectories, p, record))] : []),
   ]);
-  const more = count > TABLE_ROWS ? ` (first ${TABLE_ROWS} of ${count}; export for all)` : "";
+  const more = count > TABLE_ROWS ? ` (first ${TABLE_ROWS} of ${count}; the panel Export saves all)` : "";
   return columnTable(
     `Positions at t = ${shortText(times[record])}${more}`,
     ["particle", ...AXES, ...(stops ? ["left at t ="] : [])],

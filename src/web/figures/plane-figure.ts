@@ -679,7 +679,7 @@ export class PlaneFigure {
     });
   }
 
-  /** Draws the periods beyond the plane over the rest of the frame, pale, so that the picture has no empty sides. */
+  /** Draws the periods beyond the plane to the edges of the frame, pale, so that the picture has no empty sides. */
   #drawBeyond(
     picture: Pick<PlaneDrawing, "picture" | "covered" | "gaps" | "overlay" | "smooth" | "behind" | "periods">,
   ): void {
@@ -691,14 +691,14 @@ export class PlaneFigure {
     const [from, to, low, high] = this.window;
     const [sx, sy] = [(to - from) / width, (high - low) / height];
     const [dx, dy] = [left - margin.left, top - margin.top];
-    canvas.hidden = picture.periods.every((period, i) => period === 0 || (i === 0 ? dx : dy) < 2);
+    const [wide, tall] = [dx, dy].map((rest, i) => picture.periods[i] > 0 && rest >= 2);
+    canvas.hidden = !wide && !tall;
     if (canvas.hidden) return;
-    const [wide, tall] = picture.periods.map((period) => period > 0) as [boolean, boolean];
     const box = {
-      left: wide ? margin.left : left,
-      top: tall ? margin.top : top,
-      width: wide ? across : width,
-      height: tall ? up : height,
+      left: wide ? 0 : left,
+      top: tall ? 0 : top,
+      width: wide ? across + margin.left + margin.right : width,
+      height: tall ? up + margin.top + margin.bottom : height,
     };
     placeElement(canvas, box);
     Object.assign(canvas, { width: box.width, height: box.height });

@@ -20,6 +20,8 @@ const AT_ONCE = 4;
 /** Ticks of the time line at most, and steps of its handle. */
 const MOST_TICKS = 200;
 const TIMELINE_STEPS = 1000;
+/** Frames by which an arrow key moves the time. */
+const ARROWS: Readonly<Record<string, 1 | -1>> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
 /** Ticks with their times at most. */
 const MOST_NAMED = 10;
 /** Part of the interval of stored times within which one is meant. */
@@ -165,7 +167,7 @@ export class Player {
     const range = { min: first, max: last, step: (last - first) / TIMELINE_STEPS };
     const named = Math.ceil(ticks.length / MOST_NAMED);
     return html`
-      <div class="timeline">
+      <div class="timeline" @keydown=${(event: KeyboardEvent) => this.#key(event)}>
         ${rangeInput("timeline", time, range, (at) => this.#store.set({ time: this.#near(at) }), "Time", `t = ${shortText(time)}`)}
         <svg aria-hidden="true" height="17">
           ${ticks.map((at, i) => {
@@ -201,6 +203,13 @@ export class Player {
     const index = this.#index() + ahead;
     if (index >= frames.length && !this.#loop) return null;
     return withoutNoise(frames[((index % frames.length) + frames.length) % frames.length]);
+  }
+
+  /** An arrow key goes to the next stored time; with Shift, the browser moves the handle by one of its small steps. */
+  #key(event: KeyboardEvent): void {
+    if (!Object.hasOwn(ARROWS, event.key) || event.shiftKey || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    this.#step(ARROWS[event.key]);
   }
 
   #step(frames: 1 | -1): void {

@@ -10,8 +10,6 @@ import {
   DoubleSide,
   EdgesGeometry,
   Group,
-  InstancedBufferAttribute,
-  InstancedBufferGeometry,
   LineBasicMaterial,
   LineSegments,
   type Material,
@@ -206,10 +204,12 @@ export class BoxScene {
   /** Grips by which planes are dragged, one for each plane. */
   readonly #grips: Mesh<SphereGeometry, MeshBasicMaterial>[] = [];
   #volume: RayVolume | null = null;
+  /** Whether something has changed since the last drawing. */
+  #due = false;
   #part: LineSegments<EdgesGeometry, LineBasicMaterial> | null = null;
   #labels: Group | null = null;
   #surface: Mesh<BufferGeometry, MeshLambertMaterial> | null = null;
-  #paths: Mesh<InstancedBufferGeometry, ShaderMaterial> | null = null;
+  #paths: Mesh<BufferGeometry, ShaderMaterial> | null = null;
   #heads: Points<BufferGeometry, ShaderMaterial> | null = null;
   /** What the shaders of paths and heads are told of the picture and of the planes in it. */
   readonly #shared = {
@@ -240,7 +240,7 @@ export class BoxScene {
     this.#controls.maxDistance = FARTHEST;
     this.#controls.touches = { ONE: TOUCH.ROTATE, TWO: TOUCH.DOLLY_ROTATE };
     canvas.style.touchAction = "pan-y";
-    this.#controls.addEventListener("change", () => this.render());
+    this.#controls.addEventListener("change", () => this.#changed());
     this.#controls.addEventListener("start", () => {
       this.#first = false;
     });
@@ -332,7 +332,7 @@ export class BoxScene {
     this.#drop(this.#heads);
     this.#paths = this.#heads = this.#segments = null;
     if (trajectories === null) {
-      this.render();
+      this.#changed();
       return;
     }
     const segments = pathSegments(trajectories, this.#axes);
@@ -367,13 +367,13 @@ export class BoxScene {
   /** Shows the paths up to a record and the particles there. */
   setRecord(record: number): void {
     if (this.#paths === null || this.#heads === null || this.#segments === null) return;
-    this.#paths.geometry.instanceCount = (this.#segments.starts[record + 1] ?? 0) / 2;
+    this.#paths.geometry.setDrawRange(0, BAND.length * ((this.#segments.starts[record + 1] ?? 0) / 2));
     this.#heads.geometry.setDrawRange(record * this.#particles, this.#particles);
     for (const part of [this.#paths, this.#heads]) {
       const { now } = part.material.uniforms;
       if (now !== undefined) now.value = record;
     }
-    this.render();
+    this.#changed();
   }
 
   /** Places pictures of planes in the box; meshes and materials are kept from one time to the next. */
@@ -389,7 +389,7 @@ export class BoxScene {
       this.#layGrip(this.#grips[i], placed);
     }
     this.#shared.cuts.value = pictures.length;
-    this.render();
+    this.#changed();
   }
 
   #newGrip(): Mesh<SphereGeometry, MeshBasicMaterial> {
@@ -474,7 +474,7 @@ export class BoxScene {
       this.#surface.position.fromArray([0, 1, 2].map((axis) => this.#place(0, axis)));
       this.#scene.add(this.#surface);
     }
-    this.render();
+    this.#changed();
   }
 
   /** Draws a volume by rays instead of the one before; null draws none. @throws if the card cannot hold it */
@@ -496,7 +496,7 @@ export class BoxScene {
       this.#volume.position.fromArray([0, 2, 4].map((i) => (ends[i] + ends[i + 1]) / 2));
       this.#scene.add(this.#volume);
     }
-    this.render();
+    this.#changed();
   }
 
   /** Sets what of the volume is clear (`clarityOf`), and the percentage of light its strongest values hold back. */
@@ -507,7 +507,7 @@ export class BoxScene {
       const uniform = uniforms[name];
       if (uniform !== undefined) uniform.value = value;
     }
-    this.render();
+    this.#changed();
   }
 
   /** The picture as it is seen, without the grips, at a multiple of its resolution. */
@@ -518,14 +518,14 @@ export class BoxScene {
     const ratio = this.#renderer.getPixelRatio();
     this.#renderer.setPixelRatio(times * ratio);
     this.#renderer.setSize(size.x, size.y, false);
-    this.render();
+    this.#render();
     const source = this.#renderer.domElement;
     const canvas = Object.assign(document.createElement("canvas"), { width: source.width, height: source.height });
     canvas.getContext("2d")?.drawImage(source, 0, 0);
     for (const grip of grips) grip.visible = true;
     this.#renderer.setPixelRatio(ratio);
     this.#renderer.setSize(size.x, size.y, false);
-    this.render();
+    this.#render();
     return canvas;
   }
 
@@ -541,7 +541,7 @@ export class BoxScene {
       this.#part.position.fromArray([0, 2, 4].map((i) => (ends[i] + ends[i + 1]) / 2));
       this.#scene.add(this.#part);
     }
-    this.render();
+    this.#changed();
   }
 
   setColours({ paper, ink }: SchemeColours): void {
@@ -552,7 +552,7 @@ export class BoxScene {
     this.#drop(this.#labels);
     this.#labels = this.#axisLabels(ink);
     this.#scene.add(this.#labels);
-    this.render();
+    this.#changed();
   }
 
   /** Names and round values of the axes, the names first; `#placeLabels` puts them along edges of the box. */
@@ -630,7 +630,7 @@ export class BoxScene {
     this.#camera.position.copy(place);
     this.#limitTilt();
     this.#controls.update();
-    this.render();
+    this.#changed();
   }
 
   /** Moves the camera by a key; returns whether the key means something here. */
@@ -659,7 +659,7 @@ export class BoxScene {
     this.#limitTilt();
     position.setFromSphericalCoords(Math.max(NEAREST, Math.min(FARTHEST, radius)), polar, azimuth);
     this.#controls.update();
-    this.render();
+    this.#changed();
     this.#tell();
     return true;
   }
@@ -672,10 +672,20 @@ export class BoxScene {
     this.#camera.fov = MathUtils.radToDeg(2 * Math.atan(half));
     this.#camera.updateProjectionMatrix();
     if (this.#first) this.setCamera(null);
-    else this.render();
+    else this.#changed();
   }
 
-  render(): void {
+  /** Draws after this task, once for all its changes: drawing what is half changed may take minutes in software. */
+  #changed(): void {
+    if (this.#due) return;
+    this.#due = true;
+    queueMicrotask(() => {
+      if (this.#due) this.#render();
+    });
+  }
+
+  #render(): void {
+    this.#due = false;
     this.#placeLabels();
     this.#renderer.getSize(this.#shared.viewport.value);
     this.#shared.ratio.value = this.#renderer.getPixelRatio();
@@ -684,6 +694,7 @@ export class BoxScene {
 
   /** Frees everything, the context first of all: browsers keep only a few. */
   dispose(): void {
+    this.#due = false;
     this.#controls.dispose();
     if (this.#volume !== null) freeRayVolume(this.#volume);
     for (const part of [
@@ -762,23 +773,35 @@ function headGeometry(
     .setAttribute("record", new BufferAttribute(record, 1));
 }
 
-/** Bands for pairs of the positions of heads, each as an instance of one rectangle. */
-function bandGeometry(heads: BufferGeometry, pairs: Uint32Array): InstancedBufferGeometry {
-  const ends = (name: string, end: 0 | 1): InstancedBufferAttribute => {
+/** Corners of a band: the end that each is at, and its side. */
+const CORNERS = [0, -1, 0, 1, 1, 1, 1, -1] as const;
+/** The two triangles of a band, by its corners. */
+const BAND = [0, 1, 2, 0, 2, 3] as const;
+
+/**
+ * Bands for pairs of the positions of heads, each with four vertices of its own: software draws instances one by one,
+ * which takes it a hundred times as long.
+ */
+function bandGeometry(heads: BufferGeometry, pairs: Uint32Array): BufferGeometry {
+  const bands = pairs.length / 2;
+  const ends = (name: string, end: 0 | 1): BufferAttribute => {
     const { array, itemSize } = heads.getAttribute(name);
-    const values = new Float32Array((pairs.length / 2) * itemSize);
-    for (let i = 0; i < values.length; i++) {
-      const vertex = pairs[2 * Math.floor(i / itemSize) + end] as number;
-      values[i] = array[vertex * itemSize + (i % itemSize)] as number;
+    const values = new Float32Array(4 * bands * itemSize);
+    for (let band = 0; band < bands; band++) {
+      const from = (pairs[2 * band + end] as number) * itemSize;
+      for (let i = 0; i < 4 * itemSize; i++) values[4 * band * itemSize + i] = array[from + (i % itemSize)] as number;
     }
-    return new InstancedBufferAttribute(values, itemSize);
+    return new BufferAttribute(values, itemSize);
   };
-  const bands = new InstancedBufferGeometry();
-  bands.setAttribute("corner", new BufferAttribute(Float32Array.of(0, -1, 0, 1, 1, 1, 1, -1), 2));
-  bands.setIndex([0, 1, 2, 0, 2, 3]);
-  bands.setAttribute("begin", ends("position", 0)).setAttribute("end", ends("position", 1));
-  bands.setAttribute("tint", ends("tint", 1)).setAttribute("record", ends("record", 1));
-  return bands;
+  const corners = Float32Array.from({ length: 8 * bands }, (_, i) => CORNERS[i % 8] as number);
+  const triangles = Uint32Array.from({ length: 6 * bands }, (_, i) => 4 * Math.floor(i / 6) + (BAND[i % 6] as number));
+  return new BufferGeometry()
+    .setIndex(new BufferAttribute(triangles, 1))
+    .setAttribute("corner", new BufferAttribute(corners, 2))
+    .setAttribute("begin", ends("position", 0))
+    .setAttribute("end", ends("position", 1))
+    .setAttribute("tint", ends("tint", 1))
+    .setAttribute("record", ends("record", 1));
 }
 
 /** Colours of the screen as the linear ones that lights are computed with. */

@@ -445,10 +445,10 @@ export class SliceFigure {
         <button type="button" @click=${() => this.plane.zoom(ZOOM_STEP)} aria-label="Zoom in">+</button>
         <button type="button" @click=${() => this.plane.zoom(1 / ZOOM_STEP)} aria-label="Zoom out">−</button>
         <button type="button" data-short="Whole" ?disabled=${this.planes.every(({ wanted }) => wanted.window === null)} @click=${() => this.#reset()}>Whole plane</button>
-        <button type="button" id="fill-frame" data-short="Fill" ?disabled=${!this.plane.isNarrow} @click=${() => this.plane.fill()}>Fill the frame</button>
+        <button type="button" id="fill-frame" data-short="Fill" ?disabled=${!this.plane.isNarrow} @click=${() => this.plane.fill()}>Fill frame</button>
         ${this.#clickControl()} ${more}
         <span class="row buttons together">
-          <span class="note">Save as</span>
+          <span class="note">Save</span>
           ${FIGURE_KINDS.map(
             (kind) =>
               html`<button type="button" id="save-${kind}" ?disabled=${this.shown === null} @click=${() => this.#save(kind)}>${kind.toUpperCase()}</button>`,

@@ -42,7 +42,7 @@ import {
   slicePathOf,
 } from "../state/queries.js";
 import { quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
-import { LANGUAGES, SUBJECTS, type ViewState } from "../state/view-state.js";
+import { LANGUAGES, SPEEDS, SUBJECTS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { copyText } from "./clipboard.js";
 import type { MovieKind } from "./movie.js";
@@ -95,6 +95,20 @@ const FILE_FORMATS: readonly FileFormat[] = [
 /** Characters shown; all of them are copied. */
 const SHOWN = 6_000;
 
+/** Pictures of a movie from one of the times that are played to the next, to choose from. */
+const BETWEEN = ["1", "2", "4", "8"] as const;
+/** Pictures of a movie at most, if others are between the times: all of them are kept until it is written. */
+const MOST_PICTURES = 256;
+
+/** Times with others between them, equally far apart, so that there are so many from one to the next. */
+export function framesBetween(times: readonly number[], count: number): number[] {
+  return times.flatMap((time, i) => {
+    const next = times[i + 1];
+    if (next === undefined) return [time];
+    return Array.from({ length: count }, (_, k) => withoutNoise(time + (k * (next - time)) / count));
+  });
+}
+
 export class ExportPanel {
   readonly #store: ViewStore;
   readonly #figures: Figures;
@@ -102,6 +116,8 @@ export class ExportPanel {
   readonly #render: () => void;
   #note = "";
   #open = false;
+  /** Pictures of a movie from one time to the next. */
+  #between: (typeof BETWEEN)[number] = "1";
   #film: { readonly part: number; readonly abort: AbortController } | null = null;
 
   constructor(store: ViewStore, figures: Figures, catalogue: Catalogue, render: () => void) {
@@ -204,8 +220,20 @@ export class ExportPanel {
       </p>`;
     }
     const names = { webm: "WebM", zip: "PNG files (zip)" } as const;
+    const { speed } = this.#store.state;
+    const pictures = BETWEEN.flatMap((value) => {
+      const count = (slice.frames.length - 1) * Number(value) + 1;
+      if (value !== "1" && count > MOST_PICTURES) return [];
+      return { value, text: value === "1" ? `${count}, one of each time` : `${count}, ${value} from time to time` };
+    });
+    const seconds = ((slice.frames.length - 1) * Number(this.#between) + 1) / Number(speed);
     return html`<div class="row" role="group" aria-label="Movie">
-      <span class="note">A movie of ${slice.frames.length} times as</span>
+      <span class="note">A movie of ${shortText(seconds)} s:</span>
+      ${choose("movie-pictures", "Pictures", this.#between, pictures, (between) => {
+        this.#between = between;
+        this.#render();
+      })}
+      ${choose("movie-speed", "Pictures per second", speed, SPEEDS, (next) => this.#store.set({ speed: next }))}
       ${(["webm", "zip"] as const).map((kind) => html`<button type="button" id="movie-${kind}" @click=${() => void this.#makeMovie(kind)}>${names[kind]}</button>`)}
     </div>`;
   }
@@ -229,8 +257,11 @@ export class ExportPanel {
         if (content === null) throw new Error("There is no picture to film.");
         return rasterise(figureDocument(content, this.#store, this.#catalogue.version), 1);
       };
-      const name = slice.content()?.name ?? this.#store.state.dataset;
-      await film(kind, { name, frames: slice.frames, speed: slice.player.speed, show, capture }, tell, abort.signal);
+      const frames = framesBetween(slice.frames, Number(this.#between));
+      // The name of a picture ends with its time; that of the movie, with those that it runs through.
+      const ends = [frames[0], frames.at(-1)].map((time) => Number(time?.toPrecision(5)));
+      const name = (slice.content()?.name ?? this.#store.state.dataset).replace(/-t[\d.e+-]+$/, `-t${ends.join("-")}`);
+      await film(kind, { name, frames, speed: slice.player.speed, show, capture }, tell, abort.signal);
     } catch (error) {
       this.#note = error instanceof Error ? error.message : String(error);
     }

@@ -178,9 +178,10 @@ function methodTable(call: string, found: ByMethod): TemplateResult {
     return html`<td data-probe=${name} data-method=${method} title=${shortestFloat32(value)}>${signed(value - reference[index])}</td>`;
   };
   return html`
-    <div class="scroll" tabindex="0" role="region" aria-label="${call} by method">
+    <div class="method-table">
+      <h3>${call}: ${used}, and what other methods differ by</h3>
+      <div class="scroll" tabindex="0" role="region" aria-label="${call} by method">
       <table class="methods">
-        <caption>${call}: ${used}, and what other methods differ by</caption>
         <thead>
           <tr>
             <th scope="col">component</th>
@@ -194,6 +195,7 @@ function methodTable(call: string, found: ByMethod): TemplateResult {
           )}
         </tbody>
       </table>
+      </div>
     </div>
   `;
 }

@@ -514,11 +514,11 @@ ${JSON.stringify(asked.body)}</pre>
       <button
         type="button"
         id="strongest-vortex"
-        aria-label=${all ? "Strongest vortex of all times" : nothing}
+        title=${all ? "The strongest vortex of all stored times" : nothing}
         ?data-covered=${this.#vortex.status.slow}
         ?disabled=${this.#vortex.status.running}
         @click=${() => this.#findVortex(all)}
-      >${all ? "… of all times" : "Strongest vortex"}</button>
+      >${all ? "Strongest ever" : "Strongest vortex"}</button>
       ${statusBar("search", this.#vortex)}
     </span>`;
   }

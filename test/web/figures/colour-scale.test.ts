@@ -43,6 +43,17 @@ it("follows all times seen or this picture, and keeps a fixed range", () => {
   expect(rangeFor("RdBu", fixed, held(-3, 4), picture)).toEqual([0, 1]);
 });
 
+it("ends an automatic range at round values beyond the extremes of nodes, unless it is logarithmic", () => {
+  const picture = samples([0.0324, 1]);
+  const auto = (low: number, high: number) => rangeFor("viridis", follow("auto"), held(low, high), picture);
+  expect(auto(0.0324, 19.7)).toEqual([0, 20]);
+  expect(auto(Math.fround(-0.3), Math.fround(0.1))).toEqual([-0.3, 0.1].map(Math.fround));
+  expect(auto(1000.013, 1000.297)).toEqual([1000, 1000.3].map(Math.fround));
+  expect(auto(-0.25, -0.25)).toEqual([-0.25, -0.25]);
+  expect(rangeFor("RdBu", follow("auto", "symmetric"), held(-9.33, 18.63), picture)).toEqual([-20, 20]);
+  expect(rangeFor("RdBu", follow("auto"), held(-9.33, 18.63), picture)).toEqual([-10, 20]);
+});
+
 it("spans as many decades as the values have, but for the smallest hundredth", () => {
   const decades = samples(Array.from({ length: 1001 }, (_, i) => 10 ** (-5 + i / 200)));
   const [low, high] = rangeFor("viridis", follow("picture", "log"), held(0, 1), decades);
