@@ -287,7 +287,7 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       await settled(page);
       await page.fill("#time-number", String(last + 5));
       await page.press("#time-number", "Enter");
-      expect(await text("#notice")).toContain("is outside the data; the nearest value is");
+      expect(await text("#notice")).toContain("the largest value, which is taken");
       await settled(page);
     });
 

@@ -183,6 +183,32 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
     await page.context().close();
   });
 
+  it("draws every particle on a plane, however many there are, and says how many steps are made", async () => {
+    const watched = await openPage(
+      stage.browser,
+      `${stage.service.url}/?dataset=isotropic32&nodes=32&map=viridis&seeds=grid&count=625&dt=0.02&steps=1&start=2.17`,
+    );
+    const { page } = watched;
+    // The middles of a grid of 25 by 25, in its uppermost row.
+    const row = Array.from({ length: 25 }, (_, i) => [(i + 0.5) / 25, 0.5 / 25] as const);
+    await page.fill("#time-number", "2.2");
+    await page.press("#time-number", "Enter");
+    await settled(page);
+    const before = await coloursAt(page, "#slice", row);
+    await page.fill("#steps", "500");
+    await page.press("#steps", "Enter");
+    expect(await page.textContent("#steps-made")).toBe("Particles make 1 of the 500 steps: the data end at t = 2.2.");
+    await page.click("text=Launch");
+    await page.waitForSelector("#forget-particles");
+    await settled(page);
+    const away = (await coloursAt(page, "#slice", row)).filter((colour, i) => {
+      return Math.hypot(...[0, 1, 2].map((c) => (colour[c] ?? 0) - (before[i]?.[c] ?? 0))) > 40;
+    });
+    expect(away.length).toBeGreaterThan(20);
+    expectClean(watched);
+    await page.context().close();
+  });
+
   it("draws heads whole on a plane and paths as bands, and takes back what it said of a time that is over", async () => {
     const watched = await openPage(
       stage.browser,

@@ -82,8 +82,8 @@ export function tellCorrection(input: HTMLElement, sentence: string, time: numbe
 function within(input: HTMLInputElement, label: string, value: number, min?: number, max?: number): number {
   const inside = Math.max(min ?? value, Math.min(max ?? value, value));
   if (inside !== value) {
-    const limit = shortText(inside);
-    tellCorrection(input, `${label} ${shortText(value)} is outside the data; the nearest value is ${limit}.`);
+    const end = `${shortText(inside)}, the ${inside < value ? "largest" : "smallest"} value`;
+    tellCorrection(input, `${label}: ${shortText(value)} is beyond ${end}, which is taken.`);
   }
   return inside;
 }

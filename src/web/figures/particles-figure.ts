@@ -7,7 +7,7 @@ import { type DatasetFacts, flatAxis, offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import { AXES } from "../state/plane-geometry.js";
 import type { Tracking } from "../state/point-query.js";
-import { tracking } from "../state/queries.js";
+import { stepsMade, tracking } from "../state/queries.js";
 import { listedTitle, quantitiesOf } from "../state/shown-quantity.js";
 import { hasScene, SEED_SHAPES, TRACKERS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
@@ -180,7 +180,7 @@ export class ParticlesFigure {
           trackers.map((value) => ({ value, text: NAMES[value] })),
           (tracker) => set({ tracker }),
         )}
-        ${stepControls(state, set)}
+        ${stepControls(state, facts, set)}
         ${choose("along", "Colour by", state.along, colourChoices(facts), (along) => set({ along }))}
         <button type="submit" class="primary">Launch</button>
       </form>
@@ -258,12 +258,14 @@ function seedControls(state: ViewState, set: (patch: Partial<ViewState>) => void
 }
 
 /** The time for which particles move, and its step. */
-function stepControls(state: ViewState, set: (patch: Partial<ViewState>) => void): TemplateResult {
+function stepControls(state: ViewState, facts: DatasetFacts, set: (patch: Partial<ViewState>) => void): TemplateResult {
+  const made = stepsMade(state, facts);
   const limits = { min: 1, max: 10_000, step: 1 };
   const name = state.tracker === "GetPosition" ? "Step" : "Unit of time";
   return html`
     ${number("dt", name, state.dt, { min: 1e-6 }, (dt) => set({ dt }))}
     ${number("steps", "Steps", state.steps, limits, (steps) => set({ steps: Math.round(steps) }))}
+    ${made < state.steps ? html`<p class="note" role="status" id="steps-made">Particles make ${made} of the ${state.steps} steps: the data end at t = ${shortText(facts.times.last)}.</p>` : nothing}
     ${number("every", "Keep every", state.every, limits, (every) => set({ every: Math.round(every) }))}
     ${
       state.tracker === "GetPositionInertialParticle"

@@ -106,9 +106,6 @@ export interface DrawnPaths {
   readonly bar: NamedScale | null;
 }
 
-/** The most paths that a plane shows. */
-const MOST_PATHS = 400;
-
 /** Rows and columns by which a key moves the cursor, for a step; the ends of the plane stop it. */
 const MOVES: Readonly<Record<string, (step: number) => readonly [number, number]>> = {
   ArrowLeft: (step) => [0, -step],
@@ -656,7 +653,7 @@ export class PlaneFigure {
     const sides = sidesOf(axis).map((name) => axisOf(this.#owner.store.facts, name));
     const count = times.length;
     const window = this.window;
-    return Array.from({ length: Math.min(MOST_PATHS, particles) }, (_, p) => {
+    return Array.from({ length: particles }, (_, p) => {
       const points: number[] = [];
       const tints: number[] = [];
       let until = 0;

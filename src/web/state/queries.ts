@@ -459,16 +459,19 @@ function releaseOf({ tracker, release, start }: ViewState, { times }: DatasetFac
   return tracker === "GetPosition" ? Math.min(release, (times.last - start) / 2) : 0;
 }
 
+/** The steps that particles make: those asked for, as far as there are data, and one at least. */
+export function stepsMade(state: ViewState, facts: DatasetFacts): number {
+  const time = facts.times.last - state.start - releaseOf(state, facts);
+  return Math.max(1, Math.min(state.steps, Math.floor(time / state.dt + 1e-3)));
+}
+
 /** The query of the chosen operation, with the parameters that its row of the table names. */
 function particleQuery(state: ViewState, facts: DatasetFacts): PointQuery {
   const given: Readonly<Record<string, string | number>> = {
     StartTime: state.start,
     EndTime: withoutNoise(Math.min(state.start + state.dt * state.steps, facts.times.last)),
     dt: withoutNoise(state.dt),
-    nt: Math.max(
-      1,
-      Math.min(state.steps, Math.floor((facts.times.last - state.start - releaseOf(state, facts)) / state.dt + 1e-3)),
-    ),
+    nt: stepsMade(state, facts),
     Tp: Math.fround(state.tp),
     spatialInterpolation: state.values,
   };

@@ -1,6 +1,6 @@
 /** Queries of the page: a profile ends at the ends of the domain, a series at the ends of time, within one request. */
 import { expect, it } from "vitest";
-import { profileQueries, seriesQueries } from "../../../src/web/state/queries.js";
+import { profileQueries, seriesQueries, stepsMade, tracking } from "../../../src/web/state/queries.js";
 import { initialState } from "../../../src/web/state/view-state.js";
 import { boxAxis, boxFacts } from "../../support/box-facts.js";
 
@@ -39,3 +39,15 @@ it.each([
     for (const [i, time] of times.entries()) expect(time).toBeCloseTo(1 + i / (count - 1), 6);
   },
 );
+
+it.each([
+  [{ steps: 5 }, 5],
+  [{ steps: 500 }, 10],
+  [{ steps: 500, start: 1.5 }, 5],
+  [{ steps: 500, release: 0.3 }, 7],
+  [{ steps: 500, start: 2 }, 1],
+])("makes %o as many steps as there are data for: %i", (set, made) => {
+  const state = { ...initialState(FACTS), dt: 0.1, ...set };
+  expect(stepsMade(state, FACTS)).toBe(made);
+  expect(tracking(state, FACTS).query.parameters.nt).toBe(made);
+});
