@@ -62,6 +62,8 @@ export interface StructureFunctionsRequest extends AnalysisPlaces {
   readonly terms?: readonly ("longitudinal" | "transverse" | "mixed" | "R_LL" | "R_NN" | "scalar" | "yaglom")[];
   /** Significant digits of means. */
   readonly digits?: number;
+  /** A row for each separation (by default), or lists over the separations. */
+  readonly form?: "rows" | "columns";
 }
 
 type StructureThreshold = number | { readonly rms: number };
@@ -108,6 +110,13 @@ export interface StructureFunctionsAnswer extends AnalysisAnswer {
     readonly scalar?: MomentsByOrder;
     readonly yaglom?: number;
   }[];
+}
+
+/** The members of the rows as lists over the separations; one value if it is the same in all rows. */
+export interface StructureFunctionColumns extends AnalysisAnswer {
+  /** By axis: the members that differ between the axes. */
+  readonly axes: Readonly<Partial<Record<AveragedAxis, Readonly<Record<string, unknown>>>>>;
+  readonly [member: string]: unknown;
 }
 
 export interface StructuresAnswer extends AnalysisAnswer {

@@ -23,6 +23,7 @@ import type {
   SpectrumRequest,
   StatisticsAnswer,
   StatisticsRequest,
+  StructureFunctionColumns,
   StructureFunctionsAnswer,
   StructureFunctionsRequest,
   StructuresAnswer,
@@ -186,6 +187,11 @@ export type FieldClient = {
   /** Reduces quantities: moments, histograms, conditional means and more. */
   statistics(dataset: string, request: StatisticsRequest, options?: AnalysisOptions): Promise<StatisticsAnswer>;
   /** Takes moments of increments along the axes. */
+  structureFunctions(
+    dataset: string,
+    request: StructureFunctionsRequest & { readonly form: "columns" },
+    options?: AnalysisOptions,
+  ): Promise<StructureFunctionColumns>;
   structureFunctions(
     dataset: string,
     request: StructureFunctionsRequest,

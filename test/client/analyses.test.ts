@@ -21,6 +21,9 @@ describe("analyses", () => {
     const asked = { time: 0.6, separations: { nodes: [2] }, axes: ["x"] } as const;
     const { separations } = await client.structureFunctions("isotropic32", asked);
     expect(separations[0]?.longitudinal?.["2"]).toBeCloseTo(0.0262059706, 9);
+    const columns = { ...asked, axes: ["x", "y"], form: "columns" } as const;
+    const { axes, nodes } = await client.structureFunctions("isotropic32", columns);
+    expect([axes.x?.longitudinal, nodes]).toEqual([separations[0]?.longitudinal, [2]]);
     const structures = { time: 0.6, of: "norm(w)", above: { rms: 2 } } as const;
     const { count, structures: list } = await client.structures("isotropic32", structures);
     const { shape, labels } = await client.structureLabels("isotropic32", structures);
