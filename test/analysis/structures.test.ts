@@ -136,6 +136,21 @@ describe("structures joined from parts", () => {
         // The box holds the places of the structure and no others.
         expect(high - low + 1).toBe(places.size);
         for (let at = low; at <= high; at++) expect(places.has(at % (one.extent[a] as number))).toBe(true);
+        // The centre is a mean of places, or of directions in a period, of which a structure around it has none.
+        const n = one.extent[a] as number;
+        const place = (node: number) =>
+          [node % nx, Math.floor(node / nx) % ny, Math.floor(node / (nx * ny))][a] as number;
+        const mean = (of: (place: number) => number) =>
+          sum(set, (node) => (1 + (node % 3)) * of(place(node))) / sum(set, (node) => 1 + (node % 3));
+        const [cosine, sine] = [Math.cos, Math.sin].map((f) => mean((at) => f((2 * Math.PI * at) / n))) as [
+          number,
+          number,
+        ];
+        if (!one.wraps[a]) expect(structure.centre[a]).toBeCloseTo(mean(Number), 9);
+        else if (Math.hypot(cosine, sine) > 1e-9) {
+          const away = (structure.centre[a] as number) / n - Math.atan2(sine, cosine) / (2 * Math.PI);
+          expect(Math.abs(away - Math.round(away))).toBeLessThan(1e-9);
+        }
       }
     }
     expect([...labels].filter((label) => label > 0)).toHaveLength(
