@@ -18,9 +18,9 @@ import {
 
 /** Tasks in flight: one is read or written while another computes. */
 const MOST_TASKS = 2;
-/** Time after which a task is tried again that the service was too busy for, or that failed inside. */
+/** Time after which a task is tried again if the service was too busy for it, or if it failed inside. */
 const REST_MS = 2_000;
-/** How often a task is tried that fails inside. */
+/** Attempts at a task that fails inside. */
 const MOST_ATTEMPTS = 3;
 /** Bytes of a problem that are read. */
 const PROBLEM_BYTES = 64 * 1024;
@@ -209,7 +209,7 @@ export class JobRunner {
     await this.clear(job);
   }
 
-  /** Removes what only a job that runs needs. */
+  /** Removes what a job needs only while it runs. */
   async clear(job: Job): Promise<void> {
     await removeOutputs(this.#folders, job.id);
     if (job.cut?.ownInput) await this.#inputs.remove(job.cut.input);

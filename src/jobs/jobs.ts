@@ -135,7 +135,7 @@ export class Jobs {
     this.#counts = { queued: await of("queued"), running: await of("running") };
   }
 
-  /** Calls back on each change of a job. @returns stops that */
+  /** Calls back on each change of a job. @returns a function that stops this */
   watch(id: string, changed: () => void): () => void {
     this.#events.on(id, changed);
     return () => this.#events.off(id, changed);

@@ -229,7 +229,7 @@ export async function removeOutputs(folders: JobFolders, id: string): Promise<vo
   await rm(tasksFolder(folders, id), { recursive: true, force: true });
 }
 
-/** Removes the results of jobs, also those that were written and never stated. */
+/** Removes the results of jobs, also those that were written but never recorded. */
 export async function removeResults(folders: JobFolders, ids: ReadonlySet<string>): Promise<void> {
   if (ids.size === 0) return;
   const results = await readdir(folders.results).catch(() => []);

@@ -75,7 +75,7 @@ class ThreadPool implements Carrier {
   readonly #queue = new FairQueue<PoolTask>();
   readonly #pack = createPacker();
   #running = 0;
-  /** Whether a task has ended: before that the data folders are scanned, and no query can be kept waiting. */
+  /** Whether a task has ended. Until then the data folders are scanned, and there are no queries that could wait. */
   #scanned = false;
   /** Runs while all threads are busy. */
   #busy: NodeJS.Timeout | null = null;
@@ -213,7 +213,7 @@ class ThreadPool implements Carrier {
     this.#readAhead();
   }
 
-  /** Lets the express thread, if nothing else is for it to do, read the bricks of the next batch of a sweep. */
+  /** If the express thread has nothing else to do, lets it read the bricks of the next batch of a sweep. */
   #readAhead(): void {
     if (!this.#express.ready || !this.#express.idle || this.#queue.queries > 1) return;
     const next = this.#queue.peek(({ task, ahead }) => {
@@ -221,7 +221,7 @@ class ThreadPool implements Carrier {
     });
     if (next?.task.kind !== "batch") return;
     const done = (): void => this.#pump();
-    // What keeps bricks from being read is told by the batch itself.
+    // The batch itself reports what keeps bricks from being read.
     next.ahead = this.#express.run(this.#pack({ ...next.task, kind: "ahead" }), undefined).then(done, done);
   }
 
@@ -345,7 +345,7 @@ function isShort(task: Task, queryWork = Number.POSITIVE_INFINITY): boolean {
   return task.kind === "batch" && task.work <= SHORT_WORK;
 }
 
-/** Evaluations of a field that a task takes, or a bound of what takes as long; infinite if that is not known. */
+/** Evaluations of a field that a task takes, or a bound on those that take as long; infinite if unknown. */
 function evaluationsOf(task: Task): number {
   switch (task.kind) {
     case "batch":

@@ -27,7 +27,7 @@ export interface SharingControl {
 /** The evaluation of a query that is divided among peers; no task for a worker thread. */
 export interface DividedTask {
   readonly kind: "divided";
-  /** The same as a batch: a small one whose bricks are in the cache is evaluated at once, and not divided. */
+  /** All of it as a batch, which is evaluated at once instead if it is small and its bricks are in the cache. */
   readonly whole: BatchTask;
   run(control: SharingControl): Promise<void>;
 }
@@ -42,11 +42,11 @@ export interface Sharing {
   pays(checked: CheckedQuery, count: number): boolean;
   /** Evaluates a query at points. @throws the error that one process would report */
   evaluate(checked: CheckedQuery, work: SharedPoints, control: SharingControl): Promise<void>;
-  /** Searches the region of a query; the records of its parts. */
+  /** Searches the region of a query. @returns the records of its parts */
   search(checked: CheckedQuery, control: SharingControl): Promise<readonly Float32Array[]>;
   /** Copies a box of a cutout into `out`: [z][y][x][component]. */
   cutout(checked: CheckedQuery, box: RegionBox, out: Float32Array, control: SharingControl): Promise<void>;
-  /** Reduces parts of the region of a query; what groups of them come to. */
+  /** Reduces parts of the region of a query. @returns the merged states of groups of parts */
   reduce(checked: CheckedQuery, parts: ReducedParts, control: SharingControl): Promise<readonly MergedSome[]>;
   status(): {
     readonly peers: readonly PeerStatus[];

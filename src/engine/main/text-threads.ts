@@ -27,7 +27,7 @@ export class TextThreads {
     this.#most = LENT_BYTES + carrier.parallelism * LENT_BYTES_PER_WORKER;
   }
 
-  /** The threads for a query, which have to do with it by its share. */
+  /** The threads for a query, which may use them by its share. */
   of(share: QueryShare): QueryTexts {
     return new ThreadsOfQuery(this, this.#carrier, share);
   }

@@ -197,7 +197,7 @@ export class ThreadGroup {
           this.#recover(threadId);
           resolve();
           if (this.alive === 0) this.ready = false;
-          // The library gives up on threads once one has failed to start, and what waits would wait for ever.
+          // The library gives up on threads once one has failed to start, and tasks that wait would wait for ever.
           if (this.alive === 0) for (const task of this.#ends) task.abort();
           this.#scheduleRefill();
         });

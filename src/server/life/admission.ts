@@ -317,7 +317,7 @@ export class Admission {
     const size = sizeOf(asker.work);
     if (this.#waiting.size >= this.#most("engine.queue", size) || this.#isQueueFull(asker))
       throw new BusyError("Too many requests are waiting.");
-    // Who waits for the slots of stores takes none from others.
+    // Requests that wait for slots of stores take none from others.
     const small = size === 0 && !asker.store ? 1 : 0;
     return new Promise((resolve, reject) => {
       const settle = (then: () => void): void => {
@@ -339,7 +339,7 @@ export class Admission {
     });
   }
 
-  /** Whether requests that read stores have all places in the queue that they may have, and this is one. */
+  /** Whether this request reads a store, and such requests have all the places in the queue that they may have. */
   #isQueueFull({ store }: SlotRequest): boolean {
     if (!store) return false;
     const waiting = [...this.#waiting].filter((waiter) => waiter.store);

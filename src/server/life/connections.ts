@@ -42,7 +42,7 @@ interface Connection {
 
 /** The connections of one server. */
 export class Connections {
-  /** The sockets that the server has accepted; with TLS the TCP sockets below those that requests come by. */
+  /** The sockets that the server has accepted; with TLS, the TCP sockets under those that carry requests. */
   readonly #accepted = new Set<Socket>();
   readonly #open = new Map<Socket, Connection>();
   /**

@@ -59,7 +59,7 @@ function localManifest(folder: string, mostBytes: number): string | { problems: 
   return readFileSync(path, "utf8");
 }
 
-/** Hosts that list nothing refuse what is not there: what cannot be fetched is none. */
+/** A host that lists nothing refuses what is not there, so what cannot be fetched counts as absent. */
 function remoteManifest(folder: string): string | null {
   const address = `${folder}/${MANIFEST_NAME}`;
   return remoteSize(address) === null ? null : remoteText(address);

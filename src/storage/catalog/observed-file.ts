@@ -32,7 +32,7 @@ export interface Observation {
   readonly name: string;
   /** Derives the answer from a file. */
   readonly derive?: (file: StoredFile) => unknown;
-  /** For an address the first path that was asked for of the object there. */
+  /** By address: the first path by which the object there was asked for. */
   readonly answer: unknown;
   /** Number of times that it was asked. */
   readonly times: number;

@@ -5,7 +5,7 @@ import { type ReadAxis, readAxis } from "./axis.js";
 import type { Descriptor, FieldDescription } from "./descriptor.js";
 import type { Verification } from "./verification.js";
 
-/** The most that the nodes of fields may end apart, in spacings there: staggered ones are half a cell apart. */
+/** How far apart the nodes of fields may end, in spacings there: staggered ones are half a cell apart. */
 const MOST_APART = 1.5;
 
 export function triple<T, U>([x, y, z]: readonly T[], of: (entry: T, at: 0 | 1 | 2) => U): readonly [U, U, U] {

@@ -19,7 +19,7 @@ import { isRemoteHdf5 } from "../zarr/kinds.js";
 import type { ObservedFile } from "./observed-file.js";
 import { addressIn } from "./remote-text.js";
 
-/** Time for which the host of a store is waited for, and with it the datasets that are looked at after this one. */
+/** Longest wait for the host of a store, which delays the datasets that are looked at after this one. */
 const TIMEOUT_MS = 10_000;
 
 /** The open files of one verification, each opened once, and what was found wrong. */

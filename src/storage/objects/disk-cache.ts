@@ -70,7 +70,7 @@ export class DiskCache {
   #waiting = 0;
   #written = Number.POSITIVE_INFINITY;
   #files = 0;
-  /** Until when nothing is written because it could not be, on the clock of `Date.now`; entries are still read. */
+  /** Time, on the clock of `Date.now`, until which nothing is written because writing failed; entries are read. */
   #restsUntil = 0;
   #work: Promise<unknown> = Promise.resolve();
 
@@ -123,7 +123,7 @@ export class DiskCache {
       return;
     }
     this.#waiting += bytes.length;
-    // A copy: who reads the bytes may write NaN over missing values before it is the turn of this entry.
+    // A copy: a reader of the bytes may write NaN over missing values before this entry is written.
     const kept = Uint8Array.from(bytes);
     this.#work = this.#work
       .then(() => this.#write(this.#pathOf(name), fileOf(name, kept, note)))

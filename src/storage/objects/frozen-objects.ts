@@ -227,7 +227,7 @@ export function versionOf({ dateMs, ...stamp }: Stamp & { readonly dateMs: numbe
   };
 }
 
-/** `ETag`, time of change and size in one text, the same for all that has one version. */
+/** `ETag`, time of change and size in one text: the same for everything of one version. */
 export function stampText({ etag, modifiedMs, size }: Stamp): string {
   return `${etag ?? ""} ${modifiedMs ?? ""} ${size ?? ""}`;
 }

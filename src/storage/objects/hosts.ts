@@ -59,7 +59,7 @@ export class Hosts {
     }
   }
 
-  /** Takes the host of an address from the settings or the command line as one that is meant. */
+  /** Allows the host of an address that the settings or the command line name, even in a private network. */
   name(address: string): void {
     const host = hostOf(address);
     if (this.#named.has(host)) return;

@@ -217,7 +217,7 @@ function mostEncoded({ entries }: StoreTree): number {
   return bytes.reduce((most, one) => Math.max(most, Math.ceil(1.125 * one)), 0) + SLACK_BYTES;
 }
 
-/** Marks a chunk that is read as a whole: the cache of bricks keeps it, so that of chunks need not. */
+/** Marks a chunk that is read as a whole: the cache of bricks keeps it, so the cache of chunks need not. */
 const WHOLE = { isWhole: true };
 
 /** The values of a box that is exactly one chunk, stored in C order, held once; null for every other box. */
@@ -266,7 +266,7 @@ const throughCache = defineArrayExtension((array, { location, chunks, name, miss
       forget();
       if (missing === "fill" && (array.fillValue ?? null) !== null) return chunk;
       const first = coordinates.map((at, axis) => at * array.chunks[axis]);
-      // A list names the chunks of a file, in whose words it says that one was never written.
+      // A list names the chunks of another file: a chunk that it leaves out was never written there.
       const lack = isReferences(location)
         ? `${location}: ${array.path} was never written at ${first.join(", ")}`
         : `${place} is not there`;

@@ -119,7 +119,7 @@ export class StoreClient {
     }
   }
 
-  /** Connects to the store thread that has taken the place of one that ended, which had no more answers. */
+  /** Connects to the store thread that has replaced one that ended, from which no more answers come. */
   #reconnect(): void {
     this.#port.close();
     [this.#port, this.#signal] = connected(this.#connect);

@@ -26,7 +26,7 @@ export interface StoreStart {
   readonly settings: StoreSettings;
   readonly named: ReadonlySet<string>;
   readonly versions: ReadonlyMap<string, VersionName>;
-  /** A word in shared memory that becomes `ENDED` with the thread: who waits for an answer hears of nothing else. */
+  /** A word in shared memory that becomes `ENDED` with the thread: the only sign for those who wait for answers. */
   readonly end: Int32Array;
   /** The word of the connection that the thread was started for, which becomes `ENDED` even if it never connects. */
   readonly first: Int32Array;

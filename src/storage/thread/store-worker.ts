@@ -14,7 +14,7 @@ import type { VersionTold } from "./versioned.js";
 registerCodecs();
 const { settings, named, versions, end, first } = workerData as StoreStart;
 
-/** The words of the threads that are connected. A main thread that sleeps until one changes hears of no exit. */
+/** The words of the threads that are connected. A main thread that sleeps until one changes gets no exit event. */
 const signals = [end, first];
 process.once("exit", () => {
   for (const signal of signals) {

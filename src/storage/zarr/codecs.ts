@@ -140,7 +140,7 @@ function guarded(library: CodecClass, check: (bytes: Bytes, most: number) => voi
 }
 
 const GUARDS = {
-  /** The decoder of Blosc also reads on behind a chunk that is cut short. */
+  /** The decoder of Blosc reads on beyond a chunk that is cut short. */
   blosc: (bytes: Bytes, most: number) => {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (bytes.length < BLOSC.header || view.getUint32(BLOSC.encoded, true) !== bytes.length)
