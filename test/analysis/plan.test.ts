@@ -1,5 +1,6 @@
-/** The groups of a part are the nodes with the same place on the axes that are kept. */
+/** Groups are the nodes with the same place on the axes that are kept; nodes keep their weights and numbers. */
 import { describe, expect, it } from "vitest";
+import type { Extremes } from "../../src/analysis/extremes.js";
 import type { Moments } from "../../src/analysis/moments.js";
 import { Merged, type ReductionPlan, reducePart } from "../../src/analysis/plan.js";
 
@@ -17,8 +18,8 @@ function planOf(kept: ReductionPlan["kept"]): ReductionPlan {
   };
 }
 
-/** Means and counts of the groups, reduced in boxes that do not divide the region evenly. */
-function meansOf(plan: ReductionPlan): readonly (readonly [mean: number, count: number])[] {
+/** Reduces the region in boxes that do not divide it evenly. */
+function reduced(plan: ReductionPlan): Merged {
   const merged = new Merged(plan);
   for (let frame = 0; frame < 2; frame++)
     for (let z = 0; z < NZ; z += 2)
@@ -30,7 +31,14 @@ function meansOf(plan: ReductionPlan): readonly (readonly [mean: number, count: 
         });
         merged.add(reducePart(plan, { from, count, frame }, [column]));
       }
-  return merged.states(0).map((state) => [(state as Moments).mean, (state as Moments).count] as const);
+  return merged;
+}
+
+/** Means and counts of the groups. */
+function meansOf(plan: ReductionPlan): readonly (readonly [mean: number, count: number])[] {
+  return reduced(plan)
+    .states(0)
+    .map((state) => [(state as Moments).mean, (state as Moments).count] as const);
 }
 
 describe("reducePart", () => {
@@ -57,5 +65,30 @@ describe("reducePart", () => {
     const found = meansOf(planOf(kept));
     expect(found.map(([, count]) => count)).toEqual(wanted.map(([, count]) => count));
     for (const [i, [mean]] of found.entries()) expect(mean).toBeCloseTo(wanted[i]?.[0] as number, 9);
+  });
+
+  it("weighs nodes by their places on all axes", () => {
+    const weights = [NX, NY, NZ].map((n, a) => Float64Array.from({ length: n }, (_, i) => (i + 1) ** a)) as never;
+    const found = meansOf({ ...planOf([true, false, false, false]), weights });
+    for (const [x, [mean]] of found.entries()) {
+      let [sum, weight] = [0, 0];
+      for (let t = 0; t < 2; t++)
+        for (let z = 0; z < NZ; z++)
+          for (let y = 0; y < NY; y++) {
+            sum += (y + 1) * (z + 1) ** 2 * valueAt(x, y, z, t);
+            weight += (y + 1) * (z + 1) ** 2;
+          }
+      expect(mean).toBeCloseTo(sum / weight, 9);
+    }
+  });
+
+  it.each([false, true])("numbers nodes in the region, with planes kept: %s", (planes) => {
+    const extremes = { kind: "extremes", of: 0, count: 1, apart: 0 } as const;
+    const states = reduced({ ...planOf([false, false, planes, false]), reductions: [extremes] }).states(0);
+    const last = ({ highest }: Extremes) => highest[0];
+    const node = (z: number) => (z * NY + NY - 1) * NX + NX - 1;
+    expect(states.map((state) => last(state as Extremes))).toEqual(
+      (planes ? [0, 1, 2, 3, 4] : [4]).map((z) => ({ value: valueAt(3, 2, z, 1), node: node(z), frame: 1 })),
+    );
   });
 });
