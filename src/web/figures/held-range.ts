@@ -16,6 +16,8 @@ import { type HeldRange, joinRanges, rangeOf, type ScaledValues } from "./colour
 /** Stored times at most whose kept planes the range of times seen takes in. */
 const MOST_HELD = 256;
 
+const RANGE_PARTS = ["low", "high", "least"] as const;
+
 /** A plane with the view that asked for it. */
 interface HeldPlane {
   readonly state: ViewState;
@@ -98,24 +100,26 @@ export class HeldRanges {
     const views = shown.map(({ state: own }) => ({ ...own, time: facts.times.first }));
     const key = this.#keyOf(views);
     const every = this.#everyTime.value;
-    const before = this.#held.key === key ? [this.#held.range] : [];
+    const kept = this.#held.key === key ? [this.#held.range] : [];
     let range: HeldRange;
     if (every?.key === key) {
       const first = log ? joinRanges(shown.map(({ slice }) => rangeOf(slice, true))).least : 0;
-      const held = before[0]?.least ?? 0;
+      const held = kept[0]?.least ?? 0;
       range = { ...every.range, least: log && held > 0 ? held : first };
     } else {
-      const kept = views
+      const cached = views
         .filter((view) => comparedView(view) === null)
         .flatMap((view) =>
           facts.times.stored.slice(0, MOST_HELD).map((time) => ({ ...view, time: withoutNoise(time) })),
         )
         .flatMap((view) => slices.glance(planePaths(view, facts).main) ?? []);
-      const seen = [...kept, ...shown.map(({ slice }) => slice)].map((slice) => rangeOf(slice, log));
-      range = joinRanges([...before, ...seen]);
+      const seen = [...cached, ...shown.map(({ slice }) => slice)].map((slice) => rangeOf(slice, log));
+      range = joinRanges([...kept, ...seen]);
     }
+    const before = this.#held;
     this.#held = { key, range };
-    this.#store.rewrite();
+    // While time plays, the range is the same from picture to picture, and so is what the address says of it.
+    if (before.key !== key || RANGE_PARTS.some((part) => before.range[part] !== range[part])) this.#store.rewrite();
     return range;
   }
 

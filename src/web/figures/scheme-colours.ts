@@ -7,9 +7,13 @@ export interface SchemeColours {
   readonly accent: string;
 }
 
-/** Whether a theme is dark; `auto` is as dark as the system. */
-export function isDark(theme: "auto" | "light" | "dark"): boolean {
-  return theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
+/**
+ * Whether a theme is dark; `auto` is as dark as the system.
+ *
+ * @param system the list of the query `prefers-color-scheme: dark`, which callers keep: making it costs more than asking
+ */
+export function isDark(theme: "auto" | "light" | "dark", system: Pick<MediaQueryList, "matches">): boolean {
+  return theme === "dark" || (theme === "auto" && system.matches);
 }
 
 /** @param element has `color`, `border-color`, `background-color` and `outline-color` set by the style sheet */

@@ -88,6 +88,7 @@ export class SliceFigure {
   readonly #linked: ReadonlyMap<AxisName, PlaneFigure>;
   readonly #windows = new Map<AxisName, PlaneWindow | null>();
   #active: PlaneFigure;
+  readonly #darkScheme = matchMedia("(prefers-color-scheme: dark)");
   #scale: ColourScale | null = null;
   #scaled: readonly unknown[] = [];
   readonly #held: HeldRanges;
@@ -242,7 +243,7 @@ export class SliceFigure {
   get scale(): ColourScale {
     const { state } = this.#store;
     const shown = this.planes.flatMap((plane) => plane.request.value ?? []);
-    const dark = isDark(state.theme);
+    const dark = isDark(state.theme, this.#darkScheme);
     const key = [state.map, dark, state.scaling, state.shape, state.range, this.#held.known, ...shown];
     if (
       this.#scale !== null &&

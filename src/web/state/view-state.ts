@@ -650,9 +650,13 @@ function textOf(value: unknown): string {
   return typeof value === "number" ? shortestDecimal(value) : String(value);
 }
 
+/** First views that links were compared with: while time plays, each picture writes a link. */
+const STARTS = new WeakMap<DatasetFacts, ViewState>();
+
 /** Writes a view as a query string: the dataset, and the members that differ from `initialState`. */
 export function formatState(state: ViewState, facts: DatasetFacts): string {
-  const start = initialState(facts);
+  const start = STARTS.get(facts) ?? initialState(facts);
+  STARTS.set(facts, start);
   const query = new URLSearchParams({ dataset: state.dataset });
   const at = middleOf(facts, state.axis);
   for (const name of [...Object.keys(READERS), "at"] as (keyof ViewState)[]) {

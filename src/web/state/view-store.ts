@@ -106,7 +106,9 @@ export class ViewStore {
 
   /** Writes the address, at once or as soon as the browser allows it again. */
   #write(): void {
-    if (this.#timer !== undefined || this.link === location.href) return;
+    if (this.#timer !== undefined) return;
+    const { link } = this;
+    if (link === location.href) return;
     const now = performance.now();
     this.#writes = Math.min(BURST, this.#writes + (now - this.#countedAt) / WRITE_MS);
     this.#countedAt = now;
@@ -118,8 +120,8 @@ export class ViewStore {
       return;
     }
     this.#writes -= 1;
-    if (this.#fresh) history.pushState(null, "", this.link);
-    else history.replaceState(null, "", this.link);
+    if (this.#fresh) history.pushState(null, "", link);
+    else history.replaceState(null, "", link);
     this.#fresh = false;
   }
 }
