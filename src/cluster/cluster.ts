@@ -347,22 +347,25 @@ export class Cluster implements Sharing {
    */
   async #evaluateAll<T>(divided: DividedQuery, parts: readonly OpenPortion<T>[]): Promise<readonly T[]> {
     const end = new AbortController();
-    const signal = AbortSignal.any([divided.signal, end.signal]);
+    const { signal } = end;
+    const abort = (): void => end.abort(OVER);
     // All parts of a query listen to it: having more listeners than Node expects is not a leak here.
-    setMaxListeners(0, signal);
+    setMaxListeners(0, signal, divided.signal);
+    divided.signal.addEventListener("abort", abort);
     const done: T[] = [];
     const errors: FieldprobeError[] = [];
     const start = (index: number): Promise<readonly T[]> =>
       this.#evaluatePart({ ...divided, signal }, parts[index]).catch((error: unknown) => {
         const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
         errors.push(known);
-        if (known.blame === "server") end.abort(OVER);
+        if (known.blame === "server") abort();
         return [];
       });
     const isOver = (): boolean => signal.aborted;
     await inOrder(parts.length, Math.min(MOST_PARTS, parts.length), isOver, start, (some) => done.push(...some));
+    divided.signal.removeEventListener("abort", abort);
     // Peers that were late, or came too late, need not continue.
-    end.abort(OVER);
+    abort();
     if (divided.signal.aborted) throw OVER;
     const ours = errors.find(({ blame }) => blame === "server");
     const worst = ours ?? errors.sort((one, other) => pointIn(one) - pointIn(other))[0];

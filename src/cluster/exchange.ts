@@ -3,10 +3,9 @@
  * message stays with its sender; the receiver fetches it in parts, of which it awaits eight megabytes at a time at
  * most, whatever the number of senders.
  */
-import { randomBytes } from "node:crypto";
 import { once, setMaxListeners } from "node:events";
 import { deserialize, serialize } from "node:v8";
-import type { Msg, NatsConnection, QueuedIterator, RequestManyOptions, Subscription } from "@nats-io/transport-node";
+import type { Msg, NatsConnection, QueuedIterator, Subscription } from "@nats-io/transport-node";
 import { CancelledError } from "../errors.js";
 import { ROOT } from "../nats-options.js";
 import { PeerError } from "./members.js";
@@ -63,6 +62,8 @@ export class Exchange {
   readonly #ends = new Map<string, () => void>();
   readonly #waiting: (() => void)[] = [];
   #credit = CREDIT;
+  /** Requests so far: the key of each has its number. */
+  #count = 0;
 
   constructor(connection: NatsConnection, id: string) {
     this.#connection = connection;
@@ -95,29 +96,6 @@ export class Exchange {
     return message;
   }
 
-  /** The messages that answer a request. @throws PeerError, or the reason of the signal */
-  async *#answers(
-    subject: string,
-    payload: Uint8Array | string,
-    options: Partial<RequestManyOptions>,
-    signal: AbortSignal,
-  ): AsyncGenerator<Msg> {
-    let stop = (): void => undefined;
-    try {
-      signal.throwIfAborted();
-      const messages = (await this.#connection.requestMany(subject, payload, options)) as QueuedIterator<Msg>;
-      stop = () => messages.stop(signal.reason);
-      signal.addEventListener("abort", stop);
-      if (signal.aborted) stop();
-      yield* messages;
-    } catch (error) {
-      signal.throwIfAborted();
-      throw new PeerError((error as Error).message, { cause: error });
-    } finally {
-      signal.removeEventListener("abort", stop);
-    }
-  }
-
   /** Tells a process that an answer or a body is no longer wanted. */
   #end(kept: string): void {
     if (!this.#connection.isClosed()) this.#connection.publish(`${ROOT}.end.${kept}`);
@@ -125,14 +103,22 @@ export class Exchange {
 
   /** Asks a process for an answer, and awaits its head. @throws PeerError, or the reason of the signal */
   async ask<H>(id: string, generation: string, head: Due, body: BodyParts, signal: AbortSignal): Promise<Received<H>> {
-    const key = randomBytes(8).toString("hex");
+    const key = `${this.#id}-${this.#count++}`;
+    let abort = (): void => undefined;
+    const aborted = new Promise<never>((_, reject) => {
+      abort = () => reject(signal.reason);
+      signal.addEventListener("abort", abort);
+    });
     try {
-      const message = this.#write(head, body, key);
-      const options = { strategy: "count", maxMessages: 1, maxWait: head.deadlineMs } as const;
-      for await (const answer of this.#answers(subjectOf(generation, id), message, options, signal))
-        return read<H>(answer);
-      throw new PeerError("no answer in time");
+      signal.throwIfAborted();
+      const subject = subjectOf(generation, id);
+      const answered = this.#connection.request(subject, this.#write(head, body, key), { timeout: head.deadlineMs });
+      return read<H>(await Promise.race([answered, aborted]));
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new PeerError((error as Error).message, { cause: error });
     } finally {
+      signal.removeEventListener("abort", abort);
       this.#kept.delete(key);
       if (signal.aborted) this.#end(`${id}.${key}`);
     }
@@ -173,18 +159,26 @@ export class Exchange {
       else this.#credit--;
       const end = Math.min(bytes, from + PART_BYTES);
       let at = from;
+      let stop = (): void => undefined;
       try {
+        signal.throwIfAborted();
         const options = { strategy: "sentinel", maxWait: PART_MS } as const;
-        for await (const { data } of this.#answers(`${ROOT}.part.${kept}`, String(from), options, signal)) {
+        const messages = await this.#connection.requestMany(`${ROOT}.part.${kept}`, String(from), options);
+        stop = () => (messages as QueuedIterator<Msg>).stop(signal.reason);
+        signal.addEventListener("abort", stop);
+        if (signal.aborted) stop();
+        for await (const { data } of messages) {
           signal.throwIfAborted();
           if (at + data.length <= end) place(data, at);
           at += data.length;
         }
-        if (at !== end) throw new PeerError("a part of a body is missing");
+        if (at !== end) throw new Error("a part of a body is missing");
       } catch (error) {
-        failure.abort(error);
-        throw error;
+        const reason = signal.aborted ? signal.reason : new PeerError((error as Error).message, { cause: error });
+        failure.abort(reason);
+        throw reason;
       } finally {
+        signal.removeEventListener("abort", stop);
         const next = this.#waiting.shift();
         if (next) next();
         else this.#credit++;

@@ -150,8 +150,8 @@ export class Owner {
       this.#heldBytes += piece.bytes;
       try {
         const { values, release } = await this.#evaluate(served.dataset, exchange, piece, signal);
-        await send({ failure: null } satisfies PieceAnswer, values.map(bytesOf)).finally(release);
         this.answered++;
+        await send({ failure: null } satisfies PieceAnswer, values.map(bytesOf)).finally(release);
       } catch (error) {
         const known = error instanceof FieldprobeError ? error : new WorkerError(undefined, error);
         if (known !== error) this.#log.error({ err: error }, "a piece failed");
