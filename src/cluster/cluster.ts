@@ -361,7 +361,7 @@ export class Cluster implements Sharing {
         if (known.blame === "server") abort();
         return [];
       });
-    const isOver = (): boolean => signal.aborted;
+    const isOver = (): boolean => signal.aborted || divided.signal.aborted;
     await inOrder(parts.length, Math.min(MOST_PARTS, parts.length), isOver, start, (some) => done.push(...some));
     divided.signal.removeEventListener("abort", abort);
     // Peers that were late, or came too late, need not continue.
