@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 
 const ADDRESS = /^(https?|s3|gs):\/\//i;
-/** Other addresses that people have, which are read by their HTTPS addresses. */
+/** Addresses of other kinds, whose data can be read by their HTTPS addresses. */
 const FOREIGN = /^(gcs|az|abfss?|ftp|hdfs|icechunk):\/\//i;
 /** An address with its port and path up to the next separator; a colon in the path is written as %3A. */
 const LISTED =

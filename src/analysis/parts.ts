@@ -72,7 +72,7 @@ interface TreeStates {
   readonly states: PartStates;
 }
 
-/** What some parts come to before the others are known. Plain data, which crosses processes. */
+/** The merged states of some parts before the others are known. Plain data, which crosses processes. */
 export interface MergedSome {
   readonly tree: readonly TreeStates[];
   /** States that are merged in any order. */

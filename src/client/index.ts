@@ -54,7 +54,7 @@ export interface ConnectOptions {
 
 type Request = Readonly<Record<string, unknown>>;
 
-/** What an answer of an operation that is not known here consists of. */
+/** The form of answers of operations that are not known here. */
 interface RecordsOf {
   readonly record: RecordName;
   readonly components: readonly string[];

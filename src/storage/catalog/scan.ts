@@ -87,7 +87,7 @@ export function completeScan(changes: ScanChanges, previous: FolderScan | undefi
   return { datasets, problems: [...unreadable, ...refused, ...clashes], candidates: whole, unreadable };
 }
 
-/** If several datasets claim a name or alias, none of them is served. Names are compared without regard to letter case. */
+/** If several datasets claim a name or alias, none of them is served. Letter case does not distinguish names. */
 function withoutClashes(found: readonly Dataset[]): { datasets: Dataset[]; clashes: Refusal[] } {
   const claims = new Map<string, Dataset[]>();
   for (const dataset of found) {

@@ -205,7 +205,7 @@ function roomFor(
   return { origin: runs.map(([from]) => from), extent: runs.map(([from, to]) => to - from) };
 }
 
-/** Puts corners around centres, each company turned at random. Source: Shoemake, Graphics Gems III (1992) 124. */
+/** Puts corners around centres, each set turned at random. Source: Shoemake, Graphics Gems III (1992) 124. */
 async function turned(
   slices: TimeSlices,
   centres: Float32Array,

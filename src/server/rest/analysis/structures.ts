@@ -51,7 +51,7 @@ const PASSAGE_NODES = 16_384;
 /** Structures that are described before a look at the clock. */
 const DESCRIBED = 128;
 
-/** Nodes that labels are answered of, for each number that an answer may have: both take about as many bytes. */
+/** Nodes whose labels are answered, at most, for each number of an answer: both take about as many bytes. */
 const NODES_PER_NUMBER = 16;
 
 /** An answer that is an array instead of JSON. */
