@@ -236,6 +236,11 @@ describe.skipIf(reason !== "")(`take away${reason}`, () => {
     await settled(page);
     expect(Number(new URL(page.url()).searchParams.get("at"))).toBeGreaterThan(3.4);
     expect(new URL(page.url()).searchParams.get("camera")).toBe("0,0,2.2");
+    const bars = () => page.$$eval(".scene .bar-name", (all) => all.map((bar) => bar.textContent));
+    expect(await bars()).toEqual(["Planes: Vorticity magnitude", expect.stringMatching(/^Volume: Second invariant Q/)]);
+    await page.uncheck("#scene-planes");
+    await expect.poll(() => page.getAttribute("#scene", "data-planes")).toBe("0");
+    expect(await bars()).toEqual([expect.stringMatching(/^Volume: Second invariant Q/)]);
     await page.click("#close-scene");
     await settled(page);
     const plane = await page.locator("#slice").boundingBox();

@@ -70,11 +70,16 @@ function linearPart(scale: ColourScale): TemplateResult | typeof nothing {
   return svg`<rect class="linear-part" x="${from}%" y="0.5" width="${(to as number) - (from as number)}%" height="15"></rect>`;
 }
 
-/** A tick of the bar at a percentage of the width. */
+/** Characters of a text that has room on both sides of an end of the bar. */
+const SHORT = 5;
+
+/** A tick of the bar at a percentage of the width; a long text at an end lies towards the middle. */
 function tick(at: number, text: string): TemplateResult {
+  const side = text.length <= SHORT ? 0 : at <= BAR.left ? -1 : at >= BAR.left + BAR.width ? 1 : 0;
+  const [place, anchor] = side === 0 ? [at, "middle"] : side < 0 ? [at / 2, "start"] : [(at + 100) / 2, "end"];
   return svg`
     <line x1="${at}%" y1="15" x2="${at}%" y2="20"></line>
-    <text x="${at}%" y="33" text-anchor="middle">${text}</text>
+    <text x="${place}%" y="33" text-anchor=${anchor}>${text}</text>
   `;
 }
 

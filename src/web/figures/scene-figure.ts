@@ -3,6 +3,7 @@
  */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
+import { live } from "lit-html/directives/live.js";
 import { ref } from "lit-html/directives/ref.js";
 import { shortText } from "../../float32/format.js";
 import { unitOf } from "../../quantities.js";
@@ -207,7 +208,7 @@ export class SceneFigure {
   /** Places the pictures that the slice figure shows, each where its own view has it. */
   #drawPlanes(scene: BoxScene, canvas: HTMLCanvasElement): void {
     const placed = this.#slice.planes.flatMap(({ picture, request: { value } }): PlacedPicture[] => {
-      if (picture === null || value === null) return [];
+      if (picture === null || value === null || !this.#store.state.scenePlanes) return [];
       const { axis, at } = value.state;
       return [{ picture, axis: AXES.indexOf(axis), at, covered: coveredBy(value.slice) }];
     });
@@ -248,6 +249,7 @@ export class SceneFigure {
         if (wanted !== null) canvas.dataset.rays = String(wanted.volume.values.length);
       } catch (error) {
         this.#noRays = `${error instanceof Error ? error.message : String(error)}; its isosurface is drawn instead.`;
+        this.#render();
       }
     }
     if (!this.#isByRays || scale === null) return false;
@@ -261,9 +263,9 @@ export class SceneFigure {
     return true;
   }
 
-  /** Whether the volume is drawn by rays now. */
+  /** Whether the volume is drawn by rays. */
   get #isByRays(): boolean {
-    return this.#rays !== null && this.#noRays === "" && this.surface.shown !== null;
+    return this.#wantedRays() !== null && this.#noRays === "" && this.surface.shown !== null;
   }
 
   /** The colours of a volume: those of the planes if they show the same quantity. */
@@ -287,7 +289,7 @@ export class SceneFigure {
 
   #drawSurface(scene: BoxScene, canvas: HTMLCanvasElement): void {
     const shown = this.#drawRays(scene, canvas) ? null : this.surface.shown;
-    const part = shown?.state.box ?? null;
+    const part = this.surface.shown?.state.box ?? null;
     if (part !== this.#part) {
       this.#part = part;
       scene.setPart(part);
@@ -392,7 +394,7 @@ export class SceneFigure {
       )}
       <div class="row">
         <span class="note" id="scene-note" title=${this.#note()}>${this.#note()}</span>
-        <span class="note gestures">Drag: turn · Wheel: zoom · Dot at a corner: move the plane</span>
+        <span class="note gestures">Drag: turn · Wheel: zoom · Dot: move the plane</span>
         <button type="button" id="reset-camera" @click=${() => this.#scene?.key("0")}>Reset view</button>
         <button type="button" id="close-scene" @click=${() => this.toggle()}>Close 3-D</button>
       </div>
@@ -406,7 +408,7 @@ export class SceneFigure {
     if (this.#scene === null) return "The 3-D view is on its way …";
     const unit = this.surface.shown === null ? "" : this.#unit(this.surface.shown.state.surface);
     return [
-      ...(shown === null ? [] : [`Planes at t = ${shortText(shown.state.time)}.`]),
+      ...(shown === null || !this.#store.state.scenePlanes ? [] : [`Planes at t = ${shortText(shown.state.time)}.`]),
       ...(launched === null ? [] : [`Particles at t = ${shortText(launched.drawn.times[this.#particles.record])}.`]),
       ...(this.surface.shown === null
         ? []
@@ -418,8 +420,10 @@ export class SceneFigure {
 
   /** What is drawn of a volume, in words. */
   #describe(surface: ShownSurface, unit: string): string {
-    if (!this.#isByRays || this.#rays === null) return describeSurface(surface, unit);
-    return describeRays(surface, this.#volumeScale(this.#rays).range, unit);
+    const volume = this.#isByRays ? this.#wantedRays() : null;
+    return volume === null
+      ? describeSurface(surface, unit)
+      : describeRays(surface, this.#volumeScale(volume).range, unit);
   }
 
   #unit(name: string): string {
@@ -441,14 +445,16 @@ export class SceneFigure {
   #bars(): readonly NamedScale[] {
     const shown = this.#slice.shown;
     const surface = this.surface.shown;
-    const volume = this.#isByRays ? this.#rays : null;
+    const volume = this.#isByRays ? this.#wantedRays() : null;
     const tint = surface === null || volume !== null ? null : this.#tintScale(surface);
     const name = (field: string) => this.#named(field);
     const all: readonly (NamedScale | null)[] = [
-      shown && {
-        scale: this.#slice.scale,
-        name: `Planes: ${shownTitle(shown.state)} ${this.#unit(shown.state.field)}`.trim(),
-      },
+      this.#store.state.scenePlanes && shown !== null
+        ? {
+            scale: this.#slice.scale,
+            name: `Planes: ${shownTitle(shown.state)} ${this.#unit(shown.state.field)}`.trim(),
+          }
+        : null,
       surface && tint && { scale: tint, name: `Surface: ${name(surface.state.tint)}` },
       volume && {
         scale: this.#volumeScale(volume),
@@ -497,6 +503,10 @@ export class SceneFigure {
               `
         }
       </div>
+      <label class="check" for="scene-planes">
+        <input type="checkbox" id="scene-planes" .checked=${live(state.scenePlanes)} @change=${(event: Event) => this.#store.set({ scenePlanes: (event.target as HTMLInputElement).checked })} />
+        planes in the box
+      </label>
       ${state.surface === "none" ? nothing : this.#boxControls()} ${statusBar("isosurface", this.surface.request, undefined, () => this.#fitting())}
     `;
   }

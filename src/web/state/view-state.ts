@@ -194,6 +194,8 @@ export interface ViewState {
   readonly notes: readonly PlacedNote[];
   /** Whether the 3-D view is open; null: as long as particles are launched. */
   readonly scene: boolean | null;
+  /** Whether the planes are drawn in the 3-D view too. */
+  readonly scenePlanes: boolean;
   /** The drawing of the volume of the isosurface's quantity. */
   readonly drawing: (typeof VOLUME_DRAWINGS)[number];
   /** Percentage of light that the strongest values hold back over a fiftieth of the longest side, if drawn by rays. */
@@ -316,6 +318,7 @@ export function initialState(facts: DatasetFacts): ViewState {
     above: 2,
     wallUnits: false,
     scene: null,
+    scenePlanes: true,
     drawing: "surface",
     opacity: 60,
     surface: "none",
@@ -488,6 +491,7 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   above: (text) => numberIn(text, ...ABOVE),
   wallUnits: (text) => (text === "true" ? true : undefined),
   scene: (text) => (text === "true" ? true : text === "false" ? false : undefined),
+  scenePlanes: (text) => (text === "false" ? false : undefined),
   drawing: oneOf(VOLUME_DRAWINGS),
   opacity: (text) => numberIn(text, 1, 99),
   surface: (text, facts) => (flatAxis(facts) === null ? quantityIn(text, facts) : undefined),
