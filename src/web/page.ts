@@ -184,6 +184,7 @@ export class Page {
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", update);
     this.#refresh();
+    if (new URLSearchParams(location.search).has("probe")) this.#slice.readProbe();
   }
 
   #makeProfile(update: () => void): CurveFigure {
@@ -277,6 +278,8 @@ export class Page {
         figure.invalidate();
       }
     }
+    // In the same batch as the panel, which shows the same value.
+    if (this.#store.state.open.includes("probe")) this.#slice.readProbe();
     this.#statistics.isOpen = this.#store.state.open.includes("statistics");
     for (const figure of [this.#scene, this.#statistics]) figure.refresh();
     this.#schedule();

@@ -77,9 +77,19 @@ describe.skipIf(reason !== "")(`true pictures${reason}`, () => {
       const asked = watched.requests.slice(before).filter((url) => url.endsWith("/statistics"));
       // The first view of a dataset may have asked for it already.
       expect(asked.length).toBeLessThanOrEqual(1);
-      const wanted = await statistics({ times: facts.times.stored, reduce: [{ moments: "ux" }] });
-      const { min = 0, max = 0 } = wanted.results[0] as unknown as { min: number; max: number };
-      expectRound(first, min, max);
+      const [, , z] = facts.axes;
+      const places = z.coordinates ?? Array.from({ length: z.nodes }, (_, i) => z.first + i * z.spacing);
+      const all = await statistics({ times: facts.times.stored, over: ["x", "y", "t"], reduce: [{ moments: "ux" }] });
+      const { min, max } = all.results[0] as unknown as { min: (number | null)[]; max: (number | null)[] };
+      /** The extremes of the planes of nodes on both sides of a place. */
+      const around = (place: number): [number, number] => {
+        const from = places.findLast((node) => node <= place) ?? 0;
+        const to = places.find((node) => node >= place) ?? from;
+        const near = (values: (number | null)[]) =>
+          places.flatMap((node, i) => (node >= from && node <= to ? (values[i] ?? []) : []));
+        return [Math.min(...near(min)), Math.max(...near(max))];
+      };
+      expectRound(first, ...around(kind.flat ? z.first : Number(await page.inputValue("#at-number"))));
       if (kind.flat) return;
       // Another plane has the range of all its times too.
       const at = await page.inputValue("#at-number");
@@ -95,21 +105,7 @@ describe.skipIf(reason !== "")(`true pictures${reason}`, () => {
       await settled(page);
       await expect.poll(() => view.text(".range-rule")).toBe("range of all times");
       expect(watched.requests.slice(known).filter((url) => url.endsWith("/statistics"))).toEqual([]);
-      const moved = await ends();
-      const place = Number(await page.inputValue("#at-number"));
-      const places =
-        facts.axes[2].coordinates ??
-        Array.from({ length: facts.axes[2].nodes }, (_, i) => facts.axes[2].first + i * facts.axes[2].spacing);
-      const from = places.findLast((node) => node <= place) ?? 0;
-      const to = places.find((node) => node >= place) ?? from;
-      const all = await statistics({ times: facts.times.stored, over: ["x", "y", "t"], reduce: [{ moments: "ux" }] });
-      const { min: lows, max: highs } = all.results[0] as unknown as { min: number[]; max: number[] };
-      const inside = places.flatMap((node, i) => (node >= from && node <= to ? [i] : []));
-      expectRound(
-        moved,
-        Math.min(...inside.map((i) => lows[i] as number)),
-        Math.max(...inside.map((i) => highs[i] as number)),
-      );
+      expectRound(await ends(), ...around(Number(await page.inputValue("#at-number"))));
     });
 
     it("frames the linear part of a logarithm of both signs, and takes the decades that positive values have", async () => {

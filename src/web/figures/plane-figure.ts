@@ -59,6 +59,9 @@ const MARGIN = { left: 62, right: 14, top: 8, bottom: 42 };
 const NARROW_MARGIN = { left: 46, right: 12, top: 6, bottom: 42 };
 /** Width of a picture below which its margins are narrow. */
 const NARROW = 480;
+/** Least size of one plane in a figure, with its margins. */
+const LEAST_WIDTH = 560;
+const LEAST_HEIGHT = 480;
 /** Growth to the size of the viewport above which a plane counts as narrow. */
 const NARROW_GROWTH = 1.6;
 
@@ -566,6 +569,19 @@ export class PlaneFigure {
 
   /** The plane with its axes as a part of a figure; null before there is a picture. */
   figurePart(index: number): FigurePart | null {
+    const [width, height] = [this.#width, this.#height];
+    // A figure of one plane does not depend on what covers a part of a small window.
+    if (!this.#owner.crossed)
+      [this.#width, this.#height] = [Math.max(LEAST_WIDTH, width), Math.max(LEAST_HEIGHT, height)];
+    try {
+      return this.#writePart(index);
+    } finally {
+      [this.#width, this.#height] = [width, height];
+    }
+  }
+
+  /** The part of a figure, as large as the present frame. */
+  #writePart(index: number): FigurePart | null {
     const shown = this.framed;
     if (shown === null || this.#picture === null) return null;
     const { window: part, place } = this;

@@ -92,7 +92,9 @@ export class SliceFigure {
   #scale: ColourScale | null = null;
   #scaled: readonly unknown[] = [];
   readonly #held: HeldRanges;
-  /** The value at a probe that was found, with its query: the probe need not be a sample of the picture. */
+  /** The query for the value at the probe that was asked last. */
+  #probed = "";
+  /** The value at a probe, with its query: the probe need not be a sample of the picture. */
   readonly #found: LatestRequest<{ readonly key: string; readonly value: number }>;
   readonly #readout = createRef<HTMLElement>();
   #readAt = Number.NEGATIVE_INFINITY;
@@ -222,6 +224,7 @@ export class SliceFigure {
   invalidate(): void {
     this.#store.slices.clear();
     this.#held.invalidate();
+    this.#probed = "";
     for (const plane of [this.#single, ...this.#linked.values()]) plane.invalidate();
   }
 
@@ -231,6 +234,7 @@ export class SliceFigure {
     this.#windows.clear();
     this.#held.clear();
     this.#found.clear();
+    this.#probed = "";
     for (const plane of [this.#single, ...this.#linked.values()]) plane.clear();
   }
 
@@ -325,13 +329,22 @@ export class SliceFigure {
   goTo(change: Partial<ViewState>): void {
     for (const plane of this.planes) plane.readProbe();
     this.#store.set(change);
+    this.readProbe();
+  }
+
+  /** Asks for the value at a probe in the plane, unless it has been asked for: samples of the picture lie next to it. */
+  readProbe(): void {
     const { api, state } = this.#store;
-    if (comparedView(state) !== null) return;
+    if (comparedView(state) !== null || (state.layout === "one" && state.at !== state.probe[AXES.indexOf(state.axis)]))
+      return;
     const query = pointQuery(state);
+    const key = JSON.stringify(query);
+    if (key === this.#probed) return;
+    this.#probed = key;
     void this.#found.run(async (signal) => {
       const [result] = await api.batch([query], signal);
       const { of } = quantityOf(state.field);
-      return { key: JSON.stringify(query), value: Math.fround(of(valuesOf(result) ?? [], 0)) };
+      return { key, value: Math.fround(of(valuesOf(result) ?? [], 0)) };
     });
   }
 

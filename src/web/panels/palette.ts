@@ -18,11 +18,11 @@ const MOST = 12;
 
 /** Keys and gestures, with what they do. */
 const GESTURES: readonly (readonly [string, string])[] = [
-  ["wheel, or + and −", "zoom about the pointer"],
-  ["drag", "move the zoomed plane"],
+  ["wheel, pinch, or + and −", "zoom about the pointer, or between the fingers"],
+  ["drag, also by a finger", "move the zoomed plane; turn 3-D"],
   ["Shift and drag", "zoom to a box"],
-  ["double click, or 0", "show the whole plane"],
-  ["click, or Enter", "put the probe here"],
+  ["double click or tap, or 0", "show the whole plane"],
+  ["click, tap, or Enter", "put the probe here"],
   ["arrow keys", "move the cursor; with Shift ten samples at a time"],
   ["Space", "play and pause"],
   ["3", "go to the 3-D view; in it, close it"],
@@ -102,6 +102,7 @@ export class Palette {
     this.#dialog.addEventListener("click", (event) => {
       if (event.target === this.#dialog) this.#dialog.close();
     });
+    this.#dialog.addEventListener("keydown", (event) => this.#move(event));
   }
 
   /** Opens the search for a control. */
@@ -124,6 +125,16 @@ export class Palette {
       this.#dialog,
     );
     if (!this.#dialog.open) this.#dialog.showModal();
+  }
+
+  /** Moves the focus through text and list by the arrow keys. */
+  #move(event: KeyboardEvent): void {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const stops = [...this.#dialog.querySelectorAll<HTMLElement>("#palette-text, li button")];
+    const at = stops.indexOf(document.activeElement as HTMLElement);
+    if (step === undefined || at < 0) return;
+    event.preventDefault();
+    stops[Math.max(0, Math.min(stops.length - 1, at + step))]?.focus();
   }
 
   #show(): void {
