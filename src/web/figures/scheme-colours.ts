@@ -10,7 +10,7 @@ export interface SchemeColours {
 /**
  * Whether a theme is dark; `auto` is as dark as the system.
  *
- * @param system the list of the query `prefers-color-scheme: dark`, which callers keep: making it costs more than asking
+ * @param system the list of the query `prefers-color-scheme: dark`, which callers keep: making it costs much more
  */
 export function isDark(theme: "auto" | "light" | "dark", system: Pick<MediaQueryList, "matches">): boolean {
   return theme === "dark" || (theme === "auto" && system.matches);

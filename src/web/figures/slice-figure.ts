@@ -332,7 +332,7 @@ export class SliceFigure {
     this.readProbe();
   }
 
-  /** Asks for the value at a probe in the plane, unless it has been asked for: samples of the picture lie next to it. */
+  /** Asks for the value at a probe in the plane, unless it was asked for: samples of the picture lie next to it. */
   readProbe(): void {
     const { api, state } = this.#store;
     if (comparedView(state) !== null || (state.layout === "one" && state.at !== state.probe[AXES.indexOf(state.axis)]))
