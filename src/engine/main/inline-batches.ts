@@ -1,6 +1,6 @@
 /**
  * `InlineBatches` evaluates small batches on the thread that serves requests, if the brick cache holds all that they
- * read: to hand fifty points to a worker thread and back takes longer than to evaluate them
+ * read: handing fifty points to a worker thread and back takes longer than evaluating them
  * (docs/decisions/0042-small-batches-inline.md).
  */
 import { FieldprobeError } from "../../errors.js";

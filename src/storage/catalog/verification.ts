@@ -131,7 +131,7 @@ export class Verification {
     }
     this.#current?.close();
     this.#current = null;
-    // To open a pipe or a device may wait for ever.
+    // Opening a pipe or a device may wait for ever.
     const status = statusOf(path);
     if (status !== undefined && !status.isFile() && !status.isDirectory())
       throw new DataError(`${file}: is neither a file nor a folder`);

@@ -64,7 +64,7 @@ export function openPlace(place: FilePlace): OpenPlace {
     const { path, size } = place;
     return { path, size, stamp: null, read: (bytes, position) => place.read(bytes, position), close: () => undefined };
   }
-  // Without O_NONBLOCK to open a pipe may wait for ever.
+  // Without O_NONBLOCK, opening a pipe may wait for ever.
   const descriptor = openSync(place, constants.O_RDONLY | constants.O_NONBLOCK);
   const status = fstatSync(descriptor);
   const { size, mtimeMs, ino, ctimeMs } = status;

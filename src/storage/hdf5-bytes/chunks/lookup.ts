@@ -25,7 +25,7 @@ const MASK = 4;
 /** Entries of an index that are kept: at most about 1 MiB of them. */
 const ENTRIES_KEPT = 256;
 
-/** Remembers by their addresses what was read last: to read and check it again costs more than all else here. */
+/** Remembers by address what was read last: reading and checking it again costs more than anything else here. */
 export function kept<A, T>(read: (address: number, about: A) => T): (address: number, about: A) => T {
   const entries = new Map<number, T>();
   return (address, about) => {
