@@ -707,11 +707,13 @@ export class PlaneFigure {
     const [wide, tall] = [dx, dy].map((rest, i) => picture.periods[i] > 0 && rest >= 2);
     canvas.hidden = !wide && !tall;
     if (canvas.hidden) return;
+    // Planes next to each other leave their margins between them.
+    const bleed = this.#owner.crossed ? { left: 0, right: 0, top: 0, bottom: 0 } : margin;
     const box = {
-      left: wide ? 0 : left,
-      top: tall ? 0 : top,
-      width: wide ? across + margin.left + margin.right : width,
-      height: tall ? up + margin.top + margin.bottom : height,
+      left: wide ? margin.left - bleed.left : left,
+      top: tall ? margin.top - bleed.top : top,
+      width: wide ? across + bleed.left + bleed.right : width,
+      height: tall ? up + bleed.top + bleed.bottom : height,
     };
     placeElement(canvas, box);
     Object.assign(canvas, { width: box.width, height: box.height });
