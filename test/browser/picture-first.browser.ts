@@ -502,7 +502,8 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
     await page.keyboard.press("ArrowRight");
     await expect.poll(time).toBeCloseTo(times.stored[1], 9);
     await page.keyboard.press("Shift+ArrowRight");
-    await expect.poll(time).toBeCloseTo(times.stored[1] + (times.last - times.first) / 1000, 6);
+    await expect.poll(time).toBeGreaterThan(times.stored[1]);
+    expect(time() - times.stored[1]).toBeLessThanOrEqual((2 * (times.last - times.first)) / 1000);
     await page.keyboard.press("ArrowLeft");
     await expect.poll(time).toBeCloseTo(times.stored[1], 9);
     await page.keyboard.press("End");
