@@ -72,7 +72,8 @@ export async function cutPoints(
   const [triples, moving] = [await deal(points), await deal(velocities)];
   if (given !== null) for (let i = 0; i < count; i++) indices[i] = given[indices[i]];
   const portions: Portion[] = [];
-  for (const [owner, size] of counts.entries()) {
+  for (let owner = 0; owner < counts.length; owner++) {
+    const size = counts[owner];
     if (size === 0) continue;
     const [from, to] = [starts[owner], starts[owner] + size];
     const slabs = (all: Float32Array | null): readonly Slab[] =>
