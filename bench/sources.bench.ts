@@ -3,7 +3,7 @@
  * the line alone, with a cache on disk that is empty and one that is full, and warm against local.
  */
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { Agent, get } from "node:http";
 import { availableParallelism, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -49,10 +49,15 @@ const FIRST = {
 } as const;
 type First = keyof typeof FIRST;
 
+/** Queries of other data, which follow the first ones in the same engine: its code has run, and nothing is cached. */
+const NEXT = { "cold references": "next references", "cold store": "next store", "cold file": "next file" } as const;
+type Next = (typeof NEXT)[keyof typeof NEXT];
+const isFollowed = (name: First): name is keyof typeof NEXT => name in NEXT;
+
 /**
  * Rows `sources`: milliseconds of the same query of random points, Lag8 at one frame, behind each of `LINES`: the first
- * query of a new engine in each way of `FIRST`, also over a plain download of the bytes touched over 16 connections, in
- * turns; and `warm`, from the cache of bricks, over the same query of the local file. CPU is that of all threads, the
+ * query of a new engine in each way of `FIRST` and the one of `NEXT` that follows it, also over a plain download of the
+ * bytes touched over 16 connections, in turns; and `warm`, from the cache of bricks, over the same query of the local file. CPU is that of all threads, the
  * server's included; `least` is that of a download and a warm query, on all cores.
  */
 export async function benchSources({ quick }: BenchOptions): Promise<Row[]> {
@@ -72,7 +77,8 @@ async function benchLine({ name: line, latencyMs, bytesPerSecond }: (typeof LINE
     const address = `http://127.0.0.1:${port}`;
     const named = await writeCubes(folder, address, nodes);
     const positions = pointsIn(randomNumbers(7), points, 0, PERIOD);
-    const data = [join(folder, "near"), join(folder, "far"), join(folder, "file"), ...named].join(delimiter);
+    const described = ["near", "far", "file", "far-2", "file-2"].map((name) => join(folder, name));
+    const data = [...described, ...named].join(delimiter);
     const touched = touchedBytes(nodes, CHUNK, 8, positions);
     const download = () => plainDownload(`${address}/near/near.h5`, touched);
     const samples = await measure(data, positions, quick ? 2 : 5, join(folder, "cache"), download);
@@ -93,9 +99,12 @@ async function benchLine({ name: line, latencyMs, bytesPerSecond }: (typeof LINE
     const least = cpuOf("download").map((cpu, i) => (cpu + (computing[i] as number)) / params.workers);
     const bound = `least over a plain download (${line})`;
     return [
-      ...(["cold store", "download", "warm"] as const).map(inCpu),
+      ...(["cold store", "next store", "download", "warm"] as const).map(inCpu),
       ratioRow({ ...row, case: bound, unit: "ratio" }, least, times("download")),
-      ...(Object.keys(FIRST) as First[]).flatMap((name) => [inMs(name), over(name, "download", "a plain download")]),
+      ...[...(Object.keys(FIRST) as First[]), ...Object.values(NEXT)].flatMap((name) => [
+        inMs(name),
+        over(name, "download", "a plain download"),
+      ]),
       inMs("download"),
       inMs("warm"),
       over("warm", "local", "local"),
@@ -137,9 +146,10 @@ async function plainDownload(address: string, bytes: number): Promise<Asked> {
 }
 
 /**
- * Writes a cube, its references, descriptors that read it through them and by ranges, and the cube as a store.
+ * Writes a cube, its references, descriptors that read it through them and by ranges, and the cube as a store; all of
+ * these twice, of which the second is the first cube at another address.
  *
- * @returns the addresses of the references and of the store
+ * @returns the addresses of the references and of the stores
  */
 async function writeCubes(folder: string, address: string, nodes: number): Promise<string[]> {
   const near = join(folder, "near");
@@ -160,17 +170,25 @@ async function writeCubes(folder: string, address: string, nodes: number): Promi
   const file = openHdf5(join(near, "near.h5"));
   writeFileSync(join(near, "near.refs.json"), JSON.stringify(referencesOf(file, "near.h5").list));
   file.close();
-  const places: [string, string] = [`${address}/near/near.refs.json`, `${address}/near/near.h5`];
   const text = readFileSync(join(near, "dataset.json"), "utf8");
-  for (const [index, name] of ["far", "file"].entries()) {
-    mkdirSync(join(folder, name));
-    const there = text.replaceAll('"near.h5"', `"${places[index]}"`).replace('"near"', `"${name}"`);
-    writeFileSync(join(folder, name, "dataset.json"), there);
+  const source = openSource(near, CACHE_BYTES);
+  const named: string[] = [];
+  for (const end of ["", "-2"]) {
+    if (end !== "") symlinkSync(near, `${near}${end}`);
+    const at = `${address}/near${end}`;
+    for (const [name, place] of [
+      ["far", `${at}/near.refs.json`],
+      ["file", `${at}/near.h5`],
+    ] as const) {
+      mkdirSync(join(folder, name + end));
+      const there = text.replaceAll('"near.h5"', `"${place}"`).replace('"near"', `"${name}${end}"`);
+      writeFileSync(join(folder, name + end, "dataset.json"), there);
+    }
+    const form = { name: `store${end}`, chunk: CHUNK, shard: 4 * CHUNK, compression: "none" } as const;
+    await convertToZarr(source, objectTarget(join(folder, `store${end}.zarr`), STORE_DEFAULTS), form, () => {});
+    named.push(`${at}/near.refs.json`, `${address}/store${end}.zarr`);
   }
-  const form = { name: "store", chunk: CHUNK, shard: 4 * CHUNK, compression: "none" } as const;
-  const store = objectTarget(join(folder, "store.zarr"), STORE_DEFAULTS);
-  await convertToZarr(openSource(near, CACHE_BYTES), store, form, () => {});
-  return [places[0], `${address}/store.zarr`];
+  return named;
 }
 
 /**
@@ -195,8 +213,8 @@ async function measure(
   });
   const names = Object.keys(FIRST) as First[];
   const samples = Object.fromEntries(
-    [...names, "warm", "local", "download"].map((name) => [name, []]),
-  ) as unknown as Record<First | "warm" | "local" | "download", Asked[]>;
+    [...names, ...Object.values(NEXT), "warm", "local", "download"].map((name) => [name, []]),
+  ) as unknown as Record<First | Next | "warm" | "local" | "download", Asked[]>;
   const workers = availableParallelism();
   const fill = await openOn(data, workers, CACHE_BYTES, { CACHE_DIR: join(cache, "full") });
   await ask(fill, queryOf("file"), positions);
@@ -214,6 +232,7 @@ async function measure(
       const engine = await openOn(data, workers, CACHE_BYTES, kept === "none" ? {} : { CACHE_DIR: folder });
       await ask(engine, queryOf("near"), positions.subarray(0, 3 * WARM_POINTS));
       samples[name].push(await ask(engine, queryOf(dataset), positions, check));
+      if (isFollowed(name)) samples[NEXT[name]].push(await ask(engine, queryOf(`${dataset}-2`), positions, check));
       if (dataset === "far") {
         await ask(engine, queryOf("near"), positions);
         for (const [second, other] of round % 2 === 0 ? pairs : pairs.toReversed())
