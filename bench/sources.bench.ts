@@ -56,9 +56,10 @@ const isFollowed = (name: First): name is keyof typeof NEXT => name in NEXT;
 
 /**
  * Rows `sources`: milliseconds of the same query of random points, Lag8 at one frame, behind each of `LINES`: the first
- * query of a new engine in each way of `FIRST` and the one of `NEXT` that follows it, also over a plain download of the
- * bytes touched over 16 connections, in turns; and `warm`, from the cache of bricks, over the same query of the local file. CPU is that of all threads, the
- * server's included; `least` is that of a download and a warm query, on all cores.
+ * query of a new engine in each way of `FIRST` and the one of `NEXT` that follows it, also over a plain download of
+ * the bytes touched over 16 connections, in turns; and `warm`, from the cache of bricks, over the same query of the
+ * local file. CPU is that of all threads, the server's included; `least` is that of a download and a warm query, on all
+ * cores.
  */
 export async function benchSources({ quick }: BenchOptions): Promise<Row[]> {
   const rows: Row[] = [];
