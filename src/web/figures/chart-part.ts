@@ -1,12 +1,14 @@
 /** This file writes the curves of a chart as a part of a figure. */
 import type { FigurePart } from "./figure-file.js";
 import { escapeXml, type Marks, writeMarks } from "./marks.js";
-import { CURVE_COLOURS, isLogAcross, type PlottedCurves } from "./plot.js";
+import { CURVE_COLOURS, isLogAcross, isLogUp, type PlottedCurves } from "./plot.js";
 import { type AxisTick, linearTicks, logTicks } from "./ticks.js";
 
 const WIDTH = 760;
 const HEIGHT = 420;
 const PLACE = { left: 76, top: 14, width: 664, height: 330 };
+/** Half the length of the line of a value without neighbours. */
+const ALONE = 2;
 /** Values on a logarithmic axis below this part of the largest one are rounding. */
 const LOG_DEPTH = 1e-12;
 
@@ -29,7 +31,7 @@ export function chartPart({ x, curves, xLabel, yLabel, limits = [], log = false 
   const across = axisOf([...x], isLogAcross(log));
   const up = axisOf(
     curves.flatMap(({ y }) => y.filter(Number.isFinite)),
-    log === true,
+    isLogUp(log),
   );
   const px = (value: number) => left + width * across.place(value);
   const py = (value: number) => top + height * (1 - up.place(value));
@@ -63,12 +65,14 @@ export function chartPart({ x, curves, xLabel, yLabel, limits = [], log = false 
     const colour = i === 0 ? "#0b62a4" : CURVE_COLOURS[(i - 1) % CURVE_COLOURS.length];
     const dash = dashed === true ? ' stroke-dasharray="6 4"' : "";
     let path = "";
-    let open = false;
+    const drawn = y.map((value) => Number.isFinite(py(value)) && py(value) <= top + height + 1);
     for (const [k, value] of y.entries()) {
-      const [a, b] = [px(x[k] as number), py(value)];
-      const known = Number.isFinite(a + b) && b <= top + height + 1;
-      if (known) path += `${open ? "L" : "M"}${a.toFixed(2)} ${b.toFixed(2)}`;
-      open = known;
+      if (drawn[k] !== true) continue;
+      const [a, b] = [px(x[k] as number), py(value).toFixed(2)];
+      // A value without neighbours is a short line.
+      if (drawn[k - 1] !== true && drawn[k + 1] !== true)
+        path += `M${(a - ALONE).toFixed(2)} ${b}L${(a + ALONE).toFixed(2)} ${b}`;
+      else path += `${drawn[k - 1] === true ? "L" : "M"}${a.toFixed(2)} ${b}`;
     }
     const [lx, ly] = [left + 12 + 150 * (i % 4), top + height + 54 + 16 * Math.floor(i / 4)];
     return [

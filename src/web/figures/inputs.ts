@@ -33,6 +33,14 @@ export function choose<T extends string>(
   `;
 }
 
+/** A labelled box to check. */
+export function check(id: string, label: string, checked: boolean, set: (checked: boolean) => void): TemplateResult {
+  const toggle = ({ target }: Event) => set((target as HTMLInputElement).checked);
+  return html`<label class="check" for=${id}>
+    <input type="checkbox" id=${id} .checked=${live(checked)} @change=${toggle} /> ${label}
+  </label>`;
+}
+
 /** The button that closes what lies over the page on a narrow window; it is shown only there. */
 export function closeSheet(name: string, close: () => void): TemplateResult {
   return html`<button type="button" class="fold-sheet" @click=${close}>Hide ${name}</button>`;

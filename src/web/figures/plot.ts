@@ -24,8 +24,8 @@ export interface PlottedCurves {
   readonly ends?: ValueRange;
   /** Called with the ends of a part that is marked by dragging. */
   readonly brush?: (low: number, high: number) => void;
-  /** Whether both axes are logarithmic, or that across only. */
-  readonly log?: boolean | "across";
+  /** Whether both axes are logarithmic, or one of them only. */
+  readonly log?: boolean | "across" | "up";
 }
 
 const HEIGHT = 220;
@@ -94,19 +94,24 @@ export function isLogAcross(log: PlottedCurves["log"]): boolean {
   return log === true || log === "across";
 }
 
+/** Whether the axis up is logarithmic. */
+export function isLogUp(log: PlottedCurves["log"]): boolean {
+  return log === true || log === "up";
+}
+
 /** The places and the values of curves, on logarithmic axes their logarithms. */
 function columnsOf({ x, curves, log }: PlottedCurves): [number[], ...(number | null)[][]] {
   const places = isLogAcross(log) ? x.map(Math.log10) : [...x];
-  if (log !== true) return [places, ...curves.map(({ y }) => withGaps(y))];
+  if (!isLogUp(log)) return [places, ...curves.map(({ y }) => withGaps(y))];
   const most = Math.max(0, ...curves.flatMap(({ y }) => y.filter(Number.isFinite)));
   return [places, ...curves.map(({ y }) => logarithms(y, most))];
 }
 
-/** Whether some value has no neighbour, so that no line leads to it. */
-function hasAlone(values: readonly (number | null)[]): boolean {
-  return values.some(
-    (value, i) => value !== null && (values[i - 1] ?? null) === null && (values[i + 1] ?? null) === null,
-  );
+/** The places of values that have no neighbour, so that no line leads to them. */
+function loners(values: readonly (number | null)[]): number[] {
+  return values.flatMap((value, i) => {
+    return value !== null && (values[i - 1] ?? null) === null && (values[i + 1] ?? null) === null ? [i] : [];
+  });
 }
 
 /** Draws curves into one element, again only when curves, width, mark or colours are new. */
@@ -161,7 +166,7 @@ export class Plot {
     const { ink, line, accent } = schemeColours(element);
     const logarithmic = { splits: logSplits, values: powerTexts };
     const linear = { splits: roundSplits, values: roundTexts };
-    const [across, up] = [isLogAcross(log), log === true];
+    const [across, up] = [isLogAcross(log), isLogUp(log)];
     const axis = {
       stroke: ink,
       grid: { stroke: line, width: 1 },
@@ -199,7 +204,7 @@ export class Plot {
             stroke: i === 0 ? accent : CURVE_COLOURS[(i - 1) % CURVE_COLOURS.length],
             width: 2,
             value: value(up),
-            points: { show: hasAlone(columns[i + 1]), size: 5 },
+            points: { show: loners(columns[i + 1]).length > 0, size: 5, filter: () => loners(columns[i + 1]) },
             ...(dashed === true ? { dash: [6, 4] } : {}),
           })),
         ],

@@ -3,7 +3,6 @@
  */
 import { html, nothing, type TemplateResult } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
-import { live } from "lit-html/directives/live.js";
 import { ref } from "lit-html/directives/ref.js";
 import { shortText } from "../../float32/format.js";
 import { unitOf } from "../../quantities.js";
@@ -24,7 +23,7 @@ import type { ViewStore } from "../state/view-store.js";
 import { fittingVolume, volumeSide } from "../state/volume.js";
 import { barLegend } from "./colour-bar.js";
 import { type ColourScale, makeScale, type NamedScale, pixelOf } from "./colour-scale.js";
-import { choose, number, rangeInput, tellCorrection } from "./inputs.js";
+import { check, choose, number, rangeInput, tellCorrection } from "./inputs.js";
 import type { Launched, ParticlesFigure } from "./particles-figure.js";
 import { coveredBy } from "./plane-samples.js";
 import type { BoxScene, PlacedPicture } from "./scene.js";
@@ -352,6 +351,7 @@ export class SceneFigure {
       <section class="scene" id="view-3d" aria-labelledby="scene-title">
         <h2 id="scene-title">3-D view</h2>
         ${this.#stage()} ${this.#failure === "" ? this.#legend() : nothing}
+        ${this.#store.state.open.includes("particles") || this.surface.request.status.error === null ? nothing : this.#status()}
       </section>
     `;
   }
@@ -407,6 +407,8 @@ export class SceneFigure {
     const { launched } = this.#particles;
     if (this.#scene === null) return "The 3-D view is on its way …";
     const unit = this.surface.shown === null ? "" : this.#unit(this.surface.shown.state.surface);
+    const { surface } = this.#store.state;
+    const isComing = this.surface.shown === null && surface !== "none" && this.surface.request.status.error === null;
     return [
       ...(shown === null || !this.#store.state.scenePlanes ? [] : [`Planes at t = ${shortText(shown.state.time)}.`]),
       ...(launched === null ? [] : [`Particles at t = ${shortText(launched.drawn.times[this.#particles.record])}.`]),
@@ -415,6 +417,7 @@ export class SceneFigure {
         : [
             `${this.#isByRays ? "Volume" : "Surface"} at t = ${shortText(this.surface.shown.state.time)}: ${this.#describe(this.surface.shown, unit)}.`,
           ]),
+      ...(isComing ? [`${quantityOf(surface).title} is on its way …`] : []),
     ].join(" ");
   }
 
@@ -503,11 +506,8 @@ export class SceneFigure {
               `
         }
       </div>
-      <label class="check" for="scene-planes">
-        <input type="checkbox" id="scene-planes" .checked=${live(state.scenePlanes)} @change=${(event: Event) => this.#store.set({ scenePlanes: (event.target as HTMLInputElement).checked })} />
-        planes in the box
-      </label>
-      ${state.surface === "none" ? nothing : this.#boxControls()} ${statusBar("isosurface", this.surface.request, undefined, () => this.#fitting())}
+      ${check("scene-planes", "planes in the box", state.scenePlanes, (scenePlanes) => this.#store.set({ scenePlanes }))}
+      ${state.surface === "none" ? nothing : this.#boxControls()} ${this.#status()}
     `;
   }
 
@@ -538,6 +538,11 @@ export class SceneFigure {
     const { state, facts } = this.#store;
     const usual = `automatic (${volumeSide({ ...state, volume: "auto" }, facts)})`;
     return VOLUMES.map((value) => ({ value, text: value === "auto" ? usual : value }));
+  }
+
+  /** The progress and the failures of the volume. */
+  #status(): TemplateResult | typeof nothing {
+    return statusBar("isosurface", this.surface.request, undefined, () => this.#fitting());
   }
 
   /** The sampling of the volume that the limits of the service admit. */

@@ -3,13 +3,12 @@
  * each by one analysis call at the data, and moves the probe to the strongest vortex.
  */
 import { html, nothing, type TemplateResult } from "lit-html";
-import { live } from "lit-html/directives/live.js";
 import { ref } from "lit-html/directives/ref.js";
 import { shortText, withMinus, withoutNoise } from "../../float32/format.js";
 import { multiplyUnit, unitOf, unitText } from "../../quantities.js";
 import { chartPart } from "../figures/chart-part.js";
 import { cleanName, FIGURE_KINDS, type FigureContent, type FigureKind } from "../figures/figure-file.js";
-import { choose, number, tellCorrection } from "../figures/inputs.js";
+import { check, choose, number, tellCorrection } from "../figures/inputs.js";
 import { drawJoint, type JointCounts, jointPart } from "../figures/joint-figure.js";
 import { Plot, type PlottedCurves } from "../figures/plot.js";
 import { saveFile } from "../figures/save-file.js";
@@ -135,17 +134,17 @@ export class StatisticsPanel {
     this.#asked = key;
     void this.request.run(async (signal) => {
       const answer = await api.analysis(facts.name, asked.call, asked.body, signal);
-      const { wallUnits } = this.#store.state;
-      return this.#answered({ state: { ...state, wallUnits }, choice, asked, answer });
+      const { wallUnits, logDensity } = this.#store.state;
+      return this.#answered({ state: { ...state, wallUnits, logDensity }, choice, asked, answer });
     });
   }
 
-  /** Draws the last answer anew if the view has changed to wall units or from them. */
+  /** Draws the last answer anew if the view has changed to other axes: those of wall units, or of a logarithm. */
   #redraw(): void {
     const shown = this.request.value;
-    const { wallUnits } = this.#store.state;
-    if (shown === null || shown.state.wallUnits === wallUnits) return;
-    this.request.value = this.#answered({ ...shown, state: { ...shown.state, wallUnits } });
+    const { wallUnits, logDensity } = this.#store.state;
+    if (shown === null || (shown.state.wallUnits === wallUnits && shown.state.logDensity === logDensity)) return;
+    this.request.value = this.#answered({ ...shown, state: { ...shown.state, wallUnits, logDensity } });
   }
 
   invalidate(): void {
@@ -214,7 +213,8 @@ export class StatisticsPanel {
               `
             : nothing
         }
-        ${show === "profile" && hasWallUnits(state, facts, along) ? this.#wallControl() : nothing}
+        ${show === "profile" && hasWallUnits(state, facts, along) ? check("wall-units", "in wall units", state.wallUnits, (wallUnits) => this.#store.set({ wallUnits })) : nothing}
+        ${show === "distribution" ? check("log-density", "logarithmic density", state.logDensity, (logDensity) => this.#store.set({ logDensity })) : nothing}
       </div>
       ${this.#differenceNote(show)}
       ${statusBar("statistics", this.request)} ${this.request.value === null ? nothing : this.#answerView(this.request.value)}
@@ -230,13 +230,6 @@ export class StatisticsPanel {
       Difference in the picture: largest ${largest} at (${place.map(shortText).join(", ")}), rms ${rms}.
       ${OF_QUANTITY.includes(show) ? "Below: the quantity itself, at the stored nodes." : nothing}
     </p>`;
-  }
-
-  #wallControl(): TemplateResult {
-    const toggle = (event: Event) => this.#store.set({ wallUnits: (event.target as HTMLInputElement).checked });
-    return html`<label class="check" for="wall-units">
-      <input type="checkbox" id="wall-units" .checked=${live(this.#store.state.wallUnits)} @change=${toggle} /> in wall units
-    </label>`;
   }
 
   /** The profile of an answer in wall units; null if it is not to be drawn so, or nothing shears at the walls. */
@@ -574,16 +567,17 @@ ${JSON.stringify(asked.body)}</pre>
     if (!(width > 0) || all === 0) return null;
     const x = counts.map((_, i) => (edges[i] as number) + width / 2);
     const rms = Math.sqrt(moments.variance);
+    const density = counts.map((count) => (count > 0 ? count / (all * width) : Number.NaN));
+    const gaussian = x.map((at) => Math.exp(-0.5 * ((at - moments.mean) / rms) ** 2) / (rms * Math.sqrt(2 * Math.PI)));
+    // On a logarithmic axis a Gaussian falls without end: it is drawn as far as one node in a bin.
+    const least = state.logDensity ? 1 / (all * width) : 0;
     return {
       x,
       curves: [
-        { name: "density", y: counts.map((count) => (count > 0 ? count / (all * width) : Number.NaN)) },
-        {
-          name: "Gaussian",
-          y: x.map((at) => Math.exp(-0.5 * ((at - moments.mean) / rms) ** 2) / (rms * Math.sqrt(2 * Math.PI))),
-          dashed: true,
-        },
+        { name: "density", y: density },
+        { name: "Gaussian", y: gaussian.map((value) => (value >= least ? value : Number.NaN)), dashed: true },
       ],
+      ...(state.logDensity ? { log: "up" as const } : {}),
       xLabel: this.#label(state.field),
       yLabel: "probability density",
       mark: null,

@@ -190,6 +190,8 @@ export interface ViewState {
   readonly above: number;
   /** Whether profiles between walls are drawn in wall units. */
   readonly wallUnits: boolean;
+  /** Whether the axis of probability densities is logarithmic. */
+  readonly logDensity: boolean;
   /** Notes on the picture. */
   readonly notes: readonly PlacedNote[];
   /** Whether the 3-D view is open; null: as long as particles are launched. */
@@ -317,6 +319,7 @@ export function initialState(facts: DatasetFacts): ViewState {
     structure: null,
     above: 2,
     wallUnits: false,
+    logDensity: false,
     scene: null,
     scenePlanes: true,
     drawing: "surface",
@@ -490,6 +493,7 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
   structure: quantityIn,
   above: (text) => numberIn(text, ...ABOVE),
   wallUnits: (text) => (text === "true" ? true : undefined),
+  logDensity: (text) => (text === "true" ? true : undefined),
   scene: (text) => (text === "true" ? true : text === "false" ? false : undefined),
   scenePlanes: (text) => (text === "false" ? false : undefined),
   drawing: oneOf(VOLUME_DRAWINGS),
