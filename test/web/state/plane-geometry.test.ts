@@ -6,6 +6,7 @@ import {
   fittingSide,
   fitWindow,
   isWhole,
+  nodeAxis,
   type PlaneWindow,
   panWindow,
   revealPoint,
@@ -110,5 +111,21 @@ describe("on the screen", () => {
     const [left, right, bottom, top] = zoomWindow(FACTS, "z", WHOLE, [800, 200], 1e6, [4, 0]);
     expect(top - bottom).toBeCloseTo(4 * (2 / 33), 5);
     expect(right - left).toBeCloseTo(16 * (2 / 33), 5);
+  });
+});
+
+describe("the nodes of a stretched axis", () => {
+  const stretched = { ...axis("y", -1, 2, 5, false), coordinates: [-1, -0.75, 0, 0.75, 1] };
+
+  it.each([
+    [-1, 1, [-1, -0.75, 0, 0.75, 1]],
+    [-0.75, 0.75, [-0.75, 0, 0.75]],
+    [-0.7, 0.7, [0]],
+    [0.3, 0.5, [0.75]],
+  ])("from %d to %d are those between, ends included, or the nearest one", (low, high, coordinates) => {
+    expect(nodeAxis(stretched, low, high)).toMatchObject({
+      ...{ axis: "y", coordinates },
+      ...{ count: coordinates.length, origin: coordinates[0] },
+    });
   });
 });
