@@ -31,6 +31,16 @@ export function particlePixel(particle: number, particles: number, left = false)
 /** A segment longer than this part of the box crosses a face, or cannot be told from one that does. */
 const LONGEST = 0.5;
 
+/** Segments that 3-D draws at most: software takes seconds for more. */
+const MOST_SEGMENTS = 20_000;
+/** Steps of each path that it draws in any case. */
+const LEAST_TRAIL = 8;
+
+/** The last steps of each path that 3-D draws, so many that its segments are not too many. */
+export function drawnTrail(particles: number): number {
+  return Math.max(LEAST_TRAIL, Math.floor(MOST_SEGMENTS / particles));
+}
+
 /** Lays out the segments of all paths, record by record, so that a part of the time is a part of `pairs`. */
 export function pathSegments(
   { times, particles, positions: given }: Trajectories,

@@ -25,6 +25,7 @@ import { barLegend } from "./colour-bar.js";
 import { type ColourScale, makeScale, type NamedScale, pixelOf } from "./colour-scale.js";
 import { check, choose, number, rangeInput, tellCorrection } from "./inputs.js";
 import type { Launched, ParticlesFigure } from "./particles-figure.js";
+import { drawnTrail } from "./path-segments.js";
 import { coveredBy } from "./plane-samples.js";
 import type { BoxScene, PlacedPicture } from "./scene.js";
 import { schemeColours } from "./scheme-colours.js";
@@ -411,7 +412,9 @@ export class SceneFigure {
     const isComing = this.surface.shown === null && surface !== "none" && this.surface.request.status.error === null;
     return [
       ...(shown === null || !this.#store.state.scenePlanes ? [] : [`Planes at t = ${shortText(shown.state.time)}.`]),
-      ...(launched === null ? [] : [`Particles at t = ${shortText(launched.drawn.times[this.#particles.record])}.`]),
+      ...(launched === null
+        ? []
+        : [`Particles at t = ${shortText(launched.drawn.times[this.#particles.record])}${trailText(launched)}.`]),
       ...(this.surface.shown === null
         ? []
         : [
@@ -615,6 +618,12 @@ function otherScale(values: Float32Array, taken: readonly ColourScale[], ends: V
   const maps = low < 0 && high > 0 ? DIVERGING : SEQUENTIAL;
   const name = maps.find((map) => taken.every((scale) => scale.name !== map)) ?? maps[0];
   return makeScale(name, [low, high], 0, [all]);
+}
+
+/** The part of long paths of many particles that is drawn, in words. */
+function trailText({ drawn: { particles, times } }: Launched): string {
+  const trail = drawnTrail(particles);
+  return trail < times.length - 1 ? `, with the last ${trail} steps of their paths` : "";
 }
 
 /** Red, green and blue of each vertex. */

@@ -41,7 +41,7 @@ import type { PlaneWindow } from "../state/plane-geometry.js";
 import type { ValueRange } from "../state/shown-quantity.js";
 import { type ColourScale, pixelOf } from "./colour-scale.js";
 import { outlineEdge } from "./outline-edge.js";
-import { type PathSegments, particlePixel, pathSegments } from "./path-segments.js";
+import { drawnTrail, type PathSegments, particlePixel, pathSegments } from "./path-segments.js";
 import { clarityOf, freeRayVolume, MOST_PLANES, makeRayVolume, type RayVolume } from "./ray-volume.js";
 import type { SchemeColours } from "./scheme-colours.js";
 import { linearTicks } from "./ticks.js";
@@ -367,7 +367,9 @@ export class BoxScene {
   /** Shows the paths up to a record and the particles there. */
   setRecord(record: number): void {
     if (this.#paths === null || this.#heads === null || this.#segments === null) return;
-    this.#paths.geometry.setDrawRange(0, BAND.length * ((this.#segments.starts[record + 1] ?? 0) / 2));
+    const { starts } = this.#segments;
+    const [from = 0, to = 0] = [starts[Math.max(0, record + 1 - drawnTrail(this.#particles))], starts[record + 1]];
+    this.#paths.geometry.setDrawRange((BAND.length * from) / 2, (BAND.length * (to - from)) / 2);
     this.#heads.geometry.setDrawRange(record * this.#particles, this.#particles);
     for (const part of [this.#paths, this.#heads]) {
       const { now } = part.material.uniforms;

@@ -1,7 +1,7 @@
 /** Paths inside the box: what is drawn stays short, what crosses a face is cut, time is a range of pairs. */
 
 import { describe, expect, it } from "vitest";
-import { particlePixel, pathSegments } from "../../../src/web/figures/path-segments.js";
+import { drawnTrail, particlePixel, pathSegments } from "../../../src/web/figures/path-segments.js";
 import type { AxisFacts } from "../../../src/web/state/facts.js";
 import { fc } from "../../support/property.js";
 
@@ -17,6 +17,19 @@ const axis = (name: AxisFacts["name"], first: number, length: number, periodic: 
 /** The one particle stays inside. */
 const NO_EXITS = Float32Array.of(Number.NaN);
 const BOX = [axis("x", 0, 4, true), axis("y", -1, 2, true), axis("z", 0, 10, false)];
+
+it("draws whole paths of some particles, and the last steps of a thousand", () => {
+  expect([1, 64, 225].map((particles) => particles * drawnTrail(particles) > 80 * particles)).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  for (const particles of [1000, 1024]) {
+    expect(particles * drawnTrail(particles)).toBeLessThanOrEqual(20_000);
+    expect(drawnTrail(particles)).toBeGreaterThan(15);
+  }
+  expect(drawnTrail(100_000)).toBe(8);
+});
 
 describe("pathSegments", () => {
   it("cuts a path where it leaves through a face and goes on at the other", () => {
