@@ -53,6 +53,9 @@ const STEP_POINTS = 4096;
 /** The longest line of a CSV file. */
 const LINE_LETTERS = 4096;
 
+/** Bytes that a point has at most, by the form of its upload. */
+export const MOST_POINT_BYTES: Readonly<Record<UploadForm, number>> = { octets: 24, npy: 24, csv: LINE_LETTERS };
+
 const refuse = (message: string): RequestError => new RequestError("InvalidRequest", message);
 
 /** The number of points that a rule makes; null for an upload. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Config } from "../config.js";
 import { BusyError, LimitError } from "../errors.js";
 import { reasonOf } from "../system-error.js";
-import { Inputs, type JobInput, type PointSource } from "./inputs.js";
+import { Inputs, type JobInput, MOST_POINT_BYTES, type PointSource } from "./inputs.js";
 import { JOB_STATES, type Job, type JobCall, type JobCut, type JobState, pointsOf, UNFINISHED } from "./job.js";
 import { bodyFile, isId, type JobFolders, keptOnlyIf, newId } from "./job-files.js";
 import type { JobQueue } from "./job-queue.js";
@@ -152,8 +152,7 @@ export class Jobs {
     const { inputs } = this.#open();
     const most = this.#settings.limits["jobs.points"];
     const input = await inputs.add({ id: newId(), owner, source });
-    // Octets and .npy files have at most 24 bytes for each point; CSV files are taken to have no more.
-    const least = source.kind === "upload" ? source.bytes / 24 : (input.points ?? 0);
+    const least = source.kind === "upload" ? source.bytes / MOST_POINT_BYTES[source.form] : (input.points ?? 0);
     if (least <= most && (source.kind !== "upload" || (await this.#bytesFor(owner)) >= source.bytes)) return input;
     await inputs.remove(input.id);
     if (least > most) throw new LimitError("jobs.points", `Input too large (${Math.ceil(least)} > ${most} points)`);

@@ -157,6 +157,11 @@ it("counts the points that a rule makes, and refuses an input beyond the quota o
     jobs.addInput(null, { kind: "grid", counts: [nx, 3, 2], origin: [0, 0, 0], spacing: [1, 1, 1] });
   expect(await grid(4)).toMatchObject({ points: 24 });
   await expect(grid(5)).rejects.toMatchObject({ message: "Input too large (30 > 24 points)" });
+  const upload = (form: "octets" | "npy" | "csv", bytes: number) =>
+    jobs.addInput(null, { kind: "upload", form, bytes });
+  await expect(upload("npy", 24 * 24 + 1)).rejects.toMatchObject({ message: "Input too large (25 > 24 points)" });
+  // Lines of CSV may have any number of digits.
+  expect(await upload("csv", 24 * 60)).toMatchObject({ points: null });
 });
 
 it("says to come again while the service ends", async () => {
