@@ -101,8 +101,8 @@ function levelAt(sorted: Float32Array, part: number): number {
   return sorted[Math.max(0, Math.min(sorted.length - 1, Math.round((1 - part) * (sorted.length - 1))))] ?? Number.NaN;
 }
 
-/** Answers the messages of the page; the volume stays in this closure. */
-function serve(post: (message: SurfaceMessage) => void): (message: VolumeMessage | LevelMessage) => void {
+/** Makes the function that answers the messages of the page; the volume stays in it. */
+export function serve(post: (message: SurfaceMessage) => void): (message: VolumeMessage | LevelMessage) => void {
   let kept: Kept | null = null;
   return (message) => {
     if (message.kind === "volume") {
