@@ -300,7 +300,7 @@ export class Page {
       this.#due = false;
       const { state } = this.#store;
       document.documentElement.dataset.theme = state.theme;
-      document.title = `${state.named || describePlane(state)} · ${state.dataset} · fieldprobe`;
+      document.title = `${state.named || describePlane(state, this.#store.facts)} · ${state.dataset} · fieldprobe`;
       this.#outage.watch([this.#slice.plane.request, this.#probe.request, this.#profile.request, this.#series.request]);
       render(this.#view(), this.#root);
       for (const figure of [this.#slice, this.#profile, this.#series, this.#statistics, this.#scene]) figure.paint();

@@ -69,11 +69,16 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
     await page.context().close();
   });
 
-  it("lays the stretching of the flow over a plane, by one call", async () => {
+  it("shows the stretching of the flow by one call, with its own title, interval, bar and read-out", async () => {
     const view = "dataset=isotropic32&dt=0.1&steps=5&nodes=32&overlay=ftle";
     const watched = await openPage(stage.browser, `${stage.service.url}/?${view}`);
     const { page, calls } = watched;
-    await page.waitForSelector("text=finite-time Lyapunov exponent");
+    const title = () => page.textContent("#slice-title span");
+    await expect.poll(title).toBe("Finite-time Lyapunov exponent at z = 3.1416, t = 0 to 0.5");
+    expect(await page.$$eval(".slice .bar-name", (names) => names.map((name) => name.textContent))).toEqual([
+      "Finite-time Lyapunov exponent",
+    ]);
+    expect(await page.textContent("#slice-readout .value")).toMatch(/^\s*Finite-time Lyapunov exponent \d/);
     expect(calls.filter((url) => url.endsWith("/flow-map"))).toHaveLength(1);
     const colours = () =>
       page.$eval("#slice", (canvas) => {
@@ -83,7 +88,7 @@ describe.skipIf(reason !== "")(`particles${reason}`, () => {
       });
     expect(await colours()).toBeGreaterThan(50);
     await page.selectOption("#overlay", "none");
-    await page.waitForSelector("text=finite-time Lyapunov exponent", { state: "detached" });
+    await expect.poll(title).toBe("Vorticity magnitude at z = 3.1416, t = 0");
     expectClean(watched);
     await page.context().close();
   });

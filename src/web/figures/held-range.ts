@@ -7,7 +7,7 @@ import { extremesCall, familyCall } from "../state/analyses.js";
 import { axisOf } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import { PlaneExtremes } from "../state/plane-extremes.js";
-import { comparedView, planePaths } from "../state/queries.js";
+import { comparedView, planePaths, showsStretching } from "../state/queries.js";
 import type { ValueRange } from "../state/shown-quantity.js";
 import { hasScene, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
@@ -136,8 +136,8 @@ export class HeldRanges {
   }
 
   get #isAutomatic(): boolean {
-    const { scaling, range } = this.#store.state;
-    return scaling === "auto" && range === null;
+    const { state } = this.#store;
+    return state.scaling === "auto" && state.range === null && !showsStretching(state);
   }
 
   get #isOfNodes(): boolean {

@@ -26,11 +26,11 @@ import {
   wholePlane,
   zoomWindow,
 } from "../state/plane-geometry.js";
-import { type PlanePaths, pinName, planePaths, slicesOf } from "../state/queries.js";
+import { type PlanePaths, pinName, planePaths, showsStretching, slicesOf } from "../state/queries.js";
 import { quantityOf } from "../state/shown-quantity.js";
 import { MOST_PLACES, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
-import { type ColourScale, makeScale, type NamedScale, pixelOf } from "./colour-scale.js";
+import { type ColourScale, type NamedScale, pixelOf } from "./colour-scale.js";
 import { contourLines } from "./contour-lines.js";
 import type { FigurePart } from "./figure-file.js";
 import { axisCross, axisMarks, drawMarks, type Marks, writeMarks } from "./marks.js";
@@ -67,7 +67,7 @@ const NARROW_GROWTH = 1.6;
 
 /** A plane together with the view that asked for it; it is shown until the next one arrives. */
 export interface ShownPlane {
-  /** The values that are drawn: those of the quantity, or their difference from what it is compared with. */
+  /** The values that are drawn: those of the quantity, their difference from what it is compared with, or stretching. */
   readonly slice: Slice;
   readonly state: ViewState;
   /** Where the values differ most from what they are compared with, and their rms; null if they are not compared. */
@@ -77,8 +77,6 @@ export interface ShownPlane {
   readonly fastest: number;
   /** The nodes that fulfil the conditions of the view; null if it has none. */
   readonly marked: MarkedNodes | null;
-  /** How much the flow stretches what starts there; drawn over the picture. */
-  readonly stretching: Slice | null;
   /** Whether some values are missing. */
   readonly gaps: boolean;
 }
@@ -121,7 +119,7 @@ const MOVES: Readonly<Record<string, (step: number) => readonly [number, number]
   End: () => [0, Infinity],
 };
 
-/** Puts the slices of a view together: the quantity, what it is compared with, and the velocity in the plane. */
+/** Puts the slices of a view together: what is drawn, what it is compared with, and the velocity in the plane. */
 function assemble(
   state: ViewState,
   { other, brushed, vectors: drawn }: PlanePaths,
@@ -129,7 +127,7 @@ function assemble(
   stretching: Slice | null,
   facts: DatasetFacts,
 ): ShownPlane {
-  const slice = other === null ? slices[0] : subtract(slices[0], slices[1]);
+  const slice = stretching ?? (other === null ? slices[0] : subtract(slices[0], slices[1]));
   const after = other === null ? 1 : 2;
   const [across, up] = slices.slice(-2);
   const vectors = drawn === null ? null : { across, up };
@@ -140,14 +138,8 @@ function assemble(
     vectors,
     fastest: vectors === null ? 0 : fastestIn(vectors),
     marked: state.brush.length === 0 ? null : markNodes(state, facts, slices.slice(after, after + brushed.length)),
-    stretching,
     gaps: slice.values.some((value) => !Number.isFinite(value)),
   };
-}
-
-/** The colours of the layer of stretching. */
-export function stretchingScale(slice: Slice): ColourScale {
-  return makeScale("inferno", [slice.low, slice.high], 0, [slice]);
 }
 
 /** The time at which a click releases particles: the one shown; the one set, if after that nothing moves any more. */
@@ -252,9 +244,15 @@ export class PlaneFigure {
     if (kept.length === all.length && paths.stretching === null) this.request.take(show(kept, null));
     else {
       void this.request.run(async (signal) => {
-        const stretching = paths.stretching === null ? null : store.api.stretching(paths.stretching, signal);
-        const slices = Promise.all(all.map((path) => store.slices.load(path, signal)));
-        return show(...(await Promise.all([slices, stretching])));
+        const slices = await Promise.all(all.map((path) => store.slices.load(path, signal)));
+        if (paths.stretching === null) return show(slices, null);
+        // The quantity is soon there, and is seen until the flow map is computed.
+        const shown = this.framed;
+        if (shown === null || !showsStretching(shown.state)) {
+          const plain = { ...state, overlay: "none", compare: "none" } as const;
+          this.request.show(assemble(plain, paths, slices, null, store.facts));
+        }
+        return show(slices, await store.api.stretching(paths.stretching, signal));
       });
     }
   }
@@ -269,8 +267,8 @@ export class PlaneFigure {
 
   /** The whole plane that was shown last, if it is the one that a part is shown of. */
   #behind(shown: ShownPlane, scale: ColourScale, picture: HTMLCanvasElement): PlaneDrawing["behind"] {
-    const { main, other } = planePaths({ ...shown.state, window: null }, this.#owner.store.facts);
-    const key = JSON.stringify([main, other]);
+    const { main, other, stretching } = planePaths({ ...shown.state, window: null }, this.#owner.store.facts);
+    const key = JSON.stringify([main, other, stretching]);
     if (shown.state.window === null) {
       this.#whole = { key, slice: shown.slice, scale, picture };
       return null;
@@ -518,7 +516,6 @@ export class PlaneFigure {
         shown.vectors === null || (overlay !== "streamlines" && overlay !== "arrows")
           ? null
           : drawOverlay(shown.vectors, overlay, slice, shown.fastest);
-      if (shown.stretching !== null) this.#overlay = paintPlane(shown.stretching, stretchingScale(shown.stretching));
       this.#overlaid = shown;
     }
     const { probe, pins } = this.#owner.store.state;

@@ -9,7 +9,7 @@ import { unitOf } from "../../quantities.js";
 import { boxAround, clampBox, type DomainBox, wholeBox } from "../state/domain-box.js";
 import { flatAxis } from "../state/facts.js";
 import { AXES, extremesOf } from "../state/plane-geometry.js";
-import { comparedView, shownTitle } from "../state/queries.js";
+import { shownTitle, shownUnit, showsQuantity } from "../state/queries.js";
 import {
   listedTitle,
   marksBySmall,
@@ -319,10 +319,10 @@ export class SceneFigure {
     return this.#tinted.scale;
   }
 
-  /** The quantity of the planes; empty if they show differences. */
+  /** The quantity of the planes; empty if they show differences or stretching. */
   get #planeField(): string {
     const shown = this.#slice.shown?.state;
-    return shown === undefined || comparedView(shown) !== null ? "" : shown.field;
+    return shown === undefined || !showsQuantity(shown) ? "" : shown.field;
   }
 
   /** The colours of paths by a quantity along them; null without one. */
@@ -458,7 +458,7 @@ export class SceneFigure {
       this.#store.state.scenePlanes && shown !== null
         ? {
             scale: this.#slice.scale,
-            name: `Planes: ${shownTitle(shown.state)} ${this.#unit(shown.state.field)}`.trim(),
+            name: `Planes: ${shownTitle(shown.state)} ${shownUnit(shown.state, this.#store.facts)}`.trim(),
           }
         : null,
       surface && tint && { scale: tint, name: `Surface: ${name(surface.state.tint)}` },

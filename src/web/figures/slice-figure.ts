@@ -4,12 +4,11 @@ import { live } from "lit-html/directives/live.js";
 import { createRef, ref } from "lit-html/directives/ref.js";
 import { shortestFloat32, shortText, withMinus } from "../../float32/format.js";
 import { unitOf } from "../../quantities.js";
-import { type Slice, valuesOf } from "../state/api.js";
-import { axisOf, flatAxis, offers } from "../state/facts.js";
+import { valuesOf } from "../state/api.js";
+import { axisOf, type DatasetFacts, flatAxis, offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import { AXES, type AxisName, fittingSide, type PlaneWindow, USUAL_SAMPLES } from "../state/plane-geometry.js";
 import {
-  comparedView,
   describeOptions,
   describePlane,
   pointQuery,
@@ -17,8 +16,11 @@ import {
   shownFormula,
   shownName,
   shownTitle,
+  shownUnit,
+  showsQuantity,
+  showsStretching,
 } from "../state/queries.js";
-import { conditionTitle, quantityOf, unitOfQuantity, type ValueRange } from "../state/shown-quantity.js";
+import { conditionTitle, quantityOf, type ValueRange } from "../state/shown-quantity.js";
 import { CLICKS, hasScene, RESOLUTIONS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { barLegend, RANGE_RULES } from "./colour-bar.js";
@@ -34,14 +36,7 @@ import {
 import { DataTable } from "./data-table.js";
 import { FIGURE_KINDS, type FigureContent, type FigureKind, fileName } from "./figure-file.js";
 import { HeldRanges } from "./held-range.js";
-import {
-  type DrawnPaths,
-  PlaneFigure,
-  releaseTime,
-  type ShownPlane,
-  stretchingScale,
-  ZOOM_STEP,
-} from "./plane-figure.js";
+import { type DrawnPaths, PlaneFigure, releaseTime, type ShownPlane, ZOOM_STEP } from "./plane-figure.js";
 import { pointOf, sampleOfProbe } from "./plane-samples.js";
 import { type PlayedViews, Player } from "./player.js";
 import { isDark } from "./scheme-colours.js";
@@ -66,9 +61,10 @@ export function isCurrent(
   return !status.running && (value === null || value.state.time === state.time);
 }
 
-/** The colour bar of the layer that shows stretching. */
-function stretchingLegend(slice: Slice | null): TemplateResult | typeof nothing {
-  return slice === null ? nothing : barLegend(stretchingScale(slice), "Over it: finite-time Lyapunov exponent, 1/time");
+/** The name of the colour bar of a view: what is shown, and its unit. */
+function barName(state: ViewState, facts: DatasetFacts): string {
+  const unit = shownUnit(state, facts);
+  return unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}`;
 }
 
 /** The view of a plane across another axis, through the probe. */
@@ -180,18 +176,15 @@ export class SliceFigure {
     const shown = this.plane.framed;
     if (shown === null) return null;
     const { state } = shown;
-    const unit = unitOfQuantity(this.#store.facts, state.field);
+    const { facts } = this.#store;
     const [name, formula] = [shownName(state), shownFormula(state)];
     return {
       name: fileName(shown),
       parts: this.planes.flatMap((plane, i) => plane.figurePart(i) ?? []),
-      bars: [
-        { scale: this.scale, name: unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}` },
-        ...this.#pathBars(),
-      ],
-      title: describePlane(state),
+      bars: [{ scale: this.scale, name: barName(state, facts) }, ...this.#pathBars()],
+      title: describePlane(state, facts),
       notes: [
-        `${describeOptions(state)}${formula === name ? "" : `; ${name} = ${formula}`}; colours: range ${this.rule}`,
+        `${describeOptions(state, facts)}${formula === name ? "" : `; ${name} = ${formula}`}; colours: range ${this.rule}`,
         ...(this.#pathsNote === "" ? [] : [this.#pathsNote]),
       ],
     };
@@ -260,9 +253,13 @@ export class SliceFigure {
     const slices = shown.map(({ slice }) => slice);
     const log = state.shape === "log";
     const pictures = joinRanges(slices.map((slice) => rangeOf(slice, log)));
-    const own = state.scaling === "auto" ? held : pictures;
-    const name = mapName(state.map, state.range ?? [own.low, own.high], dark);
-    const ranges = slices.map((slice) => rangeFor(name, state, held, slice));
+    // The nodes have no stretching of their own: its range is that of the picture.
+    const stretched = this.#isStretching;
+    const scaling = stretched && state.scaling === "auto" ? "picture" : state.scaling;
+    const own = scaling === "auto" ? held : pictures;
+    const wanted = stretched && state.map === "auto" ? "inferno" : state.map;
+    const name = mapName(wanted, state.range ?? [own.low, own.high], dark);
+    const ranges = slices.map((slice) => rangeFor(name, { ...state, scaling }, held, slice));
     const joined = joinRanges(ranges.map(([low, high]) => ({ low, high, least: 0 })));
     const range: ValueRange = state.range ?? [joined.low, joined.high];
     this.#scaled = key;
@@ -270,10 +267,17 @@ export class SliceFigure {
     return this.#scale;
   }
 
+  /** Whether the picture shows stretching already. */
+  get #isStretching(): boolean {
+    const shown = this.shown;
+    return shown !== null && showsStretching(shown.state);
+  }
+
   /** The values that the range is taken from, in words. */
   get rule(): string {
     const { range, scaling } = this.#store.state;
     if (range !== null) return RANGE_RULES.fixed;
+    if (this.#isStretching && scaling === "auto") return RANGE_RULES.picture;
     return scaling === "auto" ? this.#held.rule : RANGE_RULES[scaling];
   }
 
@@ -282,23 +286,22 @@ export class SliceFigure {
     const { facts } = this.#store;
     const shown = this.plane.framed;
     const state = shown?.state ?? this.#store.state;
-    const unit = unitOfQuantity(facts, state.field);
     return html`
       <figure class="slice" aria-labelledby="slice-title">
         <figcaption id="slice-title">
-          <span title=${shownFormula(state)}>${describePlane(state)}</span>
-          <small>${describeOptions(state)}${this.#sampling(shown)}</small>
+          <span title=${shownFormula(state)}>${describePlane(state, facts)}</span>
+          <small>${describeOptions(state, facts)}${this.#sampling(shown)}</small>
         </figcaption>
         ${this.#planesView()}
         <div class="under">
           <output id="slice-readout" aria-live="off" ${ref(this.#readout)}></output>
           ${this.#buttons(more)}
         </div>
-        ${shown === null ? html`<div class="colour-bar"></div>` : barLegend(this.scale, unit === "" ? shownTitle(state) : `${shownTitle(state)}, ${unit}`, this.#hasGaps(), this.rule)}
-        ${stretchingLegend(shown?.stretching ?? null)} ${this.#arrowLegend()} ${this.#pathBars().map(({ scale, name }) => barLegend(scale, name))}
+        ${shown === null ? html`<div class="colour-bar"></div>` : barLegend(this.scale, barName(state, facts), this.#hasGaps(), this.rule)}
+        ${this.#arrowLegend()} ${this.#pathBars().map(({ scale, name }) => barLegend(scale, name))}
         ${this.#pathsNote === "" ? nothing : html`<p class="note" id="paths-note">${this.#pathsNote}</p>`}
         ${this.#differenceNote()} ${this.#markedNote()}
-        ${statusBar("slice", this.plane.request, undefined, (most) => this.#fitting(most))}
+        ${statusBar(showsStretching(this.#store.state) ? "stretching" : "slice", this.plane.request, undefined, (most) => this.#fitting(most))}
         <div class="foot">
   ${this.#table.view("Values of the slice", () => sliceTable(shown?.slice ?? null))}
         <p class="note gestures">Click: ${this.#clickText()} · Drag: move · Shift and drag: box · Wheel: zoom · Double click: all of it · ?: more</p>
@@ -320,7 +323,7 @@ export class SliceFigure {
     const { columns, values } = shown.slice;
     const cell = { row: Math.floor(largest / columns.count), column: largest % columns.count };
     const place = pointOf(shown.slice, shown.state, cell, facts);
-    const unit = unitOfQuantity(facts, shown.state.field);
+    const unit = shownUnit(shown.state, facts);
     const text = (value: number) => `${signedText(value)} ${unit}`.trim();
     return { largest: text(values[largest] as number), place, rms: text(rms) };
   }
@@ -335,8 +338,7 @@ export class SliceFigure {
   /** Asks for the value at a probe in the plane, unless it was asked for: samples of the picture lie next to it. */
   readProbe(): void {
     const { api, state } = this.#store;
-    if (comparedView(state) !== null || (state.layout === "one" && state.at !== state.probe[AXES.indexOf(state.axis)]))
-      return;
+    if (!showsQuantity(state) || (state.layout === "one" && state.at !== state.probe[AXES.indexOf(state.axis)])) return;
     const query = pointQuery(state);
     const key = JSON.stringify(query);
     if (key === this.#probed) return;
@@ -547,13 +549,13 @@ export class SliceFigure {
 
   /** The value at the probe of a view if that was found; NaN otherwise. */
   #foundIn(state: ViewState): number {
-    const shows = comparedView(state) === null && state.at === state.probe[AXES.indexOf(state.axis)];
+    const shows = showsQuantity(state) && state.at === state.probe[AXES.indexOf(state.axis)];
     const found = this.#found.value;
     return shows && found?.key === JSON.stringify(pointQuery(state)) ? found.value : Number.NaN;
   }
 
   #values(subject: string, state: ViewState, place: readonly number[], value: number): TemplateResult {
-    const unit = unitOfQuantity(this.#store.facts, state.field);
+    const unit = shownUnit(state, this.#store.facts);
     return this.#row(
       subject,
       place,

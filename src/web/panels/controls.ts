@@ -7,7 +7,16 @@ import { rangeControls } from "../figures/colour-bar.js";
 import { formulaOf, titleWithSigns } from "../figures/formula.js";
 import { choose, closeSheet, number, slider, startTyping, tellCorrection, typed } from "../figures/inputs.js";
 import { linearTicks } from "../figures/ticks.js";
-import { axisOf, type Catalogue, type DatasetFacts, endOf, flatAxis, knownMethods, offers } from "../state/facts.js";
+import {
+  axisOf,
+  type Catalogue,
+  canStretch,
+  type DatasetFacts,
+  endOf,
+  flatAxis,
+  knownMethods,
+  offers,
+} from "../state/facts.js";
 import { AXES, fittingSide, USUAL_SAMPLES } from "../state/plane-geometry.js";
 import { methodOf, methodText, optionText, otherMethods } from "../state/queries.js";
 import { listedTitle, quantitiesOf, quantityOf, type ValueRange } from "../state/shown-quantity.js";
@@ -140,14 +149,17 @@ function overlayControl(store: ViewStore): TemplateResult | typeof nothing {
   const names = {
     ...{ none: "none", streamlines: "streaks along it (LIC)", lines: "streamlines from places pointed at" },
     arrows: "arrows",
-    ftle: "stretching (FTLE) over the time of the particles",
+    ftle: "stretching (FTLE) instead, over the time of the particles",
   } as const;
-  const still = store.facts.times.count === 1;
-  const choices = OVERLAYS.filter((value) => value !== "ftle" || !still).map((value) => ({
+  const { overlay: before } = store.state;
+  const choices = OVERLAYS.filter((value) => value !== "ftle" || canStretch(store.facts)).map((value) => ({
     value,
     text: names[value],
   }));
-  return choose("overlay", "Velocity overlay", store.state.overlay, choices, (overlay) => store.set({ overlay }));
+  // Neither range nor contours of a quantity are those of the stretching.
+  const other = (overlay: ViewState["overlay"]) =>
+    (overlay === "ftle") === (before === "ftle") ? {} : { range: null, contours: [] };
+  return choose("overlay", "Velocity overlay", before, choices, (overlay) => store.set({ overlay, ...other(overlay) }));
 }
 
 /** The other side of a comparison of pictures. */

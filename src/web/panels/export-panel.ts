@@ -39,7 +39,10 @@ import {
   shownFormula,
   shownName,
   shownTitle,
+  shownUnit,
+  showsQuantity,
   slicePathOf,
+  stretchingOf,
 } from "../state/queries.js";
 import { quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
 import { LANGUAGES, SPEEDS, SUBJECTS, type ViewState } from "../state/view-state.js";
@@ -277,7 +280,7 @@ export class ExportPanel {
     const { slice } = this.#figures;
     try {
       const shown = this.#store.state.subject === "slice" ? slice.shown : null;
-      if (shown !== null && comparedView(shown.state) !== null) {
+      if (shown !== null && !showsQuantity(shown.state)) {
         saveFile(name, await differenceFile(ending, shown, facts, this.#store.link));
         return;
       }
@@ -327,7 +330,11 @@ export class ExportPanel {
 
   /** The query as text, or null while there is none. */
   #text(): string | null {
-    const { api, state } = this.#store;
+    const { api, facts, state } = this.#store;
+    const shown = state.subject === "slice" ? this.#figures.slice.shown : null;
+    const flow = shown === null ? null : stretchingOf(shown.state, facts);
+    if (flow !== null)
+      return `POST ${addressOf(`api/datasets/${flow.dataset}/flow-map`)}\n${JSON.stringify({ ...flow.body, quantities: ["ftle"] })}`;
     const { service: soap, namespace } = this.#catalogue;
     const endpoint = { base: addressOf(""), soap, namespace, token: api.hasToken };
     const texts = this.#recipes().map((recipe) => WRITERS[state.language].write(recipe, endpoint));
@@ -393,7 +400,7 @@ export class ExportPanel {
   }
 }
 
-/** The numbers of a difference as NumPy or NetCDF: rows and columns as slices of the service have them. */
+/** The numbers of a difference, or of stretching, as NumPy or NetCDF: rows and columns as slices of the service have them. */
 async function differenceFile(
   ending: FileFormat["ending"],
   { slice, state }: ShownPlane,
@@ -416,7 +423,7 @@ async function differenceFile(
   };
   const about = {
     title: `${shownTitle(state)}, ${facts.name}`,
-    history: `${describeOptions(state)}; digest ${facts.digest}`,
+    history: `${describeOptions(state, facts)}; digest ${facts.digest}`,
     references: link,
     Conventions: "CF-1.11",
   };
@@ -430,7 +437,7 @@ async function differenceFile(
         name: shownName(state).replaceAll(/[()]/g, ""),
         over: [rows.axis, columns.axis],
         values,
-        attributes: { long_name: shownTitle(state), ...stated(unitOfQuantity(facts, state.field)) },
+        attributes: { long_name: shownTitle(state), ...stated(shownUnit(state, facts)) },
       },
     ],
     about,
@@ -479,6 +486,9 @@ function lengths(facts: DatasetFacts): readonly string[] {
 function sliceTable(shown: ShownPlane, facts: DatasetFacts): ValueTable {
   const { slice, state } = shown;
   const compared = comparedView(state);
+  const views = compared === null ? [state] : [state, compared];
+  const asked = stretchingOf(state, facts);
+  const flow = asked && { operation: "flow-map", dataset: asked.dataset, parameters: asked.body };
   const { rows, columns, values } = slice;
   const table = Array.from(values, (value, i) => {
     const row = Math.floor(i / columns.count);
@@ -492,9 +502,9 @@ function sliceTable(shown: ShownPlane, facts: DatasetFacts): ValueTable {
   return {
     name: fileName(shown),
     columns: [...AXES, shownName(state)],
-    units: [...lengths(facts), unitOfQuantity(facts, state.field)],
+    units: [...lengths(facts), shownUnit(state, facts)],
     rows: table,
-    queries: compared === null ? [planeQuery(state, slice)] : [planeQuery(state, slice), planeQuery(compared, slice)],
+    queries: flow === null ? views.map((view) => planeQuery(view, slice)) : [flow],
   };
 }
 

@@ -1,6 +1,5 @@
 /** This file writes the numbers of a figure as CSV, or as JSON together with the queries behind them. */
 import { shortestFloat32 } from "../../float32/format.js";
-import type { PointQuery } from "../state/point-query.js";
 import type { WallUnits } from "../state/wall-units.js";
 
 export interface ValueTable {
@@ -9,8 +8,8 @@ export interface ValueTable {
   /** The unit of each column, as far as the dataset states it. */
   readonly units?: readonly string[];
   readonly rows: readonly (readonly (number | string)[])[];
-  /** The queries behind it. */
-  readonly queries: readonly PointQuery[];
+  /** The queries behind it: of operations, or other calls with their bodies. */
+  readonly queries: readonly { readonly operation: string; readonly dataset: string; readonly parameters: object }[];
   /** Further members of a JSON file: dataset, digest, units, formula. */
   readonly about?: Readonly<Record<string, unknown>>;
 }

@@ -131,6 +131,11 @@ function fewestNodes({ axes }: DatasetFacts): number {
   return Math.min(...axes.filter(({ periodic }) => !periodic).map(({ nodes }) => nodes));
 }
 
+/** Whether a dataset has what the stretching of a flow follows from: gradients of its velocity at several times. */
+export function canStretch(facts: DatasetFacts): boolean {
+  return facts.times.count > 1 && offers(facts, "GetVelocityGradient");
+}
+
 /** The kernel of an operation. */
 function kernelOf(operation: string): string {
   return operationOf(operation as OperationName).kernel;

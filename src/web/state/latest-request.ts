@@ -51,6 +51,12 @@ export class LatestRequest<T> {
     }
   }
 
+  /** Shows a value until that of the running request comes. */
+  show(value: T): void {
+    this.value = value;
+    this.#become(this.status);
+  }
+
   /** Takes a value that is known already; a running request is aborted. */
   take(value: T): void {
     this.#controller?.abort();

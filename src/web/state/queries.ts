@@ -7,12 +7,13 @@ import {
   RECORDS,
   type SpatialInterpolation,
 } from "../../operations.js";
+import { unitOf } from "../../quantities.js";
 import { differencesOf, nodeNear } from "./analyses.js";
 import { nodePath, planePoints, type Slice, slicePath } from "./api.js";
 import { axisOf, type DatasetFacts, hasOpenFaces, methodsOf, offers } from "./facts.js";
 import { AXES, fittingSide, isStretched, nodeAxis, sampleWindow, sidesOf, wholePlane } from "./plane-geometry.js";
 import { operationOf, type PointQuery, type StretchingQuery, type Tracking } from "./point-query.js";
-import { inSentence, isNamed, quantityOf } from "./shown-quantity.js";
+import { inSentence, isNamed, quantityOf, unitOfQuantity } from "./shown-quantity.js";
 import { isOnAxis, type ViewState } from "./view-state.js";
 
 /** The spatial option in use for a quantity; null for a filtered one. */
@@ -101,9 +102,19 @@ export function otherMethods(state: ViewState, facts: DatasetFacts): readonly Sp
   return [...methods.filter((method) => !atNodes(method)), ...methods.filter(atNodes)] as SpatialInterpolation[];
 }
 
+/** Whether a picture shows how much the flow stretches what starts there, in place of a quantity. */
+export function showsStretching({ overlay }: ViewState): boolean {
+  return overlay === "ftle";
+}
+
+/** Whether a picture shows values of a quantity, neither differences nor stretching. */
+export function showsQuantity(state: ViewState): boolean {
+  return !showsStretching(state) && comparedView(state) === null;
+}
+
 /** The view that a slice is compared with; null if it is not compared. */
 export function comparedView(state: ViewState): ViewState | null {
-  if (state.compare === "none") return null;
+  if (state.compare === "none" || showsStretching(state)) return null;
   if (state.compare === "time") return { ...state, compare: "none", time: state.otherTime };
   const { method, methods } = quantityOf(state.field);
   if (!methods.includes(state.otherMethod)) return null;
@@ -116,8 +127,9 @@ function otherText(state: ViewState, compared: ViewState): string {
   return state.compare === "time" ? `t = ${shortText(compared.time)}` : (methodOf(compared) ?? "");
 }
 
-/** The title of what a picture shows: its quantity, or the difference of the quantity. */
+/** The title of what a picture shows: its quantity, the difference of the quantity, or the stretching. */
 export function shownTitle(state: ViewState): string {
+  if (showsStretching(state)) return STRETCHING.title;
   const compared = comparedView(state);
   const { title } = quantityOf(state.field);
   return compared === null ? title : `Difference of ${inSentence(title)} from ${otherText(state, compared)}`;
@@ -126,17 +138,26 @@ export function shownTitle(state: ViewState): string {
 /** The same without the quantity, for places that name it already, such as next to a picture with a title. */
 export function shortTitle(state: ViewState): string {
   const compared = comparedView(state);
-  return compared === null ? quantityOf(state.field).title : `Difference from ${otherText(state, compared)}`;
+  return compared === null ? shownTitle(state) : `Difference from ${otherText(state, compared)}`;
 }
 
-/** The name of what a picture shows in columns and files: `p`, `p-minus-Lag4` or `p-minus-t0.5`. */
+/** The unit of what a picture shows; empty if the dataset states none. */
+export function shownUnit(state: ViewState, facts: DatasetFacts): string {
+  if (!showsStretching(state)) return unitOfQuantity(facts, state.field);
+  const time = unitOf(facts, "time");
+  return time === "" ? "" : `1/${time}`;
+}
+
+/** The name of what a picture shows in columns and files: `p`, `p-minus-Lag4`, `p-minus-t0.5` or `ftle`. */
 export function shownName(state: ViewState): string {
+  if (showsStretching(state)) return STRETCHING.name;
   const compared = comparedView(state);
   return compared === null ? state.field : `${state.field}-minus-${otherText(state, compared).replace(" = ", "")}`;
 }
 
 /** The formula of what a picture shows, in the components of its operation. */
 export function shownFormula(state: ViewState): string {
+  if (showsStretching(state)) return STRETCHING.formula;
   const compared = comparedView(state);
   const { formula } = quantityOf(state.field);
   if (compared === null) return formula;
@@ -145,16 +166,25 @@ export function shownFormula(state: ViewState): string {
 }
 
 /** The contents of a picture, in words. */
-export function describePlane(state: ViewState): string {
+export function describePlane(state: ViewState, facts: DatasetFacts): string {
   const compared = comparedView(state);
   const [time, place] = [`t = ${shortText(state.time)}`, `${state.axis} = ${withMinus(shortText(state.at))}`];
+  if (showsStretching(state)) {
+    const end = flowEnd(state, facts);
+    return `${shownTitle(state)} at ${place}, ${time} ${end < state.time ? "back " : ""}to ${shortText(end)}`;
+  }
   if (compared === null || state.compare !== "time") return `${shownTitle(state)} at ${place}, ${time}`;
   return `${quantityOf(state.field).title} at ${time} minus ${otherText(state, compared)}, ${place}`;
 }
 
 /** The options behind a picture, in words. */
-export function describeOptions(state: ViewState): string {
+export function describeOptions(state: ViewState, facts: DatasetFacts): string {
   const compared = comparedView(state);
+  const flow = stretchingOf(state, facts);
+  if (flow !== null) {
+    const { start, end, dt, method } = flow.body;
+    return `${method} in space, ${Math.ceil(Math.abs(end - start) / dt - 1e-6)} steps of ${shortText(dt)}`;
+  }
   if (compared === null || state.compare === "time") return optionText(state);
   return `${optionText(state)}, minus ${optionText(compared)}`;
 }
@@ -179,10 +209,22 @@ export function slicesOf({ main, other, brushed, vectors }: PlanePaths): readonl
 const FLOW_MAP_STEPS = 40_000_000;
 const FLOW_MAP_WEIGHT = 8;
 
+/** The finite-time Lyapunov exponent of a flow map. */
+const STRETCHING = {
+  name: "ftle",
+  title: "Finite-time Lyapunov exponent",
+  formula: "ln σ / |T|, σ the largest stretching of a line from the start over the time T",
+} as const;
+
+/** The time at which the stretching of a view ends: after that of the particles; from the last time on, before it. */
+function flowEnd({ time, dt, steps }: ViewState, { times: { first, last } }: DatasetFacts): number {
+  const span = dt * steps;
+  return withoutNoise(time < last ? Math.min(last, time + span) : Math.max(first, last - span));
+}
+
 /** The flow map of a plane over the time for which particles move, forward or, from the last time, backward. */
-function stretchingOf(state: ViewState, facts: DatasetFacts): StretchingQuery | null {
-  const { first, last } = facts.times;
-  if (state.overlay !== "ftle" || !offers(facts, "GetVelocityGradient") || first === last) return null;
+export function stretchingOf(state: ViewState, facts: DatasetFacts): StretchingQuery | null {
+  if (!showsStretching(state)) return null;
   const { window, counts } = sampleWindow(
     facts,
     state.axis,
@@ -190,8 +232,7 @@ function stretchingOf(state: ViewState, facts: DatasetFacts): StretchingQuery | 
     state.nodes,
   );
   const [left, right, bottom, top] = window;
-  const span = state.dt * state.steps;
-  const end = withoutNoise(state.time < last ? Math.min(last, state.time + span) : Math.max(first, last - span));
+  const end = flowEnd(state, facts);
   const most = FLOW_MAP_STEPS / (FLOW_MAP_WEIGHT * counts[0] * counts[1]);
   const dt = Math.abs(end - state.time) / Math.max(1, Math.min(state.steps, Math.floor(most)));
   const plane = { normal: state.axis, at: state.at, count: counts };
@@ -216,7 +257,7 @@ function velocityPath(state: ViewState, facts: DatasetFacts, field: string): str
 /** The slices, and the flow map, behind the picture of a plane. */
 export function planePaths(state: ViewState, facts: DatasetFacts): PlanePaths {
   const other = comparedView(state);
-  const drawn = state.overlay !== "none" && state.overlay !== "ftle" && offers(facts, "GetVelocity");
+  const drawn = state.overlay !== "none" && !showsStretching(state) && offers(facts, "GetVelocity");
   const component = (axis: string) => velocityPath(state, facts, `u${axis}`);
   const [columns, rows] = sidesOf(state.axis);
   return {

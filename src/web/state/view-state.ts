@@ -4,7 +4,7 @@ import { shortestDecimal, withoutNoise } from "../../float32/format.js";
 import { HESSIANS, INTEGRATORS, type SpatialInterpolation, VALUES } from "../../operations.js";
 import { QUANTITIES } from "../../quantities.js";
 import { clampBox, type DomainBox } from "./domain-box.js";
-import { axisOf, type DatasetFacts, endOf, flatAxis, knownMethods, methodsOf, offers } from "./facts.js";
+import { axisOf, canStretch, type DatasetFacts, endOf, flatAxis, knownMethods, methodsOf, offers } from "./facts.js";
 import { AXES, type AxisName, clampWindow, type PlaneWindow, periodsOf, wholePlane } from "./plane-geometry.js";
 import { quantitiesOf } from "./shown-quantity.js";
 
@@ -470,7 +470,7 @@ const READERS: { readonly [K in keyof Omit<ViewState, "dataset" | "at">]: Member
     return left < right && bottom < top ? [left, right, bottom, top] : undefined;
   },
   layout: (text, facts) => LAYOUTS.find((value) => value === text && (value === "one" || flatAxis(facts) === null)),
-  overlay: oneOf(OVERLAYS),
+  overlay: (text, facts) => OVERLAYS.find((value) => value === text && (value !== "ftle" || canStretch(facts))),
   filter: (text) => notNegative(text) || undefined,
   compare: oneOf(COMPARISONS),
   otherMethod: methodOf([...VALUES, ...HESSIANS]),

@@ -1,6 +1,16 @@
 /** Queries of the page: a profile ends at the ends of the domain, a series at the ends of time, within one request. */
 import { expect, it } from "vitest";
-import { profileQueries, seriesQueries, stepsMade, tracking } from "../../../src/web/state/queries.js";
+import {
+  describePlane,
+  planePaths,
+  profileQueries,
+  seriesQueries,
+  shownName,
+  shownTitle,
+  shownUnit,
+  stepsMade,
+  tracking,
+} from "../../../src/web/state/queries.js";
 import { initialState } from "../../../src/web/state/view-state.js";
 import { boxAxis, boxFacts } from "../../support/box-facts.js";
 
@@ -50,4 +60,21 @@ it.each([
   const state = { ...initialState(FACTS), dt: 0.1, ...set };
   expect(stepsMade(state, FACTS)).toBe(made);
   expect(tracking(state, FACTS).query.parameters.nt).toBe(made);
+});
+
+it.each([
+  [{ time: 1 }, "t = 1 to 1.5", 1.5],
+  [{ time: 1.8 }, "t = 1.8 to 2", 2],
+  [{ time: 2 }, "t = 2 back to 1.5", 1.5],
+])("calls stretching at %o by its name, over %s, whatever it is compared with", (set, interval, end) => {
+  const wanted = { overlay: "ftle", compare: "time", dt: 0.1, steps: 5, at: 14 } as const;
+  const state = { ...initialState(FACTS), ...wanted, ...set };
+  const facts = { ...FACTS, units: { time: "s" } };
+  expect(describePlane(state, facts)).toBe(`Finite-time Lyapunov exponent at z = 14, ${interval}`);
+  expect([shownTitle(state), shownName(state), shownUnit(state, facts), shownUnit(state, FACTS)]).toEqual([
+    ...["Finite-time Lyapunov exponent", "ftle"],
+    ...["1/s", ""],
+  ]);
+  const { other, stretching } = planePaths(state, facts);
+  expect([other, stretching?.body.start, stretching?.body.end]).toEqual([null, set.time, end]);
 });
