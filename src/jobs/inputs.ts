@@ -28,7 +28,18 @@ export type PointSource =
       readonly counts: Coordinates;
       readonly origin: Coordinates;
       readonly spacing: Coordinates;
+    }
+  | {
+      readonly kind: "region";
+      readonly counts: Coordinates;
+      /** Along x, y and z. */
+      readonly axes: readonly AxisNodes[];
     };
+
+/** The nodes of an axis: `first`, `first + step`, ... of equally spaced ones, or their coordinates. */
+export type AxisNodes =
+  | { readonly first: number; readonly step: number; readonly origin: number; readonly spacing: number }
+  | { readonly coordinates: readonly number[] };
 
 /** An input. */
 export interface JobInput {
@@ -312,16 +323,24 @@ function generate(source: Exclude<PointSource, { kind: "upload" }>, from: number
       out[i] = (origin[i % 3] as number) + fractionOf(seed, 3 * from + i) * (extent[i % 3] as number);
     return out;
   }
-  const { counts, origin, spacing } = source;
+  const { counts } = source;
   for (let i = 0; i < count; i++) {
     let at = from + i;
     for (let axis = 0; axis < 3; axis++) {
       const length = counts[axis] as number;
-      out[3 * i + axis] = (origin[axis] as number) + (at % length) * (spacing[axis] as number);
+      out[3 * i + axis] = placeAlong(source, axis, at % length);
       at = Math.floor(at / length);
     }
   }
   return out;
+}
+
+/** The coordinate of a point of a grid or a region along an axis, by its number there. */
+function placeAlong(source: Extract<PointSource, { kind: "grid" | "region" }>, axis: number, i: number): number {
+  if (source.kind === "grid") return (source.origin[axis] as number) + i * (source.spacing[axis] as number);
+  const nodes = source.axes[axis] as AxisNodes;
+  if ("coordinates" in nodes) return nodes.coordinates[i] as number;
+  return nodes.origin + (nodes.first + i * nodes.step) * nodes.spacing;
 }
 
 /**

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type Dataset, File, ready } from "h5wasm/node";
 import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
@@ -12,6 +13,7 @@ import { eachScratchFolder } from "../support/scratch.js";
 
 const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
 const CALL = "/api/datasets/isotropic32/GetPressure?time=0.4&spatialInterpolation=Lag4&temporalInterpolation=None";
+const CHANNEL = fileURLToPath(new URL("../../data/turbulent-channel", import.meta.url));
 const OCTETS = "application/octet-stream";
 
 let folder = "";
@@ -54,8 +56,8 @@ const put = async (url: string, id: unknown, body: Uint8Array<ArrayBuffer>, head
     await fetch(`${url}/api/inputs/${id}`, { method: "PUT", headers: { "content-type": OCTETS, ...headers }, body }),
   );
 
-const start = (url: string, id: unknown, headers: Headers = {}) =>
-  fetch(`${url}${CALL}&input=${id}`, {
+const start = (url: string, id: unknown, headers: Headers = {}, call = CALL) =>
+  fetch(`${url}${call}&input=${id}`, {
     method: "POST",
     headers: { prefer: "respond-async", accept: OCTETS, ...headers },
   });
@@ -68,9 +70,9 @@ async function resultOf(url: string, accepted: Response): Promise<Buffer> {
 }
 
 /** The pressure at points by one call. */
-async function pressures(url: string, points: readonly number[]): Promise<Buffer> {
+async function pressures(url: string, points: readonly number[], call = CALL): Promise<Buffer> {
   const body = new Uint8Array(Float32Array.from(points).buffer);
-  const answer = await fetch(`${url}${CALL}`, {
+  const answer = await fetch(`${url}${call}`, {
     method: "POST",
     headers: { "content-type": OCTETS, accept: OCTETS },
     body,
@@ -158,6 +160,51 @@ describe("generated points", () => {
     expect(await resultOf(url, await start(url, id))).toEqual(await pressures(url, places));
   });
 
+  it.each<[string, object, readonly (readonly number[])[]]>([
+    ["nodes, over a seam", { start: [30, 0, 3], end: [34, 6, 4], step: [1, 4, 1] }, [[30, 31, 32, 33], [0, 4], [3]]],
+    ["lengths", { origin: [0.15, 0, 0.5], extent: [0.5, 0.05, 0.3] }, [[1, 2, 3], [0], [3, 4]]],
+  ])("of a region are its nodes, by %s", async (_, region, nodes) => {
+    const url = await serve();
+    const { id, points } = await addInput(url, { region: { dataset: "isotropic32", ...region } });
+    const [xs, ys, zs] = nodes.map((along) => along.map((node) => (node * 2 * Math.PI) / 32)) as [
+      number[],
+      number[],
+      number[],
+    ];
+    const places = zs.flatMap((z) => ys.flatMap((y) => xs.flatMap((x) => [x, y, z])));
+    expect(points).toBe(places.length / 3);
+    expect(await resultOf(url, await start(url, id))).toEqual(await pressures(url, places));
+  });
+
+  it("of a region have the nodes of a stretched axis, all without bounds", async () => {
+    const url = await serve({ DATA: CHANNEL });
+    await ready;
+    const file = new File(join(CHANNEL, "turbulent-channel.h5"), "r");
+    const ys = Array.from((file.get("y") as Dataset).value as Float64Array);
+    file.close();
+    const whole = await addInput(url, { region: { dataset: "turbulent-channel" } });
+    expect(whole.points).toBe(32 * ys.length * 32);
+    const { id } = await addInput(url, { region: { dataset: "turbulent-channel", end: [2, 49, 1], step: [1, 3, 1] } });
+    const places = ys.flatMap((y, j) => (j % 3 === 0 ? [0, (2 * Math.PI) / 64].flatMap((x) => [x, y, 0]) : []));
+    const call = CALL.replace("isotropic32", "turbulent-channel");
+    expect(await resultOf(url, await start(url, id, {}, call))).toEqual(await pressures(url, places, call));
+  });
+
+  it("of a region that is none are refused in one line", async () => {
+    const url = await serve();
+    const refusalOf = async (region: object) => {
+      const { status, detail } = await addInput(url, { region: { dataset: "isotropic32", ...region } });
+      return [status, detail];
+    };
+    expect(await refusalOf({ dataset: "none" })).toEqual([404, "Invalid set name: none (available: isotropic32)"]);
+    expect(await refusalOf({ end: [33, 1, 1] })).toEqual([
+      422,
+      expect.stringMatching(/^The region is not in .* along x/),
+    ]);
+    expect(await refusalOf({ origin: [0, 0, 0] })).toEqual([400, expect.stringContaining("has origin and extent")]);
+    expect(await refusalOf({ step: [0, 1, 1] })).toEqual([400, expect.stringMatching(/^region\.step/)]);
+  });
+
   it("at random are the same however the job is cut, and other ones with another seed", async () => {
     const ask = async (most: string, seed: number) => {
       const url = await serve({ QUERY_POINTS: most });
@@ -173,7 +220,7 @@ describe("generated points", () => {
   });
 
   it.each([
-    [{}, "An input is one of upload, random and grid."],
+    [{}, "An input is one of upload, random, grid and region."],
     [{ grid: { counts: [1e9, 1e9, 1], origin: [0, 0, 0], spacing: [1, 1, 1] } }, /^Input too large/],
     [{ upload: { form: "zip", bytes: 1 } }, /^upload/],
     [{ random: { points: 0, seed: 1, origin: [0, 0, 0], extent: [1, 1, 1] } }, /^random\.points/],

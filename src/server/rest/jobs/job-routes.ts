@@ -5,8 +5,9 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { RequestError } from "../../../errors.js";
-import type { JobInput, PointSource } from "../../../jobs/inputs.js";
+import type { Engine } from "../../../engine/contract/query.js";
+import { RequestError, unknownDataset } from "../../../errors.js";
+import type { AxisNodes, JobInput, PointSource } from "../../../jobs/inputs.js";
 import { type Job, UNFINISHED } from "../../../jobs/job.js";
 import type { JobHost } from "../../../jobs/job-runner.js";
 import { isShared, Jobs } from "../../../jobs/jobs.js";
@@ -16,6 +17,7 @@ import { readAnalysis } from "../analysis/analysis-request.js";
 import { parquetOf } from "../answer/column-files.js";
 import { npyHeader } from "../answer/numpy-files.js";
 import { refuse } from "../parameters.js";
+import { type AskedRegion, checkRegion, nodesIn, REGION } from "../region.js";
 import { CLOSED, FAILURES } from "../schemas.js";
 import { acceptJobs, ownerOf, sendTask } from "./accept-job.js";
 import { describeInput, describeJob, INPUT, JOB } from "./describe-job.js";
@@ -50,6 +52,12 @@ const INPUT_BODY = Type.Object(
       Type.Object(
         { counts: Type.Tuple([counts, counts, counts]), origin: triple, spacing: triple },
         { ...CLOSED, description: "Equally spaced points, x fastest." },
+      ),
+    ),
+    region: Type.Optional(
+      Type.Object(
+        { dataset: Type.String(), ...REGION.properties },
+        { ...CLOSED, description: "Nodes of a dataset, x fastest: by lengths or by nodes, all by default." },
       ),
     ),
   },
@@ -212,7 +220,7 @@ function eventsRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
 }
 
 /** Reads the description of an input. */
-async function readDescription(request: FastifyRequest): Promise<PointSource> {
+async function readDescription({ engine }: Service, request: FastifyRequest): Promise<PointSource> {
   refuseEncoded(request.headers["content-encoding"]);
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -221,12 +229,28 @@ async function readDescription(request: FastifyRequest): Promise<PointSource> {
     if (bytes > DESCRIPTION_BYTES) throw bodyTooLarge();
     parts.push(part);
   }
-  const { upload, random, grid }: Static<typeof INPUT_BODY> = readAnalysis(INPUT_BODY, Buffer.concat(parts));
-  if ([upload, random, grid].filter((one) => one !== undefined).length !== 1)
-    throw refuse("upload", "An input is one of upload, random and grid.");
+  const { upload, random, grid, region }: Static<typeof INPUT_BODY> = readAnalysis(INPUT_BODY, Buffer.concat(parts));
+  if ([upload, random, grid, region].filter((one) => one !== undefined).length !== 1)
+    throw refuse("upload", "An input is one of upload, random, grid and region.");
   if (upload !== undefined) return { kind: "upload", ...upload };
   if (random !== undefined) return { kind: "random", ...random };
-  return { kind: "grid", ...(grid as NonNullable<typeof grid>) };
+  if (grid !== undefined) return { kind: "grid", ...grid };
+  return nodesOf(engine, region as NonNullable<typeof region>);
+}
+
+/** The nodes of a region. @throws RequestError if it does not lie in its dataset, NotFoundError if there is none */
+function nodesOf(engine: Engine, { dataset: name, ...asked }: { readonly dataset: string } & AskedRegion): PointSource {
+  const dataset = engine.find(name);
+  if (dataset === undefined) throw unknownDataset(name, engine.datasets());
+  const region = Object.keys(asked).length === 0 ? undefined : checkRegion(asked);
+  const runs = nodesIn(region, dataset, dataset.axes);
+  const axes = runs.map(({ first, count, step }, a): AxisNodes => {
+    const { coordinates, origin, spacing } = dataset.axes[a as 0 | 1 | 2];
+    if (coordinates === null) return { first, step, origin, spacing };
+    return { coordinates: Array.from({ length: count }, (_, i) => coordinates[first + i * step] as number) };
+  });
+  const [x, y, z] = runs.map(({ count }) => count) as [number, number, number];
+  return { kind: "region", counts: [x, y, z], axes };
 }
 
 function inputRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
@@ -252,7 +276,7 @@ function inputRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
     },
     async (request, reply) => {
       const owner = ownerOf(service, request);
-      const input = await jobs.addInput(owner, await readDescription(request));
+      const input = await jobs.addInput(owner, await readDescription(service, request));
       return reply
         .code(201)
         .header("location", `${service.basePath}/api/inputs/${input.id}`)
