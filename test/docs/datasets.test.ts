@@ -68,7 +68,7 @@ describe("docs/datasets.md", () => {
   });
 
   it("has a valid descriptor", () => {
-    const [, text] = /A complete one:\n\n```json\n([\s\S]*?)```/.exec(PAGE) ?? [];
+    const [, text] = /A complete descriptor:\n\n```json\n([\s\S]*?)```/.exec(PAGE) ?? [];
     expect(parseDescriptor(text as string)).toHaveProperty("descriptor");
   });
 });
