@@ -220,7 +220,9 @@ describe("R116: refused", () => {
     useForeignFilter(await writeHdf5(join(folder, "p.h5"), chunked, true));
     writeDescriptor(folder, descriptor("filter", { fields: { pressure: PRESSURE } }));
     expect(scanFolders([folder], OPTIONS).problems.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/through filter #307 \(bzip2\), which cannot be read; the script in docs\/datasets\.md \(h5py with hdf5plugin\)/),
+      expect.stringMatching(
+        /through filter #307 \(bzip2\), which cannot be read; the script in docs\/datasets\.md \(h5py with hdf5plugin\)/,
+      ),
     ]);
   });
 
