@@ -4,7 +4,8 @@ import { Page } from "./page.js";
 import { ApiClient } from "./state/api.js";
 import type { Catalogue } from "./state/facts.js";
 import "./style.css";
-import { isLively, liveState, parseState } from "./state/view-state.js";
+import { readView } from "./state/queries.js";
+import { isLively, liveState } from "./state/view-state.js";
 import { ViewStore } from "./state/view-store.js";
 
 /** The dataset that the page opens on: the one with the most nodes, the first of equals. */
@@ -26,7 +27,7 @@ async function start(root: HTMLElement): Promise<void> {
     return;
   }
   const facts = await api.facts(known.name);
-  const parsed = parseState(location.search, facts);
+  const parsed = readView(location.search, facts);
   const bad = wanted !== null && wanted !== known.name ? ["dataset", ...parsed.bad] : parsed.bad;
   const notice =
     bad.length === 0

@@ -25,17 +25,9 @@ import { ANALYSIS_NAMES, ANALYSIS_WORDS, analysesOf } from "./state/analyses.js"
 import { axisOf, type Catalogue, endOf } from "./state/facts.js";
 import { Outage } from "./state/outage.js";
 import { AXES } from "./state/plane-geometry.js";
-import { describePlane, profileQueries, seriesQueries } from "./state/queries.js";
+import { describePlane, profileQueries, readView, seriesQueries } from "./state/queries.js";
 import { inSentence, quantityOf } from "./state/shown-quantity.js";
-import {
-  CURVES,
-  carryState,
-  hasScene,
-  type PanelName,
-  parseState,
-  THEMES,
-  type ViewState,
-} from "./state/view-state.js";
+import { CURVES, carryState, hasScene, type PanelName, THEMES, type ViewState } from "./state/view-state.js";
 import type { ViewStore } from "./state/view-store.js";
 
 /** Panels beside the picture, with words by which the palette finds what they hold while they are closed. */
@@ -192,7 +184,7 @@ export class Page {
       {
         id: "profile",
         title: (state) =>
-          `Line profile of ${inSentence(quantityOf(state.field).title)} along ${state.line}, t = ${shortText(state.time)}`,
+          `Line profile of ${inSentence(quantityOf(state.field).title)} along ${state.line}, ${state.curves === "times" ? "several times" : `t = ${shortText(state.time)}`}`,
         xName: (state) => state.line,
         queries: (state) => profileQueries(state, this.#store.facts),
         places: (state, { points }) => {
@@ -323,8 +315,8 @@ export class Page {
     const { search } = location;
     const name = new URLSearchParams(search).get("dataset") ?? this.#store.facts.name;
     if (name === this.#store.facts.name) {
-      this.#store.restore(this.#store.facts, parseState(search, this.#store.facts).state);
-    } else await this.#show(name, (facts) => this.#store.restore(facts, parseState(search, facts).state));
+      this.#store.restore(this.#store.facts, readView(search, this.#store.facts).state);
+    } else await this.#show(name, (facts) => this.#store.restore(facts, readView(search, facts).state));
     this.#particles.resume();
   }
 
@@ -396,11 +388,11 @@ export class Page {
           <button type="button" id="find" aria-haspopup="dialog" @click=${() => this.#palette.find()}>Find… <kbd>/</kbd></button>
           ${this.#flow === undefined ? nothing : html`<button type="button" id="tour" aria-haspopup="dialog" @click=${() => void this.#startTour()}>Tour</button>`}
           <button type="button" id="copy-link" data-short="Link" @click=${() => this.#copyLink()}>Copy link</button>
-          <button type="button" id="help" aria-haspopup="dialog" aria-label="Keys and gestures" @click=${() => this.#palette.help()}>?</button>
+          <button type="button" id="help" aria-haspopup="dialog" aria-label="Keys and gestures" data-words="help shortcuts touch" @click=${() => this.#palette.help()}>?</button>
           <details class="settings">
             <summary data-short="⚙">Settings</summary>
             <div class="stack sheet">
-              ${choose("theme", "Theme", dark, THEMES, (theme) => this.#store.set({ theme }))} ${this.#token()}
+              ${choose("theme", "Theme", dark, THEMES, (theme) => this.#store.set({ theme }), "dark light night")} ${this.#token()}
               <a href="api/docs/">HTTP interface</a>
             </div>
           </details>
@@ -422,7 +414,7 @@ export class Page {
         <div class="time-line">${this.#slice.player.view()}</div>
         ${this.#tabs()}
         <div class="drawer" id="drawer">
-          ${this.#panels().map(({ name, text, view }) => html`<div id="panel-${name}">${closeSheet(text, () => this.#toggle(name))}${view()}</div>`)}
+          ${this.#panels().map(({ name, text, view }) => html`<div id="panel-${name}" tabindex="-1" @keydown=${(event: KeyboardEvent) => this.#leavePanel(name, event)}>${closeSheet(text, () => this.#toggle(name))}${view()}</div>`)}
         </div>
       </main>
     `;
@@ -459,8 +451,12 @@ export class Page {
       .map(({ name, text }) => ({ name, text, view: views[name] }));
   }
 
-  /** Opens or closes a panel; one at a time, in place of the controls, if it lies over the page. */
-  #toggle(name: PanelName): void {
+  /**
+   * Opens or closes a panel; one at a time, in place of the controls, if it lies over the page.
+   *
+   * @param byKeys whether the focus goes into what is opened, for the keys
+   */
+  #toggle(name: PanelName, byKeys = false): void {
     const { open } = this.#store.state;
     const opens = !open.includes(name);
     if (this.#isCovered) {
@@ -469,7 +465,11 @@ export class Page {
     }
     const others = matchMedia(SHEETS).matches && opens ? [] : open.filter((panel) => panel !== name);
     this.#store.set({ open: opens ? [...others, name] : others });
-    if (opens) requestAnimationFrame(() => this.#reveal(name));
+    if (!opens) return;
+    requestAnimationFrame(() => {
+      this.#reveal(name);
+      if (byKeys) document.querySelector<HTMLElement>(`#panel-${name}`)?.focus();
+    });
   }
 
   /** The buttons that open panels beside the picture. */
@@ -484,11 +484,16 @@ export class Page {
             data-words=${words}
             aria-pressed=${open.includes(name) ? "true" : "false"}
             aria-controls="drawer"
-            @click=${() => this.#toggle(name)}
+            @click=${({ detail }: MouseEvent) => this.#toggle(name, detail === 0)}
           >${text}</button>`,
         )}
       </div>
     `;
+  }
+
+  /** Goes back by Escape from a panel to its button. */
+  #leavePanel(name: PanelName, event: KeyboardEvent): void {
+    if (event.key === "Escape") document.querySelector<HTMLElement>(`#tab-${name}`)?.focus();
   }
 
   /** Brings a panel that was opened into view, and the view that it is about. */

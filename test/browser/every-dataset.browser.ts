@@ -340,10 +340,19 @@ describe.skipIf(reason !== "")(`every dataset${reason}`, () => {
       await page.mouse.up();
       await page.keyboard.up("Shift");
       await expect.poll(() => query("window")).not.toBeNull();
-      const [boxed = 0] = numbersIn("window");
-      expect(Math.abs(boxed - (facts.axes[0].first + 0.25 * facts.axes[0].length))).toBeLessThan(
-        0.02 * facts.axes[0].length,
-      );
+      const boxed = numbersIn("window");
+      // The box, and more of one side for the shape of the frame.
+      const [across, up] = [facts.axes[0], facts.axes[1]];
+      const ends = [0.25, 0.5].map((part) => across.first + part * across.length);
+      const heights = [0.2, 0.8].map((part) => up.first + part * up.length);
+      const slack = 0.02;
+      expect(boxed[0]).toBeLessThan((ends[0] as number) + slack * across.length);
+      expect(boxed[1]).toBeGreaterThan((ends[1] as number) - slack * across.length);
+      expect(boxed[2]).toBeLessThan((heights[0] as number) + slack * up.length);
+      expect(boxed[3]).toBeGreaterThan((heights[1] as number) - slack * up.length);
+      const sizes = [(boxed[1] as number) - (boxed[0] as number), (boxed[3] as number) - (boxed[2] as number)];
+      const tight = [0.25 * across.length, 0.6 * up.length];
+      expect(sizes.some((size, i) => Math.abs(size / (tight[i] as number) - 1) < 0.1)).toBe(true);
       await page.getByRole("button", { name: "Whole plane" }).click();
       await expect.poll(() => query("window")).toBeNull();
       await settled(page);

@@ -1,7 +1,7 @@
 /** This file writes the curves of a chart as a part of a figure. */
 import type { FigurePart } from "./figure-file.js";
 import { escapeXml, type Marks, writeMarks } from "./marks.js";
-import { CURVE_COLOURS, isLogAcross, isLogUp, type PlottedCurves } from "./plot.js";
+import { curveColour, isLogAcross, isLogUp, type PlottedCurves } from "./plot.js";
 import { type AxisTick, linearTicks, logTicks } from "./ticks.js";
 
 const WIDTH = 760;
@@ -26,7 +26,8 @@ function axisOf(values: readonly number[], log: boolean): { place: (value: numbe
 }
 
 /** The chart with axes, ticks, names and a legend. */
-export function chartPart({ x, curves, xLabel, yLabel, limits = [], log = false }: PlottedCurves): FigurePart {
+export function chartPart(chart: PlottedCurves): FigurePart {
+  const { x, curves, xLabel, yLabel, limits = [], log = false } = chart;
   const { left, top, width, height } = PLACE;
   const across = axisOf([...x], isLogAcross(log));
   const up = axisOf(
@@ -62,7 +63,7 @@ export function chartPart({ x, curves, xLabel, yLabel, limits = [], log = false 
     ],
   };
   const lines = curves.map(({ name, y, dashed }, i) => {
-    const colour = i === 0 ? "#0b62a4" : CURVE_COLOURS[(i - 1) % CURVE_COLOURS.length];
+    const colour = curveColour(chart, i, "#0b62a4");
     const dash = dashed === true ? ' stroke-dasharray="6 4"' : "";
     let path = "";
     const drawn = y.map((value) => Number.isFinite(py(value)) && py(value) <= top + height + 1);

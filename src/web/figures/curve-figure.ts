@@ -114,6 +114,7 @@ export class CurveFigure {
     return {
       x: shown.x,
       curves: shown.curves,
+      ordered: state.curves === "times",
       xLabel: this.source.xName(state) + unit(unitOf(facts, this.source.id === "series" ? "time" : "length")),
       yLabel: quantityOf(state.field).title + unit(unitOfQuantity(facts, state.field)),
       mark: this.source.mark(this.#store.state),

@@ -121,7 +121,7 @@ function stroke(context: LayerPen, draw: () => void, dash: readonly number[], th
   context.setLineDash([]);
 }
 
-function drawProbe(context: LayerPen, x: number, y: number, mark: ProbeMark): void {
+function drawProbe(context: LayerPen, x: number, y: number, mark: ProbeMark, labels: LabelBox[]): void {
   const { name, distance, crossed } = mark;
   const unit = Math.min(2, window.devicePixelRatio);
   const { width, height } = context.canvas;
@@ -142,9 +142,19 @@ function drawProbe(context: LayerPen, x: number, y: number, mark: ProbeMark): vo
   }
   const text = [name, distance ?? ""].filter(Boolean).join(" ");
   if (text === "") return;
-  context.font = `${11 * unit}px system-ui, sans-serif`;
-  const right = x + 12 * unit + context.measureText(text).width < width;
-  label(context, text, x + (right ? 11 : -11) * unit, y - 9 * unit, right ? "left" : "right");
+  const places = [-9, 17].flatMap((down) =>
+    (
+      [
+        ["left", 11],
+        ["right", -11],
+      ] as const
+    ).map(([align, across]) => [x + across * unit, y + down * unit, align] as const),
+  );
+  const boxes = places.map((place) => ({ place, box: labelBox(context, text, ...place) }));
+  const fitting = boxes.filter(({ box }) => box[0] > 0 && box[1] < width);
+  const { place, box } = fitting.find((one) => isFree(one.box, labels)) ?? fitting[0] ?? boxes[0];
+  labels.push(box);
+  label(context, text, ...place);
 }
 
 /** The shifts by whole periods, itself last, that bring a part of an axis into the part that is shown. */
@@ -172,12 +182,30 @@ function label(context: LayerPen, text: string, x: number, y: number, align: Can
   context.fillText(text, x, y);
 }
 
-/** Draws the lines of a level, with its value once inside the picture. */
+/** Left, right, top and bottom of a label, in pixels of the canvas. */
+type LabelBox = readonly [number, number, number, number];
+
+/** The place that a label covers. */
+function labelBox(context: LayerPen, text: string, x: number, y: number, align: CanvasTextAlign): LabelBox {
+  const unit = Math.min(2, window.devicePixelRatio);
+  context.font = `${11 * unit}px system-ui, sans-serif`;
+  const { width } = context.measureText(text);
+  const left = align === "left" ? x : align === "right" ? x - width : x - width / 2;
+  return [left - 2 * unit, left + width + 2 * unit, y - 11 * unit, y + 4 * unit];
+}
+
+/** Whether a label covers none of the others. */
+function isFree([left, right, top, bottom]: LabelBox, labels: readonly LabelBox[]): boolean {
+  return labels.every(([l, r, t, b]) => right < l || left > r || bottom < t || top > b);
+}
+
+/** Draws the lines of a level, with its value once inside the picture, where no other label is. */
 function drawContour(
   context: LayerPen,
   { segments, text }: PlaneDrawing["contours"][number],
   x: Scale,
   y: Scale,
+  labels: LabelBox[],
 ): void {
   stroke(context, () => {
     for (let i = 0; i < segments.length; i += 4) {
@@ -186,9 +214,14 @@ function drawContour(
     }
   }, []);
   const { width, height } = context.canvas;
-  for (let i = 4 * Math.floor(segments.length / 8); i < segments.length; i += 4) {
+  const middle = 4 * Math.floor(segments.length / 8);
+  for (let k = 0; k < segments.length; k += 4) {
+    const i = (middle + k) % segments.length;
     const [px, py] = [x(segments[i]), y(segments[i + 1])];
     if (px < 0.06 * width || px > 0.94 * width || py < 0.06 * height || py > 0.94 * height) continue;
+    const box = labelBox(context, text, px, py, "center");
+    if (!isFree(box, labels)) continue;
+    labels.push(box);
     label(context, text, px, py, "center");
     return;
   }
@@ -355,10 +388,11 @@ export function drawLayer(
   const x = (across: number) => ((across - left) / (right - left)) * width;
   const y = (up: number) => ((top - up) / (top - bottom)) * height;
   drawSeams(context, seams, x, y);
-  for (const contour of contours) drawContour(context, contour, x, y);
+  const labels: LabelBox[] = [];
+  for (const contour of contours) drawContour(context, contour, x, y, labels);
   drawCurves(context, curves, x, y);
   if (marked !== null) drawNodes(context, marked.places, x, y);
-  for (const probe of probes.toReversed()) drawProbe(context, x(probe.across), y(probe.up), probe);
+  for (const probe of probes.toReversed()) drawProbe(context, x(probe.across), y(probe.up), probe, labels);
 }
 
 /** Draws a plane into the canvas at its present size. */

@@ -12,7 +12,6 @@ import { LatestRequest } from "../state/latest-request.js";
 import {
   AXES,
   type AxisName,
-  clampWindow,
   copyAfter,
   fitWindow,
   isWhole,
@@ -24,6 +23,7 @@ import {
   seamsIn,
   sidesOf,
   wholePlane,
+  windowAround,
   zoomWindow,
 } from "../state/plane-geometry.js";
 import { type PlanePaths, pinName, planePaths, showsStretching, slicesOf } from "../state/queries.js";
@@ -689,10 +689,11 @@ export class PlaneFigure {
     });
   }
 
-  /** Draws the periods beyond the plane to the edges of the frame, pale, so that the picture has no empty sides. */
-  #drawBeyond(
-    picture: Pick<PlaneDrawing, "picture" | "covered" | "gaps" | "overlay" | "smooth" | "behind" | "periods">,
-  ): void {
+  /**
+   * Draws the periods beyond the plane to the edges of the frame, pale, so that the picture has no empty sides. Beyond
+   * a part of a period nothing is known.
+   */
+  #drawBeyond(picture: Pick<PlaneDrawing, "picture" | "covered" | "gaps" | "overlay" | "smooth" | "periods">): void {
     const canvas = this.#beyond.value;
     if (canvas === undefined) return;
     const { left, top, width, height } = this.place;
@@ -701,21 +702,24 @@ export class PlaneFigure {
     const [from, to, low, high] = this.window;
     const [sx, sy] = [(to - from) / width, (high - low) / height];
     const [dx, dy] = [left - margin.left, top - margin.top];
-    const [wide, tall] = [dx, dy].map((rest, i) => picture.periods[i] > 0 && rest >= 2);
-    canvas.hidden = !wide && !tall;
+    const [wide, tall] = [dx, dy].map((rest, i) => {
+      const [period, length] = [picture.periods[i], picture.covered[2 * i + 1] - picture.covered[2 * i]];
+      return period > 0 && length > 0.999 * period && rest >= 2;
+    });
+    // Planes next to each other would be small among their copies.
+    canvas.hidden = this.#owner.crossed || (!wide && !tall);
     if (canvas.hidden) return;
-    // Planes next to each other leave their margins between them.
-    const bleed = this.#owner.crossed ? { left: 0, right: 0, top: 0, bottom: 0 } : margin;
     const box = {
-      left: wide ? margin.left - bleed.left : left,
-      top: tall ? margin.top - bleed.top : top,
-      width: wide ? across + bleed.left + bleed.right : width,
-      height: tall ? up + bleed.top + bleed.bottom : height,
+      left: wide ? 0 : left,
+      top: tall ? 0 : top,
+      width: wide ? across + margin.left + margin.right : width,
+      height: tall ? up + margin.top + margin.bottom : height,
     };
     placeElement(canvas, box);
     Object.assign(canvas, { width: box.width, height: box.height });
     drawPlane(canvas, {
       ...picture,
+      behind: null,
       window: [
         from - (left - box.left) * sx,
         from + (box.left + box.width - left) * sx,
@@ -807,7 +811,9 @@ export class PlaneFigure {
       const periods = periodsOf(store.facts, axis);
       // The cursor is where the box began: at a corner of what is shown from now on.
       this.#leave();
-      setWindow(clampWindow(wholePlane(store.facts, axis), left, bottom, right - left, top - bottom, periods));
+      const whole = wholePlane(store.facts, axis);
+      const next = windowAround(whole, [left, right, bottom, top], this.#viewportSize(), periods);
+      setWindow(isWhole(whole, next) ? null : next);
     } else this.draw();
   }
 

@@ -18,6 +18,8 @@ export interface PlottedCurves {
   readonly mark: number | null;
   /** Places with names: limits of what is resolved. */
   readonly limits?: readonly { readonly x: number; readonly name: string }[];
+  /** Whether the curves follow one another, as in time. */
+  readonly ordered?: boolean;
   /** Called with the place of a click. */
   readonly pick?: (x: number) => void;
   /** The lowest and the highest value counted, which may lie beyond the first and the last place, those of bins. */
@@ -30,7 +32,18 @@ export interface PlottedCurves {
 
 const HEIGHT = 220;
 /** Colours of curves that are told apart by colour-blind readers too; the first is the accent of the page. */
-export const CURVE_COLOURS = ["#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999"];
+const CURVE_COLOURS = ["#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999"];
+/** Colours of curves in an order, as in time: from blue to red, each seen on light and on dark. */
+const ORDERED_COLOURS = ["#1f77d0", "#6b6bd6", "#9a5cc9", "#bf4fae", "#d5497f", "#d9534f", "#c96a1a"];
+
+/** The colour of a curve of a chart. @param accent that of the first one, if they have no order */
+export function curveColour({ curves, ordered = false }: PlottedCurves, index: number, accent: string): string {
+  if (ordered && curves.length > 1) {
+    const place = (index * (ORDERED_COLOURS.length - 1)) / (curves.length - 1);
+    return ORDERED_COLOURS[Math.round(place)] ?? accent;
+  }
+  return index === 0 ? accent : (CURVE_COLOURS[(index - 1) % CURVE_COLOURS.length] ?? accent);
+}
 
 /** Values on a logarithmic axis below this part of the largest one are rounding, and zero has no place there at all. */
 const LOG_DEPTH = 1e-12;
@@ -201,7 +214,7 @@ export class Plot {
           { label: xLabel.split(",")[0], value: value(across) },
           ...curves.map(({ name, dashed }, i) => ({
             label: several ? name : yLabel,
-            stroke: i === 0 ? accent : CURVE_COLOURS[(i - 1) % CURVE_COLOURS.length],
+            stroke: curveColour(shown, i, accent),
             width: 2,
             value: value(up),
             points: { show: loners(columns[i + 1]).length > 0, size: 5, filter: () => loners(columns[i + 1]) },

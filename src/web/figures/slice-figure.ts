@@ -290,7 +290,7 @@ export class SliceFigure {
       <figure class="slice" aria-labelledby="slice-title">
         <figcaption id="slice-title">
           <span title=${shownFormula(state)}>${describePlane(state, facts)}</span>
-          <small>${describeOptions(state, facts)}${this.#sampling(shown)}</small>
+          <small title=${`${describeOptions(state, facts)}${this.#sampling(shown)}`}>${describeOptions(state, facts)}${this.#sampling(shown)}</small>
         </figcaption>
         ${this.#planesView()}
         <div class="under">
@@ -304,7 +304,7 @@ export class SliceFigure {
         ${statusBar(showsStretching(this.#store.state) ? "stretching" : "slice", this.plane.request, undefined, (most) => this.#fitting(most))}
         <div class="foot">
   ${this.#table.view("Values of the slice", () => sliceTable(shown?.slice ?? null))}
-        <p class="note gestures">Click: ${this.#clickText()} · Drag: move · Shift and drag: box · Wheel: zoom · Double click: all of it · ?: more</p>
+        <p class="note gestures">Click: ${this.#clickText()} · ${this.#store.state.places.length === 0 ? nothing : "Streamlines and particles start at the same places · "}Drag: move · Shift and drag: box · Wheel: zoom · Double click: all of it · ?: more</p>
         </div>
       </figure>
     `;
@@ -559,7 +559,7 @@ export class SliceFigure {
     return this.#row(
       subject,
       place,
-      html`${shortTitle(state)} <b data-value>${Number.isFinite(value) ? withMinus(shortestFloat32(value)) : "no data"}</b>
+      html`<span class="name">${shortTitle(state)}</span> <b data-value>${Number.isFinite(value) ? withMinus(shortestFloat32(value)) : "no data"}</b>
         ${Number.isFinite(value) ? unit : nothing}`,
     );
   }

@@ -18,9 +18,17 @@ import {
   offers,
 } from "../state/facts.js";
 import { AXES, fittingSide, USUAL_SAMPLES } from "../state/plane-geometry.js";
-import { methodOf, methodText, optionText, otherMethods } from "../state/queries.js";
+import { comparedStill, methodOf, methodText, optionText, otherMethods } from "../state/queries.js";
 import { listedTitle, quantitiesOf, quantityOf, type ValueRange } from "../state/shown-quantity.js";
-import { COMPARISONS, LAYOUTS, OVERLAYS, RESOLUTIONS, TEMPORAL, type ViewState } from "../state/view-state.js";
+import {
+  COMPARISONS,
+  LAYOUTS,
+  OVERLAYS,
+  RESOLUTIONS,
+  TEMPORAL,
+  type ViewState,
+  withPlace,
+} from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 
 /**
@@ -118,13 +126,6 @@ function contourControl(store: ViewStore, [low, high]: ValueRange): TemplateResu
   `;
 }
 
-/** Another method to compare with, or none, if the quantity does not offer the one before. */
-function comparedStill(state: ViewState, facts: DatasetFacts): Partial<ViewState> {
-  const methods = otherMethods(state, facts);
-  if (state.compare !== "method" || methods.includes(state.otherMethod)) return {};
-  return methods.length === 0 ? { compare: "none" } : { otherMethod: methods[0] };
-}
-
 /** A sampling in words. */
 function samplingText(value: ViewState["nodes"], facts: DatasetFacts): string {
   if (value === "grid") return "at the nodes";
@@ -217,10 +218,7 @@ function planeControls(store: ViewStore): TemplateResult {
   const layouts = { one: "one plane", three: "three planes" } as const;
   const moveTo = (at: number) => {
     if (state.layout === "one") store.set({ at });
-    else
-      store.set({
-        probe: state.probe.map((value, i) => (AXES[i] === state.axis ? at : value)) as [number, number, number],
-      });
+    else store.set({ probe: withPlace(state.probe, state.axis, at) });
   };
   const at = state.layout === "one" ? state.at : state.probe[AXES.indexOf(state.axis)];
   const flat = flatAxis(facts);
@@ -233,7 +231,13 @@ function planeControls(store: ViewStore): TemplateResult {
             "Layout",
             state.layout,
             LAYOUTS.map((value) => ({ value, text: layouts[value] })),
-            (layout) => store.set({ layout }),
+            // The plane that is shown stays.
+            (layout) =>
+              store.set(
+                layout === "three"
+                  ? { layout, probe: withPlace(state.probe, state.axis, state.at) }
+                  : { layout, at: state.probe[AXES.indexOf(state.axis)] },
+              ),
           )
     }
     ${choose(

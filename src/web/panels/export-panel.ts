@@ -366,7 +366,9 @@ export class ExportPanel {
         : { query: probeQuery(shown.state, call, method ?? shown.state.values) };
     }
     const curves = (state.subject === "profile" ? profile : series).request.value;
-    return curves === null ? null : { query: curves.queries[0], note: noteOf(curves.state) };
+    if (curves === null) return null;
+    const own = curves.queries.find(({ parameters }) => parameters.time === curves.state.time);
+    return { query: own ?? curves.queries[0], note: noteOf(curves.state) };
   }
 
   /** The numbers shown, or null while there are none. */

@@ -86,6 +86,16 @@ export function matching(controls: readonly FoundControl[], text: string): Found
   return found.sort((a, b) => rank(a) - rank(b)).slice(0, MOST);
 }
 
+/** The words by which a control was found that are not in its name. */
+function why({ name, words }: FoundControl, text: string): TemplateResult | typeof nothing {
+  const typed = text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "" && !name.toLowerCase().includes(word));
+  const found = words.split(/\s+/).filter((word) => typed.some((part) => word.toLowerCase().includes(part)));
+  return found.length === 0 ? nothing : html` <small class="note">${found.join(", ")}</small>`;
+}
+
 export class Palette {
   readonly #root: HTMLElement;
   readonly #more: () => readonly FoundControl[];
@@ -170,7 +180,8 @@ export class Palette {
         ${repeat(
           found,
           (one) => one,
-          (one) => html`<li><button type="button" class="link" @click=${() => this.#go(one)}>${one.name}</button></li>`,
+          (one) =>
+            html`<li><button type="button" class="link" @click=${() => this.#go(one)}>${one.name}</button>${why(one, this.#text)}</li>`,
         )}
       </ul>
       ${found.length === 0 ? html`<p class="note" role="status">No control has this name.</p>` : nothing}

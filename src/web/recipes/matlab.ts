@@ -8,7 +8,8 @@ function literal(value: string | number | readonly number[]): string {
 }
 
 export function matlab(recipe: Recipe, { base, token }: Endpoint): string {
-  const { query, note } = recipe;
+  const { query, note, get } = recipe;
+  if (get !== undefined) return plane(get, note, `${base}${get}`, token);
   const points = pointTexts(query).map((point) => `  ${point.join(" ")}`);
   return [
     ...(note === undefined ? [] : [`% ${note}`]),
@@ -32,6 +33,26 @@ export function matlab(recipe: Recipe, { base, token }: Endpoint): string {
     "if status ~= 0, error(text); end",
     "answer = jsondecode(text);",
     "values = answer.values;",
+    "",
+  ].join("\n");
+}
+
+/** The request for a plane by its grid, which is shorter than its points: rows of values, the lowest first. */
+function plane(get: string, note: string | undefined, url: string, token: boolean): string {
+  const [columns, rows] = (new URLSearchParams(get.slice(get.indexOf("?") + 1)).get("nodes") ?? "").split(",");
+  return [
+    ...(note === undefined ? [] : [`% ${note}`]),
+    "file = [tempname() '.f32'];",
+    "% sent by curl, which MATLAB and GNU Octave (7 and later) call alike",
+    `command = ['curl --silent --show-error --fail-with-body --output "' file '" ' ...`,
+    ...(token ? ["  '--header \"Authorization: Bearer YOUR-TOKEN\" ' ..."] : []),
+    `  '"${url}"'];`,
+    "[status, text] = system(command);",
+    "if status ~= 0, error(text); end",
+    "id = fopen(file, 'r', 'ieee-le');",
+    `values = fread(id, [${columns}, ${rows}], 'single')';`,
+    "fclose(id);",
+    "delete(file);",
     "",
   ].join("\n");
 }

@@ -44,7 +44,7 @@ export function extremesOf(values: Float32Array): { readonly low: number; readon
 const MOST_SAMPLES = 1024;
 
 /** Samples a side of a picture by default. */
-export const USUAL_SAMPLES = 128;
+export const USUAL_SAMPLES = 256;
 
 /** The samples a side of a square that one request may hold, at most `wanted`. */
 export function fittingSide({ points }: Pick<DatasetFacts, "points">, wanted: number): number {
@@ -220,6 +220,18 @@ export function zoomWindow(
   const height = Math.min(whole[3] - whole[2], viewport[1] / scale);
   const [left, bottom] = [point[0] - px / scale - width / 2, point[1] - py / scale - height / 2];
   return clampWindow(whole, left, bottom, width, height, periodsOf(facts, axis));
+}
+
+/** The window about a box that has the shape of its viewport, as far as the plane goes. */
+export function windowAround(
+  whole: PlaneWindow,
+  [left, right, bottom, top]: PlaneWindow,
+  [across, up]: readonly [number, number],
+  periods: Periods = [0, 0],
+): PlaneWindow {
+  const width = Math.max(right - left, ((top - bottom) * across) / up);
+  const height = Math.max(top - bottom, ((right - left) * up) / across);
+  return clampWindow(whole, (left + right - width) / 2, (bottom + top - height) / 2, width, height, periods);
 }
 
 /** Moves a window by a distance in coordinates of the dataset. */

@@ -14,7 +14,7 @@ import { axisOf, type DatasetFacts, hasOpenFaces, methodsOf, offers } from "./fa
 import { AXES, fittingSide, isStretched, nodeAxis, sampleWindow, sidesOf, wholePlane } from "./plane-geometry.js";
 import { operationOf, type PointQuery, type StretchingQuery, type Tracking } from "./point-query.js";
 import { inSentence, isNamed, quantityOf, unitOfQuantity } from "./shown-quantity.js";
-import { isOnAxis, type ViewState } from "./view-state.js";
+import { isOnAxis, type ParsedState, parseState, type ViewState } from "./view-state.js";
 
 /** The spatial option in use for a quantity; null for a filtered one. */
 export function methodOf(state: ViewState): SpatialInterpolation | null {
@@ -110,6 +110,19 @@ export function showsStretching({ overlay }: ViewState): boolean {
 /** Whether a picture shows values of a quantity, neither differences nor stretching. */
 export function showsQuantity(state: ViewState): boolean {
   return !showsStretching(state) && comparedView(state) === null;
+}
+
+/** Another method to compare with, or none, if the quantity does not offer the one before. */
+export function comparedStill(state: ViewState, facts: DatasetFacts): Partial<ViewState> {
+  const methods = otherMethods(state, facts);
+  if (state.compare !== "method" || methods.includes(state.otherMethod)) return {};
+  return methods.length === 0 ? { compare: "none" } : { otherMethod: methods[0] };
+}
+
+/** Reads a view from a query string as `parseState` does; what it is compared with is offered. */
+export function readView(search: string, facts: DatasetFacts): ParsedState {
+  const { state, bad } = parseState(search, facts);
+  return { state: { ...state, ...comparedStill(state, facts) }, bad };
 }
 
 /** The view that a slice is compared with; null if it is not compared. */
@@ -392,13 +405,14 @@ function byMethod(state: ViewState, facts: DatasetFacts): readonly NamedView[] {
   return methods.map((name) => [name, { ...state, [member]: name }] as const);
 }
 
-/** The view once for its own time and once for each of several stored times. */
+/** The view once for its own time and once for each of several stored times, in the order of time. */
 function byTime(state: ViewState, { times: { stored } }: DatasetFacts): readonly NamedView[] {
   const count = Math.min(MOST_TIMES, stored.length);
   const chosen = Array.from({ length: count }, (_, i) =>
     withoutNoise(stored[count === 1 ? 0 : Math.round((i * (stored.length - 1)) / (count - 1))]),
   );
-  return [...new Set([state.time, ...chosen])].map((time) => [`t = ${shortText(time)}`, { ...state, time }] as const);
+  const times = [...new Set([state.time, ...chosen])].toSorted((a, b) => a - b);
+  return times.map((time) => [`t = ${shortText(time)}`, { ...state, time }] as const);
 }
 
 /** The name of a kept probe: A, B, C. */

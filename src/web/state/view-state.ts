@@ -571,7 +571,14 @@ export function parseState(search: string, facts: DatasetFacts): ParsedState {
     if (at === undefined) bad.push("at");
   }
   const state = { ...start, at: at ?? middleOf(facts, axis.name), ...found } as ViewState;
-  return { state: { ...state, window: insideWindow(state, facts) }, bad };
+  const moved = text !== null && at !== undefined && found.probe === undefined;
+  const linked = state.layout === "three" && moved ? { probe: withPlace(state.probe, axis.name, at as number) } : {};
+  return { state: { ...state, ...linked, window: insideWindow(state, facts) }, bad };
+}
+
+/** A place moved along an axis. */
+export function withPlace(place: ViewState["probe"], axis: AxisName, at: number): [number, number, number] {
+  return place.map((value, i) => (AXES[i] === axis ? at : value)) as [number, number, number];
 }
 
 /** Moves the window of a state into its plane. */
@@ -669,6 +676,8 @@ export function formatState(state: ViewState, facts: DatasetFacts): string {
   const at = middleOf(facts, state.axis);
   for (const name of [...Object.keys(READERS), "at"] as (keyof ViewState)[]) {
     const value = state[name];
+    // Three planes are at the probe.
+    if (name === "at" && state.layout === "three") continue;
     const usual = name === "at" ? at : start[name];
     const text =
       name === "notes"

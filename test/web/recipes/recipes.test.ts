@@ -46,12 +46,17 @@ it("escapes text in XML", () => {
   expect(dashes.split("-->")).toHaveLength(2);
 });
 
-it("asks for planes by their grid and for paths by their ends in Python", () => {
+it("asks for planes by their grid and for paths by their ends in Python, by the grid in MATLAB and TypeScript too", () => {
   const get =
     "api/datasets/box/slice?field=wz&time=0.5&method=Fd4Lag4&axis=z&at=1&region.origin=0%2C0&region.extent=6%2C6&nodes=64%2C32";
   expect(python({ query: QUERY, get }, ENDPOINT)).toContain(
     'plane = ds.slice("wz", 0.5, "z", 1, nodes=(64,32),\n    region={"origin": (0,0), "extent": (6,6)},\n    method="Fd4Lag4")',
   );
+  expect(typescript({ query: QUERY, get }, ENDPOINT)).toContain(`await fetch("http://localhost:1/${get}")`);
+  const script = matlab({ query: QUERY, get }, { ...ENDPOINT, token: true });
+  expect(script).toContain(`'"http://localhost:1/${get}"'];`);
+  expect(script).toContain("values = fread(id, [64, 32], 'single')';");
+  expect(script).toContain("Authorization: Bearer YOUR-TOKEN");
   const query: PointQuery = {
     ...QUERY,
     operation: "GetPosition",

@@ -13,6 +13,7 @@ import {
   sampleWindow,
   sidesOf,
   wholePlane,
+  windowAround,
   zoomWindow,
 } from "../../../src/web/state/plane-geometry.js";
 
@@ -55,6 +56,39 @@ describe("a window", () => {
     expect(panWindow(WHOLE, [2, 4, -0.5, 0.5], 1, -0.25)).toEqual([3, 5, -0.75, 0.25]);
     expect(panWindow(WHOLE, [2, 4, -0.5, 0.5], 9, 9)).toEqual([6, 8, 0, 1]);
   });
+
+  it.each([
+    [
+      [2, 3, -0.5, 0],
+      [2, 1],
+      [2, 3, -0.5, 0],
+    ],
+    [
+      [2, 3, -0.5, 0.5],
+      [2, 1],
+      [1.5, 3.5, -0.5, 0.5],
+    ],
+    [
+      [2, 4, 0, 0.25],
+      [2, 1],
+      [2, 4, -0.375, 0.625],
+    ],
+    [
+      [0, 1, -1, 1],
+      [2, 1],
+      [0, 4, -1, 1],
+    ],
+    [
+      [2, 8, -0.5, 0.5],
+      [2, 1],
+      [2, 8, -1, 1],
+    ],
+  ] as [PlaneWindow, [number, number], PlaneWindow][])(
+    "about %j in a viewport of %j is %j",
+    (box, viewport, window) => {
+      expect(windowAround(WHOLE, box, viewport)).toEqual(window);
+    },
+  );
 
   it("moves to a point outside of it, and stays for one inside or on its edge", () => {
     const window: PlaneWindow = [2, 4, -0.5, 0.5];

@@ -1,9 +1,11 @@
 /** Queries of the page: a profile ends at the ends of the domain, a series at the ends of time, within one request. */
 import { expect, it } from "vitest";
 import {
+  comparedView,
   describePlane,
   planePaths,
   profileQueries,
+  readView,
   seriesQueries,
   shownName,
   shownTitle,
@@ -77,4 +79,20 @@ it.each([
   ]);
   const { other, stretching } = planePaths(state, facts);
   expect([other, stretching?.body.start, stretching?.body.end]).toEqual([null, set.time, end]);
+});
+
+it("reads a comparison with a method that the quantity does not have as one with another that it has", () => {
+  const spatialInterpolation = ["None_Fd4", "Fd4Lag4", "M2Q8"];
+  const facts = {
+    ...FACTS,
+    operations: [{ name: "GetVelocityGradient", available: true, spatialInterpolation, components: [] }],
+  };
+  const { state } = readView("?dataset=box&field=vorticity&compare=method&otherMethod=XX", facts);
+  expect(comparedView(state)?.derivatives).toBe("M2Q8");
+  expect(describePlane(state, facts)).toMatch(/^Difference of vorticity magnitude from /);
+});
+
+it("draws several times in their order, the one shown among them", () => {
+  const state = { ...initialState(FACTS), curves: "times", time: 1.7 } as const;
+  expect(profileQueries(state, FACTS).map(({ name }) => name)).toEqual(["t = 1", "t = 1.5", "t = 1.7", "t = 2"]);
 });

@@ -140,3 +140,11 @@ describe("the address", () => {
     expect(parseState("?dataset=box&field=Q", facts).state.field).toBe("Q");
   });
 });
+
+it("takes the place of a link with three planes to the probe, which links then carry", () => {
+  const { state, bad } = parseState("?dataset=box&layout=three&axis=x&at=0.5", FACTS);
+  expect([bad, state.probe[0]]).toEqual([[], 0.5]);
+  const link = formatState(state, FACTS);
+  expect(link).not.toContain("&at=");
+  expect(parseState(link, FACTS).state.probe).toEqual(state.probe);
+});
