@@ -39,7 +39,7 @@ export interface JobRequest {
   readonly input?: string;
   /**
    * Media type of the result: `application/x-npy` unless given, `text/csv`, `application/x-hdf5`,
-   * `application/netcdf`, `application/vnd.apache.parquet` or octets.
+   * `application/netcdf`, `application/vnd.apache.parquet`, `application/vnd.zarr+zip` or octets.
    */
   readonly accept?: string;
 }

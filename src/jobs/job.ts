@@ -13,6 +13,7 @@ export const RESULT_FORMS = {
   "application/x-hdf5": "h5",
   "application/netcdf": "nc",
   "application/vnd.apache.parquet": "parquet",
+  "application/vnd.zarr+zip": "zarr.zip",
   "application/octet-stream": "bin",
 } as const;
 export type ResultForm = keyof typeof RESULT_FORMS;

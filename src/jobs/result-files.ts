@@ -30,7 +30,7 @@ export interface ResultNumbers {
   readonly octets: AsyncIterable<Buffer>;
 }
 
-const product = (lengths: readonly number[]): number => lengths.reduce((all, length) => all * length, 1);
+export const product = (lengths: readonly number[]): number => lengths.reduce((all, length) => all * length, 1);
 
 /** The numbers of octets, as many at a time as `lengths` says. @throws Error if there are fewer */
 export async function* numbersIn(
@@ -50,9 +50,13 @@ export async function* numbersIn(
   }
 }
 
-/** Steps along a dimension: the first element of each, and how many. */
-export function* stepsOf(length: number, width: number): Generator<readonly [first: number, count: number]> {
-  const most = Math.max(1, Math.floor(STEP_NUMBERS / width));
+/** Steps along a dimension of elements of `width` numbers: the first element of each, and how many. */
+export function* stepsOf(
+  length: number,
+  width: number,
+  numbers = STEP_NUMBERS,
+): Generator<readonly [first: number, count: number]> {
+  const most = Math.max(1, Math.floor(numbers / width));
   for (let first = 0; first < length; first += most) yield [first, Math.min(most, length - first)];
 }
 

@@ -10,6 +10,7 @@ import { version } from "../version.js";
 import { type Job, type JobCut, type JobResult, RESULT_FORMS, type TaskOutput } from "./job.js";
 import { type JobFolders, taskFile, tasksFolder, writeWhole } from "./job-files.js";
 import { numbersIn, type ResultNumbers, type ServiceForms, stepsOf, writeHdf5, writeNetcdf } from "./result-files.js";
+import { zarrArchive } from "./zarr-archive.js";
 
 /** Bytes that are copied at a time. */
 const STEP_BYTES = 256 * 1024;
@@ -22,6 +23,7 @@ const KEPT = [
   "fieldprobe-frames",
   "fieldprobe-shape",
   "fieldprobe-columns",
+  "fieldprobe-units",
   "fieldprobe-times",
   "content-type",
 ];
@@ -171,7 +173,7 @@ function numbersOf(cut: JobCut, first: TaskOutput, octets: AsyncIterable<Buffer>
   const { time } = JSON.parse(headers["fieldprobe-options"] ?? "{}") as { readonly time?: unknown };
   const times = cut.times > 1 ? [time].flat().map(Number) : null;
   const columns = JSON.parse(headers["fieldprobe-columns"] ?? "[]") as string[];
-  const said = ["version", "manifest", "options", "frames"].flatMap((name) => {
+  const said = ["version", "manifest", "options", "frames", "units"].flatMap((name) => {
     const text = headers[`fieldprobe-${name}`];
     return text === undefined ? [] : [[name, text] as const];
   });
@@ -185,12 +187,14 @@ async function* passagesOf(
   body: AsyncIterable<Buffer>,
   { npyHead, parquet }: ServiceForms,
 ): AsyncGenerator<Buffer> {
-  const { shape, columns, about } = numbersOf(cut, first, body);
+  const numbers = numbersOf(cut, first, body);
+  const { shape, columns, about } = numbers;
   if (cut.form === "application/vnd.apache.parquet") {
     const records = shape.slice(0, -1).reduce((all, length) => all * length, 1);
     const lengths = [...stepsOf(records, columns.length)].map(([, count]) => count * columns.length);
     return yield* parquet(columns, numbersIn(body, lengths), about);
   }
+  if (cut.form === "application/vnd.zarr+zip") return yield* zarrArchive(numbers);
   if (cut.form === "application/x-npy") yield npyHead(shape);
   yield* body;
 }

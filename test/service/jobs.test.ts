@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { unzipSync } from "fflate";
 import { type Dataset, File, ready } from "h5wasm/node";
 import { parquetReadObjects } from "hyparquet";
 import { pino } from "pino";
@@ -141,6 +142,7 @@ describe("a job", () => {
     ["application/x-hdf5", "h5"],
     ["application/netcdf", "nc"],
     ["application/vnd.apache.parquet", "parquet"],
+    ["application/vnd.zarr+zip", "zarr"],
   ])("answers JSON bodies as %s", async (accept, ending) => {
     const url = await serve();
     const points = [...pointsOf(2500)];
@@ -173,6 +175,11 @@ describe("a job", () => {
     } else if (accept === "application/vnd.apache.parquet") {
       const rows = await parquetReadObjects({ file: new Uint8Array(got).buffer });
       expect(["x", "y", "z"].map((name) => rows.map((row) => row[name]))).toEqual(columnsOf(want));
+    } else if (ending === "zarr") {
+      const { "values/c/0/0": chunk, "values/zarr.json": document } = unzipSync(got);
+      expect(Buffer.from(chunk as Uint8Array).equals(want)).toBe(true);
+      const { attributes, shape } = JSON.parse(Buffer.from(document as Uint8Array).toString());
+      expect([shape, attributes]).toEqual([[2500, 3], { components: ["x", "y", "z"] }]);
     } else expect(got.includes(want)).toBe(true);
   });
 

@@ -41,6 +41,7 @@ const JOB_FORMS: ReadonlyMap<string, string> = new Map([
   ["h5", "application/x-hdf5"],
   ["nc", "application/netcdf"],
   ["parquet", "application/vnd.apache.parquet"],
+  ["zarr", "application/vnd.zarr+zip"],
   ["bin", "application/octet-stream"],
 ]);
 

@@ -70,6 +70,9 @@ async function answer(
   if (own.includes("with") || isTask(service, request.headers))
     reply.header("fieldprobe-columns", headerText(columnsOf(named)));
   addVary(reply, "Accept");
+  const { units = {} } = found ?? {};
+  if (isTask(service, request.headers) && Object.keys(units).length > 0)
+    reply.header("fieldprobe-units", headerText(units));
   if (dataset !== null) tellOrigin(reply, life.dataset(dataset), understood.options, understood.times);
   const { recordTimes } = result;
   if (recordTimes !== undefined) reply.header("fieldprobe-times", recordSteps(recordTimes).join(","));
@@ -94,9 +97,9 @@ function recordsIn(answer: UnwrittenAnswer): PathRecords {
   return { particles: result.items / records, records, times, columns, values: joinedValues(result) };
 }
 
-/** A list as JSON that a header may hold. */
-function headerText(list: readonly string[]): string {
-  return JSON.stringify(list).replaceAll(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+/** A value as JSON that a header may hold. */
+function headerText(value: readonly string[] | Readonly<Record<string, string>>): string {
+  return JSON.stringify(value).replaceAll(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** The first record time, the interval of the records, and the last time, which may follow after a shorter interval. */

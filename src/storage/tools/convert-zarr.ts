@@ -11,6 +11,7 @@ import { MANIFEST_NAME, type Manifest } from "../catalog/manifest.js";
 import { AXIS_NAMES, type Dataset, type FieldName, fieldNames, type Triple } from "../file/dataset.js";
 import { CONVERSION_NAME } from "../file/folder-names.js";
 import type { ObjectTarget } from "../objects/object-target.js";
+import { arrayDocument, documentBytes as json, PLAIN_CODECS, rootDocument } from "../zarr/array-document.js";
 import { type Compression, ShardCodec } from "../zarr/shard.js";
 import { portableDescriptor, readingDigest, requireConvertible } from "./portable.js";
 
@@ -238,24 +239,16 @@ async function writeDocuments(
   if (dataset.forcing.kind === "modes")
     documents.set("forcing", { zarr_format: 3, node_type: "group", attributes: {} });
   for (const [path, document] of documents) await target.write(`${path}/${ROOT}`, json(document));
-  const metadata = Object.fromEntries(documents);
-  const root = {
-    zarr_format: 3,
-    node_type: "group",
-    attributes: { title: dataset.title, [DESCRIPTOR_ATTRIBUTE]: JSON.stringify(describe(dataset, options, cuts)) },
-    consolidated_metadata: { kind: "inline", must_understand: false, metadata },
-  };
-  return json(root);
+  const descriptor = JSON.stringify(describe(dataset, options, cuts));
+  return json(rootDocument({ title: dataset.title, [DESCRIPTOR_ATTRIBUTE]: descriptor }, documents));
 }
-
-const json = (document: object): Uint8Array => Buffer.from(`${JSON.stringify(document, null, 2)}\n`);
 
 function fieldDocument(dataset: Dataset, { nodes, chunk, chunks, components }: Cut, options: ZarrOptions): object {
   const tail = components === 3 ? [3] : [];
   const stored = (lengths: Triple, frames: number) => [frames, ...lengths.toReversed(), ...tail];
   const sharded = chunk.map((edge, axis) => edge * chunks[axis]) as unknown as Triple;
   const inner = ShardCodec.codecsOf(options.compression);
-  const index = [{ name: "bytes", configuration: { endian: "little" } }, { name: "crc32c" }];
+  const index = [...PLAIN_CODECS, { name: "crc32c" }];
   const configuration = {
     chunk_shape: stored(chunk, 1),
     codecs: inner,
@@ -273,30 +266,7 @@ function fieldDocument(dataset: Dataset, { nodes, chunk, chunks, components }: C
 }
 
 function tableDocument({ type, shape, dimensions }: SmallArray): object {
-  const codecs = [{ name: "bytes", configuration: { endian: "little" } }];
-  return arrayDocument({ shape, chunks: shape, type, fill: 0, codecs, dimensions });
-}
-
-function arrayDocument(array: {
-  readonly shape: readonly number[];
-  readonly chunks: readonly number[];
-  readonly type: string;
-  readonly fill: number | string;
-  readonly codecs: readonly object[];
-  readonly dimensions: readonly (string | null)[];
-}): object {
-  return {
-    zarr_format: 3,
-    node_type: "array",
-    shape: array.shape,
-    data_type: array.type,
-    chunk_grid: { name: "regular", configuration: { chunk_shape: array.chunks } },
-    chunk_key_encoding: { name: "default", configuration: { separator: "/" } },
-    fill_value: array.fill,
-    codecs: array.codecs,
-    dimension_names: array.dimensions,
-    attributes: {},
-  };
+  return arrayDocument({ shape, chunks: shape, type, fill: 0, codecs: PLAIN_CODECS, dimensions });
 }
 
 /** Coordinates and times, for readers that know nothing of descriptors, and the modes of a force. */

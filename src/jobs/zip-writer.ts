@@ -1,0 +1,89 @@
+/**
+ * `ZipWriter` writes the bytes of a ZIP archive entry by entry, not compressed, also beyond 4 GiB and 65 535 entries.
+ *
+ * Source: PKWARE, APPNOTE.TXT 6.3.10, sections 4.3 and 4.5.3. (`fflate`, which writes `.npz`, has no ZIP64.)
+ */
+import { crc32 } from "node:zlib";
+
+/** Signatures of records. */
+const LOCAL = 0x04034b50;
+const CENTRAL = 0x02014b50;
+const END_64 = 0x06064b50;
+const LOCATOR_64 = 0x07064b50;
+const END = 0x06054b50;
+/** Versions that are needed to read an entry: of stored ones, and of ZIP64. */
+const VERSION = 10;
+const VERSION_64 = 45;
+/** Names are UTF-8. */
+const FLAGS = 1 << 11;
+/** 1980-01-01: equal entries give equal bytes. */
+const DATE = (1 << 5) | 1;
+const MOST_16 = 0xffff;
+const MOST_32 = 0xffff_ffff;
+
+/** An entry of the directory. */
+interface ZipEntry {
+  readonly name: Buffer;
+  readonly crc: number;
+  readonly bytes: number;
+  readonly offset: number;
+}
+
+/** Little-endian numbers one after the other. @param widths bytes of each, a digit each */
+function record(widths: string, ...numbers: readonly number[]): Buffer {
+  const sizes = [...widths].map(Number);
+  const out = Buffer.alloc(sizes.reduce((sum, size) => sum + size, 0));
+  let at = 0;
+  for (const [i, size] of sizes.entries()) {
+    const value = numbers[i] as number;
+    if (size === 8) out.writeBigUInt64LE(BigInt(value), at);
+    else out.writeUIntLE(value, at, size);
+    at += size;
+  }
+  return out;
+}
+
+/** What both records of an entry say: flags, method, time, date, checksum, sizes, lengths of the name and of more. */
+function factsOf({ crc, bytes, name }: ZipEntry, more: number): Buffer {
+  return record("222244422", FLAGS, 0, 0, DATE, crc, bytes, bytes, name.length, more);
+}
+
+/** An archive whose bytes go where its caller puts them, in order. */
+export class ZipWriter {
+  readonly #entries: ZipEntry[] = [];
+  #at = 0;
+
+  /** Adds an entry of less than 4 GiB. @returns its bytes in the archive */
+  add(name: string, content: Buffer): Buffer[] {
+    const entry = { name: Buffer.from(name), crc: crc32(content), bytes: content.length, offset: this.#at };
+    this.#entries.push(entry);
+    const head = Buffer.concat([record("42", LOCAL, VERSION), factsOf(entry, 0), entry.name]);
+    this.#at += head.length + content.length;
+    return [head, content];
+  }
+
+  /** Ends the archive with its directory. */
+  *end(): Generator<Buffer> {
+    const start = this.#at;
+    for (const entry of this.#entries) {
+      const isFar = entry.offset >= MOST_32;
+      const more = isFar ? record("228", 1, 8, entry.offset) : Buffer.alloc(0);
+      const version = isFar ? VERSION_64 : VERSION;
+      const place = record("22244", 0, 0, 0, 0, Math.min(entry.offset, MOST_32));
+      const head = Buffer.concat([record("422", CENTRAL, version, version), factsOf(entry, more.length), place]);
+      this.#at += head.length + entry.name.length + more.length;
+      yield Buffer.concat([head, entry.name, more]);
+    }
+    yield endOf(this.#entries.length, start, this.#at);
+  }
+}
+
+/** The end of an archive whose directory lies between two places. */
+function endOf(entries: number, start: number, end: number): Buffer {
+  const bytes = end - start;
+  const [most, size, at] = [Math.min(entries, MOST_16), Math.min(bytes, MOST_32), Math.min(start, MOST_32)];
+  const last = record("42222442", END, 0, 0, most, most, size, at, 0);
+  if (entries < MOST_16 && end < MOST_32) return last;
+  const whole = record("4822448888", END_64, 44, VERSION_64, VERSION_64, 0, 0, entries, entries, bytes, start);
+  return Buffer.concat([whole, record("4484", LOCATOR_64, 0, end, 1), last]);
+}
