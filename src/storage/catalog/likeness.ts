@@ -90,13 +90,22 @@ function likeTime(file: Hdf5File, template: LikeTemplate): number | "none" | nul
     const { bytes } = template;
     const isSame = bytes != null && bytes.start === file.start && file.holds(bytes.parts, bytes.headers);
     if (!isSame && !isLike(file, observations)) return null;
-    if (bytes === undefined) template.bytes = bytesBehind(path, observations, file);
+    if (bytes === undefined) template.bytes = bytesIfThere(path, observations, file);
     if (time === null) return "none";
     const answer = answerOf(file, time);
     return typeof answer === typeof time.answer ? numberIn(answer) : null;
   } catch (error) {
     if (error instanceof DataError) return null;
     throw error;
+  }
+}
+
+/** What the answers about a template rest on; null if it is not there or not readable any more. */
+function bytesIfThere(path: string, observations: readonly Observation[], opener: Hdf5File): BytesBehind | null {
+  try {
+    return bytesBehind(path, observations, opener);
+  } catch {
+    return null;
   }
 }
 

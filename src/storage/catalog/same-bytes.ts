@@ -23,7 +23,7 @@ export interface BytesBehind {
  * Reads what the answers about a file rest on; null if it gives others by now, or if they rest on too many bytes.
  *
  * @param opener an open file, which opens this one
- * @throws DataError when it is not readable any more
+ * @throws the error of the system or DataError when it is not there or not readable any more
  */
 export function bytesBehind(path: string, observations: readonly Observation[], opener: Hdf5File): BytesBehind | null {
   const place = openPlace(path);
@@ -44,12 +44,16 @@ export function bytesBehind(path: string, observations: readonly Observation[], 
     const file = opener.another(recorded);
     if (!isLike(file, observations)) return null;
     const { start } = file;
-    const asked = new Set(observations.filter(({ question }) => question === "attribute").map(placeOf));
+    // By the address of the object, which may have several paths.
+    const nameOf = (at: string, attribute: string): string => `${file.address(at)}\n${attribute}`;
+    const asked = new Set(
+      observations.flatMap(({ question, path: at, name }) => (question === "attribute" ? [nameOf(at, name)] : [])),
+    );
     const unread: ByteRange[] = [{ position: 0, length: start }];
     const headers: number[] = [];
     for (const { question, path: at } of observations) {
       if (question !== "kind") continue;
-      const found = file.unread(at, (name) => asked.has(placeOf({ path: at, name })));
+      const found = file.unread(at, (attribute) => asked.has(nameOf(at, attribute)));
       for (const { position, length } of found) unread.push({ position: start + position, length });
       if (found.length > 0) headers.push(file.address(at));
     }
@@ -64,10 +68,6 @@ export function bytesBehind(path: string, observations: readonly Observation[], 
   } finally {
     place.close();
   }
-}
-
-function placeOf({ path, name }: Pick<Observation, "path" | "name">): string {
-  return `${path}\n${name}`;
 }
 
 /** Ranges in the order of the file, those that overlap or touch as one. */

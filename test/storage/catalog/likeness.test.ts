@@ -1,5 +1,5 @@
 /** Files that are like others in one folder: each has the outcome that it has alone, and few are described. */
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
@@ -165,9 +165,10 @@ describe("files in one folder", () => {
     return scanFolders([data], OPTIONS);
   }
 
+  const read = (name: string) => gunzipSync(readFileSync(fileURLToPath(new URL(name, import.meta.url))));
+
   it("are known by the bytes that their answers rest on, whatever their times, and refused if damaged", () => {
     const asked = vi.mocked(observed.isLike).mockClear();
-    const read = (name: string) => gunzipSync(readFileSync(fileURLToPath(new URL(name, import.meta.url))));
     // Written by h5py 3: headers of version 1, with times of change.
     const old = read("old-headers.h5.gz");
     const [time, run, spacing] = [8, 8, 8].map((bytes) => Buffer.alloc(bytes)) as [Buffer, Buffer, Buffer];
@@ -194,5 +195,30 @@ describe("files in one folder", () => {
     const damaged = scanCopies(later, [[[later.lastIndexOf("OHDR") + 6, Buffer.from([1, 2, 3, 4])]]]);
     expect(damaged.datasets.map(({ name }) => name)).toEqual(["f0", "f1"]);
     expect(damaged.problems.map(({ location }) => basename(location))).toEqual(["f2.h5"]);
+  });
+
+  it("differ in an attribute of a group that has two paths, by one of which it is asked for", () => {
+    // Written by h5py 3: /alias and /flow are one group.
+    const number = (value: number) => Buffer.from(Float64Array.of(value).buffer);
+    const { datasets } = scanCopies(read("linked-group.h5.gz"), [[[number(0.1234), number(0.25)]]]);
+    expect(datasets.map(({ axes }) => axes.map(({ spacing }) => spacing))).toEqual([
+      [0.1234, 0.1234, 0.1234],
+      [0.1234, 0.1234, 0.1234],
+      [0.25, 0.25, 0.25],
+    ]);
+  });
+
+  it("do without the first of them if it is gone when the second one is like it", () => {
+    const data = scratchFolder();
+    const whole = read("old-headers.h5.gz");
+    for (const name of ["f0", "f1", "f2"]) writeFileSync(join(data, `${name}.h5`), whole);
+    const { isLike } = observed;
+    vi.mocked(isLike).mockImplementationOnce((...asked) => {
+      rmSync(join(data, "f0.h5"));
+      return isLike(...asked);
+    });
+    const { datasets, problems } = scanFolders([data], OPTIONS);
+    expect(problems).toEqual([]);
+    expect(datasets.map(({ name }) => name)).toEqual(["f0", "f1", "f2"]);
   });
 });
