@@ -39,14 +39,18 @@ export async function* numbersIn(
 ): AsyncGenerator<Float32Array> {
   const parts = octets[Symbol.asyncIterator]();
   let rest: Buffer = Buffer.alloc(0);
-  for (const length of lengths) {
-    while (rest.length < 4 * length) {
-      const { value, done } = await parts.next();
-      if (done) throw new Error("the outputs have fewer numbers than their shape says");
-      rest = rest.length === 0 ? value : Buffer.concat([rest, value]);
+  try {
+    for (const length of lengths) {
+      while (rest.length < 4 * length) {
+        const { value, done } = await parts.next();
+        if (done) throw new Error("the outputs have fewer numbers than their shape says");
+        rest = rest.length === 0 ? value : Buffer.concat([rest, value]);
+      }
+      yield new Float32Array(rest.buffer.slice(rest.byteOffset, rest.byteOffset + 4 * length) as ArrayBuffer);
+      rest = rest.subarray(4 * length);
     }
-    yield new Float32Array(rest.buffer.slice(rest.byteOffset, rest.byteOffset + 4 * length) as ArrayBuffer);
-    rest = rest.subarray(4 * length);
+  } finally {
+    await parts.return?.();
   }
 }
 
@@ -60,21 +64,48 @@ export function* stepsOf(
   for (let first = 0; first < length; first += most) yield [first, Math.min(most, length - first)];
 }
 
+/** Some points of a result at one of its times. */
+interface ResultStep {
+  /** Number of the time, and of the step in it. */
+  readonly time: number;
+  readonly number: number;
+  /** The first point, and how many. */
+  readonly first: number;
+  readonly count: number;
+  readonly values: Float32Array;
+}
+
+/** How a result is cut: dimensions before the points, dimensions behind them, and points of a step. */
+export function cutOf({ shape, times }: ResultNumbers, numbers = STEP_NUMBERS) {
+  const lead = times === null ? [] : [times.length];
+  const [points = 0, ...row] = shape.slice(lead.length);
+  const steps = [...stepsOf(points, product(row), numbers)];
+  return { lead, points, row, steps, rows: steps[0]?.[1] ?? 1 };
+}
+
+/** The steps of a result, of about `numbers` numbers each. @throws Error if there are fewer than its shape says */
+export async function* stepsIn(result: ResultNumbers, numbers = STEP_NUMBERS): AsyncGenerator<ResultStep> {
+  const { row, steps } = cutOf(result, numbers);
+  const width = product(row);
+  const lengths = (result.times ?? [0]).flatMap(() => steps.map(([, count]) => count * width));
+  let done = 0;
+  for await (const values of numbersIn(result.octets, lengths)) {
+    const [time, number] = [Math.floor(done / steps.length), done % steps.length];
+    const [first, count] = steps[number] as readonly [number, number];
+    yield { time, number, first, count, values };
+    done++;
+  }
+}
+
 /** Writes a dataset `values`. @throws DataError if the file cannot be written */
-export async function writeHdf5(path: string, { shape, octets }: ResultNumbers): Promise<void> {
+export async function writeHdf5(path: string, result: ResultNumbers): Promise<void> {
   const writer = await Hdf5Writer.create(path);
   try {
-    const [length, ...row] = shape as [number, ...number[]];
-    const width = product(row);
-    const steps = [...stepsOf(length, width)];
-    const chunks = [steps[0]?.[1] ?? 1, ...row];
-    const write = writer.dataset({ path: "/values", type: "float32", shape, chunks, filter: "none" });
-    const numbers = numbersIn(
-      octets,
-      steps.map(([, count]) => count * width),
-    );
-    for (const [first, count] of steps)
-      write([first, ...row.map(() => 0)], [count, ...row], (await numbers.next()).value as Float32Array);
+    const { lead, row, rows } = cutOf(result);
+    const chunks = [...lead.map(() => 1), rows, ...row];
+    const write = writer.dataset({ path: "/values", type: "float32", shape: result.shape, chunks, filter: "none" });
+    for await (const { time, first, count, values } of stepsIn(result))
+      write([...lead.map(() => time), first, ...row.map(() => 0)], [...lead.map(() => 1), count, ...row], values);
     writer.close();
   } finally {
     writer.discard();
@@ -87,20 +118,17 @@ export async function writeHdf5(path: string, { shape, octets }: ResultNumbers):
  * Source: CF conventions 1.11, section 9 (discrete sampling geometries), without coordinates.
  * @throws DataError if the file cannot be written
  */
-export async function writeNetcdf(
-  path: string,
-  { shape, times, columns, about, octets }: ResultNumbers,
-): Promise<void> {
+export async function writeNetcdf(path: string, result: ResultNumbers): Promise<void> {
+  const { shape, times, columns, about } = result;
   const writer = await Hdf5Writer.create(path);
   try {
     writer.attribute("Conventions", "CF-1.11");
     for (const [name, text] of Object.entries(about)) writer.attribute(`fieldprobe_${name}`, text);
-    const [count = 1] = times === null ? [1] : shape;
-    const [points = 0, ...more] = shape.slice(times === null ? 0 : 1, -1);
-    const width = product(more) * columns.length;
-    const scales = ["point", ...more.map(() => "record")];
+    const { lead, points, row, rows } = cutOf(result);
+    const more = row.slice(0, -1);
+    const scales = [...lead.map(() => "time"), "point", ...more.map(() => "record")];
     if (times !== null) {
-      writer.whole("time", "float64", [count], Float64Array.from(times));
+      writer.whole("time", "float64", [times.length], Float64Array.from(times));
       writer.scale("time");
       writer.describe("time", { axis: "T", long_name: "time of the simulation" });
     }
@@ -108,34 +136,23 @@ export async function writeNetcdf(
       writer.whole("record", "int32", [records], numbersFrom(0, records));
       writer.scale("record");
     }
-    const lead = times === null ? [] : [1];
-    const steps = [...stepsOf(points, width)];
-    const rows = steps[0]?.[1] ?? 1;
-    const chunked = { chunks: [...lead, rows, ...more], filter: "none" } as const;
-    const variable = { type: "float32", shape: [...lead.map(() => count), points, ...more], ...chunked } as const;
+    const chunked = { chunks: [...lead.map(() => 1), rows, ...more], filter: "none" } as const;
+    const variable = { type: "float32", shape: shape.slice(0, -1), ...chunked } as const;
     const writes = columns.map((name) => writer.dataset({ path: `/${name}`, ...variable }));
     const numbering = { type: "int32", shape: [points], chunks: [rows], filter: "gzip" } as const;
     const writeNumbers = writer.dataset({ path: "/point", ...numbering });
-    const lengths = Array.from({ length: count }, () => steps.map(([, size]) => size * width)).flat();
-    const numbers = numbersIn(octets, lengths);
-    for (let time = 0; time < count; time++)
-      for (const [first, size] of steps) {
-        const values = (await numbers.next()).value as Float32Array;
-        const [start, taken] = [
-          [...lead.map(() => time), first, ...more.map(() => 0)],
-          [...lead, size, ...more],
-        ];
-        for (const [c, write] of writes.entries())
-          write(
-            start,
-            taken,
-            values.filter((_, i) => i % columns.length === c),
-          );
-        if (time === 0) writeNumbers([first], [size], numbersFrom(first, size));
-      }
+    for await (const { time, first, count, values } of stepsIn(result)) {
+      const start = [...lead.map(() => time), first, ...more.map(() => 0)];
+      for (const [c, write] of writes.entries())
+        write(
+          start,
+          [...lead.map(() => 1), count, ...more],
+          values.filter((_, i) => i % columns.length === c),
+        );
+      if (time === 0) writeNumbers([first], [count], numbersFrom(first, count));
+    }
     writer.scale("point");
-    for (const name of columns)
-      for (const [d, scale] of [...lead.map(() => "time"), ...scales].entries()) writer.attach(name, d, scale);
+    for (const name of columns) for (const [d, scale] of scales.entries()) writer.attach(name, d, scale);
     writer.close();
   } finally {
     writer.discard();

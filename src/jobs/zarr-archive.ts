@@ -1,6 +1,6 @@
 /** `zarrArchive` writes the numbers of a result as a store of Zarr 3 in a ZIP archive, a chunk at a time. */
 import { arrayDocument, documentBytes, PLAIN_CODECS, rootDocument } from "../storage/zarr/array-document.js";
-import { numbersIn, product, type ResultNumbers, stepsOf } from "./result-files.js";
+import { cutOf, product, type ResultNumbers, stepsIn } from "./result-files.js";
 import { ZipWriter } from "./zip-writer.js";
 
 /** Numbers of a chunk, unless those of a single point are more. */
@@ -12,23 +12,14 @@ const CHUNK_NUMBERS = 256 * 1024;
  *
  * Source: Zarr core specification 3.1; archives are not compressed, so that chunks can be read in place.
  */
-export async function* zarrArchive({
-  shape,
-  times,
-  columns,
-  about,
-  octets,
-}: ResultNumbers): AsyncGenerator<Buffer, undefined> {
-  const lead = times === null ? [] : [times.length];
-  const [points = 0, ...row] = shape.slice(lead.length);
-  const width = product(row);
-  const steps = [...stepsOf(points, width, CHUNK_NUMBERS)];
-  const [[, rows] = [0, 1]] = steps;
+export async function* zarrArchive(result: ResultNumbers): AsyncGenerator<Buffer, undefined> {
+  const { shape, times, columns, about } = result;
+  const { lead, row, rows } = cutOf(result, CHUNK_NUMBERS);
   const documents = new Map<string, object>();
   const dimensions = [...lead.map(() => "time"), "point", ...row.slice(1).map(() => "record"), "component"];
   const chunks = [...lead.map(() => 1), rows, ...row];
-  const values = { shape, chunks, dimensions, type: "float32", fill: "NaN", codecs: PLAIN_CODECS };
-  documents.set("values", arrayDocument({ ...values, attributes: { components: columns } }));
+  const array = { shape, chunks, dimensions, type: "float32", fill: "NaN", codecs: PLAIN_CODECS };
+  documents.set("values", arrayDocument({ ...array, attributes: { components: columns } }));
   const zip = new ZipWriter();
   if (times !== null) {
     const time = { shape: lead, chunks: lead, dimensions: ["time"], type: "float64", fill: "NaN" };
@@ -38,18 +29,12 @@ export async function* zarrArchive({
   const attributes = Object.fromEntries(Object.entries(about).map(([name, text]) => [`fieldprobe_${name}`, text]));
   yield* zip.add("zarr.json", documentBytes(rootDocument(attributes, documents)));
   for (const [path, document] of documents) yield* zip.add(`${path}/zarr.json`, documentBytes(document));
-  const numbers = numbersIn(
-    octets,
-    (times ?? [0]).flatMap(() => steps.map(([, count]) => count * width)),
-  );
-  for (const [time] of (times ?? [0]).entries())
-    for (const [number, [, count]] of steps.entries()) {
-      const some = (await numbers.next()).value as Float32Array;
-      // Chunks have one shape, the last one too.
-      const chunk = count === rows ? some : new Float32Array(rows * width).fill(Number.NaN);
-      if (chunk !== some) chunk.set(some);
-      const key = [...lead.map(() => time), number, ...row.map(() => 0)].join("/");
-      yield* zip.add(`values/c/${key}`, Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-    }
+  for await (const { time, number, count, values } of stepsIn(result, CHUNK_NUMBERS)) {
+    // Chunks have one shape, the last one too.
+    const chunk = count === rows ? values : new Float32Array(rows * product(row)).fill(Number.NaN);
+    if (chunk !== values) chunk.set(values);
+    const key = [...lead.map(() => time), number, ...row.map(() => 0)].join("/");
+    yield* zip.add(`values/c/${key}`, Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+  }
   yield* zip.end();
 }
