@@ -243,16 +243,16 @@ export class PlaneFigure {
     // Cached slices are shown at once, in the same tick, so that playing draws each picture once.
     if (kept.length === all.length && paths.stretching === null) this.request.take(show(kept, null));
     else {
+      const shown = this.framed;
+      const isStretching = shown !== null && showsStretching(shown.state);
       void this.request.run(async (signal) => {
-        const slices = await Promise.all(all.map((path) => store.slices.load(path, signal)));
-        if (paths.stretching === null) return show(slices, null);
-        // The quantity is soon there, and is seen until the flow map is computed.
-        const shown = this.framed;
-        if (shown === null || !showsStretching(shown.state)) {
-          const plain = { ...state, overlay: "none", compare: "none" } as const;
-          this.request.show(assemble(plain, paths, slices, null, store.facts));
-        }
-        return show(slices, await store.api.stretching(paths.stretching, signal));
+        const flow = () => paths.stretching && store.api.stretching(paths.stretching, signal);
+        const slices = Promise.all(all.map((path) => store.slices.load(path, signal)));
+        if (paths.stretching === null || isStretching) return show(...(await Promise.all([slices, flow()])));
+        // The quantity is soon there, and is seen until the first flow map is computed.
+        const plain = { ...state, overlay: "none", compare: "none" } as const;
+        this.request.show(assemble(plain, paths, await slices, null, store.facts));
+        return show(await slices, await flow());
       });
     }
   }

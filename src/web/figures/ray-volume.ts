@@ -1,6 +1,6 @@
 /**
  * The ray volume draws a box of values by rays through it: each step adds the colour of its value, the denser the
- * farther the value is beyond a level.
+ * farther the value is beyond a level: by the root, so that most of what is beyond it is seen.
  */
 import {
   BackSide,
@@ -80,7 +80,7 @@ void main() {
     float value = stored.r / stored.g;
     float strength = abs(value - zero) / max(zero, 1.0 - zero);
     float beyond = clamp((strength - clear) / max(full - clear, 1e-3), 0.0, 1.0);
-    float density = 1.0 - pow(1.0 - opacity, 50.0 * beyond * part * length(way));
+    float density = 1.0 - pow(1.0 - opacity, 50.0 * sqrt(beyond) * part * length(way));
     vec3 own = texture(colours, vec2(value, 0.5)).rgb;
     sum += (1.0 - sum.a) * density * vec4(own, 1.0);
     if (sum.a > 0.98) break;

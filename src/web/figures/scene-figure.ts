@@ -464,7 +464,7 @@ export class SceneFigure {
       surface && tint && { scale: tint, name: `Surface: ${name(surface.state.tint)}` },
       volume && {
         scale: this.#volumeScale(volume),
-        name: `Volume: ${name(volume.state.surface)}${volume.state.surface === this.#planeField ? "" : ", 0.1 % to 99.9 % of its values"}`,
+        name: `Volume: ${name(volume.state.surface)}${volume.state.surface === this.#planeField ? "" : ", 0.5 % to 99.5 % of its values"}`,
       },
       this.pathBar(),
     ];

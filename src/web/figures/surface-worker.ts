@@ -32,12 +32,12 @@ export interface SurfaceMessage extends Surface {
   readonly enclosed: number;
   /** Root mean square of the values. */
   readonly rms: number;
-  /** The values below and above which a thousandth of all values is. */
+  /** The values below and above which five thousandths of all values are. */
   readonly tails: readonly [number, number];
 }
 
 /** Part of all values beyond each of the tails. */
-const TAIL = 0.001;
+const TAIL = 0.005;
 /** Samples from which the level of a percentage is found; more would not move it visibly. */
 const SORTED = 200_000;
 
