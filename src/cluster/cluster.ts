@@ -265,7 +265,7 @@ export class Cluster implements Sharing {
     const known = this.#ownerships.get(regions);
     if (known?.key === key) return known;
     const isSame = (member: Peer): boolean =>
-      this.#members.isUsable(member) && member.said.generations[dataset.name] === generation;
+      this.#members.isUsable(member) && member.generations[dataset.name] === generation;
     const { self } = this.#members;
     const usable = peers.map(
       (member) => member !== null && !without.has(member.id) && (member === self || isSame(member)),

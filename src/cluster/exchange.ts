@@ -133,13 +133,16 @@ export class Exchange {
       const abort = (): void => end.abort(new CancelledError());
       const timer = setTimeout(abort, request.head.deadlineMs);
       this.#ends.set(key, abort);
-      await answer(request, end.signal, async (head, body) => {
-        message.respond(this.#write(head, body, key));
-        if (this.#kept.has(key) && !end.signal.aborted) await once(end.signal, "abort");
-      });
-      clearTimeout(timer);
-      this.#ends.delete(key);
-      this.#kept.delete(key);
+      try {
+        await answer(request, end.signal, async (head, body) => {
+          message.respond(this.#write(head, body, key));
+          if (this.#kept.has(key) && !end.signal.aborted) await once(end.signal, "abort");
+        });
+      } finally {
+        clearTimeout(timer);
+        this.#ends.delete(key);
+        this.#kept.delete(key);
+      }
     };
     return this.#connection.subscribe(subjectOf(generation, this.#id), {
       // Who has asked reads an empty message as a refusal.

@@ -17,7 +17,7 @@ const SUBJECT = `${ROOT}.member`;
 const HELLO = `${ROOT}.hello`;
 const BEAT_MS = 1_000;
 const SILENCE_MS = 3_000;
-/** Time in which others introduce themselves before a process takes a rank. */
+/** Time in which others introduce themselves before a process takes a rank, and between two introductions. */
 const MEETING_MS = 300;
 /** Time without progress after which a process with pieces is stuck. */
 const STUCK_MS = 3_000;
@@ -44,10 +44,10 @@ const ANNOUNCEMENT = z.object({
   build: text,
   /** Changes whenever `generations` do. */
   revision: whole,
-  /** The generation of each dataset. */
-  generations: z.record(text, z.string().regex(/^[0-9a-f]{32}$/)),
-  /** Datasets of which only samples were read. */
-  unverified: z.array(text),
+  /** The generation of each dataset; null: as announced before. */
+  generations: z.record(text, z.string().regex(/^[0-9a-f]{32}$/)).nullable(),
+  /** Datasets of which only samples were read; null: as announced before. */
+  unverified: z.array(text).nullable(),
   ...{ cores: whole, threads: whole, running: whole, queued: whole, datasets: whole },
   /** Grows while the process makes progress. */
   progress: whole,
@@ -66,6 +66,8 @@ export class PeerError extends Error {}
 /** A process as this one sees it. */
 export class Peer {
   said: Announcement;
+  generations: Readonly<Record<string, string>> = {};
+  unverified: readonly string[] = [];
   /** Pieces that it has been asked for and has not answered. */
   outstanding = 0;
   /** Times on the clock of `performance`: of its last announcement and progress, and of the end of its rest. */
@@ -130,7 +132,10 @@ export class Members {
   #connection: NatsConnection | null = null;
   #rank: number | null = null;
   #isRanked = false;
-  #state: Announcement["state"] = "ready";
+  #draining = false;
+  #told = -1;
+  #toldAt = 0;
+  #helloAt = 0;
   #beatAt = performance.now();
   #emptySince = Number.POSITIVE_INFINITY;
 
@@ -163,8 +168,8 @@ export class Members {
 
   /** Says that this process takes no more pieces, or is gone. */
   retire(state: "draining" | "gone"): void {
-    this.#state = state;
-    this.#say();
+    this.#draining = true;
+    this.#say(true, state);
   }
 
   close(): void {
@@ -185,12 +190,12 @@ export class Members {
   }
 
   states(): PeerStatus[] {
-    const own = Object.entries(this.self?.said.generations ?? {});
+    const own = Object.entries(this.self?.generations ?? {});
     return this.others.map((member) => {
-      const { said, outstanding } = member;
-      const both = own.filter(([dataset]) => said.generations[dataset] !== undefined);
-      const shared = both.filter(([dataset, generation]) => said.generations[dataset] === generation).length;
+      const both = own.filter(([dataset]) => member.generations[dataset] !== undefined);
+      const shared = both.filter(([dataset, generation]) => member.generations[dataset] === generation).length;
       const usable = shared > 0 && this.isUsable(member);
+      const { said, outstanding } = member;
       return { name: said.name, usable, shared, differing: both.length - shared, outstanding };
     });
   }
@@ -207,19 +212,20 @@ export class Members {
     member.restingUntil = 0;
   }
 
-  #announcement(id: string): Announcement {
-    const [rank, state] = [this.#isRanked ? this.#rank : null, this.#state];
-    return { id, name: this.#name, since: this.#since, rank, state, ...this.#report() };
+  #announcement(id: string, state: Announcement["state"] = "ready"): Announcement {
+    const rank = this.#isRanked ? this.#rank : null;
+    return { id, name: this.#name, since: this.#since, rank, ...this.#report(), state };
   }
 
-  /** Announces this process. */
-  #say(): void {
+  /** Announces this process; generations go along when they have changed or someone has not heard them. */
+  #say(whole = true, state: Announcement["state"] = this.#draining ? "draining" : "ready"): void {
     const { self } = this;
     if (self === null || this.#connection === null || this.#connection.isClosed()) return;
-    const said = this.#announcement(self.id);
-    self.heardAt = performance.now();
+    const said = this.#announcement(self.id, state);
+    this.#told = said.revision;
+    [this.#toldAt, self.heardAt] = [performance.now(), performance.now()];
     this.#note(self, said);
-    this.#connection.publish(SUBJECT, JSON.stringify(said));
+    this.#connection.publish(SUBJECT, JSON.stringify(whole ? said : { ...said, generations: null, unverified: null }));
   }
 
   /** Loses the silent, wakes the rested, and announces what has changed or is due. */
@@ -228,15 +234,14 @@ export class Members {
     // This process itself did not listen for this long.
     const asleep = Math.max(0, now - this.#beatAt - BEAT_MS / 2);
     this.#beatAt = now;
-    for (const member of this.others) {
+    for (const member of this.#all.values()) {
       member.heardAt += asleep;
       member.progressAt += asleep;
       if (now > member.restingUntil) this.#wake(member);
-      if (now - member.heardAt > SILENCE_MS) this.#lose(member, "it is silent");
+      if (member !== this.self && now - member.heardAt > SILENCE_MS) this.#lose(member, "it is silent");
     }
-    if (this.self === null) return;
-    const { said, heardAt } = this.self;
-    if (this.#report().revision !== said.revision || now - heardAt >= BEAT_MS - 100) this.#say();
+    const changed = this.#report().revision !== this.#told;
+    if (changed || now - this.#toldAt >= BEAT_MS - 100) this.#say(changed);
     this.#fillRanks(now);
   }
 
@@ -253,7 +258,6 @@ export class Members {
       // A process that has lost its connection comes back under another id.
       for (const one of this.others) if (one.said.since === said.since) this.#lose(one, "it has joined again");
       this.#all.set(said.id, member);
-      this.#arrange();
       this.#log.info({ peer: said.name, version: said.version, same: said.build === self.said.build }, "peer heard");
     }
     if (said.progress !== member.said.progress) {
@@ -261,15 +265,25 @@ export class Members {
       this.#wake(member);
     }
     member.heardAt = performance.now();
-    this.#note(member, said);
+    const before = member.said;
+    this.#note(member, said, known === undefined);
+    if (said.generations === null && (known === undefined || before.revision !== said.revision)) this.#greet();
     if (said.rank !== null && said.rank === self.said.rank && isBefore(said, self.said)) this.#takeRank();
   }
 
   /** Keeps an announcement. */
-  #note(member: Peer, said: Announcement): void {
-    const { revision, rank, state } = member.said;
-    member.said = said;
-    if (revision !== said.revision || rank !== said.rank || state !== said.state) this.#arrange();
+  #note(member: Peer, said: Announcement, isNew = false): void {
+    const before = member.said;
+    member.said = said.generations === null ? { ...said, revision: before.revision } : said;
+    if (said.generations !== null) [member.generations, member.unverified] = [said.generations, said.unverified ?? []];
+    if (isNew || before.revision !== member.said.revision || before.rank !== said.rank || before.state !== said.state)
+      this.#arrange();
+  }
+
+  #greet(): void {
+    if (performance.now() - this.#helloAt < MEETING_MS) return;
+    this.#helloAt = performance.now();
+    if (this.#connection) greet(this.#connection);
   }
 
   #lose(member: Peer, reason: string): void {

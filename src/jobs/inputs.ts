@@ -2,7 +2,7 @@
 import { createReadStream, readdirSync } from "node:fs";
 import { type FileHandle, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { RequestError } from "../errors.js";
+import { LimitError, RequestError } from "../errors.js";
 import { type NpyLayout, npyLayout, npyNumbers } from "../float32/npy.js";
 import { PointLines } from "../float32/point-lines.js";
 import { makeFolder } from "../make-folder.js";
@@ -78,11 +78,14 @@ function countOf(source: PointSource): number | null {
 /** The inputs in a folder. */
 export class Inputs {
   readonly #folder: string;
+  readonly #mostPoints: number;
   /** Uploads of which a part is being received. */
   readonly #receiving = new Set<string>();
 
-  constructor(folder: string) {
+  /** @param mostPoints of an upload as text */
+  constructor(folder: string, mostPoints: number) {
     this.#folder = folder;
+    this.#mostPoints = mostPoints;
     makeFolder(folder);
   }
 
@@ -180,6 +183,7 @@ export class Inputs {
    * @param from the place of its first byte, which has to be the number of bytes received so far
    * @throws RequestError if the part does not follow the bytes received, is longer than the rest, or completes a file
    *                      that does not hold points in its form
+   * @throws LimitError if a CSV file has more points than a job may have
    */
   async receive(
     input: JobInput,
@@ -215,7 +219,7 @@ export class Inputs {
 
   async #complete(input: JobInput, form: UploadForm, pause: () => Promise<void> | null): Promise<JobInput> {
     const path = this.#path(input.id, "data");
-    if (form === "csv") await readLines(this.#path(input.id, "csv"), path, pause);
+    if (form === "csv") await readLines(this.#path(input.id, "csv"), path, this.#mostPoints, pause);
     const { size } = await stat(path);
     const npy = form === "npy" ? await readHeader(path, size) : null;
     const complete = { ...input, complete: true, npy, points: npy?.rows ?? Math.floor(size / 12) };
@@ -290,16 +294,25 @@ async function readHeader(path: string, size: number): Promise<NpyLayout> {
   }
 }
 
-/** Turns lines of points into octets. @throws RequestError naming the first line that holds none */
-async function readLines(from: string, to: string, pause: () => Promise<void> | null): Promise<void> {
+/** Turns lines of points into octets. @throws RequestError naming the first line that holds none, LimitError */
+async function readLines(
+  from: string,
+  to: string,
+  mostPoints: number,
+  pause: () => Promise<void> | null,
+): Promise<void> {
   const points = new PointLines();
+  let count = 0;
   const add = (lines: readonly string[]): Float32Array => {
     try {
       for (const line of lines) points.add(line);
-      return points.take();
     } catch (error) {
       throw refuse(`The input is no CSV file of points: ${(error as Error).message}.`);
     }
+    const taken = points.take();
+    count += taken.length / 3;
+    if (count > mostPoints) throw new LimitError("jobs.points", `Input too large (more than ${mostPoints} points)`);
+    return taken;
   };
   await writeWhole(to, async (file) => {
     let rest = "";

@@ -91,7 +91,7 @@ export class Jobs {
   #open(): OpenJobs {
     if (this.#closed) throw new BusyError("The service is shutting down.");
     if (this.#opened !== null) return this.#opened;
-    const inputs = new Inputs(join(this.folders.state, "inputs"));
+    const inputs = new Inputs(join(this.folders.state, "inputs"), this.#settings.limits["jobs.points"]);
     const queue = this.#openShared?.(this.#settings.nats) ?? openSqlQueue(this.#file);
     const runner = new JobRunner(queue, inputs, this.folders, this.#host, (id) => void this.#tell(id));
     this.#opened = { queue, inputs, runner };

@@ -1,6 +1,7 @@
 /** Quotas bound what an owner starts: what meets a quota exactly is accepted, what exceeds it is refused by name. */
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { afterEach, expect, it, vi } from "vitest";
 import { LIMITS } from "../../src/config.js";
 import { Inputs } from "../../src/jobs/inputs.js";
@@ -79,7 +80,7 @@ it("removes what a killed process left of submissions, and nothing that a job or
   await queue.close();
   const put = (name: string) => writeFileSync(join(inputs, name), Buffer.alloc(24));
   for (const name of [`${needed}.body`, ...["body", "body.points", "data"].map((end) => `${killed}.${end}`)]) put(name);
-  const before = new Inputs(inputs);
+  const before = new Inputs(inputs, 1e6);
   // Points of a call whose job was not started, and those that a caller has uploaded for a job to come.
   put(`${taken}.body`);
   await before.adopt(taken, null, join(inputs, `${taken}.body`));
@@ -161,7 +162,11 @@ it("counts the points that a rule makes, and refuses an input beyond the quota o
     jobs.addInput(null, { kind: "upload", form, bytes });
   await expect(upload("npy", 24 * 24 + 1)).rejects.toMatchObject({ message: "Input too large (25 > 24 points)" });
   // Lines of CSV may have any number of digits.
-  expect(await upload("csv", 24 * 60)).toMatchObject({ points: null });
+  const lines = Buffer.from(`${"0.12500000000000000000,1,2\n".repeat(25)}`);
+  const csv = await upload("csv", lines.length);
+  expect(csv).toMatchObject({ points: null });
+  const received = jobs.inputs.receive(csv, 0, Readable.from([lines]), () => null);
+  await expect(received).rejects.toMatchObject({ message: "Input too large (more than 24 points)" });
 });
 
 it("says to come again while the service ends", async () => {

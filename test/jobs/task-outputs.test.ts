@@ -49,7 +49,7 @@ async function runJob(
   spoil: (queue: JobQueue) => void = () => undefined,
 ): Promise<Job> {
   warnings.length = 0;
-  const inputs = new Inputs(join(folders.state, "inputs"));
+  const inputs = new Inputs(join(folders.state, "inputs"), 1e6);
   const queue = openSqlQueue(join(folders.state, "jobs.db"));
   const input = newId();
   await inputs.add({

@@ -9,6 +9,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
 import { digestToken } from "../../src/server/life/auth.js";
+import { writeChannel } from "../support/channel.js";
 import { eachScratchFolder } from "../support/scratch.js";
 
 const DATA = fileURLToPath(new URL("../../data/isotropic32", import.meta.url));
@@ -191,18 +192,25 @@ describe("generated points", () => {
   });
 
   it("of a region that is none are refused in one line", async () => {
-    const url = await serve();
+    const moving = join(folder, "channel");
+    mkdirSync(moving);
+    await writeChannel(moving);
+    const url = await serve({ DATA: `${DATA}:${moving}` });
     const refusalOf = async (region: object) => {
       const { status, detail } = await addInput(url, { region: { dataset: "isotropic32", ...region } });
       return [status, detail];
     };
-    expect(await refusalOf({ dataset: "none" })).toEqual([404, "Invalid set name: none (available: isotropic32)"]);
+    expect(await refusalOf({ dataset: "none" })).toEqual([
+      404,
+      "Invalid set name: none (available: channel, isotropic32)",
+    ]);
     expect(await refusalOf({ end: [33, 1, 1] })).toEqual([
       422,
       expect.stringMatching(/^The region is not in .* along x/),
     ]);
     expect(await refusalOf({ origin: [0, 0, 0] })).toEqual([400, expect.stringContaining("has origin and extent")]);
     expect(await refusalOf({ step: [0, 1, 1] })).toEqual([400, expect.stringMatching(/^region\.step/)]);
+    expect(await refusalOf({ dataset: "channel" })).toEqual([400, expect.stringMatching(/^region: .* "channel" move/)]);
   });
 
   it("at random are the same however the job is cut, and other ones with another seed", async () => {

@@ -34,8 +34,8 @@ function statusCommand(): Command {
     const connection = await openNats(options);
     const heard = new Map<string, Announcement>();
     listenToMembers(connection, (said) => {
+      if (said.generations !== null && said.state !== "gone") heard.set(said.id, said);
       if (said.state === "gone") heard.delete(said.id);
-      else heard.set(said.id, said);
     });
     greet(connection);
     await delay(ANSWER_MS);
@@ -85,7 +85,7 @@ export function comparison(processes: readonly Announcement[]): { lines: string[
   if (processes.length === 0) return { lines: [], problems: ["no process answers"] };
   const holders = new Map<string, Map<string, string[]>>();
   for (const { name, generations } of processes)
-    for (const [dataset, generation] of Object.entries(generations)) {
+    for (const [dataset, generation] of Object.entries(generations ?? {})) {
       const copies = holders.get(dataset) ?? new Map<string, string[]>();
       holders.set(dataset, copies.set(generation, [...(copies.get(generation) ?? []), name]));
     }
@@ -105,9 +105,9 @@ export function comparison(processes: readonly Announcement[]): { lines: string[
   if (asked > 0 && refused >= asked) problems.push(`all ${asked} pieces of queries were refused`);
   const lines = [...shared].map(([names, datasets]) => `shared by ${names}: ${named(datasets)}`);
   for (const { name, unverified, datasets, generations } of processes) {
-    const missing = datasets - Object.keys(generations).length;
+    const missing = datasets - Object.keys(generations ?? {}).length;
     if (missing > 0) lines.push(`${name} has not compared ${missing} of its datasets yet`);
-    if (unverified.length > 0)
+    if (unverified && unverified.length > 0)
       lines.push(`unverified copy on ${name}: ${named(unverified)} (fieldprobe check compares all bytes)`);
   }
   return { lines, problems };

@@ -242,6 +242,8 @@ async function readDescription({ engine }: Service, request: FastifyRequest): Pr
 function nodesOf(engine: Engine, { dataset: name, ...asked }: { readonly dataset: string } & AskedRegion): PointSource {
   const dataset = engine.find(name);
   if (dataset === undefined) throw unknownDataset(name, engine.datasets());
+  if (dataset.frameVelocity.some((speed) => speed !== 0))
+    throw refuse("region", `region: the nodes of "${name}" move; take a grid at their places at your time.`);
   const region = Object.keys(asked).length === 0 ? undefined : checkRegion(asked);
   const runs = nodesIn(region, dataset, dataset.axes);
   const axes = runs.map(({ first, count, step }, a): AxisNodes => {
