@@ -1,5 +1,5 @@
 /**
- * Has the sockets of a thread read into one buffer: a buffer of its own for each read is memory that costs more to
+ * Has the sockets of an `HttpConnections` read into one buffer: a new buffer for each read is memory that costs more to
  * allocate and to collect than what is read costs to copy.
  */
 import type { Socket } from "node:net";

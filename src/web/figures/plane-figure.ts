@@ -251,7 +251,7 @@ export class PlaneFigure {
         if (paths.stretching === null || isStretching) return show(...(await Promise.all([slices, flow()])));
         // The quantity is soon there, and is seen until the first flow map is computed.
         const plain = { ...state, overlay: "none", compare: "none" } as const;
-        this.request.show(assemble(plain, paths, await slices, null, store.facts));
+        this.request.show(assemble(plain, paths, await slices, null, store.facts), signal);
         return show(await slices, await flow());
       });
     }

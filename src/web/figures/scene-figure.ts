@@ -623,7 +623,7 @@ function otherScale(values: Float32Array, taken: readonly ColourScale[], ends: V
 /** The part of long paths of many particles that is drawn, in words. */
 function trailText({ drawn: { particles, times } }: Launched): string {
   const trail = drawnTrail(particles);
-  return trail < times.length - 1 ? `, with the last ${trail} steps of their paths` : "";
+  return trail < times.length - 1 ? `, with the last ${trail} positions of their paths` : "";
 }
 
 /** Red, green and blue of each vertex. */

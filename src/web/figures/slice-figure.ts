@@ -344,7 +344,11 @@ export class SliceFigure {
     if (key === this.#probed) return;
     this.#probed = key;
     void this.#found.run(async (signal) => {
-      const [result] = await api.batch([query], signal);
+      const [result] = await api.batch([query], signal).catch((error: unknown) => {
+        // The next look at the probe asks again.
+        if (this.#probed === key) this.#probed = "";
+        throw error;
+      });
       const { of } = quantityOf(state.field);
       return { key, value: Math.fround(of(valuesOf(result) ?? [], 0)) };
     });

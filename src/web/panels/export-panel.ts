@@ -224,21 +224,32 @@ export class ExportPanel {
     }
     const names = { webm: "WebM", zip: "PNG files (zip)" } as const;
     const { speed } = this.#store.state;
-    const pictures = BETWEEN.flatMap((value) => {
+    const pictures = this.#offered().map((value) => {
       const count = (slice.frames.length - 1) * Number(value) + 1;
-      if (value !== "1" && count > MOST_PICTURES) return [];
       return { value, text: value === "1" ? `${count}, one of each time` : `${count}, ${value} from time to time` };
     });
-    const seconds = ((slice.frames.length - 1) * Number(this.#between) + 1) / Number(speed);
+    const between = this.#chosen();
+    const seconds = ((slice.frames.length - 1) * Number(between) + 1) / Number(speed);
     return html`<div class="row" role="group" aria-label="Movie">
       <span class="note">A movie of ${shortText(seconds)} s:</span>
-      ${choose("movie-pictures", "Pictures", this.#between, pictures, (between) => {
-        this.#between = between;
+      ${choose("movie-pictures", "Pictures", between, pictures, (next) => {
+        this.#between = next;
         this.#render();
       })}
       ${choose("movie-speed", "Pictures per second", speed, SPEEDS, (next) => this.#store.set({ speed: next }))}
       ${(["webm", "zip"] as const).map((kind) => html`<button type="button" id="movie-${kind}" @click=${() => void this.#makeMovie(kind)}>${names[kind]}</button>`)}
     </div>`;
+  }
+
+  /** Pictures from one time to the next that do not make too many for the times that are played. */
+  #offered(): (typeof BETWEEN)[number][] {
+    const steps = this.#figures.slice.frames.length - 1;
+    return BETWEEN.filter((value) => value === "1" || steps * Number(value) < MOST_PICTURES);
+  }
+
+  /** What was chosen, as long as it is offered. */
+  #chosen(): (typeof BETWEEN)[number] {
+    return this.#offered().includes(this.#between) ? this.#between : "1";
   }
 
   async #makeMovie(kind: MovieKind): Promise<void> {
@@ -260,7 +271,7 @@ export class ExportPanel {
         if (content === null) throw new Error("There is no picture to film.");
         return rasterise(figureDocument(content, this.#store, this.#catalogue.version), 1);
       };
-      const frames = framesBetween(slice.frames, Number(this.#between));
+      const frames = framesBetween(slice.frames, Number(this.#chosen()));
       // The name of a picture ends with its time; that of the movie, with those that it runs through.
       const ends = [frames[0], frames.at(-1)].map((time) => Number(time?.toPrecision(5)));
       const name = (slice.content()?.name ?? this.#store.state.dataset).replace(/-t[\d.e+-]+$/, `-t${ends.join("-")}`);

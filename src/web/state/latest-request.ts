@@ -51,8 +51,9 @@ export class LatestRequest<T> {
     }
   }
 
-  /** Shows a value until that of the running request comes. */
-  show(value: T): void {
+  /** Shows a value until that of a request comes, unless another one has replaced it. @param signal of the request */
+  show(value: T, signal: AbortSignal): void {
+    if (signal.aborted) return;
     this.value = value;
     this.#become(this.status);
   }

@@ -33,6 +33,22 @@ describe("LatestRequest", () => {
     expect([request.value, request.status.error, request.status.running]).toEqual(["third", null, false]);
   });
 
+  it("shows something until its value comes, but not once another has replaced it", async () => {
+    const request = new LatestRequest<string>(() => undefined);
+    const [early, work] = [deferred<string>(), deferred<string>()];
+    const run = request.run(async (signal) => {
+      request.show("soon", signal);
+      request.show(await early.promise, signal);
+      return work.promise;
+    });
+    expect([request.value, request.status.running]).toEqual(["soon", true]);
+    request.take("known");
+    early.resolve("late");
+    work.resolve("too late");
+    await run;
+    expect([request.value, request.status.running]).toEqual(["known", false]);
+  });
+
   it("is slow after half a second and not before, and ends when it is cancelled", async () => {
     const request = new LatestRequest<string>(() => undefined);
     const work = deferred<string>();
