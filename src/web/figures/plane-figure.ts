@@ -67,7 +67,7 @@ const NARROW_GROWTH = 1.6;
 
 /** A plane together with the view that asked for it; it is shown until the next one arrives. */
 export interface ShownPlane {
-  /** The values that are drawn: those of the quantity, their difference from what it is compared with, or stretching. */
+  /** The values that are drawn: of the quantity, their difference from what it is compared with, or stretching. */
   readonly slice: Slice;
   readonly state: ViewState;
   /** Where the values differ most from what they are compared with, and their rms; null if they are not compared. */
