@@ -413,7 +413,7 @@ export class ExportPanel {
   }
 }
 
-/** The numbers of a difference or of stretching as NumPy or NetCDF; rows and columns are those of slices of the service. */
+/** The numbers of a difference or of stretching as NumPy or NetCDF, in the rows and columns of slices. */
 async function differenceFile(
   ending: FileFormat["ending"],
   { slice, state }: ShownPlane,
