@@ -7,7 +7,7 @@ import { availableParallelism, totalmem } from "node:os";
 import { delimiter, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { foreignAddress, isAddress, splitPlaces } from "./addresses.js";
+import { foreignAddress, isAddress, isBucket, splitPlaces } from "./addresses.js";
 import { MISSING_CHUNKS, STORE_DEFAULTS } from "./store-settings.js";
 
 const MIB = 1024 * 1024;
@@ -100,9 +100,16 @@ const yes = oneOf("true", "false", "1", "0").transform((text) => text === "true"
 const onOff = oneOf("on", "off").transform((text) => text === "on");
 const text = z.string().min(1, "must not be empty");
 const path = text.transform((name) => resolve(name));
-const localFolder = text
-  .refine((name) => !/^[a-z][a-z0-9+.-]*:\/\//i.test(name), "must be a folder of this machine")
-  .transform((name) => resolve(name));
+/** A user name or a password in an address. */
+const SECRET = /:\/\/[^/;]*@/;
+const SECRET_REFUSED = "must not hold a user name or a password in an address";
+const folderOrBucket = text
+  .refine((name) => !SECRET.test(name), SECRET_REFUSED)
+  .refine(
+    (name) => isBucket(name) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(name),
+    "must be a folder of this machine, or a place in a bucket such as s3://bucket/results",
+  )
+  .transform((name) => (isBucket(name) ? name : resolve(name)));
 const list = z.string().transform((items) =>
   items
     .split(",")
@@ -125,7 +132,7 @@ const SETTINGS = {
     "DATA",
     z
       .string()
-      .refine((places) => !/:\/\/[^/;]*@/.test(places), "must not hold a user name or a password in an address")
+      .refine((places) => !SECRET.test(places), SECRET_REFUSED)
       .transform((places) => splitPlaces(places, delimiter))
       .pipe(z.array(z.string()).min(1, "must name a folder"))
       .superRefine((places, context) => {
@@ -238,7 +245,7 @@ const SETTINGS = {
     flag: "folder",
     shown: "`.fieldprobe`",
   }),
-  results: setting("RESULTS", localFolder, null, "folder for the results of jobs", {
+  results: setting("RESULTS", folderOrBucket, null, "folder, or `s3://bucket/prefix`, for the results of jobs", {
     shown: "`results` in the state folder",
   }),
   tokens: setting("TOKENS", text, null, "token file, or a folder with `tokens.json`", {

@@ -27,7 +27,11 @@ it.each([
     "https://me:secret@example.org/a",
     "must not hold a user name or a password in an address, not https://...@example.org/a",
   ],
-  ["RESULTS", "s3://runs/results", "must be a folder of this machine, not s3://runs/results"],
+  [
+    "RESULTS",
+    "az://runs/results",
+    "must be a folder of this machine, or a place in a bucket such as s3://bucket/results, not az://runs/results",
+  ],
   ["NAMESPACE", "http://example.org", "must be an absolute URI that ends in a slash, not http://example.org"],
 ])("FIELDPROBE_%s=%s is refused in words", (name, value, text) => {
   expect(problems({ [`FIELDPROBE_${name}`]: value })).toEqual([`FIELDPROBE_${name} ${text}`]);

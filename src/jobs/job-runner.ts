@@ -1,20 +1,15 @@
 /** `JobRunner` runs the tasks of jobs, a few at a time, and writes their results. */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
+import { BusyError } from "../errors.js";
 import { describeError, reasonOf } from "../system-error.js";
 import type { Inputs } from "./inputs.js";
 import { type Job, type TaskOutput, UNFINISHED } from "./job.js";
 import { bodyFile, type JobFolders } from "./job-files.js";
 import type { JobQueue, TakenTask } from "./job-queue.js";
 import type { ServiceForms } from "./result-files.js";
-import {
-  DamagedOutput,
-  removeOutputs,
-  removeResults,
-  type TaskAnswer,
-  writeOutput,
-  writeResult,
-} from "./task-outputs.js";
+import type { ResultStore } from "./result-store.js";
+import { DamagedOutput, removeOutputs, type TaskAnswer, writeOutput, writeResult } from "./task-outputs.js";
 
 /** Tasks in flight: one is read or written while another computes. */
 const MOST_TASKS = 2;
@@ -62,6 +57,7 @@ export class JobRunner {
   readonly #queue: JobQueue;
   readonly #inputs: Inputs;
   readonly #folders: JobFolders;
+  readonly #results: ResultStore;
   readonly #host: JobHost;
   readonly #changed: (id: string) => void;
   readonly #running = new Map<AbortController, { readonly id: string; readonly ended: Promise<void> }>();
@@ -74,10 +70,18 @@ export class JobRunner {
   progressAt = Date.now();
 
   /** @param changed is told of each job that has changed */
-  constructor(queue: JobQueue, inputs: Inputs, folders: JobFolders, host: JobHost, changed: (id: string) => void) {
+  constructor(
+    queue: JobQueue,
+    inputs: Inputs,
+    folders: JobFolders,
+    results: ResultStore,
+    host: JobHost,
+    changed: (id: string) => void,
+  ) {
     this.#queue = queue;
     this.#inputs = inputs;
     this.#folders = folders;
+    this.#results = results;
     this.#host = host;
     this.#changed = changed;
   }
@@ -140,7 +144,7 @@ export class JobRunner {
   async #serve(task: TakenTask, signal: AbortSignal): Promise<void> {
     const { id } = task.job;
     try {
-      if (task.number === task.job.tasks) await this.#finish(task.job);
+      if (task.number === task.job.tasks) await this.#finish(task.job, signal);
       else await this.#queue.done(task, await this.#compute(task, signal));
       this.progressAt = Date.now();
     } catch (error) {
@@ -162,7 +166,11 @@ export class JobRunner {
       await this.#queue.redo(id, [error.task]);
       await this.#queue.putBack(task);
     } else if (aborted) await this.#queue.putBack(task);
-    else if (status === 503 || (status === 500 && task.attempts + 1 < MOST_ATTEMPTS)) {
+    else if (error instanceof BusyError) {
+      if (task.attempts === 0) this.#host.log.warn({ job: id, reason: error.message }, "a job waits for its bucket");
+      await this.#queue.putBack(task, true);
+      this.#pause();
+    } else if (status === 503 || (status === 500 && task.attempts + 1 < MOST_ATTEMPTS)) {
       // However often the service is too busy, it has not failed.
       await this.#queue.putBack(task, status === 500);
       this.#pause();
@@ -200,11 +208,14 @@ export class JobRunner {
     return { bytes: count * cut.bytesPerPoint, steps };
   }
 
-  async #finish(job: Job): Promise<void> {
+  async #finish(job: Job, signal: AbortSignal): Promise<void> {
+    // A bucket that does not answer is found before the outputs are joined.
+    await this.#results.check();
     const outputs = await this.#queue.outputs(job.id);
     const result = await writeResult(this.#folders, job, outputs, this.#host);
+    await this.#results.keep(result.name, signal);
     const done = await this.#queue.change(job.id, ["running"], { state: "done", endedAt: Date.now(), result });
-    if (done === null) await removeResults(this.#folders, new Set([job.id]));
+    if (done === null) await this.#results.remove(new Set([job.id]));
     // Not before the queue has the result: otherwise all tasks would be computed again.
     await this.clear(job);
   }
@@ -218,7 +229,7 @@ export class JobRunner {
   /** Removes what is kept of a job that was cancelled or deleted. */
   async remove(job: Job): Promise<void> {
     await this.clear(job);
-    await removeResults(this.#folders, new Set([job.id]));
+    await this.#results.remove(new Set([job.id]));
   }
 }
 

@@ -3,6 +3,7 @@ import { EventEmitter } from "node:events";
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { isBucket } from "../addresses.js";
 import type { Config } from "../config.js";
 import { BusyError, LimitError } from "../errors.js";
 import { reasonOf } from "../system-error.js";
@@ -11,8 +12,8 @@ import { JOB_STATES, type Job, type JobCall, type JobCut, type JobState, pointsO
 import { bodyFile, isId, type JobFolders, keptOnlyIf, newId } from "./job-files.js";
 import type { JobQueue } from "./job-queue.js";
 import { type JobHost, JobRunner } from "./job-runner.js";
+import { type ResultStore, resultStore } from "./result-store.js";
 import { openSqlQueue } from "./sql-queue.js";
-import { removeResults } from "./task-outputs.js";
 
 const FINAL = JOB_STATES.filter((state) => !UNFINISHED.includes(state));
 /** Time after which a queue that cannot be opened is tried again. */
@@ -21,7 +22,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /** The settings of jobs: the state folder, that of results, servers of a cluster, quotas. */
-export type JobSettings = Pick<Config, "state" | "results" | "nats" | "limits">;
+export type JobSettings = Pick<Config, "state" | "results" | "nats" | "limits" | "stores">;
 
 type OpenShared = (nats: JobSettings["nats"]) => JobQueue;
 
@@ -42,12 +43,13 @@ export interface JobCounts {
 
 /** Whether all processes of a cluster run the jobs, whose files they find in the folder of results. */
 export function isShared({ nats, results }: JobSettings): boolean {
-  return nats.servers !== null && results !== null;
+  return nats.servers !== null && results !== null && !isBucket(results);
 }
 
 /** The jobs of a service; nothing is opened before the first is started, unless there are some from an earlier life. */
 export class Jobs {
   readonly folders: JobFolders;
+  readonly results: ResultStore;
   readonly #settings: JobSettings;
   readonly #host: JobHost;
   readonly #openShared: OpenShared | null;
@@ -63,8 +65,10 @@ export class Jobs {
     this.#settings = settings;
     this.#host = host;
     this.#openShared = openShared;
-    const results = settings.results ?? join(settings.state, "results");
-    this.folders = { state: join(openShared === null ? settings.state : results, "jobs"), results };
+    const place = settings.results ?? join(settings.state, "results");
+    const state = join(openShared === null ? settings.state : place, "jobs");
+    this.results = resultStore(place, join(state, "results"), settings.stores);
+    this.folders = { state, results: this.results.folder };
   }
 
   /** Whether there may be jobs. */
@@ -93,7 +97,7 @@ export class Jobs {
     if (this.#opened !== null) return this.#opened;
     const inputs = new Inputs(join(this.folders.state, "inputs"), this.#settings.limits["jobs.points"]);
     const queue = this.#openShared?.(this.#settings.nats) ?? openSqlQueue(this.#file);
-    const runner = new JobRunner(queue, inputs, this.folders, this.#host, (id) => void this.#tell(id));
+    const runner = new JobRunner(queue, inputs, this.folders, this.results, this.#host, (id) => void this.#tell(id));
     this.#opened = { queue, inputs, runner };
     queue.watch?.((id) => void this.#logged(this.#changedElsewhere(id)));
     this.#upkeep = setInterval(() => void this.#upkeepNow(), HOUR_MS).unref();
@@ -280,7 +284,7 @@ export class Jobs {
     const toClear = left === undefined ? old : jobs.filter(({ state }) => FINAL.includes(state));
     for (const job of toClear) await runner.clear(job);
     const gone = toClear.filter((job) => job.state !== "done" || job.removed || isOld(job));
-    await removeResults(this.folders, new Set(gone.map(({ id }) => id)));
+    await this.results.remove(new Set(gone.map(({ id }) => id)));
     for (const job of old) {
       await rm(bodyFile(this.folders, job.id), { force: true });
       if ((job.endedAt ?? 0) < Date.now() - DAY_MS) await queue.remove(job.id);

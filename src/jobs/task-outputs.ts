@@ -1,7 +1,7 @@
 /** Writes the outputs of tasks to files, and joins them to the result of a job. */
 import { createHash, type Hash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { open, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { open, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { crc32 } from "node:zlib";
 import { DataError } from "../errors.js";
@@ -231,12 +231,4 @@ async function writeBeside(path: string, job: Job, { headers }: TaskOutput, abou
 /** Removes the outputs of the tasks of a job. */
 export async function removeOutputs(folders: JobFolders, id: string): Promise<void> {
   await rm(tasksFolder(folders, id), { recursive: true, force: true });
-}
-
-/** Removes the results of jobs, also those that were written but never recorded. */
-export async function removeResults(folders: JobFolders, ids: ReadonlySet<string>): Promise<void> {
-  if (ids.size === 0) return;
-  const results = await readdir(folders.results).catch(() => []);
-  for (const name of results)
-    if (ids.has(name.slice(0, name.indexOf(".")))) await rm(join(folders.results, name), { force: true });
 }

@@ -2,11 +2,13 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import { BusyError } from "../../src/errors.js";
 import { Inputs } from "../../src/jobs/inputs.js";
 import { type Job, type JobCut, UNFINISHED } from "../../src/jobs/job.js";
 import { type JobFolders, newId, taskFile } from "../../src/jobs/job-files.js";
 import type { JobQueue } from "../../src/jobs/job-queue.js";
 import { type JobHost, JobRunner } from "../../src/jobs/job-runner.js";
+import { FolderResults } from "../../src/jobs/result-store.js";
 import { openSqlQueue } from "../../src/jobs/sql-queue.js";
 import { eachScratchFolder } from "../support/scratch.js";
 import { jobWith } from "./check-queue.js";
@@ -67,11 +69,18 @@ async function runJob(
   const ended = new Promise<void>((resolve) => {
     over = resolve;
   });
-  const runner: JobRunner = new JobRunner(queue, inputs, folders, host(changes), () => {
-    void queue.find(id).then((job) => {
-      if (job !== null && !UNFINISHED.includes(job.state)) over();
-    });
-  });
+  const runner: JobRunner = new JobRunner(
+    queue,
+    inputs,
+    folders,
+    new FolderResults(folders.results),
+    host(changes),
+    () => {
+      void queue.find(id).then((job) => {
+        if (job !== null && !UNFINISHED.includes(job.state)) over();
+      });
+    },
+  );
   await runner.pump();
   await ended;
   const job = (await queue.find(id)) as Job;
@@ -151,6 +160,23 @@ describe("the result of a job", () => {
       ]);
     } finally {
       vi.useRealTimers();
+    }
+  });
+
+  it("is kept once its bucket answers, without computing its tasks again", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    const passing = setInterval(() => vi.advanceTimersByTime(2_000));
+    const keep = vi.spyOn(FolderResults.prototype, "keep");
+    for (let i = 0; i < 4; i++) keep.mockRejectedValueOnce(new BusyError("s3 does not answer"));
+    try {
+      const send = vi.fn(host().send);
+      const { state } = await runJob({ send });
+      expect([state, send.mock.calls.length, keep.mock.calls.length]).toEqual(["done", 3, 5]);
+      expect(warnings).toEqual(["a job waits for its bucket"]);
+    } finally {
+      clearInterval(passing);
+      vi.useRealTimers();
+      keep.mockRestore();
     }
   });
 

@@ -23,7 +23,7 @@ export interface HostRefusal {
 
 /** @param body of the answer @param requestId from its headers */
 export function refusalIn(body: Uint8Array, requestId: string | undefined): HostRefusal {
-  const members = membersOf(new TextDecoder().decode(body));
+  const members = membersOf(new TextDecoder().decode(body), "Error");
   const code = members.get("Code") ?? null;
   const id = members.get("RequestId") ?? requestId;
   const advice = code === null ? undefined : ADVICE.get(code);
@@ -35,8 +35,8 @@ export function refusalIn(body: Uint8Array, requestId: string | undefined): Host
   return { code, words: words.length === 0 ? "" : `, ${words.join(" ")}` };
 }
 
-/** The members of an `Error` document; none if it is something else. */
-function membersOf(text: string): ReadonlyMap<string, string> {
+/** The members of an XML document with this root; none if it is something else. */
+export function membersOf(text: string, document: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   if (!text.trimStart().startsWith("<")) return found;
   const open: string[] = [];
@@ -45,7 +45,8 @@ function membersOf(text: string): ReadonlyMap<string, string> {
   parser.onclosetag = () => open.pop();
   parser.ontext = (value) => {
     const [root, member, ...deeper] = open;
-    if (root === "Error" && member !== undefined && deeper.length === 0 && !found.has(member)) found.set(member, value);
+    if (root === document && member !== undefined && deeper.length === 0 && !found.has(member))
+      found.set(member, value);
   };
   parser.onerror = () => {
     found.clear();

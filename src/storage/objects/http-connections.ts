@@ -11,7 +11,7 @@ const IDLE_MS = 4000;
 
 /** What is sent to a host. */
 export interface HttpRequest {
-  readonly method: "GET" | "PUT" | "DELETE";
+  readonly method: "GET" | "PUT" | "POST" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | null;
 }

@@ -9,7 +9,8 @@ import { isBucket } from "../../addresses.js";
 import { DataError } from "../../errors.js";
 import type { StoreSettings } from "../../store-settings.js";
 import { reasonOf } from "../../system-error.js";
-import { RemoteObjects } from "./remote-objects.js";
+import { membersOf, refusalIn } from "./host-refusal.js";
+import { type ObjectRange, type RemoteObject, RemoteObjects } from "./remote-objects.js";
 import { s3Place } from "./s3.js";
 import { listFolder } from "./s3-list.js";
 
@@ -27,6 +28,11 @@ export interface ObjectTarget {
 
 /** Files that are handed to the disk at a time: one commit of a journal serves several. */
 const SETTLED_AT_ONCE = 16;
+/** Bytes of a part of an object, unless there would be more parts than hosts take. */
+const PART_BYTES = 16 * 1024 * 1024;
+const MOST_PARTS = 10_000;
+/** Bytes that a host may send that is asked for the last one: some send the first ones. */
+const LAST_BYTES = 16;
 
 /** The target at a path, or below a prefix of a bucket. @throws DataError for other addresses */
 export function objectTarget(location: string, settings: StoreSettings): ObjectTarget {
@@ -99,7 +105,8 @@ class FolderTarget implements ObjectTarget {
   }
 }
 
-class BucketTarget implements ObjectTarget {
+/** Objects of a bucket below a prefix, which may be larger than memory. */
+export class BucketTarget implements ObjectTarget {
   readonly location: string;
   readonly #place: ReturnType<typeof s3Place>;
   readonly #objects: RemoteObjects;
@@ -115,22 +122,101 @@ class BucketTarget implements ObjectTarget {
     return objects.length === 0 && folders.length === 0;
   }
 
+  /** Keys directly below the prefix. */
+  async list(): Promise<readonly string[]> {
+    return (await listFolder(this.#objects, this.#place, "")).objects.map(({ name }) => name);
+  }
+
   async read(key: string): Promise<Uint8Array | null> {
     return (await this.#objects.fetch(this.#addressOf(key)))?.bytes ?? null;
   }
 
-  write(key: string, bytes: Uint8Array): Promise<void> {
+  /** The bytes of an object; null if there is none, or its host does not tell. */
+  async sizeOf(key: string): Promise<number | null> {
+    return (await this.#objects.fetch(this.#addressOf(key), { suffixLength: 1 }, LAST_BYTES))?.size ?? null;
+  }
+
+  /** Part of an object; null if there is none. */
+  readPart(key: string, part: ObjectRange): Promise<RemoteObject | null> {
+    return this.#objects.fetch(this.#addressOf(key), part, part.length);
+  }
+
+  async write(key: string, bytes: Uint8Array): Promise<void> {
+    await this.#put(this.#addressOf(key), bytes);
+  }
+
+  #put(address: string, bytes: Uint8Array): Promise<RemoteObject | null> {
     // The host refuses bytes that have changed on their way.
     const sum = createHash("md5").update(bytes).digest("base64");
     const headers = { "content-type": "application/octet-stream", "content-md5": sum };
-    return this.#objects.send(this.#addressOf(key), { method: "PUT", body: bytes as Uint8Array<ArrayBuffer>, headers });
+    return this.#objects.send(address, { method: "PUT", body: bytes as Uint8Array<ArrayBuffer>, headers });
+  }
+
+  /**
+   * Writes a file as one object, in parts unless it is small.
+   *
+   * Source: Amazon S3 API reference, CreateMultipartUpload, UploadPart and CompleteMultipartUpload.
+   *
+   * @param signal ends it between two parts
+   * @throws DataError if the host refuses a part, BusyError if it does not answer; there is no object then
+   */
+  async writeFile(key: string, path: string, signal: AbortSignal): Promise<void> {
+    const file = await open(path);
+    try {
+      const { size } = await file.stat();
+      const partBytes = Math.max(PART_BYTES, Math.ceil(size / MOST_PARTS));
+      const partAt = async (at: number): Promise<Buffer> => {
+        signal.throwIfAborted();
+        const bytes = Buffer.alloc(Math.min(partBytes, size - at));
+        const { bytesRead } = await file.read(bytes, 0, bytes.length, at);
+        if (bytesRead < bytes.length) throw new DataError(`${path} became shorter while it was read`);
+        return bytes;
+      };
+      if (size <= partBytes) await this.write(key, await partAt(0));
+      else await this.#writeParts(key, size, partBytes, partAt);
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #writeParts(
+    key: string,
+    size: number,
+    partBytes: number,
+    partAt: (at: number) => Promise<Buffer>,
+  ): Promise<void> {
+    const address = this.#addressOf(key);
+    const refused = (reason: string) => new DataError(`${address} cannot be written: ${reason}`);
+    const begun = await this.#objects.send(`${address}?uploads=`, { method: "POST" });
+    const id = membersOf(new TextDecoder().decode(begun?.bytes), "InitiateMultipartUploadResult").get("UploadId");
+    if (id === undefined) throw refused("its host takes no upload in parts");
+    const upload = `uploadId=${encodeURIComponent(id)}`;
+    try {
+      let list = "";
+      for (let at = 0, number = 1; at < size; at += partBytes, number++) {
+        const part = await this.#put(`${address}?partNumber=${number}&${upload}`, await partAt(at));
+        const [, tag] = /^"?([\w-]+)"?$/.exec(part?.etag ?? "") ?? [];
+        if (tag === undefined) throw refused("its host does not name the parts that it has");
+        list += `<Part><PartNumber>${number}</PartNumber><ETag>"${tag}"</ETag></Part>`;
+      }
+      const body = Buffer.from(`<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`);
+      const headers = { "content-type": "application/xml" };
+      const done = await this.#objects.send(`${address}?${upload}`, { method: "POST", body, headers });
+      // A host that needs long begins to answer before it knows whether it can do it.
+      const { code, words } = refusalIn(done?.bytes ?? new Uint8Array(0), undefined);
+      if (code !== null) throw refused(`its host says${words.slice(1)}`);
+      if ((await this.sizeOf(key)) !== size) throw refused("its host has not put all of its parts together");
+    } catch (error) {
+      await this.#objects.send(`${address}?${upload}`, { method: "DELETE" }).catch(() => undefined);
+      throw error;
+    }
   }
 
   /** An object that a bucket has accepted is kept. */
   async settle(): Promise<void> {}
 
-  remove(key: string): Promise<void> {
-    return this.#objects.send(this.#addressOf(key), { method: "DELETE" });
+  async remove(key: string): Promise<void> {
+    await this.#objects.send(this.#addressOf(key), { method: "DELETE" });
   }
 
   #addressOf(key: string): string {

@@ -73,7 +73,7 @@ interface ObjectRequest {
 
 /** A request that writes or removes an object. */
 export interface ObjectWrite {
-  readonly method: "PUT" | "DELETE";
+  readonly method: "PUT" | "POST" | "DELETE";
   readonly body?: Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -137,11 +137,13 @@ export class RemoteObjects {
     return this.#tryAgain({ address, part: null, unless, mostBytes });
   }
 
-  /** Writes or removes an object. @throws as `fetch` */
-  async send(address: string, change: ObjectWrite): Promise<void> {
-    const done = await this.#tryAgain({ address, part: null, unless: null, mostBytes: MOST_BYTES, change });
+  /** Writes or removes an object. @returns what the host answers, null if there is none @throws as `fetch` */
+  async send(address: string, change: ObjectWrite): Promise<RemoteObject | null> {
+    const wanted = { address, part: null, unless: null, mostBytes: MOST_BYTES, change };
+    const done = (await this.#tryAgain(wanted)) as RemoteObject | null;
     if (done === null && change.method === "PUT")
       throw new DataError(`${address} cannot be written: there is no bucket`);
+    return done;
   }
 
   /** Attempts a request as often as the settings allow; during pauses, others use its connection. */

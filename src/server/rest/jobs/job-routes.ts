@@ -1,16 +1,16 @@
 /** `jobRoutes` adds the routes of jobs and of their inputs. */
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
-import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { setTimeout as wait } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { ConfigError } from "../../../config.js";
 import type { Engine } from "../../../engine/contract/query.js";
-import { RequestError, unknownDataset } from "../../../errors.js";
+import { BusyError, RequestError, unknownDataset } from "../../../errors.js";
 import type { AxisNodes, JobInput, PointSource } from "../../../jobs/inputs.js";
 import { type Job, UNFINISHED } from "../../../jobs/job.js";
 import type { JobHost } from "../../../jobs/job-runner.js";
 import { isShared, Jobs } from "../../../jobs/jobs.js";
+import { describeError } from "../../../system-error.js";
 import { bodyTooLarge, HttpRefusal, refuseEncoded } from "../../life/refusal.js";
 import type { Service } from "../../life/service.js";
 import { readAnalysis } from "../analysis/analysis-request.js";
@@ -27,6 +27,8 @@ const TAGS = { tags: ["jobs"] };
 const triple = Type.Tuple([Type.Number(), Type.Number(), Type.Number()]);
 const counts = Type.Integer({ minimum: 1, maximum: 1e9 });
 
+/** Longest wait for a bucket at the start. */
+const CHECK_MS = 5_000;
 /** Bytes of the description of an input. */
 const DESCRIPTION_BYTES = 16 * 1024;
 
@@ -84,7 +86,7 @@ export async function jobRoutes(api: FastifyInstance, service: Service): Promise
     parquet: parquetOf,
     log: api.log,
   };
-  const jobs = new Jobs(service.config, host, shared?.openSharedQueue);
+  const jobs = await openJobs(api, service, () => new Jobs(service.config, host, shared?.openSharedQueue));
   service.metrics.addJobs(() => jobs.counts());
   api.addHook("onListen", async () => jobs.resume());
   api.addHook("preClose", () => jobs.close());
@@ -93,6 +95,25 @@ export async function jobRoutes(api: FastifyInstance, service: Service): Promise
   resultRoute(api, service, jobs);
   eventsRoute(api, service, jobs);
   inputRoutes(api, service, jobs);
+}
+
+/**
+ * The jobs, whose results can be kept. A host that does not answer is a line of the log.
+ *
+ * @throws ConfigError if it refuses, or variables of its credentials are wrong
+ */
+async function openJobs(api: FastifyInstance, { config }: Service, make: () => Jobs): Promise<Jobs> {
+  try {
+    const jobs = make();
+    const checked = jobs.results.check().catch((error: unknown) => {
+      if (!(error instanceof BusyError)) throw error;
+      api.log.warn({ reason: error.message }, "the bucket of results does not answer; jobs wait for it");
+    });
+    await Promise.race([checked, wait(CHECK_MS, undefined, { ref: false })]);
+    return jobs;
+  } catch (error) {
+    throw new ConfigError([`FIELDPROBE_RESULTS=${config.results}: ${describeError(error)}`]);
+  }
 }
 
 /** The job that a request names. @throws RequestError if there is none, or it is not its caller's */
@@ -136,8 +157,7 @@ function resultRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
     async (request, reply) => {
       const { result, state } = await jobOf(service, jobs, request);
       if (result === null) throw new HttpRefusal(409, `The job has no result: it is ${state}.`);
-      const path = join(jobs.folders.results, result.name);
-      const { size } = await stat(path).catch(() => ({ size: -1 }));
+      const size = await jobs.results.sizeOf(result.name);
       if (size !== result.bytes)
         throw new HttpRefusal(410, "The file of the result is gone, or is not what was written.");
       const etag = `"${result.sha256}"`;
@@ -154,7 +174,7 @@ function resultRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
       reply.header("content-length", String(last - first + 1));
       if (asked !== null) reply.code(206).header("content-range", `bytes ${first}-${last}/${size}`);
       if (request.method === "HEAD" || size === 0) return sendHead(reply);
-      return reply.send(createReadStream(path, { start: first, end: last }));
+      return reply.send(jobs.results.read(result.name, first, last));
     },
   );
 }

@@ -1,0 +1,120 @@
+/** `ResultStore` keeps finished results: in the folder in which they are written, or in a bucket. */
+import { createReadStream } from "node:fs";
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { isBucket } from "../addresses.js";
+import { DataError } from "../errors.js";
+import { BucketTarget } from "../storage/objects/object-target.js";
+import type { StoreSettings } from "../store-settings.js";
+
+/** Bytes of a result that are fetched at a time. */
+const STEP_BYTES = 4 * 1024 * 1024;
+/** The object that shows whether a bucket takes results. */
+const CHECK_KEY = "fieldprobe-check";
+
+/** The place of finished results. */
+export interface ResultStore {
+  /** The folder in which results are written. */
+  readonly folder: string;
+  /** Shows whether results can be kept. @throws DataError if its host refuses, BusyError if it does not answer */
+  check(): Promise<void>;
+  /** Keeps a result, with its manifest and its checksum. @throws as `check`, and the reason of the signal */
+  keep(name: string, signal: AbortSignal): Promise<void>;
+  /** The bytes of a result; null if it is gone. @throws as `check` */
+  sizeOf(name: string): Promise<number | null>;
+  /** The bytes of a result from the first to the last. */
+  read(name: string, first: number, last: number): Readable;
+  /** Removes the results of jobs, also those that were written but never recorded. */
+  remove(ids: ReadonlySet<string>): Promise<void>;
+}
+
+/** The store at a place, or else in a folder. @param working folder in which results for a bucket are written */
+export function resultStore(place: string, working: string, settings: StoreSettings): ResultStore {
+  return isBucket(place) ? new BucketResults(place, working, settings) : new FolderResults(place);
+}
+
+const isOf = (name: string, ids: ReadonlySet<string>): boolean => ids.has(name.slice(0, name.indexOf(".")));
+
+/** Results stay where they were written. */
+export class FolderResults implements ResultStore {
+  readonly folder: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  async check(): Promise<void> {}
+
+  async keep(): Promise<void> {}
+
+  async sizeOf(name: string): Promise<number | null> {
+    return (await stat(join(this.folder, name)).catch(() => null))?.size ?? null;
+  }
+
+  read(name: string, first: number, last: number): Readable {
+    return createReadStream(join(this.folder, name), { start: first, end: last });
+  }
+
+  async remove(ids: ReadonlySet<string>): Promise<void> {
+    if (ids.size === 0) return;
+    const results = await readdir(this.folder).catch(() => []);
+    for (const name of results) if (isOf(name, ids)) await rm(join(this.folder, name), { force: true });
+  }
+}
+
+/** Results are put into a bucket once they are whole. */
+class BucketResults implements ResultStore {
+  readonly #written: FolderResults;
+  readonly #bucket: BucketTarget;
+
+  constructor(place: string, working: string, settings: StoreSettings) {
+    this.#written = new FolderResults(working);
+    this.#bucket = new BucketTarget(place, settings);
+  }
+
+  get folder(): string {
+    return this.#written.folder;
+  }
+
+  async check(): Promise<void> {
+    await this.#bucket.write(CHECK_KEY, Buffer.from("Jobs of fieldprobe keep their results here.\n"));
+    await this.#bucket.remove(CHECK_KEY);
+  }
+
+  async keep(name: string, signal: AbortSignal): Promise<void> {
+    try {
+      // The result comes last: where it is, the others are.
+      for (const key of [`${name}.json`, `${name}.sha256`, name])
+        await this.#bucket.writeFile(key, join(this.folder, key), signal);
+    } finally {
+      await this.#written.remove(new Set([name.slice(0, name.indexOf("."))]));
+    }
+  }
+
+  sizeOf(name: string): Promise<number | null> {
+    return this.#bucket.sizeOf(name);
+  }
+
+  read(name: string, first: number, last: number): Readable {
+    return Readable.from(this.#parts(name, first, last), { objectMode: false });
+  }
+
+  async *#parts(name: string, first: number, last: number): AsyncGenerator<Buffer> {
+    let known: string | null = null;
+    for (let at = first; at <= last; at += STEP_BYTES) {
+      const length = Math.min(STEP_BYTES, last + 1 - at);
+      const part = await this.#bucket.readPart(name, { offset: at, length });
+      if (part === null || part.bytes.length < length || (known !== null && part.etag !== known))
+        throw new DataError(`${name} changed in ${this.#bucket.location} while it was read`);
+      known = part.etag;
+      yield Buffer.from(part.bytes);
+    }
+  }
+
+  async remove(ids: ReadonlySet<string>): Promise<void> {
+    if (ids.size === 0) return;
+    await this.#written.remove(ids);
+    for (const key of await this.#bucket.list()) if (isOf(key, ids)) await this.#bucket.remove(key);
+  }
+}
