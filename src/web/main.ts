@@ -14,6 +14,9 @@ function richest(datasets: Catalogue["datasets"]): Catalogue["datasets"][number]
   return datasets.toSorted((a, b) => size(b) - size(a))[0];
 }
 
+/** Characters of a bad parameter that a notice repeats. */
+const LONGEST = 24;
+
 async function start(root: HTMLElement): Promise<void> {
   const api = new ApiClient();
   const catalogue = await api.catalogue();
@@ -29,10 +32,12 @@ async function start(root: HTMLElement): Promise<void> {
   const facts = await api.facts(known.name);
   const parsed = readView(location.search, facts);
   const bad = wanted !== null && wanted !== known.name ? ["dataset", ...parsed.bad] : parsed.bad;
+  const query = new URLSearchParams(location.search);
+  const asked = bad.map((name) => `${name}=${(query.get(name) ?? "").slice(0, LONGEST)}`).join(", ");
   const notice =
     bad.length === 0
       ? ""
-      : `The link asks for something that this service cannot show (${bad.join(", ")}); the page uses the defaults instead.`;
+      : `The link asks for something that this service cannot show (${asked}); the page uses the defaults instead${bad.includes("dataset") ? `, of ${known.name}` : ""}.`;
   const alive = location.search === "" && isLively(facts);
   const page = new Page(root, catalogue, new ViewStore(api, alive ? liveState(facts) : parsed.state, facts), notice);
   if (alive) page.liven();

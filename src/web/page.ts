@@ -176,6 +176,7 @@ export class Page {
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", update);
     this.#refresh();
+    requestAnimationFrame(() => this.#revealTab());
     if (new URLSearchParams(location.search).has("probe")) this.#slice.readProbe();
   }
 
@@ -489,6 +490,11 @@ export class Page {
         )}
       </div>
     `;
+  }
+
+  /** Brings the button of an open panel into the row that a phone shows. */
+  #revealTab(): void {
+    document.querySelector(".tabs [aria-pressed=true]")?.scrollIntoView({ block: "nearest", inline: "center" });
   }
 
   /** Goes back by Escape from a panel to its button. */

@@ -195,7 +195,9 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
   it("falls back with a notice where the address is bad", async () => {
     const watched = await open("?dataset=nothing&field=temperature&axis=w&time=99&probe=1,2&__proto__=1&values=Lag8");
     const { page } = watched;
-    expect(await page.textContent("#notice")).toMatch(/\(dataset, field, axis, time, probe\)/);
+    expect(await page.textContent("#notice")).toMatch(
+      /\(dataset=nothing, field=temperature, axis=w, time=99, probe=1,2\)/,
+    );
     expect(await page.inputValue("#values")).toBe("Lag8");
     expect(await page.inputValue("#time-number")).toBe("0");
     expectClean(watched);

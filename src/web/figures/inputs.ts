@@ -41,9 +41,53 @@ export function check(id: string, label: string, checked: boolean, set: (checked
   </label>`;
 }
 
-/** The button that closes what lies over the page on a narrow window; it is shown only there. */
+/** Parts of the window that a sheet covers at most: as long as it is low, after a press, and by dragging. */
+const SHEET = { low: 0.38, high: 0.7, least: 0.2, most: 0.8 } as const;
+
+/** Pixels beyond which a pointer drags. */
+const DRAGGED = 6;
+
+/** Gives sheets another height, as a part of that of the window. */
+function setSheet(part: number): void {
+  const within = Math.max(SHEET.least, Math.min(SHEET.most, part));
+  document.documentElement.style.setProperty("--sheet", `${(100 * within).toFixed(1)}dvh`);
+}
+
+/** Makes a low sheet high, and a high one low again. */
+function growSheet({ currentTarget }: Event): void {
+  const sheet = (currentTarget as Element).closest(".controls, .drawer");
+  const part = (sheet?.getBoundingClientRect().height ?? 0) / window.innerHeight;
+  setSheet(part < (SHEET.low + SHEET.high) / 2 ? SHEET.high : SHEET.low);
+}
+
+/** Draws a sheet up or down with the pointer; without a move, it is a press. */
+function dragSheet(event: PointerEvent): void {
+  const button = event.currentTarget as HTMLElement;
+  const sheet = button.closest(".controls, .drawer");
+  if (sheet === null) return;
+  button.setPointerCapture(event.pointerId);
+  const ended = new AbortController();
+  let moved = false;
+  const follow = ({ clientY }: PointerEvent) => {
+    moved ||= Math.abs(clientY - event.clientY) > DRAGGED;
+    if (moved) setSheet((sheet.getBoundingClientRect().bottom - clientY) / window.innerHeight);
+  };
+  const end = () => {
+    ended.abort();
+    // What follows a drag is no press.
+    const drop = (click: Event) => click.stopImmediatePropagation();
+    if (moved) button.addEventListener("click", drop, { once: true, capture: true });
+  };
+  button.addEventListener("pointermove", follow, ended);
+  for (const name of ["pointerup", "pointercancel"] as const) button.addEventListener(name, end, ended);
+}
+
+/** The bar of what lies over the page on a narrow window, by which it is closed and drawn up; shown only there. */
 export function closeSheet(name: string, close: () => void): TemplateResult {
-  return html`<button type="button" class="fold-sheet" @click=${close}>Hide ${name}</button>`;
+  return html`<div class="sheet-bar">
+    <button type="button" class="fold-sheet" @click=${close}>Hide ${name}</button>
+    <button type="button" class="grow-sheet" aria-label="Height of the sheet" @pointerdown=${dragSheet} @click=${growSheet}>⇕</button>
+  </div>`;
 }
 
 /** The text of an input, left alone while the caller types: answers that arrive meanwhile render the page. */

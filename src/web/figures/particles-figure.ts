@@ -243,7 +243,7 @@ function seedControls(state: ViewState, set: (patch: Partial<ViewState>) => void
   const shapes = [
     { value: point, text: "the probe" },
     { value: line, text: `a line along ${state.line}` },
-    { value: grid, text: "a grid on the slice" },
+    { value: grid, text: "a grid on the part shown" },
     { value: places, text: `places pointed at (${state.places.length})` },
   ];
   const limits = { min: 1, max: 1024, step: 1 };

@@ -521,17 +521,19 @@ function sliceTable(shown: ShownPlane, facts: DatasetFacts): ValueTable {
   };
 }
 
-function particleTable({ query, trajectories, stops }: Launched, facts: DatasetFacts): ValueTable {
-  const { times, particles, positions } = trajectories;
+function particleTable({ query, trajectories, stops, quantity }: Launched, facts: DatasetFacts): ValueTable {
+  const { times, particles, positions, values } = trajectories;
   const rows = Array.from({ length: particles * times.length }, (_, i) => [
     Math.floor(i / times.length),
     withoutNoise(times[i % times.length]),
     ...positions.slice(3 * i, 3 * i + 3),
+    ...(values === null ? [] : [values[i] as number]),
     ...(stops ? [exitAt(trajectories, Math.floor(i / times.length), i % times.length)] : []),
   ]);
-  const columns = ["particle", "time", ...AXES, ...(stops ? ["exit"] : [])];
+  const columns = ["particle", "time", ...AXES, ...(values === null ? [] : [quantity]), ...(stops ? ["exit"] : [])];
   const time = unitOf(facts, "time");
-  const units = ["", time, ...lengths(facts), time];
+  const along = values === null ? [] : [unitOfQuantity(facts, quantity)];
+  const units = ["", time, ...lengths(facts), ...along, time];
   return { name: `${query.dataset}-particles`, columns, units, rows, queries: [query] };
 }
 

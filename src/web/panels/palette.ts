@@ -34,7 +34,7 @@ const GESTURES: readonly (readonly [string, string])[] = [
 /** Every control that can be used now, by its label. */
 function controlsOf(root: HTMLElement): FoundControl[] {
   const elements = root.querySelectorAll<HTMLElement>(
-    "select, input, button:not(.fold-sheet), summary, a[href], textarea",
+    "select, input, button:not(.sheet-bar button), summary, a[href], textarea",
   );
   return [...elements].flatMap((element) => {
     const label = (element as HTMLInputElement).labels?.[0] ?? null;

@@ -10,8 +10,17 @@ import {
 import { unitOf } from "../../quantities.js";
 import { differencesOf, nodeNear } from "./analyses.js";
 import { nodePath, planePoints, type Slice, slicePath } from "./api.js";
-import { axisOf, type DatasetFacts, hasOpenFaces, methodsOf, offers } from "./facts.js";
-import { AXES, fittingSide, isStretched, nodeAxis, sampleWindow, sidesOf, wholePlane } from "./plane-geometry.js";
+import { axisOf, type DatasetFacts, hasOpenFaces, methodsOf, offers, periodOf } from "./facts.js";
+import {
+  AXES,
+  copyAfter,
+  fittingSide,
+  isStretched,
+  nodeAxis,
+  sampleWindow,
+  sidesOf,
+  wholePlane,
+} from "./plane-geometry.js";
 import { operationOf, type PointQuery, type StretchingQuery, type Tracking } from "./point-query.js";
 import { inSentence, isNamed, quantityOf, unitOfQuantity } from "./shown-quantity.js";
 import { isOnAxis, type ParsedState, parseState, type ViewState } from "./view-state.js";
@@ -464,7 +473,7 @@ function seriesQuery(state: ViewState, facts: DatasetFacts): PointQuery {
   return fieldQuery(state, Float32Array.from(state.probe), times);
 }
 
-/** Places where particles start: at the probe, on the profile's line, or spread over the plane of the slice. */
+/** Places where particles start: at the probe, on the profile's line, or spread over the part of the plane shown. */
 function seedPoints(state: ViewState, facts: DatasetFacts): Float32Array {
   if (state.seeds === "point") return Float32Array.from(state.probe);
   if (state.seeds === "places")
@@ -480,15 +489,18 @@ function seedPoints(state: ViewState, facts: DatasetFacts): Float32Array {
     return points;
   }
   const side = Math.max(1, Math.floor(Math.sqrt(state.count)));
-  const [alongColumns, alongRows] = sidesOf(state.axis).map((name) => axisOf(facts, name));
+  const sides = sidesOf(state.axis).map((name) => axisOf(facts, name));
+  const [left, right, bottom, top] = state.window ?? sides.flatMap(({ first, length }) => [first, first + length]);
   const points = new Float32Array(3 * side * side);
   for (let i = 0; i < side * side; i++) {
     points[3 * i + AXES.indexOf(state.axis)] = state.at;
-    for (const [axis, place] of [
-      [alongColumns, i % side],
-      [alongRows, Math.floor(i / side)],
-    ] as const)
-      points[3 * i + AXES.indexOf(axis.name)] = axis.first + (axis.length * (place + 0.5)) / side;
+    const places = [
+      left + ((right - left) * ((i % side) + 0.5)) / side,
+      bottom + ((top - bottom) * (Math.floor(i / side) + 0.5)) / side,
+    ];
+    // A part that crosses a seam goes on at the other side.
+    for (const [k, axis] of sides.entries())
+      points[3 * i + AXES.indexOf(axis.name)] = copyAfter(axis.first, places[k], periodOf(axis));
   }
   return points;
 }

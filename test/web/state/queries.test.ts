@@ -96,3 +96,15 @@ it("draws several times in their order, the one shown among them", () => {
   const state = { ...initialState(FACTS), curves: "times", time: 1.7 } as const;
   expect(profileQueries(state, FACTS).map(({ name }) => name)).toEqual(["t = 1", "t = 1.5", "t = 1.7", "t = 2"]);
 });
+
+it("spreads particles over the part of the plane that is shown, across a seam too", () => {
+  const state = { ...initialState(FACTS), count: 4, window: [3, 5, 0, 0.5] } as const;
+  const { points } = tracking(state, FACTS).query;
+  const across = Array.from({ length: 4 }, (_, i) => [points[3 * i], points[3 * i + 1]]);
+  expect(across).toEqual([
+    [3.5, 0.125],
+    [0.5, 0.125],
+    [3.5, 0.375],
+    [0.5, 0.375],
+  ]);
+});
