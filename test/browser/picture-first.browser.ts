@@ -307,6 +307,21 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
       await expectSheet(`#panel-${name}`, ".plane-frame", ".slice .colour-bar");
       expect(await page.locator(".drawer > div").count()).toBe(1);
     }
+    const heights = [(await boxOf(".drawer")).height];
+    await page.click(".drawer .grow-sheet");
+    heights.push((await boxOf(".drawer")).height);
+    const handle = await boxOf(".drawer .grow-sheet");
+    await page.mouse.move(handle.x + 20, handle.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(handle.x + 20, handle.y + 80, { steps: 4 });
+    await page.mouse.up();
+    heights.push((await boxOf(".drawer")).height);
+    await page.click(".drawer .grow-sheet");
+    heights.push((await boxOf(".drawer")).height);
+    const [low = 0, high = 0, dragged = 0, again = 0] = heights;
+    expect(high).toBeGreaterThan(low + 200);
+    expect(dragged).toBeLessThan(high - 40);
+    expect(again).toBeCloseTo(low, 0);
     await page.click("#fold");
     await expectSheet("form.controls", ".plane-frame", ".slice .colour-bar");
     expect(await page.locator("#panel-profile").isVisible()).toBe(false);
