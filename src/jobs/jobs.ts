@@ -262,9 +262,10 @@ export class Jobs {
     const ended = await queue.change(job.id, UNFINISHED, { state: "cancelled", endedAt: Date.now() });
     if (ended !== null) await runner.cancel(job.id);
     const last = ended ?? (await queue.change(job.id, FINAL, { removed: true })) ?? job;
-    await runner.remove(last);
     await rm(bodyFile(this.folders, job.id), { force: true });
     await this.#tell(job.id);
+    // What cannot be removed now is removed when it is old.
+    await this.#logged(runner.remove(last));
     return last;
   }
 
@@ -284,8 +285,16 @@ export class Jobs {
     const toClear = left === undefined ? old : jobs.filter(({ state }) => FINAL.includes(state));
     for (const job of toClear) await runner.clear(job);
     const gone = toClear.filter((job) => job.state !== "done" || job.removed || isOld(job));
-    await this.results.remove(new Set(gone.map(({ id }) => id)));
-    for (const job of old) {
+    const removing = this.results.remove(new Set(gone.map(({ id }) => id)));
+    const isRemoved = await removing.then(
+      () => true,
+      (error: unknown) => {
+        this.#host.log.error({ reason: reasonOf(error) }, "results of jobs cannot be removed");
+        return false;
+      },
+    );
+    // Jobs whose results are still there are kept, so that their removal is tried again.
+    for (const job of isRemoved ? old : []) {
       await rm(bodyFile(this.folders, job.id), { force: true });
       if ((job.endedAt ?? 0) < Date.now() - DAY_MS) await queue.remove(job.id);
       else await queue.change(job.id, FINAL, { removed: true });

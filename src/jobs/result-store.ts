@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { isBucket } from "../addresses.js";
 import { DataError } from "../errors.js";
+import { ReadMemory } from "../read-memory.js";
 import { BucketTarget } from "../storage/objects/object-target.js";
 import type { StoreSettings } from "../store-settings.js";
 
@@ -78,7 +79,11 @@ class BucketResults implements ResultStore {
   }
 
   async check(): Promise<void> {
-    await this.#bucket.write(CHECK_KEY, Buffer.from("Jobs of fieldprobe keep their results here.\n"));
+    const text = Buffer.from("Jobs of fieldprobe keep their results here.\n");
+    await this.#bucket.write(CHECK_KEY, text);
+    // What is asked of the bucket later: sizes, bytes, and a list, without which old results would stay.
+    if ((await this.#bucket.sizeOf(CHECK_KEY)) !== text.length || !(await this.#bucket.list()).includes(CHECK_KEY))
+      throw new DataError(`${this.#bucket.location} does not show what was written there`);
     await this.#bucket.remove(CHECK_KEY);
   }
 
@@ -108,7 +113,9 @@ class BucketResults implements ResultStore {
       if (part === null || part.bytes.length < length || (known !== null && part.etag !== known))
         throw new DataError(`${name} changed in ${this.#bucket.location} while it was read`);
       known = part.etag;
-      yield Buffer.from(part.bytes);
+      const bytes = Buffer.from(part.bytes);
+      ReadMemory.ofThread().giveBack(part.bytes);
+      yield bytes;
     }
   }
 

@@ -99,6 +99,18 @@ describe("a service whose results go to a bucket", () => {
   });
 });
 
+it("tells who watches a job that it is cancelled, and answers so, while the bucket refuses", async () => {
+  const url = await serve("s3://cubes/kept");
+  const { address } = await runJob(url);
+  renameSync(join(folder, "s3/cubes"), join(folder, "s3/other"));
+  try {
+    expect((await fetch(address, { method: "DELETE" })).status).toBeLessThan(300);
+    expect((await fetch(address)).status).toBe(404);
+  } finally {
+    renameSync(join(folder, "s3/other"), join(folder, "s3/cubes"));
+  }
+});
+
 it("puts a large result together from parts, and nothing of one that is given up", async () => {
   const working = join(folder, "working");
   mkdirSync(working);

@@ -14,9 +14,16 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ["SignatureDoesNotMatch", "the secret key is wrong"],
 ]);
 
+/** Codes after which the same request may succeed, whatever the status. Source: as above. */
+const PASSING: ReadonlySet<string> = new Set([
+  ...["BadDigest", "InternalError", "OperationAborted", "RequestTimeout", "ServiceUnavailable", "SlowDown"],
+]);
+
 /** What a host says. */
 export interface HostRefusal {
   readonly code: string | null;
+  /** Whether another try may succeed. */
+  readonly isPassing: boolean;
   /** The code, what it means and the id of the request in words; empty if the host says nothing. */
   readonly words: string;
 }
@@ -32,7 +39,11 @@ export function refusalIn(body: Uint8Array, requestId: string | undefined): Host
     advice === undefined ? null : `(${advice})`,
     id === undefined ? null : `request ${plain(id)}`,
   ].filter((part) => part !== null);
-  return { code, words: words.length === 0 ? "" : `, ${words.join(" ")}` };
+  return {
+    code,
+    isPassing: code !== null && PASSING.has(code),
+    words: words.length === 0 ? "" : `, ${words.join(" ")}`,
+  };
 }
 
 /** The members of an XML document with this root; none if it is something else. */

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isBucket } from "../../addresses.js";
-import { DataError } from "../../errors.js";
+import { BusyError, DataError } from "../../errors.js";
 import type { StoreSettings } from "../../store-settings.js";
 import { reasonOf } from "../../system-error.js";
 import { membersOf, refusalIn } from "./host-refusal.js";
@@ -203,7 +203,8 @@ export class BucketTarget implements ObjectTarget {
       const headers = { "content-type": "application/xml" };
       const done = await this.#objects.send(`${address}?${upload}`, { method: "POST", body, headers });
       // A host that needs long begins to answer before it knows whether it can do it.
-      const { code, words } = refusalIn(done?.bytes ?? new Uint8Array(0), undefined);
+      const { code, isPassing, words } = refusalIn(done?.bytes ?? new Uint8Array(0), undefined);
+      if (isPassing) throw new BusyError(`${address} is not written yet: its host says${words.slice(1)}`);
       if (code !== null) throw refused(`its host says${words.slice(1)}`);
       if ((await this.sizeOf(key)) !== size) throw refused("its host has not put all of its parts together");
     } catch (error) {

@@ -163,6 +163,21 @@ it.each([
 });
 
 it.each([
+  ["RequestTimeout", 400],
+  ["BadDigest", 400],
+  ["OperationAborted", 409],
+])("asks again after a refusal that passes: %s", async (code, status) => {
+  let requests = 0;
+  const { objects, address } = await hostOf((_, response) => {
+    if (requests++ === 0) response.writeHead(status, { "retry-after": "0" }).end(S3_ERROR(code));
+    else response.end(OBJECT);
+  }, 1);
+  const words = `status ${status}, ${code} request 4442587FB7D0A2F9`;
+  await expect(objects.fetch(address)).rejects.toMatchObject({ code: "Busy", message: expect.stringContaining(words) });
+  expect((await objects.fetch(address))?.bytes.length).toBe(20);
+});
+
+it.each([
   ["no body", ""],
   ["a page", "<html><body>Forbidden<br></body></html>"],
   ["XML that breaks off", "<Error><Code>Acc"],

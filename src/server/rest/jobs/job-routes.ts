@@ -105,11 +105,15 @@ export async function jobRoutes(api: FastifyInstance, service: Service): Promise
 async function openJobs(api: FastifyInstance, { config }: Service, make: () => Jobs): Promise<Jobs> {
   try {
     const jobs = make();
+    let isStarted = false;
     const checked = jobs.results.check().catch((error: unknown) => {
-      if (!(error instanceof BusyError)) throw error;
-      api.log.warn({ reason: error.message }, "the bucket of results does not answer; jobs wait for it");
+      if (error instanceof BusyError)
+        api.log.warn({ reason: error.message }, "the bucket of results does not answer; jobs wait for it");
+      else if (isStarted) api.log.error({ reason: describeError(error) }, "the bucket takes no results of jobs");
+      else throw error;
     });
     await Promise.race([checked, wait(CHECK_MS, undefined, { ref: false })]);
+    isStarted = true;
     return jobs;
   } catch (error) {
     throw new ConfigError([`FIELDPROBE_RESULTS=${config.results}: ${describeError(error)}`]);
