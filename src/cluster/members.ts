@@ -253,7 +253,8 @@ export class Members {
       if (known) this.#lose(known, "it has left");
       return;
     }
-    const member = known ?? new Peer(said);
+    // Its generations are asked for, with each announcement without them, until they are there.
+    const member = known ?? new Peer(said.generations === null ? { ...said, revision: -1 } : said);
     if (known === undefined) {
       // A process that has lost its connection comes back under another id.
       for (const one of this.others) if (one.said.since === said.since) this.#lose(one, "it has joined again");

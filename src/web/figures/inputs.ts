@@ -72,11 +72,13 @@ function dragSheet(event: PointerEvent): void {
     moved ||= Math.abs(clientY - event.clientY) > DRAGGED;
     if (moved) setSheet((sheet.getBoundingClientRect().bottom - clientY) / window.innerHeight);
   };
-  const end = () => {
+  const end = ({ type }: PointerEvent) => {
     ended.abort();
-    // What follows a drag is no press.
+    if (!moved || type === "pointercancel") return;
+    // What follows a drag is no press; some browsers let nothing follow.
     const drop = (click: Event) => click.stopImmediatePropagation();
-    if (moved) button.addEventListener("click", drop, { once: true, capture: true });
+    button.addEventListener("click", drop, { once: true, capture: true });
+    setTimeout(() => button.removeEventListener("click", drop, true));
   };
   button.addEventListener("pointermove", follow, ended);
   for (const name of ["pointerup", "pointercancel"] as const) button.addEventListener(name, end, ended);

@@ -131,7 +131,12 @@ export function comparedStill(state: ViewState, facts: DatasetFacts): Partial<Vi
 /** Reads a view from a query string as `parseState` does; what it is compared with is offered. */
 export function readView(search: string, facts: DatasetFacts): ParsedState {
   const { state, bad } = parseState(search, facts);
-  return { state: { ...state, ...comparedStill(state, facts) }, bad };
+  const compared = comparedStill(state, facts);
+  const isNamed = new URLSearchParams(search).has("otherMethod") && !bad.includes("otherMethod");
+  return {
+    state: { ...state, ...compared },
+    bad: isNamed && Object.keys(compared).length > 0 ? [...bad, "otherMethod"] : bad,
+  };
 }
 
 /** The view that a slice is compared with; null if it is not compared. */
@@ -490,7 +495,9 @@ function seedPoints(state: ViewState, facts: DatasetFacts): Float32Array {
   }
   const side = Math.max(1, Math.floor(Math.sqrt(state.count)));
   const sides = sidesOf(state.axis).map((name) => axisOf(facts, name));
-  const [left, right, bottom, top] = state.window ?? sides.flatMap(({ first, length }) => [first, first + length]);
+  // Three planes are shown whole.
+  const window = state.layout === "one" ? state.window : null;
+  const [left, right, bottom, top] = window ?? sides.flatMap(({ first, length }) => [first, first + length]);
   const points = new Float32Array(3 * side * side);
   for (let i = 0; i < side * side; i++) {
     points[3 * i + AXES.indexOf(state.axis)] = state.at;

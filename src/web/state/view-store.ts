@@ -1,6 +1,7 @@
 /** The view store holds the state of the page, tells listeners of changes, and keeps address and history up to date. */
 import type { ApiClient } from "./api.js";
 import type { DatasetFacts } from "./facts.js";
+import { AXES } from "./plane-geometry.js";
 import { SliceCache } from "./slice-cache.js";
 import { formatState, type ViewState } from "./view-state.js";
 
@@ -10,6 +11,12 @@ const WRITE_MS = 400;
 
 /** A change after this much quiet begins a new entry of the history; changes before it belong to the last one. */
 const SETTLED_MS = 1000;
+
+/** The state whose plane, if three are shown, is the one through the probe. */
+function planeAtProbe(state: ViewState): ViewState {
+  if (state.layout !== "three") return state;
+  return { ...state, at: state.probe[AXES.indexOf(state.axis)] };
+}
 
 export class ViewStore {
   readonly api: ApiClient;
@@ -93,8 +100,8 @@ export class ViewStore {
 
   #become(state: ViewState): void {
     const before = this.state;
-    this.state = state;
-    for (const listener of this.#listeners) listener(state, before);
+    this.state = planeAtProbe(state);
+    for (const listener of this.#listeners) listener(this.state, before);
   }
 
   /** Notes whether the next address begins an entry of the history. */

@@ -87,7 +87,8 @@ it("reads a comparison with a method that the quantity does not have as one with
     ...FACTS,
     operations: [{ name: "GetVelocityGradient", available: true, spatialInterpolation, components: [] }],
   };
-  const { state } = readView("?dataset=box&field=vorticity&compare=method&otherMethod=XX", facts);
+  const { state, bad } = readView("?dataset=box&field=vorticity&compare=method&otherMethod=Lag4", facts);
+  expect(bad).toEqual(["otherMethod"]);
   expect(comparedView(state)?.derivatives).toBe("M2Q8");
   expect(describePlane(state, facts)).toMatch(/^Difference of vorticity magnitude from /);
 });

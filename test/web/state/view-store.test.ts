@@ -82,3 +82,12 @@ it("begins no entry of the history while time plays", () => {
   expect(pushed).toEqual([]);
   expect(written.at(-1)).toContain("time=0.75");
 });
+
+it("has the plane through the probe if three are shown", () => {
+  const store = new ViewStore(new ApiClient(), initialState(FACTS), FACTS);
+  const { probe } = store.state;
+  store.set({ layout: "three", at: 0.25 });
+  expect([store.state.at, probe[2]]).toEqual([probe[2], probe[2]]);
+  store.set({ probe: [probe[0], probe[1], 0.125] });
+  expect(store.state.at).toBe(0.125);
+});
