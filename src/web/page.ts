@@ -51,7 +51,7 @@ const PANELS: readonly { readonly name: PanelName; readonly text: string; readon
 /** Shipped flows that the tour can be about, the best first. */
 const TOUR_FLOWS = ["isotropic64", "isotropic32"];
 /** A sentence shown for so long goes with the next change of the view; a click on it removes it at once. */
-const READ_MS = 10_000;
+const READ_MS = 6_000;
 /** Windows on which controls or one panel lie over the lower part of the page; the style sheet has them as well. */
 const SHEETS = "(max-width: 59.99rem) and (min-height: 30rem)";
 
@@ -177,7 +177,6 @@ export class Page {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", update);
     this.#refresh();
     requestAnimationFrame(() => this.#revealTab());
-    if (new URLSearchParams(location.search).has("probe")) this.#slice.readProbe();
   }
 
   #makeProfile(update: () => void): CurveFigure {
@@ -271,8 +270,8 @@ export class Page {
         figure.invalidate();
       }
     }
-    // In the same batch as the panel, which shows the same value.
-    if (this.#store.state.open.includes("probe")) this.#slice.readProbe();
+    // In the same batch as plane and panel. While time plays, the nearest sample is read, and named so.
+    if (this.#store.state.open.includes("probe") || !this.#slice.player.playing) this.#slice.readProbe();
     this.#statistics.isOpen = this.#store.state.open.includes("statistics");
     for (const figure of [this.#scene, this.#statistics]) figure.refresh();
     this.#schedule();
@@ -388,7 +387,7 @@ export class Page {
           <button type="button" id="toggle-scene" aria-pressed=${inScene ? "true" : "false"} @click=${() => this.#scene.toggle()}>3-D <kbd>3</kbd></button>
           <button type="button" id="find" aria-haspopup="dialog" @click=${() => this.#palette.find()}>Find… <kbd>/</kbd></button>
           ${this.#flow === undefined ? nothing : html`<button type="button" id="tour" aria-haspopup="dialog" @click=${() => void this.#startTour()}>Tour</button>`}
-          <button type="button" id="copy-link" data-short="Link" @click=${() => this.#copyLink()}>Copy link</button>
+          <button type="button" id="copy-link" data-short="Link" ?disabled=${this.#exports.isFilming} @click=${() => this.#copyLink()}>Copy link</button>
           <button type="button" id="help" aria-haspopup="dialog" aria-label="Keys and gestures" data-words="help shortcuts touch" @click=${() => this.#palette.help()}>?</button>
           <details class="settings">
             <summary data-short="⚙">Settings</summary>

@@ -38,6 +38,28 @@ describe.skipIf(reason !== "")(`the page${reason}`, () => {
     await page.context().close();
   });
 
+  it("reads the probe itself at every time, not the sample beside it", async () => {
+    const watched = await open("?dataset=lopsided&field=ux&nodes=32&values=Lag4");
+    const { page } = watched;
+    const subject = async () => (await page.textContent("#slice-readout .subject"))?.trim();
+    await expect.poll(subject).toBe("Probe");
+    const before = await readOut(page);
+    await page.click("#time-on");
+    await expect.poll(async () => (await readOut(page)).value).not.toBe(before.value);
+    await expect.poll(subject).toBe("Probe");
+    const { point, value } = await readOut(page);
+    expect(point).toEqual(before.point);
+    const parameters = {
+      time: Number(new URL(page.url()).searchParams.get("time")),
+      spatialInterpolation: "Lag4",
+      temporalInterpolation: "PCHIP",
+    };
+    const [answer] = await askService(stage.service, "lopsided", "GetVelocity", parameters, point);
+    expect(Math.fround(value)).toBe(answer);
+    expectClean(watched);
+    await page.context().close();
+  });
+
   it.each([
     ["x", 1],
     ["y", 2],

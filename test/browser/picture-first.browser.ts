@@ -125,7 +125,7 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
     await page.hover("#slice", { position: { x: 30, y: 30 } });
     await expect.poll(read).not.toEqual((await told())?.split(", "));
     await page.getByRole("button", { name: "Strongest ever" }).click();
-    await expect.poll(() => page.textContent("#notice")).toContain("the highest of all nodes at all stored times");
+    await expect.poll(() => page.textContent("#notice")).toContain("the highest of all stored times");
     await expect.poll(read).toEqual((await told())?.split(", "));
     const dataset = `${stage.service.url}/api/datasets/isotropic32`;
     const { times } = await (await fetch(dataset)).json();
@@ -180,8 +180,9 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
         .map(({ name }) => name),
     );
     expect(small).toEqual([]);
-    // One row each, as with a mouse.
-    const tall = await page.$$eval("header, .player, .tabs", (all) => all.map((one) => one.clientHeight));
+    // One row each, as with a mouse; the player has the time line in another.
+    expect(await page.$eval(".player", ({ clientHeight }) => clientHeight)).toBeLessThan(100);
+    const tall = await page.$$eval("header, .tabs", (all) => all.map((one) => one.clientHeight));
     expect(tall.every((height) => height < 60)).toBe(true);
     expect(await page.evaluate(() => [document.body.scrollWidth, document.body.scrollHeight])).toEqual([390, 844]);
     expectClean(watched);
@@ -347,10 +348,15 @@ describe.skipIf(reason !== "")(`the picture first${reason}`, () => {
     await page.click("#copy-link");
     await expect.poll(() => page.textContent("#notice")).toBe("Link copied.");
     const notice = await boxOf("#notice");
-    for (const above of ["header", "figcaption span"])
+    for (const above of ["header", "figcaption", ".plane-frame", ".under", ".colour-bar >> svg"])
       expect((await boxOf(above)).end).toBeLessThanOrEqual(notice.y + 1);
-    for (const below of ["#slice", ".under", ".colour-bar"])
-      expect(notice.end).toBeLessThanOrEqual((await boxOf(below)).y + 40);
+    expect(notice.end).toBeLessThanOrEqual((await boxOf(".time-line")).y + 1);
+    // The handle of time has the same room at every time.
+    const room = await boxOf("#timeline");
+    expect(room.width).toBeGreaterThan(270);
+    await page.click("#time-on");
+    await expect.poll(() => page.textContent("#play-time")).not.toBe("t = 0");
+    expect((await boxOf("#timeline")).width).toBe(room.width);
     const buttons = await page.$$eval(".under .buttons > :not([disabled])", (all) =>
       all.map((button) => button.getBoundingClientRect()).filter(({ width }) => width > 0),
     );

@@ -121,6 +121,8 @@ describe.skipIf(reason !== "")(`take away${reason}`, () => {
     expect([...(await save(page, "#movie-webm")).bytes.subarray(0, 4)]).toEqual([0x1a, 0x45, 0xdf, 0xa3]);
     await expect.poll(() => new URL(page.url()).searchParams.get("time")).toBe("0.4");
     await page.click("#movie-zip");
+    // A link made now would have the time of one of its pictures.
+    expect([await page.isDisabled("#copy-link"), await page.isDisabled("#copy-call")]).toEqual([true, true]);
     await page.click("#movie-cancel");
     await expect.poll(() => page.locator("#movie-zip").count()).toBe(1);
     expect(await page.textContent(".request [role=status]")).toContain("Cancelled");

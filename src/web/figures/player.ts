@@ -36,6 +36,8 @@ const LONGEST_WAIT_MS = 15_000;
 export interface PlayedViews {
   /** The times that are played in turn. */
   readonly frames: () => readonly number[];
+  /** What one of them is, in words. */
+  readonly frame: () => "stored time" | "particle step";
   readonly views: () => readonly ViewState[];
   readonly isCurrent: () => boolean;
 }
@@ -117,26 +119,27 @@ export class Player {
   view(): TemplateResult | typeof nothing {
     const { count } = this.#store.facts.times;
     if (count < 2) return nothing;
+    const frame = this.#played.frame();
     return html`
       <div class="row player" role="group" aria-label="Play through the stored times">
-        <button type="button" id="time-back" aria-label="One stored time back" @click=${() => this.#step(-1)}>◀</button>
+        <button type="button" id="time-back" aria-label="One ${frame} back" @click=${() => this.#step(-1)}>◀</button>
         <button type="button" id="time-play" class="primary" @click=${() => this.toggle()}>
           ${this.#playing ? "Pause" : "Play"}
         </button>
-        <button type="button" id="time-on" aria-label="One stored time on" @click=${() => this.#step(1)}>▶</button>
+        <button type="button" id="time-on" aria-label="One ${frame} on" @click=${() => this.#step(1)}>▶</button>
         ${this.#timeline()}
         <output id="play-time">t = ${shortText(this.#store.state.time)}</output>
         <label class="check">
           <select
             id="speed"
-            aria-label="Steps per second"
+            aria-label="Speed: ${frame}s per second"
             @change=${(event: Event) => {
               this.#store.set({ speed: (event.target as HTMLSelectElement).value as ViewState["speed"] });
             }}
           >
             ${SPEEDS.map((speed) => html`<option value=${speed} .selected=${live(speed === this.#store.state.speed)}>${speed}</option>`)}
           </select>
-          <span class="wide">steps per second</span>
+          <span data-short=${frame === "stored time" ? "times/s" : "steps/s"}>${frame}s per second</span>
         </label>
         <label class="check">
           <input

@@ -116,6 +116,7 @@ export class SliceFigure {
     this.#found = new LatestRequest(render);
     const played = {
       frames: () => particles.paths()?.drawn.times ?? store.facts.times.stored,
+      frame: () => (particles.paths() === null ? ("stored time" as const) : ("particle step" as const)),
       views: () => this.planes.map((plane) => plane.wanted),
       isCurrent: () =>
         !this.#held.isRunning && this.planes.every(({ request }) => isCurrent(request, store)) && othersCurrent(),

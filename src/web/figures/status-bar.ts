@@ -42,6 +42,7 @@ export function statusBar(
   if (!slow) return nothing;
   return html`
     <p class="slow">
+      <span>The ${name} is on its way</span>
       <progress aria-label="The ${name} is being computed"></progress>
       <button type="button" @click=${() => request.cancel()}>Cancel the ${name}</button>
     </p>

@@ -164,7 +164,7 @@ export class ExportPanel {
             LANGUAGES.map((value) => ({ value, text: WRITERS[value].name })),
             (language) => this.#store.set({ language }),
           )}
-          <button type="button" id="copy-call" ?disabled=${!known} @click=${() => this.#copy()}>Copy the query</button>
+          <button type="button" id="copy-call" ?disabled=${!known || this.isFilming} @click=${() => this.#copy()}>Copy the query</button>
         </div>
         <details
           class="data"
@@ -209,6 +209,11 @@ export class ExportPanel {
       title: figure.source.title(shown.state),
       notes: [noteOf(shown.state)],
     };
+  }
+
+  /** Whether the page runs through the times of a movie, so that no link tells what the caller has set. */
+  get isFilming(): boolean {
+    return this.#film !== null;
   }
 
   /** Buttons that film the picture over the times that are played. */

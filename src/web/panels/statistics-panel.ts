@@ -533,7 +533,7 @@ ${JSON.stringify(asked.body)}</pre>
       const place = withMinus(strongest.at.map(shortText).join(", "));
       tellCorrection(
         document.body,
-        `The strongest vortex at t = ${shortText(strongest.time)}: Q = ${withMinus(shortText(strongest.value))} at (${place}), the highest of all nodes at ${all ? "all stored times" : "this time"}.`,
+        `The strongest vortex at t = ${shortText(strongest.time)}: Q = ${withMinus(shortText(strongest.value))} at (${place}), the highest ${all ? "of all stored times" : "of this time"}.`,
       );
       return answer;
     });
