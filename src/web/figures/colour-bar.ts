@@ -6,12 +6,10 @@ import { SCALINGS, SHAPES, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { type ColourScale, positionOn } from "./colour-scale.js";
 import { choose, startTyping, tellCorrection, typed } from "./inputs.js";
-import { barTicks } from "./marks.js";
+import { BAR_TICKS, barTicks } from "./marks.js";
 
 /** The bar as percentages of the width that the page has for it, with a margin for the texts at its ends. */
 const BAR = { left: 4, width: 92 };
-/** Ticks of a bar, about; as many as find room on a phone. */
-const BAR_TICKS = 6;
 
 /** Names of the rules of ranges. */
 export const RANGE_RULES: Readonly<Record<ViewState["scaling"] | "fixed", string>> = {

@@ -6,6 +6,7 @@ import { shownName } from "../state/queries.js";
 import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import type { ColourScale } from "./colour-scale.js";
+import { titleWithSigns } from "./formula.js";
 import { tellCorrection } from "./inputs.js";
 import { barMarks, escapeXml, type FigureDocument, writeMarks } from "./marks.js";
 import { saveFile } from "./save-file.js";
@@ -114,7 +115,7 @@ function captionLines({ title, notes }: FigureContent, { facts, link }: ViewStor
   if (pen !== null) pen.font = "12px system-ui, sans-serif";
   const texts = [
     ...notes,
-    `${facts.name}: ${facts.title}; digest ${facts.digest.slice(0, 16)}`,
+    `${facts.name}: ${titleWithSigns(facts.title)}; digest ${facts.digest.slice(0, 16)}`,
     ...(facts.source === "" ? [] : [facts.source]),
     link,
     `Drawn by fieldprobe ${version}; to be cited with the dataset (CITATION.cff).`,

@@ -112,13 +112,19 @@ export function barTicks(
   return [ends[0], ...round.filter(({ part }) => !isEnd(part)), ends[1]];
 }
 
+/** Ticks of a colour bar, about, on the page and in figures; as many as find room on a phone. */
+export const BAR_TICKS = 6;
+
 /** The part of a bar at its ends that their own values need. */
 const NEAR_END = 0.09;
 
 /** Ticks below a horizontal colour bar, and arrows at its ends for values beyond them. */
 export function barMarks(scale: ColourScale, { left, top, width, height }: Rectangle): Marks {
   const [below, above] = scale.beyond;
-  const ticks = barTicks(scale, width / ACROSS_GAP).map(({ part, text }) => ({ at: left + part * width, text }));
+  const ticks = barTicks(scale, Math.min(BAR_TICKS, width / ACROSS_GAP)).map(({ part, text }) => ({
+    at: left + part * width,
+    text,
+  }));
   const y = top + height;
   const linear = [-scale.linear, scale.linear].map((value) => left + width * positionOn(scale, value));
   const framed = scale.linear > 0 ? linear.map((at) => ({ x1: at, y1: top, x2: at, y2: y })) : [];

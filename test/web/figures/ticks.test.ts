@@ -1,5 +1,6 @@
 /** Ticks name the values they mark, whatever the step. */
 import { expect, it } from "vitest";
+import { barMarks } from "../../../src/web/figures/marks.js";
 import { linearTicks, logTicks, tickTexts } from "../../../src/web/figures/ticks.js";
 import { fc } from "../../support/property.js";
 
@@ -48,4 +49,11 @@ it("marks few values of many decades and several of one", () => {
   const one = logTicks(0.3, 4, 6);
   expect(one.length).toBeGreaterThan(2);
   for (const { value, text } of one) expect(numberOf(text)).toBeCloseTo(value, 9);
+});
+
+it("gives the bar of a figure even values with its ends, however wide it is", () => {
+  const scale = { range: [0, 24], log: false, linear: 0, beyond: [false, false] };
+  const bar = { left: 0, top: 0, width: 1000, height: 14 };
+  const { labels } = barMarks(scale as unknown as Parameters<typeof barMarks>[0], bar);
+  expect(labels.map(({ text }) => text)).toEqual(["0", "5", "10", "15", "20", "24"]);
 });
