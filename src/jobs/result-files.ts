@@ -1,5 +1,5 @@
 /** Writes the numbers of a result as HDF5 and as NetCDF-4, in bounded memory. */
-import { Hdf5Writer } from "../storage/hdf5/writer.js";
+import { Hdf5Writer, product } from "../storage/hdf5/writer.js";
 
 /** Forms of results that the service writes for jobs. */
 export interface ServiceForms {
@@ -29,8 +29,6 @@ export interface ResultNumbers {
   /** Little-endian float32, in C order. */
   readonly octets: AsyncIterable<Buffer>;
 }
-
-export const product = (lengths: readonly number[]): number => lengths.reduce((all, length) => all * length, 1);
 
 /** The numbers of octets, as many at a time as `lengths` says. @throws Error if there are fewer */
 export async function* numbersIn(
@@ -144,11 +142,7 @@ export async function writeNetcdf(path: string, result: ResultNumbers): Promise<
     for await (const { time, first, count, values } of stepsIn(result)) {
       const start = [...lead.map(() => time), first, ...more.map(() => 0)];
       for (const [c, write] of writes.entries())
-        write(
-          start,
-          [...lead.map(() => 1), count, ...more],
-          values.filter((_, i) => i % columns.length === c),
-        );
+        write(start, [...lead.map(() => 1), count, ...more], componentOf(values, c, columns.length));
       if (time === 0) writeNumbers([first], [count], numbersFrom(first, count));
     }
     writer.scale("point");
@@ -162,4 +156,11 @@ export async function writeNetcdf(path: string, result: ResultNumbers): Promise<
 /** Whole numbers that follow one another. */
 function numbersFrom(first: number, count: number): Int32Array {
   return Int32Array.from({ length: count }, (_, i) => first + i);
+}
+
+/** A component of records of `width` numbers. */
+function componentOf(values: Float32Array, c: number, width: number): Float32Array {
+  const out = new Float32Array(values.length / width);
+  for (let i = 0; i < out.length; i++) out[i] = values[width * i + c] as number;
+  return out;
 }

@@ -6,6 +6,7 @@ import { basename, join } from "node:path";
 import { crc32 } from "node:zlib";
 import { DataError } from "../errors.js";
 import { makeFolder } from "../make-folder.js";
+import { product } from "../storage/hdf5/writer.js";
 import { version } from "../version.js";
 import { type Job, type JobCut, type JobResult, RESULT_FORMS, type TaskOutput } from "./job.js";
 import { type JobFolders, taskFile, tasksFolder, writeWhole } from "./job-files.js";
@@ -190,7 +191,7 @@ async function* passagesOf(
   const numbers = numbersOf(cut, first, body);
   const { shape, columns, about } = numbers;
   if (cut.form === "application/vnd.apache.parquet") {
-    const records = shape.slice(0, -1).reduce((all, length) => all * length, 1);
+    const records = product(shape.slice(0, -1));
     const lengths = [...stepsOf(records, columns.length)].map(([, count]) => count * columns.length);
     return yield* parquet(columns, numbersIn(body, lengths), about);
   }

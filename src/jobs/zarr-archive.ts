@@ -1,6 +1,7 @@
 /** `zarrArchive` writes the numbers of a result as a store of Zarr 3 in a ZIP archive, a chunk at a time. */
+import { product } from "../storage/hdf5/writer.js";
 import { arrayDocument, documentBytes, PLAIN_CODECS, rootDocument } from "../storage/zarr/array-document.js";
-import { cutOf, product, type ResultNumbers, stepsIn } from "./result-files.js";
+import { cutOf, type ResultNumbers, stepsIn } from "./result-files.js";
 import { ZipWriter } from "./zip-writer.js";
 
 /** Numbers of a chunk, unless those of a single point are more. */

@@ -1,8 +1,10 @@
 /** `fieldprobe query` runs one operation at the points of a file, on a running service or in this process. */
+
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { SingleBar } from "cli-progress";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { RESULT_FORMS } from "../../jobs/job.js";
 import { ALL_OPERATIONS, type Operation, type OperationName, operationOf } from "../../operations.js";
 import { version } from "../../version.js";
 import { MisuseError } from "../input/arguments.js";
@@ -34,16 +36,10 @@ async function print(text: Iterable<string>): Promise<void> {
   }
 }
 
-/** Forms of the results of jobs, by the endings of their files. */
-const JOB_FORMS: ReadonlyMap<string, string> = new Map([
-  ["npy", "application/x-npy"],
-  ["csv", "text/csv"],
-  ["h5", "application/x-hdf5"],
-  ["nc", "application/netcdf"],
-  ["parquet", "application/vnd.apache.parquet"],
-  ["zarr", "application/vnd.zarr+zip"],
-  ["bin", "application/octet-stream"],
-]);
+/** Forms of the results of jobs, by the endings of their files, that of an archive without `.zip`. */
+const JOB_FORMS: ReadonlyMap<string, string> = new Map(
+  Object.entries(RESULT_FORMS).map(([type, ending]) => [ending.replace(/\.zip$/, ""), type] as const),
+);
 
 async function query(operation: OperationName, given: GivenFlags): Promise<void> {
   if (given.json && given.csv) throw new MisuseError("--json and --csv exclude each other");

@@ -67,12 +67,11 @@ async function answer(
   const named = along === null ? described : { ...described, along };
   const whole = along === null || type === "application/json" ? named : withColumns(named);
   reply.header("fieldprobe-shape", shapeOf(whole).join(","));
-  if (own.includes("with") || isTask(service, request.headers))
-    reply.header("fieldprobe-columns", headerText(columnsOf(named)));
+  const ofJob = isTask(service, request.headers);
+  if (own.includes("with") || ofJob) reply.header("fieldprobe-columns", headerText(columnsOf(named)));
   addVary(reply, "Accept");
   const { units = {} } = found ?? {};
-  if (isTask(service, request.headers) && Object.keys(units).length > 0)
-    reply.header("fieldprobe-units", headerText(units));
+  if (ofJob && Object.keys(units).length > 0) reply.header("fieldprobe-units", headerText(units));
   if (dataset !== null) tellOrigin(reply, life.dataset(dataset), understood.options, understood.times);
   const { recordTimes } = result;
   if (recordTimes !== undefined) reply.header("fieldprobe-times", recordSteps(recordTimes).join(","));

@@ -32,7 +32,7 @@ export interface DatasetShape {
 /** Takes the slab that starts at `start` and has `count` elements per dimension; the first one starts at the origin. */
 export type WriteHyperslab = (start: readonly number[], count: readonly number[], values: WritableArray) => void;
 
-const product = (lengths: readonly number[]) => lengths.reduce((all, length) => all * length, 1);
+export const product = (lengths: readonly number[]) => lengths.reduce((all, length) => all * length, 1);
 
 /**
  * Runs `write` with the clock at the epoch. HDF5 stamps every object header with the time and then a checksum, and

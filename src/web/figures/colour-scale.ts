@@ -185,7 +185,7 @@ export function positionOn({ range: [low, high], log, linear }: ColourScale, val
   return 0.5 + (0.5 * Math.sign(value) * Math.log1p(Math.abs(value) / linear)) / Math.log1p(high / linear);
 }
 
-/** The place of a value on the map of a scale; a centred scale shows part of it. Beyond the range, that of its end. */
+/** The place of a value on the map of a scale, beyond 0 and 1 outside its range; a centred scale shows part of it. */
 export function placeOnMap(scale: ColourScale, value: number): number {
   const [low, high] = scale.range;
   return scale.centred ? 0.5 + value / (2 * Math.max(-low, high)) : positionOn(scale, value);

@@ -212,14 +212,17 @@ export class Plot {
         ],
         series: [
           { label: xLabel.split(",")[0], value: value(across) },
-          ...curves.map(({ name, dashed }, i) => ({
-            label: several ? name : yLabel,
-            stroke: curveColour(shown, i, accent),
-            width: 2,
-            value: value(up),
-            points: { show: loners(columns[i + 1]).length > 0, size: 5, filter: () => loners(columns[i + 1]) },
-            ...(dashed === true ? { dash: [6, 4] } : {}),
-          })),
+          ...curves.map(({ name, dashed }, i) => {
+            const alone = loners(columns[i + 1]);
+            return {
+              label: several ? name : yLabel,
+              stroke: curveColour(shown, i, accent),
+              width: 2,
+              value: value(up),
+              points: { show: alone.length > 0, size: 5, filter: () => alone },
+              ...(dashed === true ? { dash: [6, 4] } : {}),
+            };
+          }),
         ],
         hooks: {
           draw: [(drawn) => this.#mark(drawn, schemeColours(element))],

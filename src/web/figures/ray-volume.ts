@@ -107,18 +107,23 @@ export function clarityOf(
   tails: ValueRange,
 ): { readonly zero: number; readonly clear: number; readonly full: number } {
   const [low, high] = scale.range;
-  const inside = (value: number) => Math.max(0, Math.min(1, placeOnMap(scale, value)));
+  const inside = (value: number) => placeInside(scale, value);
   const zero = low < 0 && high > 0 ? inside(0) : small || high <= 0 ? 1 : 0;
   const strength = (value: number) => Math.abs(inside(value) - zero) / Math.max(zero, 1 - zero);
   return { zero, clear: strength(level), full: Math.max(...tails.map(strength)) };
 }
 
+/** The place of a value on the map of a scale, at an end if it is beyond the range. */
+function placeInside(scale: ColourScale, value: number): number {
+  return Math.max(0, Math.min(1, placeOnMap(scale, value)));
+}
+
 /** Places of values on the map of a scale as bytes, each with one that says whether there is a value. */
 export function mapPlaces(values: Float32Array, scale: ColourScale): Uint8Array {
   const bytes = new Uint8Array(2 * values.length);
-  for (const [i, value] of values.entries()) {
-    if (!Number.isFinite(value)) continue;
-    bytes[2 * i] = Math.round(255 * Math.max(0, Math.min(1, placeOnMap(scale, value))));
+  for (let i = 0; i < values.length; i++) {
+    if (!Number.isFinite(values[i])) continue;
+    bytes[2 * i] = Math.round(255 * placeInside(scale, values[i]));
     bytes[2 * i + 1] = 255;
   }
   return bytes;

@@ -18,7 +18,7 @@ import {
   unitOfQuantity,
   type ValueRange,
 } from "../state/shown-quantity.js";
-import { hasScene, type ViewState, VOLUMES } from "../state/view-state.js";
+import { hasScene, type ViewState, VOLUMES, withPlace } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 import { fittingVolume, volumeSide } from "../state/volume.js";
 import { barLegend } from "./colour-bar.js";
@@ -224,8 +224,7 @@ export class SceneFigure {
   #movePlane(axis: number, at: number): void {
     const { state } = this.#store;
     if (state.layout === "one") this.#store.set({ at });
-    else
-      this.#store.set({ probe: state.probe.map((place, i) => (i === axis ? at : place)) as [number, number, number] });
+    else this.#store.set({ probe: withPlace(state.probe, AXES[axis], at) });
   }
 
   /** The volume to be drawn by rays once its level is known, until then the one before; null if that is not chosen. */

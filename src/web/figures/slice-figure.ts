@@ -287,11 +287,12 @@ export class SliceFigure {
     const { facts } = this.#store;
     const shown = this.plane.framed;
     const state = shown?.state ?? this.#store.state;
+    const options = `${describeOptions(state, facts)}${this.#sampling(shown)}`;
     return html`
       <figure class="slice" aria-labelledby="slice-title">
         <figcaption id="slice-title">
           <span title=${shownFormula(state)}>${describePlane(state, facts)}</span>
-          <small title=${`${describeOptions(state, facts)}${this.#sampling(shown)}`}>${describeOptions(state, facts)}${this.#sampling(shown)}</small>
+          <small title=${options}>${options}</small>
         </figcaption>
         ${this.#planesView()}
         <div class="under">
@@ -339,7 +340,7 @@ export class SliceFigure {
   /** Asks for the value at a probe in the plane, unless it was asked for: samples of the picture lie next to it. */
   readProbe(): void {
     const { api, state } = this.#store;
-    if (!showsQuantity(state) || (state.layout === "one" && state.at !== state.probe[AXES.indexOf(state.axis)])) return;
+    if (!showsQuantity(state) || state.at !== state.probe[AXES.indexOf(state.axis)]) return;
     const query = pointQuery(state);
     const key = JSON.stringify(query);
     if (key === this.#probed) return;

@@ -16,7 +16,7 @@ export interface ShownSurface {
   /** Percentage of the volume inside, and the root mean square of the values. */
   readonly enclosed: number;
   readonly rms: number;
-  /** The values below and above which a thousandth of all values is. */
+  /** The values below and above which five thousandths of all values are. */
   readonly tails: ValueRange;
   /** Time from the arrival of the values, or from the choice of a level, to the surface. */
   readonly ms: number;

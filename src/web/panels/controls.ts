@@ -220,7 +220,7 @@ function planeControls(store: ViewStore): TemplateResult {
     if (state.layout === "one") store.set({ at });
     else store.set({ probe: withPlace(state.probe, state.axis, at) });
   };
-  const at = state.layout === "one" ? state.at : state.probe[AXES.indexOf(state.axis)];
+  const { at } = state;
   const flat = flatAxis(facts);
   return html`
     ${
@@ -231,13 +231,9 @@ function planeControls(store: ViewStore): TemplateResult {
             "Layout",
             state.layout,
             LAYOUTS.map((value) => ({ value, text: layouts[value] })),
-            // The plane that is shown stays.
+            // The plane that is shown stays; of three, it is the one through the probe.
             (layout) =>
-              store.set(
-                layout === "three"
-                  ? { layout, probe: withPlace(state.probe, state.axis, state.at) }
-                  : { layout, at: state.probe[AXES.indexOf(state.axis)] },
-              ),
+              store.set(layout === "three" ? { layout, probe: withPlace(state.probe, state.axis, at) } : { layout }),
           )
     }
     ${choose(

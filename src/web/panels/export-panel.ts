@@ -104,7 +104,7 @@ const BETWEEN = ["1", "2", "4", "8"] as const;
 const MOST_PICTURES = 256;
 
 /** Times with others between them, equally far apart, so that there are so many from one to the next. */
-export function framesBetween(times: readonly number[], count: number): number[] {
+function framesBetween(times: readonly number[], count: number): number[] {
   return times.flatMap((time, i) => {
     const next = times[i + 1];
     if (next === undefined) return [time];
@@ -230,11 +230,11 @@ export class ExportPanel {
     const names = { webm: "WebM", zip: "PNG files (zip)" } as const;
     const { speed } = this.#store.state;
     const pictures = this.#offered().map((value) => {
-      const count = (slice.frames.length - 1) * Number(value) + 1;
+      const count = this.#count(value);
       return { value, text: value === "1" ? `${count}, one of each time` : `${count}, ${value} from time to time` };
     });
     const between = this.#chosen();
-    const seconds = ((slice.frames.length - 1) * Number(between) + 1) / Number(speed);
+    const seconds = this.#count(between) / Number(speed);
     return html`<div class="row" role="group" aria-label="Movie">
       <span class="note">A movie of ${shortText(seconds)} s:</span>
       ${choose("movie-pictures", "Pictures", between, pictures, (next) => {
@@ -246,10 +246,14 @@ export class ExportPanel {
     </div>`;
   }
 
+  /** Pictures of a movie with as many from one time to the next as chosen. */
+  #count(between: string): number {
+    return (this.#figures.slice.frames.length - 1) * Number(between) + 1;
+  }
+
   /** Pictures from one time to the next that do not make too many for the times that are played. */
   #offered(): (typeof BETWEEN)[number][] {
-    const steps = this.#figures.slice.frames.length - 1;
-    return BETWEEN.filter((value) => value === "1" || steps * Number(value) < MOST_PICTURES);
+    return BETWEEN.filter((value) => value === "1" || this.#count(value) <= MOST_PICTURES);
   }
 
   /** What was chosen, as long as it is offered. */

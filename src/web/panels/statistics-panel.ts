@@ -543,7 +543,8 @@ ${JSON.stringify(asked.body)}</pre>
   #curvesOf(done: Omit<Answered, "curves">): PlottedCurves | null {
     const { show } = done.choice;
     const of = this.#brushed(done.choice, done.state);
-    const [first, last] = [edgesOf(done)[0], edgesOf(done).at(-1)];
+    const edges = edgesOf(done);
+    const [first, last] = [edges[0], edges.at(-1)];
     const ends = first === undefined || last === undefined ? {} : { ends: [first, last] as const };
     const brush = of === null ? {} : { ...ends, brush: (low: number, high: number) => this.#mark({ of, low, high }) };
     const brushed = (curves: PlottedCurves | null) => curves && { ...curves, ...brush };

@@ -35,7 +35,7 @@ export class ViewStore {
   constructor(api: ApiClient, state: ViewState, facts: DatasetFacts) {
     this.api = api;
     this.slices = new SliceCache(api);
-    this.state = state;
+    this.state = planeAtProbe(state);
     this.facts = facts;
   }
 
