@@ -20,13 +20,13 @@ export interface DispersionSums {
   readonly company: Company;
   /** Powers of the separations of pairs. */
   readonly orders: readonly number[];
-  /** Particles, then the sums of dx^2, dy^2, dz^2, u(0).u(t), u(0)^2 and u(t)^2 over them. */
+  /** Particles, then the sums of dx^2, dy^2, dz^2, u(0).u(t), u(0)^2, u(t)^2, u(0) and u(t) over them. */
   readonly single: readonly Float64Array[];
   /** Pairs or tetrads of which no particle has left, then their sums of powers or of eigenvalues, largest first. */
   readonly shared: readonly Float64Array[];
 }
 
-const SINGLE = 7;
+const SINGLE = 13;
 
 export function dispersionSums(records: number, company: Company, orders: readonly number[]): DispersionSums {
   const sums = (size: number) => Array.from({ length: size }, () => new Float64Array(records));
@@ -55,6 +55,8 @@ function addPath(sums: DispersionSums["single"], part: PathPart, particle: numbe
       sums[4][r] += u[3 * first + c] * u[of + c];
       sums[5][r] += u[3 * first + c] * u[3 * first + c];
       sums[6][r] += u[of + c] * u[of + c];
+      sums[7 + c][r] += u[3 * first + c];
+      sums[10 + c][r] += u[of + c];
     }
   }
 }
@@ -114,14 +116,21 @@ function shapeOf(part: PathPart, first: number, record: number): readonly (reado
   ];
 }
 
-/** The means at each record; null if no particle is left. */
-export function dispersionMeans({
-  company,
-  orders,
-  single,
-  shared,
-}: DispersionSums): Readonly<Record<string, unknown>> {
+/**
+ * The means at each record; null if no particle is left.
+ *
+ * @param removesMean whether the autocorrelation is of velocities less their mean over the particles
+ */
+export function dispersionMeans(
+  { company, orders, single, shared }: DispersionSums,
+  removesMean: boolean,
+): Readonly<Record<string, unknown>> {
   const [count, dx, dy, dz, product, before, now] = single;
+  /** The sum of products a.b less that of their means; the components of a begin at sum `a`. */
+  const centred = (sum: Float64Array, a: number, b: number, r: number): number => {
+    const means = [0, 1, 2].reduce((all, c) => all + single[a + c][r] * single[b + c][r], 0) / count[r];
+    return removesMean ? sum[r] - means : sum[r];
+  };
   const mean = (sum: Float64Array, of: Float64Array) => [...sum].map((value, r) => finite(value / of[r]));
   const each = (value: (r: number) => number) => [...count].map((_, r) => finite(value(r)));
   const answer = {
@@ -129,7 +138,9 @@ export function dispersionMeans({
     meanSquare: each((r) => (dx[r] + dy[r] + dz[r]) / count[r]),
     meanSquareAxes: [...count].map((_, r) => [dx, dy, dz].map((sum) => finite(sum[r] / count[r]))),
     velocitySquare: mean(now, count),
-    autocorrelation: each((r) => product[r] / Math.sqrt(before[r] * now[r])),
+    autocorrelation: each(
+      (r) => centred(product, 7, 10, r) / Math.sqrt(centred(before, 7, 7, r) * centred(now, 10, 10, r)),
+    ),
   };
   if (company === 1) return answer;
   const [groups, ...sums] = shared;

@@ -16,11 +16,14 @@ export interface Increments {
   readonly sums: Float64Array;
 }
 
-/** The names of the sums: of a velocity with 3 columns, of a scalar with 1, of a scalar and its velocity with 2. */
+/**
+ * The names of the sums: of a velocity with 3 columns, of a scalar with 1, of a scalar and its velocity with 2. `LL` and
+ * `NN` are products of the two ends of a pair, `ends0` to `ends2` sums of them by component, the longitudinal one first.
+ */
 export function termsOf(columns: number, orders: readonly number[]): readonly string[] {
   if (columns < 3) return [...orders.map((p) => `D${p}`), ...(columns === 2 ? ["yaglom"] : [])];
   const powers = (name: string): string[] => orders.map((p) => `${name}${p}`);
-  return [...powers("L"), ...powers("N"), ...powers("M"), "mixed", "R_LL", "R_NN"];
+  return [...powers("L"), ...powers("N"), ...powers("M"), "mixed", "LL", "NN", "ends0", "ends1", "ends2"];
 }
 
 /**
@@ -95,13 +98,16 @@ function addPair(
   const e = second[b] - second[a];
   const f = third[b] - third[a];
   if (Number.isNaN(d + e + f)) return false;
-  const n = (out.length - 3) / 3;
+  const n = (out.length - 6) / 3;
   addPowers(d, places, 0, out);
   addPowers(e, places, n, out);
   addPowers(f, places, 2 * n, out);
   out[3 * n] += (d * (e * e + f * f)) / 2;
   out[3 * n + 1] += first[a] * first[b];
   out[3 * n + 2] += (second[a] * second[b] + third[a] * third[b]) / 2;
+  out[3 * n + 3] += first[a] + first[b];
+  out[3 * n + 4] += second[a] + second[b];
+  out[3 * n + 5] += third[a] + third[b];
   return true;
 }
 

@@ -60,6 +60,8 @@ export interface StructureFunctionsRequest extends AnalysisPlaces {
   readonly axes?: readonly AveragedAxis[];
   /** Members of each separation in addition to `pairs`; all by default. */
   readonly terms?: readonly ("longitudinal" | "transverse" | "mixed" | "R_LL" | "R_NN" | "scalar" | "yaglom")[];
+  /** What `R_LL` and `R_NN` are without: the mean of each component by default. */
+  readonly remove?: "mean" | "none";
   /** Significant digits of means. */
   readonly digits?: number;
   /** A row for each separation (by default), or lists over the separations. */
@@ -215,6 +217,8 @@ export interface DispersionRequest {
   readonly integrator?: Integrator;
   readonly tolerance?: number;
   readonly openFaces?: "fail" | "stop";
+  /** What the autocorrelation is without: the mean velocity of the particles by default. */
+  readonly remove?: "mean" | "none";
 }
 
 type MeanAtTimes = readonly (number | null)[];

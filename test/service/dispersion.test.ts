@@ -66,8 +66,13 @@ describe("dispersion", () => {
       expect(answer.meanSquare[r]).toBeCloseTo(mean(moved.map(square)), 10);
       expect(answer.meanSquareAxes[r]?.[1]).toBeCloseTo(mean(moved.map(([, y = 0]) => y * y)), 10);
       expect(answer.velocitySquare[r]).toBeCloseTo(mean(u.map(square)), 10);
-      const product = mean(u.map((v, i) => v.reduce((sum, x, c) => sum + x * (u0[i]?.[c] as number), 0)));
-      const norm = Math.sqrt(mean(u.map(square)) * mean(u0.map(square)));
+      const centred = (of: readonly number[][]) => {
+        const means = [0, 1, 2].map((c) => mean(of.map((v) => v[c] as number)));
+        return of.map((v) => minus(v, means));
+      };
+      const [v, v0] = [centred(u), centred(u0)];
+      const product = mean(v.map((one, i) => one.reduce((sum, x, c) => sum + x * (v0[i]?.[c] as number), 0)));
+      const norm = Math.sqrt(mean(v.map(square)) * mean(v0.map(square)));
       expect(answer.autocorrelation[r]).toBeCloseTo(product / norm, 10);
       const apart = places.flatMap((place, i) =>
         i % 2 === 0 ? [Math.sqrt(square(minus(places[i + 1] as number[], place)))] : [],

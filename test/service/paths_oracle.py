@@ -154,8 +154,9 @@ def dispersion(flow, task, points):
     rk4(velocity, points, task["start"], step, task["count"], lambda k, x: places.append(x.copy()))
     x = np.array(places[:: task["every"]])
     u = np.array([velocity(x[r], task["start"] + r * task["every"] * step) for r in range(len(x))])
-    product = (u * u[0]).sum(2).mean(1)
     square = (u * u).sum(2).mean(1)
+    v = u - u.mean(1, keepdims=True)
+    product, energy = (v * v[0]).sum(2).mean(1), (v * v).sum(2).mean(1)
     tetrads = x.reshape(len(x), -1, 4, 3)
     offsets = tetrads - tetrads.mean(2, keepdims=True)
     moments = np.einsum("rtka,rtkb->rtab", offsets, offsets)
@@ -165,7 +166,7 @@ def dispersion(flow, task, points):
         "meanSquare": ((x - x[0]) ** 2).sum(2).mean(1).tolist(),
         "meanSquareAxes": ((x - x[0]) ** 2).mean(1).tolist(),
         "velocitySquare": square.tolist(),
-        "autocorrelation": (product / np.sqrt(square * square[0])).tolist(),
+        "autocorrelation": (product / np.sqrt(energy * energy[0])).tolist(),
         "separation": {str(order): (apart**order).mean(1).tolist() for order in task["orders"]},
         "eigenvalues": np.linalg.eigvalsh(moments)[:, :, ::-1].mean(1).tolist(),
     }

@@ -69,6 +69,14 @@ export const DRAWN = {
   method: Type.Optional(Type.String({ default: "Lag8", description: "Spatial option of values." })),
 };
 
+/** Member that says whether correlations are without the mean. */
+export const REMOVE = Type.Optional(
+  Type.Union([Type.Literal("mean"), Type.Literal("none")], {
+    default: "mean",
+    description: "What is subtracted before correlations are formed: the mean of each component, or nothing.",
+  }),
+);
+
 const AT = Type.Union([
   Type.Literal("nodes"),
   Type.Object({ random: Type.Integer({ minimum: 1, description: "Points drawn in the region." }), ...DRAWN }, closed),

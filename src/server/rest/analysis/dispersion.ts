@@ -16,7 +16,7 @@ import type { TimeSlices } from "../../life/event-loop.js";
 import { refuse } from "../parameters.js";
 import { boxOf, checkRegion, REGION } from "../region.js";
 import { gridPoints, layBox } from "../sample-grid.js";
-import { DRAWN } from "./analysis-request.js";
+import { DRAWN, REMOVE } from "./analysis-request.js";
 import { scheme } from "./flow-map.js";
 import { randomPoints } from "./point-columns.js";
 import type { Means } from "./statistics.js";
@@ -78,6 +78,7 @@ export const DISPERSION = Type.Object(
         description: "Powers of the separations of pairs.",
       }),
     ),
+    remove: REMOVE,
     method: Type.Optional(scheme("Interpolation of the velocity; Lag8 by default.")),
     integrator: Type.Optional(choice(INTEGRATORS, "rk4 by default.")),
     tolerance: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: "With dopri5." })),
@@ -119,7 +120,7 @@ export async function dispersion(
     await addAll(sums, some, slices);
     ({ times } = some);
   }
-  return { times, ...dispersionMeans(sums as DispersionSums) };
+  return { times, ...dispersionMeans(sums as DispersionSums, asked.remove !== "none") };
 }
 
 async function addAll(sums: DispersionSums, part: PathPart, slices: TimeSlices): Promise<void> {

@@ -2,6 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { compileExpression, compileScalar } from "../../../analysis/expression.js";
 import { type Increments, incrementsOf, mergeIncrements, termsOf } from "../../../analysis/increments.js";
+import type { Moments } from "../../../analysis/moments.js";
 import type { AnyReduction, GroupAnswer } from "../../../analysis/reductions.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import { refuse } from "../parameters.js";
@@ -12,6 +13,7 @@ import {
   PLACES,
   placesOf,
   pointPlacesOf,
+  REMOVE,
   reductionOf,
   requireEveryNode,
 } from "./analysis-request.js";
@@ -54,6 +56,7 @@ export const STRUCTURE_FUNCTIONS = Type.Object(
         description: "Members of each separation in addition to `pairs`; all by default.",
       }),
     ),
+    remove: REMOVE,
     form: Type.Optional(
       Type.Union([Type.Literal("rows"), Type.Literal("columns")], {
         default: "rows",
@@ -156,7 +159,7 @@ interface Along<S> {
 type Separations = StructureFunctions["separations"];
 
 async function overNodes(
-  { separations, orders, axis, columns: texts, places }: Along<Extract<Separations, { nodes: number[] }>>,
+  { asked, separations, orders, axis, columns: texts, places }: Along<Extract<Separations, { nodes: number[] }>>,
   { axes }: Dataset,
   { reduce }: Means,
 ): Promise<readonly GroupAnswer[]> {
@@ -168,12 +171,17 @@ async function overNodes(
   const of = texts.map((column) => columns.of(column, "of"));
   const periodic = places.wraps[axis];
   const reduction: Increment = { kind: "increments", of, axis, separations: separations.nodes, orders, periodic };
-  const merged = await reduce(reductionOf(places, { columns: columns.texts, reductions: [reduction] }), places);
+  const own = [axis, ...[0, 1, 2].filter((c) => c !== axis)].map((c) => of[c] as number);
+  const means =
+    of.length === 3 && asked.remove !== "none" ? own.map((c) => ({ kind: "moments", of: c, order: 1 }) as const) : [];
+  const reductions = [reduction, ...means];
+  const merged = await reduce(reductionOf(places, { columns: columns.texts, reductions }), places);
   const increments = merged.states(0)[0] as Increments;
+  const removed = means.map((_, c) => (merged.states(1 + c)[0] as Moments).mean);
   const { coordinates, spacing } = axes[axis];
   return separations.nodes.map((separation, s) => ({
     ...{ axis: letter, nodes: separation, length: coordinates === null ? separation * spacing : null },
-    ...termsAt(increments, s, of.length, orders),
+    ...termsAt(increments, s, of.length, orders, removed),
   }));
 }
 
@@ -225,7 +233,7 @@ async function overPairs(
   }
   return lengths.map((length, s) => ({
     ...{ axis: LETTERS[axis], length },
-    ...termsAt(sums[s] as Increments, 0, columns.length, orders),
+    ...termsAt(sums[s] as Increments, 0, columns.length, orders, asked.remove === "none" ? [] : "ends"),
   }));
 }
 
@@ -241,12 +249,18 @@ function columnsOf(text: string, shape: "scalar" | "vector", letter: string, { f
   return fields.velocity === undefined ? [text] : [text, `u.${letter}`];
 }
 
-/** The means at a separation. */
+/**
+ * The means at a separation.
+ *
+ * @param removed means of the components that correlations are without, the longitudinal one first; "ends" for those of
+ * both ends of the pairs; none if empty
+ */
 function termsAt(
   { pairs, sums, missing }: Increments,
   s: number,
   columns: number,
   orders: readonly number[],
+  removed: readonly number[] | "ends",
 ): GroupAnswer {
   const terms = termsOf(columns, orders);
   const mean = (term: string): number =>
@@ -257,12 +271,18 @@ function termsAt(
     const yaglom = columns === 2 ? { yaglom: mean("yaglom") } : {};
     return { ...head, scalar: powers((order) => mean(`D${order}`)), ...yaglom };
   }
+  // <(a - m)(b - m)> = <a b> - m <a + b> + m^2.
+  const without = (component: number): number => {
+    const ends = mean(`ends${component}`);
+    const m = removed === "ends" ? ends / 2 : (removed[component] ?? 0);
+    return m * m - m * ends;
+  };
   return {
     ...head,
     longitudinal: powers((order) => mean(`L${order}`)),
     transverse: powers((order) => (mean(`N${order}`) + mean(`M${order}`)) / 2),
     mixed: mean("mixed"),
-    R_LL: mean("R_LL"),
-    R_NN: mean("R_NN"),
+    R_LL: mean("LL") + without(0),
+    R_NN: mean("NN") + (without(1) + without(2)) / 2,
   };
 }

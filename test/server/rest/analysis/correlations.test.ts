@@ -1,0 +1,73 @@
+/** R_LL and R_NN are <u'(x) u'(x + r)>, summed here over the nodes of a cutout. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { RunningService } from "../../../../src/main.js";
+import { serveTestData } from "../../../support/service.js";
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await serveTestData();
+});
+afterAll(() => service.close());
+
+const N = 32;
+const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / values.length;
+
+/** Values of a component at all nodes of the frame of time 0.6, x fastest. */
+async function nodes(component: string): Promise<readonly number[]> {
+  const path = `cutout?quantity=${component}&T=4`;
+  const response = await fetch(`${service.url}/api/datasets/isotropic32/${path}`, {
+    headers: { accept: "application/octet-stream" },
+  });
+  return [...new Float32Array(await response.arrayBuffer())];
+}
+
+interface Row {
+  readonly R_LL: number;
+  readonly R_NN: number;
+}
+async function ask(more: object): Promise<readonly Row[]> {
+  const response = await fetch(`${service.url}/api/datasets/isotropic32/structure-functions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ time: 0.6, axes: ["y"], orders: [2], ...more }),
+  });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { readonly separations: readonly Row[] }).separations;
+}
+
+/** <a(x) a(x + s e_y)> over all nodes, the axis taken for its period, or over those pairs that do not cross its end. */
+function correlation(a: readonly number[], s: number, wraps = true): number {
+  const products = a.flatMap((value, i) => {
+    const y = Math.floor(i / N) % N;
+    if (!wraps && y + s >= N) return [];
+    return [value * (a[i + (((y + s) % N) - y) * N] as number)];
+  });
+  return mean(products);
+}
+
+it("are without the mean unless it is kept", async () => {
+  const [x, y, z] = (await Promise.all(["ux", "uy", "uz"].map(nodes))) as [number[], number[], number[]];
+  const shift = [3, -2, 0.5] as const;
+  const of = "u + [3, -2, 0.5]";
+  const moved = [x, y, z].map((values, c) => values.map((one) => one + (shift[c] as number))) as [
+    number[],
+    number[],
+    number[],
+  ];
+  const fluctuations = moved.map((values) => {
+    const m = mean(values);
+    return values.map((one) => one - m);
+  }) as [number[], number[], number[]];
+  for (const [remove, [a, b, c]] of [
+    [undefined, fluctuations],
+    ["none", moved],
+  ] as const) {
+    const rows = await ask({ of, separations: { nodes: [1, 5] }, remove });
+    for (const [i, s] of [1, 5].entries()) {
+      expect(rows[i]?.R_LL).toBeCloseTo(correlation(b, s), 10);
+      expect(rows[i]?.R_NN).toBeCloseTo((correlation(a, s) + correlation(c, s)) / 2, 10);
+    }
+  }
+  const { R_LL } = (await ask({ of, separations: { lengths: [Math.PI / 16], pairs: 20_000 } }))[0] as Row;
+  expect(Math.abs(R_LL / correlation(fluctuations[1], 1) - 1)).toBeLessThan(0.05);
+});
