@@ -1,4 +1,5 @@
 /** A curve figure requests a quantity along a line or in time, by one or several options, and shows plot and table. */
+
 import { html, type TemplateResult } from "lit-html";
 import { createRef, ref } from "lit-html/directives/ref.js";
 import { shortestDecimal, shortestFloat32, shortText } from "../../float32/format.js";
@@ -8,6 +9,7 @@ import { offers } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import type { PointQuery } from "../state/point-query.js";
 import type { NamedQuery } from "../state/queries.js";
+import { questionKey } from "../state/question-key.js";
 import { quantityOf, unitOfQuantity } from "../state/shown-quantity.js";
 import type { ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
@@ -56,18 +58,15 @@ export class CurveFigure {
 
   refresh(): void {
     const { state, facts, api } = this.#store;
-    const { id } = this.source;
-    const own = id === "profile" ? [state.time, state.line] : [];
-    const options = [state.dataset, state.field, state.probe, state.values, state.derivatives, state.temporal];
-    const key = JSON.stringify([own, options, state.filter, state.curves, state.curves === "probes" ? state.pins : []]);
+    const isOffered = offers(facts, quantityOf(state.field).operation);
+    const named = isOffered ? this.source.queries(state) : [];
+    const key = questionKey(facts, [state.field], named);
     if (key === this.#asked) return;
     this.#asked = key;
-    const quantity = quantityOf(state.field);
-    if (!offers(facts, quantity.operation)) {
+    if (!isOffered) {
       this.request.clear();
       return;
     }
-    const named = this.source.queries(state);
     void this.request.run(async (signal) => {
       const results = await api.batch(
         named.map(({ query }) => query),

@@ -2,12 +2,14 @@
  * The held range is the automatic range of colours, the same whichever way a view was come to: the extremes of its
  * planes of nodes over all stored times; or, of values that are none of single nodes, those seen, which links carry.
  */
+
 import { withoutNoise } from "../../float32/format.js";
 import { extremesCall, familyCall } from "../state/analyses.js";
 import { axisOf } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import { PlaneExtremes } from "../state/plane-extremes.js";
 import { comparedView, planePaths, showsStretching } from "../state/queries.js";
+import { questionKey } from "../state/question-key.js";
 import type { ValueRange } from "../state/shown-quantity.js";
 import { hasScene, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
@@ -162,6 +164,7 @@ export class HeldRanges {
       const at = moves ? axisOf(facts, view.axis).first : view.at;
       return planePaths({ ...view, ...same, at }, facts);
     });
-    return JSON.stringify([any, state.shape === "log"]);
+    const fields = views.map(({ field }) => field);
+    return questionKey(facts, fields, [any, state.shape === "log"]);
   }
 }

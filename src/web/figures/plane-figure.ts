@@ -2,6 +2,7 @@
  * A plane figure shows one plane: it requests the slices, draws them, and turns pointer and keys into zoom, pan and
  * probe.
  */
+
 import { html, nothing, type TemplateResult } from "lit-html";
 import { createRef, ref } from "lit-html/directives/ref.js";
 import { shortText } from "../../float32/format.js";
@@ -27,6 +28,7 @@ import {
   zoomWindow,
 } from "../state/plane-geometry.js";
 import { type PlanePaths, pinName, planePaths, showsStretching, slicesOf } from "../state/queries.js";
+import { questionKey } from "../state/question-key.js";
 import { quantityOf } from "../state/shown-quantity.js";
 import { MOST_PLACES, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
@@ -229,7 +231,7 @@ export class PlaneFigure {
     const { store, view } = this.#owner;
     const state = view();
     const paths = planePaths(state, store.facts);
-    const key = JSON.stringify([paths, state.overlay, state.brush]);
+    const key = questionKey(store.facts, [state.field], [paths, state.overlay, state.brush]);
     if (key === this.#asked) return;
     this.#asked = key;
     if (!offers(store.facts, quantityOf(state.field).operation)) {
@@ -267,8 +269,9 @@ export class PlaneFigure {
 
   /** The whole plane that was shown last, if it is the one that a part is shown of. */
   #behind(shown: ShownPlane, scale: ColourScale, picture: HTMLCanvasElement): PlaneDrawing["behind"] {
-    const { main, other, stretching } = planePaths({ ...shown.state, window: null }, this.#owner.store.facts);
-    const key = JSON.stringify([main, other, stretching]);
+    const { facts } = this.#owner.store;
+    const { main, other, stretching } = planePaths({ ...shown.state, window: null }, facts);
+    const key = questionKey(facts, [shown.state.field], [main, other, stretching]);
     if (shown.state.window === null) {
       this.#whole = { key, slice: shown.slice, scale, picture };
       return null;

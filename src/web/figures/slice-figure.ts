@@ -1,4 +1,5 @@
 /** The slice figure shows one plane, or three planes through the probe, with one colour bar, read-out and player. */
+
 import { html, nothing, render, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { createRef, ref } from "lit-html/directives/ref.js";
@@ -20,6 +21,7 @@ import {
   showsQuantity,
   showsStretching,
 } from "../state/queries.js";
+import { questionKey } from "../state/question-key.js";
 import { conditionTitle, quantityOf, type ValueRange } from "../state/shown-quantity.js";
 import { CLICKS, hasScene, RESOLUTIONS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
@@ -339,10 +341,10 @@ export class SliceFigure {
 
   /** Asks for the value at a probe in the plane, unless it was asked for: samples of the picture lie next to it. */
   readProbe(): void {
-    const { api, state } = this.#store;
+    const { api, facts, state } = this.#store;
     if (!showsQuantity(state) || state.at !== state.probe[AXES.indexOf(state.axis)]) return;
     const query = pointQuery(state);
-    const key = JSON.stringify(query);
+    const key = questionKey(facts, [state.field], query);
     if (key === this.#probed) return;
     this.#probed = key;
     void this.#found.run(async (signal) => {
@@ -557,7 +559,8 @@ export class SliceFigure {
   #foundIn(state: ViewState): number {
     const shows = showsQuantity(state) && state.at === state.probe[AXES.indexOf(state.axis)];
     const found = this.#found.value;
-    return shows && found?.key === JSON.stringify(pointQuery(state)) ? found.value : Number.NaN;
+    const key = questionKey(this.#store.facts, [state.field], pointQuery(state));
+    return shows && found?.key === key ? found.value : Number.NaN;
   }
 
   #values(subject: string, state: ViewState, place: readonly number[], value: number): TemplateResult {

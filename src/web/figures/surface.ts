@@ -1,7 +1,9 @@
 /** The isosurface requests a volume, lets the worker extract a surface from it, and keeps the latest one. */
+
 import { withMinus } from "../../float32/format.js";
 import type { Volume } from "../state/api.js";
 import { LatestRequest } from "../state/latest-request.js";
+import { questionKey } from "../state/question-key.js";
 import { marksBySmall, quantityOf, type ValueRange } from "../state/shown-quantity.js";
 import { hasScene, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
@@ -84,8 +86,13 @@ export class IsoSurface {
       if (this.#shown !== null || this.#asked !== "") this.close();
       return;
     }
-    const volumes = [surface, tint].flatMap((name) => (name === "none" ? [] : [volumeParts(state, facts, name)]));
-    const key = JSON.stringify(volumes.map((parts) => parts.map(({ path }) => path)));
+    const shown = [surface, tint].filter((name) => name !== "none");
+    const volumes = shown.map((name) => volumeParts(state, facts, name));
+    const key = questionKey(
+      facts,
+      shown,
+      volumes.map((parts) => parts.map(({ path }) => path)),
+    );
     if (key !== this.#asked) {
       this.#asked = key;
       void this.request.run(async (signal) => {

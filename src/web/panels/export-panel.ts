@@ -27,13 +27,14 @@ import type { Endpoint, Recipe } from "../recipes/recipe.js";
 import { soapXml } from "../recipes/soap-xml.js";
 import { typescript } from "../recipes/typescript.js";
 import { addressOf, isServicePath } from "../state/api.js";
-import type { Catalogue, DatasetFacts } from "../state/facts.js";
+import { type Catalogue, type DatasetFacts, offers } from "../state/facts.js";
 import { AXES, coordinateOf } from "../state/plane-geometry.js";
 import {
   comparedView,
   describeOptions,
   optionText,
   planeQuery,
+  pointQuery,
   probeComponents,
   probeQuery,
   shownFormula,
@@ -371,7 +372,7 @@ export class ExportPanel {
   }
 
   #recipe(): Recipe | null {
-    const { state } = this.#store;
+    const { facts, state } = this.#store;
     const { probe, profile, series, particles } = this.#figures;
     if (state.subject === "particles") {
       const { launched } = particles;
@@ -379,11 +380,12 @@ export class ExportPanel {
     }
     if (state.subject === "probe") {
       const shown = probe.request.value;
-      const [[call, methods] = []] = shown?.found ?? [];
-      const [method] = methods?.keys() ?? [];
-      return shown === null || call === undefined
-        ? null
-        : { query: probeQuery(shown.state, call, method ?? shown.state.values) };
+      if (shown === null) return null;
+      const asked = { ...shown.state, field: state.field };
+      if (offers(facts, quantityOf(state.field).operation)) return { query: pointQuery(asked), note: noteOf(asked) };
+      const [[call, methods] = []] = shown.found;
+      const [method = asked.values] = methods?.keys() ?? [];
+      return call === undefined ? null : { query: probeQuery(asked, call, method) };
     }
     const curves = (state.subject === "profile" ? profile : series).request.value;
     if (curves === null) return null;

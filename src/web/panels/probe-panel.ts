@@ -1,4 +1,5 @@
 /** The probe panel shows everything at one point, by every method, with the differences of the methods. */
+
 import { html, nothing, type TemplateResult } from "lit-html";
 import { shortestFloat32, shortText } from "../../float32/format.js";
 import { QUANTITIES, unitOf } from "../../quantities.js";
@@ -10,6 +11,7 @@ import { axisOf, endOf } from "../state/facts.js";
 import { LatestRequest } from "../state/latest-request.js";
 import { AXES } from "../state/plane-geometry.js";
 import { methodOf, pinName, probeComponents, probeOperations, probeQuery } from "../state/queries.js";
+import { questionKey } from "../state/question-key.js";
 import { MOST_PINS, type ViewState } from "../state/view-state.js";
 import type { ViewStore } from "../state/view-store.js";
 
@@ -38,12 +40,12 @@ export class ProbePanel {
   /** Requests everything at the probe in one batch, unless it is known. */
   refresh(): void {
     const { state, facts, api } = this.#store;
-    const key = [state.dataset, state.probe, state.time, state.temporal, state.values, state.derivatives].join(" ");
-    if (key === this.#asked) return;
-    this.#asked = key;
     const wanted = probeOperations(state, facts).flatMap(({ call, methods }) => {
       return methods.map((method) => ({ call, method, query: probeQuery(state, call, method) }));
     });
+    const key = questionKey(facts, [], wanted);
+    if (key === this.#asked) return;
+    this.#asked = key;
     if (wanted.length === 0) {
       this.request.clear();
       return;

@@ -2,6 +2,7 @@
  * The statistics panel shows distributions, profiles, conditional means, spectra and structures of the stored nodes,
  * each by one analysis call at the data, and moves the probe to the strongest vortex.
  */
+
 import { html, nothing, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { shortText, withMinus, withoutNoise } from "../../float32/format.js";
@@ -40,6 +41,7 @@ import {
 } from "../state/analyses.js";
 import { LatestRequest } from "../state/latest-request.js";
 import { AXES } from "../state/plane-geometry.js";
+import { questionKey } from "../state/question-key.js";
 import {
   conditionTitle,
   inSentence,
@@ -129,7 +131,7 @@ export class StatisticsPanel {
     if (choice === null) return;
     this.#redraw();
     const asked = analysisCall(state, facts, choice);
-    const key = JSON.stringify([facts.name, asked]);
+    const key = questionKey(facts, [], asked);
     if (key === this.#asked) return;
     this.#asked = key;
     void this.request.run(async (signal) => {

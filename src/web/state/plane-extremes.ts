@@ -6,6 +6,7 @@
 import { extremesCall, type FieldMoments, familyCall, nodesAround } from "./analyses.js";
 import type { ApiClient } from "./api.js";
 import { axisOf, type DatasetFacts } from "./facts.js";
+import { questionKey } from "./question-key.js";
 import type { ValueRange } from "./shown-quantity.js";
 import type { ViewState } from "./view-state.js";
 
@@ -64,7 +65,7 @@ export class PlaneExtremes {
   ): Promise<readonly ValueRange[]> {
     const missing = views.filter((view) => this.#of(view, facts, every) === undefined);
     const asksFamily = (view: ViewState) => {
-      const key = keyOf(facts, familyCall(view, facts));
+      const key = questionKey(facts, [], familyCall(view, facts));
       return every || (this.#families.has(key) && !this.#refused.has(key));
     };
     const firsts = missing.filter((view) => !asksFamily(view));
@@ -76,9 +77,9 @@ export class PlaneExtremes {
     for (const [i, view] of firsts.entries()) {
       const [moments] = (answers[i]?.results ?? []) as readonly FieldMoments[];
       const [min, max] = [moments?.min ?? null, moments?.max ?? null];
-      this.#planes.set(keyOf(facts, bodies[i] ?? null), min === null || max === null ? null : [min, max]);
+      this.#planes.set(questionKey(facts, [], bodies[i] ?? null), min === null || max === null ? null : [min, max]);
       const family = familyCall(view, facts);
-      if (family !== null) this.#families.set(keyOf(facts, family), null);
+      if (family !== null) this.#families.set(questionKey(facts, [], family), null);
     }
     const refusal = (await families).find((family) => family.status === "rejected");
     if (refusal === undefined) return this.known(views, facts, every) ?? [];
@@ -88,7 +89,7 @@ export class PlaneExtremes {
 
   /** Asks for a family, once however often a plane moves meanwhile. */
   #family(body: object, facts: DatasetFacts): Promise<void> {
-    const key = keyOf(facts, body);
+    const key = questionKey(facts, [], body);
     const running = this.#running.get(key) ?? this.#fetch(key, body, facts);
     this.#running.set(key, running);
     return running;
@@ -108,9 +109,9 @@ export class PlaneExtremes {
 
   /** The extremes of a plane: null if it has no values, undefined if they are not known. */
   #of(view: ViewState, facts: DatasetFacts, every: boolean): ValueRange | null | undefined {
-    const plane = every ? undefined : this.#planes.get(keyOf(facts, extremesCall(view, facts)));
+    const plane = every ? undefined : this.#planes.get(questionKey(facts, [], extremesCall(view, facts)));
     if (plane !== undefined) return plane;
-    const family = this.#families.get(keyOf(facts, familyCall(view, facts)));
+    const family = this.#families.get(questionKey(facts, [], familyCall(view, facts)));
     if (family == null) return undefined;
     const [from, to] = every ? [-Infinity, Infinity] : nodesAround(axisOf(facts, view.axis), view.at);
     const near = (family.coordinates[view.axis] ?? []).flatMap((node, i) => {
@@ -120,8 +121,4 @@ export class PlaneExtremes {
     if (near.length === 0) return null;
     return [Math.min(...near.map(([low]) => low)), Math.max(...near.map(([, high]) => high))];
   }
-}
-
-function keyOf({ name, digest }: DatasetFacts, body: object | null): string {
-  return JSON.stringify([name, digest, body]);
 }
