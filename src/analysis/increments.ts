@@ -17,8 +17,9 @@ export interface Increments {
 }
 
 /**
- * The names of the sums: of a velocity with 3 columns, of a scalar with 1, of a scalar and its velocity with 2. `LL` and
- * `NN` are products of the two ends of a pair, `ends0` to `ends2` sums of them by component, the longitudinal one first.
+ * The names of the sums: of a velocity with 3 columns, of a scalar with 1, of a scalar and its velocity with 2. `LL`
+ * and `NN` are products of the two ends of a pair, `ends0` to `ends2` sums of them by component, the longitudinal one
+ * first.
  */
 export function termsOf(columns: number, orders: readonly number[]): readonly string[] {
   if (columns < 3) return [...orders.map((p) => `D${p}`), ...(columns === 2 ? ["yaglom"] : [])];

@@ -6,6 +6,7 @@ import { LimitError, RequestError } from "../errors.js";
 import { type NpyLayout, npyLayout, npyNumbers } from "../float32/npy.js";
 import { PointLines } from "../float32/point-lines.js";
 import { makeFolder } from "../make-folder.js";
+import { drawTriple } from "../random.js";
 import { isId, keptOnlyIf, writeWhole } from "./job-files.js";
 
 type Coordinates = readonly [number, number, number];
@@ -332,8 +333,11 @@ function generate(source: Exclude<PointSource, { kind: "upload" }>, from: number
   const out = new Float32Array(3 * count);
   if (source.kind === "random") {
     const { seed, origin, extent } = source;
-    for (let i = 0; i < out.length; i++)
-      out[i] = (origin[i % 3] as number) + fractionOf(seed, 3 * from + i) * (extent[i % 3] as number);
+    const words = new Uint32Array(4);
+    for (let i = 0; i < count; i++) {
+      const drawn = drawTriple(seed, from + i, "points", words);
+      for (let a = 0; a < 3; a++) out[3 * i + a] = (origin[a] as number) + (drawn[a] as number) * (extent[a] as number);
+    }
     return out;
   }
   const { counts } = source;
@@ -354,19 +358,4 @@ function placeAlong(source: Extract<PointSource, { kind: "grid" | "region" }>, a
   const nodes = source.axes[axis] as AxisNodes;
   if ("coordinates" in nodes) return nodes.coordinates[i] as number;
   return nodes.origin + (nodes.first + i * nodes.step) * nodes.spacing;
-}
-
-/**
- * A number in [0, 1) for a seed and an index, of 32 bits: two rounds of the mixer of MurmurHash3, one for each word of
- * the index, each of which changes all of them.
- */
-function fractionOf(seed: number, index: number): number {
-  return mix(mix((seed ^ Math.floor(index / 2 ** 32)) >>> 0) ^ (index >>> 0)) / 2 ** 32;
-}
-
-function mix(word: number): number {
-  let mixed = (word + 0x9e3779b9) >>> 0;
-  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return (mixed ^ (mixed >>> 16)) >>> 0;
 }

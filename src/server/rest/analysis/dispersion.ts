@@ -27,8 +27,6 @@ const PART_RECORDS = 2 ** 20;
 const SLICE_RECORDS = 8192;
 /** Companies that are turned between two looks at the clock. */
 const TURNED_TOGETHER = 512;
-/** Where the seed of directions begins, so that they do not repeat the places. */
-const TURNS = 0x9e3779b9;
 
 const closed = { additionalProperties: false } as const;
 const triple = Type.Tuple([Type.Number(), Type.Number(), Type.Number()]);
@@ -215,7 +213,7 @@ async function turned(
   seed = 0,
 ): Promise<Float32Array> {
   const count = centres.length / 3;
-  const turns = await randomPoints(slices, count, seed ^ TURNS, [0, 0, 0], [1, 2 * Math.PI, 2 * Math.PI]);
+  const turns = await randomPoints(slices, count, seed, [0, 0, 0], [1, 2 * Math.PI, 2 * Math.PI], "directions");
   const points = new Float32Array(centres.length * corners.length);
   const turn = (i: number): void => {
     const [part, a, b] = turns.subarray(i, i + 3) as unknown as [number, number, number];

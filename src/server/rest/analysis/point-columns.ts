@@ -6,6 +6,7 @@ import { type InputKey, namesFor } from "../../../analysis/names.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
 import type { Query, Result } from "../../../engine/contract/query.js";
 import { type FieldName, spatialOf } from "../../../operations.js";
+import { drawTriple } from "../../../random.js";
 import type { TimeSlices } from "../../life/event-loop.js";
 import type { RequestLife } from "../../life/request-life.js";
 import { refuse } from "../parameters.js";
@@ -174,23 +175,25 @@ function blockOf(
  */
 export const DRAWN_RECORDS = 8;
 
-/** Draws points at random in a box, three float32 each, by the generator mulberry32. */
+/**
+ * Draws points at random in a box, three float32 each: point i is the same in every call with its seed.
+ *
+ * @param purpose what they are drawn for, so that points and directions of one seed are independent
+ */
 export async function randomPoints(
   slices: TimeSlices,
   count: number,
   seed: number,
   origin: readonly number[],
   extent: readonly number[],
+  purpose: "points" | "directions" = "points",
 ): Promise<Float32Array> {
-  let state = seed >>> 0;
   const out = new Float32Array(3 * count);
+  const words = new Uint32Array(4);
   await slices.each(count, (from, to) => {
-    for (let i = 3 * from, axis = 0; i < 3 * to; i++, axis = axis === 2 ? 0 : axis + 1) {
-      state = (state + 0x6d2b79f5) >>> 0;
-      let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-      mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-      const fraction = ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-      out[i] = (origin[axis] as number) + fraction * (extent[axis] as number);
+    for (let i = from; i < to; i++) {
+      const drawn = drawTriple(seed, i, purpose, words);
+      for (let a = 0; a < 3; a++) out[3 * i + a] = (origin[a] as number) + (drawn[a] as number) * (extent[a] as number);
     }
   });
   return out;
