@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { QUANTITIES } from "../../src/quantities.js";
 import { findChromium } from "./find-chromium.js";
 import { readOutOf } from "./pictures.js";
-import { expectClean, openBare, settled, useStage } from "./stage.js";
+import { expectClean, openBare, openPage, settled, useStage } from "./stage.js";
 
 const reason = findChromium() === undefined ? " (skipped: no Chromium; set FIELDPROBE_CHROMIUM)" : "";
 
@@ -60,6 +60,20 @@ describe.skipIf(reason !== "")(`read-out${reason}`, () => {
           .soft(Math.abs(value - right), `${second} after ${first}: ${value}, not ${right}`)
           .toBeLessThan(2e-5 * Math.max(1, Math.abs(right)));
       }
+    }
+    expectClean(watched);
+    await page.context().close();
+  });
+
+  it("has a query to copy of the same quantity", { timeout: 120_000 }, async () => {
+    const address = `${stage.service.url}/?dataset=isotropic32&time=1&open=probe,export&subject=probe`;
+    const watched = await openPage(stage.browser, address);
+    const { page } = watched;
+    await page.click("#call-box summary");
+    for (const { name, operation } of QUANTITIES.filter(({ name: one }) => ["p", "wz", "Q", "uz"].includes(one))) {
+      await page.selectOption("#field", name);
+      await settled(page);
+      expect(await page.textContent("#call"), name).toContain(operation);
     }
     expectClean(watched);
     await page.context().close();

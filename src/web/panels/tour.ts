@@ -28,7 +28,7 @@ const STEPS: readonly TourStep[] = [
   },
   {
     title: "Vortex tubes",
-    text: "Where rotation wins over strain, Q is large. The surface of Q at twice its root mean square shows tubes: the sinews of turbulence. Turn the box with the mouse or the arrow keys.",
+    text: "Where rotation wins over strain, Q is large. The surface that encloses the 4 % of the volume with the highest Q shows tubes: the sinews of turbulence. Turn the box with the mouse or the arrow keys.",
     query: "scene=true&surface=Q&tint=speed&enclosed=4&volume=64&time=1&open=particles",
   },
   {
