@@ -57,13 +57,15 @@ function nearerTime(time: TimeAxis, k: number, t: number): number {
 
 /**
  * The time that a float32 means: the stored time that it is nearest to, if it is that time rounded, else the number
- * itself; null if a step is less than two float32 numbers here, so that they do not tell frames apart.
+ * itself; null if a step is less than two float32 numbers here, so that they do not tell frames apart. A number far
+ * outside the stored times is itself.
  */
 export function timeOfFloat32(time: TimeAxis, single: number): number | null {
   const k = frameBefore(time, single, 0, time.count - 1);
   const step = time.count === 1 ? Infinity : interval(time, k);
-  if (Math.abs(single) * SNAP_FLOAT32 >= 0.5 * step) return null;
+  const precision = Math.abs(single) * SNAP_FLOAT32;
   const nearest = nearerTime(time, k, single);
+  if (precision >= 0.5 * step && Math.abs(single - nearest) <= Math.max(step, precision)) return null;
   return Math.fround(nearest) === single ? nearest : single;
 }
 
@@ -76,10 +78,11 @@ export function timeInRange(time: TimeAxis, t: number): boolean {
 /**
  * The stored frames and weights that give the value at a time, ascending, none with weight 0.
  *
- * The option `None` takes the closer frame, of two equally close ones the later. The option `PCHIP` is the cubic
- * Hermite interpolant on the interval, with slopes of the parabola through three neighbouring frames; guard frames take
- * part, and at the ends of the axis the parabola is that of the last three frames; two frames give a straight line. A
- * time on a stored frame, and any time of a snapshot, is that frame.
+ * The option `None` takes the closer frame, of two equally close ones (to the precision of a float32, or a hundredth of
+ * a step if that is less) the later. The option `PCHIP` is the cubic Hermite interpolant on the interval, with slopes of
+ * the parabola through three neighbouring frames; guard frames take part, and at the ends of the axis the parabola is
+ * that of the last three frames; two frames give a straight line. A time on a stored frame, and any time of a snapshot,
+ * is that frame.
  *
  * Exact for quadratic functions of time; error O(step^3). Source: Catmull and Rom (1974) for equal steps.
  * @throws RangeError when the time is out of range
@@ -119,10 +122,18 @@ function weighFrames(
   out[to + 3] = 0;
   if (at === frameTime(time, k)) return k;
   if (at === frameTime(time, k + 1)) return k + 1;
+  if (method === "None") return isNearerToFirst(time, k, at) ? k : k + 1;
   const theta = (at - frameTime(time, k)) / interval(time, k);
-  if (method === "None") return theta < 0.5 ? k : k + 1;
   cubicHermite(time, k, theta, out, to);
   return k;
+}
+
+/** Whether a time is nearer to frame k than to frame k + 1, and not half way within rounding to float32. */
+function isNearerToFirst(time: TimeAxis, k: number, t: number): boolean {
+  const before = frameTime(time, k);
+  const after = frameTime(time, k + 1);
+  const single = Math.max(Math.abs(before), Math.abs(after)) * SNAP_FLOAT32;
+  return t - before < (after - before) / 2 - Math.min(SNAP_MOST * (after - before), single);
 }
 
 /** Points that are represented by the same frames. */

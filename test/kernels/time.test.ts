@@ -235,6 +235,34 @@ describe("frames of many times", () => {
 });
 
 describe("None", () => {
+  it.each([0.1, 0.2, 0.002, 0.3, 1 / 3, 1, 7, 0.0025])(
+    "takes the later frame at every half-way time of steps of %d",
+    (step) => {
+      const count = 800;
+      const axis = uniform(count, step, -step, 1, 2);
+      // Stored times as float32 files have them.
+      const singles = listed(
+        Array.from({ length: count }, (_, k) => Math.fround((k - 1) * step)),
+        1,
+        2,
+      );
+      const wrong: string[] = [];
+      for (let k = 1; k + 3 < count; k++) {
+        const middle = (k - 0.5) * step;
+        for (const t of [middle, Math.fround(middle), ((k - 1) * step + k * step) / 2])
+          for (const time of [axis, singles])
+            if (frameWeights(time, t, "None").frames[0] !== k + 1)
+              wrong.push(`${t} of ${time === axis ? "doubles" : "singles"}`);
+        for (const [t, frame] of [
+          [middle - 0.02 * step, k],
+          [middle + 0.02 * step, k + 1],
+        ] as const)
+          expect(frameWeights(axis, t, "None").frames[0]).toBe(frame);
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+
   it("takes the closer frame, the later of a tie", () => {
     const time = uniform(6, 0.25);
     expect([0.1, 0.125, 0.13, 0.374, 0.375].map((t) => frameWeights(time, t, "None").frames[0])).toEqual([

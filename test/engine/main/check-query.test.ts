@@ -225,6 +225,13 @@ describe("checks before any work", () => {
     expect(failure({ ...good("GetVelocity"), time: 3 }, snapshot).message).toMatch(/It has the time 0\.1 only\.$/);
   });
 
+  it("refuses float32 times far beyond the range by the range", () => {
+    for (const time of [1e6, -1e6, Math.fround(3e38)]) {
+      const far = failure({ ...good("GetVelocity"), time, singleTimes: true });
+      expect([far.code, far.message]).toEqual(["OutOfRange", expect.stringContaining("out of range for")]);
+    }
+  });
+
   it("judges box filters: layers, length, grids", () => {
     const filter = good("GetBoxFilterVelocity");
     expect(failure({ ...filter, nlayers: 0 }).message).toBe("Invalid input of nlayers: 0");
