@@ -12,6 +12,8 @@ export { itemsPerPoint } from "./octree.js";
 
 /** Keeps a filter length known to float32 only from gaining a layer. */
 const LAYER_TOLERANCE = 1e-6;
+/** A length below the spacing by this fraction, a rounding to float32 or seven digits, is the spacing. */
+const LENGTH_TOLERANCE = 1e-6;
 
 /** A filter bound to a grid, a filter length and a number of layers. */
 export interface BoxFilter {
@@ -42,12 +44,9 @@ function smallestSpacing(axes: Axes): number {
   return Math.min(...axes.map((axis) => axis.spacing));
 }
 
-/**
- * The number of times that a cube is halved until its leaves are no longer than the smallest spacing; at most this many
- * layers exist.
- */
+/** The number of times that a cube is halved until its leaves are no longer than the smallest spacing. */
 export function totalLayers(filterLength: number, axes: Axes): number {
-  return Math.ceil(Math.log2(filterLength / smallestSpacing(axes)) - LAYER_TOLERANCE);
+  return Math.max(0, Math.ceil(Math.log2(filterLength / smallestSpacing(axes)) - LAYER_TOLERANCE));
 }
 
 /** Whether axes are those of several grids. */
@@ -64,11 +63,12 @@ function isUniform(axes: Axes): boolean {
 export function checkFilter(filterLength: number, nlayers: number, axes: Axes): string | null {
   if (nlayers <= 0) return `Invalid input of nlayers: ${nlayers}`;
   const least = smallestSpacing(axes);
-  if (!(filterLength >= least)) {
+  if (!(filterLength >= least * (1 - LENGTH_TOLERANCE))) {
     return `Filter length is smaller than grid size. Filter calculation not operated. The least length is ${short(least)}.`;
   }
   if (!Number.isFinite(filterLength)) return "Filter length is not a finite number.";
-  const most = totalLayers(filterLength, axes);
+  // A cube as long as the spacing is a single leaf, and has the one layer of the whole cube.
+  const most = Math.max(1, totalLayers(filterLength, axes));
   if (nlayers > most)
     return (
       `The input for nlayers exceeds the number of total layers, which is ${most} for the length ${short(filterLength)} ` +

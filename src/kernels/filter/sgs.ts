@@ -59,6 +59,7 @@ export function createStress(
         for (let m = 0; m < count; m++) mergeEight(velocity, stress, 8 * m, velocity, stress, m);
         write(layer, tile * count, stress, 0, count);
       }
+      if (depth === 0) write(0, 0, stress, 0, 1);
       pile(velocity, stress, waiting[top], complete[top]++ & 7);
       for (let layer = top; layer > 0 && (complete[layer] & 7) === 0; layer--) {
         const from = waiting[layer];

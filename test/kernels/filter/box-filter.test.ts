@@ -55,6 +55,24 @@ describe("published answers at (1, 2, 3)", () => {
   });
 });
 
+describe("a cube as long as the spacing", () => {
+  const [x, y, z] = [3 * H, 4 * H, 5 * H];
+  it.each([
+    ["boxVelocity", [...T16.velocity(x, y, z)], 1e-12],
+    ["boxPressure", [...T16.pressure(x, y, z)], 1e-12],
+    ["boxStress", [0, 0, 0, 0, 0, 0], 0],
+  ] as const)("is one leaf: %s at a node is that of the node", (kernel, expected, tolerance) => {
+    for (const length of [
+      H,
+      Math.fround(H),
+      Math.fround(H) + 2 ** -25,
+      SHORT,
+      Number(H.toPrecision(7)) * (1 - 2 ** -24),
+    ])
+      expectClose(filterAt(kernel, T16.axes, [fieldsFor(kernel)], STEADY, [[x, y, z]], length, 1), expected, tolerance);
+  });
+});
+
 describe("filter arguments", () => {
   it.each([
     [1.5, 1],
@@ -88,9 +106,10 @@ describe("filter arguments", () => {
     ],
     [
       H,
-      1,
-      `The input for nlayers exceeds the number of total layers, which is 0 for the length ${SHORT} and nodes ${SHORT} apart`,
+      2,
+      `The input for nlayers exceeds the number of total layers, which is 1 for the length ${SHORT} and nodes ${SHORT} apart`,
     ],
+    [0.99999 * H, 1, /^Filter length is smaller than grid size/],
     [4 * H, 3, /^The input for nlayers exceeds the number of total layers, which is 2 for the length /],
     [4 * H, 2, null],
   ])("judges length %d with %d layers", (length, nlayers, text) => {
