@@ -161,6 +161,12 @@ const SETTINGS = {
     "target namespace of the SOAP service",
     { flag: "uri" },
   ),
+  wsdl: setting(
+    "WSDL",
+    oneOf("older", "later"),
+    "older",
+    "interface that a bare `?WSDL` describes: `older`, or `later` for clients of today's public service",
+  ),
   /** Without a slash at its end. */
   baseUrl: setting(
     "BASE_URL",

@@ -519,7 +519,8 @@ const PLAIN_OPERATIONS = [
 export const ALL_OPERATIONS = [...OPERATIONS, ...LATER_OPERATIONS, ...PLAIN_OPERATIONS] as const;
 
 /** The two interfaces that requests are written for. */
-export type Dialect = "older" | "later";
+export const DIALECTS = ["older", "later"] as const;
+export type Dialect = (typeof DIALECTS)[number];
 
 /** The interface whose WSDL describes an operation; the older one if both do, null if only plain HTTP has it. */
 export function dialectOf(name: OperationName): Dialect | null {

@@ -56,7 +56,7 @@ export async function openTransport(url: string, version: SoapVersion): Promise<
   };
   const ports = new Map<Dialect, Promise<Port>>();
   const load = async (dialect: Dialect): Promise<Port> => {
-    const wsdl = dialect === "later" ? `${address}?wsdl=later` : `${address}?wsdl`;
+    const wsdl = `${address}?wsdl=${dialect}`;
     const client: Client = await untilAnswered(
       () =>
         createClientAsync(wsdl, options).catch((error: unknown) => {

@@ -54,7 +54,7 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
     await malformed(utf16be(good), "utf-16le");
   });
 
-  it.each(["iso-8859-1", "utf-7", "utf-32", "us-ascii", "windows-1252"])(
+  it.each(["iso-8859-15", "utf-7", "utf-32", "us-ascii", "windows-1252"])(
     "R24: charset %s gives 415",
     async (charset) => {
       expect((await sendAs(good, charset)).status).toBe(415);
@@ -79,6 +79,12 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
       await malformed(document, "utf-8");
     },
   );
+
+  it("R24: ISO-8859-1, as NuSOAP sends it, is read if the charset names it", async () => {
+    const text = `<?xml version="1.0" encoding="ISO-8859-1"?>${envelope(version, getDataset("\u00e9tal\u00e9"))}`;
+    expect((await sendAs(Buffer.from(text, "latin1"), "ISO-8859-1")).text).toContain("\u00e9tal\u00e9");
+    expect((await sendAs(good, "iso-8859-1")).status).toBe(200);
+  });
 
   it("R25: a byte order mark decides over the charset", async () => {
     expect((await sendAs(utf16be(MARK + good), "utf-8")).status).toBe(200);

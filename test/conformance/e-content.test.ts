@@ -69,6 +69,7 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
           ["an empty string", { soapaction: '""' }],
           ["unquoted", { soapaction: action }],
           ["quoted", { soapaction: `"${action}"` }],
+          ["that of any operation", { soapaction: '"*"' }],
         ]
       : [
           ["absent", {}],
@@ -122,6 +123,15 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
       `There is no operation NullOp in the namespace ${NAMESPACE}x: it is in ${NAMESPACE}`,
       `There is no operation NullOp without a namespace: it is in ${NAMESPACE}`,
     ]);
+  });
+
+  it("R67: the attributes of ksoap2, id and c:root, mean nothing", async () => {
+    const marks = 'id="o0" c:root="1" xmlns:c="http://schemas.xmlsoap.org/soap/encoding/"';
+    const answer = await ask(
+      getVelocity().replace("<GetVelocity", `<GetVelocity ${marks}`).replace("<points", '<points id="o1"'),
+    );
+    expect(answer.text).toBe((await ask(getVelocity())).text);
+    expect(answer.status).toBe(200);
   });
 
   it("R62: prefixes and white space between members are free", async () => {
@@ -245,9 +255,8 @@ describe.each(VERSIONS)("SOAP %s", (version) => {
       "time",
     ],
     ["another array", getVelocity().replace("<points>", `<points ${XSI} xsi:type="ArrayOfVector3">`), "points"],
-    ["id", getVelocity().replace("<points>", '<points id="1">'), "points"],
     ["href", getVelocity().replace("<Point3>", '<Point3 href="#1">'), "points[0]"],
-    ["an attribute of the operation", getVelocity().replace("<GetVelocity", '<GetVelocity id="1"'), "GetVelocity"],
+    ["a reference", getVelocity().replace("<GetVelocity", '<GetVelocity href="#1"'), "GetVelocity"],
   ])("R67: %s is refused", async (_what, body, named) => {
     await invalid(body, named);
   });

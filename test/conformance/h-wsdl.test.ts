@@ -23,6 +23,7 @@ const BINDINGS = [
 ] as const;
 
 const service = useService();
+const later = useService({ WSDL: "later" });
 let text: string;
 let root: Element;
 beforeAll(async () => {
@@ -50,6 +51,21 @@ describe("WSDL", () => {
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/xml; charset=utf-8");
     expect(await response.text()).toBe(text);
+  });
+
+  it("names the other description in its documentation", () => {
+    const [first] = children(root);
+    expect(first?.localName).toBe("documentation");
+    expect(first?.textContent).toContain(`${service.url}?wsdl=later`);
+  });
+
+  it("FIELDPROBE_WSDL=later makes a bare ?WSDL the later description", async () => {
+    const read = async (query: string): Promise<string> => (await fetch(later.url + query)).text();
+    const [bare, named, older] = await Promise.all(["?WSDL", "?wsdl=later", "?wsdl=older"].map(read));
+    expect(bare).toBe(named);
+    expect(bare).toContain("GetAnyCutoutWeb");
+    expect(bare).toContain(`${later.url}?wsdl=older`);
+    expect(older).toContain("GetBoxFilterSGSStress");
   });
 
   it("R97: HEAD has the same head and no body", async () => {

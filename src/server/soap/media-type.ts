@@ -4,7 +4,7 @@ import { HttpRefusal } from "../life/refusal.js";
 /** SOAP 1.1 and 1.2, as the media type says. */
 export type SoapVersion = "1.1" | "1.2";
 
-export type Charset = "utf-8" | "utf-16" | "utf-16le" | "utf-16be";
+export type Charset = "utf-8" | "utf-16" | "utf-16le" | "utf-16be" | "iso-8859-1";
 
 export interface MediaType {
   readonly version: SoapVersion;
@@ -24,6 +24,7 @@ const CHARSETS: ReadonlyMap<string, Charset> = new Map([
   ["utf-16", "utf-16"],
   ["utf-16le", "utf-16le"],
   ["utf-16be", "utf-16be"],
+  ["iso-8859-1", "iso-8859-1"],
 ]);
 const TYPE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+\/[!#$%&'*+\-.^_`|~0-9A-Za-z]+)/;
 const PARAMETER =
@@ -56,7 +57,7 @@ function readMediaType(header: string): MediaType {
   if (!parsed || !version) throw unsupported("The Content-Type must be text/xml or application/soap+xml.");
   const named = parsed.parameters.get("charset");
   const charset = named === undefined ? null : CHARSETS.get(named.toLowerCase());
-  if (charset === undefined) throw unsupported("The charset must be utf-8 or utf-16.");
+  if (charset === undefined) throw unsupported("The charset must be utf-8, utf-16 or iso-8859-1.");
   return { version, charset, action: parsed.parameters.get("action") || null };
 }
 

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Query } from "../../engine/contract/query.js";
 import { excerpt, RequestError } from "../../errors.js";
-import { type OperationRow, operationsNamed } from "../../operations.js";
+import { DIALECTS, type OperationRow, operationsNamed } from "../../operations.js";
 import { SmallTexts } from "../../text/small-texts.js";
 import { type Steps, walk } from "../../text/steps.js";
 import { isLarge } from "../../text/written-records.js";
@@ -73,7 +73,7 @@ function aboutService(path: string): string {
   return (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>SOAP service of fieldprobe</title></head><body><main>' +
     "<h1>SOAP service of fieldprobe</h1><p>Toolkits send requests to this address by POST, in SOAP 1.1 or 1.2.</p><ul>" +
-    `<li><a href="${name}?WSDL">WSDL: the operations</a></li>` +
+    `<li><a href="${name}?wsdl=older">WSDL of the older interface</a></li>` +
     `<li><a href="${name}?wsdl=later">WSDL of the later interface, with more fields, searches and cutouts</a></li></ul>` +
     "</main></body></html>\n"
   );
@@ -92,8 +92,9 @@ function sendWsdl(
   if (asked.size === 0 && /text\/html/i.test(request.headers.accept ?? ""))
     return reply.code(405).header("allow", "POST").type("text/html; charset=utf-8").send(aboutService(SOAP_PATH));
   if (!asked.has("wsdl")) throw onlyPost();
-  // `?wsdl=later` is the spelling; toolkits that insist on a bare `?WSDL` may add `dialect=later`.
-  const dialect = asked.get("wsdl") === "later" || asked.get("dialect") === "later" ? "later" : "older";
+  // `?wsdl=later` is the spelling; toolkits that insist on a bare `?WSDL` may add `dialect=later`, or the service is set.
+  const dialect =
+    DIALECTS.find((name) => asked.get("wsdl") === name || asked.get("dialect") === name) ?? service.config.wsdl;
   const address = `${service.baseUrl()}${SOAP_PATH}`;
   const key = `${dialect} ${address}`;
   const wsdl = known.get(key) ?? writeWsdl(service.config.namespace, address, dialect);
@@ -229,7 +230,8 @@ function unknownOperation(namespace: string, { local, namespace: given }: XmlRea
 function checkAction(request: FastifyRequest, media: MediaType, row: OperationRow, namespace: string): void {
   const header = request.headers.soapaction as string | undefined;
   const action = media.version === "1.1" ? readSoapAction(header) : media.action;
-  if (action === null) return;
+  // WCF sends `*` from clients that name no action.
+  if (action === null || action === "*") return;
   if (!action.startsWith(namespace) || action.slice(namespace.length) !== row.wire) {
     throw new RequestError("ActionMismatch", `The action ${excerpt(action)} is not that of ${row.wire}.`);
   }

@@ -1,5 +1,5 @@
 /**
- * `Utf8Body` turns the body of a request into valid UTF-8: byte order marks, UTF-16, and refusal of what is neither.
+ * `Utf8Body` turns the body of a request into valid UTF-8: byte order marks, UTF-16, ISO-8859-1, and refusal of what is none of them.
  */
 import { isUtf8 } from "node:buffer";
 import type { Body } from "../life/body.js";
@@ -55,7 +55,7 @@ export class Utf8Body implements ByteSource {
   }
 }
 
-type Encoding = "utf-8" | "utf-16le" | "utf-16be";
+type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "iso-8859-1";
 
 /**
  * Transcodes one document; input may be cut anywhere, output is cut between characters. It keeps no bytes of its input.
@@ -79,7 +79,7 @@ export class Transcoder {
   declare(encoding: string): void {
     const named = encoding.toLowerCase();
     const actual = this.#encoding as string;
-    const agrees = named === actual || (named === "utf-16" && actual !== "utf-8");
+    const agrees = named === actual || (named === "utf-16" && actual.startsWith("utf-16"));
     if (!agrees && (this.#marked || this.#charset === null)) {
       throw malformed("its declaration names an encoding that is wrong or not supported");
     }
@@ -100,6 +100,7 @@ export class Transcoder {
       const mark = this.#detect(input);
       if (mark > 0) input = input.subarray(mark);
     }
+    if (this.#encoding === "iso-8859-1") return Buffer.from(input.toString("latin1"), "utf8");
     return this.#encoding === "utf-8" ? this.#utf8(input, part === null) : this.#utf16(input, part === null);
   }
 

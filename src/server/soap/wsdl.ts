@@ -21,6 +21,12 @@ const BINDINGS = [
   { name: "TurbulenceServiceSoap12", prefix: "soap12" },
 ] as const;
 
+/** The other interface of each, and a sentence that the address of its description ends. */
+const OTHER: Readonly<Record<Dialect, readonly [Dialect, string]>> = {
+  older: ["later", "The later one, with more fields, searches and cutouts, takes requests at the same address:"],
+  later: ["older", "The older one, with other filters and particles, takes requests at the same address:"],
+};
+
 /** Name of the array type that holds records of that name. */
 function arrayOf(record: RecordName): string {
   return `ArrayOf${record === "float" ? "Float" : record}`;
@@ -35,7 +41,9 @@ function arrayOf(record: RecordName): string {
  */
 export function writeWsdl(namespace: string, address: string, dialect: Dialect = "older"): string {
   const operations = operationsIn(dialect);
+  const [other, more] = OTHER[dialect];
   const content = [
+    textElement("wsdl:documentation", `The ${dialect} interface. ${more} ${address}?wsdl=${other}`),
     element("wsdl:types", schema(namespace, operations, dialect)),
     ...operations.flatMap(({ wire }) => [message(`${wire}SoapIn`, wire), message(`${wire}SoapOut`, `${wire}Response`)]),
     portType(operations),
