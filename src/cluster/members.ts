@@ -147,13 +147,22 @@ export class Members {
   /** Joins over a new connection. */
   join(connection: NatsConnection): void {
     this.#connection = connection;
-    this.#beat ??= setInterval(() => this.#keepUp(), BEAT_MS / 2).unref();
+    this.#beat ??= setInterval(() => this.#guarded(() => this.#keepUp()), BEAT_MS / 2).unref();
     this.self = new Peer(this.#announcement(randomBytes(8).toString("hex")));
     this.#all.set(this.self.id, this.self);
-    listenToMembers(connection, (said) => this.#hear(said));
-    connection.subscribe(HELLO, { callback: () => this.#say() });
+    listenToMembers(connection, (said) => this.#guarded(() => this.#hear(said)));
+    connection.subscribe(HELLO, { callback: () => this.#guarded(() => this.#say()) });
     greet(connection);
-    setTimeout(() => this.#takeRank(), MEETING_MS).unref();
+    setTimeout(() => this.#guarded(() => this.#takeRank()), MEETING_MS).unref();
+  }
+
+  /** Does what a timer or a message causes: an error there is logged, since it would end the process. */
+  #guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#log.error({ err: error }, "this process cannot be announced to its peers");
+    }
   }
 
   /** Forgets all processes when the connection is lost. */

@@ -111,7 +111,7 @@ export class Owner {
   refresh(): void {
     const datasets = this.#engine.datasets();
     for (const [name, { dataset, subscription }] of this.#served)
-      if (this.#engine.find(name) !== dataset) {
+      if (!datasets.includes(dataset)) {
         subscription?.unsubscribe();
         this.#served.delete(name);
         this.revision++;
@@ -163,7 +163,7 @@ export class Owner {
   }
 
   #evaluate(dataset: Dataset, exchange: Exchange, piece: Received<Piece>, signal: AbortSignal): Promise<PieceValues> {
-    if (this.#engine.find(dataset.name) !== dataset) throw new BusyError("This dataset has just been replaced.");
+    if (!this.#engine.datasets().includes(dataset)) throw new BusyError("This dataset has just been replaced.");
     if (this.#heldBytes > HELD_BYTES) throw new BusyError("This process has more pieces than it can hold.");
     const pointBytes = 12 * piece.head.points;
     return evaluatePiece(this.#engine, piece.head, { dataset, signal }, async ({ points, velocities }) => {
