@@ -82,6 +82,12 @@ export function tooManyPoints(limit: string, count: number, most: number, tracki
   return new LimitError(limit, `Request size too large (${count} > ${most})${why}${steps}${job}`);
 }
 
+/** Particles with adaptive steps tried more of them than a query may; known only while they move. */
+export function tooManyAdaptiveSteps(most: number): LimitError {
+  const text = `The particles need more than ${most} steps to keep the tolerance: ask for a larger tolerance, a shorter time or fewer particles.`;
+  return new LimitError("query.particleSteps", text);
+}
+
 /** The end of the message: how many steps fit for as many particles, and what was asked. */
 function stepsThatFit(count: number, { most, steps, weight }: StepLimit, several: boolean): string {
   const fit = Math.floor(most / (count * weight));

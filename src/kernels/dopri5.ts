@@ -124,9 +124,9 @@ export function advectDopri5(
   }
   for (let done = path.part?.from ?? 0; done < steps; done++) {
     const target = timeAfter(path, done + 1);
-    for (let moved = advance(path, now, positions, stages, target, end); moved; ) {
-      if (pause?.()) return done;
-      moved = advance(path, now, positions, stages, target, end);
+    for (let tried = advance(path, now, positions, stages, target, end); tried > 0; ) {
+      if (pause?.(tried)) return done;
+      tried = advance(path, now, positions, stages, target, end);
     }
     if (path.outlet) noteExits(path.outlet, now, target, end - start);
     record?.(done + 1, placesAt(path, now, positions, count, target, stages.place));
@@ -154,7 +154,7 @@ function begin(path: AdaptivePath, now: AdaptiveState, positions: Float64Array, 
 
 /**
  * Tries a step of each particle that has not reached `target`.
- * @returns false if there is none
+ * @returns the number of such particles
  */
 function advance(
   path: AdaptivePath,
@@ -163,7 +163,7 @@ function advance(
   stages: Stages,
   target: number,
   end: number,
-): boolean {
+): number {
   const { active, h, times, place, k, beyond } = stages;
   const sign = Math.sign(end - path.start);
   let size = 0;
@@ -174,7 +174,7 @@ function advance(
     for (let c = 0; c < 3; c++) k[0][3 * size + c] = now.velocity[3 * i + c];
     active[size++] = i;
   }
-  if (size === 0) return false;
+  if (size === 0) return 0;
   beyond.fill(0);
   for (let s = 1; s < STAGES; s++) {
     for (let j = 0; j < size; j++) {
@@ -189,7 +189,7 @@ function advance(
     subtractFrame(path, k[s], size);
   }
   for (let j = 0; j < size; j++) judge(path, now, positions, stages, j, end);
-  return true;
+  return size;
 }
 
 /** The sum of `factors[s] * k[s][at]`. */

@@ -35,8 +35,11 @@ export interface PathParameters {
    * next.
    */
   readonly outlet?: Outlet;
-  /** Asked after every step; true ends it before the last step, so that another can continue from there. */
-  readonly pause?: () => boolean;
+  /**
+   * Asked after every step, with the number of particles that tried one; true ends it before the last step, so that
+   * another can continue from there.
+   */
+  readonly pause?: (tried: number) => boolean;
   /** Called after every step, counted from 1, with the positions in the resting frame; valid during the call. */
   readonly record?: (step: number, positions: Float64Array) => void;
 }
@@ -234,7 +237,7 @@ function integrate(
       shift(path, scratch, count, timeAfter(path, done));
       record(done, scratch);
     }
-    if (done < to && pause?.()) break;
+    if (done < to && pause?.(count)) break;
   }
   if (done === steps) shift(path, positions, count, timeAfter(path, done));
   return done;

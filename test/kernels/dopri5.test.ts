@@ -77,6 +77,22 @@ describe("advectDopri5", () => {
     expect(distance(trace(sample, 0.4, 1, T16.point, { tolerance: 1e-7 }).positions, exact)).toBeLessThan(1e-7);
   });
 
+  it("tells every step that particles try, kept or repeated: six evaluations each after the first", () => {
+    let evaluations = 0;
+    const counted: TimedSampler = (positions, count, times, out) => {
+      evaluations += count;
+      known(positions, count, times, out);
+    };
+    let tried = 0;
+    const pause = (more: number): boolean => {
+      tried += more;
+      return false;
+    };
+    const { taken } = trace(counted, 2, 1, [0, 1, 0, 1, 0, 0, 2, 2, 2], { tolerance: 1e-9, pause });
+    expect(evaluations).toBe(3 + 6 * tried);
+    expect(tried).toBeGreaterThan(taken.reduce((sum, steps) => sum + steps));
+  });
+
   it("gives each particle the bits that it has alone, and after pauses", () => {
     const points = [0, 1, 0, 0.3, -0.2, 0.5, 2, 2, 2];
     const together = trace(known, 1, 3, points).positions;

@@ -169,6 +169,9 @@ export function writeTriples(sink: TripleSink, triples: Float32Array): void {
   }
 }
 
+/** The most evaluations of a field of a small query. */
+export const SMALL_WORK = 4096;
+
 /** A running query: points go in as they arrive, work starts before the last one is in. */
 export interface Evaluation {
   readonly points: TripleSink;

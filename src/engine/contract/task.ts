@@ -34,6 +34,13 @@ interface ReadingTask {
   readonly waited?: Waited | null;
 }
 
+/** A bound on the adaptive steps of all particles of a query, whichever threads move them. */
+export interface StepBudget {
+  readonly most: number;
+  /** Word 0: the steps tried so far, whether or not they kept the tolerance. */
+  readonly tried: BigInt64Array;
+}
+
 /** The evaluation of one batch of a query: points in, `count * itemsPerPoint * components` float32 out. */
 export interface BatchTask extends ReadingTask {
   readonly kind: "batch";
@@ -62,6 +69,8 @@ export interface BatchTask extends ReadingTask {
   readonly part?: { readonly index: number; readonly of: number };
   /** Word 0 becomes 1 when the batch is cancelled. */
   readonly cancel: Int32Array;
+  /** Adaptive steps that the particles of the query may try; absent: its steps are known in advance. */
+  readonly stepBudget?: StepBudget;
   /** Evaluations of a field at a point that the batch takes. */
   readonly work: number;
   /** Work done in earlier time slices; absent: none. */

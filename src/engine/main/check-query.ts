@@ -5,6 +5,7 @@ import { shortestDecimal, shortestFloat32 } from "../../float32/format.js";
 import { checkFilter, itemsPerPoint, totalLayers } from "../../kernels/filter/box-filter.js";
 import { filterNodes } from "../../kernels/filter/node-filter.js";
 import { controlledSteps, intervalSteps } from "../../kernels/particles.js";
+import { axisEnd, axisStart } from "../../kernels/stencil.js";
 import { timeInRange, timeOfFloat32 } from "../../kernels/time.js";
 import {
   type Integrator,
@@ -19,8 +20,9 @@ import { checkAvailable } from "../contract/check-available.js";
 import { fieldText, filterFields, rowFor } from "../contract/fields-asked.js";
 import { cutoutRegion, type NodeRegion, searchRegion } from "../contract/node-region.js";
 import { countRecords } from "../contract/particle-records.js";
-import type { Evaluation, Query } from "../contract/query.js";
+import { type Evaluation, type Query, SMALL_WORK } from "../contract/query.js";
 import { fieldsOf, requireNodes, requireNodesOf } from "../contract/require-nodes.js";
+import type { StepBudget } from "../contract/task.js";
 
 /** A checked query: its dataset and the work per point. */
 export interface CheckedQuery {
@@ -41,6 +43,9 @@ export interface CheckedQuery {
   readonly samples: number;
   readonly itemsPerPoint: number;
 }
+
+/** The least tolerance of adaptive steps as a part of the largest coordinate; rounding alone takes some 1e-16 a step. */
+const LEAST_TOLERANCE = 1e-13;
 
 /** Step of the simulation assumed if a dataset does not state it: a tenth of the stored interval. */
 const STEPS_PER_FRAME = 10;
@@ -239,7 +244,7 @@ function checkSteps(query: Query, dataset: Dataset): { steps: number; step: numb
   if (flowMap !== undefined && start === end) throw invalid("end", "The end of a flow map must not be its start.");
   if (tolerance !== undefined && integrator !== "dopri5")
     throw invalid("tolerance", `Only dopri5 takes a tolerance: integrator is ${integrator}.`);
-  if (tolerance !== undefined && !(tolerance > 0)) throw invalid("tolerance", "tolerance must be a number above 0.");
+  if (tolerance !== undefined) checkTolerance(tolerance, dataset);
   if (dt === 0) throw invalid("dt", "The time step dt must not be 0.");
   if (nt !== undefined && dt !== undefined) {
     if (nt < 0) throw invalid("nt", `The number of steps nt must not be negative: ${nt}`);
@@ -257,6 +262,16 @@ function checkSteps(query: Query, dataset: Dataset): { steps: number; step: numb
   const interval = values ? values[values.length - 1] - values[0] : frameStep;
   const largest = dataset.dnsStep ?? interval / (values ? values.length - 1 : 1) / STEPS_PER_FRAME;
   return controlledSteps(start, end, largest);
+}
+
+/** Refuses a tolerance that no step can keep because coordinates are rounded to float64. */
+function checkTolerance(tolerance: number, { axes, name }: Dataset): void {
+  if (!(tolerance > 0)) throw invalid("tolerance", "tolerance must be a number above 0.");
+  const farthest = Math.max(...axes.flatMap((axis) => [Math.abs(axisStart(axis)), Math.abs(axisEnd(axis))]));
+  const least = LEAST_TOLERANCE * farthest;
+  if (tolerance >= least) return;
+  const text = `tolerance ${tolerance} is below what coordinates of "${name}" keep in float64: ask for at least ${least.toPrecision(2)}.`;
+  throw new RequestError("OutOfRange", text, { member: "tolerance" });
 }
 
 /**
@@ -329,9 +344,20 @@ const STAGES: Readonly<Record<Integrator, number>> = { heun: 2, rk4: 4, dopri5: 
 /** Evaluations of the velocity that take as long as one of it and its gradient. */
 const GRADIENT_WORK = 4;
 
-/** Evaluations of a field that a query takes for a number of points. */
+/**
+ * Evaluations of a field that a query takes for a number of points. The tolerance decides how many adaptive steps take,
+ * so such a query is never small.
+ */
 export function workOf(checked: CheckedQuery, points: number): number {
-  return points * checked.samples * Math.max(1, evaluationsOf(checked) * checked.steps);
+  const work = points * checked.samples * Math.max(1, evaluationsOf(checked) * checked.steps);
+  return checked.query.integrator === "dopri5" && points > 0 ? Math.max(work, SMALL_WORK + 1) : work;
+}
+
+/** The bound on the adaptive steps of a query; null if its steps are known in advance. */
+export function stepBudgetOf(limits: Limits, checked: CheckedQuery): StepBudget | null {
+  if (checked.query.integrator !== "dopri5") return null;
+  const most = Math.floor((limits["query.particleSteps"] * STAGES.heun) / STAGES.dopri5);
+  return { most, tried: new BigInt64Array(new SharedArrayBuffer(8)) };
 }
 
 /** Evaluations of the velocity that a step takes for a particle, or as long as. */

@@ -7,7 +7,7 @@ import { particleNumbers } from "../contract/particle-state.js";
 import { frameShift, notFiniteError, slabOutsideError } from "../contract/positions.js";
 import type { Evaluation, Result, StartControl } from "../contract/query.js";
 import type { BatchTask, SortTask } from "../contract/task.js";
-import { type CheckedQuery, pointLimit, recordLimit, workOf } from "./check-query.js";
+import { type CheckedQuery, pointLimit, recordLimit, stepBudgetOf, workOf } from "./check-query.js";
 import { Collector } from "./collector.js";
 import { BATCH_VALUES, MOST_PARTICLES, type Plan, type PlanContext, planByArrival } from "./plan/by-arrival.js";
 import { planByPeers } from "./plan/by-peers.js";
@@ -96,8 +96,10 @@ export class Execution implements Evaluation {
     const limit = pointLimit(context.limits, this.#checked);
     this.taskPoints = Math.max(1, limit.points);
     const records = recordLimit(context.limits, this.#checked);
-    // What runs in the background may take as long as it needs, and a single point is always admitted.
-    this.limit = control.background ? { ...records, points: Math.max(1, records.points) } : limit;
+    // What runs in the background may take as long as it needs, and a single point is admitted unless its steps alone
+    // exceed their limit.
+    const endless = limit.tracking !== undefined && limit.points === 0;
+    this.limit = control.background && !endless ? { ...records, points: Math.max(1, records.points) } : limit;
     const keep = this.#checked !== null;
     const committed = (count: number): void => {
       context.hold(count);
@@ -275,6 +277,7 @@ export class Execution implements Evaluation {
       numberCombination,
       mostValues: this.#stream === null ? BATCH_VALUES : PART_VALUES,
       cancel: this.#life.cancel,
+      stepBudget: stepBudgetOf(this.#context.limits, checked),
     };
     if (divided && sharing?.pays(checked, this.points.count)) return planByPeers(context, sharing);
     if (tiled) return sweepsFilter(context) ? planFilterBySweep(context, carrier.cacheBytes) : planByTiles(context);

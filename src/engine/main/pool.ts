@@ -13,6 +13,7 @@ import { StoreThread } from "../../storage/thread/store-thread.js";
 import { createPacker } from "../contract/dataset-copy.js";
 import { reviveError } from "../contract/errors-as-data.js";
 import { memoryLayout } from "../contract/memory.js";
+import { SMALL_WORK } from "../contract/query.js";
 import type { BatchTask, Progress, Task, Waited } from "../contract/task.js";
 import type { Carrier, RunOptions } from "./carrier.js";
 import { createShare, FairQueue, noteWait, type QueryShare } from "./fair-queue.js";
@@ -21,8 +22,6 @@ import { ThreadGroup } from "./thread-group.js";
 
 /** Time for which all threads must be busy before the express thread is started. */
 const BUSY_MS = 250;
-/** Evaluations of a field, at most, in a task for the express thread. */
-const SHORT_WORK = 4096;
 /** Milliseconds of a thread that an evaluation of a field takes, roughly. */
 const EVALUATION_MS = 0.005;
 
@@ -341,8 +340,8 @@ function afterAhead({ ahead }: PoolTask, settle: () => void): void {
 function isShort(task: Task, queryWork = Number.POSITIVE_INFINITY): boolean {
   if (task.kind === "ping") return true;
   const swept = task.kind === "sort" || (task.kind === "batch" && task.places !== null);
-  if (swept) return queryWork <= SHORT_WORK;
-  return task.kind === "batch" && task.work <= SHORT_WORK;
+  if (swept) return queryWork <= SMALL_WORK;
+  return task.kind === "batch" && task.work <= SMALL_WORK;
 }
 
 /** Evaluations of a field that a task takes, or a bound on those that take as long; infinite if unknown. */

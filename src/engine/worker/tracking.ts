@@ -2,7 +2,7 @@
  * A worker moves the particles of a batch along the velocity that GetVelocity would answer, and records their
  * positions.
  */
-import { RequestError } from "../../errors.js";
+import { RequestError, tooManyAdaptiveSteps } from "../../errors.js";
 import { advectDopri5, dopri5State } from "../../kernels/dopri5.js";
 import { isOpen, type Outlet } from "../../kernels/exits.js";
 import { flowMapRates, startFlowMap, stretchesOf } from "../../kernels/flow-map.js";
@@ -30,8 +30,9 @@ const TOLERANCE = 1e-6;
 
 /** Takes the steps of a batch and fills `task.out` with its records. */
 export function trackParticles(context: BatchContext): Progress | null {
-  const { task, open, pause } = context;
+  const { task, open } = context;
   const { query, count, steps, step, last, progress } = task;
+  const pause = counted(context);
   const { all, positions, state, exits } = particlesOf(context);
   const outlet = outletOf(context, exits);
   const taken = query.integrator === "dopri5" ? dopri5State(state, count).taken : null;
@@ -54,6 +55,16 @@ export function trackParticles(context: BatchContext): Progress | null {
   }
   task.particles?.set(all);
   return { done };
+}
+
+/** Asks for the end of the time slice, and counts adaptive steps. @throws LimitError if the query tries too many */
+function counted({ task: { stepBudget }, pause }: BatchContext): NonNullable<PathParameters["pause"]> {
+  if (stepBudget === undefined) return () => pause();
+  const { most, tried } = stepBudget;
+  return (more) => {
+    if (Number(Atomics.add(tried, 0, BigInt(more))) + more > most) throw tooManyAdaptiveSteps(most);
+    return pause();
+  };
 }
 
 /**

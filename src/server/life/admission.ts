@@ -3,6 +3,7 @@
  * both is reserved for small requests. Waiting requests are served fairly: the client with the fewest slots first, its
  * shortest request first.
  */
+import { SMALL_WORK } from "../../engine/contract/query.js";
 import { BusyError, busyStore } from "../../errors.js";
 import { HttpRefusal } from "./refusal.js";
 
@@ -28,7 +29,7 @@ const MARGIN_MS = 100;
  * requests of this size and larger ones may take.
  */
 const SIZES = [
-  { work: 4_096, part: 1 },
+  { work: SMALL_WORK, part: 1 },
   { work: 1_048_576, part: 7 / 8 },
   { work: Number.POSITIVE_INFINITY, part: 3 / 4 },
 ] as const;

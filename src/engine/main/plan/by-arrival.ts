@@ -2,7 +2,7 @@
 import { type Family, RECORDS } from "../../../operations.js";
 import { BATCH_POINTS } from "../../contract/memory.js";
 import { recordOf } from "../../contract/particle-records.js";
-import type { BatchTask, Slab, SortTask } from "../../contract/task.js";
+import type { BatchTask, Slab, SortTask, StepBudget } from "../../contract/task.js";
 import type { BufferPool } from "../buffers.js";
 import { type CheckedQuery, workOf } from "../check-query.js";
 import type { Collector } from "../collector.js";
@@ -43,6 +43,8 @@ export interface PlanContext {
   readonly mostValues: number;
   /** Word 0 becomes 1 when the query is cancelled. */
   readonly cancel: Int32Array;
+  /** The bound on adaptive steps; null or absent for steps that are known in advance. */
+  readonly stepBudget?: StepBudget | null;
 }
 
 /** A plan hands out the tasks of a query one after the other. */
@@ -71,7 +73,7 @@ export function valuesPerPoint({ itemsPerPoint, operation, query }: CheckedQuery
 
 /** Makes a batch. */
 export function batchOf(
-  { checked, velocities, source, cancel }: PlanContext,
+  { checked, velocities, source, cancel, stepBudget }: PlanContext,
   part: Pick<BatchTask, "points" | "first" | "count" | "out" | "places" | "combined">,
 ): BatchTask {
   const { query, dataset, fields, steps, step, last, itemsPerPoint } = checked;
@@ -87,6 +89,7 @@ export function batchOf(
     last,
     itemsPerPoint,
     cancel,
+    ...(stepBudget ? { stepBudget } : {}),
     work: workOf(checked, part.count),
     ...part,
   };

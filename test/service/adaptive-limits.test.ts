@@ -1,0 +1,101 @@
+/** Adaptive steps against the limits of a service: steps really taken count, and such queries are never small. */
+import { pino } from "pino";
+import { afterEach, expect, it } from "vitest";
+import { loadConfig } from "../../src/config.js";
+import { type RunningService, startService } from "../../src/main.js";
+import { eachScratchFolder } from "../support/scratch.js";
+import { SHIPPED_DATA } from "../support/service.js";
+
+let folder = "";
+eachScratchFolder((made) => {
+  folder = made;
+});
+let service: RunningService | null = null;
+afterEach(async () => {
+  await service?.close();
+  service = null;
+});
+
+async function serve(settings: Readonly<Record<string, string>>): Promise<string> {
+  const base = {
+    PORT: "0",
+    WORKERS: "2",
+    CACHE_BYTES: `${64 * 2 ** 20}`,
+    DATA: SHIPPED_DATA,
+    STATE: folder,
+    EVENTS: "off",
+  };
+  service = await startService(loadConfig({ ...base, ...settings }, {}), pino({ level: "error" }));
+  return service.url;
+}
+
+const OPTIONS = { spatialInterpolation: "Lag6", temporalInterpolation: "None" };
+
+function post(url: string, { headers, ...more }: RequestInit): Promise<Response> {
+  return fetch(url, { method: "POST", headers: { "content-type": "application/json", ...headers }, ...more });
+}
+
+interface Asked {
+  readonly tolerance: string;
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
+/** Asks for the place of a particle two steps of 0.5 later, at most 12 evaluations by the steps that are stated. */
+function track(url: string, { tolerance, method = "Lag6", headers = {}, signal }: Asked): Promise<Response> {
+  return post(`${url}/api/datasets/isotropic32/GetPosition?integrator=dopri5&tolerance=${tolerance}`, {
+    headers,
+    body: JSON.stringify({ StartTime: 0.2, dt: 0.5, nt: 2, spatialInterpolation: method, points: [[1, 2, 3]] }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+it("refuses a tolerance that float64 cannot keep, and names the least one", async () => {
+  const url = await serve({});
+  for (const tolerance of ["1e-30", "1e-20", "5e-13"]) {
+    const answer = await track(url, { tolerance });
+    expect([answer.status, await answer.json()]).toMatchObject([
+      422,
+      { code: "OutOfRange", member: "tolerance", detail: expect.stringMatching(/ask for at least 6\.1e-13\.$/) },
+    ]);
+  }
+  expect((await track(url, { tolerance: "7e-13" })).status).toBe(200);
+});
+
+it("counts the steps that particles try against the limit of steps, in calls and in jobs", async () => {
+  const url = await serve({ QUERY_PARTICLE_STEPS: "450" });
+  const answer = await track(url, { tolerance: "1e-4" });
+  const { components, values } = (await answer.json()) as { components: string[]; values: number[][] };
+  expect(values[0]?.[components.indexOf("steps")]).toBeLessThan(150);
+  const problem = "The particles need more than 150 steps to keep the tolerance";
+  const refused = await track(url, { tolerance: "1e-12" });
+  expect([refused.status, await refused.json()]).toMatchObject([
+    413,
+    { limit: "query.particleSteps", detail: expect.stringContaining(problem) },
+  ]);
+  const job = await track(url, { tolerance: "1e-12", headers: { prefer: "respond-async" } });
+  expect([job.status, job.status === 202 ? "" : await job.text()]).toEqual([202, ""]);
+  const events = await (await fetch(`${url}${job.headers.get("location")}/events`)).text();
+  const last = JSON.parse(events.trim().split("\n").at(-1)?.slice("data: ".length) ?? "") as object;
+  expect(last).toMatchObject({ state: "failed", problem: expect.stringContaining(problem) });
+});
+
+it("leaves slots to one-point queries, however many particles with adaptive steps are asked for", async () => {
+  const url = await serve({ ENGINE_INFLIGHT: "8", WORKERS: "1" });
+  const leave = new AbortController();
+  const crowd = Array.from({ length: 40 }, () =>
+    track(url, { tolerance: "7e-13", method: "None", signal: leave.signal }).then(
+      ({ status }) => status,
+      () => 0,
+    ),
+  );
+  const body = JSON.stringify({ time: 0.5, ...OPTIONS, points: [[1, 2, 3]] });
+  const statuses: number[] = [];
+  for (let i = 0; i < 50; i++)
+    statuses.push((await post(`${url}/api/datasets/isotropic32/GetVelocity`, { body })).status);
+  leave.abort();
+  // None had ended: the velocity of "None" jumps between nodes, where steps become very short.
+  expect(new Set(await Promise.all(crowd))).toEqual(new Set([0]));
+  expect(new Set(statuses)).toEqual(new Set([200]));
+});
