@@ -17,6 +17,7 @@ import type { Logger } from "pino";
 import { type Config, pathOfBase } from "../../config.js";
 import type { Engine, EngineStatus } from "../../engine/contract/query.js";
 import { CancelledError } from "../../errors.js";
+import { Accepting } from "../life/accepting.js";
 import { Admission } from "../life/admission.js";
 import { type Auth, OPEN_AUTH, watchTokens } from "../life/auth.js";
 import { Connections, createServer } from "../life/connections.js";
@@ -53,13 +54,14 @@ export interface AppOptions {
 /** Makes a server that is ready to listen. Its `close` waits until all connections have ended. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { config, engine, logger } = options;
-  const connections = new Connections();
+  const accepting = new Accepting();
+  const connections = new Connections(accepting);
   const tls = config.tls === null ? null : new TlsFiles(config.tls);
   const most = mostConnections(config, logger);
   const server = serverOptions(config, connections, most, tls);
   const app = Fastify({ loggerInstance: logger, ...server }) as unknown as FastifyInstance;
   app.decorate("connections", connections);
-  const { service, accessLog } = createService(app, options);
+  const { service, accessLog } = createService(app, options, accepting);
   app.decorate("reload", () => {
     service.auth.reload();
     tls?.reload(app.server as HttpsServer, logger);
@@ -183,8 +185,9 @@ function decodable(url: string): string {
 function createService(
   app: FastifyInstance,
   { config, engine, logger, auth, jobs = true }: AppOptions,
+  accepting: Accepting,
 ): { service: Service; accessLog: AccessLog } {
-  const slices = new TimeSlices(mainThreadCpu());
+  const slices = new TimeSlices(mainThreadCpu(), accepting);
   const admission = new Admission(config.limits);
   const outgoing = new Outgoing(
     config.limits["http.waitingBytes"],
@@ -195,7 +198,7 @@ function createService(
     auth ??
     (config.tokens === null ? OPEN_AUTH : watchTokens(config.tokens, config.anonymous ?? false, config.limits, logger));
   app.addHook("onClose", async () => judge.close());
-  const metrics = createMetrics(engine, admission, outgoing, slices);
+  const metrics = createMetrics(engine, admission, outgoing, slices, accepting);
   const accessLog = new AccessLog(metrics, logger);
   const tick = new Tick(config.limits["engine.inflight"]);
   const { connections } = app;

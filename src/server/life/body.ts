@@ -8,8 +8,8 @@ import { bodyTooLarge } from "./refusal.js";
 
 /** Bytes given out at a time. */
 const PART_BYTES = 32 * 1024;
-/** Bytes after which a body is long, so that it takes turns with others. */
-const LONG_BYTES = 256 * 1024;
+/** Bytes of a body above which it takes turns with others, so that a turn of the event loop reads one of them. */
+const SHORT_BYTES = 4 * 1024;
 
 /** Reads a request on demand; otherwise the request is paused, and its socket holds its sender back. */
 export class Body implements ByteQueue {
@@ -164,7 +164,7 @@ export class Body implements ByteQueue {
   }
 
   get #isLong(): boolean {
-    return this.#given > LONG_BYTES;
+    return this.#given > SHORT_BYTES || this.#received > SHORT_BYTES;
   }
 
   get #mustPause(): boolean {

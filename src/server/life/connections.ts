@@ -6,6 +6,7 @@ import { type IncomingMessage, Server as PlainServer, type RequestListener, type
 import { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { SecureContextOptions, TlsOptions } from "node:tls";
+import type { Accepting } from "./accepting.js";
 import { Tick } from "./event-loop.js";
 
 /** Time that a new connection has for its first request before it may be ended for others. */
@@ -57,6 +58,12 @@ export class Connections {
   #unanswered = 0;
   #over = false;
   #drained: (() => void) | null = null;
+  readonly #accepting: Accepting | null;
+
+  /** @param accepting is told of each connection */
+  constructor(accepting: Accepting | null = null) {
+    this.#accepting = accepting;
+  }
 
   /** Requests whose answers have not been sent to the end. */
   get unanswered(): number {
@@ -71,6 +78,7 @@ export class Connections {
   watch(server: PlainServer | TlsServer, most: number): void {
     server.on("connection", (socket: Socket) => {
       if (this.#over) socket.destroy();
+      this.#accepting?.accepted();
       const caller = callerOf(socket);
       this.#accepted.add(socket);
       this.#silent.set(caller, { socket, since: performance.now() });

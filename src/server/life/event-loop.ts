@@ -3,6 +3,7 @@
  * gathers work.
  */
 import { openSync, readSync } from "node:fs";
+import { Accepting } from "./accepting.js";
 import { Intake } from "./intake.js";
 
 /** A time slice is ended after this many milliseconds. */
@@ -61,8 +62,11 @@ export class TimeSlices {
   #queued = false;
   readonly #queue: (() => void)[] = [];
 
-  constructor(cpu: CpuClock) {
+  readonly #accepting: Accepting;
+
+  constructor(cpu: CpuClock, accepting = new Accepting()) {
     this.#cpu = cpu;
+    this.#accepting = accepting;
   }
 
   /** Begins work on the event loop. Every `begin` needs its `end`. */
@@ -129,7 +133,7 @@ export class TimeSlices {
    * tick.
    */
   get crowded(): boolean {
-    return this.overdue || (!this.#queued && this.#spent >= SLICE_MS);
+    return this.overdue || (!this.#queued && (this.#spent >= SLICE_MS || this.#accepting.comesFirst));
   }
 
   /** Lets other work have a slice if this one has lasted; null if nothing need be awaited. */
@@ -170,7 +174,7 @@ export class TimeSlices {
 
   /** Lets the first of those who wait continue, and the next one in the next tick. */
   #next(): void {
-    this.#queue.shift()?.();
+    if (!this.#accepting.comesFirst) this.#queue.shift()?.();
     if (this.#queue.length > 0) setImmediate(() => this.#next());
   }
 

@@ -5,6 +5,7 @@
 
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Engine, EngineStatus, PeerStatus } from "../../engine/contract/query.js";
+import type { Accepting } from "./accepting.js";
 import type { Admission } from "./admission.js";
 import type { TimeSlices } from "./event-loop.js";
 import type { Outgoing } from "./outgoing.js";
@@ -89,7 +90,13 @@ class Tally {
 }
 
 /** Makes the figures of a service. */
-export function createMetrics(engine: Engine, admission: Admission, outgoing: Outgoing, slices: TimeSlices): Metrics {
+export function createMetrics(
+  engine: Engine,
+  admission: Admission,
+  outgoing: Outgoing,
+  slices: TimeSlices,
+  accepting: Accepting,
+): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const byOutcome = ["interface", "operation", "outcome"];
@@ -107,7 +114,7 @@ export function createMetrics(engine: Engine, admission: Admission, outgoing: Ou
     buckets: SECONDS,
     registers,
   });
-  plainFigures(engine, admission, outgoing, slices, registers);
+  plainFigures(engine, admission, outgoing, slices, accepting, registers);
   storeFigures(engine, registers);
   storeCacheFigures(engine, registers);
   peerFigures(engine, registers);
@@ -147,6 +154,7 @@ function plainFigures(
   admission: Admission,
   outgoing: Outgoing,
   slices: TimeSlices,
+  accepting: Accepting,
   registers: Registry[],
 ): void {
   const plain: readonly (readonly [name: string, help: string, read: () => number])[] = [
@@ -179,6 +187,11 @@ function plainFigures(
     ["shared_bytes", "Bytes of the memory from which they are lent.", () => engine.status().sharedBytes],
     ["waiting_answer_bytes", "Bytes of computed answers that wait for their readers.", () => outgoing.bytes],
     ["longest_turn_seconds", "Longest time slice of decoding or encoding, CPU time.", () => slices.longestMs / 1000],
+    [
+      "longest_accept_seconds",
+      "Longest time for which more connections waited to be accepted, one after another.",
+      () => accepting.longestMs / 1000,
+    ],
   ];
   for (const [name, help, read] of plain) figure(registers, name, help, [], () => [[[], read()]]);
 }
