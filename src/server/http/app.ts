@@ -122,6 +122,8 @@ function serverOptions(
     requestTimeout: limits["http.requestTimeoutMs"],
     keepAliveTimeout: limits["http.keepAliveTimeoutMs"],
     connectionsCheckingInterval: Math.min(500, headersTimeout),
+    // `checkFraming` refuses requests without a host, with the headers that every answer has.
+    requireHostHeader: false,
   };
   const base = pathOfBase(baseUrl);
   const pair = tls?.pair ?? null;
@@ -230,12 +232,15 @@ function listeningUrl(app: FastifyInstance, config: Config): string {
 
 /**
  * Answers `Expect: 100-continue`: asks for the body unless it is too long for every interface. Then the request is
- * handled like any other, which refuses a body that is too long.
+ * handled like any other, which refuses a body that is too long. Any other expectation is refused.
  */
 function answerExpectations(server: Server, bodyBytes: number): void {
   server.on("checkContinue", (request, response) => {
     if (Number(request.headers["content-length"] ?? 0) <= bodyBytes) response.writeContinue();
     server.emit("request", request, response);
+  });
+  server.on("checkExpectation", (_request, response) => {
+    response.writeHead(417, { "x-content-type-options": "nosniff", "content-length": 0, connection: "close" }).end();
   });
 }
 
@@ -289,13 +294,15 @@ function observeRequests(app: FastifyInstance, accessLog: AccessLog): void {
 }
 
 /** Refuses framing that the HTTP parser accepts, but that proxies and servers may read differently. */
-function checkFraming({ rawHeaders, headers }: IncomingMessage): void {
+function checkFraming({ rawHeaders, headers, httpVersion }: IncomingMessage): void {
   const coding = headers["transfer-encoding"];
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i];
     if (name.length === 4 && name.toLowerCase() === "host") hosts++;
   }
+  if (hosts === 0 && httpVersion === "1.1")
+    throw new HttpRefusal(400, "The request names no host.", { connection: "close" });
   if (hosts > 1 || (coding !== undefined && coding.trim().toLowerCase() !== "chunked")) {
     throw new HttpRefusal(400, "The framing of the request is not clear.", { connection: "close" });
   }
@@ -334,7 +341,9 @@ function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket, answered: 
   const statuses = new Map([
     ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large"],
     ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
+    ["HPE_CHUNK_EXTENSIONS_OVERFLOW", "413 Payload Too Large"],
   ]);
   const status = statuses.get(error.code ?? "") ?? "400 Bad Request";
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
+  const headers = ["Connection: close", "X-Content-Type-Options: nosniff", "Content-Length: 0"];
+  socket.end(`HTTP/1.1 ${status}\r\n${headers.join("\r\n")}\r\n\r\n`, () => socket.destroy());
 }

@@ -10,9 +10,45 @@ import { checkExposure } from "../../../src/server/life/auth.js";
 import { soapPlugin } from "../../../src/server/soap/route.js";
 import { FakeEngine } from "../../support/fake-engine.js";
 import { expectFault } from "../../support/faults.js";
-import { call, envelope, expectAlive, nullOp, PATH, startService, TYPES } from "../../support/soap-service.js";
+import { exchange, rawPost, statusOf } from "../../support/raw-http.js";
+import {
+  call,
+  envelope,
+  expectAlive,
+  nullOp,
+  PATH,
+  startService,
+  TYPES,
+  useService,
+} from "../../support/soap-service.js";
 
 const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+
+/** Requests that the HTTP parser or Node answers before any route, and their statuses. */
+const UNPARSED: readonly (readonly [string, number, string])[] = [
+  ["no HTTP", 400, "BAD\r\n\r\n"],
+  ["no host", 400, "GET /healthz HTTP/1.1\r\n\r\n"],
+  ["long headers", 431, `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Fill: ${"a".repeat(20_000)}\r\n\r\n`],
+  ["headers that never end", 408, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"],
+  [
+    "a long chunk extension",
+    413,
+    `${rawPost("1.1", "").replace(/Content-Length: 0\r\n/, "Transfer-Encoding: chunked\r\n")}1;${"a".repeat(20_000)}\r\n`,
+  ],
+  ["an unknown expectation", 417, "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: tea\r\n\r\n"],
+];
+
+describe("answers before any route", () => {
+  const service = useService({ HTTP_HEADERS_TIMEOUT_MS: "300" });
+
+  it.each(UNPARSED)("are of type nosniff and name no software: %s", async (_case, status, bytes) => {
+    const answer = await exchange(service.port, bytes);
+    expect(statusOf(answer)).toBe(status);
+    expect(answer.closed).toBe(true);
+    expect(answer.text).toMatch(/^x-content-type-options: nosniff\r$/im);
+    expect(answer.text).not.toMatch(/^(server|x-powered-by|via):/im);
+  });
+});
 
 describe("createApp", () => {
   it("keeps parsers, hooks and error handlers of further interfaces apart from SOAP's", async () => {
