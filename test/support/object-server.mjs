@@ -10,6 +10,7 @@ const objects = new Map();
 /** Faults to come, and the pause before each answer. */
 let state = {
   failures: 0,
+  retryAfter: null,
   cuts: 0,
   pauseMs: 0,
   silent: false,
@@ -38,7 +39,8 @@ function answer(request, response) {
   if (state.redirect !== null) return void response.writeHead(302, { location: state.redirect }).end();
   if (state.failures > 0) {
     state.failures--;
-    return void response.writeHead(503).end();
+    const { retryAfter } = state;
+    return void response.writeHead(503, retryAfter === null ? {} : { "retry-after": retryAfter }).end();
   }
   const path = decodeURIComponent(new URL(request.url, "http://localhost").pathname);
   if (state.lists && path.endsWith("/")) return list(path, response);

@@ -7,6 +7,8 @@ import { afterAll, beforeAll } from "vitest";
 export interface Faults {
   /** Answers with status 503. */
   readonly failures?: number;
+  /** Seconds that these ask to wait. */
+  readonly retryAfter?: string | null;
   /** Answers that end half-way. */
   readonly cuts?: number;
   readonly pauseMs?: number;

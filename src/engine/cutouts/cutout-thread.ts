@@ -33,7 +33,7 @@ export type FileToWrite = { readonly path: string } & (
  */
 export type CutoutOutcome =
   | { readonly unreadable: string }
-  | { readonly busy: string }
+  | { readonly busy: string; readonly retryAfter: number | undefined }
   | { readonly full: string }
   | null;
 
@@ -101,7 +101,7 @@ export class CutoutThread {
     const failure = await written.finally(() => this.#writing.delete(written));
     if (failure === null) return;
     if ("full" in failure) throw Object.assign(new Error(failure.full), { code: "ENOSPC" });
-    throw "busy" in failure ? new BusyError(failure.busy) : new DataError(failure.unreadable);
+    throw "busy" in failure ? new BusyError(failure.busy, failure.retryAfter) : new DataError(failure.unreadable);
   }
 
   /** Ends the thread once everything asked for is written. */

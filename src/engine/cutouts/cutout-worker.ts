@@ -25,7 +25,7 @@ export async function write(task: FileToWrite): Promise<CutoutOutcome> {
   } catch (error) {
     if (isFullDisk(error)) return { full: reasonOf(error) };
     if (error instanceof DataError) return { unreadable: error.message };
-    if (error instanceof BusyError) return { busy: error.message };
+    if (error instanceof BusyError) return { busy: error.message, retryAfter: error.context.retryAfter };
     throw error;
   }
 }

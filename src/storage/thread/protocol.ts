@@ -121,5 +121,8 @@ export type StoreAnswer =
       /** Memory of the value that the caller gives back. */
       readonly lent: readonly ArrayBufferView[];
     }
-  /** `busy`: the store did not answer in time; otherwise it is not readable, or has changed. */
-  | { readonly id: number; readonly message: string; readonly busy: boolean };
+  /**
+   * `retryAfter`: seconds after which to ask again, as the store did not answer in time; null if it is not readable, or
+   * has changed.
+   */
+  | { readonly id: number; readonly message: string; readonly retryAfter: number | null };

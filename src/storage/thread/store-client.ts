@@ -155,5 +155,6 @@ function ownThread(): StoreConnector {
 
 function resultOf(answer: StoreAnswer): unknown {
   if ("value" in answer) return answer.value;
-  throw answer.busy ? new BusyError(answer.message) : new DataError(answer.message);
+  const { message, retryAfter } = answer;
+  throw retryAfter === null ? new DataError(message) : new BusyError(message, retryAfter);
 }

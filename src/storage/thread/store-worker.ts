@@ -57,7 +57,7 @@ async function answer({ port, signal }: StorePort, id: number, request: StoreReq
   } catch (error) {
     const place = request.kind === "read" ? `${request.store}: ${request.path}` : request.store;
     const message = error instanceof FieldprobeError ? error.message : `${place} cannot be read: ${textOf(error)}`;
-    reply = { id, message, busy: error instanceof BusyError };
+    reply = { id, message, retryAfter: error instanceof BusyError ? (error.context.retryAfter ?? 1) : null };
   }
   port.postMessage(reply);
   Atomics.add(signal, 0, 1);

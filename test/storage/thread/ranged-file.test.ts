@@ -132,6 +132,15 @@ describe("a host of a file that fails", () => {
     await server.set({ failures: 0 });
   });
 
+  it("says after how many seconds to ask again, as the host does", async () => {
+    const { address } = await putCube({ chunks: [1, 4, 10, 5] });
+    const dataset = only(address);
+    await server.set({ failures: 1000, retryAfter: "60" });
+    const error = failureOf(() => firstBrick(dataset)) as BusyError;
+    await server.set({ failures: 0, retryAfter: null });
+    expect([error.name, error.context.retryAfter]).toEqual(["BusyError", 60]);
+  });
+
   it("is refused where it serves no ranges", async () => {
     const { address } = await putCube({});
     await server.set({ ranges: false });
