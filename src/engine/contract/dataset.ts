@@ -1,6 +1,7 @@
 /** Names what the servers know of a dataset, which they learn from the engine and not from the storage. */
 export {
   AXIS_NAMES,
+  type Axes,
   type Axis,
   type AxisName,
   axesOfField,

@@ -9,6 +9,8 @@ import { operationFor, type Variable, variablesOf } from "./variables.js";
 /** Nodes or frames `first`, `first + stride`, ...; zero-based. */
 export interface StridedRange {
   readonly first: number;
+  /** The number of the first node as requested; on a periodic axis it may lie outside of the period. */
+  readonly from: number;
   readonly count: number;
   readonly stride: number;
 }
@@ -34,30 +36,36 @@ export function readCutoutTexts(query: unknown): ReadonlyMap<string, string> {
   return readTexts(query, PARAMETERS);
 }
 
-/** Reads a whole number of at least 1; a missing one is `fallback`, or an error if that is null. */
-function whole(texts: ReadonlyMap<string, string>, name: string, fallback: number | null): number {
+/** Reads a whole number of at least `least`; a missing one is `fallback`, or an error if that is null. */
+function whole(texts: ReadonlyMap<string, string>, name: string, fallback: number | null, least = 1): number {
   const text = texts.get(name);
   if (text === undefined && fallback !== null) return fallback;
   if (text === undefined) throw refuse(name, `${name} is missing.`);
-  const value = /^\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN;
-  if (!(value >= 1)) throw refuse(name, `${name} must be a whole number of at least 1, not "${excerpt(text)}".`);
+  const value = /^-?\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN;
+  const bound = least === 1 ? " of at least 1" : "";
+  if (!(value >= least)) throw refuse(name, `${name} must be a whole number${bound}, not "${excerpt(text)}".`);
   return value;
 }
 
 /** A one-based inclusive range with its stride. */
 function range(texts: ReadonlyMap<string, string>, axis: string, length: number, wraps: boolean): StridedRange {
-  const start = whole(texts, `${axis}s`, null);
-  const end = whole(texts, `${axis}e`, null);
+  const least = wraps ? Number.NEGATIVE_INFINITY : 1;
+  const start = whole(texts, `${axis}s`, null, least);
+  const end = whole(texts, `${axis}e`, null, least);
   const stride = whole(texts, `stride${axis}`, 1);
   if (end < start) throw refuse(`${axis}e`, `${axis}e must not be below ${axis}s.`);
-  const last = wraps ? 2 * length : length;
-  if (end > last)
-    throw new RequestError("OutOfRange", `${axis}e is ${end}; the last is ${last}.`, { member: `${axis}e` });
-  return { first: start - 1, count: Math.floor((end - start) / stride) + 1, stride };
+  const first = wraps ? (((start - 1) % length) + length) % length : start - 1;
+  const last = end + first - (start - 1);
+  if (last > (wraps ? 2 : 1) * length) {
+    const most = wraps ? `with ${axis}s = ${start}, the last is ${end - last + 2 * length}` : `the last is ${length}`;
+    throw new RequestError("OutOfRange", `${axis}e is ${end}; ${most}.`, { member: `${axis}e` });
+  }
+  return { first, from: start - 1, count: Math.floor((end - start) / stride) + 1, stride };
 }
 
 /**
- * Reads the box and the frames of a cutout. On a periodic axis a box may continue over the seam for one more period.
+ * Reads the box and the frames of a cutout. On a periodic axis a box may begin anywhere and continue over the seam for
+ * one more period.
  *
  * @param frames queryable stored times of the dataset
  * @throws RequestError naming the first parameter that is missing or wrong

@@ -4,16 +4,8 @@
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { checkAvailable } from "../../engine/contract/check-available.js";
-import {
-  type Axis,
-  axesOfField,
-  componentsOf,
-  type Dataset,
-  type FieldName,
-  fieldOf,
-} from "../../engine/contract/dataset.js";
+import { AXIS_NAMES, componentsOf, type Dataset, type FieldName } from "../../engine/contract/dataset.js";
 import type { Evaluation, FrameBox, Result } from "../../engine/contract/query.js";
-import { requireNodes } from "../../engine/contract/require-nodes.js";
 import { LimitError, tooManyPoints } from "../../errors.js";
 import { sendStream } from "../http/send-answer.js";
 import type { RequestLife } from "../life/request-life.js";
@@ -22,16 +14,9 @@ import { nestedStream } from "../rest/answer/write-answer.js";
 import { timesOf } from "../rest/describe.js";
 import { refuse } from "../rest/parameters.js";
 import { compute } from "../rest/serve-operation.js";
-import { type CutoutQuery, readCutoutQuery, readCutoutTexts, type StridedRange } from "./cutout-query.js";
+import { componentNodes, coordinatesOf } from "./component-nodes.js";
+import { type CutoutQuery, readCutoutQuery, readCutoutTexts } from "./cutout-query.js";
 import { JSON_TYPE, tokenIn } from "./serve-values.js";
-
-/** Coordinates of the nodes of a range; those behind the seam of a periodic axis continue growing. */
-function coordinatesOf(axis: Axis, { first, count, stride }: StridedRange): number[] {
-  return Array.from({ length: count }, (_, i) => {
-    const node = first + i * stride;
-    return axis.coordinates?.[node] ?? axis.origin + node * axis.spacing;
-  });
-}
 
 /** The box of each requested frame, by the name that clients give it. */
 function boxesOf({ variable, operation, axes, frames }: CutoutQuery, dataset: Dataset): ReadonlyMap<string, FrameBox> {
@@ -51,19 +36,26 @@ function boxesOf({ variable, operation, axes, frames }: CutoutQuery, dataset: Da
   );
 }
 
-/** The arrays of an answer: their dimensions, outermost first, and the coordinates along them. */
+/** The arrays of an answer: their dimensions, outermost first, and the coordinates along x, y and z by their names. */
 interface ArrayForm {
   readonly dims: readonly string[];
   readonly shape: readonly number[];
-  readonly coordinates: readonly (readonly number[])[];
+  readonly coordinates: readonly (readonly [name: string, data: readonly number[]])[];
 }
 
-function layoutOf(axes: readonly Axis[], query: CutoutQuery, components: number): ArrayForm {
-  const coordinates = axes.map((axis, i) => coordinatesOf(axis, query.axes[i]));
+/** Components with nodes of their own along an axis have coordinates of their own, as `zcoor_uv` and `zcoor_w`. */
+function layoutOf(dataset: Dataset, field: FieldName, query: CutoutQuery, components: number): ArrayForm {
+  const byAxis = AXIS_NAMES.map((axis, a) => {
+    const groups = componentNodes(dataset, field, (axes) => [axes[a].origin, axes[a].spacing, axes[a].coordinates]);
+    return groups.map(({ letters, axes }) => {
+      const name = groups.length === 1 ? `${axis}coor` : `${axis}coor_${letters}`;
+      return [name, coordinatesOf(axes[a], query.axes[a])] as const;
+    });
+  });
   return {
-    dims: ["zcoor", "ycoor", "xcoor", "values"],
-    shape: [...coordinates.map((list) => list.length).reverse(), components],
-    coordinates,
+    dims: [...byAxis.map(([[name]]) => name).reverse(), "values"],
+    shape: [...query.axes.map(({ count }) => count).reverse(), components],
+    coordinates: byAxis.flat(),
   };
 }
 
@@ -77,7 +69,7 @@ async function* write(
   results: AsyncIterable<readonly [string, Result]>,
 ): AsyncGenerator<Buffer, undefined> {
   const coords = Object.fromEntries(
-    ["xcoor", "ycoor", "zcoor"].map((name, i) => [name, { dims: [name], attrs: {}, data: coordinates[i] }]).reverse(),
+    coordinates.map(([name, data]) => [name, { dims: [name], attrs: {}, data }]).reverse(),
   );
   const sizes = Object.fromEntries(dims.map((name, i) => [name, shape[i]]));
   yield Buffer.from(`${JSON.stringify({ coords, attrs: {}, dims: sizes }).slice(0, -1)},"data_vars":{`);
@@ -145,7 +137,6 @@ export function serveCutout(service: Service, request: FastifyRequest, reply: Fa
     request.facts.operation = operation.name;
     checkAvailable(operation, dataset);
     const field = query.variable.field ?? (operation.fields[0] as FieldName);
-    if (fieldOf(dataset, field)?.own !== undefined) requireNodes(dataset, [field], "A cutout with common coordinates");
     const components = componentsOf(dataset, field);
     checkSize(query, components, life, service.config.limits["cutout.values"]);
     const boxes = boxesOf(query, dataset);
@@ -158,7 +149,7 @@ export function serveCutout(service: Service, request: FastifyRequest, reply: Fa
     life.onEnd(() => first.release());
     await life.computed([first]);
     life.stream();
-    const passages = write(layoutOf(axesOfField(dataset, field), query, components), frames(life, boxes, start, first));
+    const passages = write(layoutOf(dataset, field, query, components), frames(life, boxes, start, first));
     await sendStream(reply, JSON_TYPE, passages, service, life);
     return reply;
   };

@@ -1,7 +1,9 @@
 /** Writes the metadata that clients of the REST interface read first: variables, methods and the datasets served. */
+import { createHash } from "node:crypto";
 import type { Limits } from "../../config.js";
-import { type Axis, axesOfField, type Dataset, fieldOf, partsOfField } from "../../engine/contract/dataset.js";
+import { type Axes, type Axis, type Dataset, fieldOf } from "../../engine/contract/dataset.js";
 import type { Operation, SpatialInterpolation } from "../../operations.js";
+import { componentNodes, DECIMALS } from "./component-nodes.js";
 import { countsFrames } from "./values-query.js";
 import {
   METHODS,
@@ -41,6 +43,20 @@ function endText(value: number): string {
   return isMultiple ? `${multiple}pi` : String(value);
 }
 
+/** Nodes of stretched axes whose coordinates clients have: SHA-256 of them as float64, and the name that they know. */
+const KNOWN_NODES: ReadonlyMap<string, string> = new Map([
+  ["6fc74e65b8ae94fe406730fe8bc06fe2dc076c65aa9431107bb3500a3604e0de", "irregular channel dy"],
+  ["7095f24e8cb1c55337d7da20ea15157453875be2c567730915643d5aaf49ff88", "irregular channel5200 dy"],
+  ["6a1081c92ad4503899d314297fc4a4cfd50ecb95ca3f0020fd69e55e031d21b1", "irregular transition bl dy"],
+]);
+
+/** The spacing of an axis: a number, or the name of known nodes; the mean of others. */
+function spacingOf({ coordinates, spacing, nodes }: Axis): number | string {
+  if (coordinates === null) return spacing;
+  const known = KNOWN_NODES.get(createHash("sha256").update(coordinates).digest("hex"));
+  return known ?? (coordinates[nodes - 1] - coordinates[0]) / (nodes - 1);
+}
+
 function axisLimits(axis: Axis) {
   const last = axis.coordinates?.[axis.nodes - 1] ?? axis.origin + (axis.nodes - 1) * axis.spacing;
   const upper = axis.periodic ? axis.origin + axis.nodes * axis.spacing : last;
@@ -50,7 +66,7 @@ function axisLimits(axis: Axis) {
     upper: axis.periodic ? endText(upper) : String(upper),
     n: axis.nodes,
     isPeriodic: axis.periodic,
-    spacing: axis.coordinates === null ? axis.spacing : (last - first) / (axis.nodes - 1),
+    spacing: spacingOf(axis),
   };
 }
 
@@ -76,22 +92,26 @@ function timeLimits(dataset: Dataset, name: string) {
 
 /**
  * The coordinates of the first nodes of a variable, those of a stretched axis being listed elsewhere. Components with
- * others have an entry each, those with the same share one: `velocity_uv` and `velocity_w`.
+ * others have an entry each, as `velocity_w`. Clients ask for the velocity of some datasets as `velocity_uv` and
+ * `velocity_w` and of others as `velocity`, whatever its nodes, so it has all three.
  */
 function offsetsOf(dataset: Dataset, variable: Variable) {
   const { code, field = operationFor(variable, "field")?.fields[0] } = variable;
   if (field === undefined || fieldOf(dataset, field) === undefined) return [{ code, coordinate: [0, 0, 0] }];
-  const letters = field === "velocity" ? "uvw" : "xyz";
-  const groups = new Map<string, string>();
-  for (const [c, part] of partsOfField(dataset, field).entries()) {
-    const first = axesOfField(dataset, part).map(({ coordinates, origin }) => (coordinates === null ? origin : 0));
-    const place = JSON.stringify(first);
-    groups.set(place, `${groups.get(place) ?? ""}${letters[c]}`);
+  const firstOf = (axes: Axes): number[] => axes.map(({ coordinates, origin }) => (coordinates === null ? origin : 0));
+  const groups = componentNodes(dataset, field, firstOf);
+  const [shared] = groups;
+  const codes = new Map([[code, shared.axes]]);
+  if (groups.length > 1) for (const { letters, axes } of groups) codes.set(`${code}_${letters}`, axes);
+  if (field === "velocity") {
+    const last = groups.find(({ letters }) => letters.includes("w")) ?? shared;
+    for (const [letters, axes] of [
+      ["uv", shared.axes],
+      ["w", last.axes],
+    ] as const)
+      codes.set(`${code}_${letters}`, codes.get(`${code}_${letters}`) ?? axes);
   }
-  return [...groups].map(([place, components]) => ({
-    code: groups.size === 1 ? code : `${code}_${components}`,
-    coordinate: JSON.parse(place) as number[],
-  }));
+  return [...codes].map(([name, axes]) => ({ code: name, coordinate: firstOf(axes) }));
 }
 
 function physicalVariable(dataset: Dataset, variable: Variable, answers: OptionsOf) {
@@ -155,7 +175,7 @@ export function describeForClients(
       max_local_cutout_size: Math.floor((4 * limits["cutout.values"]) / MIB),
       max_data_points: Math.min(limits["query.points"], 2_000_000),
       max_num_chunks: 262_144,
-      decimals: 7,
+      decimals: DECIMALS,
       pyJHTDB_testing_token: "none",
       turbulence_email_address: "none",
     },

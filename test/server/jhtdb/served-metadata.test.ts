@@ -1,4 +1,5 @@
 /** Times in the metadata are those that the public metadata print, without the noise of their sums. */
+import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import type { Dataset } from "../../../src/engine/contract/dataset.js";
 import { describeForClients } from "../../../src/server/jhtdb/served-metadata.js";
@@ -38,4 +39,19 @@ it("gives stretched axes their mean spacing, and periodic ones the end of their 
     xlims: { lower: "0", upper: "2pi", n: 8, isPeriodic: true, spacing: Math.PI / 4 },
     ylims: { lower: "-1", upper: "1", n: 5, isPeriodic: false, spacing: 0.5 },
   });
+});
+
+it("names the nodes of stretched axes that clients know, and only those", () => {
+  const known = readFileSync(new URL("./transition-bl-y.json", import.meta.url), "utf8");
+  const spacing = (nodes: readonly number[]) => {
+    const stretched = { ...AXIS, nodes: 224, periodic: false, coordinates: Float64Array.from(nodes) };
+    const time = { origin: 0, step: 1, count: 1, values: null, guardBefore: 0, guardAfter: 0 };
+    const dataset = { name: "flow", title: "", aliases: [], axes: [AXIS, stretched, AXIS], time, fields: {} };
+    const { datasets } = describeForClients([dataset as unknown as Dataset], () => [], LIMITS);
+    return datasets[0]?.simulation.ylims.spacing;
+  };
+  // The published y of transition_bl.
+  const nodes = JSON.parse(known) as number[];
+  expect(spacing(nodes)).toBe("irregular transition bl dy");
+  expect(spacing(nodes.map((y, i) => (i === 100 ? y * (1 + 2e-16) : y)))).toBeTypeOf("number");
 });

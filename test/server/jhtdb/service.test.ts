@@ -220,7 +220,8 @@ describe("GET cutout/api/local", () => {
     expect(dims).toEqual(["zcoor", "ycoor", "xcoor", "values"]);
     expect([data.length, data[0]?.length, data[0]?.[0]?.length, data[0]?.[0]?.[0]?.length]).toEqual([2, 3, 3, 3]);
     const spacing = (2 * Math.PI) / 32;
-    expect(json.coords.xcoor?.data).toEqual([29, 31, 33].map((node) => expect.closeTo(node * spacing, 12)));
+    // np.around(np.arange(29, 34, 2, dtype=np.float32) * spacing, 7)
+    expect(json.coords.xcoor?.data).toEqual([5.6941366, 6.086836, 6.479535].map(Math.fround));
     expect(json.coords.zcoor?.dims).toEqual(["zcoor"]);
     const stored = (await (await fetch(`${service.url}/api/datasets/isotropic32`)).json()) as {
       times: { stored: number[] };
@@ -234,6 +235,18 @@ describe("GET cutout/api/local", () => {
       nodes,
     );
     expect(data.flat(2)).toEqual(rows);
+  });
+
+  it("takes boxes of periodic axes from anywhere, with coordinates that continue", async () => {
+    const box = (xs: number, xe: number) =>
+      ask(`function=pressure&dataset=isotropic32&xs=${xs}&xe=${xe}&ys=2&ye=3&zs=4&ze=4&ts=1&te=1`);
+    const { json: inside } = await box(31, 40);
+    for (const shift of [-96, -32, 64, 3200]) {
+      const { json } = await box(31 + shift, 40 + shift);
+      expect(json.data_vars).toEqual(inside.data_vars);
+      const first = (json.coords.xcoor?.data[0] as number) - (inside.coords.xcoor?.data[0] as number);
+      expect(first).toBeCloseTo((shift / 32) * 2 * Math.PI, 4);
+    }
   });
 
   it("evaluates a force in closed form at the nodes, as GetForce does", async () => {
@@ -266,8 +279,10 @@ describe("GET cutout/api/local", () => {
   });
 
   it.each([
-    ["function=velocity&xs=0&xe=1&ys=1&ye=1&zs=1&ze=1&ts=1&te=1", 400, "xs must be a whole number of at least 1"],
-    ["function=velocity&xs=1&xe=65&ys=1&ye=1&zs=1&ze=1&ts=1&te=1", 422, "xe is 65; the last is 64."],
+    ["function=velocity&xs=1&xe=1&ys=1&ye=1&zs=1&ze=1&ts=0&te=1", 400, "ts must be a whole number of at least 1"],
+    ["function=velocity&xs=1.5&xe=1&ys=1&ye=1&zs=1&ze=1&ts=1&te=1", 400, "xs must be a whole number, not"],
+    ["function=velocity&xs=1&xe=65&ys=1&ye=1&zs=1&ze=1&ts=1&te=1", 422, "xe is 65; with xs = 1, the last is 64."],
+    ["function=velocity&xs=-31&xe=33&ys=1&ye=1&zs=1&ze=1&ts=1&te=1", 422, "xe is 33; with xs = -31, the last is 32."],
     ["function=velocity&xs=1&xe=1&ys=1&ye=1&zs=1&ze=1&ts=1&te=99", 422, "te is 99"],
     ["function=position&xs=1&xe=1&ys=1&ye=1&zs=1&ze=1&ts=1&te=1", 400, "function must be one of"],
     ["function=velocity&xs=1&xe=1&ys=1&ye=1&zs=1&ze=1&ts=1&te=1&filter_width=3", 422, "filter_width must be 1"],
@@ -327,6 +342,71 @@ describe("a dataset whose descriptor says `times: frames`", () => {
     const { datasets } = await (await fetch(`${counted.url}/jhtdb_config.json`)).json();
     const limits = datasets.find((row: { code: string }) => row.code === "counted").simulation.tlims;
     expect(limits).toMatchObject({ lower: "1", upper: "3", n: 3, isDiscrete: true });
+  });
+});
+
+describe("velocities on nodes of their own", () => {
+  let staggered: RunningService;
+  beforeAll(async () => {
+    const folder = scratchFolder();
+    const options = { kind: "abc", nodes: [8, 8, 8], steps: 3, chunk: null, filter: "none", seed: 0 } as const;
+    await writeCube({ ...options, name: "lowered", folder }, () => undefined);
+    const file = join(folder, "dataset.json");
+    const { fields, ...rest } = JSON.parse(readFileSync(file, "utf8"));
+    const { velocity } = fields;
+    const components = [{}, {}, { at: { z: -0.5 } }].map((own, component) => ({ ...velocity, component, ...own }));
+    for (const component of components) delete component.dimensions;
+    const dimensions = velocity.dimensions;
+    writeFileSync(file, JSON.stringify({ ...rest, fields: { ...fields, velocity: { components, dimensions } } }));
+    staggered = await serveTestData([folder]);
+  });
+  afterAll(() => staggered.close());
+
+  it("have cutouts with zcoor_uv and zcoor_w, as stored", async () => {
+    const box = "function=velocity&xs=2&xe=3&ys=1&ye=1&zs=1&ze=2&ts=1&te=1";
+    const [own, same] = await Promise.all(
+      ["lowered", "isotropic32"].map(async (name) =>
+        (await fetch(`${staggered.url}/cutout/api/local?dataset=${name}&${box}`)).json(),
+      ),
+    );
+    const spacing = (2 * Math.PI) / 8;
+    expect(Object.keys(own.coords)).toEqual(["zcoor_w", "zcoor_uv", "ycoor", "xcoor"]);
+    expect(own.coords.zcoor_uv.data).toEqual([0, expect.closeTo(spacing, 6)]);
+    expect(own.coords.zcoor_w.data).toEqual([expect.closeTo(-spacing / 2, 6), expect.closeTo(spacing / 2, 6)]);
+    expect(own.data_vars.velocity_0001.dims).toEqual(["zcoor_uv", "ycoor", "xcoor", "values"]);
+    expect(same.data_vars.velocity_0001.dims).toEqual(["zcoor", "ycoor", "xcoor", "values"]);
+    const [x, y, z] = [spacing, 0, spacing];
+    // The flow of the file is stored at the shared nodes: w of node 1 is declared half a spacing below.
+    const points = {
+      points: [
+        [x, y, z],
+        [x, y, z - spacing / 2],
+      ],
+      time: 0,
+      spatialInterpolation: "None",
+    };
+    const answer = await fetch(`${staggered.url}/api/datasets/lowered/GetVelocity`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json" },
+      body: JSON.stringify({ ...points, temporalInterpolation: "None" }),
+    });
+    const { values: rows } = (await answer.json()) as { values: [number, number, number][] };
+    const [u, v, w] = own.data_vars.velocity_0001.data[1][0][0];
+    expect([u, v]).toEqual(rows[0]?.slice(0, 2));
+    expect(w).toBe(rows[1]?.[2]);
+  });
+
+  it("are listed under every code that clients ask for, as collocated ones are", async () => {
+    const { datasets } = await (await fetch(`${staggered.url}/jhtdb_config.json`)).json();
+    const codesOf = (name: string) => {
+      const { physicalVariables } = datasets.find((row: { code: string }) => row.code === name);
+      const { offsets } = physicalVariables.find((row: { code: string }) => row.code === "velocity");
+      return Object.fromEntries(
+        offsets.map((row: { code: string; coordinate: number[] }) => [row.code, row.coordinate[2]]),
+      );
+    };
+    expect(codesOf("lowered")).toEqual({ velocity: 0, velocity_uv: 0, velocity_w: expect.closeTo(-Math.PI / 8, 12) });
+    expect(codesOf("isotropic32")).toEqual({ velocity: 0, velocity_uv: 0, velocity_w: 0 });
   });
 });
 
