@@ -93,9 +93,10 @@ export async function writeIsotropic(
     aliases: options.aliases,
     axes: periodicAxes([nodes, nodes, nodes]),
     time: guardedTimes(FRAME_STEP, frames),
-    ...(options.packed === true ? { fields: packedFields(file), viscosity } : { fields: floatFields(file) }),
+    fields: options.packed === true ? packedFields(file) : floatFields(file),
     forcing: { kind: "modes", file, path: "/forcing" },
     dnsStep: FRAME_STEP / steps,
+    viscosity,
     source: `Made by fieldprobe generate isotropic: pseudo-spectral simulation, viscosity ${viscosity}, seed ${seed}.`,
   };
   return { manifest: await completeFolder(folder, descriptor, [file]), reports, kmax: simulation.modes.kmax };
