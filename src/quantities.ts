@@ -12,6 +12,7 @@ export const MEASURES = {
   rate: { time: -1 },
   rateSquared: { time: -2 },
   rateCubed: { time: -3 },
+  dissipation: { velocity: 2, time: -1 },
   pressureGradient: { pressure: 1, length: -1 },
   pressureLaplacian: { pressure: 1, length: -2 },
   velocityLaplacian: { velocity: 1, length: -2 },
@@ -74,8 +75,10 @@ export interface Quantity {
   /** Spatial options, and the usual one; none for box filters, which take a filter width instead. */
   readonly methods: readonly SpatialInterpolation[];
   readonly method: SpatialInterpolation | null;
+  /** Whether it is of datasets that state their viscosity only. */
+  readonly needsViscosity?: true;
   /** Computes the quantity of the record that starts at `at`, in float64. */
-  readonly of: (values: ArrayLike<number>, at: number) => number;
+  readonly of: (values: ArrayLike<number>, at: number, viscosity?: number | null) => number;
 }
 
 type Formula = Quantity["of"];
@@ -117,7 +120,7 @@ function strainSquared(g: ArrayLike<number>, at: number): number {
 
 const strainRate: Formula = (g, at) => Math.sqrt(2 * strainSquared(g, at));
 
-const dissipation: Formula = (g, at) => 2 * strainSquared(g, at);
+const dissipation: Formula = (g, at, viscosity) => 2 * (viscosity ?? Number.NaN) * strainSquared(g, at);
 
 /** Computes half the difference of squared rotation and squared strain: -(A_ij A_ji) / 2. */
 const secondInvariant: Formula = (g, at) => {
@@ -220,12 +223,13 @@ export const QUANTITIES = [
     of: strainRate,
   },
   {
-    name: "dissipation",
-    title: "Dissipation over viscosity",
-    formula: "ε / ν = 2 Sij Sij, Sij = (duidxj + dujdxi) / 2",
-    expression: "2 * ddot(S, S)",
+    name: "epsilon",
+    title: "Dissipation",
+    formula: "ε = 2 ν Sij Sij, Sij = (duidxj + dujdxi) / 2",
+    expression: "2 * nu * ddot(S, S)",
     ...GRADIENT,
-    measure: "rateSquared",
+    measure: "dissipation",
+    needsViscosity: true,
     of: dissipation,
   },
   {
@@ -256,7 +260,7 @@ export const QUANTITIES = [
     of: divergence,
   },
   {
-    name: "gradp",
+    name: "gradpressure",
     title: "Pressure gradient |∇p|",
     formula: "√(dpdx² + dpdy² + dpdz²)",
     expression: "norm(gradp)",

@@ -29,7 +29,7 @@ import {
   productOf,
   type UnitPowers,
 } from "./dimensions.js";
-import { formulaOf, type InputKey, inputNamed, type Names, nameList } from "./names.js";
+import { formulaOf, type InputKey, inputNamed, type Names, nameList, replacementOf } from "./names.js";
 
 const MOST_CHARACTERS = 4096;
 const MOST_NODES = 256;
@@ -233,7 +233,12 @@ class ExpressionCompiler {
   }
 
   #unknown(name: string, column: number): RequestError {
-    const list = name === "nu" ? "the dataset states no viscosity" : `names are ${nameList(this.#names).join(", ")}`;
+    if (name === "nu")
+      return this.#refuse(
+        "nu is not known: the dataset states no viscosity; 2*ddot(S,S) is the dissipation over it",
+        column,
+      );
+    const list = replacementOf(name) ?? `names are ${nameList(this.#names).join(", ")}`;
     return this.#refuse(`nothing has the name ${excerpt(name)}; ${list}`, column);
   }
 

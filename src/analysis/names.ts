@@ -83,14 +83,9 @@ const FORMULAS: Readonly<Record<string, string>> = {
   W: "(A - transpose(A)) / 2",
   w: "[A[2][1] - A[1][2], A[0][2] - A[2][0], A[1][0] - A[0][1]]",
   gradp: "grad_pressure",
-  H_p: "H_pressure",
   lapu: "lap_velocity",
-  q: "(tr(A)^2 - tr(A * A)) / 2",
-  r: "-det(A)",
   lambda2: "eig2(S * S + W * W)",
   helicity: "dot(u, w)",
-  bar_u: "bar_velocity",
-  bar_p: "bar_pressure",
   bar_A: "bar_grad_velocity",
   bar_S: "(bar_A + transpose(bar_A)) / 2",
   bar_w: "[bar_A[2][1] - bar_A[1][2], bar_A[0][2] - bar_A[2][0], bar_A[1][0] - bar_A[0][1]]",
@@ -98,11 +93,30 @@ const FORMULAS: Readonly<Record<string, string>> = {
   Pi: "-ddot(tau, bar_S)",
 };
 
-const FILTERED_NAMES = ["bar_u", "bar_p", "bar_A", "bar_S", "bar_w", "tau", "Pi"];
+const FILTERED_NAMES = ["bar_A", "bar_S", "bar_w", "tau", "Pi"];
+
+/** Names of earlier versions, which had two meanings, and what to write for them. */
+const REPLACED: ReadonlyMap<string, string> = new Map([
+  ["dissipation", "epsilon is 2*nu*ddot(S,S); the earlier dissipation was 2*ddot(S,S), without nu"],
+  ["q", "Q is -tr(A*A)/2; the earlier q was (tr(A)^2-tr(A*A))/2, which is Q if tr(A) is 0"],
+  ["r", "R is -det(A)"],
+]);
+
+/** What to write for a name of an earlier version; undefined for others. */
+export function replacementOf(name: string): string | undefined {
+  return REPLACED.get(name);
+}
+
+/** The letters of velocity and pressure, in names such as `grad_p`. */
+const LETTERS: Readonly<Record<string, FieldName>> = { u: "velocity", p: "pressure" };
 
 /** The formula of a name as an expression; undefined for inputs and for unknown names. */
 export function formulaOf(name: string, names: Pick<Names, "fields">): string | undefined {
   if (Object.hasOwn(FORMULAS, name)) return FORMULAS[name];
+  const [, kind, letter = ""] = /^(bar_|grad_|lap_|H_|bar_grad_|bar_products_)([up])$/.exec(name) ?? [];
+  if (kind !== undefined) return kind + LETTERS[letter];
+  const scalar = /^lap_(\w+)$/.exec(name)?.[1];
+  if (scalar !== undefined && inputNamed(`H_${scalar}`, names) !== undefined) return `tr(H_${scalar})`;
   const component = /^(\w+)_([xyz])$/.exec(name);
   if (component !== null && inputNamed(component[1], names)?.shape === "vector")
     return `${component[1]}.${component[2]}`;

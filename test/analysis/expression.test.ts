@@ -74,7 +74,9 @@ function recordOf(operation: string): readonly number[] {
 
 describe("quantities of pictures", () => {
   it.each(QUANTITIES.filter(({ expression }) => expression !== null))("$name is its expression", (row) => {
-    expect(numberOf(row.expression as string)).toBeCloseTo(row.of(recordOf(row.operation), 0), 12);
+    const viscosity = 0.25;
+    const [value] = compileScalar(row.expression as string, { ...NAMES, viscosity }).evaluate(oneNode());
+    expect(value?.[0]).toBeCloseTo(row.of(recordOf(row.operation), 0, viscosity), 12);
   });
 });
 
@@ -86,7 +88,11 @@ describe("refusals name the column", () => {
     ["ux + u", "+ joins a scalar and a vector (column 4)"],
     ["u * u", "* takes scalars, not a vector (column 3)"],
     ["sqrt(u)", "sqrt takes scalar, not vector (column 1)"],
-    ["nu", "the dataset states no viscosity (column 1)"],
+    ["nu", "the dataset states no viscosity; 2*ddot(S,S) is the dissipation over it (column 1)"],
+    ["epsilon", "epsilon: nu is not known"],
+    ["ux + dissipation", "nothing has the name dissipation; epsilon is 2*nu*ddot(S,S)"],
+    ["q", "nothing has the name q; Q is -tr(A*A)/2"],
+    ["r", "nothing has the name r; R is -det(A) (column 1)"],
     ["u.w", "a vector has no component w (column 3)"],
     ["u.constructor", "a vector has no component constructor"],
     ["constructor", "nothing has the name constructor"],

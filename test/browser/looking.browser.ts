@@ -21,7 +21,7 @@ describe.skipIf(reason !== "")(`looking${reason}`, () => {
     ["walled", "z", "ux"],
     ["planar", "z", "uy"],
     ["perforated", "z", "ux"],
-    ["pressed", "z", "gradp"],
+    ["pressed", "z", "gradpressure"],
   ])(
     "draws %s across %s as the service has it, pixel by pixel, at its true proportions",
     async (dataset, axis, field) => {

@@ -103,7 +103,7 @@ const DOORS: readonly Door[] = [
   }),
   analysis("spectrum", { frames: [1], with: ["transfer"] }),
   analysis("structure-functions", { frames: [1], orders: [2, 3], separations: { nodes: [1, 2, 4] } }),
-  analysis("structures", { time: 0.4, of: "norm(w)", above: { rms: 1 }, properties: ["dissipation"] }),
+  analysis("structures", { time: 0.4, of: "norm(w)", above: { rms: 1 }, properties: ["2*ddot(S,S)"] }),
   analysis("structures with labels", { time: 0.4, of: "norm(w)", above: { rms: 1 }, labels: true }),
   analysis("dispersion", { start: 0.1, end: 0.3, dt: 0.02, every: 2, seeds: { tetrads: 40, distance: 0.1 } }),
   analysis("flow-map", {

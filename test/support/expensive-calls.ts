@@ -102,7 +102,7 @@ export function* expensiveCalls(dataset: string): Generator<ExpensiveCall> {
   yield get("volume?field=Q&time=0.31&nodes=125");
   yield get("volume?field=vorticity&time=0.31&method=M4Q14&nodes=125");
   yield get("slice?field=vorticity&time=0.31&axis=z&at=1&nodes=1400", "image/png");
-  yield get("slice?field=dissipation&time=0.31&axis=x&at=1&nodes=1400", "image/png");
+  yield get("slice?field=strain&time=0.31&axis=x&at=1&nodes=1400", "image/png");
 
   const points = triples(1_000_000);
   yield {
@@ -152,7 +152,7 @@ function* newerCalls(dataset: string): Generator<ExpensiveCall> {
   const random = { random: 1_000_000, seed: 1, method: "Lag8" };
   yield analyse("statistics", { time: 0.3, at: random, reduce: [{ moments: "norm(u)" }] });
   yield analyse("structure-functions", { frames, orders: [2, 3, 4], separations: { nodes: [1, 2, 4, 8, 16, 32] } });
-  yield analyse("structures", { time: 0.3, of: "norm(w)", above: { rms: 0.5 }, properties: ["dissipation", "Q"] });
+  yield analyse("structures", { time: 0.3, of: "norm(w)", above: { rms: 0.5 }, properties: ["2*ddot(S,S)", "Q"] });
   yield analyse("structures", { time: 0.3, of: "norm(w)", above: { rms: 1.5 }, labels: true }, [
     "Accept: application/x-npy",
   ]);

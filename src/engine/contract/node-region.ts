@@ -3,7 +3,7 @@
  * service.
  */
 import { compileScalar } from "../../analysis/expression.js";
-import { formulaOf, namesFor } from "../../analysis/names.js";
+import { formulaOf, namesFor, replacementOf } from "../../analysis/names.js";
 import { excerpt, RequestError } from "../../errors.js";
 import { frameWeights } from "../../kernels/time.js";
 import type { Axes, Triple } from "../../kernels/types.js";
@@ -149,7 +149,7 @@ function countOf(first: Triple, last: Triple): Triple {
 
 /** Whether a text is an expression, or the name of a quantity of expressions, and not a name of the public service. */
 function isExpression(text: string, dataset: Dataset): boolean {
-  if (/[^\w\s,]/.test(text)) return true;
+  if (/[^\w\s,]/.test(text) || (text !== "q" && replacementOf(text) !== undefined)) return true;
   return (
     formulaOf(text, namesFor(dataset)) !== undefined && !isFieldName(text, dataset) && !/vorticity|q|^Q$/.test(text)
   );

@@ -114,7 +114,7 @@ export async function computeChunk(
   await life.enter();
   const result = await evaluation.finish();
   life.onEnd(() => result.release());
-  const { values } = await reduce(quantity, result, life);
+  const { values } = await reduce(quantity, result, life, dataset.viscosity);
   result.release();
   await life.computed([{ values: [values] }]);
   return { values: padded(chunk, box, 1, [values]), result };

@@ -100,7 +100,11 @@ function chunkEdges(dataset: Dataset, field: FieldName): readonly number[] {
 }
 
 /** The option that computes a quantity at nodes; undefined if it needs a filter width, or data that are not there. */
-function methodAtNodes({ operation: name, methods }: Quantity, dataset: Dataset): SpatialInterpolation | undefined {
+function methodAtNodes(
+  { operation: name, methods, needsViscosity }: Quantity,
+  dataset: Dataset,
+): SpatialInterpolation | undefined {
+  if (needsViscosity === true && dataset.viscosity === undefined) return undefined;
   const operation = operationOf(name);
   if (lackOf(operation, dataset) !== null || operation.fields.some((name) => isStaggered(dataset, name)))
     return undefined;

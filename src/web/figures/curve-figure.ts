@@ -77,13 +77,14 @@ export class CurveFigure {
   }
 
   #assemble(state: ViewState, named: readonly NamedQuery[], results: readonly BatchResult[]): ShownCurves {
+    const { viscosity } = this.#store.facts;
     const quantity = quantityOf(state.field);
     const x = this.source.places(state, named[0].query);
     const curves = named.flatMap(({ name }, i) => {
       const values = valuesOf(results[i]);
       if (values === null) return [];
       const size = values.length / x.length;
-      return [{ name, y: x.map((_, k) => Math.fround(quantity.of(values, k * size))) }];
+      return [{ name, y: x.map((_, k) => Math.fround(quantity.of(values, k * size, viscosity))) }];
     });
     const refusals = named.flatMap(({ name }, i) => {
       const result = results[i];

@@ -354,7 +354,7 @@ export class SliceFigure {
         throw error;
       });
       const { of } = quantityOf(state.field);
-      return { key, value: Math.fround(of(valuesOf(result) ?? [], 0)) };
+      return { key, value: Math.fround(of(valuesOf(result) ?? [], 0, facts.viscosity)) };
     });
   }
 

@@ -2,7 +2,7 @@
 
 import { html, nothing, type TemplateResult } from "lit-html";
 import { shortestFloat32, shortText } from "../../float32/format.js";
-import { QUANTITIES, unitOf } from "../../quantities.js";
+import { QUANTITIES, type Quantity, unitOf } from "../../quantities.js";
 import { valueText } from "../figures/data-table.js";
 import { number } from "../figures/inputs.js";
 import { statusBar } from "../figures/status-bar.js";
@@ -143,11 +143,13 @@ export class ProbePanel {
 
   /** Derived quantities by the options that the values were asked with. */
   #derived({ found, state }: ShownProbe): TemplateResult {
-    const rows = QUANTITIES.flatMap((quantity) => {
+    const { viscosity } = this.#store.facts;
+    const rows = QUANTITIES.flatMap((quantity: Quantity) => {
+      if (quantity.needsViscosity === true && viscosity == null) return [];
       const method = methodOf({ ...state, field: quantity.name });
       const values = method === null ? undefined : found.get(quantity.operation)?.get(method);
       if (values === undefined || typeof values === "string") return [];
-      return [{ quantity, method, value: Math.fround(quantity.of(values, 0)) }];
+      return [{ quantity, method, value: Math.fround(quantity.of(values, 0, viscosity)) }];
     }).filter(({ quantity }) => !STORED.includes(quantity.name));
     return html`
       <dl class="derived">

@@ -160,6 +160,7 @@ export function slicePath(dataset: string, query: Readonly<Record<string, string
 export interface NodePlane {
   readonly query: Omit<PointQuery, "points">;
   readonly field: string;
+  readonly viscosity?: number | null | undefined;
   readonly axis: SampleAxis["axis"];
   readonly at: number;
   readonly columns: SampleAxis;
@@ -201,7 +202,12 @@ function signalOfAll(waiting: readonly { readonly signal: AbortSignal }[]): Abor
 }
 
 /** The points of a plane, row by row. */
-export function planePoints({ axis, at, columns, rows }: Omit<NodePlane, "query" | "field">): Float32Array {
+export function planePoints({
+  axis,
+  at,
+  columns,
+  rows,
+}: Omit<NodePlane, "query" | "field" | "viscosity">): Float32Array {
   const points = new Float32Array(3 * rows.count * columns.count);
   const [normal, across, up] = [axis, columns.axis, rows.axis].map((name) => AXES.indexOf(name));
   for (let i = 0; i < points.length / 3; i++) {
@@ -214,10 +220,10 @@ export function planePoints({ axis, at, columns, rows }: Omit<NodePlane, "query"
 }
 
 /** A plane out of the records at its points. */
-function planeOf({ columns, rows, field }: NodePlane, { components, values: records }: PointRecords): Slice {
+function planeOf({ columns, rows, field, viscosity }: NodePlane, { components, values: records }: PointRecords): Slice {
   const { of } = quantityOf(field);
   const values = Float32Array.from({ length: columns.count * rows.count }, (_, i) =>
-    of(records, i * components.length),
+    of(records, i * components.length, viscosity),
   );
   return { columns, rows, values, ...extremesOf(values) };
 }

@@ -89,7 +89,8 @@ export function slicePathOf(state: ViewState, facts: DatasetFacts, nodes: string
   if (nodes === "grid" && (isStretched(alongColumns) || isStretched(alongRows))) {
     const { points: _none, ...query } = fieldQuery(state, new Float32Array());
     const [columns, rows] = [nodeAxis(alongColumns, part[0], part[1]), nodeAxis(alongRows, part[2], part[3])];
-    return nodePath({ query, field: state.field, axis: state.axis, at: state.at, columns, rows });
+    const { viscosity } = facts;
+    return nodePath({ query, field: state.field, viscosity, axis: state.axis, at: state.at, columns, rows });
   }
   const { window, counts } = sampleWindow(facts, state.axis, part, nodes);
   const [left, right, bottom, top] = window.map(Math.fround);

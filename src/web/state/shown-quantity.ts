@@ -66,7 +66,8 @@ export function quantityOf(name: string): ShownQuantity {
 /** The quantities that a dataset has. */
 export function quantitiesOf(facts: DatasetFacts): readonly ShownQuantity[] {
   const named = facts.fields.filter(isNamed);
-  const known = QUANTITIES.filter(({ name, operation }) => {
+  const known = QUANTITIES.filter(({ name, operation, needsViscosity }: Quantity) => {
+    if (needsViscosity === true && facts.viscosity == null) return false;
     return offers(facts, operation) && !named.some((field) => field.name === name);
   });
   if (!offers(facts, BY_NAME.operation)) return known;

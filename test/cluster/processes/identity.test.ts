@@ -32,7 +32,7 @@ const ANALYSES: readonly (readonly [call: string, body: object])[] = [
             [-8, 8],
           ],
         },
-        { conditional: "dissipation", on: "norm(w)", bins: 12, range: [0, 12] },
+        { conditional: "2*ddot(S,S)", on: "norm(w)", bins: 12, range: [0, 12] },
         { extremes: "p", count: 5, apart: 0.7 },
       ],
     },
@@ -56,7 +56,7 @@ const ANALYSES: readonly (readonly [call: string, body: object])[] = [
   ["mixing/structure-functions", { frames: [1], of: "density", orders: [2, 4], separations: { nodes: [1, 7] } }],
   [
     "mhd/structures",
-    { frames: [3], of: "norm(w)", above: { rms: 1.5 }, connectivity: 18, properties: ["dissipation"] },
+    { frames: [3], of: "norm(w)", above: { rms: 1.5 }, connectivity: 18, properties: ["2*ddot(S,S)"] },
   ],
   ["mhd/structures", { frames: [3], of: "p", below: -0.5, labels: true }],
 ];

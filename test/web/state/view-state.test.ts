@@ -31,7 +31,7 @@ describe("the address", () => {
 
   it("brings back every view", () => {
     const views = fc.record({
-      field: fc.constantFrom(...QUANTITIES.map((quantity) => quantity.name)),
+      field: fc.constantFrom(...QUANTITIES.map(({ name }) => name).filter((name) => name !== "epsilon")),
       axis: fc.constant("z" as const),
       at: float(10, 40),
       time: float(0, 2).map(withoutNoise),

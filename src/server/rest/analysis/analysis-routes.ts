@@ -90,7 +90,7 @@ export const ANALYSES: readonly Analysis[] = [
       "Structures go on across the seams of periodic axes. Each has nodes, volume, centre, box and the integrals, means and " +
       "extremes of properties; the largest come first. With `labels`, the answer is a NumPy array.",
     body: STRUCTURES,
-    example: { time: 0.6, of: "norm(w)", above: { rms: 2 }, connectivity: 26, properties: ["dissipation"] },
+    example: { time: 0.6, of: "norm(w)", above: { rms: 2 }, connectivity: 26, properties: ["epsilon"] },
     run: structures,
   },
   {

@@ -137,6 +137,7 @@ export async function reduce(
   field: Quantity,
   result: Result,
   life: { readonly slices: TimeSlices; floats(count: number): Float32Array },
+  viscosity: number | undefined,
 ): Promise<Sampled> {
   const { components } = result;
   const values = life.floats(result.items);
@@ -146,7 +147,7 @@ export async function reduce(
     const before = filled;
     const count = records.length / components;
     await life.slices.each(count, (from, to) => {
-      for (let i = from; i < to; i++) values[before + i] = field.of(records, i * components);
+      for (let i = from; i < to; i++) values[before + i] = field.of(records, i * components, viscosity);
       range.add(values.subarray(before + from, before + to));
     });
     filled += count;
@@ -210,7 +211,8 @@ async function sampleExpression(
 /** The quantity of a name; undefined for expressions, and on a dataset that has a field of this name. */
 function knownQuantity(name: string, dataset?: Dataset): Quantity | undefined {
   if (dataset !== undefined && fieldOf(dataset, name) !== undefined && !Object.hasOwn(FIELDS, name)) return undefined;
-  return QUANTITIES.find((row) => row.name === name);
+  const known: Quantity | undefined = QUANTITIES.find((row) => row.name === name);
+  return known?.needsViscosity === true && dataset !== undefined && dataset.viscosity === undefined ? undefined : known;
 }
 
 /** The name by which metrics and the log count a request. */
@@ -240,7 +242,7 @@ async function sample(life: RequestLife, dataset: Dataset, grid: SampleGrid, que
   await life.enter();
   const result = await evaluation.finish();
   life.onEnd(() => result.release());
-  const sampled = await reduce(field, result, life);
+  const sampled = await reduce(field, result, life, dataset.viscosity);
   // The records take many times the memory of the quantity: they do not wait for the picture or a slow reader.
   result.release();
   return sampled;
