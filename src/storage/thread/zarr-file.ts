@@ -92,7 +92,7 @@ export class ZarrFile implements StoredFile {
       chunks,
       // A read is decoded as a whole, whatever its codecs.
       filters:
-        codecs.length === 0
+        codecs.length === 0 && unknownCodecs.length === 0
           ? ["uncompressed"]
           : [...codecs.filter((name) => !unknownCodecs.includes(name)), ...unknownCodecs.map((name) => `#${name}`)],
       virtual: false,

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { registry } from "zarrita";
 import { DataError } from "../../errors.js";
 import { STORE_BOUNDS } from "../../store-settings.js";
+import { chainRefusals, fillRefusals, indexRefusals, separatorRefusals } from "./codec-chain.js";
 import { type Documents, type Json, objectOf } from "./documents.js";
 import { ELEMENT_TYPES, sizeOf } from "./element-size.js";
 import { codecRefusals } from "./filters.js";
@@ -194,6 +195,11 @@ function thirdArray(path: string, document: Json): StoredArray {
         String(document.data_type),
       ),
       ...codecRefusals(shard === undefined ? [] : outer.slice(outer.findIndex(isSharding) + 1), "uint8"),
+      ...chainRefusals(outer, shape.length, String(document.data_type)),
+      ...(shard === undefined ? [] : chainRefusals(codecs, shape.length, String(document.data_type))),
+      ...(shard === undefined ? [] : indexRefusals(codecsOf(shard.index_codecs))),
+      ...fillRefusals(document.fill_value, String(document.data_type)),
+      ...separatorRefusals(document.chunk_key_encoding),
       ...odd,
     ],
   };
@@ -221,6 +227,9 @@ function secondArray(path: string, document: Json, attributes: Json): StoredArra
     unknownCodecs: [
       ...codecs.map(({ name }) => name).filter((name) => !registry.has(`numcodecs.${ownName(name)}`)),
       ...codecRefusals(codecs, type),
+      ...fillRefusals(document.fill_value, dataType),
+      ...([undefined, "C", "F"].includes(document.order as string) ? [] : [`order ${JSON.stringify(document.order)}`]),
+      ...separatorRefusals({ configuration: { separator: document.dimension_separator ?? undefined } }),
     ],
   };
 }

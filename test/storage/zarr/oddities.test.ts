@@ -100,6 +100,86 @@ describe("what was never written", () => {
   });
 });
 
+/** Changes of good metadata that leave no way to read the values, and the word by which each is refused. */
+const ABSURD: readonly (readonly [string, 2 | 3, Partial<ArraySpec>, Change, RegExp])[] = [
+  ["no codec that makes bytes", 3, {}, (m) => ({ ...m, codecs: [{ name: "gzip" }] }), /0 turn elements into bytes/],
+  ["no codecs", 3, {}, (m) => ({ ...m, codecs: [] }), /0 turn elements into bytes/],
+  ["two that make bytes", 3, {}, (m) => ({ ...m, codecs: [bytesCodec, bytesCodec] }), /2 turn elements into bytes/],
+  [
+    "bytes compressed before there are any",
+    3,
+    {},
+    (m) => ({ ...m, codecs: [{ name: "gzip" }, bytesCodec] }),
+    /gzip before bytes/,
+  ],
+  [
+    "an unknown byte order",
+    3,
+    {},
+    (m) => ({ ...m, codecs: [{ name: "bytes", configuration: { endian: "middle" } }] }),
+    /endian middle/,
+  ],
+  ["no byte order", 3, {}, (m) => ({ ...m, codecs: [{ name: "bytes" }] }), /endian undefined/],
+  [
+    "a transposition of axes that are not there",
+    3,
+    {},
+    (m) => ({ ...m, codecs: [{ name: "transpose", configuration: { order: [0, 1, 7] } }, bytesCodec] }),
+    /transpose/,
+  ],
+  [
+    "a transposition of bytes",
+    3,
+    {},
+    (m) => ({ ...m, codecs: [bytesCodec, { name: "transpose", configuration: { order: [0, 1, 2] } }] }),
+    /transpose behind bytes/,
+  ],
+  [
+    "an index of shards without a length",
+    3,
+    { shard: [2, 1, 2] },
+    (m) => withIndex(m, [bytesCodec, { name: "gzip" }]),
+    /index_codecs/,
+  ],
+  ["no index of shards", 3, { shard: [2, 1, 2] }, (m) => withIndex(m, undefined), /index_codecs/],
+  ["a fill value that is a word", 3, {}, (m) => ({ ...m, fill_value: "nothing" }), /fill_value/],
+  ["a fill value that is a list", 3, {}, (m) => ({ ...m, fill_value: [1] }), /fill_value/],
+  ["a word as fill value of Zarr 2", 2, {}, (m) => ({ ...m, fill_value: "nothing" }), /fill_value/],
+  [
+    "a fill value beyond its integers",
+    2,
+    { type: "int16", attributes: { scale_factor: 1, add_offset: 0 } },
+    (m) => ({ ...m, fill_value: 70_000 }),
+    /fill_value/,
+  ],
+  [
+    "a fraction among integers",
+    3,
+    { type: "int16", attributes: { scale_factor: 1, add_offset: 0 } },
+    (m) => ({ ...m, fill_value: 0.5 }),
+    /fill_value/,
+  ],
+  ["an unknown order of memory", 2, {}, (m) => ({ ...m, order: "K" }), /order/],
+  [
+    "an unknown separator",
+    3,
+    {},
+    (m) => ({ ...m, chunk_key_encoding: { name: "default", configuration: { separator: "-" } } }),
+    /separator/,
+  ],
+];
+const bytesCodec = { name: "bytes", configuration: { endian: "little" } };
+const withIndex = (m: Record<string, unknown>, index_codecs: unknown) => {
+  const [shard] = m.codecs as { name: string; configuration: object }[];
+  return { ...m, codecs: [{ ...shard, configuration: { ...shard?.configuration, index_codecs } }] };
+};
+
+it.each(ABSURD)("refuses at the scan what no read could give: %s", (_, version, members, change, words) => {
+  const { datasets, problems } = scan(write(version, members, change));
+  expect(problems).toMatch(words);
+  expect(datasets).toEqual([]);
+});
+
 it("takes the fill value of floats in Zarr 2 for xarray's _FillValue, but for 0", () => {
   const missing = nodeValue({ t: 0, z: 0, y: 0, x: 5, c: 0 });
   const values = pressures(only(write(2, { fill: missing })));
