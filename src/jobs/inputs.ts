@@ -182,18 +182,21 @@ export class Inputs {
    * then checked.
    *
    * @param from the place of its first byte, which has to be the number of bytes received so far
-   * @throws RequestError if the part does not follow the bytes received, is longer than the rest, or completes a file
+   * @param end  the place behind its last byte, as its sender states it
+   * @throws RequestError if the input is complete, the part does not follow the bytes received, is longer than the rest, or completes a file
    *                      that does not hold points in its form
    * @throws LimitError if a CSV file has more points than a job may have
    */
   async receive(
     input: JobInput,
     from: number,
+    end: number,
     parts: AsyncIterable<Buffer>,
     pause: () => Promise<void> | null,
   ): Promise<JobInput> {
     const { id, source } = input;
     if (source.kind !== "upload") throw refuse("The points of this input are generated; it takes no bytes.");
+    if (input.complete) throw refuse("The input is complete; it takes no more bytes.");
     if (this.#receiving.has(id)) throw refuse("Another request is sending a part of this input.");
     this.#receiving.add(id);
     try {
@@ -204,6 +207,7 @@ export class Inputs {
       try {
         for await (const part of parts) {
           at += part.length;
+          if (at > end && end < source.bytes) throw refuse(`The part was to end before byte ${end}; more came.`);
           if (at > source.bytes) throw refuse(`The input was announced with ${source.bytes} bytes; more came.`);
           // Unlike `write` this writes all of it, or fails.
           await file.writeFile(part);

@@ -165,7 +165,7 @@ it("counts the points that a rule makes, and refuses an input beyond the quota o
   const lines = Buffer.from(`${"0.12500000000000000000,1,2\n".repeat(25)}`);
   const csv = await upload("csv", lines.length);
   expect(csv).toMatchObject({ points: null });
-  const received = jobs.inputs.receive(csv, 0, Readable.from([lines]), () => null);
+  const received = jobs.inputs.receive(csv, 0, lines.length, Readable.from([lines]), () => null);
   await expect(received).rejects.toMatchObject({ message: "Input too large (more than 24 points)" });
 });
 

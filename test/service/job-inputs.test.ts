@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { type Dataset, File, ready } from "h5wasm/node";
 import { pino } from "pino";
@@ -127,9 +128,41 @@ describe("an upload", () => {
     expect(await put(url, id, new Uint8Array(12), { "content-range": "nodes 12-23" })).toMatchObject({ status: 400 });
     expect(await put(url, id, new Uint8Array(40), { "content-range": "bytes 12-23/24" })).toMatchObject({
       status: 400,
-      detail: "The input was announced with 24 bytes; more came.",
+      detail: "Content-Range has 12 bytes, the body 40.",
     });
+    expect(await put(url, id, new Uint8Array(40))).toMatchObject({ status: 400 });
     expect(await json(await fetch(`${url}/api/inputs/${id}`))).toMatchObject({ complete: false, bytes: 24 });
+  });
+
+  it("takes no more of a part than its Content-Range states, whether or not its length is stated", async () => {
+    const url = await serve();
+    const { id } = await addInput(url, { upload: { form: "octets", bytes: 48 } });
+    const range = { "content-range": "bytes 0-11/48" };
+    for (const length of [8, 24])
+      expect(await put(url, id, new Uint8Array(length), range)).toMatchObject({
+        status: 400,
+        detail: `Content-Range has 12 bytes, the body ${length}.`,
+      });
+    const chunked = { method: "PUT", headers: { "content-type": OCTETS, ...range }, duplex: "half" };
+    const body = Readable.from([new Uint8Array(12), new Uint8Array(12)]);
+    const answer = await fetch(`${url}/api/inputs/${id}`, { ...chunked, body } as unknown as RequestInit);
+    expect(await json(answer)).toMatchObject({ status: 400, detail: "The part was to end before byte 12; more came." });
+  });
+
+  it.each([
+    ["octets", new Uint8Array(Float32Array.from(POINTS).buffer)],
+    ["csv", bytes("1,2,3\n4,5,6\n7,8,9\n")],
+    ["npy", npyOf(POINTS)],
+  ])("of %s that is complete is not replaced", async (form, whole) => {
+    const url = await serve();
+    const { id } = await addInput(url, { upload: { form, bytes: whole.length } });
+    expect(await put(url, id, whole)).toMatchObject({ complete: true, points: 3 });
+    const before = await resultOf(url, await start(url, id));
+    expect(await put(url, id, whole.slice().reverse())).toMatchObject({
+      status: 400,
+      detail: "The input is complete; it takes no more bytes.",
+    });
+    expect(await resultOf(url, await start(url, id))).toEqual(before);
   });
 
   it.each([

@@ -330,9 +330,9 @@ function inputRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
       refuseEncoded(request.headers["content-encoding"]);
       const input = await inputOf(request);
       const bytes = input.source.kind === "upload" ? input.source.bytes : 0;
-      const from = firstByteOf(request.headers["content-range"], bytes);
+      const [from, end] = partOf(request.headers, bytes);
       const parts = (request.body ?? []) as Readable;
-      return describe(await jobs.inputs.receive(input, from, parts, () => service.slices.pauseAgain()));
+      return describe(await jobs.inputs.receive(input, from, end, parts, () => service.slices.pauseAgain()));
     },
   );
   api.delete<WithId>("/inputs/:id", { schema: { ...about, summary: "Delete an input" } }, async (request) => {
@@ -343,9 +343,14 @@ function inputRoutes(api: FastifyInstance, service: Service, jobs: Jobs): void {
   });
 }
 
-/** The place of the first byte of a part, by its Content-Range; the beginning without one. */
-function firstByteOf(header: string | undefined, bytes: number): number {
-  if (header === undefined) return 0;
+/**
+ * The place of the first byte of a part and that behind its last one, by its Content-Range; all bytes without one.
+ *
+ * @throws RequestError if it does not fit the input or the length of the body
+ */
+function partOf(headers: FastifyRequest["headers"], bytes: number): readonly [from: number, end: number] {
+  const { "content-range": header, "content-length": announced } = headers;
+  if (header === undefined) return [0, bytes];
   const match = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/.exec(header);
   if (match === null) throw refuse("content-range", "Content-Range has the form `bytes FIRST-LAST/LENGTH`.");
   const [, first, last, length] = match;
@@ -353,5 +358,8 @@ function firstByteOf(header: string | undefined, bytes: number): number {
     throw refuse("content-range", `The input was announced with ${bytes} bytes, not ${length}.`);
   if (Number(last) < Number(first) || Number(last) >= bytes)
     throw refuse("content-range", `Content-Range ends outside of the ${bytes} bytes of the input.`);
-  return Number(first);
+  const stated = Number(last) - Number(first) + 1;
+  if (announced !== undefined && Number(announced) !== stated)
+    throw refuse("content-range", `Content-Range has ${stated} bytes, the body ${announced}.`);
+  return [Number(first), Number(last) + 1];
 }
