@@ -79,10 +79,10 @@ export function timeInRange(time: TimeAxis, t: number): boolean {
  * The stored frames and weights that give the value at a time, ascending, none with weight 0.
  *
  * The option `None` takes the closer frame, of two equally close ones (to the precision of a float32, or a hundredth of
- * a step if that is less) the later. The option `PCHIP` is the cubic Hermite interpolant on the interval, with slopes of
- * the parabola through three neighbouring frames; guard frames take part, and at the ends of the axis the parabola is
- * that of the last three frames; two frames give a straight line. A time on a stored frame, and any time of a snapshot,
- * is that frame.
+ * a step if that is less) the later. The option `PCHIP` is the cubic Hermite interpolant on the interval, with slopes
+ * of the parabola through three neighbouring frames; guard frames take part, and at the ends of the axis the parabola
+ * is that of the last three frames; two frames give a straight line. A time on a stored frame, and any time of a
+ * snapshot, is that frame.
  *
  * Exact for quadratic functions of time; error O(step^3). Source: Catmull and Rom (1974) for equal steps.
  * @throws RangeError when the time is out of range

@@ -45,6 +45,14 @@ export function fieldNamed(text: string | undefined, dataset: Pick<Dataset, "fie
   return found;
 }
 
+/**
+ * The field of a SOAP cutout, of which the public service reads the first letter alone: the Fortran client sends it
+ * with the bytes that follow it in memory. A known word is itself.
+ */
+export function cutoutText(text: string, dataset: Pick<Dataset, "fields">): string {
+  return isFieldName(text, dataset) || !/^[ubapdt]/.test(text) ? text : text.charAt(0);
+}
+
 /** Whether a text names a field. */
 export function isFieldName(text: string, dataset: Pick<Dataset, "fields">): boolean {
   return fieldIn(text, dataset) !== undefined;

@@ -4,7 +4,7 @@
  */
 import type { WasmMemory } from "../../kernels/simd/index.js";
 import { type CacheLayout, cacheLayout } from "../../storage/bricks/directory.js";
-import { MAX_NODES } from "../../storage/file/dataset.js";
+import { MAX_BRICKS, MAX_NODES } from "../../storage/file/dataset.js";
 
 const PAGE = 65_536;
 const LARGEST = 65_536 * PAGE;
@@ -14,8 +14,6 @@ const LARGEST = 65_536 * PAGE;
  * slices, which must not take most of the slice.
  */
 export const BATCH_POINTS = 32_768;
-/** Largest number of bricks of a field; it sizes the brick tables. */
-export const MAX_BRICKS = 524_288;
 /** Grid nodes over all axes, for the key tables of the sort. */
 export const MAX_AXIS_NODES = 3 * MAX_NODES;
 /** Largest number of float64 values in the result of a group. */

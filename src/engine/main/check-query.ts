@@ -17,7 +17,7 @@ import {
 } from "../../operations.js";
 import { axesOfField, type Dataset, type FieldName, partsOfField, type TimeAxis } from "../../storage/file/dataset.js";
 import { checkAvailable } from "../contract/check-available.js";
-import { fieldText, filterFields, rowFor } from "../contract/fields-asked.js";
+import { cutoutText, fieldText, filterFields, rowFor } from "../contract/fields-asked.js";
 import { cutoutRegion, type NodeRegion, searchRegion } from "../contract/node-region.js";
 import { countRecords } from "../contract/particle-records.js";
 import { type Evaluation, type Query, SMALL_WORK } from "../contract/query.js";
@@ -83,7 +83,7 @@ export function checkQuery(
   }
   const dataset = find(asked.dataset);
   if (!dataset) throw unknownDataset(asked.dataset, served);
-  const query = asked.singleTimes === true ? inDoubles(asked, dataset) : asked;
+  const query = asked.singleTimes === true ? fromSoap(asked, dataset) : asked;
   checkTimes(query, row, dataset);
   checkAvailable(row, dataset);
   checkMethod(query, row, dataset);
@@ -141,6 +141,13 @@ function checkEvenParts(fields: readonly FieldName[], { name }: Operation, datas
 function withOpenFaces(query: Query, family: Operation["family"], { openFaces }: Dataset): Query {
   const isSilent = family === "track" && query.openFaces === undefined;
   return isSilent && openFaces === "stop" ? { ...query, openFaces } : query;
+}
+
+/** A query of SOAP in the terms of others. @throws RequestError as `inDoubles` does */
+function fromSoap(asked: Query, dataset: Dataset): Query {
+  const query = inDoubles(asked, dataset);
+  const isCutout = query.operation === "GetAnyCutoutWeb" && query.field !== undefined;
+  return isCutout ? { ...query, field: cutoutText(query.field as string, dataset) } : query;
 }
 
 /** A query with the times that its float32 times mean. @throws RequestError if these do not tell frames apart */

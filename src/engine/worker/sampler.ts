@@ -10,12 +10,12 @@ import { SumsScratch } from "../../kernels/filter/node-sums.js";
 import type { SimdAccelerator } from "../../kernels/simd/index.js";
 import type { Axes, BrickField, Bricking, BrickReader, FrameWeights, Scheme } from "../../kernels/types.js";
 import { BrickCache, type BrickPins, type BrickRequest } from "../../storage/bricks/cache.js";
+import { MAX_BRICKS } from "../../storage/file/dataset.js";
 import {
   Arena,
   BATCH_POINTS,
   GROUP_VALUES,
   MAX_AXIS_NODES,
-  MAX_BRICKS,
   MAX_FRAMES,
   type MemoryLayout,
   PINNED_PART,

@@ -92,7 +92,7 @@ function sendWsdl(
   if (asked.size === 0 && /text\/html/i.test(request.headers.accept ?? ""))
     return reply.code(405).header("allow", "POST").type("text/html; charset=utf-8").send(aboutService(SOAP_PATH));
   if (!asked.has("wsdl")) throw onlyPost();
-  // `?wsdl=later` is the spelling; toolkits that insist on a bare `?WSDL` may add `dialect=later`, or the service is set.
+  // Toolkits that insist on a bare `?WSDL` may add `dialect=later`, or the setting says which one it is.
   const dialect =
     DIALECTS.find((name) => asked.get("wsdl") === name || asked.get("dialect") === name) ?? service.config.wsdl;
   const address = `${service.baseUrl()}${SOAP_PATH}`;

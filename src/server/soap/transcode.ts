@@ -1,5 +1,6 @@
 /**
- * `Utf8Body` turns the body of a request into valid UTF-8: byte order marks, UTF-16, ISO-8859-1, and refusal of what is none of them.
+ * `Utf8Body` turns the body of a request into valid UTF-8: byte order marks, UTF-16, ISO-8859-1, and refusal of what is
+ * none of them.
  */
 import { isUtf8 } from "node:buffer";
 import type { Body } from "../life/body.js";

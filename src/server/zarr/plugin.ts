@@ -104,6 +104,9 @@ async function serveView(service: Service, request: ZarrRequest, reply: FastifyR
   const path = request.params["*"];
   const view = viewOf(dataset);
   const tag = tags.of(dataset, ["zarr", codec, path]);
+  // The time of the newest file behind the values, by which readers of stores notice changes.
+  const newest = Math.max(0, ...dataset.files.map(({ modifiedMs, newestMs }) => newestMs ?? modifiedMs));
+  if (newest > 0) reply.header("last-modified", new Date(newest).toUTCString());
   const document = documentAt(view, path, codec);
   if (document !== null) {
     const body = Buffer.from(`${ascii(JSON.stringify(document))}\n`);

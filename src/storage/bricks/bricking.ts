@@ -1,6 +1,7 @@
 /** Chooses the bricks of a field, the unit of reading and caching, by its storage. */
 import { isAddress } from "../../addresses.js";
-import { AXIS_NAMES, type Bricking, type FieldPart, type Triple } from "../file/dataset.js";
+import { DataError } from "../../errors.js";
+import { AXIS_NAMES, type Bricking, type FieldPart, MAX_BRICKS, type Triple } from "../file/dataset.js";
 import type { Stored } from "../file/stored.js";
 
 const MIB = 1024 * 1024;
@@ -21,11 +22,12 @@ type Edges = [number, number, number];
  * or thin chunks are grouped to 16 nodes per axis. Contiguous storage, and unfiltered chunks above 8 MiB (which the
  * HDF5 library reads in part), is cut evenly into at most 32 nodes per axis, 64 on the axis stored fastest; a file at
  * an address into bricks of up to 8 MiB: whole planes, so that a brick is one range of bytes, else whole rows if
- * possible.
+ * possible. Bricks of a field that would have too many are doubled.
  *
  * @param nodes      nodes along x, y, z
  * @param components values a node
  * @param chunkBytes upper bound of a brick in bytes of float32
+ * @throws DataError for a field that has too many bricks even so
  */
 export function chooseBricking(
   nodes: Triple,
@@ -46,7 +48,23 @@ export function chooseBricking(
     const longest = edge.indexOf(Math.max(...edge));
     edge[longest] = Math.ceil(edge[longest] / 2);
   }
-  return { edge, count: nodes.map((n, axis) => Math.ceil(n / edge[axis])) as Edges };
+  const countOf = (edges: Edges): Edges => nodes.map((n, axis) => Math.ceil(n / edges[axis])) as Edges;
+  for (let count = countOf(edge); product(count) > MAX_BRICKS; count = countOf(edge)) {
+    const [least] = [0, 1, 2].filter((axis) => count[axis] > 1).toSorted((a, b) => edge[a] - edge[b]) as [number];
+    const bytes = 8 * components * product(edge);
+    if (bytes > chunkBytes || 2 * edge[least] > MOST_EDGE) throw tooMany(edge, count, bytes, chunkBytes);
+    edge[least] *= 2;
+  }
+  return { edge, count: countOf(edge) };
+}
+
+const product = ([x, y, z]: Triple): number => x * y * z;
+
+function tooMany(edge: Edges, count: Edges, bytes: number, chunkBytes: number): DataError {
+  return new DataError(
+    `a frame is cut into ${product(count)} bricks of ${edge.join(" x ")} nodes, of which ${MAX_BRICKS} are served; ` +
+      `larger ones would have ${bytes} bytes, and ${chunkBytes} are allowed (FIELDPROBE_ENGINE_CHUNK_BYTES)`,
+  );
 }
 
 /** A cut into bricks of up to 8 MiB: whole planes of the axis stored slowest, or rows if these are too large. */

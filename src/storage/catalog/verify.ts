@@ -214,13 +214,15 @@ function checkField(check: FieldCheck): FieldSource | null {
   const isSplit = found.length === 3 && found.some(({ axes }) => axes !== check.axes);
   // Boxes of all components together have nodes by their numbers: those that each component has.
   const least = triple(AXIS_NAMES, (_, a) => found.map(({ axes }) => axes[a] as ReadAxis).reduce(fewer));
-  const whole = source(isSplit ? { ...first, axes: least } : first, components);
-  const own = isSplit ? { own: triple(found, (entry) => source(entry, 1)) } : {};
+  const sources = verification.step(`fields.${name}`, () => ({
+    ...source(isSplit ? { ...first, axes: least } : first, components),
+    ...(isSplit ? { own: triple(found, (entry) => source(entry, 1)) } : {}),
+  }));
+  if (sources === null) return null;
   const title = field.long_name;
   return {
-    ...whole,
+    ...sources,
     ...{ ...(title === undefined ? {} : { title }), parts: found.map(({ part }) => part) },
-    ...own,
   };
 }
 

@@ -17,6 +17,9 @@ export const MOST_FIELDS = 64;
 /** Nodes that an axis may have. */
 export const MAX_NODES = 65_536;
 
+/** Bricks of a frame that a field may have; it sizes the brick tables of each worker. */
+export const MAX_BRICKS = 524_288;
+
 /** Names of the axes in the order of every triple. */
 export const AXIS_NAMES = ["x", "y", "z"] as const;
 export type AxisName = (typeof AXIS_NAMES)[number];

@@ -149,8 +149,9 @@ function isSameInBoth(second: Json, attributes: Json, third: Json): boolean {
   const endian = codecs.find(({ name }) => name === "bytes")?.configuration.endian ?? "little";
   const compressor = second.compressor == null ? [] : [String(objectOf(second.compressor).id)];
   const told = (names: unknown) => (Array.isArray(names) ? names : null);
-  // The fill value of floats may mean `_FillValue` in Zarr 2 only.
-  if (third.fill_value !== 0 && /^float/.test(String(third.data_type))) return false;
+  // The fill value of floats may mean `_FillValue` in Zarr 2 only, which matters unless it is 0 or missing anyway.
+  const fills = third.fill_value === 0 || (third.fill_value === "NaN" && second.fill_value === "NaN");
+  if (!fills && /^float/.test(String(third.data_type))) return false;
   return isDeepStrictEqual(
     [
       ...[second.shape, second.chunks, ELEMENT_TYPES.get(type.slice(1)), second.fill_value ?? 0, "v2"],

@@ -232,6 +232,20 @@ describe("checks before any work", () => {
     }
   });
 
+  it("reads the first letter of the field of a SOAP cutout, as the Fortran client sends it", () => {
+    const corners = { x_start: 1, y_start: 1, z_start: 1, x_end: 2, y_end: 2, z_end: 2, T: 1 };
+    const steps = { x_step: 1, y_step: 1, z_step: 1, filter_width: 1 };
+    const cutout = { operation: "GetAnyCutoutWeb", dataset: "flow", ...corners, ...steps } as const;
+    const fieldOf = (field: string): unknown =>
+      checkQuery({ ...cutout, field, singleTimes: true }, () => FLOW).region?.field;
+    for (const field of ["u", "u2g", "u\u00f2~", "u ", "velocity"]) expect(fieldOf(field)).toBe("velocity");
+    for (const field of ["p", "p~x", "pressure", "pr"]) expect(fieldOf(field)).toBe("pressure");
+    for (const field of ["vorticity", "q", "", "x2g", "b2g"])
+      expect(failure({ ...cutout, field, singleTimes: true }).message).toMatch(/^Invalid field specified!/);
+    // Plain HTTP takes names and letters only.
+    expect(failure({ ...cutout, field: "u2g" }).message).toMatch(/^Invalid field specified!/);
+  });
+
   it("judges box filters: layers, length, grids", () => {
     const filter = good("GetBoxFilterVelocity");
     expect(failure({ ...filter, nlayers: 0 }).message).toBe("Invalid input of nlayers: 0");

@@ -52,6 +52,31 @@ describe("chooseBricking", () => {
     expect(bricks([512, 512, 512], [128, 128, 128, 3])).toEqual([128, 128, 128]);
   });
 
+  it.each<[Triple, number[] | null, Triple]>([
+    [
+      [8192, 8192, 8192],
+      [64, 64, 64, 3],
+      [128, 128, 64],
+    ],
+    [[8192, 8192, 8192], null, [128, 128, 64]],
+    [
+      [65_536, 4096, 2],
+      [1, 16, 16, 3],
+      [32, 16, 2],
+    ],
+  ])("doubles the bricks of %j nodes in chunks %j until a frame has at most 524 288", (nodes, chunks, edge) => {
+    expect(bricks(nodes, chunks, { filters: chunks === null ? [] : ["gzip"] })).toEqual(edge);
+    expect(nodes.reduce((count, n, axis) => count * Math.ceil(n / (edge[axis] as number)), 1)).toBeLessThanOrEqual(
+      524_288,
+    );
+  });
+
+  it("refuses what has too many even so, with the reason", () => {
+    expect(() => bricks([MAX_NODES, MAX_NODES, MAX_NODES], [64, 64, 64, 3])).toThrow(
+      "a frame is cut into 67108864 bricks of 256 x 128 x 128 nodes, of which 524288 are served; larger ones would have 100663296 bytes",
+    );
+  });
+
   it("halves what is above engine.chunkBytes", () => {
     expect(bricks([256, 256, 256], [128, 128, 128, 3], { chunkBytes: 8 * MIB })).toEqual([64, 64, 128]);
     expect(bricks([256, 256, 256], null, { filters: [], chunkBytes: 4096 })).toEqual([4, 8, 8]);

@@ -224,6 +224,13 @@ function describeTwice(change: Record<string, unknown>): string {
   return store;
 }
 
+it("reads an array that both describe with the fill value NaN, as the views of this service do", () => {
+  const store = describeTwice({ fill_value: "NaN" });
+  const file = join(store, "p", ".zarray");
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), fill_value: "NaN" }));
+  expectNodes(only(store), "pressure", 1);
+});
+
 it("reads an array that Zarr 2 and Zarr 3 describe alike", () => {
   expectNodes(only(describeTwice({})), "pressure", 1);
 });

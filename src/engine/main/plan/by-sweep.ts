@@ -6,7 +6,7 @@
  */
 import { METHODS, reachOf } from "../../../kernels/table.js";
 import { BrickCache } from "../../../storage/bricks/cache.js";
-import { type Bricking, type FieldSource, isStaggered } from "../../../storage/file/dataset.js";
+import { type Bricking, type FieldSource, isStaggered, MAX_BRICKS } from "../../../storage/file/dataset.js";
 import {
   type CombinedSweep,
   chooseCombinedShape,
@@ -14,7 +14,7 @@ import {
   combinedBytes,
   sweepRows,
 } from "../../contract/combined-bricks.js";
-import { BATCH_POINTS, MAX_BRICKS, PINNED_PART } from "../../contract/memory.js";
+import { BATCH_POINTS, PINNED_PART } from "../../contract/memory.js";
 import { frameShift } from "../../contract/positions.js";
 import { framesOf } from "../../contract/query-frames.js";
 import { chooseShape, type SweepShape } from "../../contract/sweep-shape.js";
