@@ -119,11 +119,11 @@ const OTHER_FILES: readonly (readonly [beginning: string, words: string])[] = [
   ["PAR1", "it is a Parquet file: references are read as JSON (NAME.refs.json)"],
 ];
 
-/** Says why a file was not opened. */
-export function whyNotHdf5(place: FilePlace): string {
+/** Says why a file was not opened. @param reason of the reader, which counts if it is an HDF5 file */
+export function whyNotHdf5(place: FilePlace, { message }: Error): string {
   try {
     if ((typeof place === "string" ? statSync(place) : place).size === 0) return "it is empty";
-    if (isHdf5(place)) return "it is damaged or cut short";
+    if (isHdf5(place)) return /^its? /.test(message) ? message : `it is damaged: ${message.replace(/\.$/, "")}`;
     const head = Buffer.alloc(4);
     withPlace(place, (file) => file.read(head, 0));
     const other = OTHER_FILES.find(([beginning]) => head.toString("latin1").startsWith(beginning));
@@ -187,5 +187,6 @@ export function swapped(values: Uint8Array, size: number): Uint8Array {
   if (size === 2) buffer.swap16();
   else if (size === 4) buffer.swap32();
   else if (size === 8) buffer.swap64();
+  else if (size > 8) for (let at = 0; at < buffer.length; at += size) buffer.subarray(at, at + size).reverse();
   return buffer;
 }

@@ -15,6 +15,8 @@ export interface ElementType {
   readonly size: number;
   readonly signed: boolean;
   readonly littleEndian: boolean;
+  /** Whether numbers are in the extended precision of x86, as its long double is. */
+  readonly isExtended: boolean;
   /** How text is read; null for other elements. */
   readonly text: TextType | null;
   /** Whether numbers are those of an enumeration of false and true. */
@@ -32,12 +34,16 @@ interface TextType {
 }
 
 const [FIXED_POINT, FLOATING_POINT, STRING, REFERENCE, ENUMERATION, VARIABLE] = [0, 1, 3, 7, 8, 9];
-/** The bit fields and properties of IEEE 754 numbers, little-endian, by their bytes. */
-const FLOATS: ReadonlyMap<number, readonly number[]> = new Map([
+/** Sizes, bit fields and properties of IEEE 754 numbers, little-endian, by their bytes. */
+const FLOATS: readonly (readonly [size: number, parts: readonly number[]])[] = [
   [2, [0x20, 0x0f, 0, 0x0000_1000, 0x0a05_000a, 0x0f00_0000]],
   [4, [0x20, 0x1f, 0, 0x0000_2000, 0x1708_0017, 0x7f00_0000]],
   [8, [0x20, 0x3f, 0, 0x0000_4000, 0x340b_0034, 0xff03_0000]],
-]);
+  [16, [0x20, 0x7f, 0, 0x0000_8000, 0x700f_0070, 0xff3f_0000]],
+];
+/** Bytes that long double of x86 takes: 80 bits with a mantissa that states its leading 1. */
+const EXTENDED_SIZES = [10, 12, 16];
+const EXTENDED_PARTS = [0x00, 0x4f, 0, 0x0000_5000, 0x400f_0040, 0xff3f_0000];
 /** The bits of a floating-point type that say how its bytes are ordered and its unused bits filled. */
 const ORDER_BITS = 0x0f;
 const SPACE_PADDED = 2;
@@ -54,10 +60,11 @@ export function readType(message: DataView): ElementType {
   const bits = message.getUint8(1);
   const size = message.getUint32(4, true);
   const littleEndian = (bits & 1) === 0;
-  const plain = { size, signed: false, littleEndian, text: null, isTruth: false, isReferences: false };
+  const isExtended = kind === FLOATING_POINT && EXTENDED_SIZES.includes(size) && hasParts(message, EXTENDED_PARTS);
+  const plain = { size, signed: false, littleEndian, isExtended, text: null, isTruth: false, isReferences: false };
   const other = { ...plain, element: "other", littleEndian: true } as const;
   if (kind === FIXED_POINT || kind === FLOATING_POINT) {
-    if (!isUsualNumber(message)) return other;
+    if (!isExtended && !isUsualNumber(message)) return other;
     return kind === FLOATING_POINT
       ? { ...plain, element: "float" }
       : { ...plain, element: "integer", signed: (bits & 8) !== 0 };
@@ -70,7 +77,13 @@ export function readType(message: DataView): ElementType {
   if (kind !== VARIABLE) return other;
   if ((bits & 0x0f) === 1)
     return { ...other, element: "string", text: textType(true, bits >> 4, message.getUint8(2) & 15) };
-  return { ...other, isReferences: (message.getUint8(TYPE_HEAD) & 0x0f) === REFERENCE };
+  return { ...other, isReferences: isObjectReference(rest(message, TYPE_HEAD)) };
+}
+
+/** Whether a type is an address of an object, as references are before HDF5 1.12 and by default since. */
+function isObjectReference(type: DataView): boolean {
+  const isObject = (type.getUint8(1) & 0x0f) === 0 && type.getUint32(4, true) === 8;
+  return (type.getUint8(0) & 0x0f) === REFERENCE && isObject;
 }
 
 function textType(isInHeap: boolean, padding: number, set: number): TextType {
@@ -96,15 +109,18 @@ function isTruth(message: DataView, version: number, base: ElementType): boolean
 
 /**
  * Whether the numbers of a type are what their class and size say: integers of all their bits, or IEEE 754 numbers of
- * 2, 4 or 8 bytes, of either byte order.
+ * 2, 4, 8 or 16 bytes, of either byte order.
  */
 function isUsualNumber(message: DataView): boolean {
   const size = message.getUint32(4, true);
   if ((message.getUint8(0) & 0x0f) === FIXED_POINT)
     return [1, 2, 4, 8].includes(size) && message.getUint16(8, true) === 0 && message.getUint16(10, true) === 8 * size;
+  return FLOATS.some(([bytes, parts]) => bytes === size && hasParts(message, parts));
+}
+
+/** Whether a floating-point type has these bit fields and properties. */
+function hasParts(message: DataView, parts: readonly number[]): boolean {
   const order = message.getUint8(1) & ORDER_BITS;
-  const parts = FLOATS.get(size);
-  if (parts === undefined) return false;
   return parts.every((part, at) =>
     at < 3 ? message.getUint8(at + 1) === part + (at === 0 ? order : 0) : message.getUint32(4 * at - 4) === part,
   );
@@ -224,9 +240,11 @@ export function attributeValue({ type, space, values }: AttributeParts, read: Re
   const { shape, isNull } = readSpace(space);
   const { element, size, text, isTruth } = elements;
   const isNumber = isTruth || element === "integer" || (element === "float" && size >= 4);
-  if (isNull || (!isNumber && text === null)) return null;
+  if (!isNumber && text === null) return null;
+  // NetCDF writes an empty text as a space without values.
+  if (isNull) return text === null ? new Float64Array(0) : "";
   const count = shape.reduce((product, length) => product * length, 1);
-  if (count === 0) return new Float64Array(0);
+  if (count === 0) return text === null ? new Float64Array(0) : [];
   if (count * size > values.byteLength) throw new DataError("an attribute has fewer values than it states");
   if (text !== null) {
     const texts = readTexts(values, elements, count, read);
@@ -285,7 +303,27 @@ export function readNumbers(values: DataView, type: ElementType, count: number):
     Uint4: (i) => values.getUint32(i, littleEndian),
     Uint8: (i) => Number(values.getBigUint64(i, littleEndian)),
   };
-  const one = at[`${kind}${size}`];
+  const isLong = element === "float" && (type.isExtended || size === 16);
+  const one = isLong ? (i: number) => longDouble(values, i, type) : at[`${kind}${size}`];
   if (one === undefined) throw new DataError(`numbers of type ${element} and ${size} bytes are not read`);
   return Float64Array.from({ length: count }, (_, i) => one(i * size));
+}
+
+/**
+ * A long double, rounded to float64.
+ *
+ * Source: IEEE 754-2019, section 3.4 (binary128); Intel 64 and IA-32 manual, volume 1, section 4.2.2 (80 bits).
+ */
+function longDouble(values: DataView, at: number, { size, littleEndian, isExtended }: ElementType): number {
+  const bytes = Uint8Array.from({ length: size }, (_, i) => values.getUint8(at + (littleEndian ? i : size - 1 - i)));
+  const view = new DataView(bytes.buffer);
+  const top = view.getUint16(isExtended ? 8 : 14, true);
+  const exponent = top & 0x7fff;
+  const low = view.getBigUint64(0, true);
+  const bits = isExtended ? 63 : 112;
+  const stated = isExtended ? low : (view.getBigUint64(8, true) % 2n ** 48n) * 2n ** 64n + low;
+  const mantissa = isExtended || exponent === 0 ? stated : stated + 2n ** 112n;
+  const sign = top >= 0x8000 ? -1 : 1;
+  if (exponent === 0x7fff) return mantissa % 2n ** BigInt(bits) === 0n ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+  return sign * (Number(mantissa) / 2 ** bits) * 2 ** (Math.max(exponent, 1) - 16383);
 }

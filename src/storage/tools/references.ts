@@ -72,8 +72,9 @@ export function referencesOf(
 }
 
 /** The reason why a dataset cannot be named, or null. */
-function lackOf({ element, filters, virtual, shape }: Stored): string | null {
+function lackOf({ element, size, filters, virtual, shape }: Stored): string | null {
   if (element !== "float" && element !== "integer") return "it holds no numbers";
+  if (size > 8) return "stores of Zarr have no long double";
   if (virtual) return "it is virtual";
   if (shape.includes(0)) return "it is empty";
   const other = filters.find((name) => !CODECS.has(name));

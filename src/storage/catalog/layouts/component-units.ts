@@ -16,7 +16,7 @@ const NO_UNIT = /^(|-|none|n\/a|mixed|various)$/i;
 
 /** The unit that a dataset states, or else the nearest group above it; empty if it is not known. */
 export function unitAt(contents: Contents, path: string): string {
-  const own = contents.texts(path, "units")?.join(" ").trim() ?? "";
+  const own = contents.words(path, "units");
   if (own !== "") return own;
   const above = unitsAbove(contents, path).find(({ units }) => unitOf(units) !== null);
   return above?.units ?? "";
@@ -26,8 +26,8 @@ export function unitAt(contents: Contents, path: string): string {
 function unitsAbove(contents: Contents, path: string): { group: string; name: string; units: string }[] {
   return groupsAbove(parentOf(path)).flatMap((group) =>
     ABOVE.flatMap((name) => {
-      const texts = contents.texts(group, name) ?? [];
-      const units = texts.length === 1 ? (texts[0] ?? "").trim() : "";
+      const value = contents.attribute(group, name);
+      const units = typeof value === "object" && value?.length !== 1 ? "" : contents.words(group, name);
       return NO_UNIT.test(units) ? [] : [{ group, name, units }];
     }),
   );
@@ -35,7 +35,7 @@ function unitsAbove(contents: Contents, path: string): { group: string; name: st
 
 /** Asks about a velocity whose unit is not that of a group above it: one of the two does not hold. */
 function askAbove(contents: Contents, path: string, findings: Findings): void {
-  const own = contents.texts(path, "units")?.[0]?.trim() ?? "";
+  const own = unitsOf(contents, path)[0]?.trim() ?? "";
   if (own === "") return;
   const speed = unitOf(own);
   const isOther = (units: string): boolean => {
@@ -94,9 +94,15 @@ function converted(contents: Contents, name: string, field: FieldOfPlan, finding
   return { ...field, components: components as never };
 }
 
+/** The unit that a dataset states, or one for each of its components. */
+function unitsOf(contents: Contents, path: string): string[] {
+  const value = contents.attribute(path, "units");
+  return (typeof value === "object" && value !== null ? [...value] : value === null ? [] : [value]).map(String);
+}
+
 /** Asks about a list of units of one dataset, one for each component, that differ. */
 function askList(contents: Contents, name: string, path: string, findings: Findings): void {
-  const units = contents.texts(path, "units") ?? [];
+  const units = unitsOf(contents, path);
   const [first = ""] = units;
   const other = units.find((one) => contradictionOf(first, one));
   if (other !== undefined) askUnit(`${path} is in "${first}" and "${other}"`, name, findings);

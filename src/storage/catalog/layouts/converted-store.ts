@@ -10,8 +10,8 @@ export const STORE_ITSELF = "{store}";
 export const convertedStore: Layout = {
   producer: "fieldprobe",
   recognise(contents: Contents) {
-    const text = contents.attribute("/", DESCRIPTOR_ATTRIBUTE);
-    if (typeof text !== "string") return null;
+    const text = contents.texts("/", DESCRIPTOR_ATTRIBUTE)?.join("");
+    if (text === undefined) return null;
     let written: DescriptorInput;
     try {
       written = JSON.parse(text, (key, value) => (key === "file" ? itself(value, contents.name) : value));

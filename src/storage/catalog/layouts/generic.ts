@@ -376,7 +376,7 @@ function namedOf(
 
 /** Unit and title of a field, as its dataset states them. */
 function wordsOf(contents: Contents, path: string): { unit?: string; long_name?: string } {
-  const [unit, title] = ["units", "long_name"].map((name) => contents.texts(path, name)?.join(" ").trim());
+  const [unit, title] = ["units", "long_name"].map((name) => contents.words(path, name));
   return { ...(unit ? { unit } : {}), ...(title ? { long_name: title } : {}) };
 }
 
@@ -681,8 +681,8 @@ function askCurved(contents: Contents, { path, shape }: OrientedDataset, axis: A
 
 /** Asks about degrees, which are not a length: derivatives would be per degree. */
 function askDegrees(contents: Contents, { path }: CoordinateTable, axis: AxisName, findings: Findings): void {
-  const units = contents.attributes(path).get("units");
-  if (typeof units === "string" && DEGREES.test(units) && contents.answers.spacing === undefined)
+  const units = contents.words(path, "units");
+  if (DEGREES.test(units) && contents.answers.spacing === undefined)
     findings.ask(
       "spacing",
       `${path} is in ${units}; it is served as it is, so that derivatives along ${axis} are per degree and particles move in degrees.`,
@@ -758,7 +758,7 @@ function askUnits(contents: Contents, { path: field }: OrientedDataset, tables: 
   if (answers.spacing !== undefined || answers.length !== undefined) return;
   const unitOfField = unitAt(contents, field);
   const said = [...tables]
-    .flatMap(([axis, { path }]) => ({ axis, units: contents.texts(path, "units")?.join(" ").trim() ?? "" }))
+    .flatMap(([axis, { path }]) => ({ axis, units: contents.words(path, "units") }))
     .filter(({ units }) => units !== "");
   const [first] = said;
   if (first === undefined || said.some(({ units }) => DEGREES.test(units))) return;
@@ -856,7 +856,7 @@ function timesIn(
   { contents, facts, findings }: SharedEvidence,
   { path }: CoordinateTable,
 ): StatedNumber<readonly number[]> {
-  const units = contents.texts(path, "units")?.join(" ") ?? facts.text(TIME_UNITS)?.value ?? "";
+  const units = contents.words(path, "units") || (facts.text(TIME_UNITS)?.value ?? "");
   findings.timeTable = path;
   if (FOREIGN_TIMES.test(units) && contents.answers.times === undefined)
     findings.ask(

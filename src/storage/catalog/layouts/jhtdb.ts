@@ -165,7 +165,7 @@ function labelledFields({ names, fields }: CutoutForm, contents: Contents): Map<
 function recognise(form: CutoutForm, contents: Contents) {
   const found = labelledFields(form, contents);
   const known = KNOWN_FIELDS.flatMap((field) => found.get(field) ?? []);
-  const isSaid = contents.attribute("/", "dataset") !== null;
+  const isSaid = contents.attributes("/").has("dataset");
   const [first] = known.length > 0 || !isSaid ? known : [...found.values()];
   if (!form.isOne(contents, first?.first ?? null) || first === undefined) return null;
   const findings = new Findings();

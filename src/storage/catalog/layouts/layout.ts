@@ -164,17 +164,30 @@ export class Contents {
     return found === null ? null : `${this.file.address(found) ?? found}`;
   }
 
-  /** An attribute of a group or dataset, or null. */
+  /**
+   * An attribute of a group or dataset; null if there is none.
+   * @throws DataError if it is there and cannot be read: no default may stand in for it
+   */
   attribute(path: string, name: string): AttributeValue | null {
-    const found = this.#find(path, "group") ?? this.#find(path, "dataset");
-    return found === null ? null : (this.file.attributes(found).get(name) ?? null);
+    const value = this.attributes(path).get(name);
+    if (value === null)
+      throw new DataError(`the attribute ${name} of ${path} cannot be read: it is neither a number nor a text`);
+    return value ?? null;
   }
 
-  /** An attribute as a number, or null. */
+  /** An attribute as a number; null if there is none. @throws DataError if it is anything else */
   number(path: string, name: string): number | null {
+    return this.numberList(path, name, 1)?.[0] ?? null;
+  }
+
+  /** An attribute as a list of numbers; null if there is none. @throws DataError if it is anything else */
+  numberList(path: string, name: string, length: number): readonly number[] | null {
     const value = this.attribute(path, name);
-    if (typeof value === "number") return value;
-    return value instanceof Float64Array && value.length === 1 ? value[0] : null;
+    if (value === null) return null;
+    const list = typeof value === "number" ? [value] : value instanceof Float64Array ? [...value] : [];
+    if (list.length !== length)
+      throw new DataError(`the attribute ${name} of ${path} is not ${length === 1 ? "a number" : `${length} numbers`}`);
+    return list;
   }
 
   /** All attributes of a group or dataset. */
@@ -190,11 +203,19 @@ export class Contents {
     return this.file.derived?.(found ?? path, name, read) ?? read(this.file);
   }
 
-  /** An attribute as texts, or null. */
+  /** An attribute as texts; null if there is none. @throws DataError if it is anything else */
   texts(path: string, name: string): readonly string[] | null {
     const value = this.attribute(path, name);
-    if (typeof value === "string") return [value];
-    return Array.isArray(value) ? value : null;
+    if (value === null) return null;
+    if (typeof value === "number" || value instanceof Float64Array)
+      throw new DataError(`the attribute ${name} of ${path} is not a text`);
+    return typeof value === "string" ? [value] : value;
+  }
+
+  /** The words of an attribute, numbers spelled out; empty if there is none. */
+  words(path: string, name: string): string {
+    const value = this.attribute(path, name);
+    return (typeof value === "object" && value !== null ? [...value].join(" ") : `${value ?? ""}`).trim();
   }
 
   /** Base names of the dimension scales of a dataset, one per dimension, null if there is none. */
@@ -206,6 +227,12 @@ export class Contents {
   scales(path: string): string[][] {
     const found = this.#find(path, "dataset");
     return found === null ? [] : this.file.scales(found);
+  }
+
+  /** Dimensions of a dataset whose scale is named and cannot be found. */
+  lostScales(path: string): readonly number[] {
+    const found = this.#find(path, "dataset");
+    return found === null ? [] : (this.file.lostScales?.(found) ?? []);
   }
 
   /** Labels of the dimensions of a dataset. */

@@ -48,10 +48,7 @@ export const OPEN_PMD: ProducerRow = {
   axis: (contents, axis) => {
     const { velocity = "" } = meshesIn(contents);
     const at = labelsOf(contents, velocity).indexOf(axis);
-    const entry = (path: string, name: string): number | undefined => {
-      const value = contents.attribute(path, name);
-      return value instanceof Float64Array ? value[at] : undefined;
-    };
+    const entry = (path: string, name: string) => contents.numberList(path, name, AXIS_NAMES.length)?.[at];
     const unit = contents.number(velocity, "gridUnitSI") ?? 1;
     const [step, offset] = [entry(velocity, "gridSpacing"), entry(velocity, "gridGlobalOffset")];
     if (step === undefined) return {};
@@ -93,5 +90,8 @@ function labelsOf(contents: Contents, mesh: string): string[] {
 function orderOf(contents: Contents): string {
   const { velocity = "" } = meshesIn(contents);
   const labels = labelsOf(contents, velocity);
-  return (contents.texts(velocity, "dataOrder")?.[0] === "F" ? labels.reverse() : labels).join(" ");
+  const [order = "C"] = contents.texts(velocity, "dataOrder") ?? [];
+  if (order !== "C" && order !== "F")
+    throw new DataError(`the attribute dataOrder of ${velocity} is "${order}", not C or F`);
+  return (order === "F" ? labels.reverse() : labels).join(" ");
 }

@@ -3,6 +3,7 @@
 import { basename, extname } from "node:path";
 import { isAddress } from "../../../addresses.js";
 import { DataError } from "../../../errors.js";
+import { placeOf } from "../../file/files.js";
 import type { StoredFile } from "../../file/stored-file.js";
 import { openFile } from "../../open-file.js";
 import { type Descriptor, type DescriptorInput, NAME_PATTERN, parseDescriptor } from "../descriptor.js";
@@ -85,6 +86,7 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string):
     const found = attempt(layout, contents);
     if (found === null) continue;
     const { findings } = found;
+    checkFields(contents, found);
     const isOwn = layout === convertedStore;
     const units = isOwn ? "" : askStatements(contents, found.plan, findings);
     const inUnits = isOwn ? found.plan : inOneUnit(contents, found.plan, findings);
@@ -108,6 +110,23 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string):
   return null;
 }
 
+/** Warns of coordinates that are named and cannot be found. @throws DataError for a field without values */
+function checkFields(contents: Contents, { plan, findings }: Recognition): void {
+  const first = Object.values(plan.fields).flatMap((field) => {
+    const { firstStep = 0, stepIncrement = 1, steps = null } = field ?? {};
+    const places = field === undefined ? [] : "components" in field ? field.components : [field];
+    return places.map(({ path }) => placeOf(path, { firstStep, stepIncrement, steps }, 0));
+  });
+  for (const path of new Set(first)) {
+    const shape = contents.dataset(path)?.shape ?? [];
+    if (shape.includes(0)) throw new DataError(`${contents.name}: ${path} is ${shape.join(" x ")}, which has no nodes`);
+    for (const dimension of contents.lostScales(path))
+      findings.addWarning(
+        `The attribute DIMENSION_LIST of ${path} refers to a scale of dimension ${dimension} that cannot be found; the dimension has no scale.`,
+      );
+  }
+}
+
 /** What is wrong with a name, and what helps. */
 function nameRefusal(name: string): string {
   const which = "1 to 64 of A-Z a-z 0-9 _ . -";
@@ -119,6 +138,8 @@ function attempt(layout: Layout, contents: Contents) {
     return layout.recognise(contents);
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
+    // What cannot be read says nothing of who wrote it.
+    if (error.message.startsWith(contents.file.path)) throw error;
     throw new DataError(`recognised as ${layout.producer}, but ${error.message}`, error);
   }
 }

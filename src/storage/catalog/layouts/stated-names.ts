@@ -42,7 +42,7 @@ export function askNames(contents: Contents, field: FieldName, paths: readonly s
   if (paths.length === 1 && !Object.hasOwn(FIELDS, field)) return;
   for (const [at, path] of paths.entries())
     for (const attribute of NAMES) {
-      const text = contents.texts(path, attribute)?.join(" ") ?? "";
+      const text = contents.words(path, attribute);
       const axis = AXIS_NAMES.find((one) => COMPONENTS[one].test(text));
       const isOtherAxis = paths.length === 3 && axis !== undefined && axis !== AXIS_NAMES[at];
       const named = FIELD_WORDS.filter(([, words]) => words.test(text)).map(([name]) => name);
@@ -61,7 +61,7 @@ export function askNames(contents: Contents, field: FieldName, paths: readonly s
 
 /** Asks about components that count downwards, and about those whose coordinates have other names. */
 export function askPlaces(contents: Contents, field: FieldName, paths: readonly string[], findings: Findings): void {
-  const textAt = (path: string, name: string) => contents.texts(path, name)?.join(" ").trim() ?? "";
+  const textAt = (path: string, name: string) => contents.words(path, name);
   for (const path of paths)
     for (const name of ["positive", "direction"])
       if (/^down(wards?)?$/i.test(textAt(path, name)))
@@ -83,7 +83,7 @@ export function askPlaces(contents: Contents, field: FieldName, paths: readonly 
 /** Asks about the names of a table of coordinates, and about heights that count downwards. */
 export function askCoordinateNames(contents: Contents, axis: AxisName, path: string, findings: Findings): void {
   for (const attribute of ["axis", ...NAMES]) {
-    const text = contents.texts(path, attribute)?.join(" ") ?? "";
+    const text = contents.words(path, attribute);
     const named = AXIS_NAMES.find((one) => AXES[one].test(text));
     if (named !== undefined && named !== axis)
       findings.ask(
@@ -93,7 +93,7 @@ export function askCoordinateNames(contents: Contents, axis: AxisName, path: str
         axis,
       );
   }
-  if (contents.texts(path, "positive")?.[0]?.toLowerCase() === "down")
+  if (contents.words(path, "positive").toLowerCase() === "down")
     findings.ask(
       "spacing",
       `${path} counts downwards by its attribute positive; that the component along ${axis} does so too is a guess.`,

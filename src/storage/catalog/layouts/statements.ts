@@ -166,6 +166,11 @@ function isPlain(name: string, value: AttributeValue | null, { neutral: number, 
   return neutral === null ? items.every((item) => Number.isNaN(item)) : items.every((item) => item === neutral);
 }
 
+/** An attribute; null if it cannot be read, which is asked about as well. */
+function valueAt(contents: Contents, path: string, name: string): AttributeValue | null {
+  return contents.attributes(path).get(name) ?? null;
+}
+
 function textOf(value: AttributeValue | null): string {
   if (value === null) return "neither a number nor a text";
   return typeof value === "string" ? `"${value}"` : typeof value === "number" ? `${value}` : [...value].join(", ");
@@ -182,7 +187,7 @@ function suspectsAt(contents: Contents, { path, role }: StatingObject, known: Re
   for (const name of contents.attributes(path).keys()) {
     // What packs the values of a dataset is applied as they are read.
     if (role === "values" && isPackingName(name)) continue;
-    const value = () => contents.attribute(path, name);
+    const value = () => valueAt(contents, path, name);
     const row = isPackingName(name) ? packingRow(name) : suspectNamed(name, role === "values");
     // Orders of accuracy are numbers; orders of dimensions are read from texts that name them.
     const isRead = row?.about === "order" && row.neutral === null && isOrderRead(value());
@@ -315,7 +320,7 @@ function labelsAt(contents: Contents, path: string): string {
   const labels = contents.labels(path).map((label, dimension) => label ?? scales[dimension] ?? null);
   const dimensions = labels.filter((label) => label !== null);
   const along = labels.flatMap((_, dimension) => componentNames(contents, path, dimension)?.names ?? []);
-  const all = [...names.map((name) => `${name} ${textOf(contents.attribute(path, name))}`), ...new Set(along)];
+  const all = [...names.map((name) => `${name} ${textOf(valueAt(contents, path, name))}`), ...new Set(along)];
   return [...all, ...(dimensions.length === 0 ? [] : [dimensions.join(" ")])].join(", ") || "nothing";
 }
 
@@ -324,6 +329,6 @@ function addPacking(contents: Contents, path: string, findings: Findings): void 
   const names = [...contents.attributes(path).keys()].filter(
     (name) => isPackingName(name) && !/fill|missing/i.test(name),
   );
-  const said = names.map((name) => `${name} ${textOf(contents.attribute(path, name))}`);
+  const said = names.map((name) => `${name} ${textOf(valueAt(contents, path, name))}`);
   if (said.length > 0) findings.addReason(`${path}: values by ${said.join(", ")}.`);
 }
