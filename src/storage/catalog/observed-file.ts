@@ -14,6 +14,7 @@ const QUESTIONS = {
   kind: (file: StoredFile, path: string) => file.kind(path),
   describe: (file: StoredFile, path: string) => file.describe(path),
   scales: (file: StoredFile, path: string) => file.scales(path),
+  lostScales: (file: StoredFile, path: string) => file.lostScales?.(path) ?? [],
   labels: (file: StoredFile, path: string) => file.labels(path),
   texts: (file: StoredFile, path: string) => file.texts(path),
   numbers: (file: StoredFile, path: string) => file.numbers(path),
@@ -117,6 +118,10 @@ export class ObservedFile implements StoredFile {
 
   scales(path: string): string[][] {
     return this.#ask("scales", path);
+  }
+
+  lostScales(path: string): number[] {
+    return this.#ask("lostScales", path);
   }
 
   labels(path: string): (string | null)[] {

@@ -39,6 +39,8 @@ export interface StoredFile {
   derived?<T>(path: string, name: string, derive: (file: StoredFile) => T): T;
   /** Paths of the coordinate tables that belong to each dimension of a dataset. */
   scales(path: string): string[][];
+  /** Dimensions of a dataset with a coordinate table that is named and cannot be found; absent if there are none. */
+  lostScales?(path: string): number[];
   /** Label of each dimension of a dataset, or null. */
   labels(path: string): (string | null)[];
   /** All texts of a small dataset; null if it does not hold text. */

@@ -54,9 +54,10 @@ export interface StoredLayout {
  *
  * Source: HDF5 file format specification 4.0, section IV.A.2.i.
  *
- * @param start address of the message
+ * @param start      address of the message
+ * @param dimensions of the dataset
  */
-export function readLayout(message: DataView, start: number): StoredLayout {
+export function readLayout(message: DataView, start: number, dimensions: number): StoredLayout {
   const version = message.getUint8(0);
   if (version < 1 || version > 4) throw new DataError(`a layout of version ${version} is not read`);
   const early = version < 3;
@@ -65,10 +66,15 @@ export function readLayout(message: DataView, start: number): StoredLayout {
   const lengths = (rank: number, from: number, width: number) =>
     Array.from({ length: rank }, (_, d) => unsigned(message, from + width * d, width));
   const rank = message.getUint8(early ? 1 : version === 3 ? 2 : 3) - 1;
+  // Early writers count the bytes of an element as a dimension, of values in one range not all of them.
+  if (early && rank !== dimensions && (kind === CHUNKED || rank + 1 !== dimensions))
+    throw new DataError(`its layout has ${rank} dimensions, not ${dimensions}`);
   if (kind === COMPACT) {
     const at = early ? 8 + 4 * (rank + 1) : 2;
     const width = early ? 4 : 2;
-    return { ...plain, address: start + at + width, bytes: unsigned(message, at, width) };
+    const bytes = unsigned(message, at, width);
+    if (at + width + bytes > message.byteLength) throw new DataError("its values reach beyond their message");
+    return { ...plain, address: start + at + width, bytes };
   }
   if (kind === CONTIGUOUS) {
     const at = early ? 8 : 2;

@@ -17,8 +17,8 @@ export interface OtherLink {
   readonly refused: string;
 }
 
-/** Most members of a group, and nodes of its tree. */
-const MOST_MEMBERS = 1_000_000;
+/** Most members of all groups of a file that are read. */
+export const MOST_MEMBERS = 65_536;
 /** Most levels of a tree of names. */
 const MAX_LEVELS = 16;
 /** Cache type of a symbol table entry that is a soft link, and the place of its path in the entry. */
@@ -33,29 +33,47 @@ const [LINK_ID_AT, LINK_ID] = [4, 7];
 /** Flag of links that are listed in the order in which they were made. */
 const ORDERED = 0x02;
 
-/** The members of a group, in the order in which they are listed. @throws DataError when it is damaged */
-export function membersOf(read: ReadBytes, { messages }: ObjectHeader): ReadonlyMap<string, GroupMember> {
+/**
+ * The members of a group, in the order in which they are listed.
+ *
+ * @param most members that it may have
+ * @throws DataError when it has more, two of one name, or is damaged
+ */
+export function membersOf(read: ReadBytes, { messages }: ObjectHeader, most: number): ReadonlyMap<string, GroupMember> {
   const table = messages.find(({ type }) => type === MESSAGE.symbolTable);
-  if (table !== undefined) return tableMembers(read, read(table.start, table.bytes));
+  if (table !== undefined) return tableMembers(read, read(table.start, table.bytes), most);
   const about = messages.find(({ type }) => type === MESSAGE.linkInfo);
   if (about === undefined) throw new DataError("it is not a group");
   const info = read(about.start, about.bytes);
-  const links = messages
-    .filter(({ type }) => type === MESSAGE.link)
+  const compact = messages.filter(({ type }) => type === MESSAGE.link);
+  if (compact.length > most) throw tooMany();
+  const links = compact
     .map(({ start, bytes }: HeaderMessage) => linkOf(read(start, bytes)))
-    .concat(denseLinks(read, info));
+    .concat(denseLinks(read, info, most));
   const isOrdered = (info.getUint8(1) & ORDERED) !== 0;
   links.sort((a, b) => (isOrdered ? a.order - b.order : Buffer.compare(a.name, b.name)));
-  return new Map(links.map(({ name, member }) => [nameOf(name), member]));
+  const found = new Map<string, GroupMember>();
+  for (const { name, member } of links) addMember(found, nameOf(name), member);
+  return found;
+}
+
+/** Adds a member. @throws DataError if there is one of this name */
+function addMember(found: Map<string, GroupMember>, name: string, member: GroupMember): void {
+  if (found.has(name)) throw new DataError(`two members have the name ${name}`);
+  found.set(name, member);
+}
+
+function tooMany(): DataError {
+  return new DataError(`with it the groups of the file have more than ${MOST_MEMBERS} members`);
 }
 
 /** The links of a group that keeps many of them in a heap. */
-function denseLinks(read: ReadBytes, info: DataView): Link[] {
+function denseLinks(read: ReadBytes, info: DataView, most: number): Link[] {
   const at = 2 + ((info.getUint8(1) & 1) === 0 ? 0 : 8);
   const heap = addressAt(info, at);
   if (heap === null) return [];
   const object = fractalHeap(read, heap);
-  return recordsOf(read, unsigned(info, at + 8), LINK_TYPES, MOST_MEMBERS).map((record) =>
+  return recordsOf(read, unsigned(info, at + 8), LINK_TYPES, most, tooMany).map((record) =>
     linkOf(object(new DataView(record.buffer, record.byteOffset + LINK_ID_AT, LINK_ID))),
   );
 }
@@ -89,7 +107,7 @@ function linkOf(link: DataView): Link {
 }
 
 /** The members of a group of the earliest format, in the order of their names. */
-function tableMembers(read: ReadBytes, table: DataView): Map<string, GroupMember> {
+function tableMembers(read: ReadBytes, table: DataView, most: number): Map<string, GroupMember> {
   const found = new Map<string, GroupMember>();
   const nameAt = localNames(read, unsigned(table, 8));
   const visited = new Set<number>();
@@ -103,7 +121,7 @@ function tableMembers(read: ReadBytes, table: DataView): Map<string, GroupMember
       const child = unsigned(keys, 16 * at + 8);
       if (level > 0) visit(child, level);
       else if (visited.size === visited.add(child).size) throw new DataError(`There are names twice at ${child}.`);
-      else tableEntries(read, child, nameAt, found);
+      else tableEntries(read, child, nameAt, found, most);
     }
   };
   visit(unsigned(table, 0), MAX_LEVELS);
@@ -116,17 +134,16 @@ function tableEntries(
   address: number,
   nameAt: (offset: number) => Buffer,
   found: Map<string, GroupMember>,
+  most: number,
 ): void {
   const count = signedBytes(read, "SNOD", address, 8).getUint16(6, true);
+  if (found.size + count > most) throw tooMany();
   const entries = read(address + 8, ENTRY_BYTES * count);
   for (let at = 0; at < entries.byteLength; at += ENTRY_BYTES) {
     const isSoft = entries.getUint32(at + 16, true) === SOFT_ENTRY;
     const name = nameOf(nameAt(unsigned(entries, at)));
-    found.set(
-      name,
-      isSoft ? nameAt(entries.getUint32(at + SOFT_PATH_AT, true)).toString("utf8") : unsigned(entries, at + 8),
-    );
-    if (found.size > MOST_MEMBERS) throw new DataError(`a group has more than ${MOST_MEMBERS} members`);
+    const softPath = () => nameAt(entries.getUint32(at + SOFT_PATH_AT, true)).toString("utf8");
+    addMember(found, name, isSoft ? softPath() : unsigned(entries, at + 8));
   }
 }
 

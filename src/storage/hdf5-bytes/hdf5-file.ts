@@ -73,7 +73,7 @@ export class Hdf5File implements StoredFile {
   readonly #structure: Structure;
   readonly #undo: UndoFilter;
   readonly #datasets = new Map<number, DatasetHeader>();
-  readonly #attributes = new Map<number, Map<string, AttributeValue | null>>();
+  readonly #attributes = new Map<number, ReadonlyMap<string, AttributeValue | null>>();
   /** The first path of each object, once a dimension scale was asked for. */
   #paths: ReadonlyMap<number, string> | null = null;
   #closed = false;
@@ -94,7 +94,7 @@ export class Hdf5File implements StoredFile {
       if (this.#structure.object("/").kind !== "group") throw new DataError("its root is not a group");
     } catch (error) {
       if (!isDamage(error)) throw error;
-      throw new DataError(`${this.path} does not open as an HDF5 file: ${whyNotHdf5(place)}.`, error);
+      throw new DataError(`${this.path} does not open as an HDF5 file: ${whyNotHdf5(place, named(error))}.`, error);
     }
   }
 
@@ -157,12 +157,15 @@ export class Hdf5File implements StoredFile {
   attributes(path: string): ReadonlyMap<string, AttributeValue | null> {
     return this.#reading(`the attributes of ${path} are not readable`, () => {
       const object = this.#structure.object(path);
-      let found = this.#attributes.get(object.address);
-      if (found === undefined) {
-        const { read } = this.#structure;
-        found = new Map(this.#attributeParts(object).map((part) => [part.name, attributeValue(part, read)]));
-        this.#attributes.set(object.address, found);
+      const known = this.#attributes.get(object.address);
+      if (known !== undefined) return known;
+      const { read } = this.#structure;
+      const found = new Map<string, AttributeValue | null>();
+      for (const part of this.#attributeParts(object)) {
+        if (found.has(part.name)) throw new DataError(`two of them have the name ${part.name}`);
+        found.set(part.name, attributeValue(part, read));
       }
+      this.#attributes.set(object.address, found);
       return found;
     });
   }
@@ -173,14 +176,25 @@ export class Hdf5File implements StoredFile {
 
   scales(path: string): string[][] {
     return this.#reading(`the dimension scales of ${path} are not readable`, () => {
-      const { object, stored } = this.#dataset(path);
-      const { read } = this.#structure;
-      const list = this.#attributeParts(object).find(({ name }) => name === SCALES);
-      if (list === undefined || !readType(list.type).isReferences) return stored.shape.map(() => []);
-      return stored.shape.map((_, d) =>
-        readReferences(list.values, d * LIST_BYTES, read).map((address) => this.#pathOf(address)),
-      );
+      return this.#scalesOf(path).map((list) => list.filter((scale) => scale !== null));
     });
+  }
+
+  lostScales(path: string): number[] {
+    return this.#reading(`the dimension scales of ${path} are not readable`, () =>
+      this.#scalesOf(path).flatMap((list, dimension) => (list.includes(null) ? [dimension] : [])),
+    );
+  }
+
+  /** The scales of each dimension, null for those that no path leads to, or that are referred to in another form. */
+  #scalesOf(path: string): (string | null)[][] {
+    const { object, stored } = this.#dataset(path);
+    const list = this.#attributeParts(object).find(({ name }) => name === SCALES);
+    if (list === undefined) return stored.shape.map(() => []);
+    if (!readType(list.type).isReferences) return stored.shape.map(() => [null]);
+    return stored.shape.map((_, d) =>
+      readReferences(list.values, d * LIST_BYTES, this.#structure.read).map((address) => this.#pathOf(address)),
+    );
   }
 
   labels(path: string): (string | null)[] {
@@ -387,12 +401,10 @@ export class Hdf5File implements StoredFile {
     });
   }
 
-  /** A path of the object at an address. @throws DataError if there is none */
-  #pathOf(address: number): string {
+  /** A path of the object at an address; null if there is none. */
+  #pathOf(address: number): string | null {
     this.#paths ??= this.#pathsOfObjects();
-    const path = this.#paths.get(address);
-    if (path === undefined) throw new DataError(`no path leads to the object at ${address}`);
-    return path;
+    return this.#paths.get(address) ?? null;
   }
 
   #pathsOfObjects(): ReadonlyMap<number, string> {
@@ -418,10 +430,7 @@ export class Hdf5File implements StoredFile {
     } catch (error) {
       if (!isDamage(error)) throw error;
       if (error instanceof DataError && error.message.startsWith(this.path)) throw error;
-      // The message of a RangeError would speak of arrays, not of the file.
-      const reason =
-        error instanceof RangeError ? "a length or address is too large" : error.message.replace(/\.$/, "");
-      throw new DataError(`${this.path}: ${what}: ${reason}.`, error);
+      throw new DataError(`${this.path}: ${what}: ${named(error).message.replace(/\.$/, "")}.`, error);
     }
   }
 
@@ -435,6 +444,11 @@ export class Hdf5File implements StoredFile {
 /** Whether an error shows damage: it says so, a length or an address in the file is too large, or a read failed. */
 function isDamage(error: unknown): error is Error {
   return error instanceof DataError || error instanceof RangeError || (error instanceof Error && "syscall" in error);
+}
+
+/** Damage in words of the file: the message of a RangeError would speak of arrays. */
+function named(error: Error): Error {
+  return error instanceof RangeError ? new DataError("a length or address is too large") : error;
 }
 
 function namesIn(path: string): string[] {
@@ -452,7 +466,7 @@ function openDataset(structure: Structure, object: Hdf5Object): DatasetHeader {
   if (typeBody === null || spaceBody === null || message === undefined) throw new DataError("it is not a dataset");
   const type = readType(typeBody);
   const { shape, maxShape, isNull } = readSpace(spaceBody);
-  const layout = readLayout(structure.bodyOf(message), message.start);
+  const layout = readLayout(structure.bodyOf(message), message.start, shape.length);
   const { chunks, isVirtual: virtual } = layout;
   if (chunks !== null && (chunks.length !== shape.length || chunks.includes(0)))
     throw new DataError(`its chunks have ${chunks.length} dimensions`);

@@ -191,13 +191,17 @@ function directBytes(
 /** Types of the tree of huge objects without filters that are found by number. */
 const HUGE_TYPES = [1];
 
+function tooManyHuge(most: number): DataError {
+  return new DataError(`a heap has more than ${most} huge objects`);
+}
+
 /** A huge object, outside of the blocks: its identifier holds its place, or its number in a tree. */
 function huge(read: ReadBytes, heap: Heap, id: DataView): DataView {
   let place: DataView | undefined;
   if (heap.idBytes >= 17) place = new DataView(id.buffer, id.byteOffset + 1, 16);
   else {
     const number = unsigned(id, 1, Math.min(8, heap.idBytes - 1));
-    const records = heap.hugeTree === null ? [] : recordsOf(read, heap.hugeTree, HUGE_TYPES, MOST_HUGE);
+    const records = heap.hugeTree === null ? [] : recordsOf(read, heap.hugeTree, HUGE_TYPES, MOST_HUGE, tooManyHuge);
     place = records.find((record) => unsigned(record, 16) === number);
   }
   const length = place === undefined ? Number.POSITIVE_INFINITY : unsigned(place, 8);

@@ -46,7 +46,12 @@ export const MESSAGE = {
   time: 0x12,
   driver: 0x14,
   attributeInfo: 0x15,
+  cacheImage: 0x18,
 } as const;
+/** The last type that the specification defines, and one before it that it leaves out. */
+const [LAST_TYPE, NO_TYPE] = [0x18, 0x09];
+/** Flag of a message that fails whoever does not know its type. */
+const MUST_BE_KNOWN = 0x80;
 /** Flag of a message that is kept elsewhere, shared by several objects; its body says where. */
 export const SHARED = 0x02;
 /** The letters OHDR and OCHK, with which the blocks of a header of version 2 begin. */
@@ -57,6 +62,8 @@ const SIGN_BYTES = 4;
 const MAX_BLOCKS = 4096;
 /** Most bytes of all blocks of a header: no writer makes one of a tenth. */
 const MAX_BYTES = 64 * 1024 * 1024;
+/** Most messages of a header: version 1 cannot state more. */
+const MAX_MESSAGES = 65_535;
 /** Flags of a header of version 2: attributes count their order, and are listed in it. */
 const COUNTED = 0x04;
 const ORDERED = 0x08;
@@ -92,7 +99,8 @@ export function readHeader(read: ReadBytes, start: number): ObjectHeader {
     total += block.bytes;
     if (at > MAX_BLOCKS || total > MAX_BYTES) throw new DataError(`The object header at ${start} is too long.`);
     for (const message of blockMessages(blockBytes(read, block, second), block.start + block.before, second, counted)) {
-      messages.push(message);
+      if (messages.push(message) > MAX_MESSAGES)
+        throw new DataError(`The object header at ${start} has more than ${MAX_MESSAGES} messages.`);
       if (message.type !== MESSAGE.continuation) continue;
       const body = read(message.start, 16);
       const [next, bytes] = [unsigned(body, 0), unsigned(body, 8)];
@@ -136,6 +144,8 @@ function blockMessages(block: DataView, start: number, second: boolean, counted:
     const flags = block.getUint8(at + (second ? 3 : 4));
     if (at + head + bytes > block.byteLength)
       throw new DataError(`A message at ${start + at} reaches beyond its block.`);
+    if ((flags & MUST_BE_KNOWN) !== 0 && (type > LAST_TYPE || type === NO_TYPE))
+      throw new DataError(`the message at ${start + at} is of type ${type}, which is not known and must be`);
     const order = counted ? block.getUint16(at + 4, true) : null;
     messages.push({ type, flags, start: start + at + head, bytes, order });
     at += head + bytes;

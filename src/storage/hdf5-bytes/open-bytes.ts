@@ -38,6 +38,10 @@ const SUPERBLOCKS = [
   { sizes: 9, marks: 11, base: 12, other: 20, end: 28, root: 36 },
 ];
 
+/** Says that a file is a member of a family, or metadata or values of a split file. */
+export const ONE_OF_SEVERAL =
+  "it is one of several files that a driver of HDF5 wrote together: h5repart joins those of a family";
+
 /** An open file. */
 export class OpenBytes {
   readonly path: string;
@@ -72,11 +76,11 @@ export class OpenBytes {
     this.#end = size;
     try {
       const start = dataStart(this.#file);
-      if (start === null) throw new DataError(`${path} is not an HDF5 file.`);
+      if (start === null) throw new DataError("it is not an HDF5 file");
       this.start = start;
       this.#end = size - start;
       const { end, root, extension } = this.#superblock();
-      if (end > this.#end) throw new DataError(`${path} has ${this.#end} of ${end} bytes.`);
+      if (end > this.#end) throw new DataError(`it is cut short: it has ${this.#end} of ${end} bytes`);
       this.#end = end;
       this.root = root;
       this.extension = extension;
@@ -91,16 +95,17 @@ export class OpenBytes {
     const block = this.read(0, Math.min(SUPERBLOCK_BYTES, this.#end));
     const version = block.getUint8(8);
     const at = SUPERBLOCKS[version];
-    if (at === undefined)
-      throw new DataError(`${this.path} has a superblock of version ${version}, which is not read.`);
+    if (at === undefined) throw new DataError(`it has a superblock of version ${version}, which is not read`);
     const isLater = version >= 2;
     if (isLater) checkSum(this.read(0, LATER_SUPERBLOCK));
     if (block.getUint16(at.sizes, true) !== SIZES_OF_8)
-      throw new DataError(`${this.path} has addresses of ${block.getUint8(at.sizes)} bytes, not 8.`);
+      throw new DataError(`it has addresses of ${block.getUint8(at.sizes)} bytes, not 8 (H5Pset_sizes)`);
     if (version === MARKED && (block.getUint8(at.marks) & WRITTEN_TO) !== 0)
-      throw new DataError(`${this.path} is being written, or was not closed (h5clear -s removes the mark).`);
+      throw new DataError(
+        `its writer did not close it: \`h5clear -s ${this.path}\`, once nothing writes to it any more`,
+      );
     const other = addressAt(block, at.other);
-    if (!isLater && other !== null) throw new DataError(`${this.path} is one of several files of a driver.`);
+    if (!isLater && other !== null) throw new DataError(ONE_OF_SEVERAL);
     // The library counts from the superblock, wherever the data was meant to begin.
     const end = unsigned(block, at.end) - unsigned(block, at.base);
     return { end, root: unsigned(block, at.root), extension: isLater ? other : null };
@@ -112,7 +117,7 @@ export class OpenBytes {
 
   readonly read: ReadBytes = (address, length, room) => {
     if (!(address >= 0 && length >= 0 && address + length <= this.#end))
-      throw new DataError(`${this.path} ends before ${length} bytes at ${address}`);
+      throw new DataError(beyond(address, length, this.#end));
     if (room !== undefined || !this.#keeps || length > BLOCK_BYTES) {
       const bytes = (room ?? Buffer.allocUnsafeSlow(length)).subarray(0, length);
       this.#fill(bytes, address);
@@ -131,14 +136,13 @@ export class OpenBytes {
 
   /** Fills memory from an address on, at most to the end of the file. */
   readValues(bytes: Uint8Array, address: number): void {
-    if (!(address >= 0 && address + bytes.length <= this.#end))
-      throw new DataError(`${this.path} ends inside its values`);
+    if (!(address >= 0 && address + bytes.length <= this.#end)) throw new DataError("the file ends inside its values");
     this.#fill(bytes, address);
   }
 
   #fill(bytes: Uint8Array, address: number): void {
     if (this.#file.read(bytes, this.start + address) < bytes.length)
-      throw new DataError(`${this.path} ends before ${bytes.length} bytes at ${address}`);
+      throw new DataError(beyond(address, bytes.length, this.#end));
   }
 
   /** Takes memory for a block: from the room while it lasts, else anew. */
@@ -152,4 +156,12 @@ export class OpenBytes {
   close(): void {
     this.#file.close();
   }
+}
+
+/** Says that bytes are not in a file; numbers that no file has are not shown. */
+function beyond(address: number, length: number, end: number): string {
+  const isPossible = [address, length].every((number) => Number.isSafeInteger(number) && number >= 0);
+  return isPossible
+    ? `the file ends at ${end}, before ${length} bytes at ${address}`
+    : "an address or a length in the file is impossible";
 }

@@ -74,12 +74,19 @@ export function readNode(read: ReadBytes, start: number, { level, records }: Tre
 /**
  * The records of a tree in their order; those of inner nodes are between those of their children.
  *
- * @param most records that are read
+ * @param most    records that are read
+ * @param tooMany the error if there are more
  * @throws DataError when the tree is damaged, or has more or fewer records than it states
  */
-export function recordsOf(read: ReadBytes, address: number, types: readonly number[], most: number): DataView[] {
+export function recordsOf(
+  read: ReadBytes,
+  address: number,
+  types: readonly number[],
+  most: number,
+  tooMany: (most: number) => DataError,
+): DataView[] {
   const tree = readTree(read, address, types);
-  if (tree.total > most) throw new DataError(`The tree at ${address} has ${tree.total} records, more than ${most}.`);
+  if (tree.total > most) throw tooMany(most);
   const found: DataView[] = [];
   const visit = (start: number, level: number, records: number): void => {
     const node = readNode(read, start, { level, records }, tree);

@@ -7,15 +7,15 @@
 import { DataError } from "../../errors.js";
 import { addressAt, type ByteRange, type FilePlace, type ReadBytes, signedBytes, unsigned } from "./bytes.js";
 import { CHECKSUM, checkSum } from "./checksum.js";
-import { type GroupMember, membersOf } from "./groups.js";
+import { type GroupMember, MOST_MEMBERS, membersOf } from "./groups.js";
 import { attributeParts, readType } from "./header-messages.js";
 import { fractalHeap, type ReadObject } from "./heaps.js";
 import { type HeaderMessage, MESSAGE, type ObjectHeader, readHeader, SHARED } from "./object-header.js";
-import { OpenBytes } from "./open-bytes.js";
+import { ONE_OF_SEVERAL, OpenBytes } from "./open-bytes.js";
 import { recordsOf } from "./second-tree-nodes.js";
 
 /** Most attributes of an object. */
-const MOST_ATTRIBUTES = 65_536;
+const MOST_ATTRIBUTES = 1024;
 /** Types of the tree of attributes by name. */
 const ATTRIBUTE_TYPES = [8];
 /** Bytes of an identifier in the heap of attributes and of shared messages. */
@@ -42,6 +42,7 @@ export class Structure {
   /** Addresses of objects by their paths. */
   readonly #addresses = new Map<string, number>();
   readonly #members = new Map<number, ReadonlyMap<string, GroupMember>>();
+  #membersLeft = MOST_MEMBERS;
   /** The heaps of shared messages by type, once one was asked for. */
   #shared: Map<number, ReadObject> | null = null;
 
@@ -49,6 +50,22 @@ export class Structure {
   constructor(place: FilePlace, room?: Buffer) {
     this.bytes = new OpenBytes(place, room);
     this.read = this.bytes.read;
+    try {
+      this.#checkExtension();
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /** Reads the extension of the superblock. @throws DataError if by it the file is not read as it is */
+  #checkExtension(): void {
+    const { extension } = this.bytes;
+    if (extension === null) return;
+    const types = this.at(extension).header.messages.map(({ type }) => type);
+    if (types.includes(MESSAGE.driver)) throw new DataError(ONE_OF_SEVERAL);
+    if (types.includes(MESSAGE.cacheImage))
+      throw new DataError("it has a metadata cache image, which is not read: h5repack IN OUT writes it without");
   }
 
   /** The object with a header at an address. */
@@ -91,8 +108,12 @@ export class Structure {
   members({ address, header }: Hdf5Object): ReadonlyMap<string, GroupMember> {
     let members = this.#members.get(address);
     if (members === undefined) {
-      members = membersOf(this.read, header);
-      if (this.#members.size === MOST_OBJECTS) this.#members.clear();
+      if (this.#members.size === MOST_OBJECTS) {
+        this.#members.clear();
+        this.#membersLeft = MOST_MEMBERS;
+      }
+      members = membersOf(this.read, header, this.#membersLeft);
+      this.#membersLeft -= members.size;
       this.#members.set(address, members);
     }
     return members;
@@ -113,12 +134,10 @@ export class Structure {
   /** The bodies of the attribute messages of an object, in the order in which they are listed. */
   attributes({ header }: Hdf5Object): DataView[] {
     const info = header.messages.find(({ type }) => type === MESSAGE.attributeInfo);
+    const compact = header.messages.filter(({ type }) => type === MESSAGE.attribute);
+    if (compact.length > MOST_ATTRIBUTES) throw tooManyAttributes(MOST_ATTRIBUTES);
     const dense = info === undefined ? [] : this.#denseAttributes(this.read(info.start, info.bytes));
-    const found = header.messages
-      .filter(({ type }) => type === MESSAGE.attribute)
-      .map((message) => ({ body: this.bodyOf(message), order: message.order ?? 0 }))
-      .concat(dense);
-    if (found.length > MOST_ATTRIBUTES) throw new DataError(`an object has ${found.length} attributes`);
+    const found = compact.map((message) => ({ body: this.bodyOf(message), order: message.order ?? 0 })).concat(dense);
     if (header.isOrdered) return found.sort((a, b) => a.order - b.order).map(({ body }) => body);
     const names = found.map(({ body }) => ({ body, name: Buffer.from(attributeParts(body, this.shared).name) }));
     return names.sort((a, b) => Buffer.compare(a.name, b.name)).map(({ body }) => body);
@@ -150,7 +169,8 @@ export class Structure {
     const heap = addressAt(info, at);
     if (heap === null) return [];
     const object = fractalHeap(this.read, heap);
-    return recordsOf(this.read, unsigned(info, at + 8), ATTRIBUTE_TYPES, MOST_ATTRIBUTES).map((record) => {
+    const tree = unsigned(info, at + 8);
+    return recordsOf(this.read, tree, ATTRIBUTE_TYPES, MOST_ATTRIBUTES, tooManyAttributes).map((record) => {
       const isShared = (record.getUint8(HEAP_ID) & SHARED) !== 0;
       const read = isShared ? this.#sharedHeaps().get(MESSAGE.attribute) : object;
       if (read === undefined) throw new DataError("a shared attribute is not there");
@@ -203,3 +223,7 @@ export class Structure {
 
 const SHARED_HEAD = 4;
 const SHARED_ENTRY = 30;
+
+function tooManyAttributes(most: number): DataError {
+  return new DataError(`it has more than ${most} attributes`);
+}

@@ -12,6 +12,7 @@ import { scanFolders } from "../../../src/storage/catalog/scan-folders.js";
 import type { Dataset } from "../../../src/storage/file/dataset.js";
 import { openHdf5 } from "../../../src/storage/hdf5/file.js";
 import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { readLayout } from "../../../src/storage/hdf5-bytes/chunk-index.js";
 import { Structure } from "../../../src/storage/hdf5-bytes/structure.js";
 import {
   type Dimension,
@@ -233,3 +234,39 @@ function attempt(read: () => void): string {
     return (error as Error).constructor.name;
   }
 }
+
+describe("the layout message", () => {
+  /** Version, dimensions, class, then from 8 on lengths of 4 bytes, and of compact values their number. */
+  const early = (rank: number, kind: number, ...words: number[]) => {
+    const message = new DataView(new ArrayBuffer(8 + 4 * words.length));
+    for (const [at, byte] of [1, rank, kind].entries()) message.setUint8(at, byte);
+    for (const [at, word] of words.entries()) message.setUint32(8 + 4 * at, word, true);
+    return message;
+  };
+
+  it("has its compact values inside of it", () => {
+    // Version 3, compact, 4 of 4 bytes, and 5 of 4.
+    const message = (bytes: number) => new DataView(Uint8Array.of(3, 0, bytes, 0, 1, 2, 3, 4).buffer);
+    expect(readLayout(message(4), 100, 1)).toMatchObject({ address: 104, bytes: 4 });
+    expect(() => readLayout(message(5), 100, 1)).toThrow("its values reach beyond their message");
+    expect(readLayout(early(1, 0, 1, 4, 7), 100, 1)).toMatchObject({ address: 116, bytes: 4 });
+    expect(() => readLayout(early(1, 0, 1, 5, 7), 100, 1)).toThrow("its values reach beyond their message");
+  });
+
+  it.each([1, 2])(
+    "of version %i has the dimensions of its dataset, or one more for the bytes of an element",
+    (version) => {
+      const contiguous = (rank: number) => {
+        const message = early(rank, 1, 2048, 0, 4, 4, 4, 4);
+        message.setUint8(0, version);
+        return message;
+      };
+      for (const rank of [3, 4]) expect(readLayout(contiguous(rank), 0, 3)).toMatchObject({ address: 2048 });
+      for (const rank of [2, 5])
+        expect(() => readLayout(contiguous(rank), 0, 3)).toThrow(`its layout has ${rank - 1} dimensions, not 3`);
+      const chunked = (rank: number) => early(rank, 2, 2048, 0, 4, 4, 4, 4);
+      expect(readLayout(chunked(4), 0, 3)).toMatchObject({ chunks: [4, 4, 4] });
+      expect(() => readLayout(chunked(3), 0, 3)).toThrow("its layout has 2 dimensions, not 3");
+    },
+  );
+});
