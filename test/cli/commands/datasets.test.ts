@@ -234,7 +234,11 @@ describe("fieldprobe inspect", () => {
       "it is a netCDF file of version 3: nccopy -k nc4 IN.nc OUT.nc makes it one",
     ],
     ["nothing", () => Buffer.alloc(0), "it is empty"],
-    ["half of an HDF5 file", () => readFileSync(well).subarray(0, 2000), "it is cut short: it has 2000 of 295759 bytes"],
+    [
+      "half of an HDF5 file",
+      () => readFileSync(well).subarray(0, 2000),
+      "it is cut short: it has 2000 of 295759 bytes",
+    ],
   ])("says in one line why a file that holds %s does not open", (_, content, reason) => {
     const path = join(SCRATCH, "unreadable.h5");
     writeFileSync(path, content());
