@@ -26,6 +26,8 @@ export interface TaskCall {
   readonly url: string;
   readonly accept: string;
   readonly contentType: string | null;
+  /** Points that the call may have; absent: any number. */
+  readonly limit?: number;
   readonly body: TaskBody | null;
 }
 

@@ -27,6 +27,8 @@ export interface JobCall {
   readonly accept: string;
   /** Media type of the body; null without one. */
   readonly contentType: string | null;
+  /** Points per call of the token that started the job; absent: any number. */
+  readonly limit?: number;
 }
 
 /** The cut of a job into tasks: ranges of the points of an input. */
@@ -42,6 +44,8 @@ export interface JobCut {
   readonly form: ResultForm;
   /** Times of the call; several make the first dimension of the result. */
   readonly times: number;
+  /** Bytes that the result is expected to have, which are reserved until it is there; absent: unknown. */
+  readonly bytes?: number;
 }
 
 /** A finished result. */
@@ -88,9 +92,14 @@ export interface TaskOutput {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The points that a job counts against the quotas of its owner. */
-export function pointsOf({ cut }: Job): number {
-  return cut?.points ?? 0;
+/** The points that a job counts against the quotas of its owner: at each of its times. */
+export function pointsOf({ cut }: Pick<Job, "cut">): number {
+  return cut === null ? 0 : cut.points * cut.times;
+}
+
+/** The bytes that a job counts against the quotas of its owner: those of its result, or those reserved for it. */
+export function bytesOf({ state, cut, result }: Job): number {
+  return result?.bytes ?? (UNFINISHED.includes(state) ? (cut?.bytes ?? 0) : 0);
 }
 
 /** The part of its tasks that a job has done, from 0 to 1. */

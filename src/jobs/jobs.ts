@@ -8,7 +8,16 @@ import type { Config } from "../config.js";
 import { BusyError, LimitError } from "../errors.js";
 import { reasonOf } from "../system-error.js";
 import { Inputs, type JobInput, MOST_POINT_BYTES, type PointSource } from "./inputs.js";
-import { JOB_STATES, type Job, type JobCall, type JobCut, type JobState, pointsOf, UNFINISHED } from "./job.js";
+import {
+  bytesOf,
+  JOB_STATES,
+  type Job,
+  type JobCall,
+  type JobCut,
+  type JobState,
+  pointsOf,
+  UNFINISHED,
+} from "./job.js";
 import { bodyFile, isId, type JobFolders, keptOnlyIf, newId } from "./job-files.js";
 import type { JobQueue } from "./job-queue.js";
 import { type JobHost, JobRunner } from "./job-runner.js";
@@ -57,6 +66,8 @@ export class Jobs {
   #opened: OpenJobs | null = null;
   #upkeep: NodeJS.Timeout | null = null;
   #retry: NodeJS.Timeout | null = null;
+  /** Settles when the last job that was submitted has been added or refused. */
+  #adding: Promise<void> = Promise.resolve();
   #counts: Omit<JobCounts, "stalledSeconds"> = { queued: 0, running: 0 };
   #closed = false;
 
@@ -185,13 +196,14 @@ export class Jobs {
     const since = Date.now() - DAY_MS;
     const jobs = (await queue.list(owner)).filter(({ createdAt }) => createdAt >= since);
     const uploads = (await inputs.list()).filter((input) => input.owner === owner && input.createdAt >= since);
-    const used = jobs.reduce((sum, { result }) => sum + (result?.bytes ?? 0), 0);
+    const used = jobs.reduce((sum, job) => sum + bytesOf(job), 0);
     const uploaded = uploads.reduce((sum, { source }) => sum + (source.kind === "upload" ? source.bytes : 0), 0);
     return this.#settings.limits["jobs.bytesPerDay"] - used - uploaded;
   }
 
-  /** Checks what an owner may start. @throws LimitError naming the quota */
-  async admit(owner: string | null, points: number): Promise<void> {
+  /** Checks what an owner may start, `cut` if it is known. @throws LimitError naming the quota */
+  async admit(owner: string | null, cut: JobCut | null = null): Promise<void> {
+    const points = pointsOf({ cut });
     const { limits } = this.#settings;
     const { queue } = this.#open();
     const open = await queue.count(UNFINISHED, owner);
@@ -206,11 +218,17 @@ export class Jobs {
     const today = jobs.reduce((sum, job) => sum + (job.createdAt >= since ? pointsOf(job) : 0), points);
     if (today > limits["jobs.pointsPerDay"])
       throw new LimitError("jobs.pointsPerDay", `Too many points today (${today} > ${limits["jobs.pointsPerDay"]})`);
-    if ((await this.#bytesFor(owner)) <= 0)
-      throw new LimitError("jobs.bytesPerDay", "The bytes of results and uploads of today are used up.");
+    const [bytes, left] = [cut?.bytes ?? 0, await this.#bytesFor(owner)];
+    if (left <= 0) throw new LimitError("jobs.bytesPerDay", "The bytes of results and uploads of today are used up.");
+    if (bytes > left)
+      throw new LimitError("jobs.bytesPerDay", `Result too large (${bytes} bytes > ${left} that are left today)`);
   }
 
-  /** Starts a job. If the call is a single task, `putBody` first writes its body to a file. */
+  /**
+   * Starts a job. If the call is a single task, `putBody` first writes its body to a file.
+   *
+   * @throws LimitError naming the quota that does not admit it
+   */
   async start(
     owner: string | null,
     call: JobCall,
@@ -237,7 +255,16 @@ export class Jobs {
       removed: false,
     };
     const body = bodyFile(this.folders, id);
-    await keptOnlyIf([body], () => putBody(body).then(() => queue.add(job)));
+    await keptOnlyIf([body], async () => {
+      await putBody(body);
+      // One after the other: otherwise jobs that are submitted together would not see each other's reservations.
+      const added = this.#adding.then(async () => {
+        await this.admit(owner, cut);
+        await queue.add(job);
+      });
+      this.#adding = added.catch(() => undefined);
+      await added;
+    });
     await this.#tell(id);
     void runner.pump();
     return job;

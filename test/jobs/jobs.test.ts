@@ -42,33 +42,52 @@ const idOf = (digit: number): string => `${digit}`.repeat(24);
 
 const CALL = { method: "POST", url: "/api/datasets/a/GetVelocity", accept: "*/*", contentType: null };
 
+const cutOf = (points: number, more: Partial<JobCut> = {}): JobCut => ({
+  ...{ input: "", ownInput: true, bytesPerPoint: 12, points, perTask: 500, form: "text/csv", times: 1, ...more },
+});
+
+/** An input of random points. @returns its id */
+async function inputOf(points: number): Promise<string> {
+  const box = { origin: [0, 0, 0], extent: [1, 1, 1] } as const;
+  return (await jobs.addInput("one", { kind: "random", points, seed: 1, ...box })).id;
+}
+
 it("admits the last point of a job and of a day, and no further one", async () => {
   jobs = openJobs({ "jobs.points": 500, "jobs.pointsPerDay": 700 });
-  await jobs.admit("one", 500);
-  await expect(jobs.admit("one", 501)).rejects.toMatchObject({ message: "Job too large (501 > 500 points)" });
-  const input = await jobs.addInput("one", {
-    kind: "random",
-    points: 500,
-    seed: 1,
-    origin: [0, 0, 0],
-    extent: [1, 1, 1],
+  await jobs.admit("one", cutOf(500));
+  await expect(jobs.admit("one", cutOf(501))).rejects.toMatchObject({ message: "Job too large (501 > 500 points)" });
+  await jobs.start("one", CALL, cutOf(500, { input: await inputOf(500) }));
+  await jobs.admit("one", cutOf(200));
+  await expect(jobs.admit("one", cutOf(201))).rejects.toMatchObject({ message: "Too many points today (701 > 700)" });
+  await jobs.admit("another", cutOf(500));
+});
+
+it("counts points at each time, and reserves the bytes of results that are not there yet", async () => {
+  jobs = openJobs({ "jobs.points": 500, "jobs.bytesPerDay": 1000 });
+  await jobs.admit("one", cutOf(250, { times: 2 }));
+  await expect(jobs.admit("one", cutOf(251, { times: 2 }))).rejects.toMatchObject({
+    message: "Job too large (502 > 500 points)",
   });
-  const cut: JobCut = {
-    ...{ input: input.id, ownInput: true, bytesPerPoint: 12, points: 500, perTask: 500, form: "text/csv", times: 1 },
-  };
-  await jobs.start("one", CALL, cut);
-  await jobs.admit("one", 200);
-  await expect(jobs.admit("one", 201)).rejects.toMatchObject({ message: "Too many points today (701 > 700)" });
-  await jobs.admit("another", 500);
+  const input = await inputOf(1);
+  const start = (bytes: number) => jobs.start("one", CALL, cutOf(1, { input, ownInput: false, bytes }));
+  const started = await start(600);
+  await expect(start(401)).rejects.toMatchObject({
+    message: "Result too large (401 bytes > 400 that are left today)",
+  });
+  const together = [start(400), start(400)];
+  const states = (await Promise.allSettled(together)).map(({ status }) => status);
+  expect(states).toEqual(["fulfilled", "rejected"]);
+  await jobs.cancel(started);
+  await jobs.admit("one", cutOf(1, { bytes: 600 }));
 });
 
 it("admits as many jobs at once as its quota says", async () => {
   jobs = openJobs({ "jobs.atOnce": 2 });
   const started = [await jobs.start("one", CALL, null), await jobs.start("one", CALL, null)];
-  await expect(jobs.admit("one", 1)).rejects.toMatchObject({ context: { limit: "jobs.atOnce" } });
-  await jobs.admit("another", 1);
+  await expect(jobs.admit("one")).rejects.toMatchObject({ context: { limit: "jobs.atOnce" } });
+  await jobs.admit("another");
   await jobs.cancel(started[0] as (typeof started)[number]);
-  await jobs.admit("one", 1);
+  await jobs.admit("one");
 });
 
 it("removes what a killed process left of submissions, and nothing that a job or a caller needs", async () => {

@@ -274,15 +274,15 @@ describe("generated points", () => {
 });
 
 describe("a token", () => {
-  const tokens = () => {
+  const tokens = (limits: { readonly limit: number; readonly perMinute?: number } = { limit: 0 }) => {
     mkdirSync(folder, { recursive: true });
-    const list = ["ann", "bob"].map((name) => ({ name, sha256: digestToken(name), limit: 10 }));
+    const list = ["ann", "bob"].map((name) => ({ name, sha256: digestToken(name), ...limits }));
     writeFileSync(join(folder, "tokens.json"), JSON.stringify({ version: 1, tokens: list }));
     return { TOKENS: join(folder, "tokens.json") };
   };
   const by = (name: string): Headers => ({ authorization: `Bearer ${name}` });
 
-  it("sees its own jobs and inputs only, and its limit on points does not bind them", async () => {
+  it("sees its own jobs and inputs only", async () => {
     const url = await serve(tokens());
     const random = { points: 100, seed: 1, origin: [0, 0, 0], extent: [6, 6, 6] };
     const { id } = await addInput(url, { random }, by("ann"));
@@ -299,6 +299,76 @@ describe("a token", () => {
     expect((await fetch(`${url}${location}/result`)).status).toBe(401);
     expect(await (await fetch(`${url}/api/jobs`, { headers: by("bob") })).json()).toEqual({ jobs: [] });
     expect((await fetch(`${url}${location}/result`, { headers: by("ann") })).status).toBe(200);
+  });
+
+  it("bounds the points of its jobs, at all of their times, as it bounds those of its calls", async () => {
+    const url = await serve(tokens({ limit: 200 }));
+    const async = { prefer: "respond-async", ...by("ann") };
+    const submit = async (points: number, call = CALL) =>
+      fetch(`${url}${call}`, {
+        ...{ method: "POST", headers: { ...async, "content-type": OCTETS } },
+        body: new Uint8Array(12 * points),
+      });
+    expect((await submit(200)).status).toBe(202);
+    const twice = CALL.replace("time=0.4", "time=0.4,0.6");
+    expect((await submit(100, twice)).status).toBe(202);
+    for (const answer of [await submit(201), await submit(101, twice)])
+      expect(await json(answer)).toMatchObject({ status: 413, limit: "token.points" });
+    // A cutout of 1000 nodes is a single task.
+    const corners = Object.fromEntries(
+      ["x", "y", "z"].flatMap((a) => [
+        [`${a}_start`, "1"],
+        [`${a}_end`, "10"],
+      ]),
+    );
+    const cutout = `${url}/api/datasets/isotropic32/cutout?${new URLSearchParams({ field: "p", T: "1", ...corners })}`;
+    const called = await fetch(cutout, { headers: by("ann") });
+    expect(await json(called)).toMatchObject({ limit: "token.points" });
+    const job = await fetch(cutout, { headers: async });
+    const events = await (await fetch(`${url}${job.headers.get("location")}/events`, { headers: by("ann") })).text();
+    expect(events).toMatch(/"state":"failed".*1000 > 200/);
+  });
+
+  it("counts jobs among the calls of a minute", async () => {
+    const url = await serve(tokens({ limit: 0, perMinute: 2 }));
+    const body = new Uint8Array(12);
+    const headers = { prefer: "respond-async", "content-type": OCTETS, ...by("ann") };
+    const submit = async () => (await fetch(`${url}${CALL}`, { method: "POST", headers, body })).status;
+    expect([await submit(), await submit(), await submit()]).toEqual([202, 202, 429]);
+  });
+
+  it("may fill the bytes of its day and no more, though its jobs are submitted together and have written nothing", async () => {
+    // Each job: 400 points of 12 bytes, and 400 gradients of 9 numbers at 2 times.
+    const bytes = 400 * 12 + 400 * 9 * 2 * 4;
+    const url = await serve({ JOBS_BYTES_PER_DAY: String(3 * bytes), JOBS_AT_ONCE: "100" });
+    const call =
+      "/api/datasets/isotropic32/GetVelocityGradient?time=0.4,0.6&spatialInterpolation=None_Fd4&temporalInterpolation=None";
+    const submit = () =>
+      fetch(`${url}${call}`, {
+        ...{ method: "POST", headers: { prefer: "respond-async", "content-type": OCTETS, accept: OCTETS } },
+        body: new Uint8Array(12 * 400),
+      });
+    const answers = await Promise.all(Array.from({ length: 8 }, submit));
+    const accepted = answers.filter(({ status }) => status === 202);
+    const refused = answers.filter(({ status }) => status === 413);
+    expect(accepted.length + refused.length).toBe(8);
+    expect(accepted.length).toBeLessThanOrEqual(3);
+    for (const answer of refused) expect(await json(answer)).toMatchObject({ limit: "jobs.bytesPerDay" });
+    for (const answer of accepted) expect(await resultOf(url, answer)).toHaveLength(400 * 9 * 2 * 4);
+    let more = accepted.length;
+    while (more < 3 && (await submit()).status === 202) more++;
+    expect([more, (await submit()).status]).toEqual([3, 413]);
+  });
+
+  it("is refused more points than JOBS_POINTS, which counts them at each time", async () => {
+    const url = await serve({ JOBS_POINTS: "800" });
+    const submit = (times: string) =>
+      fetch(`${url}${CALL.replace("time=0.4", `time=${times}`)}`, {
+        ...{ method: "POST", headers: { prefer: "respond-async", "content-type": OCTETS } },
+        body: new Uint8Array(12 * 400),
+      });
+    expect((await submit("0.4,0.6")).status).toBe(202);
+    expect(await json(await submit("0.4,0.6,0.8"))).toMatchObject({ limit: "jobs.points" });
   });
 
   it.each([

@@ -44,7 +44,7 @@ export interface CheckedQuery {
   readonly itemsPerPoint: number;
 }
 
-/** The least tolerance of adaptive steps as a part of the largest coordinate; rounding alone takes some 1e-16 a step. */
+/** The least tolerance of adaptive steps, as a part of the largest coordinate: rounding takes some 1e-16 a step. */
 const LEAST_TOLERANCE = 1e-13;
 
 /** Step of the simulation assumed if a dataset does not state it: a tenth of the stored interval. */

@@ -40,6 +40,8 @@ function assumedText({ name, assumed }: NonNullable<ReturnType<Engine["find"]>>)
 
 /** The header, with `Service.taskKey`, by which the service recognises the tasks of its jobs. */
 export const TASK_HEADER = "fieldprobe-task";
+/** The header of a task with the points per call of the token that started its job; absent: any number. */
+export const TASK_LIMIT_HEADER = "fieldprobe-task-limit";
 /** The header of an answer to a task: the points that a synchronous request could have. */
 export const TASK_POINTS_HEADER = "fieldprobe-task-points";
 
@@ -142,8 +144,11 @@ export class RequestLife {
 
   /** Checks the token, null if the request has none. @throws AuthError, LimitError `token.concurrent` */
   authorise(token: string | null): void {
-    // The token of a job was checked when the job was accepted.
-    if (this.#background) return;
+    // The token of a job was checked when the job was accepted; its limit comes with the task.
+    if (this.#background) {
+      this.#tokenPoints = Number(this.#request.headers[TASK_LIMIT_HEADER] ?? 0);
+      return;
+    }
     const { facts } = this.#request;
     const grant = this.#service.auth.authorise(token, (id) => {
       facts.token = id;

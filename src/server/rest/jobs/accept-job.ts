@@ -5,16 +5,17 @@ import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { TripleSink } from "../../../engine/contract/query.js";
-import { CancelledError } from "../../../errors.js";
-import { type Job, type JobCut, RESULT_FORMS, type ResultForm } from "../../../jobs/job.js";
+import { CancelledError, tooManyPoints } from "../../../errors.js";
+import { type Job, type JobCut, pointsOf, RESULT_FORMS, type ResultForm } from "../../../jobs/job.js";
 import { keptOnlyIf, newId } from "../../../jobs/job-files.js";
 import type { TaskCall } from "../../../jobs/job-runner.js";
 import type { Jobs } from "../../../jobs/jobs.js";
 import type { TaskAnswer } from "../../../jobs/task-outputs.js";
 import { findOperation, type Operation } from "../../../operations.js";
 import { negotiate } from "../../http/negotiate.js";
+import type { Grant } from "../../life/auth.js";
 import { bodyTooLarge, refuseEncoded } from "../../life/refusal.js";
-import { isTask, TASK_HEADER, TASK_POINTS_HEADER } from "../../life/request-life.js";
+import { isTask, TASK_HEADER, TASK_LIMIT_HEADER, TASK_POINTS_HEADER } from "../../life/request-life.js";
 import type { Service } from "../../life/service.js";
 import { REQUEST_TYPES, readerFor } from "../body/read-body.js";
 import { ownTimesOf } from "../own-times.js";
@@ -28,6 +29,8 @@ const CSV: ResultForm = "text/csv";
 const PARQUET: ResultForm = "application/vnd.apache.parquet";
 /** Forms whose rows or variables are values at points, not paths. */
 const OF_POINTS: readonly ResultForm[] = [PARQUET, "application/netcdf"];
+/** Bytes of a number in CSV, about, with its part of the point beside it. */
+const CSV_BYTES = 12;
 /** The most points of a task. */
 const MOST_POINTS = 1 << 20;
 /**
@@ -46,13 +49,20 @@ function mayBeJob({ routeOptions: { url = "" }, method }: FastifyRequest): boole
   return ["GET", "POST"].includes(method) && /^\/api\/(datasets\/:name\/|batch$|NullOp$)/.test(url);
 }
 
-/** The owner of what a request makes: the name of its token. @throws AuthError */
-export function ownerOf({ auth }: Service, request: FastifyRequest): string | null {
+/** Whoever makes a request: the name of its token, and the points that it admits (0: any number). */
+type Owner = Pick<Grant, "id" | "points">;
+
+function grantOf({ auth }: Service, request: FastifyRequest): Owner {
   const grant = auth.authorise(tokenOf(request), (id) => {
     request.facts.token = id;
   });
   grant.release();
-  return grant.id;
+  return grant;
+}
+
+/** The owner of what a request makes: the name of its token. @throws AuthError */
+export function ownerOf(service: Service, request: FastifyRequest): string | null {
+  return grantOf(service, request).id;
 }
 
 /** Lets calls of an interface become jobs. */
@@ -60,8 +70,8 @@ export function acceptJobs(api: FastifyInstance, service: Service, jobs: Jobs): 
   api.addHook("preHandler", async (request, reply) => {
     if (!asksForJob(request) || !mayBeJob(request) || isTask(service, request.headers)) return;
     refuseEncoded(request.headers["content-encoding"]);
-    const owner = ownerOf(service, request);
-    await jobs.admit(owner, 0);
+    const owner = grantOf(service, request);
+    await jobs.admit(owner.id);
     const started = await start(api, service, jobs, owner, request).catch((error: unknown) => {
       if (error instanceof RefusedCall) return error;
       throw error;
@@ -102,18 +112,21 @@ async function start(
   api: FastifyInstance,
   service: Service,
   jobs: Jobs,
-  owner: string | null,
+  grant: Owner,
   request: FastifyRequest,
 ): Promise<Job> {
+  const { id: owner, points: limit } = grant;
   const [path = "", search = ""] = request.url.split("?", 2);
   const query = new URLSearchParams(search);
   const inputId = query.get("input");
   query.delete("input");
   const operation = operationOf(request);
-  const type = request.headers["content-type"]?.toLowerCase().split(";")[0]?.trim() ?? null;
+  // Some clients send a type with every request; a GET has no body that it could be of.
+  const stated = request.method === "POST" ? request.headers["content-type"] : undefined;
+  const type = stated?.toLowerCase().split(";")[0]?.trim() ?? null;
   if (operation === null || request.method !== "POST") {
     if (inputId !== null) throw refuse("input", "This call takes no points, so it takes no input.");
-    return startWhole(service, jobs, owner, request, type);
+    return startWhole(service, jobs, grant, request, type);
   }
   let input: string | null = inputId;
   if (input === null && type === OCTETS) input = await keepBody(service, jobs, owner, request);
@@ -124,7 +137,7 @@ async function start(
     const whole = await keptOnlyIf([body, points], async () => {
       await toFile(request, body, service.config.limits["http.bodyBytes"]);
       const isCut = await readPoints(service, request, operation, body, points, query);
-      if (!isCut) return jobs.start(owner, callOf(request, type), null, (file) => rename(body, file));
+      if (!isCut) return jobs.start(owner, callOf(request, type, limit), null, (file) => rename(body, file));
       await rm(body, { force: true });
       input = (await jobs.inputs.adopt(id, owner, points)).id;
       return null;
@@ -138,34 +151,42 @@ async function start(
     if (OF_POINTS.includes(form) && path.endsWith("/trajectories"))
       throw refuse("accept", "A job of trajectories is no NetCDF or Parquet; take application/x-npy.");
     const cut = await cutOf(jobs, owner, operation, input, query, form);
+    const points = pointsOf({ cut: { ...cut, perTask: 1, ownInput: own } });
+    if (limit > 0 && points > limit) throw tooManyPoints("token.points", points, limit);
     const accept = form === CSV ? CSV : OCTETS;
-    const call = { method: "POST", url: `${path}?${query}`, accept, contentType: OCTETS };
-    const most = await tryCall(api, service, call);
-    await jobs.admit(owner, cut.points);
+    const call = { method: "POST", url: `${path}?${query}`, accept, contentType: OCTETS, ...limited(limit) };
+    const { most, numbers } = await tryCall(api, service, call, cut.times);
+    const bytes = points * numbers * (form === CSV ? CSV_BYTES : 4);
     const usual = service.config.limits["query.points"];
     const part = Math.floor(most / (most < usual ? PART.costly : PART.cheap) / cut.times);
     const perTask = Math.max(1, Math.min(MOST_POINTS, part));
-    return await jobs.start(owner, call, { ...cut, perTask, ownInput: own });
+    return await jobs.start(owner, call, { ...cut, perTask, ownInput: own, bytes });
   } catch (error) {
     if (own) await jobs.inputs.remove(input);
     throw error;
   }
 }
 
-function callOf(request: FastifyRequest, contentType: string | null): Job["call"] {
-  return { method: request.method, url: request.url, accept: request.headers.accept ?? "*/*", contentType };
+function callOf(request: FastifyRequest, contentType: string | null, limit: number): Job["call"] {
+  const accept = request.headers.accept ?? "*/*";
+  return { method: request.method, url: request.url, accept, contentType, ...limited(limit) };
+}
+
+/** The limit of a token as a member of a call. */
+function limited(limit: number): Pick<Job["call"], "limit"> {
+  return limit > 0 ? { limit } : {};
 }
 
 /** Starts a job that is a single task. */
 function startWhole(
   service: Service,
   jobs: Jobs,
-  owner: string | null,
+  { id, points }: Owner,
   request: FastifyRequest,
   type: string | null,
 ): Promise<Job> {
   const most = service.config.limits["http.bodyBytes"];
-  return jobs.start(owner, callOf(request, type), null, async (file) => {
+  return jobs.start(id, callOf(request, type, points), null, async (file) => {
     if (type !== null) await toFile(request, file, most);
   });
 }
@@ -178,7 +199,7 @@ async function cutOf(
   id: string,
   query: URLSearchParams,
   form: ResultForm,
-): Promise<Omit<JobCut, "perTask" | "ownInput">> {
+): Promise<Omit<JobCut, "perTask" | "ownInput" | "bytes">> {
   const input = await jobs.input(owner, id);
   if (input === null) throw refuse("input", "There is no input of that id.");
   const arrays = arraysOf(operation).filter(({ name }) => query.get(name) !== "false").length;
@@ -195,14 +216,23 @@ async function cutOf(
 /**
  * Makes a call without points, which shows whether it is refused: then the caller gets that answer.
  *
- * @returns the points that a synchronous request could have
+ * @returns the points that a synchronous request could have, and the numbers of the answer at a point and time
  * @throws RefusedCall
  */
-async function tryCall(api: FastifyInstance, service: Service, call: Job["call"]): Promise<number> {
+async function tryCall(
+  api: FastifyInstance,
+  service: Service,
+  call: Job["call"],
+  times: number,
+): Promise<{ readonly most: number; readonly numbers: number }> {
   const answer = await sendTask(api, service, { ...call, body: { bytes: 0, steps: [] } }, new AbortController().signal);
   const parts: Buffer[] = [];
   for await (const part of answer.body) parts.push(part);
-  if (answer.status === 200) return Number(answer.headers[TASK_POINTS_HEADER] ?? service.config.limits["query.points"]);
+  if (answer.status === 200) {
+    const shape = String(answer.headers["fieldprobe-shape"]).split(",").map(Number);
+    const numbers = shape.slice(times > 1 ? 2 : 1).reduce((product, length) => product * length, 1);
+    return { most: Number(answer.headers[TASK_POINTS_HEADER] ?? service.config.limits["query.points"]), numbers };
+  }
   const headers = ["content-type", "retry-after"].flatMap((name) =>
     answer.headers[name] === undefined ? [] : [[name, String(answer.headers[name])] as const],
   );
@@ -213,12 +243,13 @@ async function tryCall(api: FastifyInstance, service: Service, call: Job["call"]
 export async function sendTask(
   api: FastifyInstance,
   { taskKey }: Service,
-  { method, url, accept, contentType, body }: TaskCall,
+  { method, url, accept, contentType, limit, body }: TaskCall,
   signal: AbortSignal,
 ): Promise<TaskAnswer> {
   const content = contentType === null ? {} : { "content-type": contentType };
   const length = body === null ? {} : { "content-length": String(body.bytes) };
-  const headers = { [TASK_HEADER]: taskKey, accept, "accept-encoding": "identity", ...content, ...length };
+  const points = limit === undefined ? {} : { [TASK_LIMIT_HEADER]: String(limit) };
+  const headers = { ...points, [TASK_HEADER]: taskKey, accept, "accept-encoding": "identity", ...content, ...length };
   const payload = Readable.from(body?.steps ?? [], { autoDestroy: false });
   // The library's own signal would also fail the stream of an answer that has not been handed over yet.
   const abort = (): void => void payload.emit("error", new CancelledError());

@@ -1,7 +1,7 @@
 /** Describes jobs and inputs to their owners. */
 import { type Static, Type } from "@sinclair/typebox";
 import type { JobInput } from "../../../jobs/inputs.js";
-import { JOB_STATES, type Job, progressOf, secondsLeft } from "../../../jobs/job.js";
+import { JOB_STATES, type Job, pointsOf, progressOf, secondsLeft } from "../../../jobs/job.js";
 import { oneOf } from "../schemas.js";
 
 const nullable = (description: string) => Type.Union([Type.String({ description }), Type.Null()]);
@@ -15,7 +15,7 @@ export const JOB = Type.Object({
   progress: Type.Number({ description: "Part that is done, from 0 to 1." }),
   secondsLeft: Type.Union([Type.Number(), Type.Null()], { description: "By the rate so far; null if unknown." }),
   cost: Type.Object({
-    points: count("Points that are computed; 0 if the call is a single task."),
+    points: count("Points that are computed, at each of their times; 0 if the call is a single task."),
     tasks: count("Tasks that the job is cut into."),
     seconds: Type.Number({ description: "Time that its tasks have taken, together." }),
   }),
@@ -39,11 +39,11 @@ const instant = (ms: number | null): string | null => (ms === null ? null : new 
 
 /** Describes a job at a time; `base` is the path of the public address. */
 export function describeJob(job: Job, now: number, base: string): Static<typeof JOB> {
-  const { id, state, call, cut, tasks, spentMs, result } = job;
+  const { id, state, call, tasks, spentMs, result } = job;
   return {
     ...{ id, state, call: `${call.method} ${call.url}`, progress: Math.round(progressOf(job) * 1e4) / 1e4 },
     secondsLeft: secondsLeft(job, now),
-    cost: { points: cut?.points ?? 0, tasks, seconds: Math.round(spentMs) / 1000 },
+    cost: { points: pointsOf(job), tasks, seconds: Math.round(spentMs) / 1000 },
     created: instant(job.createdAt) as string,
     started: instant(job.startedAt),
     ended: instant(job.endedAt),
