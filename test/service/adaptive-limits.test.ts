@@ -74,11 +74,12 @@ it("counts the steps that particles try against the limit of steps, in calls and
     413,
     { limit: "query.particleSteps", detail: expect.stringContaining(problem) },
   ]);
-  const job = await track(url, { tolerance: "1e-12", headers: { prefer: "respond-async" } });
+  // Steps are shortest with "None", whose velocity jumps between nodes.
+  const job = await track(url, { tolerance: "7e-13", method: "None", headers: { prefer: "respond-async" } });
   expect([job.status, job.status === 202 ? "" : await job.text()]).toEqual([202, ""]);
   const events = await (await fetch(`${url}${job.headers.get("location")}/events`)).text();
   const last = JSON.parse(events.trim().split("\n").at(-1)?.slice("data: ".length) ?? "") as object;
-  expect(last).toMatchObject({ state: "failed", problem: expect.stringContaining(problem) });
+  expect(last).toMatchObject({ state: "failed", problem: expect.stringContaining(problem.replace("150", "2400")) });
 });
 
 it("leaves slots to one-point queries, however many particles with adaptive steps are asked for", async () => {
@@ -95,7 +96,7 @@ it("leaves slots to one-point queries, however many particles with adaptive step
   for (let i = 0; i < 50; i++)
     statuses.push((await post(`${url}/api/datasets/isotropic32/GetVelocity`, { body })).status);
   leave.abort();
-  // None had ended: the velocity of "None" jumps between nodes, where steps become very short.
+  // None had ended.
   expect(new Set(await Promise.all(crowd))).toEqual(new Set([0]));
   expect(new Set(statuses)).toEqual(new Set([200]));
 });

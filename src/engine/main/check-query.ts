@@ -1,6 +1,6 @@
 /** Checks a query before its points arrive, in the order and the words of the public service, and adds reasons. */
 import type { Limits } from "../../config.js";
-import { namesOf, RequestError, unknownDataset } from "../../errors.js";
+import { LimitError, namesOf, RequestError, unknownDataset } from "../../errors.js";
 import { shortestDecimal, shortestFloat32 } from "../../float32/format.js";
 import { checkFilter, itemsPerPoint, totalLayers } from "../../kernels/filter/box-filter.js";
 import { filterNodes } from "../../kernels/filter/node-filter.js";
@@ -328,8 +328,7 @@ function checkLayers({ filterlength, nlayers }: Query, dataset: Dataset): number
 export function pointLimit(limits: Limits, checked: CheckedQuery | null): Evaluation["limit"] {
   const bounds: Evaluation["limit"][] = [recordLimit(limits, checked)];
   if (checked && checked.steps > 0) {
-    // A step of Heun counts as one, others by their evaluations.
-    const weight = evaluationsOf(checked) / STAGES.heun;
+    const weight = stepWeight(checked);
     const most = limits["query.particleSteps"];
     const points = Math.floor(most / (checked.steps * weight));
     bounds.push({ points, name: "query.particleSteps", tracking: { most, steps: checked.steps, weight } });
@@ -340,10 +339,25 @@ export function pointLimit(limits: Limits, checked: CheckedQuery | null): Evalua
   return bounds.reduce((least, bound) => (bound.points < least.points ? bound : least));
 }
 
+/** The error of a query in the background of which a single particle takes more steps than a task may; else null. */
+export function taskStepsError(limits: Limits, checked: CheckedQuery): LimitError | null {
+  const [most, taken] = [TASK_STEPS * limits["query.particleSteps"], checked.steps * stepWeight(checked)];
+  if (taken <= most) return null;
+  return new LimitError("query.particleSteps", `Path too long (${taken} > ${most} particle steps of a task of a job)`);
+}
+
 /** The largest number of points by their records alone, however long they take: of a query in the background. */
 export function recordLimit(limits: Limits, checked: CheckedQuery | null): Evaluation["limit"] {
   return { points: Math.floor(limits["query.points"] / (checked?.itemsPerPoint ?? 1)), name: "query.points" };
 }
+
+/** Particle steps that a step counts as: one of Heun is one, others count by their evaluations. */
+function stepWeight(checked: CheckedQuery): number {
+  return evaluationsOf(checked) / STAGES.heun;
+}
+
+/** Particle steps of a query in the background, in those of any other. */
+const TASK_STEPS = 16;
 
 /** Evaluations of the velocity that a step takes. */
 const STAGES: Readonly<Record<Integrator, number>> = { heun: 2, rk4: 4, dopri5: 6 };
@@ -361,9 +375,10 @@ export function workOf(checked: CheckedQuery, points: number): number {
 }
 
 /** The bound on the adaptive steps of a query; null if its steps are known in advance. */
-export function stepBudgetOf(limits: Limits, checked: CheckedQuery): StepBudget | null {
+export function stepBudgetOf(limits: Limits, checked: CheckedQuery, isBackground: boolean): StepBudget | null {
   if (checked.query.integrator !== "dopri5") return null;
-  const most = Math.floor((limits["query.particleSteps"] * STAGES.heun) / STAGES.dopri5);
+  const particleSteps = limits["query.particleSteps"] * (isBackground ? TASK_STEPS : 1);
+  const most = Math.floor((particleSteps * STAGES.heun) / STAGES.dopri5);
   return { most, tried: new BigInt64Array(new SharedArrayBuffer(8)) };
 }
 

@@ -7,7 +7,7 @@ import { particleNumbers } from "../contract/particle-state.js";
 import { frameShift, notFiniteError, slabOutsideError } from "../contract/positions.js";
 import type { Evaluation, Result, StartControl } from "../contract/query.js";
 import type { BatchTask, SortTask } from "../contract/task.js";
-import { type CheckedQuery, pointLimit, recordLimit, stepBudgetOf, workOf } from "./check-query.js";
+import { type CheckedQuery, pointLimit, recordLimit, stepBudgetOf, taskStepsError, workOf } from "./check-query.js";
 import { Collector } from "./collector.js";
 import { BATCH_VALUES, MOST_PARTICLES, type Plan, type PlanContext, planByArrival } from "./plan/by-arrival.js";
 import { planByPeers } from "./plan/by-peers.js";
@@ -63,6 +63,7 @@ export class Execution implements Evaluation {
   readonly #context: QueryContext;
   readonly #checked: CheckedQuery | null;
   readonly #life: QueryLife;
+  readonly #isBackground: boolean;
   #state: State = { name: "input" };
   #failure: QueryFailure | null = null;
   /** The error of the first point of an echo that is not finite. */
@@ -84,6 +85,7 @@ export class Execution implements Evaluation {
     control: LifeControl & Pick<StartControl, "stream" | "points">,
   ) {
     const { stream = false, points } = control;
+    this.#isBackground = control.background ?? false;
     this.#life = new QueryLife(context, control, {
       failed: (error) => this.#failed(error),
       release: () => this.#release(),
@@ -96,10 +98,10 @@ export class Execution implements Evaluation {
     const limit = pointLimit(context.limits, this.#checked);
     this.taskPoints = Math.max(1, limit.points);
     const records = recordLimit(context.limits, this.#checked);
-    // What runs in the background may take as long as it needs, and a single point is admitted unless its steps alone
-    // exceed their limit.
-    const endless = limit.tracking !== undefined && limit.points === 0;
-    this.limit = control.background && !endless ? { ...records, points: Math.max(1, records.points) } : limit;
+    // What runs in the background may take as long as it needs, and a single point is always admitted.
+    this.limit = control.background ? { ...records, points: Math.max(1, records.points) } : limit;
+    const tooLong = control.background && this.#checked ? taskStepsError(context.limits, this.#checked) : null;
+    if (tooLong !== null) this.#failure = { index: -1, error: tooLong };
     const keep = this.#checked !== null;
     const committed = (count: number): void => {
       context.hold(count);
@@ -277,7 +279,7 @@ export class Execution implements Evaluation {
       numberCombination,
       mostValues: this.#stream === null ? BATCH_VALUES : PART_VALUES,
       cancel: this.#life.cancel,
-      stepBudget: stepBudgetOf(this.#context.limits, checked),
+      stepBudget: stepBudgetOf(this.#context.limits, checked, this.#isBackground),
     };
     if (divided && sharing?.pays(checked, this.points.count)) return planByPeers(context, sharing);
     if (tiled) return sweepsFilter(context) ? planFilterBySweep(context, carrier.cacheBytes) : planByTiles(context);
