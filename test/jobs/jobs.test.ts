@@ -191,5 +191,5 @@ it("counts the points that a rule makes, and refuses an input beyond the quota o
 it("says to come again while the service ends", async () => {
   jobs = openJobs({});
   await jobs.close();
-  await expect(jobs.admit(null, 1)).rejects.toMatchObject({ code: "Busy" });
+  await expect(jobs.admit(null)).rejects.toMatchObject({ code: "Busy" });
 });

@@ -227,6 +227,16 @@ describe("a job", () => {
     expect((await bytesOf(await fetch(`${url}${location}/result`))).length).toBeGreaterThanOrEqual(36);
   });
 
+  it("is refused if a single particle takes more steps than a task may", async () => {
+    const url = await serve({ QUERY_PARTICLE_STEPS: "100" });
+    const track = "/api/datasets/isotropic32/GetPosition?StartTime=0.4&dt=0.0001&nt=1601&spatialInterpolation=Lag4";
+    const refused = await post(`${url}${track}`, pointsOf(1), ASYNC);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      413,
+      { limit: "query.particleSteps", detail: "Path too long (1601 > 1600 particle steps of a task of a job)" },
+    ]);
+  });
+
   it("takes flow maps and dispersion further than a call may", async () => {
     const start = { start: 0.4, end: 0.6, dt: 0.02, method: "Lag4", integrator: "rk4" };
     const calls = [
@@ -267,6 +277,22 @@ describe("a job", () => {
     expect(await (await fetch(`${url}${second}/result`)).json()).toEqual(
       await (await post(other, statistics, json)).json(),
     );
+  });
+
+  it("may be a GET of a client that states a type of a body with every request", async () => {
+    const url = await serve();
+    for (const call of [
+      "cutout?field=p&T=1",
+      "slice?field=p&time=0.4&axis=z&at=1",
+      "volume?field=p&time=0.4&nodes=8",
+    ]) {
+      const headers = { "content-type": "application/json" };
+      const address = `${url}/api/datasets/isotropic32/${call}`;
+      const location = await started(await fetch(address, { headers: { ...headers, ...ASYNC } }));
+      expect(await ended(url, location)).toMatchObject({ problem: null, state: "done" });
+      const got = await bytesOf(await fetch(`${url}${location}/result`));
+      expect(got.equals(await bytesOf(await fetch(address, { headers })))).toBe(true);
+    }
   });
 
   it("fails with the problem of its call, or is refused with it at once if its points are cut", async () => {

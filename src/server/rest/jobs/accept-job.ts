@@ -50,9 +50,9 @@ function mayBeJob({ routeOptions: { url = "" }, method }: FastifyRequest): boole
 }
 
 /** Whoever makes a request: the name of its token, and the points that it admits (0: any number). */
-type Owner = Pick<Grant, "id" | "points">;
+type Submitter = Pick<Grant, "id" | "points">;
 
-function grantOf({ auth }: Service, request: FastifyRequest): Owner {
+function grantOf({ auth }: Service, request: FastifyRequest): Submitter {
   const grant = auth.authorise(tokenOf(request), (id) => {
     request.facts.token = id;
   });
@@ -112,7 +112,7 @@ async function start(
   api: FastifyInstance,
   service: Service,
   jobs: Jobs,
-  grant: Owner,
+  grant: Submitter,
   request: FastifyRequest,
 ): Promise<Job> {
   const { id: owner, points: limit } = grant;
@@ -181,7 +181,7 @@ function limited(limit: number): Pick<Job["call"], "limit"> {
 function startWhole(
   service: Service,
   jobs: Jobs,
-  { id, points }: Owner,
+  { id, points }: Submitter,
   request: FastifyRequest,
   type: string | null,
 ): Promise<Job> {
