@@ -75,7 +75,8 @@ export function searchNodes(
     );
   }
   if (hits.unknown > 0) {
-    throw new DataError(`${hits.unknown} values in the box are not numbers, so that they cannot be compared.`);
+    // Without a count: this is one part of the box, and how many parts there are depends on the workers.
+    throw new DataError("Some values in the box are missing, so that they cannot be compared.");
   }
   return hits;
 }

@@ -1,0 +1,479 @@
+/** Requests of every interface, over its tables: operations, options, layouts, sizes, forms, analyses, events, faults. */
+import {
+  ALL_OPERATIONS,
+  dialectOf,
+  type Member,
+  type OperationRow,
+  TEMPORAL_INTERPOLATION,
+} from "../../src/operations.js";
+import { envelope, NAMESPACE, TYPES, VERSIONS, type Version } from "../support/soap-service.js";
+
+export interface RecordedRequest {
+  readonly name: string;
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Base64 of the body; null without one. */
+  readonly body: string | null;
+  /** Whether the answers of two builds may differ by rounding: sums of expressions. */
+  readonly rounded: boolean;
+}
+
+/** What requests need to know of a dataset, as the service describes it. */
+export interface Domain {
+  readonly name: string;
+  readonly axes: readonly { readonly first: number; readonly length: number; readonly nodes: number }[];
+  readonly times: readonly number[];
+  readonly fields: readonly string[];
+}
+
+type Point = readonly [number, number, number];
+
+/** Points all over a domain: at nodes, between them, at the ends. */
+function pointsOf({ axes }: Domain, count: number): Point[] {
+  return Array.from({ length: count }, (_, i) =>
+    axes.map(({ first, length, nodes }, axis) => {
+      const part = i % 7 === 0 ? (i % nodes) / nodes : ((i + 1) * (0.37 + 0.19 * axis)) % 1;
+      return Math.fround(first + 0.999 * part * length);
+    }),
+  ) as unknown as Point[];
+}
+
+const elements = (points: readonly Point[], name = "Point3") =>
+  points.map(([x, y, z]) => `<${name}><x>${x}</x><y>${y}</y><z>${z}</z></${name}>`).join("");
+
+const lists = (points: readonly Point[]) =>
+  points
+    .map((point) => `<ArrayOfFloat>${point.map((value) => `<float>${value}</float>`).join("")}</ArrayOfFloat>`)
+    .join("");
+
+/** The fields of a dataset by the letters of the later interface. */
+const FIELD_OF: Readonly<Record<string, string>> = {
+  GetThreshold: "vorticity",
+  GetThreshold_Python: "vorticity",
+  GetBoxFilterSGStensor: "ub",
+  GetBoxFilterSGSvector: "up",
+  GetBoxFilterSGSscalar: "pp",
+};
+
+interface Choice {
+  readonly domain: Domain;
+  readonly spatial: string;
+  readonly temporal: string;
+  readonly points: number;
+  readonly time: number;
+}
+
+/** Values of the members of a request by name. */
+function membersOf(row: OperationRow, { domain, spatial, temporal, points, time }: Choice): Record<string, string> {
+  const [first = 0, second = first] = domain.times;
+  const step = (second - first) / 4 || 0.05;
+  const spacing = Math.min(...domain.axes.map(({ length, nodes }) => length / Math.max(1, nodes - 1)));
+  const at = pointsOf(domain, points);
+  const named: Record<string, string> = {
+    ...{ dataset: domain.name, time: `${time}`, T: "1", field: FIELD_OF[row.name] ?? "u" },
+    ...{ spatialInterpolation: spatial, temporalInterpolation: temporal },
+    ...{ StartTime: `${first}`, EndTime: `${first + 2 * step}`, dt: `${step}`, nt: "2", Tp: "0.1" },
+    ...{ filterlength: `${3.3 * spacing}`, nlayers: "2", filterwidth: `${3.3 * spacing}`, spacing: `${spacing}` },
+    ...{ threshold: "0.1", filter_width: "1" },
+    function_name: row.name === "GetFilter_Python" ? "GetBoxFilter" : "GetVelocity",
+    points: row.request.some(({ type }) => type === "ArrayOfArrayOfFloat") ? lists(at) : elements(at),
+    InitialV: elements(
+      at.map(() => [0.1, -0.2, 0.3] as const),
+      "Vector3",
+    ),
+  };
+  const whole = ({ name }: Member) =>
+    name.endsWith("width") || name.endsWith("_end") ? "4" : /^[XYZ]$/.test(name) ? "0" : "1";
+  return Object.fromEntries(
+    row.request
+      .filter(({ name }) => name !== "authToken")
+      .map((member) => [member.name, named[member.name] ?? (member.type === "int" ? whole(member) : "")]),
+  );
+}
+
+function soap(
+  row: OperationRow,
+  version: Version,
+  members: Readonly<Record<string, string>>,
+  name: string,
+): RecordedRequest {
+  const content = Object.entries(members).map(([member, value]) => `<${member}>${value}</${member}>`);
+  const document = envelope(version, `<${row.wire} xmlns="${NAMESPACE}">${content.join("")}</${row.wire}>`);
+  const action = version === "1.1" ? { soapaction: `"${NAMESPACE}${row.wire}"` } : {};
+  return {
+    name: `SOAP ${version} ${name}`,
+    method: "POST",
+    path: "/service/turbulence.asmx",
+    headers: { "content-type": TYPES[version], ...action },
+    body: Buffer.from(document).toString("base64"),
+    rounded: false,
+  };
+}
+
+const SIZES = [1, 3, 40, 700] as const;
+
+/** Domains that an operation can be asked on. */
+function domainsFor({ fields }: OperationRow, domains: readonly Domain[]): readonly Domain[] {
+  const found = domains.filter((domain) => fields.every((field) => field === "force" || domain.fields.includes(field)));
+  return found.length > 0 ? found : domains.slice(0, 1);
+}
+
+/** Every SOAP operation by every option, on datasets, sizes and versions in rotation; and its faults. */
+function* soapRequests(domains: readonly Domain[]): Generator<RecordedRequest> {
+  let turn = 0;
+  for (const row of ALL_OPERATIONS) {
+    if (dialectOf(row.name) === null) continue;
+    const known = domainsFor(row, domains);
+    const spatials: readonly string[] = row.spatial.length === 0 ? [""] : row.spatial;
+    for (const spatial of spatials) {
+      for (const temporal of TEMPORAL_INTERPOLATION) {
+        for (let again = 0; again < (spatials.length < 6 ? 3 : 1); again++) {
+          const domain = known[turn % known.length] as Domain;
+          const [first = 0, second = first] = domain.times;
+          const time = turn % 3 === 0 ? first : first + 0.37 * (second - first);
+          const points = SIZES[(turn >> 1) % SIZES.length] as number;
+          const version = VERSIONS[turn % 2] as Version;
+          const members = membersOf(row, { domain, spatial, temporal, points, time });
+          const name = `${row.name} ${spatial} ${temporal} ${domain.name} ${points} at ${time}`;
+          yield soap(row, version, members, name);
+          turn++;
+        }
+      }
+    }
+    const [domain] = known as [Domain];
+    const [spatial = ""] = row.spatial;
+    const good = membersOf(row, { domain, spatial, temporal: "PCHIP", points: 2, time: domain.times[0] ?? 0 });
+    for (const [member, value] of [
+      ["dataset", "nothing"],
+      ["spatialInterpolation", "Lag5"],
+      ["temporalInterpolation", "Linear"],
+      ["time", "1000000"],
+      ["time", "noon"],
+      ["StartTime", "-5"],
+      ["points", "<Point3><x>1</x><y>NaN</y><z>1</z></Point3>"],
+      ["points", ""],
+      ["nt", "-1"],
+      ["filterwidth", "0"],
+      ["threshold", "much"],
+      ["x_end", "100000"],
+    ] as const) {
+      if (!Object.hasOwn(good, member)) continue;
+      for (const version of VERSIONS)
+        yield soap(row, version, { ...good, [member]: value }, `${row.name} with ${member} ${value}`);
+    }
+    const { [Object.keys(good)[0] as string]: _, ...lacking } = good;
+    yield soap(row, "1.1", lacking, `${row.name} without its first member`);
+  }
+}
+
+const OCTETS = "application/octet-stream";
+
+function post(path: string, body: unknown, accept: string, more: Partial<RecordedRequest> = {}): RecordedRequest {
+  const isOctets = Buffer.isBuffer(body);
+  return {
+    name: `POST ${path} ${accept} ${isOctets ? "" : JSON.stringify(body).slice(0, 200)}`,
+    method: "POST",
+    path,
+    headers: { accept, "content-type": isOctets ? OCTETS : "application/json" },
+    body: (isOctets ? body : Buffer.from(JSON.stringify(body))).toString("base64"),
+    rounded: false,
+    ...more,
+  };
+}
+
+const get = (path: string, accept = "*/*", rounded = false): RecordedRequest => ({
+  name: `GET ${path} ${accept}`,
+  method: "GET",
+  path,
+  headers: { accept },
+  body: null,
+  rounded,
+});
+
+const octetsOf = (points: readonly Point[]) => Buffer.from(Float32Array.from(points.flat()).buffer);
+
+const FORMS = ["application/json", "text/csv", OCTETS, "application/x-npy", "application/x-npz"] as const;
+
+/** Every operation of plain HTTP, in rotation over datasets, forms and sizes. */
+function* pointRequests(domains: readonly Domain[]): Generator<RecordedRequest> {
+  let turn = 0;
+  for (const row of ALL_OPERATIONS) {
+    if (row.family === "arrays" || row.family === "echo" || row.family === "cutout") continue;
+    const known = domainsFor(row, domains);
+    const some = row.spatial.filter((_, i) => i % 3 === 0);
+    for (const spatial of row.spatial.length === 0 ? [""] : some) {
+      for (let again = 0; again < 2; again++) {
+        const domain = known[turn % known.length] as Domain;
+        const [first = 0, second = first] = domain.times;
+        const temporal = TEMPORAL_INTERPOLATION[turn % 2] as string;
+        const time = first + 0.61 * (second - first);
+        const count = SIZES[turn % SIZES.length] as number;
+        const { points: _, InitialV, ...members } = membersOf(row, { domain, spatial, temporal, points: count, time });
+        const points = pointsOf(domain, count);
+        const path = `/api/datasets/${domain.name}/${row.name}`;
+        delete members.dataset;
+        const query = new URLSearchParams(Object.entries(members).filter(([, value]) => value !== ""));
+        const accept = FORMS[turn % FORMS.length] as string;
+        const inJson = turn % 3 === 0 || InitialV !== undefined;
+        const velocities = InitialV === undefined ? {} : { InitialV: points.map(() => [0.1, -0.2, 0.3]) };
+        const rows = row.family === "search" ? {} : inJson ? { points, ...velocities } : octetsOf(points);
+        yield post(`${path}?${query}`, rows, accept);
+        turn++;
+      }
+    }
+  }
+}
+
+const QUANTITIES = [
+  "ux",
+  "p",
+  "norm(w)",
+  "Q",
+  "R",
+  "lambda2",
+  "dot(u,w)",
+  "A[0][1]",
+  "u",
+  "vorticity",
+  "enstrophy",
+] as const;
+
+/** Slices, volumes, cutouts, paths, analyses, Zarr chunks and descriptions of a dataset. */
+function* datasetRequests({ name, axes, times, fields }: Domain): Generator<RecordedRequest> {
+  const path = `/api/datasets/${name}`;
+  const [first = 0, second = first] = times;
+  const between = first + 0.43 * (second - first);
+  const middle = axes.map((axis) => axis.first + 0.41 * axis.length);
+  yield get(path);
+  yield get(`/zarr/${name}/zarr.json`);
+  for (const field of fields) {
+    yield get(`/zarr/${name}/${field}/zarr.json`);
+    yield get(`/zarr/${name}/${field}/.zarray`);
+  }
+  if (!fields.includes("velocity")) return;
+  for (const chunk of ["velocity/0.0.0.0.0", "velocity/1.0.0.0.0", "derived/Q/0.0.0.0"])
+    yield get(`/zarr/${name}/${chunk}`);
+  for (const field of ["ux", "speed", "vorticity", "Q", "helicity"]) {
+    for (const [i, axis] of ["x", "y", "z"].entries()) {
+      const members = { field, axis, at: `${middle[i]}`, time: `${i === 0 ? first : between}`, nodes: "24" };
+      const query = new URLSearchParams({ ...members, temporalInterpolation: "PCHIP" });
+      for (const accept of [OCTETS, "image/png", "application/x-npy"])
+        yield get(`${path}/slice?${query}`, accept, true);
+    }
+    yield get(`${path}/volume?field=${field}&time=${between}&nodes=9&temporalInterpolation=PCHIP`, OCTETS, true);
+    yield get(
+      `${path}/volume?field=${field}&time=${first}&nodes=7&temporalInterpolation=None`,
+      "application/netcdf",
+      true,
+    );
+  }
+  for (const quantity of QUANTITIES)
+    yield get(
+      `${path}/cutout?quantity=${encodeURIComponent(quantity)}&T=1&x_start=1&x_end=5&y_start=2&y_end=5&z_start=1&z_end=1`,
+      OCTETS,
+      true,
+    );
+  for (const member of ["field=u", "field=p", "field=u&filter_width=3", "field=u&x_step=2"])
+    for (const accept of [OCTETS, "application/x-npy", "application/netcdf", "application/json"])
+      yield get(`${path}/cutout?${member}&T=1&x_start=1&x_end=6&y_start=1&y_end=4&z_start=1&z_end=2`, accept);
+  yield get(`${path}/cutout.h5?frames=1&region.start=0,0,0&region.end=4,4,1`);
+  const reduce = [
+    { moments: "ux", order: 4 },
+    { covariance: ["ux", "uy", "uz"] },
+    { histogram: "norm(w)", bins: 16, range: [0, 20] },
+    {
+      joint: ["Q", "R"],
+      bins: [8, 8],
+      range: [
+        [-9, 9],
+        [-9, 9],
+      ],
+    },
+    { conditional: "ux", on: "uy", bins: 8, range: [-2, 2] },
+    { extremes: "norm(u)", count: 5 },
+  ];
+  for (const one of reduce) {
+    yield post(`${path}/statistics`, { time: first, reduce: [one] }, "application/json", { rounded: true });
+    yield post(`${path}/statistics`, { frames: "all", reduce: [one] }, "application/json", { rounded: true });
+  }
+  for (const over of [["x"], ["x", "z"], ["y", "z"]])
+    yield post(
+      `${path}/statistics`,
+      { time: first, over, reduce: [{ moments: "ux*uy" }, { moments: "p" }] },
+      "application/json",
+      { rounded: true },
+    );
+  const random = { random: 500, seed: 3, method: "Lag6" };
+  yield post(`${path}/statistics`, { time: first, at: random, reduce: [{ moments: "norm(u)" }] }, "application/json", {
+    rounded: true,
+  });
+  for (const body of [
+    { time: first },
+    { time: first, of: "p" },
+    { time: first, kind: "line", axis: "x" },
+    { time: first, kind: "plane", axis: "y" },
+    { frames: "all", with: ["flux", "transfer"] },
+  ])
+    yield post(`${path}/spectrum`, body, "application/json", { rounded: true });
+  for (const body of [
+    { orders: [2, 3], separations: { nodes: [1, 2, 4] } },
+    { of: "p", orders: [2], separations: { nodes: [1, 3] } },
+    { orders: [2], separations: { lengths: [0.3], pairs: 500, seed: 2 } },
+  ])
+    yield post(`${path}/structure-functions`, { time: first, ...body }, "application/json", { rounded: true });
+  for (const of of ["norm(w)", "Q", "p"])
+    yield post(`${path}/structures`, { time: first, of, above: { rms: 1.5 } }, "application/json", { rounded: true });
+  const seeds = pointsOf({ name, axes, times, fields }, 6);
+  const end = first + 0.8 * (second - first);
+  const step = (end - first) / 4;
+  for (const integrator of ["heun", "rk4", "dopri5"]) {
+    const query = `StartTime=${first}&dt=${step}&nt=4&every=1&spatialInterpolation=Lag6&integrator=${integrator}`;
+    yield post(`${path}/trajectories?${query}`, { points: seeds }, "application/json");
+    yield post(`${path}/trajectories?${query}&with=p`, { points: seeds }, OCTETS);
+    yield post(`${path}/GetPosition?${query.replace("&every=1", "")}`, { points: seeds }, "text/csv");
+  }
+  const plane = { normal: "z", at: middle[2], count: [5, 4] };
+  yield post(
+    `${path}/flow-map`,
+    { start: first, end, dt: step, plane, quantities: ["map", "gradient", "ftle"] },
+    OCTETS,
+  );
+  yield post(
+    `${path}/dispersion`,
+    { start: first, end, dt: step, every: 2, seeds: { pairs: 50, distance: 0.1, seed: 4 } },
+    "application/json",
+  );
+  const batch = {
+    dataset: name,
+    operation: "GetVelocity",
+    spatialInterpolation: "Lag4",
+    temporalInterpolation: "None",
+    time: first,
+    points: seeds,
+  };
+  yield post(
+    "/api/batch",
+    { queries: [batch, { ...batch, spatialInterpolation: "Lag5" }, { ...batch, operation: "GetPressure" }] },
+    "application/json",
+  );
+  for (const bad of [
+    "slice?field=nothing",
+    "slice?field=ux&axis=w",
+    "volume?nodes=-1",
+    "cutout?field=u&T=99",
+    "statistics",
+    "GetVelocity",
+    "no-such-call",
+  ])
+    yield get(`${path}/${bad}`, "application/json");
+  yield post(`${path}/statistics`, { time: first, reduce: [{ moments: "ux +" }] }, "application/json");
+  yield post(`${path}/statistics`, { time: 1e6, reduce: [{ moments: "ux" }] }, "application/json");
+}
+
+const VARIABLES = [
+  ["velocity", "field"],
+  ["pressure", "field"],
+  ["velocity", "gradient"],
+  ["pressure", "hessian"],
+  ["velocity", "laplacian"],
+] as const;
+
+/** The REST interface of the public service. */
+function* restRequests(domains: readonly Domain[]): Generator<RecordedRequest> {
+  yield get("/jhtdb_config.json");
+  for (const domain of domains) {
+    const [first = 0, second = first] = domain.times;
+    for (const [variable, operator] of VARIABLES) {
+      for (const sint of operator === "field" ? ["none", "lag4", "lag8", "m2q8"] : ["fd4noint", "fd4lag4", "m2q8"]) {
+        for (const tint of ["none", "pchip"]) {
+          const query = new URLSearchParams({
+            ...{ authToken: "a", dataset: domain.name, function: "GetVariable", var: variable },
+            ...{
+              t: `${first + 0.3 * (second - first)}`,
+              sint,
+              sop: operator,
+              tint,
+              timepoint_end: "-999.9",
+              delta_t: "-999.9",
+            },
+          });
+          const text = pointsOf(domain, 5)
+            .map((point) => point.join("\t"))
+            .join("\n");
+          yield {
+            name: `REST ${query}`,
+            method: "POST",
+            path: `/turbulence-svc/values?${query}`,
+            headers: { "content-type": "text/plain" },
+            body: Buffer.from(text).toString("base64"),
+            rounded: false,
+          };
+        }
+      }
+    }
+    const box = "xs=1&xe=4&ys=1&ye=3&zs=1&ze=2&ts=1&te=1&stridex=1&stridey=1&stridez=1&stridet=1";
+    for (const code of ["velocity", "pressure"])
+      yield get(`/turbulence-svc/cutout/api/local?token=a&function=${code}&dataset=${domain.name}&${box}`);
+  }
+}
+
+/** The events interface, over its filters and orders. */
+function* eventRequests(): Generator<RecordedRequest> {
+  for (const vocabulary of ["channels", "divisions", "event_categories", "locations", "tags"]) {
+    for (const query of ["", "?per_page=3", "?order_by=name|desc", "?page=2&per_page=2"])
+      yield get(`/${vocabulary}${query}`);
+    yield get(`/${vocabulary}/50`);
+    yield get(`/${vocabulary}/50/events?type=all`);
+  }
+  const dates = ["2026-10-01,2026-12-31", "2026-11-28", "2025-01-01,2027-06-30"];
+  const filters = [
+    "",
+    "locations=50",
+    "locations=50&include_subterms=50",
+    "open_to=students",
+    "single_events=false",
+    "tags=1,2",
+    "search=seminar",
+    "event_categories=1",
+  ];
+  const orders = ["", "order_by=start_date|desc", "order_by=name,id|desc", "order_by=end_date", "order_by=start_date"];
+  for (const date of dates)
+    for (const filter of filters)
+      for (const order of orders) {
+        const query = ["type=all", `date=${date}`, "per_page=7", filter, order].filter((part) => part !== "").join("&");
+        yield get(`/events?${query}`, "application/json");
+      }
+  for (const id of [4101, 4102, 4103, 99]) {
+    yield get(`/events/${id}`, "application/json");
+    yield get(`/events/${id}`, "application/ld+json");
+    yield get(`/events/${id}.ics`);
+    yield get(`/events/${id}/tags`);
+  }
+  for (const bad of [
+    "type=none",
+    "date=yesterday",
+    "per_page=0",
+    "order_by=colour",
+    "id=4101",
+    "callback=show",
+    "callback=1x",
+  ])
+    yield get(`/events?${bad}`, "application/json");
+  yield get("/events.ics?type=all&date=2026-10-01,2026-12-31");
+}
+
+/** All requests for the datasets that are served. */
+export function recordedRequests(domains: readonly Domain[]): RecordedRequest[] {
+  const flows = domains.filter(({ fields }) => fields.includes("velocity") && fields.includes("pressure"));
+  return [
+    ...["/service/turbulence.asmx?WSDL", "/service/turbulence.asmx?wsdl=later", "/api/datasets", "/no/such/path"].map(
+      (path) => get(path),
+    ),
+    ...soapRequests(domains),
+    ...pointRequests(domains),
+    ...domains.flatMap((domain) => [...datasetRequests(domain)]),
+    ...restRequests(flows),
+    ...eventRequests(),
+  ];
+}
