@@ -5,7 +5,7 @@ import { ALIASES } from "./test/support/aliases.js";
 import { failuresAtOnce, TestOrder, watchedSources } from "./test/support/watch.js";
 
 /** Suites with a configuration of their own, and what tests share. */
-const APART = ["browser", "clients", "soak", "support"];
+const APART = ["browser", "clients", "recorded", "soak", "support"];
 
 /** Rooms whose files of tests share processes, and modules once loaded: those modules keep no state. */
 const SHARED = ["analysis", "engine", "float32", "kernels", "server", "service", "storage", "text", "web"];
