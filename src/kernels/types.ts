@@ -15,6 +15,8 @@ export interface Axis {
    * the stencils at the ends are evaluated there too. Absent: none.
    */
   readonly beyond?: readonly [first: number, last: number];
+  /** Faces of the cells around the nodes, ascending, one more than nodes. Absent: `cellWidths` says where they are. */
+  readonly edges?: Float64Array;
 }
 
 /** Whether there is a wall at the first and at the last node of an axis; a face without one is open. */

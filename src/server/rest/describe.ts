@@ -72,6 +72,7 @@ function describeAxis(name: string, axis: Axis, [first, last]: Walls) {
     periodic: axis.periodic,
     ...(axis.periodic ? {} : { faces: [first ? "wall" : "open", last ? "wall" : "open"] }),
     ...(axis.coordinates === null ? {} : { coordinates: [...axis.coordinates] }),
+    ...(axis.edges === undefined ? {} : { edges: [...axis.edges] }),
   };
 }
 

@@ -20,7 +20,27 @@ export function readAxis(description: AxisDescription, verification: Verificatio
   const read = axisOf(description, verification);
   const { nodes } = read.axis;
   if (nodes > MAX_NODES) throw new DataError(`an axis of ${nodes} nodes is too long, ${MAX_NODES} are served`);
-  return read;
+  const { edges } = description;
+  if (edges === undefined) return read;
+  const stated = Array.isArray(edges) ? edges : readTable(edges.file, edges.path, verification).values;
+  return { ...read, axis: { ...read.axis, edges: edgesOf(read, Float64Array.from(stated)) } };
+}
+
+/** The faces of all cells, ascending. @throws DataError if a node does not lie between its faces */
+function edgesOf({ axis, descending }: ReadAxis, stated: Float64Array): Float64Array {
+  const { nodes, origin, spacing, coordinates } = axis;
+  const at = (i: number): number => coordinates?.[i] ?? origin + i * spacing;
+  const ascending = descending ? stated.toReversed() : stated;
+  if (ascending.length !== nodes + 1 && ascending.length !== 2)
+    throw new DataError(`edges: expected ${nodes + 1} numbers or 2, not ${ascending.length}`);
+  const isEnds = ascending.length === 2;
+  const edges = Float64Array.from({ length: nodes + 1 }, (_, i) =>
+    !isEnds ? ascending[i] : i === 0 ? ascending[0] : i === nodes ? ascending[1] : (at(i - 1) + at(i)) / 2,
+  );
+  for (let i = 0; i < nodes; i++)
+    if (!(edges[i] <= at(i) && at(i) <= edges[i + 1] && edges[i] < edges[i + 1]))
+      throw new DataError(`edges: node ${i} at ${at(i)} is not between ${edges[i]} and ${edges[i + 1]}`);
+  return edges;
 }
 
 function axisOf(description: AxisDescription, verification: Verification): ReadAxis {

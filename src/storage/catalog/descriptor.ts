@@ -39,12 +39,21 @@ const faces = z
   .optional()
   .describe("At the ends of an axis that is not periodic, both or the first and the last: a wall holds particles.");
 
+const edges = z
+  .union([z.array(z.number()).min(2), z.strictObject(place)])
+  .optional()
+  .describe(
+    "Faces of the cells around the nodes, in their order: one more than nodes, or the first and the last, if those " +
+      "between are half way between nodes. Absent: the end nodes are the ends of the domain.",
+  );
+
 const uniformAxis = z.strictObject({
   nodes,
   origin: z.number().describe("Coordinate of the first stored node."),
   spacing: z.number().refine((spacing) => spacing !== 0, "must not be 0"),
   periodic: z.boolean().default(false).describe("The axis repeats after nodes * spacing."),
   faces,
+  edges,
 });
 const tabulatedAxis = z.strictObject({
   coordinates: z
@@ -52,6 +61,7 @@ const tabulatedAxis = z.strictObject({
     .describe("One number per node, ascending or descending: a list, or a dataset of a file."),
   periodic: z.boolean().default(false),
   faces,
+  edges,
 });
 const axis = z.union([uniformAxis, tabulatedAxis]);
 
@@ -269,6 +279,8 @@ function consistency(descriptor: Descriptor): string[] {
       problems.push(`$.axes.${axisName}.spacing: must be positive on a periodic axis`);
     if (axis.periodic && axis.faces !== undefined)
       problems.push(`$.axes.${axisName}.faces: a periodic axis has no ends`);
+    if (axis.periodic && axis.edges !== undefined)
+      problems.push(`$.axes.${axisName}.edges: cells of a periodic axis are a spacing wide`);
   }
   for (const [fieldName, field] of Object.entries(descriptor.fields)) {
     const path = `$.fields.${fieldName}`;

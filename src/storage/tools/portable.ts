@@ -54,13 +54,14 @@ function withWords({ fields: sources, units }: Dataset, fields: Fields): Fields 
 }
 
 function describeAxis({ axes, walls }: Dataset, at: 0 | 1 | 2): DescriptorInput["axes"]["x"] {
-  const { nodes, origin, spacing, periodic, coordinates } = axes[at];
+  const { nodes, origin, spacing, periodic, coordinates, edges } = axes[at];
   const [first, last] = walls[at].map((isWall) => (isWall ? "wall" : "open"));
   const faces =
     periodic || !walls[at].includes(true) ? {} : { faces: [first, last] as ["wall" | "open", "wall" | "open"] };
+  const ends = { ...faces, ...(edges === undefined ? {} : { edges: [...edges] }) };
   return coordinates === null
-    ? { nodes, origin, spacing, periodic, ...faces }
-    : { coordinates: [...coordinates], ...faces };
+    ? { nodes, origin, spacing, periodic, ...ends }
+    : { coordinates: [...coordinates], ...ends };
 }
 
 function describeTime({ time }: Dataset): DescriptorInput["time"] {
