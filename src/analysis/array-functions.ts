@@ -54,20 +54,24 @@ function addProduct(times: number, a: Float64Array, b: Float64Array, to: Float64
   else for (let i = 0; i < a.length; i++) to[i] += times * a[i] * b[i];
 }
 
+/** A comparison or a logical operator: 0 or 1, and NaN if an operand is NaN. */
+const logical = (f: (a: number, b: number) => boolean): Binary =>
+  binary((x, y) => (Number.isNaN(x) || Number.isNaN(y) ? Number.NaN : Number(f(x, y))));
+
 /** Operators and functions of two scalars; the first two also take two vectors or two tensors. */
 export const BINARY: Readonly<Record<string, Binary>> = {
   "+": add,
   "-": subtract,
   "*": multiply,
   "/": divide,
-  "<": binary((x, y) => Number(x < y)),
-  "<=": binary((x, y) => Number(x <= y)),
-  ">": binary((x, y) => Number(x > y)),
-  ">=": binary((x, y) => Number(x >= y)),
-  "==": binary((x, y) => Number(x === y)),
-  "!=": binary((x, y) => Number(x !== y)),
-  "&&": binary((x, y) => Number(x !== 0 && y !== 0)),
-  "||": binary((x, y) => Number(x !== 0 || y !== 0)),
+  "<": logical((x, y) => x < y),
+  "<=": logical((x, y) => x <= y),
+  ">": logical((x, y) => x > y),
+  ">=": logical((x, y) => x >= y),
+  "==": logical((x, y) => x === y),
+  "!=": logical((x, y) => x !== y),
+  "&&": logical((x, y) => x !== 0 && y !== 0),
+  "||": logical((x, y) => x !== 0 || y !== 0),
   min: binary(Math.min),
   max: binary(Math.max),
   atan2: binary(Math.atan2),
@@ -76,7 +80,7 @@ export const BINARY: Readonly<Record<string, Binary>> = {
 /** Operators and functions of a scalar. */
 export const UNARY: Readonly<Record<string, Unary>> = {
   "-": unary((x) => -x),
-  "!": unary((x) => Number(x === 0)),
+  "!": unary((x) => (Number.isNaN(x) ? x : Number(x === 0))),
   sqrt: root,
   abs: unary(Math.abs),
   exp: unary(Math.exp),
@@ -86,9 +90,9 @@ export const UNARY: Readonly<Record<string, Unary>> = {
   sign: unary(Math.sign),
 };
 
-/** Whole powers, by products, so that they have the same bits everywhere. */
+/** Whole powers, by products, so that they have the same bits everywhere; NaN^0 is NaN. */
 export function power(a: Float64Array, exponent: number, out: Float64Array): Float64Array {
-  out.fill(1);
+  for (let n = 0; n < out.length; n++) out[n] = Number.isNaN(a[n]) ? Number.NaN : 1;
   for (let i = 0; i < Math.abs(exponent); i++) multiply(out, a, out);
   if (exponent < 0) for (let n = 0; n < out.length; n++) out[n] = 1 / out[n];
   return out;
@@ -170,6 +174,8 @@ export function eigenvalues(a: Components, scratch: ScratchArray): Components {
   const m = new Float64Array(9);
   for (let n = 0; n < a[0].length; n++) {
     for (let i = 0; i < 3; i++) for (let j = 0; j < 3; j++) m[3 * i + j] = (a[3 * i + j][n] + a[3 * j + i][n]) / 2;
+    // A rotation leaves out an entry that is not a number.
+    if (!Number.isFinite(m[1] + m[2] + m[5])) m.fill(Number.NaN);
     for (let sweep = 0; sweep < 8 && m[1] * m[1] + m[2] * m[2] + m[5] * m[5] > 0; sweep++) {
       rotate(m, 0, 1, 2);
       rotate(m, 0, 2, 1);
@@ -200,11 +206,14 @@ function rotate(m: Float64Array, p: number, q: number, r: number): void {
   m[3 * q + r] = m[3 * r + q] = s * pr + c * qr;
 }
 
-/** Where the condition is not 0, the first, elsewhere the second. */
+/** Where the condition is not 0, the first; where it is 0, the second; NaN where it is NaN. */
 export function choose(condition: Float64Array, yes: Components, no: Components, scratch: ScratchArray): Components {
   return yes.map((a, c) => {
     const out = scratch();
-    for (let i = 0; i < out.length; i++) out[i] = condition[i] !== 0 ? a[i] : no[c][i];
+    for (let i = 0; i < out.length; i++) {
+      const chosen = condition[i] === 0 ? no[c][i] : a[i];
+      out[i] = Number.isNaN(condition[i]) ? Number.NaN : chosen;
+    }
     return out;
   });
 }

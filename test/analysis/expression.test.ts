@@ -51,6 +51,30 @@ describe("expressions", () => {
     expect(numberOf(text)).toBeCloseTo(value, 14);
   });
 
+  it.each([
+    ...["p < 0", "0 >= p", "p == p", "p != 1", "!p", "!!p", "p && 0", "0 && p", "1 || p", "p || 1", "p ? 1 : 2"],
+    ...[
+      "(p ? u : 2 * u).x",
+      "p^0",
+      "p^3",
+      "p^-1",
+      "min(p, 1)",
+      "max(1, p)",
+      "atan2(p, 1)",
+      "sign(p)",
+      "norm([p, 0, 0])",
+    ],
+    ...["eig1([[1, p, 0], [p, 1, 0], [0, 0, 1]])", "eig3([[p, 0, 0], [0, 1, 0], [0, 0, 1]])", "det([u, [0, p, 0], u])"],
+  ])("%s has no value where p has none", (text) => {
+    const input: BlockInputs["input"] = (key, c) =>
+      key === "value:pressure" ? Float64Array.of(Number.NaN) : oneNode().input(key, c);
+    expect(compileScalar(text, NAMES).evaluate({ ...oneNode(), input })[0]?.[0]).toBeNaN();
+  });
+
+  it("has the value of the side that is chosen, whatever the other is", () => {
+    expect(numberOf("1 ? 2 : 0/0") + numberOf("0 ? 0/0 : 3")).toBe(5);
+  });
+
   it("knows the viscosity that a dataset states", () => {
     const names = { ...NAMES, viscosity: 0.25 };
     expect(compileScalar("2 * nu * x", names).evaluate(oneNode())[0]?.[0]).toBe(0.125);
