@@ -1,10 +1,16 @@
 /** Finds the most extreme values of a region, part by part, each at least a distance from those before it. */
 
-/** A value and where it is. */
-export interface Extreme {
-  readonly value: number;
+import { isKnown, type LeftOut } from "./moments.js";
+
+/** A node of a frame. */
+export interface Place {
   readonly node: number;
   readonly frame: number;
+}
+
+/** A value and where it is. */
+export interface Extreme extends Place {
+  readonly value: number;
 }
 
 export const SIDES = ["highest", "lowest"] as const;
@@ -15,7 +21,7 @@ type BySide<T> = Readonly<Record<Side, T>>;
 export interface ExtremesOptions {
   readonly of: number;
   readonly count: number;
-  /** Least distance of two of them in one frame and group. */
+  /** Least distance of two of them in one group, whichever their frames are. */
   readonly apart: number;
   /** Those that earlier passes have picked. */
   readonly picked?: BySide<readonly Extreme[]>;
@@ -24,9 +30,8 @@ export interface ExtremesOptions {
 }
 
 /** Candidates in their order, and the first of those left out; null if there is none. */
-export interface Extremes extends BySide<readonly Extreme[]> {
+export interface Extremes extends BySide<readonly Extreme[]>, LeftOut {
   readonly leftOut: BySide<Extreme | null>;
-  readonly missing: number;
 }
 
 /** The nodes of a part, as far as extremes need them. */
@@ -34,7 +39,7 @@ interface ExtremesSample {
   readonly columns: readonly Float64Array[];
   readonly frame: number;
   nodeOf(index: number): number;
-  distance2(a: number, b: number): number;
+  distance2(a: Place, b: Place): number;
 }
 
 /** Candidates that a pass keeps if they must be apart: those close to a picked one take no place. */
@@ -55,17 +60,16 @@ function isClose(
   apart: number,
   distance2: ExtremesSample["distance2"],
 ): boolean {
-  return (
-    apart > 0 && others.some(({ frame, node }) => frame === one.frame && distance2(node, one.node) < apart * apart)
-  );
+  return apart > 0 && others.some((other) => distance2(other, one) < apart * apart);
 }
 
 /** The candidates of a part. */
 export function extremesOf(options: ExtremesOptions, sample: ExtremesSample): Extremes {
   const values = sample.columns[options.of];
-  const known = Uint32Array.from(values.keys()).filter((i) => !Number.isNaN(values[i]));
+  const leftOut = { missing: 0, infinite: 0 };
+  const known = Uint32Array.from(values.keys()).filter((i) => isKnown([values], i, leftOut));
   const [highest, lowest] = SIDES.map((side) => candidatesOf(side, options, values, known, sample));
-  return bySides(highest, lowest, values.length - known.length);
+  return bySides(highest, lowest, leftOut);
 }
 
 interface Candidates {
@@ -73,9 +77,9 @@ interface Candidates {
   readonly leftOut: Extreme | null;
 }
 
-function bySides(highest: Candidates, lowest: Candidates, missing: number): Extremes {
+function bySides(highest: Candidates, lowest: Candidates, { missing, infinite }: LeftOut): Extremes {
   const leftOut = { highest: highest.leftOut, lowest: lowest.leftOut };
-  return { highest: highest.list, lowest: lowest.list, leftOut, missing };
+  return { highest: highest.list, lowest: lowest.list, leftOut, missing, infinite };
 }
 
 function candidatesOf(
@@ -115,7 +119,7 @@ export function mergeExtremes(options: ExtremesOptions, a: Extremes, b: Extremes
     const [before = null] = [leftOut, a.leftOut[side], b.leftOut[side]].filter((one) => one !== null).toSorted(order);
     return { list: before === null ? list : list.filter((one) => order(one, before) < 0), leftOut: before };
   });
-  return bySides(highest, lowest, a.missing + b.missing);
+  return bySides(highest, lowest, { missing: a.missing + b.missing, infinite: a.infinite + b.infinite });
 }
 
 /** Picks from candidates, which follow each other in order, after those picked before. */

@@ -1,4 +1,5 @@
 /** Finds the connected sets of marked nodes in one part of a region, and measures these fragments of structures. */
+import { isKnown, type LeftOut } from "./moments.js";
 
 export type Three = readonly [number, number, number];
 
@@ -16,8 +17,6 @@ export interface StructureOptions {
   readonly connectivity: 6 | 18 | 26;
   /** Whether each axis is taken for its whole period, so that structures go on across its seam. */
   readonly wraps: readonly [boolean, boolean, boolean];
-  /** Product of the spacings of the axes whose weights are 1. */
-  readonly cell: number;
   readonly labels: boolean;
   /** Most fragments that are kept; a structure has one in each part that it touches. */
   readonly most: number;
@@ -27,6 +26,8 @@ export interface StructureOptions {
 export interface MarkedBox {
   readonly columns: readonly Float64Array[];
   readonly weights: Float64Array | null;
+  /** Factor of the weights; the weight of a node if these are null. */
+  readonly cell: number;
   readonly from: Three;
   readonly shape: Three;
   readonly coordinates: readonly [Float64Array, Float64Array, Float64Array];
@@ -34,7 +35,7 @@ export interface MarkedBox {
 }
 
 /** The fragments of structures in one part. Plain data, which crosses threads. */
-export interface PartFragments {
+export interface PartFragments extends LeftOut {
   readonly from: Three;
   readonly shape: Three;
   /** A row of numbers for each fragment, in the order of their first nodes. */
@@ -44,7 +45,6 @@ export interface PartFragments {
   readonly borderFragments: Int32Array;
   /** The fragment of every node, -1 for none, if labels are asked. */
   readonly labels: Int32Array | null;
-  readonly missing: number;
 }
 
 /** Places in a row: nodes, volume, two sums for the centre of each axis, bounds, then four for each property. */
@@ -111,16 +111,15 @@ export function fragmentsOf(options: StructureOptions, box: MarkedBox): PartFrag
   const { side, threshold, connectivity } = options;
   const values = box.columns[options.of];
   const marked = new Uint8Array(values.length);
-  let missing = 0;
+  const leftOut = { missing: 0, infinite: 0 };
   for (let i = 0; i < values.length; i++) {
     const value = values[i];
-    if (Number.isNaN(value)) missing++;
-    else if (side === "above" ? value > threshold : value < threshold) marked[i] = 1;
+    if (isKnown([values], i, leftOut) && (side === "above" ? value > threshold : value < threshold)) marked[i] = 1;
   }
   const labels = labelBox(marked, box.shape, connectivity);
   const rows = measure(options, box, labels);
   const { from, shape } = box;
-  return { from, shape, rows, ...borderOf(labels, shape), labels: options.labels ? labels : null, missing };
+  return { from, shape, rows, ...borderOf(labels, shape), labels: options.labels ? labels : null, ...leftOut };
 }
 
 function borderOf(labels: Int32Array, [nx, ny, nz]: Three): Pick<PartFragments, "border" | "borderFragments"> {
@@ -137,10 +136,10 @@ function borderOf(labels: Int32Array, [nx, ny, nz]: Three): Pick<PartFragments, 
 }
 
 /** Fills the rows of the fragments. */
-function measure({ properties, cell }: StructureOptions, box: MarkedBox, labels: Int32Array): Float64Array {
+function measure({ properties }: StructureOptions, box: MarkedBox, labels: Int32Array): Float64Array {
   const width = widthOf(properties.length);
   const rows = new Float64Array(width * labels.reduce((most, label) => Math.max(most, label + 1), 0));
-  const { shape, from, weights } = box;
+  const { shape, from, weights, cell } = box;
   const along = [0, 1, 2].map((a) => momentArms(box, a));
   for (let i = 0; i < labels.length; i++) {
     if (labels[i] < 0) continue;
@@ -166,7 +165,7 @@ function measure({ properties, cell }: StructureOptions, box: MarkedBox, labels:
 /** Adds the value of a node to the four numbers of a property: volume, integral, least and largest value. */
 function addProperty(rows: Float64Array, at: number, isFirst: boolean, volume: number, value: number): void {
   if (isFirst) [rows[at + 2], rows[at + 3]] = [Infinity, -Infinity];
-  if (Number.isNaN(value)) return;
+  if (!Number.isFinite(value)) return;
   rows[at] += volume;
   rows[at + 1] += volume * value;
   if (value < rows[at + 2]) rows[at + 2] = value;

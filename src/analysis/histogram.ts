@@ -1,17 +1,20 @@
-/** Counts values in equal bins, which are half open except the last, which is closed. */
+/** Counts and weighs values in equal bins, which are half open except the last, which is closed. */
+import { isKnown, type LeftOut } from "./moments.js";
 
-export interface Histogram {
-  readonly from: number;
-  readonly to: number;
+/** Counts of bins, and the weights of their values; null if these are the counts. */
+export interface Binned extends LeftOut {
   readonly counts: Float64Array;
-  below: number;
-  above: number;
-  missing: number;
+  readonly weights: Float64Array | null;
+  /** Weight of all known values, also of those outside the bins. */
+  readonly weight: number;
+  readonly below: number;
+  readonly above: number;
 }
 
-/** Returns an empty histogram of `bins` equal bins on [from, to], from < to. */
-export function emptyHistogram(bins: number, from: number, to: number): Histogram {
-  return { from, to, counts: new Float64Array(bins), below: 0, above: 0, missing: 0 };
+/** An axis of bins. */
+export interface Bins {
+  readonly bins: number;
+  readonly range: readonly [from: number, to: number];
 }
 
 /** Returns edge `index` of `bins` bins; the last is exactly `to`. */
@@ -27,14 +30,51 @@ export function binOf(from: number, to: number, bins: number, value: number): nu
   return bin;
 }
 
-/** Adds values; what lies outside and NaN are counted apart. Counts are integers, so any order gives the same. */
-export function addValues(into: Histogram, values: ArrayLike<number>): void {
-  const { from, to, counts } = into;
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i];
-    if (value < from) into.below++;
-    else if (value > to) into.above++;
-    else if (Number.isNaN(value)) into.missing++;
-    else counts[binOf(from, to, counts.length, value)]++;
+/**
+ * Bins the values of one column, or pairs of values of two: bin (i, j) has number `i * bins[1] + j`. Pairs outside are
+ * counted as above.
+ *
+ * @param weights null if all values weigh 1
+ */
+export function binned(columns: readonly Float64Array[], axes: readonly Bins[], weights: Float64Array | null): Binned {
+  const size = axes.reduce((product, { bins }) => product * bins, 1);
+  const counts = new Float64Array(size);
+  const inBins = weights === null ? null : new Float64Array(size);
+  const leftOut = { missing: 0, infinite: 0 };
+  let [weight, below, above] = [0, 0, 0];
+  for (let i = 0; i < columns[0].length; i++) {
+    if (!isKnown(columns, i, leftOut)) continue;
+    const w = weights === null ? 1 : weights[i];
+    weight += w;
+    let bin = 0;
+    for (let a = 0; a < axes.length && bin >= 0; a++) {
+      const { bins, range } = axes[a];
+      const value = columns[a][i];
+      if (value >= range[0] && value <= range[1]) bin = bin * bins + binOf(range[0], range[1], bins, value);
+      else bin = -1;
+    }
+    if (bin >= 0) {
+      counts[bin]++;
+      if (inBins !== null) inBins[bin] += w;
+    } else if (axes.length === 1 && columns[0][i] < axes[0].range[0]) below++;
+    else above++;
   }
+  return { counts, weights: inBins, weight, below, above, ...leftOut };
+}
+
+/** Adds later values; the counts and weights of the earlier ones are overwritten. */
+export function mergeBinned(into: Binned, from: Binned): Binned {
+  const add = (a: Float64Array, b: Float64Array): void => {
+    for (let i = 0; i < a.length; i++) a[i] += b[i];
+  };
+  add(into.counts, from.counts);
+  if (into.weights !== null && from.weights !== null) add(into.weights, from.weights);
+  return {
+    ...into,
+    weight: into.weight + from.weight,
+    below: into.below + from.below,
+    above: into.above + from.above,
+    missing: into.missing + from.missing,
+    infinite: into.infinite + from.infinite,
+  };
 }

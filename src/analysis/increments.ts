@@ -1,4 +1,5 @@
 /** Sums powers of increments of a velocity or a scalar over all pairs of nodes along an axis. */
+import { isKnown, type LeftOut } from "./moments.js";
 
 export interface IncrementOptions {
   readonly axis: 0 | 1 | 2;
@@ -8,10 +9,12 @@ export interface IncrementOptions {
   readonly periodic: boolean;
 }
 
-/** For each separation, the pairs, those with a NaN, and the sums of each term. */
+/** For each separation, the pairs, their weight, those with a NaN or an infinity, and the sums of each term. */
 export interface Increments {
   readonly pairs: Float64Array;
+  readonly weight: Float64Array;
   readonly missing: Float64Array;
+  readonly infinite: Float64Array;
   /** Sums by separation, then by term, in the order of `termsOf`. */
   readonly sums: Float64Array;
 }
@@ -28,18 +31,21 @@ export function termsOf(columns: number, orders: readonly number[]): readonly st
 }
 
 /**
- * Sums the increments in a box of nodes that holds whole lines along the axis. Pairs with a NaN are left out.
+ * Sums the increments in a box of nodes that holds whole lines along the axis. Pairs with a NaN or an infinity are left
+ * out.
  *
  * @param columns components of a velocity, or a scalar, or a scalar and the velocity along the axis
+ * @param weights of the nodes; the pairs of a line weigh what its first node weighs. null: 1
  */
 export function incrementsOf(
   columns: readonly Float64Array[],
   shape: readonly [number, number, number],
   { axis, separations, orders, periodic }: IncrementOptions,
+  weights: Float64Array | null = null,
 ): Increments {
   const terms = termsOf(columns.length, orders).length;
   const sums = new Float64Array(separations.length * terms);
-  const pairs = new Float64Array(separations.length);
+  const [pairs, weight] = [new Float64Array(separations.length), new Float64Array(separations.length)];
   const stride = axis === 0 ? 1 : axis === 1 ? shape[0] : shape[0] * shape[1];
   const length = shape[axis];
   const lines = columns[0].length / length;
@@ -52,22 +58,26 @@ export function incrementsOf(
   orders.forEach((order, k) => {
     places[order] = k;
   });
-  const missing = new Float64Array(separations.length);
+  const leftOut = separations.map(() => ({ missing: 0, infinite: 0 }));
   separations.forEach((separation, s) => {
     const starts = periodic ? length : Math.max(0, length - separation);
     for (let line = 0; line < lines; line++) {
       ofLine.fill(0);
       const start = startOf(line);
+      const before = pairs[s];
       for (let i = 0; i < starts; i++) {
         const a = start + i * stride;
         const b = start + ((i + separation) % length) * stride;
         if (addPair(ordered, a, b, places, ofLine)) pairs[s]++;
-        else missing[s]++;
+        else if (isKnown(ordered, a, leftOut[s]) && isKnown(ordered, b, leftOut[s])) leftOut[s].infinite++;
       }
-      for (let t = 0; t < terms; t++) sums[s * terms + t] += ofLine[t];
+      const w = weights === null ? 1 : weights[start];
+      weight[s] += w * (pairs[s] - before);
+      for (let t = 0; t < terms; t++) sums[s * terms + t] += w * ofLine[t];
     }
   });
-  return { pairs, missing, sums };
+  const counts = (name: keyof LeftOut) => Float64Array.from(leftOut, (one) => one[name]);
+  return { pairs, weight, missing: counts("missing"), infinite: counts("infinite"), sums };
 }
 
 /** Adds the powers of an increment to those places from `at` on that their orders have. */
@@ -77,7 +87,7 @@ function addPowers(d: number, places: Int32Array, at: number, out: Float64Array)
     if (places[order] >= 0) out[at + places[order]] += power;
 }
 
-/** Adds the terms of a pair; false if a value is missing. @param places of each order among the orders, or -1 */
+/** Adds the terms of a pair; false if a value is not finite. @param places of each order among the orders, or -1 */
 function addPair(
   columns: readonly Float64Array[],
   a: number,
@@ -91,14 +101,14 @@ function addPair(
   const d = first[b] - first[a];
   if (third === undefined) {
     const yaglom = second === undefined ? 0 : (second[b] - second[a]) * d * d;
-    if (Number.isNaN(d) || Number.isNaN(yaglom)) return false;
+    if (!Number.isFinite(d + yaglom)) return false;
     addPowers(d, places, 0, out);
     if (second !== undefined) out[out.length - 1] += yaglom;
     return true;
   }
   const e = second[b] - second[a];
   const f = third[b] - third[a];
-  if (Number.isNaN(d + e + f)) return false;
+  if (!Number.isFinite(d + e + f)) return false;
   const n = (out.length - 6) / 3;
   addPowers(d, places, 0, out);
   addPowers(e, places, n, out);
@@ -114,5 +124,11 @@ function addPair(
 
 export function mergeIncrements(a: Increments, b: Increments): Increments {
   const add = (x: Float64Array, y: Float64Array): Float64Array => x.map((value, i) => value + y[i]);
-  return { pairs: add(a.pairs, b.pairs), missing: add(a.missing, b.missing), sums: add(a.sums, b.sums) };
+  return {
+    pairs: add(a.pairs, b.pairs),
+    weight: add(a.weight, b.weight),
+    missing: add(a.missing, b.missing),
+    infinite: add(a.infinite, b.infinite),
+    sums: add(a.sums, b.sums),
+  };
 }

@@ -1,9 +1,28 @@
 /** Computes moments up to order four per part of a region and merges them in the order of the parts. */
 
-/** Weight, weighted sums of powers of the deviations from the mean, extremes, and NaN left out. */
-export interface Moments {
-  readonly count: number;
+/** Values that reductions leave out. */
+export interface LeftOut {
+  /** NaN. */
   readonly missing: number;
+  readonly infinite: number;
+}
+
+/** Whether the values of all columns at a node are finite; a node with others is counted. */
+export function isKnown(
+  columns: readonly ArrayLike<number>[],
+  node: number,
+  leftOut: { -readonly [K in keyof LeftOut]: number },
+): boolean {
+  let sum = 0;
+  for (let c = 0; c < columns.length; c++) sum += 0 * columns[c][node];
+  if (sum === 0) return true;
+  leftOut[columns.some((column) => Number.isNaN(column[node])) ? "missing" : "infinite"]++;
+  return false;
+}
+
+/** Weight, weighted sums of powers of the deviations from the mean, extremes, and the values left out. */
+export interface Moments extends LeftOut {
+  readonly count: number;
   /** Sum of the weights; the count if there are none. */
   readonly weight: number;
   readonly mean: number;
@@ -17,6 +36,7 @@ export interface Moments {
 export const NO_MOMENTS: Moments = {
   count: 0,
   missing: 0,
+  infinite: 0,
   weight: 0,
   mean: 0,
   m2: 0,
@@ -30,24 +50,24 @@ export const NO_MOMENTS: Moments = {
 const RUN = 128;
 
 /**
- * Returns the moments of the values of one part, in two passes over them; NaN is counted and left out.
+ * Returns the moments of the values of one part, in two passes over them; NaN and infinities are counted and left out.
  *
  * The mean is corrected by the mean of the deviations, so the sum of deviations is zero to rounding.
  */
 export function momentsOf(values: Float64Array, weights: Float64Array | null = null): Moments {
   const first = (weights === null ? plainFirst(values) : null) ?? weightedFirst(values, weights);
-  const { count, weight, sum, min, max } = first;
-  const missing = values.length - count;
-  if (count === 0) return { ...NO_MOMENTS, missing };
+  const { count, infinite, weight, sum, min, max } = first;
+  const missing = values.length - count - infinite;
+  if (count === 0) return { ...NO_MOMENTS, missing, infinite };
   const estimate = sum / weight;
-  const plain = weights === null && missing === 0;
+  const plain = weights === null && count === values.length;
   const sums = plain ? plainSums(values, estimate) : weightedSums(values, weights, estimate);
-  return { count, missing, weight, min, max, ...centralSums(sums, estimate, weight) };
+  return { count, missing, infinite, weight, min, max, ...centralSums(sums, estimate, weight) };
 }
 
-type FirstSums = Pick<Moments, "count" | "weight" | "min" | "max"> & { readonly sum: number };
+type FirstSums = Pick<Moments, "count" | "infinite" | "weight" | "min" | "max"> & { readonly sum: number };
 
-/** Count, sum and extremes of values; null if one of them may be NaN. */
+/** Count, sum and extremes of values; null if one of them may not be finite. */
 function plainFirst(values: Float64Array): FirstSums | null {
   let sum = 0;
   let min = Infinity;
@@ -63,18 +83,21 @@ function plainFirst(values: Float64Array): FirstSums | null {
     }
     sum += runSum;
   }
-  return Number.isNaN(sum) ? null : { count: values.length, weight: values.length, sum, min, max };
+  return Number.isFinite(sum) ? { count: values.length, infinite: 0, weight: values.length, sum, min, max } : null;
 }
 
-/** The same with weights, and without NaN. */
+/** The same with weights, of the finite values. */
 function weightedFirst(values: Float64Array, weights: Float64Array | null): FirstSums {
-  let [count, weight, sum, min, max] = [0, 0, 0, Infinity, -Infinity];
+  let [count, infinite, weight, sum, min, max] = [0, 0, 0, 0, Infinity, -Infinity];
   for (let from = 0; from < values.length; from += RUN) {
     let [runWeight, runSum] = [0, 0];
     const to = Math.min(from + RUN, values.length);
     for (let i = from; i < to; i++) {
       const value = values[i];
-      if (Number.isNaN(value)) continue;
+      if (!Number.isFinite(value)) {
+        if (!Number.isNaN(value)) infinite++;
+        continue;
+      }
       const w = weights === null ? 1 : weights[i];
       count++;
       runWeight += w;
@@ -85,7 +108,7 @@ function weightedFirst(values: Float64Array, weights: Float64Array | null): Firs
     weight += runWeight;
     sum += runSum;
   }
-  return { count, weight, sum, min, max };
+  return { count, infinite, weight, sum, min, max };
 }
 
 type PowerSums = readonly [number, number, number, number];
@@ -118,7 +141,7 @@ function plainSums(values: Float64Array, estimate: number): PowerSums {
   return [s1, s2, s3, s4];
 }
 
-/** The same with weights, and without NaN. */
+/** The same with weights, of the finite values. */
 function weightedSums(values: Float64Array, weights: Float64Array | null, estimate: number): PowerSums {
   let [s1, s2, s3, s4] = [0, 0, 0, 0];
   for (let from = 0; from < values.length; from += RUN) {
@@ -126,7 +149,7 @@ function weightedSums(values: Float64Array, weights: Float64Array | null, estima
     const to = Math.min(from + RUN, values.length);
     for (let i = from; i < to; i++) {
       const d = values[i] - estimate;
-      if (Number.isNaN(d)) continue;
+      if (!Number.isFinite(d)) continue;
       const w = weights === null ? 1 : weights[i];
       const square = d * d;
       r1 += w * d;
@@ -161,9 +184,9 @@ function centralSums(
  * Source: Pébay, Sandia report SAND2008-6212 (2008), equations 2.1 and 3.1.
  */
 export function mergeMoments(a: Moments, b: Moments): Moments {
-  const missing = a.missing + b.missing;
-  if (a.count === 0) return { ...b, missing };
-  if (b.count === 0) return { ...a, missing };
+  const leftOut = { missing: a.missing + b.missing, infinite: a.infinite + b.infinite };
+  if (a.count === 0) return { ...b, ...leftOut };
+  if (b.count === 0) return { ...a, ...leftOut };
   const count = a.count + b.count;
   const weight = a.weight + b.weight;
   const d = b.mean - a.mean;
@@ -177,7 +200,7 @@ export function mergeMoments(a: Moments, b: Moments): Moments {
     6 * d * d * (p * p * b.m2 + q * q * a.m2) +
     4 * d * (p * b.m3 - q * a.m3);
   const mean = a.mean + d * q;
-  return { count, missing, weight, mean, m2, m3, m4, min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) };
+  return { count, ...leftOut, weight, mean, m2, m3, m4, min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) };
 }
 
 /** Returns variance, skewness and flatness of a population; NaN if nothing was counted or nothing varies. */

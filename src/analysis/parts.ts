@@ -14,8 +14,11 @@ const COLUMN = 512;
 /** Children of a branch of the tree, at most. */
 const FAN = 16;
 
-/** Reductions whose states may be merged in any order: they hold counts, or candidates in a total order. */
-const EXACT: readonly AnyReduction["kind"][] = ["histogram", "joint", "extremes"];
+/** Whether the states of a reduction may be merged in any order: they hold counts, or candidates in a total order. */
+function isExact({ weights }: ReductionPlan, kind: AnyReduction["kind"]): boolean {
+  if (kind === "extremes") return true;
+  return (kind === "histogram" || kind === "joint") && weights.every((axis) => axis === null);
+}
 
 /** Divides nodes into parts of at most `edge` along x, y and z, in the order of the nodes: x first, then y, then z. */
 export function divide(count: Three, edge: Three): Parts {
@@ -122,11 +125,11 @@ export class MergedParts {
     const { reductions } = this.#plan;
     const only = (isWanted: (kind: AnyReduction["kind"]) => boolean) =>
       states.map((groups, r) => (isWanted(reductions[r].kind) ? groups : []));
-    this.merged.add(only((kind) => EXACT.includes(kind)));
+    this.merged.add(only((kind) => isExact(this.#plan, kind)));
     const fragments = only((kind) => kind === "structures");
     if (this.#loose === null) this.merged.add(fragments);
     else if (fragments.some((groups) => groups.length > 0)) this.#loose.push(fragments);
-    const sums = only((kind) => kind !== "structures" && !EXACT.includes(kind));
+    const sums = only((kind) => kind !== "structures" && !isExact(this.#plan, kind));
     if (sums.some((groups) => groups.length > 0))
       this.#insert({ frame, level: 0, index: place, span: 1, states: sums });
   }

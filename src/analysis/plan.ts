@@ -30,8 +30,9 @@ export interface ReductionPlan {
   readonly points?: Float32Array;
   /** Times of the frames. */
   readonly times: readonly number[];
-  /** Weights of nodes along x, y, z; null if all are 1. */
+  /** Widths of nodes along x, y, z; null along an axis where all are the same. A node weighs `cell` times these. */
   readonly weights: readonly [Float64Array | null, Float64Array | null, Float64Array | null];
+  readonly cell: number;
 }
 
 /** A box of the nodes of a region in a frame. */
@@ -58,15 +59,16 @@ export function placeIn({ extent, coordinates, points }: ReductionPlan, node: nu
   return coordinates.map((along, a) => along[at[a]]);
 }
 
-/** Squared distance of two nodes, by the shorter way round on periodic axes; infinite for nodes of two groups. */
+/** Squared distance of two places, by the shorter way round on periodic axes; infinite for those of two groups. */
 export function distanceIn({ extent, coordinates, periods, kept, points }: ReductionPlan): Sample["distance2"] {
   const strides = [1, extent[0], extent[0] * extent[1]];
   const placeOf = (node: number, a: number): number =>
     points === undefined ? coordinates[a][Math.floor(node / strides[a]) % extent[a]] : points[3 * node + a];
   return (a, b) => {
+    if (kept[3] && a.frame !== b.frame) return Infinity;
     let sum = 0;
     for (let axis = 0; axis < 3; axis++) {
-      const d = Math.abs(placeOf(a, axis) - placeOf(b, axis));
+      const d = Math.abs(placeOf(a.node, axis) - placeOf(b.node, axis));
       if (kept[axis] && d > 0) return Infinity;
       const period = periods[axis];
       sum += (period > 0 ? Math.min(d, period - d) : d) ** 2;
@@ -78,8 +80,10 @@ export function distanceIn({ extent, coordinates, periods, kept, points }: Reduc
 /** Reduces the columns of a part, each with the values of its nodes, x fastest. */
 export function reducePart(plan: ReductionPlan, box: PartBox, columns: readonly Float64Array[]): PartStates {
   const groups = [...groupsOf(plan, box)];
-  const distance2 = distanceIn(plan);
-  const samples = groups.map(([group, local]) => [group, sampleOf(plan, box, columns, local, distance2)] as const);
+  const [distance2, weights] = [distanceIn(plan), weightsIn(plan, box)];
+  const samples = groups.map(
+    ([group, local]) => [group, sampleOf(plan, box, columns, local, distance2, weights)] as const,
+  );
   return plan.reductions.map((reduction) =>
     samples.map(([group, sample]) => [group, reduceSample(reduction, sample)] as const),
   );
@@ -110,12 +114,26 @@ function* groupsOf(
       }
 }
 
+/** The weights of the nodes of a part over `cell`, x fastest; null if all are 1. */
+function weightsIn({ weights }: ReductionPlan, { from, count }: PartBox): Float64Array | null {
+  if (weights.every((axis) => axis === null)) return null;
+  const [x, y, z] = weights.map((axis, a) => axis?.subarray(from[a], from[a] + count[a]));
+  const out = new Float64Array(count[0] * count[1] * count[2]);
+  for (let k = 0, i = 0; k < count[2]; k++)
+    for (let j = 0; j < count[1]; j++) {
+      const row = (y?.[j] ?? 1) * (z?.[k] ?? 1);
+      for (let n = 0; n < count[0]; n++) out[i++] = row * (x?.[n] ?? 1);
+    }
+  return out;
+}
+
 function sampleOf(
   plan: ReductionPlan,
   { from, count, frame }: PartBox,
   columns: readonly Float64Array[],
   local: Uint32Array | null,
   distance2: Sample["distance2"],
+  weights: Float64Array | null,
 ): Sample {
   const size = local?.length ?? count[0] * count[1] * count[2];
   const at = (n: number): readonly [number, number, number] => {
@@ -123,12 +141,12 @@ function sampleOf(
     const row = Math.floor(i / count[0]);
     return [from[0] + (i % count[0]), from[1] + (row % count[1]), from[2] + Math.floor(row / count[1])];
   };
-  const { weights, extent, coordinates, periods } = plan;
-  const weightOf = (n: number): number => at(n).reduce((product, node, a) => product * (weights[a]?.[node] ?? 1), 1);
+  const { extent, coordinates, periods, cell } = plan;
   return {
     count: size,
     columns: local === null ? columns : columns.map((column) => Float64Array.from(local, (i) => column[i])),
-    weights: weights.some((axis) => axis !== null) ? Float64Array.from({ length: size }, (_, n) => weightOf(n)) : null,
+    weights: local === null || weights === null ? weights : Float64Array.from(local, (i) => weights[i]),
+    cell,
     from,
     shape: count,
     coordinates,

@@ -1,9 +1,16 @@
 /** Reduces the values of a part of a region to a small state, merges states, and turns them into answers. */
-import { type Extreme, type Extremes, type ExtremesOptions, extremesOf, mergeExtremes } from "./extremes.js";
+import {
+  type Extreme,
+  type Extremes,
+  type ExtremesOptions,
+  extremesOf,
+  mergeExtremes,
+  type Place,
+} from "./extremes.js";
 import { fragmentsOf, type MarkedBox, PART, type PartFragments, type StructureOptions } from "./fragments.js";
-import { addValues, binOf, edgeOf, emptyHistogram, type Histogram } from "./histogram.js";
+import { type Binned, binned, binOf, edgeOf, mergeBinned } from "./histogram.js";
 import { type Increments, incrementsOf, mergeIncrements } from "./increments.js";
-import { type Moments, mergeMoments, momentsOf, NO_MOMENTS, shapeOf } from "./moments.js";
+import { isKnown, type LeftOut, type Moments, mergeMoments, momentsOf, NO_MOMENTS, shapeOf } from "./moments.js";
 import { JoinedFragments } from "./structures.js";
 
 export type BinRange = readonly [from: number, to: number];
@@ -37,41 +44,32 @@ export type AnyReduction =
     }
   | ({ readonly kind: "structures" } & StructureOptions);
 
-/** Values at nodes: an array for each column, the weights of the nodes if they differ, and their places. */
+/** Values at nodes: an array for each column, the weights of the nodes over `cell` if they differ, and their places. */
 export interface Sample extends MarkedBox {
   readonly count: number;
   /** Number of a node in the whole region, x fastest. */
   nodeOf(index: number): number;
   readonly frame: number;
-  /** Square of the distance of two nodes of the region. */
-  distance2(a: number, b: number): number;
+  /** Square of the distance of two places of the region; infinite for those of two groups. */
+  distance2(a: Place, b: Place): number;
 }
 
-interface Covariance {
+interface Covariance extends LeftOut {
   readonly count: number;
-  readonly missing: number;
   readonly weight: number;
   readonly means: readonly number[];
   readonly products: readonly number[];
 }
 
-interface Joint {
-  readonly counts: Float64Array;
-  readonly outside: number;
-  readonly missing: number;
-}
-
-interface Conditional {
+interface Conditional extends LeftOut {
   readonly bins: readonly Moments[];
   readonly outside: number;
-  readonly missing: number;
 }
 
 export type ReductionState =
   | Moments
   | Covariance
-  | Histogram
-  | Joint
+  | Binned
   | Conditional
   | Extremes
   | Increments
@@ -86,19 +84,19 @@ export function reduceSample(reduction: AnyReduction, sample: Sample): Reduction
       return momentsOf(column(reduction.of), sample.weights);
     case "covariance":
       return covarianceOf(reduction.of.map(column), sample.weights);
-    case "histogram": {
-      const histogram = emptyHistogram(reduction.bins, ...reduction.range);
-      addValues(histogram, column(reduction.of));
-      return histogram;
+    case "histogram":
+      return binned([column(reduction.of)], [reduction], sample.weights);
+    case "joint": {
+      const { bins, range } = reduction;
+      const axes = [0, 1].map((a) => ({ bins: bins[a], range: range[a] }));
+      return binned(reduction.of.map(column), axes, sample.weights);
     }
-    case "joint":
-      return jointOf(reduction, sample);
     case "conditional":
       return conditionalOf(reduction, sample);
     case "extremes":
       return extremesOf(reduction, sample);
     case "increments":
-      return incrementsOf(reduction.of.map(column), sample.shape, reduction);
+      return incrementsOf(reduction.of.map(column), sample.shape, reduction, sample.weights);
     case "structures":
       return fragmentsOf(reduction, sample);
   }
@@ -119,25 +117,13 @@ export function mergeStates(reduction: AnyReduction, a: ReductionState, b: Reduc
       return mergeMoments(a as Moments, b as Moments);
     case "covariance":
       return mergeCovariances(a as Covariance, b as Covariance);
-    case "histogram": {
-      const [into, from] = [a as Histogram, b as Histogram];
-      addTo(into.counts, from.counts);
-      return {
-        ...into,
-        below: into.below + from.below,
-        above: into.above + from.above,
-        missing: into.missing + from.missing,
-      };
-    }
-    case "joint": {
-      const [into, from] = [a as Joint, b as Joint];
-      addTo(into.counts, from.counts);
-      return { ...into, outside: into.outside + from.outside, missing: into.missing + from.missing };
-    }
+    case "histogram":
+    case "joint":
+      return mergeBinned(a as Binned, b as Binned);
     case "conditional": {
       const [into, from] = [a as Conditional, b as Conditional];
       const bins = into.bins.map((bin, i) => mergeMoments(bin, from.bins[i]));
-      return { bins, outside: into.outside + from.outside, missing: into.missing + from.missing };
+      return { bins, outside: into.outside + from.outside, ...bothLeftOut(into, from) };
     }
     case "extremes":
       return mergeExtremes(reduction, a as Extremes, b as Extremes);
@@ -149,21 +135,22 @@ export function mergeStates(reduction: AnyReduction, a: ReductionState, b: Reduc
   }
 }
 
-function addTo(into: Float64Array, from: Float64Array): void {
-  for (let i = 0; i < into.length; i++) into[i] += from[i];
-}
+const bothLeftOut = (a: LeftOut, b: LeftOut): LeftOut => ({
+  missing: a.missing + b.missing,
+  infinite: a.infinite + b.infinite,
+});
 
 function covarianceOf(columns: readonly Float64Array[], weights: Float64Array | null): Covariance {
   const length = columns[0].length;
   const kept = new Float64Array(length);
+  const leftOut = { missing: 0, infinite: 0 };
   let [count, weight] = [0, 0];
   for (let i = 0; i < length; i++) {
-    if (columns.some((column) => Number.isNaN(column[i]))) continue;
+    if (!isKnown(columns, i, leftOut)) continue;
     kept[i] = weights === null ? 1 : weights[i];
     count++;
     weight += kept[i];
   }
-  const missing = length - count;
   const centred = columns.map((column) => {
     const moments = momentsOf(
       column.map((value, i) => (kept[i] > 0 ? value : Number.NaN)),
@@ -178,13 +165,13 @@ function covarianceOf(columns: readonly Float64Array[], weights: Float64Array | 
       return sum;
     }),
   );
-  return { count, missing, weight, means: centred.map(({ mean }) => mean), products };
+  return { count, ...leftOut, weight, means: centred.map(({ mean }) => mean), products };
 }
 
 function mergeCovariances(a: Covariance, b: Covariance): Covariance {
-  const missing = a.missing + b.missing;
-  if (a.count === 0) return { ...b, missing };
-  if (b.count === 0) return { ...a, missing };
+  const leftOut = bothLeftOut(a, b);
+  if (a.count === 0) return { ...b, ...leftOut };
+  if (b.count === 0) return { ...a, ...leftOut };
   const weight = a.weight + b.weight;
   const shift = b.means.map((mean, i) => mean - a.means[i]);
   const n = shift.length;
@@ -193,30 +180,18 @@ function mergeCovariances(a: Covariance, b: Covariance): Covariance {
       product + b.products[ij] + (shift[Math.floor(ij / n)] * shift[ij % n] * a.weight * b.weight) / weight,
   );
   const means = a.means.map((mean, i) => mean + (shift[i] * b.weight) / weight);
-  return { count: a.count + b.count, missing, weight, means, products };
-}
-
-function jointOf({ of, bins, range }: AnyReduction & { kind: "joint" }, { columns, count }: Sample): Joint {
-  const counts = new Float64Array(bins[0] * bins[1]);
-  const [a, b] = [columns[of[0]], columns[of[1]]];
-  const [[a0, a1], [b0, b1]] = range;
-  let [outside, missing] = [0, 0];
-  for (let i = 0; i < count; i++) {
-    if (Number.isNaN(a[i]) || Number.isNaN(b[i])) missing++;
-    else if (a[i] < a0 || a[i] > a1 || b[i] < b0 || b[i] > b1) outside++;
-    else counts[binOf(a0, a1, bins[0], a[i]) * bins[1] + binOf(b0, b1, bins[1], b[i])]++;
-  }
-  return { counts, outside, missing };
+  return { count: a.count + b.count, ...leftOut, weight, means, products };
 }
 
 function conditionalOf(reduction: AnyReduction & { kind: "conditional" }, sample: Sample): Conditional {
   const { bins, range } = reduction;
   const [value, on] = [sample.columns[reduction.of], sample.columns[reduction.on]];
   const lists = Array.from({ length: bins }, (): number[] => []);
-  let [outside, missing] = [0, 0];
+  const leftOut = { missing: 0, infinite: 0 };
+  let outside = 0;
   for (let i = 0; i < sample.count; i++) {
-    if (Number.isNaN(value[i]) || Number.isNaN(on[i])) missing++;
-    else if (on[i] < range[0] || on[i] > range[1]) outside++;
+    if (!isKnown([value, on], i, leftOut)) continue;
+    if (on[i] < range[0] || on[i] > range[1]) outside++;
     else lists[binOf(range[0], range[1], bins, on[i])].push(i);
   }
   const { weights } = sample;
@@ -225,7 +200,7 @@ function conditionalOf(reduction: AnyReduction & { kind: "conditional" }, sample
       Float64Array.from(list, (i) => value[i]),
       weights && Float64Array.from(list, (i) => weights[i]),
     );
-  return { bins: lists.map((list) => (list.length === 0 ? NO_MOMENTS : momentsIn(list))), outside, missing };
+  return { bins: lists.map((list) => (list.length === 0 ? NO_MOMENTS : momentsIn(list))), outside, ...leftOut };
 }
 
 /** What an answer says of each group, by name. */
@@ -241,49 +216,60 @@ function rows<T>(values: readonly T[], length: number): T[][] {
   return Array.from({ length: values.length / length }, (_, i) => values.slice(i * length, (i + 1) * length));
 }
 
-/** The members of an answer that differ from group to group. @param place says where a node is, and when */
+/**
+ * The members of an answer that differ from group to group. What nothing is known of is null.
+ *
+ * @param place says where a node is, and when
+ * @param cell  factor of the weights
+ */
 export function finishState(
   reduction: AnyReduction,
   state: ReductionState,
   place: (extreme: Extreme) => Readonly<Record<string, unknown>>,
+  cell: number,
 ): GroupAnswer {
+  const { missing, infinite } = state as LeftOut;
   switch (reduction.kind) {
     case "moments": {
       const moments = state as Moments;
-      const { variance, skewness, flatness } = shapeOf(moments);
-      const { mean, min, max, count, missing } = moments;
-      const all = [{ mean }, { variance }, { skewness }, { flatness }].slice(0, reduction.order);
-      return { ...Object.assign({}, ...all), min, max, count, missing };
+      const { mean, min, max, count } = moments;
+      const all = [{ mean }, ...Object.entries(shapeOf(moments)).map(([name, value]) => ({ [name]: value }))];
+      const known = { ...Object.assign({}, ...all.slice(0, reduction.order)), min, max };
+      return { ...(count === 0 ? nullsOf(known) : known), count, missing, infinite };
     }
     case "covariance": {
-      const { count, missing, weight, means, products } = state as Covariance;
-      const matrix = rows(
-        products.map((product) => product / weight),
-        means.length,
-      );
-      return { means, matrix, count, missing };
+      const { count, weight, means, products } = state as Covariance;
+      const known = <T>(values: readonly T[]) => values.map((value) => (count === 0 ? null : value));
+      const matrix = rows(known(products.map((product) => product / weight)), means.length);
+      return { means: known(means), matrix, count, missing, infinite };
     }
-    case "histogram": {
-      const { counts, below, above, missing } = state as Histogram;
-      return { counts: [...counts], below, above, missing };
-    }
+    case "histogram":
     case "joint": {
-      const { counts, outside, missing } = state as Joint;
-      return { counts: rows([...counts], reduction.bins[1]), outside, missing };
+      const { counts, weights, weight, below, above } = state as Binned;
+      const listed = (values: Float64Array) =>
+        reduction.kind === "joint" ? rows([...values], reduction.bins[1]) : [...values];
+      const outside = reduction.kind === "joint" ? { outside: above } : { below, above };
+      const inBins = listed((weights ?? counts).map((w) => cell * w));
+      return { counts: listed(counts), weights: inBins, weight: cell * weight, ...outside, missing, infinite };
     }
     case "conditional": {
-      const { bins, outside, missing } = state as Conditional;
+      const { bins, outside } = state as Conditional;
       const known = (value: (bin: Moments) => number) => bins.map((bin) => (bin.count === 0 ? null : value(bin)));
       const mean = known((bin) => bin.mean);
       const variance = known((bin) => bin.m2 / bin.weight);
-      return { mean, variance, counts: bins.map((bin) => bin.count), outside, missing };
+      const [counts, weights] = [bins.map(({ count }) => count), bins.map(({ weight }) => cell * weight)];
+      return { mean, variance, counts, weights, outside, missing, infinite };
     }
     case "extremes": {
-      const { highest, lowest, missing } = state as Extremes;
+      const { highest, lowest } = state as Extremes;
       const told = (list: readonly Extreme[]) => list.map((one) => ({ value: one.value, ...place(one) }));
-      return { highest: told(highest), lowest: told(lowest), missing };
+      return { highest: told(highest), lowest: told(lowest), missing, infinite };
     }
     default:
       return {};
   }
+}
+
+function nullsOf(members: GroupAnswer): GroupAnswer {
+  return Object.fromEntries(Object.keys(members).map((name) => [name, null]));
 }

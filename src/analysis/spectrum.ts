@@ -30,6 +30,8 @@ export interface SpectrumPlan extends TransformPlan {
   /** Columns of the quantity. */
   readonly components: 1 | 3;
   readonly terms: readonly SpectrumTerm[];
+  /** Widths of nodes along each axis, by which lines are averaged; null along an axis where all are the same. */
+  readonly weights: OfAxes<Float64Array | null>;
 }
 
 /** A row of modes: real and imaginary parts of each column, not normalised. */
@@ -96,6 +98,14 @@ export function addSums(into: SpectrumSums, from: SpectrumSums): void {
   });
 }
 
+/** Fractions of the nodes of an axis in a mean across it, by their widths; 1 for one that is transformed. */
+function fractionsOf({ transformed, nodes, weights }: SpectrumPlan, a: number): Float64Array {
+  if (transformed[a]) return new Float64Array(nodes[a]).fill(1);
+  const widths = weights[a] ?? new Float64Array(nodes[a]).fill(1);
+  const sum = widths.reduce((total, width) => total + width, 0);
+  return widths.map((width) => width / sum);
+}
+
 /** What a row of modes is: bins, weights and wavenumbers of its modes. */
 interface RowModes {
   readonly length: number;
@@ -116,6 +126,8 @@ export class SpectrumRows {
   readonly #k: OfAxes<Float64Array>;
   readonly #bins: number;
   readonly #weights: Float64Array;
+  /** Of lines: fractions of the widths along the axes across them; null if all lines weigh the same. */
+  readonly #fractions: OfAxes<Float64Array> | null;
   /** |U|^2 of the row, weighted. */
   readonly #squares: Float64Array;
 
@@ -127,15 +139,20 @@ export class SpectrumRows {
     this.#bins = binsOf(plan);
     const { nodes, transformed } = plan;
     const length = transformed[0] ? (nodes[0] >> 1) + 1 : nodes[0];
-    // Half of the modes stand for themselves and their conjugates; nodes that are not transformed are averaged over.
-    const all = nodes.reduce((product, n) => product * n, 1);
+    // Half of the modes stand for themselves and their conjugates; lines are averaged.
     const sums = nodes.reduce((product, n, a) => product * (transformed[a] ? n : 1), 1);
-    const scale = plan.kind === "line" ? 1 / (sums * all) : 1 / sums ** 2;
+    const lines = nodes.reduce((product, n, a) => product * (transformed[a] ? 1 : n), 1);
+    const isWeighted = plan.kind === "line" && plan.weights.some((along, a) => along !== null && !transformed[a]);
+    this.#fractions = isWeighted
+      ? ([0, 1, 2].map((a) => fractionsOf(plan, a)) as unknown as OfAxes<Float64Array>)
+      : null;
+    const scale = plan.kind === "line" && !isWeighted ? 1 / (sums ** 2 * lines) : 1 / sums ** 2;
     this.#weights = Float64Array.from({ length }, (_, i) =>
       transformed[0] && i > 0 && 2 * i !== nodes[0] ? 2 * scale : scale,
     );
     this.#squares = new Float64Array(length);
-    this.#row = { length, bins: new Int32Array(length), weights: this.#weights, kx: this.#k[0], ky: 0, kz: 0 };
+    const weights = isWeighted ? new Float64Array(length) : this.#weights;
+    this.#row = { length, bins: new Int32Array(length), weights, kx: this.#k[0], ky: 0, kz: 0 };
   }
 
   /** Adds the modes of row (y, z). */
@@ -165,6 +182,12 @@ export class SpectrumRows {
     row.ky = this.#k[1][y];
     row.kz = this.#k[2][z];
     const rest = row.ky ** 2 + row.kz ** 2;
+    if (this.#fractions !== null) {
+      const [alongX, alongY, alongZ] = this.#fractions;
+      const across = alongY[y] * alongZ[z];
+      const isAcross = !this.#plan.transformed[0];
+      for (let i = 0; i < row.length; i++) row.weights[i] = this.#weights[i] * across * (isAcross ? alongX[i] : 1);
+    }
     for (let i = 0; i < row.length; i++) {
       if (kind === "line") {
         const at = [i, y, z][axis as 0];

@@ -68,6 +68,7 @@ export class JoinedFragments {
   readonly #edge: Three;
   #count = 0;
   missing = 0;
+  infinite = 0;
   /** 1 + the fragment of every node of the region, 0 for none; null if labels are not asked. */
   readonly labels: Int32Array | null;
 
@@ -84,8 +85,9 @@ export class JoinedFragments {
   /** Adds a part. @throws LimitError for too many fragments */
   add(part: PartFragments): void {
     const first = this.#count;
-    const { from, shape, rows, border, borderFragments, missing } = part;
+    const { from, shape, rows, border, borderFragments, missing, infinite } = part;
     this.missing += missing;
+    this.infinite += infinite;
     this.#rows.push(rows);
     this.#firsts.push(first);
     this.#grow(first + rows.length / widthOf(this.#options.properties.length));

@@ -34,25 +34,35 @@ function tableOf(items: readonly unknown[], plot: AnalysisTable["plot"]): Analys
 
 /** The table of a reduction. @throws RequestError if it has more axes than a table */
 function resultTable(result: AnswerMembers): AnalysisTable {
-  const { coordinates, edges, counts } = result as { coordinates?: AnswerMembers; edges?: number[]; counts?: number[] };
+  const { coordinates, edges, counts, weights } = result as {
+    coordinates?: AnswerMembers;
+    edges?: number[];
+    counts?: number[];
+    weights?: number[];
+  };
   if (coordinates !== undefined) return profileTable(result, coordinates);
   if (result.highest !== undefined) {
     const side = (name: string) => (result[name] as AnswerMembers[]).map((one) => ({ side: name, ...one }));
     return tableOf([...side("highest"), ...side("lowest")], null);
   }
   if (edges === undefined || counts === undefined) return tableOf([result], null);
-  if (Array.isArray(edges[0])) return jointTable(edges as unknown as number[][], counts as unknown as number[][]);
+  if (Array.isArray(edges[0])) return jointTable(result as unknown as JointAnswer);
   const { mean, variance } = result as { mean?: number[]; variance?: number[] };
   const rows = counts.map((count, i) => ({
-    ...{ from: edges[i], to: edges[i + 1], count },
+    ...{ from: edges[i], to: edges[i + 1], count, weight: weights?.[i] },
     ...(mean === undefined ? {} : { mean: mean[i], variance: variance?.[i] }),
   }));
-  return tableOf(rows, { x: "from", y: [mean === undefined ? "count" : "mean"], log: false });
+  return tableOf(rows, { x: "from", y: [mean === undefined ? "weight" : "mean"], log: false });
 }
 
-function jointTable([rows = [], columns = []]: readonly number[][], counts: readonly number[][]): AnalysisTable {
+type JointAnswer = Readonly<Record<"edges" | "counts" | "weights", readonly (readonly number[])[]>>;
+
+function jointTable({ edges: [rows = [], columns = []], counts, weights }: JointAnswer): AnalysisTable {
   const cells = counts.flatMap((line, i) =>
-    line.map((count, j) => ({ from: rows[i], to: rows[i + 1], from2: columns[j], to2: columns[j + 1], count })),
+    line.map((count, j) => ({
+      ...{ from: rows[i], to: rows[i + 1], from2: columns[j], to2: columns[j + 1] },
+      ...{ count, weight: weights[i]?.[j] },
+    })),
   );
   return tableOf(cells, null);
 }

@@ -22,6 +22,7 @@ export interface AnalysisPlaces {
   readonly times?: readonly number[];
   readonly frames?: "all" | readonly number[];
   readonly region?: Region;
+  readonly weights?: "volume" | "nodes";
   readonly derivatives?: string;
   readonly filter?: { readonly kind: "gaussian" | "sharp" | "tophat"; readonly width: number };
 }
@@ -47,7 +48,6 @@ export type Reduction =
 export interface StatisticsRequest extends AnalysisPlaces {
   readonly at?: "nodes" | { readonly random: number; readonly seed?: number; readonly method?: string };
   readonly over?: readonly (AveragedAxis | "t")[];
-  readonly weights?: "volume" | "nodes";
   readonly reduce: readonly Reduction[];
 }
 
@@ -87,11 +87,12 @@ export interface AnalysisAnswer {
   readonly version: string;
   readonly frames: readonly { readonly frame: number; readonly time: number }[];
   readonly formulas: Readonly<Record<string, string>>;
+  /** What a node weighed: the volume of its cell, or 1, as a random point does. */
+  readonly weights: "volume" | "nodes" | "points";
 }
 
 /** One result for each reduction; its members are those of docs/analysis.md, nested along the axes that are kept. */
 export interface StatisticsAnswer extends AnalysisAnswer {
-  readonly weights: "volume" | "nodes" | "points";
   readonly results: readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -101,9 +102,10 @@ export interface StructureFunctionsAnswer extends AnalysisAnswer {
   readonly separations: readonly {
     readonly axis: AveragedAxis;
     readonly nodes?: number;
-    readonly length: number | null;
+    readonly length: number;
     readonly pairs: number;
     readonly missing: number;
+    readonly infinite: number;
     readonly longitudinal?: MomentsByOrder;
     readonly transverse?: MomentsByOrder;
     readonly mixed?: number;
@@ -125,6 +127,7 @@ export interface StructuresAnswer extends AnalysisAnswer {
   readonly threshold: number;
   readonly nodes: number;
   readonly missing: number;
+  readonly infinite: number;
   readonly count: number;
   readonly structures: readonly {
     readonly nodes: number;
@@ -188,7 +191,7 @@ export interface FlowMapRequest {
 }
 
 /** The quantities asked for, each nested as `shape` says, the slowest axis first. */
-export interface FlowMapAnswer extends AnalysisAnswer {
+export interface FlowMapAnswer extends Omit<AnalysisAnswer, "weights"> {
   readonly shape: readonly number[];
   readonly map?: readonly unknown[];
   readonly gradient?: readonly unknown[];
@@ -224,7 +227,7 @@ export interface DispersionRequest {
 type MeanAtTimes = readonly (number | null)[];
 
 /** Means over the particles that are in the domain, for each of `times`; null if there are none. */
-export interface DispersionAnswer extends Omit<AnalysisAnswer, "frames" | "formulas"> {
+export interface DispersionAnswer extends Omit<AnalysisAnswer, "frames" | "formulas" | "weights"> {
   readonly times: readonly number[];
   readonly particles: readonly number[];
   readonly meanSquare: MeanAtTimes;

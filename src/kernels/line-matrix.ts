@@ -1,4 +1,5 @@
 /** Matrices along lines of nodes: filters and differences on axes that transforms do not take. */
+import { cellWidths } from "./cells.js";
 import { type DifferenceOrder, differenceRows, FIRST_DIFFERENCES } from "./finite-difference.js";
 import type { Axis } from "./types.js";
 
@@ -12,13 +13,14 @@ export interface LineMatrix {
 const REACH = Math.sqrt(Math.log(1e8) / 6);
 
 /**
- * The mean by exp(-6 r^2 / width^2), whose transfer function is exp(-k^2 width^2 / 24): each node weighs half the
- * distance of its neighbours, nodes at which the kernel is below 1e-8 are left out, and the weights of a row sum to 1,
+ * The mean by exp(-6 r^2 / width^2), whose transfer function is exp(-k^2 width^2 / 24): each node weighs the width
+ * of its cell, nodes at which the kernel is below 1e-8 are left out, and the weights of a row sum to 1,
  * also where a wall cuts the kernel. The axis is not periodic.
  */
-export function gaussianLines({ nodes, origin, spacing, coordinates }: Axis, width: number): LineMatrix {
+export function gaussianLines(axis: Axis, width: number): LineMatrix {
+  const { nodes, origin, spacing, coordinates } = axis;
+  const cells = cellWidths(axis);
   const at = (i: number): number => coordinates?.[i] ?? origin + i * spacing;
-  const cell = (i: number): number => (at(Math.min(nodes - 1, i + 1)) - at(Math.max(0, i - 1))) / 2;
   const first = new Int32Array(nodes);
   const weights = Array.from({ length: nodes }, (_, i) => {
     let [low, high] = [i, i];
@@ -27,7 +29,7 @@ export function gaussianLines({ nodes, origin, spacing, coordinates }: Axis, wid
     first[i] = low;
     const row = Float64Array.from({ length: high - low + 1 }, (_, j) => {
       const r = (at(low + j) - at(i)) / width;
-      return Math.exp(-6 * r * r) * cell(low + j);
+      return Math.exp(-6 * r * r) * cells[low + j];
     });
     const sum = row.reduce((total, weight) => total + weight, 0);
     return row.map((weight) => weight / sum);

@@ -77,25 +77,28 @@ def reduce(kind, columns, weight, options):
         return moments(columns[0], weight)
     known = ~np.any(np.isnan(columns), axis=0)
     kept = [column[known] for column in columns]
-    missing = int((~known).sum())
+    missing, weight = int((~known).sum()), weight[known]
     if kind == "covariance":
-        return {"matrix": np.cov(kept, aweights=weight[known], ddof=0).tolist(), "count": len(kept[0]), "missing": missing}
+        return {"matrix": np.cov(kept, aweights=weight, ddof=0).tolist(), "count": len(kept[0]), "missing": missing}
     if kind == "histogram":
         low, high = options["range"]
         counts = np.histogram(kept[0], options["bins"], (low, high))[0]
+        weights = np.histogram(kept[0], options["bins"], (low, high), weights=weight)[0]
         below, above = int((kept[0] < low).sum()), int((kept[0] > high).sum())
-        return {"counts": counts.tolist(), "below": below, "above": above, "missing": missing}
+        sums = {"weights": weights.tolist(), "weight": weight.sum()}
+        return {"counts": counts.tolist(), **sums, "below": below, "above": above, "missing": missing}
     if kind == "joint":
         counts = np.histogram2d(*kept, options["bins"], options["range"])[0]
-        return {"counts": counts.tolist(), "outside": len(kept[0]) - int(counts.sum()), "missing": missing}
+        weights = np.histogram2d(*kept, options["bins"], options["range"], weights=weight)[0]
+        return {"counts": counts.tolist(), "weights": weights.tolist(), "weight": weight.sum(), "outside": len(kept[0]) - int(counts.sum()), "missing": missing}
     if kind == "conditional":
         low, high = options["range"]
         edges = np.linspace(low, high, options["bins"] + 1)
         inside = (kept[1] >= low) & (kept[1] <= high)
         places = np.minimum(np.searchsorted(edges, kept[1], side="right") - 1, options["bins"] - 1)
-        lists = [(kept[0][inside & (places == b)], weight[known][inside & (places == b)]) for b in range(options["bins"])]
+        lists = [(kept[0][inside & (places == b)], weight[inside & (places == b)]) for b in range(options["bins"])]
         means = [np.average(q, weights=v) if len(q) else None for q, v in lists]
-        return {"mean": means, "counts": [len(q) for q, _ in lists], "missing": missing}
+        return {"mean": means, "counts": [len(q) for q, _ in lists], "weights": [v.sum() for _, v in lists], "missing": missing}
     order = np.argsort(kept[0], kind="stable")
     return {"highest": kept[0][order[::-1][: options["count"]]].tolist(), "lowest": kept[0][order[: options["count"]]].tolist()}
 

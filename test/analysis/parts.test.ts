@@ -15,9 +15,15 @@ function planOf(extent: readonly [number, number, number], reductions: readonly 
   return {
     ...{ columns: ["v", "w"], order: 4, reductions, names: {} as never, extent: [...extent, FRAMES] },
     ...{ kept: [true, false, false, false], coordinates: extent.map(along) as never, periods: [0, 0, 0] },
-    ...{ times: [0, 1, 2], weights: [null, null, null] },
+    ...{ times: [0, 1, 2], weights: [null, null, null], cell: 1 },
   };
 }
+
+/** The same plan, with nodes of different widths along z. */
+const weighted = (plan: ReductionPlan): ReductionPlan => ({
+  ...plan,
+  weights: [null, null, Float64Array.from({ length: plan.extent[2] }, () => 0.1 + random())],
+});
 
 const SUMS: readonly AnyReduction[] = [
   { kind: "moments", of: 0, order: 4 },
@@ -41,6 +47,8 @@ const INCREMENTS: readonly AnyReduction[] = [
 
 describe.each([
   ["sums", planOf([2, 700, 70], SUMS)],
+  ["weighted sums", weighted(planOf([2, 700, 70], SUMS))],
+  ["weighted lines", weighted(planOf([2, 5000, 107], INCREMENTS))],
   ["lines", planOf([2, 5000, 107], INCREMENTS)],
 ])("states of %s", (_, plan) => {
   const parts = partsOf(plan);

@@ -14,7 +14,7 @@ function planOf(kept: ReductionPlan["kept"]): ReductionPlan {
   return {
     ...{ columns: ["v"], order: 4, reductions: [{ kind: "moments", of: 0, order: 4 }], names: {} as never },
     ...{ extent: EXTENT, kept, coordinates: [along(NX), along(NY), along(NZ)], periods: [0, 0, 0] },
-    ...{ times: [0, 1], weights: [null, null, null] },
+    ...{ times: [0, 1], weights: [null, null, null], cell: 1 },
   };
 }
 

@@ -57,7 +57,7 @@ function joinParts(values: Float64Array, one: Case, coordinates: readonly [Float
   const periods = wraps.map((wrap, a) => (wrap ? (extent[a as 0] as number) : 0)) as unknown as Three;
   const options: StructureOptions = {
     ...{ of: 0, properties: [1], side: "above", threshold: 1 - one.share, connectivity, wraps },
-    ...{ cell: 0.5, labels: true, most: 1e6 },
+    ...{ labels: true, most: 1e6 },
   };
   const joined = new JoinedFragments(options, extent, edge);
   const corners: Three[] = [];
@@ -76,7 +76,7 @@ function joinParts(values: Float64Array, one: Case, coordinates: readonly [Float
     const column = Float64Array.from(nodes, (node) => values[node] as number);
     const weights = column.map((_, i) => 1 + ((nodes[i] as number) % 3));
     const columns = [column, Float64Array.from(nodes, (node) => node)];
-    joined.add(fragmentsOf(options, { columns, weights, from, shape, coordinates, periods }));
+    joined.add(fragmentsOf(options, { columns, weights, cell: 0.5, from, shape, coordinates, periods }));
   }
   const work = joined.rank(1);
   let step = work.next();
@@ -192,11 +192,18 @@ describe("structures joined from parts", () => {
   it("are refused when they have too many fragments", () => {
     const options: StructureOptions = {
       ...{ of: 0, properties: [], side: "below", threshold: 1, connectivity: 6, wraps: [false, false, false] },
-      ...{ cell: 1, labels: false, most: 1 },
+      ...{ labels: false, most: 1 },
     };
     const coordinates = [Float64Array.of(0, 1, 2), Float64Array.of(0), Float64Array.of(0)] as const;
     const fragments = fragmentsOf(options, {
-      ...{ columns: [Float64Array.of(0, 1, 0)], weights: null, from: [0, 0, 0], shape: [3, 1, 1], coordinates },
+      ...{
+        columns: [Float64Array.of(0, 1, 0)],
+        weights: null,
+        cell: 1,
+        from: [0, 0, 0],
+        shape: [3, 1, 1],
+        coordinates,
+      },
       periods: [0, 0, 0],
     });
     expect(() => new JoinedFragments(options, [3, 1, 1], [3, 1, 1]).add(fragments)).toThrow("more than 1 fragments");

@@ -16,10 +16,13 @@ describe("tables of answers", () => {
   it.each([
     [PROFILE, "y,mean,count\n0,2,4\n1,3,4\n"],
     [SEPARATIONS, "axis,nodes,length,longitudinal.2,longitudinal.3\nx,1,0.5,0.25,-0.125\nx,2,1,0.5,-0.25\n"],
-    [{ results: [{ of: "p", edges: [0, 1, 2], counts: [5, 6] }] }, "from,to,count\n0,1,5\n1,2,6\n"],
     [
-      { results: [{ of: "p", on: "ux", edges: [0, 1], counts: [5], mean: [7], variance: [8] }] },
-      "from,to,count,mean,variance\n0,1,5,7,8\n",
+      { results: [{ of: "p", edges: [0, 1, 2], counts: [5, 6], weights: [1, 2] }] },
+      "from,to,count,weight\n0,1,5,1\n1,2,6,2\n",
+    ],
+    [
+      { results: [{ of: "p", on: "ux", edges: [0, 1], counts: [5], weights: [2.5], mean: [7], variance: [8] }] },
+      "from,to,count,weight,mean,variance\n0,1,5,2.5,7,8\n",
     ],
     [
       {
@@ -31,10 +34,11 @@ describe("tables of answers", () => {
               [2, 3],
             ],
             counts: [[9]],
+            weights: [[0.5]],
           },
         ],
       },
-      "from,to,from2,to2,count\n0,1,2,3,9\n",
+      "from,to,from2,to2,count,weight\n0,1,2,3,9,0.5\n",
     ],
     [
       { results: [{ of: "p", highest: [{ value: 2, at: [1, 2, 3] }], lowest: [] }] },

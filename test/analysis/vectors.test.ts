@@ -1,7 +1,7 @@
 /** Tests reductions against published numbers of frame 4 of isotropic32, and on cases with known answers. */
 import h5wasm, { type Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
-import { addValues, binOf, edgeOf, emptyHistogram } from "../../src/analysis/histogram.js";
+import { binned, binOf, edgeOf } from "../../src/analysis/histogram.js";
 import { mergeMoments, momentsOf, NO_MOMENTS, shapeOf } from "../../src/analysis/moments.js";
 
 const N = 32;
@@ -32,19 +32,18 @@ describe("moments", () => {
     expect(moments.count).toBe(N ** 3);
   });
 
-  it("count NaN and leave it out", () => {
+  it("count NaN and infinities and leave them out", () => {
     const moments = mergeMoments(
-      momentsOf(Float64Array.of(NaN, NaN)),
-      mergeMoments(momentsOf(Float64Array.of(1, NaN)), momentsOf(Float64Array.of(3))),
+      momentsOf(Float64Array.of(NaN, NaN, -Infinity)),
+      mergeMoments(momentsOf(Float64Array.of(1, NaN, Infinity)), momentsOf(Float64Array.of(3))),
     );
-    expect(moments).toMatchObject({ count: 2, missing: 3, mean: 2, m2: 2, min: 1, max: 3 });
+    expect(moments).toMatchObject({ count: 2, missing: 3, infinite: 2, mean: 2, m2: 2, min: 1, max: 3 });
   });
 });
 
 describe("histogram", () => {
   it("of ux is the one published", () => {
-    const histogram = emptyHistogram(20, -2, 2);
-    addValues(histogram, velocity[0] as Float64Array);
+    const histogram = binned([velocity[0] as Float64Array], [{ bins: 20, range: [-2, 2] }], null);
     const counts = "0 1 123 336 680 1576 2193 2680 3560 4653 4888 4223 3693 1946 1309 639 230 38 0 0";
     expect(histogram.counts.join(" ")).toBe(counts);
   });
@@ -55,9 +54,12 @@ describe("histogram", () => {
         expect(binOf(-0.1, 0.3, bins, edgeOf(-0.1, 0.3, bins, i))).toBe(Math.min(i, bins - 1));
   });
 
-  it("counts what lies outside", () => {
-    const histogram = emptyHistogram(2, 0, 1);
-    addValues(histogram, [-1, 0, 0.5, 1, 2, 3, NaN]);
-    expect(histogram).toMatchObject({ below: 1, above: 2, missing: 1, counts: Float64Array.of(1, 2) });
+  it("counts and weighs what lies outside, and leaves out what is not finite", () => {
+    const values = Float64Array.of(-1, 0, 0.5, 1, 2, 3, NaN, Infinity, -Infinity);
+    const weights = Float64Array.of(1, 2, 4, 8, 16, 32, 64, 128, 256);
+    expect(binned([values], [{ bins: 2, range: [0, 1] }], weights)).toEqual({
+      ...{ below: 1, above: 2, missing: 1, infinite: 2, weight: 63 },
+      ...{ counts: Float64Array.of(1, 2), weights: Float64Array.of(2, 12) },
+    });
   });
 });

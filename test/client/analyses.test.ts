@@ -17,7 +17,7 @@ describe("analyses", () => {
     const reduce = [{ moments: "ux" }] as const;
     const { results, frames, weights } = await client.statistics("isotropic32", { time: 0.6, reduce });
     expect(results[0]).toMatchObject({ of: "ux", count: 32768 });
-    expect([frames.length, weights]).toEqual([1, "nodes"]);
+    expect([frames.length, weights]).toEqual([1, "volume"]);
     const asked = { time: 0.6, separations: { nodes: [2] }, axes: ["x"] } as const;
     const { separations } = await client.structureFunctions("isotropic32", asked);
     expect(separations[0]?.longitudinal?.["2"]).toBeCloseTo(0.0262059706, 9);

@@ -1,4 +1,5 @@
 /** Names what the servers know of a dataset, which they learn from the engine and not from the storage. */
+export { cellWidths } from "../../kernels/cells.js";
 export {
   AXIS_NAMES,
   type Axes,

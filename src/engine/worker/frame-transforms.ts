@@ -1,7 +1,7 @@
 /** A worker transforms planes of whole frames, and sums or changes their modes. */
 import { type DerivedComponent, type DerivedPlan, ModeFactors } from "../../analysis/derived.js";
 import { SpectrumRows, type SpectrumSums } from "../../analysis/spectrum.js";
-import { CancelledError } from "../../errors.js";
+import { CancelledError, RequestError } from "../../errors.js";
 import { halfOf, type PlaneTransforms } from "../../kernels/fft/plane-transforms.js";
 import type { DifferenceOrder } from "../../kernels/finite-difference.js";
 import { createScheme } from "../../kernels/index.js";
@@ -58,6 +58,7 @@ export class FrameTransforms {
     const rooms = Array.from({ length: total }, (_, i) => planes.plane(i).fill(0));
     const region = { frame, first: [0, 0, from], count: [nx, ny, count] } as const;
     this.#columns.evaluate({ ...plan, region, time, blend, derived, cancel }, open, sampler, (c, y, z, values) => {
+      if (!areFinite(values)) throw unknownNodes(plan, open.dataset.name);
       const room = rooms[c * count + z];
       for (let row = 0; row * nx < values.length; row++)
         room.set(values.subarray(row * nx, (row + 1) * nx), 2 * half * (y + row));
@@ -240,6 +241,18 @@ function interpolate(task: TransformMessage & { readonly stage: "at" }, { datase
     evaluate(0, count);
   });
   return out;
+}
+
+function areFinite(values: Float64Array): boolean {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += 0 * values[i];
+  return sum === 0;
+}
+
+/** The error of nodes without a value, which would spread to all nodes or to those that the filter reaches. */
+function unknownNodes(plan: TransformMessage["plan"], name: string): RequestError {
+  const what = "components" in plan ? "Filters and spectral derivatives need" : "A spectrum needs";
+  return new RequestError("Unsupported", `${what} all nodes, and some of "${name}" have no value.`);
 }
 
 function checkWanted(cancel: Int32Array): void {

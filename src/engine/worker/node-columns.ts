@@ -11,7 +11,7 @@ import {
   NodeDerivatives,
   type Surroundings,
 } from "../../kernels/node-derivatives.js";
-import type { FrameWeights } from "../../kernels/types.js";
+import type { FrameWeights, Triple } from "../../kernels/types.js";
 import type { FieldName } from "../../operations.js";
 import { type DerivedFields, readScratch } from "../contract/scratch.js";
 import type { OpenDataset } from "./open-dataset.js";
@@ -32,6 +32,8 @@ interface CompiledColumns {
 export interface ColumnsAtNodes extends Pick<ReductionPlan, "columns" | "names" | "order"> {
   readonly region: DifferencedNodes & { readonly frame: number };
   readonly time: number;
+  /** Nodes that are added to the numbers of the region for its coordinates: whole periods. Absent: none. */
+  readonly ahead?: Triple;
   /** The frames whose weighted sum gives the fields; absent: that of the region alone. */
   readonly blend?: FrameWeights | undefined;
   /** Inputs that transforms have made of the frame; absent: none. */
@@ -56,7 +58,7 @@ export class NodeColumns {
    * @throws RequestError (Unsupported) when an axis has fewer nodes than the stencil, CancelledError
    */
   evaluate(asked: ColumnsAtNodes, open: OpenDataset, sampler: Sampler, place: PlaceRows): void {
-    const { region, time, cancel, order, derived = null, blend } = asked;
+    const { region, time, cancel, order, derived = null, blend, ahead = [0, 0, 0] } = asked;
     const { columns, keys: all } = this.#compile(asked);
     const keys = derived === null ? all : new Set([...all].filter((key) => derived.plan.inputs[key] === undefined));
     const differs = [...keys].some((key) => key.includes(":") && !key.startsWith("value:"));
@@ -64,7 +66,7 @@ export class NodeColumns {
     const { frames, weights } = blend ?? { frames: [region.frame], weights: [1] };
     const read = (frame: number) => this.#readFields(keys, { ...region, frame }, open, sampler, derivatives);
     const fields = frames.length === 1 ? read(frames[0]) : sumOfFrames(frames, read, weights);
-    const inputs = new NodeInputs(fields, derivatives, derived, open, time);
+    const inputs = new NodeInputs(fields, derivatives, derived, open, time, ahead);
     const [nx, ny, nz] = region.count;
     const rows = Math.max(1, Math.floor(BLOCK_NODES / nx));
     for (let z = 0; z < nz; z++) {
@@ -163,6 +165,7 @@ class NodeInputs {
   readonly #derived: DerivedFields | null;
   readonly #open: OpenDataset;
   readonly #time: number;
+  readonly #ahead: Triple;
 
   constructor(
     fields: ReadonlyMap<FieldName, Surroundings>,
@@ -170,7 +173,9 @@ class NodeInputs {
     derived: DerivedFields | null,
     open: OpenDataset,
     time: number,
+    ahead: Triple,
   ) {
+    this.#ahead = ahead;
     this.#fields = fields;
     this.#derived = derived;
     this.#derivatives = derivatives;
@@ -203,7 +208,7 @@ class NodeInputs {
     const strides = [1, count[0], count[0] * count[1]];
     for (let i = 0; i < out.length; i++) {
       const node = first[axis] + (Math.floor(i / strides[axis]) % count[axis]);
-      out[i] = coordinates?.[node] ?? origin + node * spacing;
+      out[i] = coordinates?.[node] ?? origin + (node + this.#ahead[axis]) * spacing;
     }
     return out;
   }

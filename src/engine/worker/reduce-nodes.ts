@@ -1,6 +1,6 @@
 /** A worker reduces the quantities of a plan at the nodes of a part of a region. */
-import { type PartStates, reducePart } from "../../analysis/plan.js";
-import type { Triple } from "../../kernels/types.js";
+import { type PartBox, type PartStates, type ReductionPlan, reducePart } from "../../analysis/plan.js";
+import type { Axes, Triple } from "../../kernels/types.js";
 import type { ReduceMessage } from "../contract/dataset-copy.js";
 import type { ColumnsAtNodes, NodeColumns } from "./node-columns.js";
 import type { OpenDataset } from "./open-dataset.js";
@@ -26,7 +26,8 @@ export class NodeReductions {
     open: OpenDataset,
     sampler: Sampler,
   ): PartStates {
-    const asked = { ...plan, region, time: plan.times[box.frame], derived, cancel };
+    const ahead = nodesAhead(plan, box, open.dataset.axes, region.first);
+    const asked = { ...plan, region, time: plan.times[box.frame], ahead, derived, cancel };
     return reducePart(plan, box, this.evaluate(asked, open, sampler));
   }
 
@@ -71,4 +72,12 @@ export class NodeReductions {
     if ((this.#values[c]?.length ?? 0) < length) this.#values[c] = new Float64Array(length);
     return this.#values[c].subarray(0, length);
   }
+}
+
+/** Nodes from the first node of a part, which lies among those of its axis, to the one at its coordinates. */
+function nodesAhead({ coordinates, periods }: ReductionPlan, { from }: PartBox, axes: Axes, first: Triple): Triple {
+  const [x, y, z] = axes.map(({ nodes, origin, spacing }, a) =>
+    periods[a] === 0 ? 0 : nodes * Math.round((coordinates[a][from[a]] - origin - first[a] * spacing) / periods[a]),
+  );
+  return [x, y, z];
 }

@@ -30,6 +30,8 @@ export interface Lengths {
 /** Nodes `first`, `first + step`, ... of an axis; those behind the seam of a periodic one count on. */
 export interface NodeRun {
   readonly first: number;
+  /** The number of the first node as asked: whole periods before or behind `first`. Coordinates are as asked. */
+  readonly from: number;
   readonly count: number;
   readonly step: number;
 }
@@ -208,7 +210,7 @@ function runAlong(
   const fits = from < to && (axis.periodic ? to - from <= axis.nodes : from >= 0 && to <= axis.nodes);
   if (!fits) throw outside(name, axis, AXIS_NAMES[a] as AxisName);
   const first = axis.periodic ? ((from % axis.nodes) + axis.nodes) % axis.nodes : from;
-  return { first, count: Math.ceil((to - from) / step), step };
+  return { first, from, count: Math.ceil((to - from) / step), step };
 }
 
 /** The first node of some lengths, and the one behind the last. */

@@ -36,11 +36,11 @@ function sampleAxes(
 ): readonly SampleAxis[] {
   const axes = sides.map((index) => dataset.axes[index as 0 | 1 | 2]);
   if (counts.length === 0 && isByNodes(region)) {
-    return nodesIn(region, dataset, axes, sides).map(({ first, count, step }, i) => {
+    return nodesIn(region, dataset, axes, sides).map(({ from, count, step }, i) => {
       const axis = AXIS_NAMES[sides[i] as number] as AxisName;
       const { coordinates, spacing } = axes[i] as Axis;
       if (coordinates === null)
-        return { axis, count, origin: coordinateOf(axes[i] as Axis, first), spacing: step * spacing };
+        return { axis, count, origin: coordinateOf(axes[i] as Axis, from), spacing: step * spacing };
       const text = `region: nodes along ${axis} are not evenly spaced, and these samples are: give origin and extent, or ask for a cutout.`;
       throw new RequestError("Unsupported", text, { member: "region" });
     });

@@ -308,8 +308,8 @@ export class StatisticsPanel {
   #answerView(answered: Answered): TemplateResult {
     const { state, choice, asked, answer, walls, curves } = answered;
     const time = shortText(answer.frames[0]?.time ?? Number.NaN);
-    const counts = HISTOGRAMS.includes(choice.show) ? "; histograms count nodes" : "";
-    const weights = answer.weights === "volume" && choice.show !== "invariants" ? `, weighted by volume${counts}` : "";
+    const isUneven = this.#store.facts.axes.some(({ periodic }) => !periodic);
+    const weights = isUneven && choice.show !== "invariants" ? `, weighted by ${answer.weights}` : "";
     return html`
       <p class="note" id="analysis-of">${partText(state, this.#store.facts, choice, time)}${weights}.</p>
       ${choice.show === "distribution" ? this.#moments(answered) : nothing}
@@ -564,13 +564,13 @@ ${JSON.stringify(asked.body)}</pre>
   /** The density of values, and that of a Gaussian of the same mean and rms. */
   #densityOf({ state, answer }: Omit<Answered, "curves">): PlottedCurves | null {
     const { moments, histogram } = distributionOf(answer);
-    const { edges, counts } = histogram;
+    const { edges, counts, weights, weight } = histogram;
     const width = (edges[1] ?? 0) - (edges[0] ?? 0);
     const all = counts.reduce((sum, count) => sum + count, 0);
     if (!(width > 0) || all === 0) return null;
     const x = counts.map((_, i) => (edges[i] as number) + width / 2);
     const rms = Math.sqrt(moments.variance);
-    const density = counts.map((count) => (count > 0 ? count / (all * width) : Number.NaN));
+    const density = weights.map((inBin) => (inBin > 0 ? inBin / (weight * width) : Number.NaN));
     const gaussian = x.map((at) => Math.exp(-0.5 * ((at - moments.mean) / rms) ** 2) / (rms * Math.sqrt(2 * Math.PI)));
     // On a logarithmic axis a Gaussian falls without end: it is drawn as far as one node in a bin.
     const least = state.logDensity ? 1 / (all * width) : 0;
@@ -692,7 +692,6 @@ const SCALES: Readonly<Record<string, string | TemplateResult>> = {
 
 /** Analyses of the quantity shown, and those that count nodes in bins. */
 const OF_QUANTITY: readonly ShownAnalysis[] = ["distribution", "profile", "conditional", "spectrum"];
-const HISTOGRAMS: readonly ShownAnalysis[] = ["distribution", "conditional", "invariants"];
 
 /** The marks of an energy spectrum in words. */
 function marksText({ scales: known = {} }: ShownAnswer): string {

@@ -97,7 +97,7 @@ export interface ShownAnswer {
 
 export interface ValueDistribution {
   readonly moments: FieldMoments;
-  readonly histogram: { readonly edges: readonly number[]; readonly counts: readonly number[] };
+  readonly histogram: Readonly<Record<"edges" | "counts" | "weights", readonly number[]>> & { readonly weight: number };
   readonly highest: ExtremeNode | undefined;
   readonly lowest: ExtremeNode | undefined;
 }

@@ -52,6 +52,19 @@ const ANALYSES: readonly (readonly [call: string, body: object])[] = [
     "channel/statistics",
     { frames: "all", over: ["x", "z"], reduce: [{ moments: "ux" }, { covariance: ["ux", "uy"] }] },
   ],
+  [
+    "channel/statistics",
+    {
+      frames: "all",
+      reduce: [
+        { histogram: "ux", bins: 30, range: "auto" },
+        { joint: ["ux", "uy"], bins: [9, 7], range: "auto" },
+        { conditional: "uy", on: "ux", bins: 8, range: "auto" },
+      ],
+    },
+  ],
+  ["channel/structure-functions", { frames: "all", axes: ["x", "z"], separations: { nodes: [1, 5] } }],
+  ["channel/structures", { frames: [1], of: "ux", above: { rms: 1 } }],
   ["mhd/structure-functions", { frames: [1, 3], of: "u", separations: { nodes: [1, 2, 5, 20] } }],
   ["mixing/structure-functions", { frames: [1], of: "density", orders: [2, 4], separations: { nodes: [1, 7] } }],
   [

@@ -233,12 +233,12 @@ describe("the ends of a region by lengths", () => {
     const [above, below] = [Math.fround(100.007), Math.fround(100.004)];
     expect(above - 100.007).toBeGreaterThan(3e-6);
     expect(100.004 - below).toBeGreaterThan(2e-6);
-    expect(along(100, above, 0.002)).toEqual({ first: 7, count: 3, step: 1 });
-    expect(along(100, 100.001, below - 100.001)).toEqual({ first: 1, count: 4, step: 1 });
+    expect(along(100, above, 0.002)).toEqual({ first: 7, from: 7, count: 3, step: 1 });
+    expect(along(100, 100.001, below - 100.001)).toEqual({ first: 1, from: 1, count: 4, step: 1 });
   });
 
   it("are no further nodes where float32 tells none apart", () => {
-    expect(along(1e6, 1e6 + 0.5, 0.01)).toEqual({ first: 500, count: 11, step: 1 });
+    expect(along(1e6, 1e6 + 0.5, 0.01)).toEqual({ first: 500, from: 500, count: 11, step: 1 });
   });
 });
 

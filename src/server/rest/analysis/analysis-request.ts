@@ -14,7 +14,7 @@ import { isTransformable, nearestLengths } from "../../../analysis/lengths.js";
 import { type InputKey, type Names, namesFor } from "../../../analysis/names.js";
 import type { ReductionPlan } from "../../../analysis/plan.js";
 import type { OfAxes } from "../../../analysis/spectrum.js";
-import { type Axis, type Dataset, fieldNames } from "../../../engine/contract/dataset.js";
+import { cellWidths, type Dataset, fieldNames } from "../../../engine/contract/dataset.js";
 import type { ReductionQuery } from "../../../engine/contract/query.js";
 import { excerpt, RequestError } from "../../../errors.js";
 import { withoutNoise } from "../../../float32/format.js";
@@ -22,7 +22,7 @@ import type { FieldName } from "../../../operations.js";
 import { readDouble } from "../../http/read-number.js";
 import { spanOf, timesOf } from "../describe.js";
 import { refuse } from "../parameters.js";
-import { checkRegion, coordinateOf, type NodeRun, nodesIn, REGION } from "../region.js";
+import { checkRegion, coordinateOf, nodesIn, REGION } from "../region.js";
 
 /** A quantity in a body. */
 export const QUANTITY = Type.String({ description: "A quantity: a name or an expression, as in docs/analysis.md." });
@@ -41,6 +41,12 @@ export const PLACES = {
     }),
   ),
   region: REGION,
+  weights: Type.Optional(
+    Type.Union([Type.Literal("volume"), Type.Literal("nodes")], {
+      default: "volume",
+      description: "What a node weighs: the volume of its cell, or 1.",
+    }),
+  ),
   derivatives: Type.Optional(
     Type.String({
       default: "None_Fd4",
@@ -123,12 +129,6 @@ export const STATISTICS = Type.Object(
       }),
     ),
     over: Type.Optional(Type.Array(AXIS, { description: "Axes that are averaged over: all by default." })),
-    weights: Type.Optional(
-      Type.Union([Type.Literal("volume"), Type.Literal("nodes")], {
-        default: "volume",
-        description: "Weights on stretched axes, of moments, covariances and conditional means.",
-      }),
-    ),
     // Each reduction is checked by the schema of its kind, so that errors name its members.
     reduce: Type.Array(Type.Object({}, { anyOf: Object.values(REDUCTIONS) }), { minItems: 1, maxItems: 32 }),
   },
@@ -193,6 +193,7 @@ export interface AnalysedNodes {
   /** Whether an axis is taken for its whole period. */
   readonly wraps: readonly [boolean, boolean, boolean];
   readonly field: FieldName;
+  readonly weights: "volume" | "nodes";
   readonly transforms: {
     readonly dataset: Dataset;
     readonly filter: FieldFilter | null;
@@ -200,8 +201,7 @@ export interface AnalysedNodes {
   };
 }
 
-type PlaceMembers = Pick<Statistics, "time" | "times" | "frames" | "region" | "derivatives" | "filter"> &
-  Partial<Pick<Statistics, "over" | "weights">>;
+type PlaceMembers = Pick<Statistics, Exclude<keyof typeof PLACES, never>> & Partial<Pick<Statistics, "over">>;
 
 const AT_NODES = ["None_Fd4", "None_Fd6", "None_Fd8"] as const;
 
@@ -239,13 +239,20 @@ export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
   const all = timesOf(time);
   const runs = nodesIn(checkRegion(asked.region), dataset, axes);
   const extent = [...runs.map(({ count }) => count), numbers.length] as unknown as ReductionPlan["extent"];
-  const coordinates = runs.map(({ first, count, step }, a) =>
-    Float64Array.from({ length: count }, (_, i) => coordinateOf(axes[a as 0 | 1 | 2], first + i * step)),
+  const coordinates = runs.map(({ from, count, step }, a) =>
+    Float64Array.from({ length: count }, (_, i) => coordinateOf(axes[a as 0 | 1 | 2], from + i * step)),
   ) as unknown as ReductionPlan["coordinates"];
-  const weighs = (asked.weights ?? "volume") === "volume";
-  const weights = runs.map((run, a) =>
-    weighs ? cellsOf(axes[a as 0 | 1 | 2], run) : null,
+  // A node keeps its weight whatever the region.
+  const widths = axes.map((axis) =>
+    asked.weights === "nodes" ? new Float64Array(axis.nodes).fill(1) : cellWidths(axis),
+  );
+  const isEven = widths.map((all) => all.every((width) => width === all[0]));
+  const weights = runs.map(({ first, count, step }, a) =>
+    isEven[a]
+      ? null
+      : Float64Array.from({ length: count }, (_, i) => (widths[a] as Float64Array)[first + i * step] as number),
   ) as unknown as ReductionPlan["weights"];
+  const cell = widths.reduce((product, all, a) => product * (isEven[a] ? (all[0] as number) : 1), 1);
   const over = asked.over ?? ["x", "y", "z", "t"];
   const kept = (["x", "y", "z", "t"] as const).map(
     (axis) => !over.includes(axis) && (axis !== "t" || numbers.length > 1),
@@ -266,7 +273,9 @@ export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
       ) as unknown as ReductionPlan["periods"],
       times: numbers.map((number) => all[number - 1] as number),
       weights,
+      cell,
     },
+    weights: asked.weights ?? "volume",
     first: runs.map(({ first }) => first) as unknown as AnalysedNodes["first"],
     stride: runs.map(({ step }) => step) as unknown as AnalysedNodes["stride"],
     frames: numbers.map((number) => number - 1 + time.guardBefore),
@@ -355,12 +364,24 @@ function framesOf({ time, times, frames }: PlaceMembers, dataset: Dataset): read
     return stored.map((_, k) => k + 1);
   if (frames !== undefined) {
     const outside = frames.find((number) => number > stored.length);
-    if (outside === undefined) return frames;
-    throw outOfRange("frames", `"${dataset.name}" has frames 1 to ${stored.length}, not ${outside}.`);
+    if (outside !== undefined)
+      throw outOfRange("frames", `"${dataset.name}" has frames 1 to ${stored.length}, not ${outside}.`);
+    return onceEach(frames, frames, "frames");
   }
   const asked = times ?? (time === undefined ? undefined : [time]);
   if (asked === undefined) throw refuse("time", "One of time, times and frames must be given.");
-  return asked.map((one) => frameAt(one, stored, dataset.name));
+  return onceEach(
+    asked.map((one) => frameAt(one, stored, dataset.name)),
+    asked,
+    "times",
+  );
+}
+
+/** Refuses a frame that is given twice, which would weigh twice. @throws RequestError */
+function onceEach(numbers: readonly number[], given: readonly number[], member: string): readonly number[] {
+  const again = numbers.findIndex((number, i) => numbers.indexOf(number) < i);
+  if (again < 0) return numbers;
+  throw refuse(member, `${member}[${again}]: frame ${numbers[again]} is given twice, by ${given[again]} too.`);
 }
 
 function frameAt(time: number, stored: readonly number[], name: string): number {
@@ -375,14 +396,4 @@ function frameAt(time: number, stored: readonly number[], name: string): number 
 
 function outOfRange(member: string, text: string): RequestError {
   return new RequestError("OutOfRange", text, { member });
-}
-
-/** The length of the cell of each node of a run on a stretched axis: half the distance of its neighbours in the run. */
-function cellsOf({ coordinates }: Axis, { first, count, step }: NodeRun): Float64Array | null {
-  if (coordinates === null) return null;
-  const at = (i: number): number => coordinates[Math.min(coordinates.length - 1, Math.max(0, i))] as number;
-  return Float64Array.from({ length: count }, (_, i) => {
-    const node = first + i * step;
-    return (at(node + step) - at(node - step)) / 2;
-  });
 }

@@ -13,13 +13,13 @@ import {
   scalesOf,
 } from "../../../analysis/spectrum.js";
 import type { Dataset } from "../../../engine/contract/dataset.js";
-import { LimitError, RequestError } from "../../../errors.js";
+import { LimitError } from "../../../errors.js";
 import { refuse } from "../parameters.js";
 import { type AnalysedNodes, checkTransforms, derivedOf, PLACES, placesOf } from "./analysis-request.js";
 import { formulasOf, framesIn, type Means } from "./statistics.js";
 
 const LETTERS = ["x", "y", "z"] as const;
-const { time, times, frames, derivatives, filter } = PLACES;
+const { time, times, frames, derivatives, filter, weights } = PLACES;
 
 export const SPECTRUM = Type.Object(
   {
@@ -28,6 +28,7 @@ export const SPECTRUM = Type.Object(
     frames,
     derivatives,
     filter,
+    weights,
     of: Type.Optional(Type.String({ default: "u", description: "A vector or scalar quantity." })),
     kind: Type.Optional(
       Type.Union([Type.Literal("shell"), Type.Literal("line"), Type.Literal("plane")], {
@@ -61,12 +62,11 @@ export async function spectrum(asked: AskedSpectrum, dataset: Dataset, { sum, mo
   const derived = derivedOf(places, plan.columns);
   const sums = await sum({ plan, frames: places.frames, times: places.base.times, derived }, places);
   for (const one of sums) for (let i = 0; i < one.length; i++) one[i] = (one[i] as number) / places.frames.length;
-  if (sums.some((one) => one.some(Number.isNaN)))
-    throw new RequestError("Unsupported", `A spectrum needs all nodes, and some of "${dataset.name}" have no value.`);
   const { of: text = "u", with: more = [] } = asked;
   const cross = more.find((one) => one.startsWith("cross:"))?.slice("cross:".length);
   const unit = firstWavenumber(plan);
   return {
+    weights: places.weights,
     frames: framesIn(places),
     formulas: formulasOf(cross === undefined ? [text] : [text, cross], places.base.names),
     ...describeSums(plan, sums, more, unit, dataset.viscosity),
@@ -113,6 +113,7 @@ function planOf(asked: AskedSpectrum, dataset: Dataset, { base }: AnalysedNodes)
     periods: dataset.axes.map(({ nodes, spacing }) => nodes * spacing) as unknown as OfAxes<number>,
     order: base.order,
     names: base.names,
+    weights: base.weights,
   };
 }
 

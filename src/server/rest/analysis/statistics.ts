@@ -138,7 +138,7 @@ export async function statistics(asked: Statistics, dataset: Dataset, means: Mea
     results.push(describeResult(reduction, found, query.plan, columns.texts));
   }
   return {
-    weights: drawn === null ? weightsOf(places) : "points",
+    weights: drawn === null ? places.weights : "points",
     frames: framesIn(places),
     formulas: formulasOf(columns.texts, places.base.names),
     results,
@@ -244,7 +244,7 @@ function reductionFor(
   }
 }
 
-/** Numbers of a group's answer. */
+/** Numbers of a group's answer, besides the weights of bins. */
 function numbersOf(reduction: AnyReduction): number {
   if (reduction.kind === "histogram" || reduction.kind === "conditional") return 3 * reduction.bins;
   if (reduction.kind === "joint") return reduction.bins[0] * reduction.bins[1];
@@ -265,7 +265,7 @@ function describeResult(
   texts: readonly string[],
 ): GroupAnswer {
   const place = ({ node, frame }: Extreme) => ({ at: placeIn(plan, node), time: plan.times[frame] });
-  const groups = states.map((state) => finishState(reduction, state, place));
+  const groups = states.map((state) => finishState(reduction, state, place, plan.cell));
   return { ...headOf(reduction, texts), ...coordinatesOf(plan), ...nest(groups, plan) };
 }
 
@@ -327,8 +327,4 @@ export function framesIn({
 /** What names of an answer mean. */
 export function formulasOf(texts: readonly string[], names: Names): Readonly<Record<string, string>> {
   return Object.fromEntries(texts.map((text) => [text, formulaOf(text.trim(), names) ?? text]));
-}
-
-function weightsOf({ base }: AnalysedNodes): "volume" | "nodes" {
-  return base.weights.some((axis) => axis !== null) ? "volume" : "nodes";
 }

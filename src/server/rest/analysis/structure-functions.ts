@@ -84,8 +84,18 @@ export async function structureFunctions(
   dataset: Dataset,
   means: Means,
 ): Promise<GroupAnswer> {
-  const { of: text = "u", orders = [2, 3], axes = LETTERS, separations } = asked;
-  const places = ("nodes" in separations ? placesOf : pointPlacesOf)(asked, dataset);
+  const { of: text = "u", orders = [2, 3], separations } = asked;
+  const isAtNodes = "nodes" in separations;
+  const places = (isAtNodes ? placesOf : pointPlacesOf)(asked, dataset);
+  const isStretched = (letter: (typeof LETTERS)[number]) =>
+    dataset.axes[LETTERS.indexOf(letter) as 0].coordinates !== null;
+  const axes = asked.axes ?? LETTERS.filter((letter) => !(isAtNodes && isStretched(letter)));
+  const stretched = isAtNodes ? axes.find(isStretched) : undefined;
+  if (stretched !== undefined)
+    throw refuse(
+      "axes",
+      `axes: nodes along ${stretched} are not evenly spaced, so a separation in nodes is no length there; give lengths.`,
+    );
   const { shape } = compileExpression(text, places.base.names, "of");
   if (shape === "tensor") throw refuse("of", "of: increments are of a vector or a scalar, not of a tensor.");
   const answers: GroupAnswer[] = [];
@@ -100,7 +110,8 @@ export async function structureFunctions(
     );
   }
   const rows = answers.map((one) => askedTerms(asked, one));
-  const about = { frames: framesIn(places), formulas: formulasOf([text], places.base.names) };
+  const weights = isAtNodes ? places.weights : "points";
+  const about = { weights, frames: framesIn(places), formulas: formulasOf([text], places.base.names) };
   if (asked.form !== "columns") return { ...about, separations: rows };
   const byAxis = axes.map((letter) => columnsIn(rows.filter(({ axis }) => axis === letter)));
   const isShared = (name: string, value: unknown): boolean =>
@@ -178,9 +189,9 @@ async function overNodes(
   const merged = await reduce(reductionOf(places, { columns: columns.texts, reductions }), places);
   const increments = merged.states(0)[0] as Increments;
   const removed = means.map((_, c) => (merged.states(1 + c)[0] as Moments).mean);
-  const { coordinates, spacing } = axes[axis];
+  const { spacing } = axes[axis];
   return separations.nodes.map((separation, s) => ({
-    ...{ axis: letter, nodes: separation, length: coordinates === null ? separation * spacing : null },
+    ...{ axis: letter, nodes: separation, length: separation * spacing },
     ...termsAt(increments, s, of.length, orders, removed),
   }));
 }
@@ -256,7 +267,7 @@ function columnsOf(text: string, shape: "scalar" | "vector", letter: string, { f
  * both ends of the pairs; none if empty
  */
 function termsAt(
-  { pairs, sums, missing }: Increments,
+  { pairs, weight, sums, missing, infinite }: Increments,
   s: number,
   columns: number,
   orders: readonly number[],
@@ -264,9 +275,9 @@ function termsAt(
 ): GroupAnswer {
   const terms = termsOf(columns, orders);
   const mean = (term: string): number =>
-    (sums[s * terms.length + terms.indexOf(term)] as number) / (pairs[s] as number);
+    (sums[s * terms.length + terms.indexOf(term)] as number) / (weight[s] as number);
   const powers = (value: (order: number) => number) => Object.fromEntries(orders.map((order) => [order, value(order)]));
-  const head = { pairs: pairs[s], missing: missing[s] };
+  const head = { pairs: pairs[s], missing: missing[s], infinite: infinite[s] };
   if (columns < 3) {
     const yaglom = columns === 2 ? { yaglom: mean("yaglom") } : {};
     return { ...head, scalar: powers((order) => mean(`D${order}`)), ...yaglom };

@@ -79,9 +79,8 @@ export async function structures(
   const nodes = extent.reduce((product, n) => product * n, 1);
   if (asked.labels && nodes > NODES_PER_NUMBER * most)
     throw new LimitError("analysis.numbers", `Labels are of at most ${NODES_PER_NUMBER * most} nodes, not ${nodes}.`);
-  const cell = dataset.axes.reduce((product, axis) => product * (axis.coordinates === null ? axis.spacing : 1), 1);
   const reduction: AnyReduction & { kind: "structures" } = {
-    ...{ kind: "structures", of, side, threshold, connectivity, cell, most },
+    ...{ kind: "structures", of, side, threshold, connectivity, most },
     properties: properties.map((property, i) => columns.of(property, `properties[${i}]`)),
     wraps: places.wraps,
     labels: asked.labels ?? false,
@@ -111,9 +110,11 @@ export async function structures(
       of: text,
       connectivity,
       threshold,
+      weights: places.weights,
     },
     nodes: ranked.nodes,
     missing: joined.missing,
+    infinite: joined.infinite,
     count: listed.length,
     structures,
   };

@@ -270,9 +270,9 @@ function nodesOf(engine: Engine, { dataset: name, ...asked }: { readonly dataset
     throw refuse("region", `region: the nodes of "${name}" move; take a grid at their places at your time.`);
   const region = Object.keys(asked).length === 0 ? undefined : checkRegion(asked);
   const runs = nodesIn(region, dataset, dataset.axes);
-  const axes = runs.map(({ first, count, step }, a): AxisNodes => {
+  const axes = runs.map(({ first, from, count, step }, a): AxisNodes => {
     const { coordinates, origin, spacing } = dataset.axes[a as 0 | 1 | 2];
-    if (coordinates === null) return { first, step, origin, spacing };
+    if (coordinates === null) return { first: from, step, origin, spacing };
     return { coordinates: Array.from({ length: count }, (_, i) => coordinates[first + i * step] as number) };
   });
   const [x, y, z] = runs.map(({ count }) => count) as [number, number, number];

@@ -39,10 +39,8 @@ const QUANTITIES: readonly (readonly [string, string])[] = [
   ["dot(w, S*w)", "sum(w[i] * S[i][j] * w[j] for i in range(3) for j in range(3))"],
   ["helicity", "sum(u[i] * w[i] for i in range(3))"],
   ["norm(w)", "np.sqrt(sum(a * a for a in w))"],
-  [
-    "ux > 0 ? p : -uy",
-    "np.where(np.isnan(u[0] + p + u[1]), np.where(u[0] > 0, p, -u[1]), np.where(u[0] > 0, p, -u[1]))",
-  ],
+  ["ux > 0 ? p : -uy", "np.where(np.isnan(u[0]), np.nan, np.where(u[0] > 0, p, -u[1]))"],
+  ["ux < p && !(uy < 0)", "np.where(np.isnan(u[0] + u[1] + p), np.nan, (u[0] < p) & (u[1] >= 0))"],
   ["sin(x) * cos(y) + z", "np.sin(x) * np.cos(y) + z"],
   ["eig1(S) + eig2(S) + eig3(S) + max(ux, uy)", "S[0][0] + S[1][1] + S[2][2] + np.maximum(u[0], u[1])"],
 ];
@@ -102,9 +100,9 @@ async function make(kind: Kind, folder: string): Promise<Made> {
   rmSync(join(home, "manifest.json"), { force: true });
   const weights = axes.map((along, a) =>
     along.map((_, i) =>
-      kind.stretched && a === 1
-        ? ((along[Math.min(i + 1, along.length - 1)] as number) - (along[Math.max(i - 1, 0)] as number)) / 2
-        : 1,
+      kind.periodic[a]
+        ? (spacing[a] as number)
+        : ((along[Math.min(i + 1, along.length - 1)] as number) - (along[Math.max(i - 1, 0)] as number)) / 2,
     ),
   );
   const periods = kind.periodic.map((isPeriodic) => (isPeriodic ? 2 * Math.PI : null));
