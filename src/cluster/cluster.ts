@@ -18,6 +18,7 @@ import {
   type ReductionQuery,
   type RegionBox,
   type RegionCounts,
+  type SharedGenerations,
   writeTriples,
 } from "../engine/contract/query.js";
 import { type ReducedParts, unpackStates } from "../engine/contract/reduced-parts.js";
@@ -219,6 +220,17 @@ export class Cluster implements Sharing {
     }
     return counts;
   }
+
+  readonly generations: SharedGenerations = {
+    of: (dataset) => {
+      const owner = this.#owner as Owner;
+      const known = dataset === null ? owner.ofAll() : owner.of(dataset);
+      // A process that has not met a peer has computed none.
+      if (known === null) owner.refresh();
+      return known;
+    },
+    isElsewhere: (generation) => this.#members.hasGeneration(generation),
+  };
 
   drain(): void {
     this.#members.retire("draining");

@@ -5,7 +5,7 @@
  * Each process takes a rank: the lowest number that no other has. Ranks, not processes, have places among the regions,
  * so a process that is replaced leaves everything else where it is.
  */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "pino";
@@ -59,6 +59,12 @@ const ANNOUNCEMENT = z.object({
 export type Announcement = z.output<typeof ANNOUNCEMENT>;
 /** The part of it that `Members` does not know by itself. */
 export type Report = Omit<Announcement, "id" | "name" | "since" | "rank" | "state">;
+
+/** The generation of all datasets of a process together. */
+export function generationOfAll(generations: Readonly<Record<string, string>>): string {
+  const all = Object.entries(generations).sort(([one], [other]) => (one < other ? -1 : 1));
+  return createHash("sha256").update(JSON.stringify(all)).digest("hex").slice(0, 32);
+}
 
 /** Why a process has not answered; another one, or this process, may. */
 export class PeerError extends Error {}
@@ -207,6 +213,15 @@ export class Members {
       const { said, outstanding } = member;
       return { name: said.name, usable, shared, differing: both.length - shared, outstanding };
     });
+  }
+
+  /** Whether a process that takes work has a generation, of a dataset or of all together. */
+  hasGeneration(generation: string): boolean {
+    return this.others.some(
+      ({ generations, said }) =>
+        said.state === "ready" &&
+        (Object.values(generations).includes(generation) || generationOfAll(generations) === generation),
+    );
   }
 
   /** Lets a process that is stuck own nothing for a while. */

@@ -14,6 +14,7 @@ import { BusyError, FieldprobeError, RequestError, WorkerError } from "../errors
 import { DatasetDigests } from "../storage/catalog/dataset-digest.js";
 import type { Dataset } from "../storage/file/dataset.js";
 import type { Exchange, Received } from "./exchange.js";
+import { generationOfAll } from "./members.js";
 
 /** Bytes of points above which a process takes no more pieces. */
 const HELD_BYTES = 256 * 1024 * 1024;
@@ -81,6 +82,12 @@ export class Owner {
   of(dataset: Dataset): string | null {
     const known = this.#served.get(dataset.name);
     return known?.dataset === dataset ? known.generation : null;
+  }
+
+  /** The generation of all datasets together; null as long as one is not known. */
+  ofAll(): string | null {
+    const { generations } = this.announced();
+    return this.#engine.datasets().every(({ name }) => name in generations) ? generationOfAll(generations) : null;
   }
 
   /** All generations, and the datasets whose bytes were not compared in full. */

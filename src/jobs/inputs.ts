@@ -157,7 +157,9 @@ export class Inputs {
   }
 
   async remove(id: string): Promise<void> {
-    for (const ending of ["json", "data", "csv"]) await rm(this.#path(id, ending), { force: true });
+    // Also what a killed process was writing of it.
+    for (const name of await readdir(this.#folder))
+      if (name.startsWith(`${id}.`)) await rm(join(this.#folder, name), { force: true });
   }
 
   /**

@@ -1,18 +1,18 @@
 /**
  * `openSharedQueue` keeps the queue of jobs in JetStream, for all processes of a cluster. Jobs are entries of a bucket,
- * changed only from the revision that was read. Their tasks are messages of a work queue in files: one process has a
- * task at a time, and if it falls silent, another one gets it.
+ * changed only from the revision that was read. Their tasks are messages of a work queue in files, on a subject for
+ * each job and generation: one process has a task at a time, and if it falls silent, another one gets it.
  */
 import { AckPolicy, jetstream, jetstreamManager, RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import type { Config } from "../config.js";
-import { DataError } from "../errors.js";
+import { BusyError, FieldprobeError } from "../errors.js";
 import { openNats } from "../nats.js";
 import { type NatsOptions, natsOptions, ROOT } from "../nats-options.js";
 import { reasonOf } from "../system-error.js";
 import { type Job, type JobState, type TaskOutput, UNFINISHED } from "./job.js";
-import type { JobQueue, TakenTask } from "./job-queue.js";
+import { type GenerationFor, type JobQueue, OF_JOB, restarted, type TakenTask } from "./job-queue.js";
 
 /** The stream of tasks and the bucket of jobs. */
 const NAME = `${ROOT}-jobs`;
@@ -22,6 +22,8 @@ const SILENCE_MS = 15_000;
 const SIGN_MS = 5_000;
 /** Longest wait for an answer of the server. */
 const ANSWER_MS = 5_000;
+/** Seconds after which a caller should try again while the queue cannot be reached. */
+const RETRY_S = 5;
 const NANOS = 1e6;
 /** Messages that are sent before their receipt is awaited. */
 const MOST_SENT = 256;
@@ -38,20 +40,34 @@ interface SentTask {
   readonly attempts: number;
 }
 
+/** A job as it was read or written last. */
+interface ReadJob extends KeptJob {
+  readonly revision: number;
+}
+
+/** A job and the generation of its tasks. */
+type JobOfGeneration = Pick<Job, "id" | "generation">;
+
 /** The parts of an open queue. */
 interface OpenQueue {
   readonly connection: NatsConnection;
   readonly jobs: KV;
   /** @param once identifies the message: the server drops another one with the same */
-  publish(id: string, task: SentTask, once: string): Promise<unknown>;
-  addConsumer(id: string): Promise<unknown>;
-  end(id: string): Promise<void>;
-  pending(id: string): Promise<number>;
+  publish(job: JobOfGeneration, task: SentTask, once: string): Promise<unknown>;
+  addConsumer(job: JobOfGeneration): Promise<unknown>;
+  end(job: JobOfGeneration): Promise<void>;
+  pending(job: JobOfGeneration): Promise<number>;
+  /** Forgets all outputs of a job. */
+  forget(id: string): Promise<unknown>;
 }
 
-const subjectOf = (id: string): string => `${ROOT}.task.${id}`;
+/** The last word of the subject of tasks, and the name of the consumer that hands them out. */
+const nameOf = ({ id, generation }: JobOfGeneration): string => (generation === undefined ? id : `${id}-${generation}`);
+const subjectOf = (name: string): string => `${ROOT}.task.${name}`;
 const jobKey = (id: string): string => `job.${id}`;
-const outputKey = (id: string, number: number): string => `output.${id}.${number}`;
+const outputKey = ({ id, generation = "none" }: JobOfGeneration, number: number): string =>
+  `output.${id}.${generation}.${number}`;
+const noneDone = (tasks: number): string => Buffer.alloc(Math.ceil(tasks / 8)).toString("base64");
 
 /** The queue of a cluster. */
 export function openSharedQueue(nats: Config["nats"]): JobQueue {
@@ -63,7 +79,7 @@ class JetStreamQueue implements JobQueue {
   readonly #options: NatsOptions;
   #opened: Promise<OpenQueue> | null = null;
   /** The jobs as last heard, by id. */
-  readonly #heard = new Map<string, KeptJob>();
+  readonly #heard = new Map<string, ReadJob>();
   /** The messages of the tasks that this process has. */
   readonly #taken = new Map<string, Msg>();
   readonly #signs: NodeJS.Timeout;
@@ -74,7 +90,8 @@ class JetStreamQueue implements JobQueue {
     this.#signs = setInterval(() => {
       for (const message of this.#taken.values()) message.respond("+WPI");
       // Tasks of a process that has fallen silent can be taken again, which no message announces.
-      for (const [id, { job }] of this.#heard) if (UNFINISHED.includes(job.state)) this.#watcher(id);
+      for (const { id } of this.#unfinished()) this.#watcher(id);
+      void this.#opened?.then((open) => this.#repair(open)).catch(() => undefined);
     }, SIGN_MS).unref();
   }
 
@@ -83,13 +100,27 @@ class JetStreamQueue implements JobQueue {
     void this.#open().catch(() => undefined);
   }
 
-  /** @throws DataError if JetStream cannot be reached */
+  /** @throws the error of a connection that cannot be made */
   #open(): Promise<OpenQueue> {
     this.#opened ??= this.#connect().catch((error: unknown) => {
       this.#opened = null;
-      throw new DataError(`jobs: the queue of the cluster cannot be reached: ${reasonOf(error)}`);
+      throw error;
     });
     return this.#opened;
+  }
+
+  /** Does work that needs the queue. @throws BusyError if JetStream cannot be reached */
+  async #use<T>(work: (open: OpenQueue) => Promise<T>): Promise<T> {
+    try {
+      return await work(await this.#open());
+    } catch (error) {
+      if (error instanceof FieldprobeError) throw error;
+      throw new BusyError(`jobs: the queue of the cluster cannot be reached: ${reasonOf(error)}`, RETRY_S, error);
+    }
+  }
+
+  #unfinished(): readonly Job[] {
+    return [...this.#heard.values()].flatMap(({ job }) => (UNFINISHED.includes(job.state) ? [job] : []));
   }
 
   async #connect(): Promise<OpenQueue> {
@@ -112,39 +143,44 @@ class JetStreamQueue implements JobQueue {
     const open: OpenQueue = {
       connection,
       jobs,
-      publish: (id, task, once) => client.publish(subjectOf(id), JSON.stringify(task), { msgID: once }),
-      addConsumer: (id) =>
+      publish: (job, task, once) =>
+        client.publish(subjectOf(nameOf(job)), JSON.stringify(task), {
+          msgID: `${nameOf(job)}.${task.number}.${once}`,
+        }),
+      addConsumer: (job) =>
         manager.consumers.add(NAME, {
-          durable_name: id,
-          filter_subject: subjectOf(id),
+          durable_name: nameOf(job),
+          filter_subject: subjectOf(nameOf(job)),
           ack_policy: AckPolicy.Explicit,
           ack_wait: SILENCE_MS * NANOS,
         }),
-      end: async (id) => {
-        await manager.consumers.delete(NAME, id).catch(() => undefined);
-        await manager.streams.purge(NAME, { filter: subjectOf(id) });
+      end: async (job) => {
+        await manager.consumers.delete(NAME, nameOf(job)).catch(() => undefined);
+        await manager.streams.purge(NAME, { filter: subjectOf(nameOf(job)) });
       },
-      pending: async (id) => {
-        const { num_pending, num_ack_pending } = await manager.consumers.info(NAME, id);
+      pending: async (job) => {
+        const { num_pending, num_ack_pending } = await manager.consumers.info(NAME, nameOf(job));
         return num_pending + num_ack_pending;
       },
+      forget: (id) => manager.streams.purge(`KV_${NAME}`, { filter: `$KV.${NAME}.output.${id}.>` }),
     };
-    this.#heard.clear();
     await this.#hear(jobs);
-    for (const [id, { job }] of this.#heard) if (UNFINISHED.includes(job.state)) await this.#repair(open, id);
+    await this.#repair(open);
     return open;
   }
 
-  /** Reads all jobs, and follows their changes from then on. */
+  /** Reads all jobs, and follows their changes from then on. What was heard before is kept until then. */
   async #hear(jobs: KV): Promise<void> {
     const entries = await jobs.watch({ key: "job.*" });
+    const found = new Set<string>();
     const all = new Promise<void>((resolve) => {
       const follow = async (): Promise<void> => {
         if ((await jobs.status()).values === 0) resolve();
-        for await (const { key, operation, value, delta } of entries) {
+        for await (const { key, operation, value, revision, delta } of entries) {
           const id = key.slice("job.".length);
-          if (operation === "PUT") this.#heard.set(id, JSON.parse(Buffer.from(value).toString()) as KeptJob);
-          else this.#heard.delete(id);
+          found.add(id);
+          if (operation !== "PUT") this.#heard.delete(id);
+          else this.#note(id, { ...(JSON.parse(Buffer.from(value).toString()) as KeptJob), revision });
           if (delta === 0) resolve();
           this.#watcher(id);
         }
@@ -154,166 +190,229 @@ class JetStreamQueue implements JobQueue {
     });
     // If all values are outputs, no entry of a job comes.
     await Promise.race([all, new Promise((resolve) => setTimeout(resolve, ANSWER_MS).unref())]);
+    for (const id of this.#heard.keys()) if (!found.has(id)) this.#heard.delete(id);
   }
 
-  /** Publishes tasks of a job again that were lost because a process ended between two steps. */
-  async #repair(open: OpenQueue, id: string): Promise<void> {
-    await open.addConsumer(id);
-    if ((await open.pending(id)) > 0) return;
-    const kept = await this.#read(open, id);
-    if (kept !== null) await this.#publishMissing(open, kept.value, `again.${kept.revision}`);
+  #note(id: string, read: ReadJob): void {
+    if (read.revision >= (this.#heard.get(id)?.revision ?? 0)) this.#heard.set(id, read);
   }
 
-  /** Publishes the tasks that are not done, or the one that writes the result. */
-  async #publishMissing(open: OpenQueue, { job, done }: KeptJob, once: string): Promise<void> {
+  /** Publishes tasks of jobs again that were lost because a process ended between two steps. */
+  async #repair(open: OpenQueue): Promise<void> {
+    for (const { id } of this.#unfinished()) {
+      const read = await this.#read(open, id);
+      if (read === null || !UNFINISHED.includes(read.job.state)) continue;
+      await open.addConsumer(read.job);
+      if ((await open.pending(read.job)) === 0) await this.#publishMissing(open, read);
+    }
+  }
+
+  /** Publishes the tasks that are not done, or the one that writes the result; once for a revision of the job. */
+  async #publishMissing(open: OpenQueue, { job, done, revision }: ReadJob): Promise<void> {
     const bits = Buffer.from(done, "base64");
     const all = Array.from({ length: job.tasks }, (_, number) => number).filter((number) => !isSet(bits, number));
     const missing = all.length === 0 ? [job.tasks] : all;
     for (let i = 0; i < missing.length; i += MOST_SENT)
       await Promise.all(
-        missing
-          .slice(i, i + MOST_SENT)
-          .map((number) => open.publish(job.id, { number, attempts: 0 }, `${job.id}.${number}.${once}`)),
+        missing.slice(i, i + MOST_SENT).map((number) => open.publish(job, { number, attempts: 0 }, `${revision}`)),
       );
   }
 
-  async #read({ jobs }: OpenQueue, id: string): Promise<{ readonly value: KeptJob; readonly revision: number } | null> {
+  async #read({ jobs }: OpenQueue, id: string): Promise<ReadJob | null> {
     const entry = await jobs.get(jobKey(id));
     if (entry === null || entry.operation !== "PUT") return null;
-    return { value: entry.json<KeptJob>(), revision: entry.revision };
+    return { ...entry.json<KeptJob>(), revision: entry.revision };
   }
 
   /** Changes the entry of a job, again if another process was faster. @returns null if there is no job or no change */
-  async #update(open: OpenQueue, id: string, change: (kept: KeptJob) => KeptJob | null): Promise<KeptJob | null> {
+  async #update(open: OpenQueue, id: string, change: (kept: KeptJob) => KeptJob | null): Promise<ReadJob | null> {
     for (;;) {
       const found = await this.#read(open, id);
-      const changed = found === null ? null : change(found.value);
+      const changed = found === null ? null : change({ job: found.job, done: found.done });
       if (found === null || changed === null) return null;
       try {
-        await open.jobs.update(jobKey(id), JSON.stringify(changed), found.revision);
-        this.#heard.set(id, changed);
-        return changed;
+        const revision = await open.jobs.update(jobKey(id), JSON.stringify(changed), found.revision);
+        this.#note(id, { ...changed, revision });
+        return { ...changed, revision };
       } catch (error) {
         if (!/wrong last sequence/.test((error as Error).message)) throw error;
       }
     }
   }
 
-  async add(job: Job): Promise<void> {
-    const open = await this.#open();
-    const kept: KeptJob = { job, done: Buffer.alloc(Math.ceil(job.tasks / 8)).toString("base64") };
-    await open.addConsumer(job.id);
-    await open.jobs.create(jobKey(job.id), JSON.stringify(kept));
-    this.#heard.set(job.id, kept);
-    await this.#publishMissing(open, kept, "first");
+  add(job: Job): Promise<void> {
+    return this.#use(async (open) => {
+      const kept: KeptJob = { job, done: noneDone(job.tasks) };
+      await open.addConsumer(job);
+      const revision = await open.jobs.create(jobKey(job.id), JSON.stringify(kept));
+      this.#note(job.id, { ...kept, revision });
+      await this.#publishMissing(open, { ...kept, revision });
+    });
   }
 
   async find(id: string): Promise<Job | null> {
-    return (await this.#read(await this.#open(), id))?.value.job ?? null;
+    try {
+      return await this.#use(async (open) => (await this.#read(open, id))?.job ?? null);
+    } catch (error) {
+      // A job that has ended does not change: its result can be had without the queue.
+      const heard = this.#heard.get(id)?.job;
+      if (heard !== undefined && !UNFINISHED.includes(heard.state)) return heard;
+      throw error;
+    }
   }
 
   async list(owner?: string | null): Promise<readonly Job[]> {
-    await this.#open();
-    const all = [...this.#heard.values()].map(({ job }) => job);
-    if (owner === undefined) return all;
-    return all.filter((job) => job.owner === owner).sort((one, other) => other.createdAt - one.createdAt);
+    return this.#use(async () => {
+      const all = [...this.#heard.values()].map(({ job }) => job);
+      if (owner === undefined) return all;
+      return all.filter((job) => job.owner === owner).sort((one, other) => other.createdAt - one.createdAt);
+    });
   }
 
   async count(states: readonly JobState[], owner?: string | null): Promise<number> {
     return (await this.list(owner)).filter(({ state }) => states.includes(state)).length;
   }
 
-  async change(id: string, from: readonly JobState[], changes: Partial<Job>): Promise<Job | null> {
-    const open = await this.#open();
-    const changed = await this.#update(open, id, ({ job, done }) =>
-      from.includes(job.state) ? { job: { ...job, ...changes }, done } : null,
-    );
-    if (changed !== null && !UNFINISHED.includes(changed.job.state)) await open.end(id);
-    return changed?.job ?? null;
+  change(id: string, from: readonly JobState[], changes: Partial<Job>): Promise<Job | null> {
+    return this.#use(async (open) => {
+      const changed = await this.#update(open, id, ({ job, done }) =>
+        from.includes(job.state) ? { job: { ...job, ...changes }, done } : null,
+      );
+      if (changed !== null && !UNFINISHED.includes(changed.job.state)) await open.end(changed.job);
+      return changed?.job ?? null;
+    });
   }
 
-  async take(): Promise<TakenTask | null> {
-    const open = await this.#open();
-    const jobs = (await this.list()).filter(({ state }) => UNFINISHED.includes(state));
-    for (const { id } of jobs.sort((one, other) => one.spentMs - other.spentMs || one.createdAt - other.createdAt)) {
-      const message = await next(open.connection, id);
-      if (message === null) continue;
+  take(generationFor: GenerationFor = OF_JOB): Promise<TakenTask | null> {
+    return this.#use(async (open) => {
+      const jobs = [...this.#unfinished()];
+      for (const job of jobs.sort((one, other) => one.spentMs - other.spentMs || one.createdAt - other.createdAt)) {
+        const generation = generationFor(job);
+        if (generation === null) continue;
+        const isNew = generation !== OF_JOB(job);
+        const current = isNew ? await this.#restart(open, job, generation) : job;
+        const task = current === null ? null : await this.#next(open, current);
+        if (task !== null) return task;
+      }
+      return null;
+    });
+  }
+
+  /** Lets the tasks of a job start anew under another generation. @returns null if another process was faster */
+  async #restart(open: OpenQueue, { id, generation: before }: Job, generation: string): Promise<Job | null> {
+    const changed = await this.#update(open, id, ({ job }) =>
+      UNFINISHED.includes(job.state) && job.generation === before
+        ? { job: restarted(job, generation), done: noneDone(job.tasks) }
+        : null,
+    );
+    if (changed === null) return null;
+    await open.end({ id, ...(before === undefined ? {} : { generation: before }) });
+    await open.forget(id);
+    await open.addConsumer(changed.job);
+    await this.#publishMissing(open, changed);
+    return changed.job;
+  }
+
+  /** Takes the next task of a job. Messages of tasks that are done, or are not due, are dropped. */
+  async #next(open: OpenQueue, { id, generation }: Job): Promise<TakenTask | null> {
+    for (;;) {
+      const message = await next(open.connection, nameOf({ id, ...(generation === undefined ? {} : { generation }) }));
+      if (message === null) return null;
       const { number, attempts } = message.json<SentTask>();
       const changed = await this.#update(open, id, ({ job, done }) =>
-        UNFINISHED.includes(job.state)
+        UNFINISHED.includes(job.state) && job.generation === generation
           ? { job: { ...job, state: "running", startedAt: job.startedAt ?? Date.now() }, done }
           : null,
       );
-      if (changed === null) continue;
-      this.#taken.set(outputKey(id, number), message);
-      return { job: changed.job, number, attempts };
+      if (changed === null) return null;
+      const { job, done } = changed;
+      const isAll = job.doneTasks === job.tasks;
+      if (number === job.tasks ? isAll : !isSet(Buffer.from(done, "base64"), number)) {
+        this.#taken.set(outputKey(job, number), message);
+        return { job, number, attempts };
+      }
+      if (isAll) await this.#publishLast(open, job);
+      message.respond("+ACK");
     }
-    return null;
+  }
+
+  /** Publishes the task that writes the result. */
+  #publishLast(open: OpenQueue, job: Job): Promise<unknown> {
+    return open.publish(job, { number: job.tasks, attempts: 0 }, `${job.spentMs}`);
   }
 
   /** Tells the server that this process is done with a task. */
-  #acknowledge(id: string, number: number): void {
-    this.#taken.get(outputKey(id, number))?.respond("+ACK");
-    this.#taken.delete(outputKey(id, number));
+  #acknowledge(job: Job, number: number): void {
+    this.#taken.get(outputKey(job, number))?.respond("+ACK");
+    this.#taken.delete(outputKey(job, number));
   }
 
-  async done({ job: { id, tasks }, number }: TakenTask, output: TaskOutput): Promise<Job | null> {
-    const open = await this.#open();
-    await open.jobs.put(outputKey(id, number), JSON.stringify(output));
-    const changed = await this.#update(open, id, ({ job, done }) => {
-      if (job.state !== "running") return null;
-      const bits = Buffer.from(done, "base64");
-      if (isSet(bits, number)) return { job, done };
-      bits[number >> 3] = (bits[number >> 3] as number) | (1 << (number & 7));
-      const more = { doneTasks: job.doneTasks + 1, spentMs: job.spentMs + output.ms };
-      return { job: { ...job, ...more }, done: bits.toString("base64") };
+  done({ job: { id, generation, tasks }, job: taken, number }: TakenTask, output: TaskOutput): Promise<Job | null> {
+    return this.#use(async (open) => {
+      await open.jobs.put(outputKey(taken, number), JSON.stringify(output));
+      const changed = await this.#update(open, id, ({ job, done }) => {
+        if (job.state !== "running" || job.generation !== generation) return null;
+        const bits = Buffer.from(done, "base64");
+        if (isSet(bits, number)) return { job, done };
+        bits[number >> 3] = (bits[number >> 3] as number) | (1 << (number & 7));
+        const more = { doneTasks: job.doneTasks + 1, spentMs: job.spentMs + output.ms };
+        return { job: { ...job, ...more }, done: bits.toString("base64") };
+      });
+      if (changed?.job.doneTasks === tasks) await this.#publishLast(open, changed.job);
+      this.#acknowledge(taken, number);
+      return changed?.job ?? null;
     });
-    if (changed?.job.doneTasks === tasks)
-      await open.publish(id, { number: tasks, attempts: 0 }, `${id}.${tasks}.${changed.job.spentMs}`);
-    this.#acknowledge(id, number);
-    return changed?.job ?? null;
   }
 
-  async putBack({ job: { id, tasks }, number, attempts }: TakenTask, failed = false): Promise<void> {
-    const open = await this.#open();
-    const kept = (await this.#read(open, id))?.value;
-    // The task that writes the result is published again once all others are done.
-    const isDue = kept !== undefined && (number < tasks || kept.job.doneTasks === tasks);
-    const again = { number, attempts: attempts + (failed ? 1 : 0) };
-    if (isDue) await open.publish(id, again, `${id}.${number}.${again.attempts}.${Date.now()}`);
-    this.#acknowledge(id, number);
-  }
-
-  async redo(id: string, numbers: readonly number[]): Promise<void> {
-    const open = await this.#open();
-    const changed = await this.#update(open, id, ({ job, done }) => {
-      const bits = Buffer.from(done, "base64");
-      for (const number of numbers) bits[number >> 3] = (bits[number >> 3] as number) & ~(1 << (number & 7));
-      return { job: { ...job, doneTasks: job.doneTasks - numbers.length }, done: bits.toString("base64") };
+  putBack({ job: taken, number, attempts }: TakenTask, failed = false): Promise<void> {
+    return this.#use(async (open) => {
+      const job = (await this.#read(open, taken.id))?.job;
+      // The task that writes the result is published again once all others are done.
+      const isDue =
+        job !== undefined &&
+        UNFINISHED.includes(job.state) &&
+        job.generation === taken.generation &&
+        (number < job.tasks || job.doneTasks === job.tasks);
+      const again = { number, attempts: attempts + (failed ? 1 : 0) };
+      if (isDue) await open.publish(job, again, `${again.attempts}.${Date.now()}`);
+      this.#acknowledge(taken, number);
     });
-    if (changed !== null) await this.#publishMissing(open, changed, `redo.${Date.now()}`);
   }
 
-  async outputs(id: string): Promise<readonly TaskOutput[]> {
-    const open = await this.#open();
-    const kept = (await this.#read(open, id))?.value;
-    const bits = Buffer.from(kept?.done ?? "", "base64");
-    const numbers = Array.from({ length: kept?.job.tasks ?? 0 }, (_, number) => number);
-    const outputs: TaskOutput[] = [];
-    for (const number of numbers.filter((one) => isSet(bits, one))) {
-      const entry = await open.jobs.get(outputKey(id, number));
-      if (entry !== null) outputs.push(entry.json<TaskOutput>());
-    }
-    return outputs;
+  redo({ id, generation }: Job, numbers: readonly number[]): Promise<void> {
+    return this.#use(async (open) => {
+      const changed = await this.#update(open, id, ({ job, done }) => {
+        if (!UNFINISHED.includes(job.state) || job.generation !== generation) return null;
+        const bits = Buffer.from(done, "base64");
+        const lost = numbers.filter((number) => isSet(bits, number));
+        if (lost.length === 0) return null;
+        for (const number of lost) bits[number >> 3] = (bits[number >> 3] as number) & ~(1 << (number & 7));
+        return { job: { ...job, doneTasks: job.doneTasks - lost.length }, done: bits.toString("base64") };
+      });
+      if (changed !== null) await this.#publishMissing(open, changed);
+    });
   }
 
-  async remove(id: string): Promise<void> {
-    const open = await this.#open();
-    const job = (await this.#read(open, id))?.value.job;
-    await open.end(id);
-    for (let number = 0; number < (job?.tasks ?? 0); number++) await open.jobs.purge(outputKey(id, number));
-    await open.jobs.purge(jobKey(id));
-    this.#heard.delete(id);
+  outputs(id: string): Promise<readonly (TaskOutput | null)[]> {
+    return this.#use(async (open) => {
+      const kept = await this.#read(open, id);
+      const bits = Buffer.from(kept?.done ?? "", "base64");
+      const outputs: (TaskOutput | null)[] = [];
+      for (let number = 0; number < (kept?.job.tasks ?? 0); number++) {
+        const entry = isSet(bits, number) ? await open.jobs.get(outputKey((kept as KeptJob).job, number)) : null;
+        outputs.push(entry?.operation === "PUT" ? entry.json<TaskOutput>() : null);
+      }
+      return outputs;
+    });
+  }
+
+  remove(id: string): Promise<void> {
+    return this.#use(async (open) => {
+      await open.end((await this.#read(open, id))?.job ?? { id });
+      await open.forget(id);
+      await open.jobs.purge(jobKey(id));
+      this.#heard.delete(id);
+    });
   }
 
   async close(): Promise<void> {
@@ -331,9 +430,9 @@ function isSet(bits: Uint8Array, number: number): boolean {
   return ((bits[number >> 3] ?? 0) & (1 << (number & 7))) !== 0;
 }
 
-/** The next task of a job that no process has; null if there is none now. */
-async function next(connection: NatsConnection, id: string): Promise<Msg | null> {
-  const subject = `$JS.API.CONSUMER.MSG.NEXT.${NAME}.${id}`;
+/** The next message of a consumer that no process has; null if there is none now. */
+async function next(connection: NatsConnection, consumer: string): Promise<Msg | null> {
+  const subject = `$JS.API.CONSUMER.MSG.NEXT.${NAME}.${consumer}`;
   const request = JSON.stringify({ batch: 1, no_wait: true });
   try {
     const message = await connection.request(subject, request, { timeout: ANSWER_MS, noMux: true });

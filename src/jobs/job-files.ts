@@ -2,6 +2,10 @@
 import { randomBytes } from "node:crypto";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { TaskOutput } from "./job.js";
+
+/** What the name of an output says about its bytes. */
+export type OutputBytes = Pick<TaskOutput, "bytes" | "crc">;
 
 /** The folders of jobs. */
 export interface JobFolders {
@@ -25,14 +29,19 @@ export function tasksFolder({ state }: JobFolders, id: string): string {
   return join(state, "tasks", id);
 }
 
-/** The file with the output of a task. */
-export function taskFile(folders: JobFolders, id: string, number: number): string {
-  return join(tasksFolder(folders, id), `${number}.out`);
+/** The file with the output of a task: outputs that differ have different names. */
+export function taskFile(folders: JobFolders, id: string, number: number, { bytes, crc }: OutputBytes): string {
+  return join(tasksFolder(folders, id), `${number}.${bytes}.${crc.toString(16)}.out`);
 }
 
 /** The file with the body of a call that is a single task. */
 export function bodyFile({ state }: JobFolders, id: string): string {
   return join(state, "inputs", `${id}.body`);
+}
+
+/** The files next to a result: its manifest, and its checksum in the form of `sha256sum`. */
+export function besides(result: string): readonly string[] {
+  return [`${result}.json`, `${result}.sha256`];
 }
 
 /** Does work that makes files, and removes them if it fails. */
@@ -45,14 +54,25 @@ export async function keptOnlyIf<T>(paths: readonly string[], work: () => Promis
   }
 }
 
+/** A temporary name next to a file, which no other attempt to write it uses. */
+export function temporaryName(path: string): string {
+  return `${path}.${randomBytes(6).toString("hex")}.partial`;
+}
+
 /**
- * Writes a file under another name, makes it durable and renames it; doing so twice with the same content changes
- * nothing.
+ * Writes a file under a temporary name of its own, makes it durable and renames it; doing so twice with the same
+ * content changes nothing.
  *
- * @throws what `write` throws, after which the file is as it was
+ * @param target the file, or what names it by the value that `write` returns
+ * @param checkDue throws if the file is no longer wanted; called just before it is renamed
+ * @throws what `write` and `checkDue` throw, after which the file is as it was
  */
-export async function writeWhole<T>(path: string, write: (file: FileHandle) => Promise<T>): Promise<T> {
-  const temporary = `${path}.partial`;
+export async function writeWhole<T>(
+  target: string | { readonly temporary: string; readonly nameOf: (value: T) => string },
+  write: (file: FileHandle) => Promise<T>,
+  checkDue: () => Promise<void> = async () => undefined,
+): Promise<T> {
+  const temporary = typeof target === "string" ? temporaryName(target) : target.temporary;
   return keptOnlyIf([temporary], async () => {
     const file = await open(temporary, "w");
     let value: T;
@@ -62,7 +82,8 @@ export async function writeWhole<T>(path: string, write: (file: FileHandle) => P
     } finally {
       await file.close();
     }
-    await rename(temporary, path);
+    await checkDue();
+    await rename(temporary, typeof target === "string" ? target : target.nameOf(value));
     return value;
   });
 }

@@ -1,6 +1,20 @@
 /** Declares the queue of jobs and their tasks, which survives the process; a cluster shares one. */
 import type { Job, JobState, TaskOutput } from "./job.js";
 
+/**
+ * The generation under which this process may take tasks of a job: another one than the job's lets its tasks start
+ * anew. Null: it may take none now.
+ */
+export type GenerationFor = (job: Job) => string | null;
+
+/** The generation of a job itself, so that nothing starts anew; empty if it has none yet. */
+export const OF_JOB = ({ generation = "" }: Job): string => generation;
+
+/** A job whose tasks start anew under another generation. */
+export function restarted(job: Job, generation: string): Job {
+  return { ...job, generation, doneTasks: 0, restarts: (job.restarts ?? 0) + (job.generation === undefined ? 0 : 1) };
+}
+
 /** A task that this process runs: number `job.tasks` writes the result. */
 export interface TakenTask {
   readonly job: Job;
@@ -26,15 +40,15 @@ export interface JobQueue {
    * Takes a task that no process works on, of the job that has used the least time; null if there is none. The task
    * that writes the result comes once all others are done.
    */
-  take(): Promise<TakenTask | null>;
-  /** Records the output of a task that computes. @returns the job, or null if it has ended meanwhile */
+  take(generationFor?: GenerationFor): Promise<TakenTask | null>;
+  /** Records the output of a task that computes. @returns null if the job has ended or started anew meanwhile */
   done(task: TakenTask, output: TaskOutput): Promise<Job | null>;
   /** Gives a task back, to be taken again; `failed` counts it as an attempt. */
   putBack(task: TakenTask, failed?: boolean): Promise<void>;
-  /** Forgets the outputs of some tasks, which are to be computed again. */
-  redo(id: string, numbers: readonly number[]): Promise<void>;
-  /** The outputs of the tasks of a job, by number. */
-  outputs(id: string): Promise<readonly TaskOutput[]>;
+  /** Forgets the outputs of some tasks, to be computed again; without effect if the job has ended or started anew. */
+  redo(job: Job, numbers: readonly number[]): Promise<void>;
+  /** The outputs of the tasks of a job, by number; null: it is not done. */
+  outputs(id: string): Promise<readonly (TaskOutput | null)[]>;
   /** Forgets a job. */
   remove(id: string): Promise<void>;
   close(): Promise<void>;

@@ -1,15 +1,15 @@
 /** `JobRunner` runs the tasks of jobs, a few at a time, and writes their results. */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { BusyError } from "../errors.js";
+import { BusyError, DataError } from "../errors.js";
 import { describeError, reasonOf } from "../system-error.js";
 import type { Inputs } from "./inputs.js";
-import { type Job, type TaskOutput, UNFINISHED } from "./job.js";
+import { type Job, type JobCall, type TaskOutput, UNFINISHED } from "./job.js";
 import { bodyFile, type JobFolders } from "./job-files.js";
 import type { JobQueue, TakenTask } from "./job-queue.js";
 import type { ServiceForms } from "./result-files.js";
 import type { ResultStore } from "./result-store.js";
-import { DamagedOutput, removeOutputs, type TaskAnswer, writeOutput, writeResult } from "./task-outputs.js";
+import { DamagedOutputs, removeOutputs, type TaskAnswer, writeOutput, writeResult } from "./task-outputs.js";
 
 /** Tasks in flight: one is read or written while another computes. */
 const MOST_TASKS = 2;
@@ -17,15 +17,13 @@ const MOST_TASKS = 2;
 const REST_MS = 2_000;
 /** Attempts at a task that fails inside. */
 const MOST_ATTEMPTS = 3;
+/** How often the tasks of a job may start anew: data that grow all the time would never let it end. */
+const MOST_RESTARTS = 8;
 /** Bytes of a problem that are read. */
 const PROBLEM_BYTES = 64 * 1024;
 
 /** A call of the service to itself. */
-export interface TaskCall {
-  readonly method: string;
-  readonly url: string;
-  readonly accept: string;
-  readonly contentType: string | null;
+export interface TaskCall extends JobCall {
   /** Points that the call may have; absent: any number. */
   readonly limit?: number;
   readonly body: TaskBody | null;
@@ -37,12 +35,28 @@ export interface TaskBody {
   readonly steps: Iterable<Buffer> | AsyncIterable<Buffer>;
 }
 
+/** The code and the data by which this process would compute a call now. */
+export interface Generation {
+  /** Names it; null if it is not known yet. */
+  readonly id: string | null;
+  /** Whether another process of the cluster computes the call by the generation of this name. */
+  isElsewhere(id: string): boolean;
+  /** Time for which a job waits for a process of its own generation before its tasks start anew under this one. */
+  readonly patienceMs: number;
+  /** Whether it is the same object of data as now, so that a call made meanwhile was computed by it. */
+  holds(): boolean;
+}
+
 /** What the runner uses of the service. */
 export interface JobHost extends ServiceForms {
+  generationOf(call: JobCall): Generation;
   /** Makes a call in idle time. */
   send(call: TaskCall, signal: AbortSignal): Promise<TaskAnswer>;
   readonly log: { warn(about: object, message: string): void; error(about: object, message: string): void };
 }
+
+/** The reason to drop a task: its job has ended or started anew meanwhile, or the data were replaced. */
+class Overtaken extends Error {}
 
 /** The refusal of a task by the service. */
 class TaskProblem extends Error {
@@ -65,8 +79,12 @@ export class JobRunner {
   readonly #running = new Map<AbortController, { readonly id: string; readonly ended: Promise<void> }>();
   /** Tasks whose ends the queue could not keep, because its disk is full: they are put back once it can. */
   readonly #unkept = new Set<TakenTask>();
+  /** By job: since when no process of its generation is known. */
+  readonly #orphanedAt = new Map<string, number>();
   #stopped = false;
   #taking = false;
+  /** Whether a job waits for a process of its generation, which nothing announces. */
+  #isWaiting = false;
   #rest: NodeJS.Timeout | null = null;
   /** The time at which a task last ended well, on the clock of `Date.now`. */
   progressAt = Date.now();
@@ -95,8 +113,12 @@ export class JobRunner {
     try {
       if (!this.#stopped && this.#rest === null) await this.#putUnkeptBack();
       while (!this.#stopped && this.#rest === null && this.#running.size < MOST_TASKS) {
-        const task = await this.#queue.take();
-        if (task === null) return;
+        this.#isWaiting = false;
+        const task = await this.#queue.take((job) => this.#generationFor(job));
+        if (task === null) {
+          if (this.#isWaiting) this.#pause();
+          return;
+        }
         if (this.#running.size === 0) this.progressAt = Math.max(this.progressAt, task.job.createdAt);
         const abort = new AbortController();
         const ended = this.#serve(task, abort.signal).finally(() => this.#running.delete(abort));
@@ -110,6 +132,23 @@ export class JobRunner {
     } finally {
       this.#taking = false;
     }
+  }
+
+  /**
+   * The generation under which tasks of a job may be taken. Tasks of another generation than this process' start anew
+   * once no process of theirs has been known for a while.
+   */
+  #generationFor(job: Job): string | null {
+    const own = this.#host.generationOf(job.call);
+    if (own.id === null) this.#isWaiting = true;
+    if (own.id === null || own.id === job.generation || job.generation === undefined) return own.id;
+    const isAlive = own.isElsewhere(job.generation);
+    const since = this.#orphanedAt.get(job.id) ?? Date.now();
+    if (isAlive) this.#orphanedAt.delete(job.id);
+    else this.#orphanedAt.set(job.id, since);
+    if (!isAlive && Date.now() - since >= own.patienceMs) return own.id;
+    this.#isWaiting = true;
+    return null;
   }
 
   async #putUnkeptBack(): Promise<void> {
@@ -146,6 +185,8 @@ export class JobRunner {
   async #serve(task: TakenTask, signal: AbortSignal): Promise<void> {
     const { id } = task.job;
     try {
+      if ((task.job.restarts ?? 0) > MOST_RESTARTS)
+        throw new DataError("The dataset, or the service, changed again and again while the job ran.");
       if (task.number === task.job.tasks) await this.#finish(task.job, signal);
       else await this.#queue.done(task, await this.#compute(task, signal));
       this.progressAt = Date.now();
@@ -163,11 +204,11 @@ export class JobRunner {
   async #failed(task: TakenTask, error: unknown, aborted: boolean): Promise<void> {
     const { id } = task.job;
     const status = error instanceof TaskProblem ? error.status : null;
-    if (error instanceof DamagedOutput) {
-      this.#host.log.warn({ job: id, task: error.task }, "the output of a task is damaged: it is computed again");
-      await this.#queue.redo(id, [error.task]);
+    if (error instanceof DamagedOutputs) {
+      this.#host.log.warn({ job: id, tasks: error.tasks }, "outputs of tasks are damaged: they are computed again");
+      await this.#queue.redo(task.job, error.tasks);
       await this.#queue.putBack(task);
-    } else if (aborted) await this.#queue.putBack(task);
+    } else if (aborted || error instanceof Overtaken) await this.#queue.putBack(task);
     else if (error instanceof BusyError) {
       if (task.attempts === 0) this.#host.log.warn({ job: id, reason: error.message }, "a job waits for its bucket");
       await this.#queue.putBack(task, true);
@@ -181,7 +222,9 @@ export class JobRunner {
 
   async #fail(job: Job, error: unknown): Promise<void> {
     const problem = reasonOf(error);
-    await this.#queue.change(job.id, UNFINISHED, { state: "failed", endedAt: Date.now(), problem });
+    const failed = { state: "failed", endedAt: Date.now(), problem } as const;
+    // Files of a job that has ended meanwhile are gone, which is no failure.
+    if ((await this.#queue.change(job.id, UNFINISHED, failed)) === null) return;
     this.#host.log.warn({ job: job.id, reason: describeError(error) }, "a job failed");
     for (const [abort, { id }] of this.#running) if (id === job.id) abort.abort();
     await this.clear(job);
@@ -189,10 +232,22 @@ export class JobRunner {
 
   async #compute({ job, number }: TakenTask, signal: AbortSignal): Promise<TaskOutput> {
     const since = performance.now();
+    const generation = this.#host.generationOf(job.call);
+    const checkDue = async (): Promise<void> => {
+      if (generation.id !== job.generation || !generation.holds()) throw new Overtaken();
+      await this.#checkDue(job);
+    };
     const answer = await this.#host.send({ ...job.call, body: await this.#bodyOf(job, number) }, signal);
     if (answer.status !== 200) throw new TaskProblem(answer.status, await problemOf(answer));
-    const output = await writeOutput(this.#folders, job.id, number, answer);
-    return { ...output, ms: performance.now() - since };
+    const output = await writeOutput(this.#folders, job.id, number, answer, checkDue);
+    const ofJob = job.generation === undefined ? {} : { generation: job.generation };
+    return { ...output, ...ofJob, ms: performance.now() - since };
+  }
+
+  /** @throws Overtaken if a job has ended, or its tasks have started anew */
+  async #checkDue({ id, generation }: Job): Promise<void> {
+    const now = await this.#queue.find(id);
+    if (now?.state !== "running" || now.generation !== generation) throw new Overtaken();
   }
 
   /** The body of a task: a range of the points, or the body of the call. */
@@ -214,10 +269,12 @@ export class JobRunner {
     // A bucket that does not answer is found before the outputs are joined.
     await this.#results.check();
     const outputs = await this.#queue.outputs(job.id);
-    const result = await writeResult(this.#folders, job, outputs, this.#host);
+    const result = await writeResult(this.#folders, job, outputs, this.#host, () => this.#checkDue(job));
     await this.#results.keep(result.name, signal);
     const done = await this.#queue.change(job.id, ["running"], { state: "done", endedAt: Date.now(), result });
-    if (done === null) await this.#results.remove(new Set([job.id]));
+    // Another process was faster, or the job was cancelled: the files of this attempt go, and no others.
+    if (done === null) return this.#results.discard(result.name);
+    await this.#results.tidy(job.id, result.name);
     // Not before the queue has the result: otherwise all tasks would be computed again.
     await this.clear(job);
   }

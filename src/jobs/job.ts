@@ -80,14 +80,20 @@ export interface Job {
   readonly result: JobResult | null;
   /** Whether its owner has deleted it after its end; it still counts against quotas. */
   readonly removed: boolean;
+  /** Names the code and the data by which its tasks are computed; absent: none has begun. */
+  readonly generation?: string;
+  /** How often its tasks have started anew because code or data had changed; absent: never. */
+  readonly restarts?: number;
 }
 
 /** The output of a task: a file, and what its answer said. */
 export interface TaskOutput {
   readonly bytes: number;
-  /** CRC-32 of the file. */
+  /** CRC-32 of the file, which is part of its name. */
   readonly crc: number;
   readonly ms: number;
+  /** The generation by which it was computed; absent: that of a job that has none. */
+  readonly generation?: string;
   /** Headers of the answer that describe it: `content-type`, `fieldprobe-shape`, ... */
   readonly headers: Readonly<Record<string, string>>;
 }

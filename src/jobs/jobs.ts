@@ -237,6 +237,7 @@ export class Jobs {
   ): Promise<Job> {
     const { queue, runner } = this.#open();
     const id = newId();
+    const generation = this.#host.generationOf(call).id;
     const tasks = cut === null ? 1 : Math.max(1, Math.ceil(cut.points / cut.perTask));
     const job: Job = {
       id,
@@ -253,6 +254,7 @@ export class Jobs {
       problem: null,
       result: null,
       removed: false,
+      ...(generation === null ? {} : { generation }),
     };
     const body = bodyFile(this.folders, id);
     await keptOnlyIf([body], async () => {

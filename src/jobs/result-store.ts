@@ -8,6 +8,7 @@ import { DataError } from "../errors.js";
 import { ReadMemory } from "../read-memory.js";
 import { BucketTarget } from "../storage/objects/object-target.js";
 import type { StoreSettings } from "../store-settings.js";
+import { besides } from "./job-files.js";
 
 /** Bytes of a result that are fetched at a time. */
 const STEP_BYTES = 4 * 1024 * 1024;
@@ -26,6 +27,10 @@ export interface ResultStore {
   sizeOf(name: string): Promise<number | null>;
   /** The bytes of a result from the first to the last. */
   read(name: string, first: number, last: number): Readable;
+  /** Removes the files of one attempt at a result. */
+  discard(name: string): Promise<void>;
+  /** Removes what other attempts at the result of a job have left in the folder. */
+  tidy(id: string, kept: string): Promise<void>;
   /** Removes the results of jobs, also those that were written but never recorded. */
   remove(ids: ReadonlySet<string>): Promise<void>;
 }
@@ -35,7 +40,8 @@ export function resultStore(place: string, working: string, settings: StoreSetti
   return isBucket(place) ? new BucketResults(place, working, settings) : new FolderResults(place);
 }
 
-const isOf = (name: string, ids: ReadonlySet<string>): boolean => ids.has(name.slice(0, name.indexOf(".")));
+/** The job of a result or a file beside it. */
+const jobOf = (name: string): string => /^[0-9a-f]*/.exec(name)?.[0] ?? "";
 
 /** Results stay where they were written. */
 export class FolderResults implements ResultStore {
@@ -57,10 +63,22 @@ export class FolderResults implements ResultStore {
     return createReadStream(join(this.folder, name), { start: first, end: last });
   }
 
+  async discard(name: string): Promise<void> {
+    const path = join(this.folder, name);
+    for (const file of [path, ...besides(path)]) await rm(file, { force: true });
+  }
+
+  tidy(id: string, kept: string): Promise<void> {
+    return this.#remove((name) => jobOf(name) === id && !name.startsWith(kept));
+  }
+
   async remove(ids: ReadonlySet<string>): Promise<void> {
-    if (ids.size === 0) return;
-    const results = await readdir(this.folder).catch(() => []);
-    for (const name of results) if (isOf(name, ids)) await rm(join(this.folder, name), { force: true });
+    if (ids.size > 0) await this.#remove((name) => ids.has(jobOf(name)));
+  }
+
+  async #remove(isGone: (name: string) => boolean): Promise<void> {
+    const names = await readdir(this.folder).catch(() => []);
+    for (const name of names) if (isGone(name)) await rm(join(this.folder, name), { force: true });
   }
 }
 
@@ -89,12 +107,19 @@ class BucketResults implements ResultStore {
 
   async keep(name: string, signal: AbortSignal): Promise<void> {
     try {
-      // The result comes last: where it is, the others are.
-      for (const key of [`${name}.json`, `${name}.sha256`, name])
-        await this.#bucket.writeFile(key, join(this.folder, key), signal);
+      // As in a folder, the result comes last.
+      for (const key of [...besides(name), name]) await this.#bucket.writeFile(key, join(this.folder, key), signal);
     } finally {
-      await this.#written.remove(new Set([name.slice(0, name.indexOf("."))]));
+      await this.#written.discard(name);
     }
+  }
+
+  async discard(name: string): Promise<void> {
+    for (const key of [name, ...besides(name)]) await this.#bucket.remove(key);
+  }
+
+  tidy(id: string): Promise<void> {
+    return this.#written.remove(new Set([id]));
   }
 
   sizeOf(name: string): Promise<number | null> {
@@ -122,6 +147,6 @@ class BucketResults implements ResultStore {
   async remove(ids: ReadonlySet<string>): Promise<void> {
     if (ids.size === 0) return;
     await this.#written.remove(ids);
-    for (const key of await this.#bucket.list()) if (isOf(key, ids)) await this.#bucket.remove(key);
+    for (const key of await this.#bucket.list()) if (ids.has(jobOf(key))) await this.#bucket.remove(key);
   }
 }

@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { DataError } from "../errors.js";
 import { openConnection, type SqlRow, type StoreConnection } from "../sqlite.js";
 import { type Job, type JobState, type TaskOutput, UNFINISHED } from "./job.js";
-import type { JobQueue, TakenTask } from "./job-queue.js";
+import { type GenerationFor, type JobQueue, OF_JOB, restarted, type TakenTask } from "./job-queue.js";
 
 /** The version of the tables. */
 const VERSION = 1;
@@ -17,11 +17,12 @@ const TABLES = `
   CREATE INDEX task_state ON task (job, state, number);
   PRAGMA user_version = ${VERSION};`;
 
-/** The next task: `waits` are the tasks of a job that compute and are not done. */
+const UNFINISHED_JOBS = "SELECT document FROM job WHERE state IN ('queued', 'running') ORDER BY spent, created";
+
+/** The next task of a job: `waits` are its tasks that compute and are not done. */
 const NEXT = `
-  SELECT j.document, t.number, t.attempts FROM job j JOIN task t ON t.job = j.id AND t.state = 'waiting'
-  WHERE j.state IN ('queued', 'running') AND (t.number < j.tasks OR j.waits = 0)
-  ORDER BY j.spent, j.created, t.number LIMIT 1`;
+  SELECT t.number, t.attempts FROM job j JOIN task t ON t.job = j.id AND t.state = 'waiting'
+  WHERE j.id = ? AND (t.number < j.tasks OR j.waits = 0) ORDER BY t.number LIMIT 1`;
 
 /**
  * Opens the queue, making its file when missing. Tasks that a process had taken when it died are to be taken again.
@@ -120,32 +121,51 @@ class SqlQueue implements JobQueue {
     return changed;
   }
 
-  async take(): Promise<TakenTask | null> {
+  async take(generationFor: GenerationFor = OF_JOB): Promise<TakenTask | null> {
     return this.#db.transaction("write", () => {
-      const next = this.#db.first(NEXT);
-      if (next === undefined) return null;
-      const { id, startedAt } = jobOf(next);
-      const job = this.#change(id, UNFINISHED, { state: "running", startedAt: startedAt ?? Date.now() }) as Job;
-      const [number, attempts] = next.slice(1).map(Number) as [number, number];
-      this.#mark(id, number, "taken");
-      return { job, number, attempts };
+      for (const row of this.#db.all(UNFINISHED_JOBS)) {
+        const waiting = jobOf(row);
+        const generation = generationFor(waiting);
+        if (generation === null) continue;
+        if (generation !== OF_JOB(waiting)) this.#restart(waiting, generation);
+        const next = this.#db.first(NEXT, [waiting.id]);
+        if (next === undefined) continue;
+        const startedAt = waiting.startedAt ?? Date.now();
+        const job = this.#change(waiting.id, UNFINISHED, { state: "running", startedAt }) as Job;
+        const [number, attempts] = next.map(Number) as [number, number];
+        this.#mark(job.id, number, "taken");
+        return { job, number, attempts };
+      }
+      return null;
     });
   }
 
-  #mark(id: string, number: number, state: string): void {
-    this.#db.run("UPDATE task SET state = ? WHERE job = ? AND number = ?", [state, id, number]);
+  /** Lets the tasks of a job start anew under another generation. */
+  #restart(job: Job, generation: string): void {
+    this.#db.run("UPDATE task SET state = 'waiting', attempts = 0, output = NULL WHERE job = ?", [job.id]);
+    this.#count(job.id);
+    this.#change(job.id, UNFINISHED, restarted(job, generation));
   }
 
-  async done({ job: { id }, number }: TakenTask, output: TaskOutput): Promise<Job | null> {
+  #mark(id: string, number: number, state: string): void {
+    this.#db.run("UPDATE task SET state = ?, output = NULL WHERE job = ? AND number = ?", [state, id, number]);
+  }
+
+  async done({ job: { id, generation }, number }: TakenTask, output: TaskOutput): Promise<Job | null> {
     return this.#db.transaction("write", () => {
       const before = this.#find(id);
-      if (before === null || before.state !== "running") return null;
+      if (before === null || before.state !== "running" || before.generation !== generation) return null;
+      if (this.#isDone(id, number)) return before;
       const cells = [JSON.stringify(output), id, number];
       this.#db.run("UPDATE task SET state = 'done', output = ? WHERE job = ? AND number = ?", cells);
       this.#count(id);
       const { doneTasks, spentMs } = before;
       return this.#change(id, ["running"], { doneTasks: doneTasks + 1, spentMs: spentMs + output.ms });
     });
+  }
+
+  #isDone(id: string, number: number): boolean {
+    return this.#db.first("SELECT state FROM task WHERE job = ? AND number = ?", [id, number])?.[0] === "done";
   }
 
   /** Counts the tasks of a job that are not done. */
@@ -155,22 +175,28 @@ class SqlQueue implements JobQueue {
   }
 
   async putBack({ job: { id }, number }: TakenTask, failed = false): Promise<void> {
-    const sql = "UPDATE task SET state = 'waiting', attempts = attempts + ? WHERE job = ? AND number = ?";
+    const sql =
+      "UPDATE task SET state = 'waiting', attempts = attempts + ? WHERE job = ? AND number = ? AND state = 'taken'";
     this.#db.run(sql, [failed ? 1 : 0, id, number]);
   }
 
-  async redo(id: string, numbers: readonly number[]): Promise<void> {
+  async redo({ id, generation }: Job, numbers: readonly number[]): Promise<void> {
     this.#db.transaction("write", () => {
-      for (const number of numbers) this.#mark(id, number, "waiting");
-      this.#count(id);
       const job = this.#find(id);
-      if (job !== null) this.#change(id, UNFINISHED, { doneTasks: job.doneTasks - numbers.length });
+      if (job === null || !UNFINISHED.includes(job.state) || job.generation !== generation) return;
+      const lost = numbers.filter((number) => this.#isDone(id, number));
+      for (const number of lost) this.#mark(id, number, "waiting");
+      this.#count(id);
+      this.#change(id, UNFINISHED, { doneTasks: job.doneTasks - lost.length });
     });
   }
 
-  async outputs(id: string): Promise<readonly TaskOutput[]> {
-    const sql = "SELECT output FROM task WHERE job = ? AND state = 'done' ORDER BY number";
-    return this.#db.all(sql, [id]).map(([output]) => JSON.parse(String(output)) as TaskOutput);
+  async outputs(id: string): Promise<readonly (TaskOutput | null)[]> {
+    const sql =
+      "SELECT t.output FROM job j JOIN task t ON t.job = j.id AND t.number < j.tasks WHERE j.id = ? ORDER BY t.number";
+    return this.#db
+      .all(sql, [id])
+      .map(([output]) => (output === null ? null : (JSON.parse(String(output)) as TaskOutput)));
   }
 
   async remove(id: string): Promise<void> {

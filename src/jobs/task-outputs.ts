@@ -1,25 +1,33 @@
 /** Writes the outputs of tasks to files, and joins them to the result of a job. */
-import { createHash, type Hash } from "node:crypto";
+import { createHash, type Hash, randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { open, rm, stat, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { type FileHandle, open, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { DataError } from "../errors.js";
 import { makeFolder } from "../make-folder.js";
 import { product } from "../storage/hdf5/writer.js";
 import { version } from "../version.js";
 import { type Job, type JobCut, type JobResult, RESULT_FORMS, type TaskOutput } from "./job.js";
-import { type JobFolders, taskFile, tasksFolder, writeWhole } from "./job-files.js";
+import {
+  besides,
+  type JobFolders,
+  keptOnlyIf,
+  type OutputBytes,
+  taskFile,
+  tasksFolder,
+  temporaryName,
+  writeWhole,
+} from "./job-files.js";
 import { numbersIn, type ResultNumbers, type ServiceForms, stepsOf, writeHdf5, writeNetcdf } from "./result-files.js";
 import { zarrArchive } from "./zarr-archive.js";
 
 /** Bytes that are copied at a time. */
 const STEP_BYTES = 256 * 1024;
 
-/** Headers of answers that describe the numbers; all tasks of a job have the same of these. */
-const SAME = ["fieldprobe-version", "fieldprobe-manifest"] as const;
+/** Headers of answers that describe the numbers. */
 const KEPT = [
-  ...SAME,
+  "fieldprobe-version",
+  "fieldprobe-manifest",
   "fieldprobe-options",
   "fieldprobe-frames",
   "fieldprobe-shape",
@@ -29,13 +37,13 @@ const KEPT = [
   "content-type",
 ];
 
-/** An output whose file is not what the task wrote: it has to be computed again. */
-export class DamagedOutput extends Error {
-  readonly task: number;
+/** Outputs that are missing, or whose files are not what their tasks wrote: they have to be computed again. */
+export class DamagedOutputs extends Error {
+  readonly tasks: readonly number[];
 
-  constructor(task: number) {
-    super(`the output of task ${task} is damaged`);
-    this.task = task;
+  constructor(tasks: readonly number[]) {
+    super(`outputs of tasks are damaged: ${tasks.join(", ")}`);
+    this.tasks = tasks;
   }
 }
 
@@ -46,15 +54,21 @@ export interface TaskAnswer {
   readonly body: AsyncIterable<Buffer>;
 }
 
-/** Writes the answer to a task into its file. */
+/** Writes the answer to a task into a file. @param checkDue throws if the output is no longer wanted */
 export async function writeOutput(
   folders: JobFolders,
   id: string,
   number: number,
   { headers, body }: TaskAnswer,
+  checkDue: () => Promise<void>,
 ): Promise<Omit<TaskOutput, "ms">> {
-  makeFolder(tasksFolder(folders, id));
-  const { bytes, crc } = await writeWhole(taskFile(folders, id, number), async (file) => {
+  const folder = tasksFolder(folders, id);
+  makeFolder(folder);
+  const target = {
+    temporary: temporaryName(join(folder, String(number))),
+    nameOf: (written: OutputBytes) => taskFile(folders, id, number, written),
+  };
+  const write = async (file: FileHandle): Promise<OutputBytes> => {
     let [bytes, crc] = [0, 0];
     for await (const part of body) {
       crc = crc32(part, crc);
@@ -62,7 +76,8 @@ export async function writeOutput(
       await file.writeFile(part);
     }
     return { bytes, crc };
-  });
+  };
+  const { bytes, crc } = await writeWhole(target, write, checkDue);
   const kept = KEPT.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])] as const]));
   return { bytes, crc, headers: Object.fromEntries(kept) };
 }
@@ -73,13 +88,13 @@ async function* bytesFrom(path: string, start: number, length: number): AsyncGen
   yield* createReadStream(path, { start, end: start + length - 1, highWaterMark: STEP_BYTES });
 }
 
-/** Checks the file of an output. @throws DamagedOutput */
+/** Checks the file of an output. @throws DamagedOutputs */
 async function verify(path: string, number: number, { bytes, crc }: TaskOutput): Promise<void> {
   const size = (await stat(path).catch(() => null))?.size;
-  if (size !== bytes) throw new DamagedOutput(number);
+  if (size !== bytes) throw new DamagedOutputs([number]);
   let found = 0;
   for await (const part of bytesFrom(path, 0, bytes)) found = crc32(part, found);
-  if (found !== crc) throw new DamagedOutput(number);
+  if (found !== crc) throw new DamagedOutputs([number]);
 }
 
 /** The shape of the numbers of a cut job: that of its tasks, with all points. */
@@ -121,51 +136,56 @@ const ENDINGS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Writes the result of a job whose tasks are done, with its manifest and its checksum next to it.
+ * Writes the result of a job whose tasks are done, with its manifest and its checksum next to it. Every attempt gives
+ * its files a name of its own, so that attempts of several processes never meet.
  *
- * @throws DamagedOutput, DataError if the data changed while the job ran
+ * @param checkDue throws if the result is no longer wanted
+ * @throws DamagedOutputs
  */
 export async function writeResult(
   folders: JobFolders,
   job: Job,
-  outputs: readonly TaskOutput[],
+  found: readonly (TaskOutput | null)[],
   forms: ServiceForms,
+  checkDue: () => Promise<void>,
 ): Promise<JobResult> {
   const { id, cut } = job;
+  const isOurs = (output: TaskOutput | null) => output !== null && output.generation === job.generation;
+  const missing = Array.from({ length: job.tasks }, (_, number) => number).filter((n) => !isOurs(found[n] ?? null));
+  if (missing.length > 0) throw new DamagedOutputs(missing);
+  const outputs = found as readonly TaskOutput[];
   const [first] = outputs as readonly [TaskOutput];
-  for (const name of SAME)
-    if (outputs.some(({ headers }) => headers[name] !== first.headers[name]))
-      throw new DataError("The dataset, or the service, changed while the job ran.");
-  const paths = outputs.map((_, number) => taskFile(folders, id, number));
+  const paths = outputs.map((output, number) => taskFile(folders, id, number, output));
   for (const [number, output] of outputs.entries()) await verify(paths[number] as string, number, output);
   const type = cut?.form ?? first.headers["content-type"] ?? "application/octet-stream";
-  const name = `${id}.${ENDINGS.get((type.split(";")[0] as string).trim()) ?? "bin"}`;
+  const attempt = randomBytes(4).toString("hex");
+  const name = `${id}-${attempt}.${ENDINGS.get((type.split(";")[0] as string).trim()) ?? "bin"}`;
   makeFolder(folders.results);
   const path = join(folders.results, name);
   const body = cut === null ? bytesFrom(paths[0] as string, 0, first.bytes) : joined(paths, outputs, cut);
   const shape = cut === null ? null : shapeOf(cut, first);
   const write = cut === null ? null : (LIBRARY_FILES.get(cut.form) ?? null);
-  let facts: Pick<JobResult, "bytes" | "sha256">;
-  if (cut !== null && write !== null) {
-    await write(path, numbersOf(cut, first, body));
-    facts = await digestOf(path);
-  } else {
-    const passages = cut === null ? body : passagesOf(cut, first, body, forms);
-    facts = await writeWhole(path, async (file) => {
-      const hash = createHash("sha256");
-      let bytes = 0;
-      const put = async (part: Buffer): Promise<void> => {
-        hash.update(part);
-        bytes += part.length;
-        await file.writeFile(part);
-      };
-      for await (const part of passages) await put(part);
-      return { bytes, sha256: hash.digest("hex") };
-    });
-  }
-  const result = { name, type, ...facts };
-  await writeBeside(path, job, first, { ...result, shape });
-  return result;
+  const partial = `${path}.partial`;
+  const [manifest, checksum] = besides(path) as [string, string];
+  return keptOnlyIf([partial, manifest, checksum], async () => {
+    if (cut !== null && write !== null) await write(partial, numbersOf(cut, first, body));
+    else {
+      const file = await open(partial, "w");
+      try {
+        const passages = cut === null ? body : passagesOf(cut, first, body, forms);
+        for await (const part of passages) await file.writeFile(part);
+      } finally {
+        await file.close();
+      }
+    }
+    const result = { name, type, ...(await digestOf(partial)) };
+    await checkDue();
+    await writeFile(manifest, manifestOf(job, first, { ...result, shape }));
+    await writeFile(checksum, `${result.sha256}  ${name}\n`);
+    // The result comes last: where it is, the others are.
+    await rename(partial, path);
+    return result;
+  });
 }
 
 /** The numbers of a cut job, with what its tasks have said of them. */
@@ -209,8 +229,8 @@ async function digestOf(path: string): Promise<Pick<JobResult, "bytes" | "sha256
   return { bytes: size, sha256: hash.digest("hex") };
 }
 
-/** Writes the manifest of a result, and its checksum in the form of `sha256sum`. */
-async function writeBeside(path: string, job: Job, { headers }: TaskOutput, about: object): Promise<void> {
+/** The manifest of a result. */
+function manifestOf(job: Job, { headers }: TaskOutput, about: object): string {
   const { id, call, cut, createdAt } = job;
   const manifest = {
     job: id,
@@ -224,9 +244,7 @@ async function writeBeside(path: string, job: Job, { headers }: TaskOutput, abou
     times: headers["fieldprobe-times"] ?? null,
     created: new Date(createdAt).toISOString(),
   };
-  await writeFile(`${path}.json`, `${JSON.stringify(manifest, null, 2)}\n`);
-  const { sha256 } = about as JobResult;
-  await writeFile(`${path}.sha256`, `${sha256}  ${basename(path)}\n`);
+  return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
 /** Removes the outputs of the tasks of a job. */

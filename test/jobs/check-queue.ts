@@ -2,6 +2,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Job, TaskOutput } from "../../src/jobs/job.js";
 import type { JobQueue, TakenTask } from "../../src/jobs/job-queue.js";
+import type { Generation } from "../../src/jobs/job-runner.js";
 
 const OUTPUT: TaskOutput = { bytes: 12, crc: 7, ms: 5, headers: { "fieldprobe-shape": "1,3" } };
 
@@ -24,6 +25,13 @@ export function jobWith(id: string, tasks: number, changes: Partial<Job> = {}): 
     ...changes,
   };
 }
+
+/** The only code and data that there are. */
+export const ONE_GENERATION: Generation = {
+  ...{ id: "g1", patienceMs: 0 },
+  isElsewhere: () => false,
+  holds: () => true,
+};
 
 /** @param open opens the same queue each time it is called in a test; another one in each test */
 export function checkQueue(open: () => JobQueue): void {
@@ -100,9 +108,33 @@ export function checkQueue(open: () => JobQueue): void {
       await queue.add(jobWith("a", 2));
       for (const task of [await taken(queue), await taken(queue)]) await queue.done(task, OUTPUT);
       const last = await taken(queue);
-      await queue.redo("a", [1]);
+      await queue.redo(last.job, [1]);
+      // Another process has found the same damage.
+      await queue.redo(last.job, [1]);
       await queue.putBack(last);
       expect(await queue.take()).toMatchObject({ number: 1, job: { doneTasks: 1 } });
+      expect(await queue.take()).toBeNull();
+      await queue.close();
+    });
+
+    it("lets tasks start anew under another generation, and takes no output of the one before", async () => {
+      const queue = open();
+      await queue.add(jobWith("a", 2, { generation: "g1" }));
+      const [first, second] = [await taken(queue), await taken(queue)];
+      await queue.done(first, { ...OUTPUT, generation: "g1" });
+      expect(await queue.take(() => null)).toBeNull();
+      const anew = await vi.waitFor(async () => {
+        const task = await queue.take(() => "g2");
+        if (task === null) throw new Error("there is no task");
+        return task;
+      });
+      expect(anew).toMatchObject({ number: 0, job: { generation: "g2", doneTasks: 0, restarts: 1 } });
+      expect(await queue.done(second, { ...OUTPUT, generation: "g1" })).toBeNull();
+      await queue.redo(first.job, [0]);
+      await queue.putBack(second);
+      await queue.done(anew, { ...OUTPUT, generation: "g2" });
+      expect(await queue.outputs("a")).toEqual([{ ...OUTPUT, generation: "g2" }, null]);
+      expect(await taken(queue)).toMatchObject({ number: 1, job: { generation: "g2", doneTasks: 1 } });
       expect(await queue.take()).toBeNull();
       await queue.close();
     });

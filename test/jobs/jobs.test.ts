@@ -9,7 +9,7 @@ import type { JobCut } from "../../src/jobs/job.js";
 import { Jobs } from "../../src/jobs/jobs.js";
 import { openSqlQueue } from "../../src/jobs/sql-queue.js";
 import { eachScratchFolder } from "../support/scratch.js";
-import { jobWith } from "./check-queue.js";
+import { jobWith, ONE_GENERATION } from "./check-queue.js";
 
 let folder = "";
 eachScratchFolder((made) => {
@@ -34,7 +34,7 @@ function openJobs(
   const send = (_: unknown, signal: AbortSignal) =>
     new Promise<never>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   const none = () => expect.unreachable("no job here ends");
-  const host = { send, npyHead: none, parquet: none, log };
+  const host = { generationOf: () => ONE_GENERATION, send, npyHead: none, parquet: none, log };
   return new Jobs(settings as unknown as ConstructorParameters<typeof Jobs>[0], host, openShared);
 }
 

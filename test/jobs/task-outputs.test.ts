@@ -1,17 +1,18 @@
 /** Results from outputs of tasks: what is damaged is computed again, and what cannot be kept fails in one line. */
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
 import { BusyError } from "../../src/errors.js";
 import { Inputs } from "../../src/jobs/inputs.js";
 import { type Job, type JobCut, UNFINISHED } from "../../src/jobs/job.js";
-import { type JobFolders, newId, taskFile } from "../../src/jobs/job-files.js";
+import { type JobFolders, newId, tasksFolder } from "../../src/jobs/job-files.js";
 import type { JobQueue } from "../../src/jobs/job-queue.js";
 import { type JobHost, JobRunner } from "../../src/jobs/job-runner.js";
 import { FolderResults } from "../../src/jobs/result-store.js";
 import { openSqlQueue } from "../../src/jobs/sql-queue.js";
 import { eachScratchFolder } from "../support/scratch.js";
-import { jobWith } from "./check-queue.js";
+import { jobWith, ONE_GENERATION } from "./check-queue.js";
 
 let folders: JobFolders = { state: "", results: "" };
 eachScratchFolder((made) => {
@@ -23,6 +24,7 @@ const warnings: string[] = [];
 
 /** A service that answers each point by its x. */
 const host = (changes: Partial<JobHost> = {}): JobHost => ({
+  generationOf: () => ONE_GENERATION,
   async send({ body }) {
     const parts: Buffer[] = [];
     for await (const part of body?.steps ?? []) parts.push(part);
@@ -119,16 +121,36 @@ describe("the result of a job", () => {
     expect(text).toBe("value\r\n0\r\n1\r\n2\r\n3\r\n4\r\n5\r\n");
   });
 
-  it("fails in one line if the data changed while the job ran", async () => {
-    let tasks = 0;
-    const honest = host();
+  it("is of one generation if the data are replaced while the job runs: its tasks start anew", async () => {
+    let calls = 0;
     const send: JobHost["send"] = async (call, signal) => {
-      const answer = await honest.send(call, signal);
-      return { ...answer, headers: { ...answer.headers, "fieldprobe-manifest": tasks++ === 1 ? "b" : "a" } };
+      const values = (calls++ < 2 ? 1 : 2) * 100;
+      const { body, ...answer } = await host().send(call, signal);
+      const parts: Buffer[] = [];
+      for await (const part of body) parts.push(part);
+      const numbers = new Float32Array(new Uint8Array(Buffer.concat(parts)).buffer).map((x) => x + values);
+      return { ...answer, body: Readable.from([Buffer.from(numbers.buffer)]) };
     };
-    expect(await runJob({ send })).toMatchObject({
+    // The third call is answered by the new data, after their generation has been looked up.
+    const generationOf = () => {
+      const id = calls < 2 ? "old" : "new";
+      return { ...ONE_GENERATION, id, holds: () => calls !== 2 };
+    };
+    const { state, result, restarts } = await runJob({ send, generationOf });
+    expect([state, restarts]).toEqual(["done", 1]);
+    const bytes = readFileSync(join(folders.results, result?.name as string));
+    expect([...new Float32Array(new Uint8Array(bytes).buffer)]).toEqual([200, 201, 202, 203, 204, 205]);
+  });
+
+  it("fails in one line if the data never stay the same", async () => {
+    let calls = 0;
+    const send: JobHost["send"] = (call, signal) => {
+      calls++;
+      return host().send(call, signal);
+    };
+    expect(await runJob({ send, generationOf: () => ({ ...ONE_GENERATION, id: `${calls}` }) })).toMatchObject({
       state: "failed",
-      problem: "The dataset, or the service, changed while the job ran.",
+      problem: "The dataset, or the service, changed again and again while the job ran.",
     });
   });
 
@@ -241,15 +263,16 @@ describe("an output that is damaged", () => {
       const answer = await honest(call, signal);
       if (++asked !== 3) return answer;
       const [id] = readdirSync(join(folders.state, "tasks"));
-      const first = taskFile(folders, id as string, 0);
+      const outputs = tasksFolder(folders, id as string);
+      const first = () => readdirSync(outputs).find((name) => /^0\..*\.out$/.test(name));
       // Two are in flight: the second may have ended before it.
-      await vi.waitFor(() => expect(existsSync(first)).toBe(true), 10_000);
-      damage(first);
+      await vi.waitFor(() => expect(first()).toBeDefined(), 10_000);
+      damage(join(outputs, first() as string));
       return answer;
     };
     const { state, result } = await runJob({ send });
     expect([state, asked]).toEqual(["done", 4]);
-    expect(warnings).toEqual(["the output of a task is damaged: it is computed again"]);
+    expect(warnings).toEqual(["outputs of tasks are damaged: they are computed again"]);
     const bytes = readFileSync(join(folders.results, result?.name as string));
     expect([...new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + 24))]).toEqual([
       0, 1, 2, 3, 4, 5,

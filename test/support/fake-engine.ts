@@ -93,6 +93,10 @@ export class FakeEngine implements Engine {
     return null;
   }
 
+  generations(): null {
+    return null;
+  }
+
   lend(bytes: number): LentMemory {
     this.lent++;
     return { bytes: new Uint8Array(new SharedArrayBuffer(bytes)), giveBack: () => void this.lent-- };

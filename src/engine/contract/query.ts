@@ -274,6 +274,14 @@ export interface PeerStatus {
   readonly outstanding: number;
 }
 
+/** By which code and bytes this process and its peers compute. */
+export interface SharedGenerations {
+  /** The generation of a dataset, or of all together; null as long as it is not known. */
+  of(dataset: Dataset | null): string | null;
+  /** Whether a peer has the generation, of a dataset or of all together. */
+  isElsewhere(generation: string): boolean;
+}
+
 /** Counts of the pieces of queries that were divided among peers, since the start. */
 export interface PieceCounts {
   /** Evaluated by this process: it owns their regions, or no other peer could be asked. */
@@ -382,6 +390,8 @@ export interface Engine {
   held(): readonly HeldBricks[];
   /** Null without a cluster. */
   regions(): RegionCounts | null;
+  /** Null without a cluster. */
+  generations(): SharedGenerations | null;
   /** Scans the data folders again. */
   reload(): Promise<void>;
   /** Ends what runs, waiting at most `graceMs`; false when something had to be killed. */

@@ -13,6 +13,7 @@ import type {
   Query,
   RegionBox,
   RegionCounts,
+  SharedGenerations,
   StartControl,
 } from "../contract/query.js";
 import { BufferPool } from "./buffers.js";
@@ -214,6 +215,10 @@ class FieldEngine implements Engine {
 
   regions(): RegionCounts | null {
     return this.#sharing?.regions() ?? null;
+  }
+
+  generations(): SharedGenerations | null {
+    return this.#sharing?.generations ?? null;
   }
 
   reload(): Promise<void> {

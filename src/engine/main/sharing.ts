@@ -1,7 +1,7 @@
 /** Sharing divides large queries among the peers of a cluster; the engine asks it before it plans a query by itself. */
 
 import type { MergedSome } from "../../analysis/parts.js";
-import type { Engine, PeerStatus, PieceCounts, RegionBox, RegionCounts } from "../contract/query.js";
+import type { Engine, PeerStatus, PieceCounts, RegionBox, RegionCounts, SharedGenerations } from "../contract/query.js";
 import type { ReducedParts } from "../contract/reduced-parts.js";
 import type { BatchTask, Slab } from "../contract/task.js";
 import type { CheckedQuery } from "./check-query.js";
@@ -56,6 +56,7 @@ export interface Sharing {
     readonly lentBytes: number;
   };
   regions(): RegionCounts;
+  readonly generations: SharedGenerations;
   /** Takes no more pieces of others; those taken are queries of the engine. */
   drain(): void;
   /** Leaves the cluster. */

@@ -21,6 +21,7 @@ import { type AskedRegion, checkRegion, nodesIn, REGION } from "../region.js";
 import { CLOSED, FAILURES } from "../schemas.js";
 import { acceptJobs, ownerOf, sendTask } from "./accept-job.js";
 import { describeInput, describeJob, INPUT, JOB } from "./describe-job.js";
+import { Generations } from "./generations.js";
 
 const ID = Type.Object({ id: Type.String({ description: "Id of a job or an input, as it was answered." }) });
 const TAGS = { tags: ["jobs"] };
@@ -80,7 +81,9 @@ const unknownId = (what: string): RequestError =>
 export async function jobRoutes(api: FastifyInstance, service: Service): Promise<void> {
   if (!service.jobs) return;
   const shared = isShared(service.config) ? await import("../../../jobs/jetstream-queue.js") : null;
+  const generations = new Generations(service.engine, service.config.fd8Legacy, isShared(service.config));
   const host: JobHost = {
+    generationOf: (call) => generations.of(call),
     send: (call, signal) => sendTask(api, service, call, signal),
     npyHead: npyHeader,
     parquet: parquetOf,

@@ -141,6 +141,7 @@ export function analyticEngine(
     lend: (bytes) => ({ bytes: new Uint8Array(new SharedArrayBuffer(bytes)), giveBack: () => undefined }),
     held: () => [],
     regions: () => null,
+    generations: () => null,
     reload: async () => undefined,
     close: async () => true,
   };

@@ -1,0 +1,61 @@
+/** Names the code and the data by which this process computes the calls of jobs, so that no result mixes several. */
+import { createHash } from "node:crypto";
+import { digestProgram } from "../../../engine/contract/build-digest.js";
+import type { Dataset } from "../../../engine/contract/dataset.js";
+import type { Engine } from "../../../engine/contract/query.js";
+import type { JobCall } from "../../../jobs/job.js";
+import type { Generation } from "../../../jobs/job-runner.js";
+
+/** Calls of datasets that this process does not serve. */
+const ABSENT = "absent";
+/** Time for which a job waits for a process of its generation: if this one has its dataset, and if it has not. */
+const PATIENCE_MS = { served: 15_000, absent: 600_000 } as const;
+
+/** The generations of calls. */
+export class Generations {
+  readonly #engine: Engine;
+  /** Whether other processes take tasks of the same jobs. */
+  readonly #isShared: boolean;
+  /** What values depend on besides a dataset; computed once, before files of the program can be replaced. */
+  readonly #common: string;
+
+  constructor(engine: Engine, fd8Legacy: boolean, isShared: boolean) {
+    this.#engine = engine;
+    this.#isShared = isShared;
+    this.#common = engine.generations() === null ? JSON.stringify([digestProgram(), fd8Legacy]) : "";
+  }
+
+  of({ url }: JobCall): Generation {
+    const name = /^\/api\/datasets\/([^/?]+)/.exec(url)?.[1] ?? null;
+    const datasets = this.#datasetsOf(name);
+    const id = name !== null && datasets.length === 0 ? ABSENT : this.#idOf(name === null ? null : datasets[0]);
+    return {
+      id,
+      isElsewhere: (other) => this.#isShared && (this.#engine.generations()?.isElsewhere(other) ?? false),
+      patienceMs: this.#isShared ? PATIENCE_MS[id === ABSENT ? "absent" : "served"] : 0,
+      holds: () => {
+        const now = this.#datasetsOf(name);
+        return now.length === datasets.length && now.every((dataset, i) => dataset === datasets[i]);
+      },
+    };
+  }
+
+  /** The dataset that a call names, or all of them, any of which it may read. */
+  #datasetsOf(name: string | null): readonly Dataset[] {
+    if (name === null) return this.#engine.datasets();
+    try {
+      return [this.#engine.find(decodeURIComponent(name)) ?? []].flat();
+    } catch {
+      return []; // Its files are refused.
+    }
+  }
+
+  #idOf(dataset: Dataset | null | undefined): string | null {
+    const shared = this.#engine.generations();
+    if (shared !== null) return shared.of(dataset ?? null);
+    const hash = createHash("sha256").update(this.#common);
+    for (const { name, location, digest, files } of dataset ? [dataset] : this.#engine.datasets())
+      hash.update(JSON.stringify([name, location, digest, files]));
+    return hash.digest("hex").slice(0, 32);
+  }
+}
