@@ -32,9 +32,11 @@ export class LocalStore implements ObjectStore {
     const hash = createHash("sha256");
     let [newestMs, latestMs, objects] = [0, 0, 0];
     const walk = (folder: string, depth: number) => {
+      const names: string[] = [];
       for (const entry of readdirSync(join(this.#folder, folder), { withFileTypes: true }).sort(byName)) {
         const key = folder === "" ? entry.name : `${folder}/${entry.name}`;
         if (entry.isSymbolicLink()) throw new DataError(`${this.#folder}: ${key} is a link, which is refused`);
+        names.push(entry.name);
         if (entry.isDirectory() && depth < STORE_BOUNDS.depth) walk(key, depth + 1);
         if (!entry.isFile()) continue;
         if (++objects > STORE_BOUNDS.objects)
@@ -48,6 +50,7 @@ export class LocalStore implements ObjectStore {
         reader.count(place, size);
         documents.set(key, reader.parse(place, readFileSync(join(this.#folder, key))));
       }
+      requireKeys(this.#folder, folder, names, documents);
     };
     walk("", 0);
     this.#newestMs = newestMs;
@@ -67,6 +70,26 @@ export class LocalStore implements ObjectStore {
     const bounds = { newestMs: this.#newestMs, latestMs: this.#latestMs, mostBytes };
     return readPart(join(this.#folder, key.slice(1)), part, bounds);
   }
+}
+
+/**
+ * @throws DataError if the chunks of an array of Zarr 2 are in folders, `0/0/0`, and its document says that they are
+ *         files, `0.0.0`: each of them would be missing, and read as the fill value
+ */
+function requireKeys(
+  store: string,
+  folder: string,
+  names: readonly string[],
+  documents: ReadonlyMap<string, Json>,
+): void {
+  const document = documents.get(folder === "" ? ".zarray" : `${folder}/.zarray`);
+  if (document === undefined) return;
+  const { dimension_separator: separator = ".", shape } = Object(document) as Record<string, unknown>;
+  const isOfFiles = separator === "." && Array.isArray(shape) && shape.length > 1;
+  if (isOfFiles && names.includes("0") && !names.some((name) => /^\d+(\.\d+)+$/.test(name)))
+    throw new DataError(
+      `${store}: the chunks of ${folder} are in folders (0/0/0), which its .zarray does not say; add "dimension_separator": "/" to it`,
+    );
 }
 
 /** The bounds of a read: a newer file is refused, and more bytes. */

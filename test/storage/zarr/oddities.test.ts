@@ -256,8 +256,9 @@ it("reads packed big-endian integers in Fortran order", () => {
   expect(pressures(only(store))[11]).toBe(Math.fround(nodeValue({ t: 0, z: 0, y: 0, x: 11, c: 0 }) * 0.5 + 10));
 });
 
-it("reads chunks of Zarr 2 whose keys have slashes", () => {
-  const store = write(2, {}, (metadata) => ({ ...metadata, dimension_separator: "/" }));
+/** A store of Zarr 2 whose chunks are in folders. */
+function nested(change: Change): string {
+  const store = write(2, {}, change);
   const chunks = readdirSync(join(store, "p")).filter((name) => /^\d/.test(name));
   for (const name of chunks) {
     const place = join(store, "p", ...name.split("."));
@@ -268,7 +269,17 @@ it("reads chunks of Zarr 2 whose keys have slashes", () => {
     const place = join(store, "p", ...name.split("."));
     renameSync(`${place}.moved`, place);
   }
-  expectNodes(only(store), "pressure", 1);
+  return store;
+}
+
+it("reads chunks of Zarr 2 whose keys have slashes", () => {
+  expectNodes(only(nested((metadata) => ({ ...metadata, dimension_separator: "/" }))), "pressure", 1);
+});
+
+it("refuses an array of Zarr 2 at the scan if it does not say that its keys have slashes", () => {
+  const { datasets, problems } = scan(nested(({ dimension_separator: _, ...metadata }) => metadata));
+  expect(datasets).toEqual([]);
+  expect(problems).toContain('add "dimension_separator": "/"');
 });
 
 describe("an array of Zarr 3", () => {
