@@ -13,11 +13,12 @@ export interface ReadAxis {
 }
 
 /**
+ * @param name of the axis, for messages
  * @throws DataError when the coordinates are missing, not strictly monotonic, periodic without being uniform, or too
  *   many
  */
-export function readAxis(description: AxisDescription, verification: Verification): ReadAxis {
-  const read = axisOf(description, verification);
+export function readAxis(description: AxisDescription, verification: Verification, name: string): ReadAxis {
+  const read = axisOf(description, verification, name);
   const { nodes } = read.axis;
   if (nodes > MAX_NODES) throw new DataError(`an axis of ${nodes} nodes is too long, ${MAX_NODES} are served`);
   const { edges } = description;
@@ -43,7 +44,7 @@ function edgesOf({ axis, descending }: ReadAxis, stated: Float64Array): Float64A
   return edges;
 }
 
-function axisOf(description: AxisDescription, verification: Verification): ReadAxis {
+function axisOf(description: AxisDescription, verification: Verification, name: string): ReadAxis {
   const { periodic } = description;
   if ("spacing" in description) {
     const { nodes, origin, spacing } = description;
@@ -55,42 +56,79 @@ function axisOf(description: AxisDescription, verification: Verification): ReadA
   }
   const { coordinates } = description;
   const table = Array.isArray(coordinates)
-    ? { values: Float64Array.from(coordinates), rounding: 0 }
+    ? { values: Float64Array.from(coordinates), isFloat32: false }
     : readTable(coordinates.file, coordinates.path, verification);
-  return tabulated(table.values, table.rounding, periodic);
+  const read = tabulated(table, periodic);
+  const { axis, deviation } = read;
+  if (!table.isFloat32 && deviation > UNIFORM * axis.spacing)
+    verification.warnings.push(
+      `The coordinates along ${name} are rounded numbers and are taken as uniform, ${axis.spacing} apart from ${axis.origin}; ` +
+        `their distances are off by at most ${Number(deviation.toPrecision(2))}.`,
+    );
+  return read;
 }
 
-/** Coordinates from a file, and the rounding they carry: a float32 table of a uniform axis is uniform except for it. */
-function readTable(file: string, path: string, verification: Verification): { values: Float64Array; rounding: number } {
+/** Coordinates, and whether they are stored as float32. */
+interface Table {
+  readonly values: Float64Array;
+  readonly isFloat32: boolean;
+}
+
+function readTable(file: string, path: string, verification: Verification): Table {
   const h5 = verification.open(file);
   const resolved = h5.resolve(path);
   if (resolved === null || h5.kind(resolved) !== "dataset") throw new DataError(`${h5.path}: ${path} is not a dataset`);
-  const values = h5.numbers(resolved);
+  return { values: h5.numbers(resolved), isFloat32: h5.describe(resolved).size === 4 };
+}
+
+/** Digits behind the point to which coordinates may be rounded. */
+const MOST_DIGITS = 9;
+/** Largest unit of the last digit, in spacings: coarser numbers say little of an axis. */
+const COARSEST = 0.02;
+
+/**
+ * The rounding of coordinates: that of float32 if all of them are such numbers, or else the unit of their last digit.
+ * Nodes of a period must be uniform, so that digits decide only there: elsewhere the table itself is served.
+ */
+function roundingOf({ values, isFloat32 }: Table, mean: number, periodic: boolean): number {
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  return { values, rounding: h5.describe(resolved).size === 4 ? largest * 2 ** -23 : 0 };
+  if (isFloat32 || values.every((value) => Math.fround(value) === value)) return largest * 2 ** -23;
+  if (!periodic) return 0;
+  for (let digits = 1; digits <= MOST_DIGITS; digits++) {
+    const unit = 10 ** -digits;
+    const isRounded = (value: number) => Math.abs(value / unit - Math.round(value / unit)) < 1e-6;
+    if (values.every(isRounded)) return unit <= COARSEST * mean ? unit : 0;
+  }
+  return 0;
 }
 
 /**
  * An axis from its coordinates; uniform when every interval is the mean one to 1e-6, or to the rounding of its table.
  */
-function tabulated(values: Float64Array, rounding: number, periodic: boolean): ReadAxis {
+function tabulated(table: Table, periodic: boolean): ReadAxis & { readonly deviation: number } {
+  const { values } = table;
   const nodes = values.length;
   const descending = nodes > 1 && values[1] < values[0];
   const ascending = descending ? values.slice().reverse() : values;
   const mean = nodes > 1 ? (ascending[nodes - 1] - ascending[0]) / (nodes - 1) : 1;
-  let smallest = mean;
-  let uniform = true;
+  let [smallest, deviation] = [mean, 0];
   for (let i = 1; i < nodes; i++) {
     const interval = ascending[i] - ascending[i - 1];
     if (!(interval > 0)) throw new DataError(`coordinates do not ascend or descend strictly at node ${i}`);
     smallest = Math.min(smallest, interval);
-    uniform &&= Math.abs(interval - mean) <= UNIFORM * mean + rounding;
+    deviation = Math.max(deviation, Math.abs(interval - mean));
   }
   if (!Number.isFinite(mean) || !Number.isFinite(ascending[0])) throw new DataError("coordinates are not all finite");
-  if (periodic && !uniform) throw new DataError("a periodic axis must be uniform");
+  const uniform = deviation <= UNIFORM * mean + (nodes > 1 ? roundingOf(table, mean, periodic) : 0);
+  if (periodic && !uniform)
+    throw new DataError(
+      `a periodic axis must be uniform: the distances of its nodes are off their mean ${Number(mean.toPrecision(6))} by up to ` +
+        `${Number(deviation.toPrecision(2))} (--spacing and --origin if they are meant to be equal, else --periodic without it)`,
+    );
   const origin = ascending[0];
   return {
     axis: { nodes, origin, spacing: uniform ? mean : smallest, periodic, coordinates: uniform ? null : ascending },
     descending,
+    deviation: uniform ? deviation : 0,
   };
 }

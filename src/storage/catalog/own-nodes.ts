@@ -29,7 +29,8 @@ export function axesAt(
     const own = at[name] ?? 0;
     if (own === 0) return read;
     const { periodic } = described[name];
-    if (typeof own !== "number" && !("offset" in own)) return readAxis({ coordinates: own, periodic }, verification);
+    if (typeof own !== "number" && !("offset" in own))
+      return readAxis({ coordinates: own, periodic }, verification, name);
     const { axis, descending } = read;
     const { offset, nodes } = typeof own === "number" ? { offset: own, nodes: axis.nodes } : own;
     if (axis.coordinates !== null)
@@ -38,7 +39,7 @@ export function axesAt(
       throw new DataError(`at.${name}.nodes must be the ${axis.nodes} of the periodic axis`);
     const spacing = descending ? -axis.spacing : axis.spacing;
     const first = descending ? endsOf(axis)[1] : axis.origin;
-    return readAxis({ nodes, origin: first + offset * spacing, spacing, periodic }, verification);
+    return readAxis({ nodes, origin: first + offset * spacing, spacing, periodic }, verification, name);
   });
 }
 

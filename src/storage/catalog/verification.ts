@@ -25,6 +25,8 @@ const TIMEOUT_MS = 10_000;
 /** The open files of one verification, each opened once, and what was found wrong. */
 export class Verification {
   readonly problems: string[] = [];
+  /** What is done with the files that their numbers alone do not say. */
+  readonly warnings: string[] = [];
   /** Folder that paths start from. */
   readonly root: string;
   readonly #roots: readonly string[] | null;

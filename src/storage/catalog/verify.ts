@@ -97,7 +97,7 @@ export function verify(description: Description, chunkBytes: number): { dataset:
         location,
         digest,
         files: verification.files,
-        warnings: [...warnings, ...guessesOf(descriptor)],
+        warnings: [...warnings, ...verification.warnings, ...guessesOf(descriptor)],
         assumed: descriptor.assumed,
         questions: descriptor.questions,
       },
@@ -127,7 +127,7 @@ function unitsOf({ units, fields }: Descriptor): Record<string, string> {
 
 function readAxes(descriptor: Descriptor, verification: Verification) {
   const axes = AXIS_NAMES.map((name) =>
-    verification.step(`axes.${name}`, () => readAxis(descriptor.axes[name], verification)),
+    verification.step(`axes.${name}`, () => readAxis(descriptor.axes[name], verification, name)),
   );
   return axes.some((axis) => axis === null) ? null : (axes as ReadAxis[]);
 }
