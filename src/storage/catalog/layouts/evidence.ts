@@ -309,7 +309,10 @@ const CONDITION_LISTS = [
   "boundary_conditions",
   "topology",
 ];
-const ORIGIN_LISTS = ["origin", "domain_left_edge", "lower"];
+const ORIGIN_LISTS = ["origin"];
+/** Ends of a box: first nodes and last nodes, or outer faces of the end cells. */
+const LOWER_LISTS = ["domain_left_edge", "left_edge", "lower", "lower_bound", "lower_bounds", "lo"];
+const UPPER_LISTS = ["domain_right_edge", "right_edge", "upper", "upper_bound", "upper_bounds", "hi"];
 /** Names of the extents of a box: three lengths, or both ends of three axes in an unknown order. */
 const BOX_LISTS = [
   ...["extent", "extents", "domain_extent", "domain_extents", "physical_extent", "whole_extent", "grid_extent"],
@@ -429,17 +432,21 @@ export class StatedNumbers {
     const origins = [`${axis}0`, `${axis}_0`, `origin_${axis}`, `${axis}_origin`];
     const lowest = [`${axis}min`, `${axis}_min`, `min_${axis}`, `${axis}lo`, `${axis}_lo`];
     const highest = [`${axis}max`, `${axis}_max`, `max_${axis}`, `${axis}hi`, `${axis}_hi`];
-    const limits = { lower: this.number(lowest), upper: this.number(highest) };
+    const limits = { lower: each(lowest, LOWER_LISTS), upper: each(highest, UPPER_LISTS) };
     const { said, unread } = this.#periodic(axis, storedOrder);
     const [periodic = null, ...others] = said;
     const [spacing, length] = [this.#listOfThree(SPACING_LISTS), this.#listOfThree(LENGTH_LISTS)];
-    const unordered = { spacing: spacing ?? length, length, origin: this.#listOfThree(ORIGIN_LISTS) };
+    const unordered = {
+      ...{ spacing: spacing ?? length, length },
+      origin: this.#listOfThree(ORIGIN_LISTS) ?? this.#listOfThree(LOWER_LISTS),
+    };
     const boxes = [3, 6].flatMap((count) => this.#lists(BOX_LISTS, count));
-    const starts = [...origins, ...(limits.upper === null ? lowest : [])];
     const contradictions = [
       this.contradiction(spacings, SPACING_LISTS),
       this.contradiction(lengths, LENGTH_LISTS),
-      this.contradiction(starts, ORIGIN_LISTS),
+      this.contradiction(origins, ORIGIN_LISTS),
+      this.contradiction(lowest, LOWER_LISTS),
+      this.contradiction(highest, UPPER_LISTS),
     ].filter((text) => text !== null);
     const other = others.find(({ value }) => value !== periodic?.value);
     const isSaid = ({ value, where }: StatedNumber<boolean>) => `${where} says ${value ? "periodic" : "not periodic"}`;

@@ -102,20 +102,36 @@ function boxed(axis: AxisName, nodes: number, clues: AxisClues, findings: Findin
   const { coordinates, origin, limits } = clues;
   const { lower, upper } = limits;
   if (coordinates !== null || lower === null || origin !== null) return clues;
-  if (upper === null) return { ...clues, origin: lower };
+  if (upper === null) {
+    askNodesOnEnds(axis, nodes, `${lower.where} is ${lower.value}`, "this end", lower.value, findings);
+    return { ...clues, origin: lower };
+  }
   const span = upper.value - lower.value;
   const spacing =
     clues.spacing ?? (clues.length === null ? null : { ...clues.length, value: clues.length.value / nodes });
   const isOnEnds = clues.spacing !== null && Math.abs(span / (nodes - 1) / clues.spacing.value - 1) < BOX_SLACK / nodes;
   if (isOnEnds) return { ...clues, origin: lower };
+  const said = `${lower.where} is ${lower.value} and ${upper.where} is ${upper.value}`;
+  askNodesOnEnds(axis, nodes, said, "these ends", lower.value, findings);
+  return { ...clues, origin: lower, spacing: spacing ?? { value: span / (nodes - 1), where: lower.where } };
+}
+
+/** Asks whether the nodes are on the ends of a box or in the middle of its cells. */
+function askNodesOnEnds(
+  axis: AxisName,
+  nodes: number,
+  said: string,
+  ends: string,
+  first: number,
+  findings: Findings,
+): void {
   findings.ask(
     "origin",
-    `${lower.where} is ${lower.value} and ${upper.where} is ${upper.value}, and nothing states whether the ${nodes} nodes are on these ends or in ` +
-      `the middle of cells between them; the first node at ${lower.value} is a guess.`,
+    `${said}, and nothing states whether the ${nodes} nodes are on ${ends} or in the middle of cells; ` +
+      `the first node at ${first} is a guess.`,
     "--origin x,y,z and --spacing x,y,z, or axes.* in a descriptor",
     axis,
   );
-  return { ...clues, origin: lower, spacing: spacing ?? { value: span / (nodes - 1), where: lower.where } };
 }
 
 /**

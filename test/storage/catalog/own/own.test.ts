@@ -99,6 +99,15 @@ describe("files of others", () => {
     expect(datasetOf(assumed, path).assumed.length).toBeGreaterThanOrEqual(open.length);
   });
 
+  it.each(asked.filter(({ answers }) => answers !== undefined).map((entry) => [entry.name, entry] as const))(
+    "%s is read as it was meant with the answer to its question",
+    (_, entry) => {
+      const { found, dataset } = examine(entry);
+      expect(openQuestions(found.descriptor)).toEqual([]);
+      expect(worstOf(dataset, FIELDS.v).worst).toBeLessThan(3e-6);
+    },
+  );
+
   it.each(CASES.filter(({ says }) => says !== undefined).map((entry) => [entry.name, entry] as const))(
     "of %s, inspect says only what is true",
     (_, entry) => {
