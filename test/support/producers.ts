@@ -232,6 +232,16 @@ export const PRODUCERS: readonly ProducerFile[] = [
         writeField(file, `/t0_fields/${field}`, {
           ...{ dimensions: ["n", "t", "x", "y", "z"], lengths, value: besides(field) },
         });
+      for (const path of [
+        "t1_fields/velocity",
+        "t1_fields/magnetic_field",
+        "t0_fields/pressure",
+        "t0_fields/density",
+      ]) {
+        const field = file.get(path) as Dataset;
+        field.create_attribute("dim_varying", Int8Array.of(1, 1, 1));
+        for (const name of ["sample_varying", "time_varying"]) field.create_attribute(name, 1);
+      }
       table(file, "/dimensions/time", [0.5, 1, 1.5]);
       for (const axis of ["x", "y", "z"] as const) {
         table(
@@ -239,6 +249,8 @@ export const PRODUCERS: readonly ProducerFile[] = [
           `/dimensions/${axis}`,
           range(NODES[axis], (i) => 0.25 * i),
         );
+        for (const name of ["sample_varying", "time_varying"])
+          (file.get(`dimensions/${axis}`) as Dataset).create_attribute(name, 0);
         const boundary = file.get("boundary_conditions") ?? file.create_group("boundary_conditions");
         const group = (boundary as File).create_group(`${axis}_boundary`);
         group.create_attribute("bc_type", axis === "z" ? "WALL" : "PERIODIC");

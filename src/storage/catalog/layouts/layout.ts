@@ -8,6 +8,7 @@ import type { AttributeValue, Stored } from "../../file/stored.js";
 import type { StoredFile } from "../../file/stored-file.js";
 import type { DescriptorInput } from "../descriptor.js";
 import type { Answers } from "./answers.js";
+import type { DatedUnit } from "./dated-unit.js";
 
 /** A place where a file states something by a name: an attribute, or a small dataset. */
 export interface Statement {
@@ -29,6 +30,8 @@ export class Findings {
   readonly conversions: Question[] = [];
   /** The place of the one number that is the time of the only frame, if it has no other effect. */
   timeFrom: Statement | null = null;
+  /** The date and unit from which its times count, in the unit in which they are served; null if they name no date. */
+  dated: DatedUnit | null = null;
   /** The table of the times, whose statements count as those of coordinates do; null if there is none. */
   timeTable: string | null = null;
 
@@ -63,6 +66,8 @@ export interface Recognition {
   readonly findings: Findings;
   /** Name of the dataset, if the file states it. */
   readonly name?: string;
+  /** Attributes that the format defines for fields, coordinates and times; absent if no specification lists them. */
+  readonly attributes?: readonly string[];
 }
 
 export interface Layout {

@@ -37,6 +37,10 @@ export interface ProducerRow {
   /** Lengths of the stored dimensions, if files declare others. */
   readonly shape?: (declared: readonly number[]) => number[];
   readonly more?: (contents: Contents, run: number) => Partial<DescriptorInput>;
+  /** Attributes that the format defines for fields, coordinates and times, if a specification lists them. */
+  readonly attributes?: readonly string[];
+  /** Whether the format defines that components are those along x, y and z, whatever the order of the axes. */
+  readonly xyzComponents?: true;
 }
 
 export type ProducerAxis = Partial<AxisClues> | { readonly axis: AxisInput; readonly ghost?: number };
@@ -118,6 +122,7 @@ function describe(row: ProducerRow, contents: Contents) {
       ...row.more?.(contents, run),
     },
     findings,
+    ...(row.attributes === undefined ? {} : { attributes: row.attributes }),
   };
 }
 
@@ -138,7 +143,7 @@ function storedFields(row: ProducerRow, contents: Contents, findings: Findings):
     const stored = paths.map((path) => contents.dataset(path));
     const isFixed = row.runs !== undefined && stored[0]?.shape.length !== dimensions.length;
     if (found.has(field) || stored.includes(null) || isFixed) continue;
-    if (isWhole)
+    if (isWhole && row.xyzComponents !== true)
       askOrderOfComponents(
         contents,
         text,

@@ -1,7 +1,11 @@
 /** Lists producers that a row of facts describes, and codes whose files are refused with advice. */
 import { DataError } from "../../../errors.js";
+import type { AxisName } from "../../file/dataset.js";
 import { type Contents, type Layout, periodicAxis, tableAxis } from "./layout.js";
-import { isMarked, type ProducerRow } from "./producer.js";
+import { isMarked, type ProducerAxis, type ProducerRow } from "./producer.js";
+
+/** Components of a velocity that Channelflow writes to NetCDF. */
+const VELOCITY_XYZ = ["/Velocity_X", "/Velocity_Y", "/Velocity_Z"];
 
 const OPERATORS = "/info_simul/params/oper";
 
@@ -14,6 +18,18 @@ function fluidsimOrder(contents: Contents): string {
   return axes.join(" ");
 }
 
+/** An axis of Channelflow: the cells of a period, or the Chebyshev nodes between the walls at a and b. */
+function channelflowAxis(contents: Contents, axis: AxisName, nodes: number, heights: string): ProducerAxis {
+  if (axis === "y") return { axis: { ...tableAxis(contents, heights), faces: "wall" } };
+  return { axis: periodicAxis(nodes, contents.number("/", `L${axis}`) as number) };
+}
+
+const CHANNELFLOW_REASONS = (contents: Contents, heights: string): string[] => [
+  `x, z: periodic with the lengths Lx = ${contents.number("/", "Lx")} and Lz = ${contents.number("/", "Lz")} of the file attributes.`,
+  `y: Chebyshev nodes from ${heights} between the walls a and b, descending; field and axis are flipped.`,
+  "velocity: the deviation from the base flow, which the code keeps apart from the file.",
+];
+
 /** Values of Channelflow are in c x y z although the dataset is declared as (Nd, Nz, Ny, Nx); y descends. */
 export const CHANNELFLOW: ProducerRow = {
   producer: "Channelflow 2",
@@ -25,16 +41,35 @@ export const CHANNELFLOW: ProducerRow = {
   },
   reasons: (contents) => [
     "dimensions: c x y z, the order of the code's memory; the declared shape (Nd, Nz, Ny, Nx) is not that of the values.",
-    `x, z: periodic with the lengths Lx = ${contents.number("/", "Lx")} and Lz = ${contents.number("/", "Lz")} of the file attributes.`,
-    "y: Chebyshev nodes from /geom/y between the walls a and b, descending; field and axis are flipped.",
+    ...CHANNELFLOW_REASONS(contents, "/geom/y"),
   ],
   order: "c x y z",
   shape: ([components, nz, ny, nx]) => [components, nx, ny, nz],
   fields: [["velocity", "/data/u"]],
-  axis: (contents, axis, { nodes }) => {
-    if (axis === "y") return { axis: { ...tableAxis(contents, "/geom/y"), faces: "wall" } };
-    return { axis: periodicAxis(nodes, contents.number("/", `L${axis}`) as number) };
+  axis: (contents, axis, { nodes }) => channelflowAxis(contents, axis, nodes, "/geom/y"),
+};
+
+/**
+ * NetCDF files of Channelflow: their dimensions have scales, and `Nx` and `Nz` are the nodes of the grid with padding,
+ * of which fewer are stored. Source: FlowField::writeNetCDF of Channelflow 2.0.
+ */
+export const CHANNELFLOW_NETCDF: ProducerRow = {
+  producer: "Channelflow 2 (NetCDF)",
+  marks: ["@channelflow_version", "@Nx", "@Nz", "@Lx", "@Lz", "@a", "@b", "/X", "/Y", "/Z"],
+  attributes: [],
+  check: (contents) => {
+    const names = VELOCITY_XYZ.map((path) => contents.scaleNames(path).join(" "));
+    if (names.some((order) => order !== "Z Y X"))
+      throw new DataError(`the dimensions of ${VELOCITY_XYZ.join(", ")} are not Z Y X: ${names.join(", ")}`);
   },
+  reasons: (contents) => [
+    "dimensions: z y x, the order of their scales.",
+    ...CHANNELFLOW_REASONS(contents, "/Y"),
+    `nodes: as stored; Nx = ${contents.number("/", "Nx")} and Nz = ${contents.number("/", "Nz")} count the padding too.`,
+  ],
+  order: "z y x",
+  fields: [["velocity", VELOCITY_XYZ.join(" ")]],
+  axis: (contents, axis, { nodes }) => channelflowAxis(contents, axis, nodes, "/Y"),
 };
 
 export const FLUIDSIM: ProducerRow = {

@@ -10,6 +10,7 @@ import { type Descriptor, type DescriptorInput, NAME_PATTERN, parseDescriptor } 
 import type { Answers } from "./answers.js";
 import { inOneUnit } from "./component-units.js";
 import { convertedStore } from "./converted-store.js";
+import type { DatedUnit } from "./dated-unit.js";
 import { generic } from "./generic.js";
 import { JHTDB } from "./jhtdb.js";
 import { arranged, Contents, type Findings, type Layout, type Recognition, type Statement } from "./layout.js";
@@ -17,15 +18,18 @@ import { MPI4PY_FFT } from "./mpi4py-fft.js";
 import { OPEN_PMD } from "./openpmd.js";
 import { PENCIL } from "./pencil.js";
 import { layoutOf } from "./producer.js";
-import { ADAPTIVE, CHANNELFLOW, FLUIDSIM, PDEBENCH } from "./producers.js";
+import { ADAPTIVE, CHANNELFLOW, CHANNELFLOW_NETCDF, FLUIDSIM, PDEBENCH } from "./producers.js";
 import { askStatements } from "./statements.js";
 import { THE_WELL } from "./the-well.js";
+import { VTKHDF } from "./vtkhdf.js";
 
 /** Layouts in the order in which they are tried. */
 export const LAYOUTS: readonly Layout[] = [
   convertedStore,
   ...JHTDB,
-  ...[THE_WELL, CHANNELFLOW, PENCIL, FLUIDSIM, MPI4PY_FFT, OPEN_PMD, PDEBENCH].map(layoutOf),
+  ...[THE_WELL, CHANNELFLOW, CHANNELFLOW_NETCDF, PENCIL, FLUIDSIM, MPI4PY_FFT, OPEN_PMD, VTKHDF, PDEBENCH].map(
+    layoutOf,
+  ),
   ...ADAPTIVE,
   generic,
 ];
@@ -44,6 +48,8 @@ export interface Recognised {
   readonly units: string;
   /** The place of the number that is its time, and has no other effect; null if there is none. */
   readonly timeFrom: Statement | null;
+  /** The date and unit from which its times count; null if they name no date. */
+  readonly dated: DatedUnit | null;
 }
 
 /** Adds the open questions of a description, those that are accepted, and conversions. */
@@ -88,7 +94,7 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string):
     const { findings } = found;
     checkFields(contents, found);
     const isOwn = layout === convertedStore;
-    const units = isOwn ? "" : askStatements(contents, found.plan, findings);
+    const units = isOwn ? "" : askStatements(contents, found, findings);
     const inUnits = isOwn ? found.plan : inOneUnit(contents, found.plan, findings);
     const plan = withQuestions(arranged(inUnits, answers), findings, answers);
     const written: DescriptorInput = { schemaVersion: 1, name: found.name ?? name, ...plan };
@@ -105,6 +111,7 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string):
       isNamed: found.name !== undefined,
       units,
       timeFrom: findings.timeFrom,
+      dated: findings.dated,
     };
   }
   return null;

@@ -7,7 +7,7 @@ import { placeOf } from "../../file/files.js";
 import { isPackingName } from "../../file/packing.js";
 import type { AttributeValue } from "../../file/stored.js";
 import { componentNames, groupsAround, join, parentOf } from "./evidence.js";
-import type { Contents, FieldOfPlan, Findings, LayoutPlan } from "./layout.js";
+import type { Contents, FieldOfPlan, Findings, LayoutPlan, Recognition } from "./layout.js";
 import { askCoordinateNames, askNames, askPlaces } from "./stated-names.js";
 import {
   HARMLESS_STATEMENTS,
@@ -48,7 +48,7 @@ interface Suspect {
  *
  * @returns units and labels of the fields and coordinates as text
  */
-export function askStatements(contents: Contents, plan: LayoutPlan, findings: Findings): string {
+export function askStatements(contents: Contents, { plan, attributes }: Recognition, findings: Findings): string {
   const fields = fieldPaths(contents, plan);
   const values = [...fields.values()].flat(2);
   const places = coordinatePaths(plan);
@@ -61,10 +61,11 @@ export function askStatements(contents: Contents, plan: LayoutPlan, findings: Fi
     ...[...groups].map((path) => ({ path, role: "group" as const })),
   ];
   const known = new Set([...values, ...tables]);
-  askSuspects(
-    holders.flatMap((holder) => suspectsAt(contents, holder, known)),
-    findings,
-  );
+  const suspects =
+    attributes === undefined
+      ? holders.flatMap((holder) => suspectsAt(contents, holder, known))
+      : [...known].flatMap((path) => foreignAt(contents, path, attributes));
+  askSuspects(suspects, findings);
   for (const [name, parts] of fields) {
     askOfFrames(contents, name as FieldName, parts, hasOwnNodes(plan.fields[name]), findings);
   }
@@ -203,6 +204,20 @@ function suspectsAt(contents: Contents, { path, role }: StatingObject, known: Re
   found.push(...worded);
   if (role === "group") found.push(...suspectNumbers(contents, path, known));
   return found;
+}
+
+/** Attributes by which HDF5 and netCDF keep dimensions, in any file. */
+const DIMENSION_ATTRIBUTES =
+  /^(CLASS|NAME|REFERENCE_LIST|DIMENSION_LIST|DIMENSION_LABELS|_Netcdf4Dimid|_Netcdf4Coordinates)$/;
+
+/** Attributes of a dataset that its format does not define, except texts, which change no numbers. */
+function foreignAt(contents: Contents, path: string, defined: readonly string[]): Suspect[] {
+  return [...contents.attributes(path).keys()].flatMap((name) => {
+    if (defined.includes(name) || isPackingName(name) || DIMENSION_ATTRIBUTES.test(name)) return [];
+    const value = contents.attribute(path, name);
+    const isText = typeof value === "string" || Array.isArray(value);
+    return isText ? [] : [{ noun: "attribute", path, name, text: textOf(value), about: "scale", effect: "change" }];
+  });
 }
 
 /** Whether an order is known: a number is one of accuracy, and names of dimensions are read elsewhere. */

@@ -1,4 +1,8 @@
-/** Describes files of The Well: `t0_fields` and `t1_fields`, trajectories first, with boundary conditions in groups. */
+/**
+ * Describes files of The Well: `t0_fields` and `t1_fields`, trajectories first, with boundary conditions in groups.
+ *
+ * Source: PolymathicAI/the_well, docs/data_format.md.
+ */
 import { DataError } from "../../../errors.js";
 import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
 import { facesOf } from "./grid.js";
@@ -11,7 +15,10 @@ const PRESSURE = "/t0_fields/pressure";
 export const THE_WELL: ProducerRow = {
   producer: "The Well",
   marks: ["@dataset_name", "@grid_type", "@n_spatial_dims", "@n_trajectories", "/dimensions"],
+  attributes: ["sample_varying", "time_varying", "dim_varying", "symmetric", "antisymmetric"],
   check: (contents) => {
+    const grid = contents.texts("/", "grid_type")?.join(" ");
+    if (grid?.toLowerCase() !== "cartesian") throw new DataError(`grid_type is ${grid}, and only cartesian is served`);
     const dims = contents.number("/", "n_spatial_dims");
     if (dims !== 3) throw new DataError(`the file has ${dims} spatial dimensions, not 3`);
     const stored = [VELOCITY, PRESSURE].map((path) => contents.dataset(path)?.shape.length);
@@ -21,6 +28,7 @@ export const THE_WELL: ProducerRow = {
         throw new DataError(
           `${[VELOCITY, PRESSURE][at]} has ${rank} dimensions: a field that does not vary cannot be served`,
         );
+    for (const axis of AXIS_NAMES) requireFixed(contents, `/dimensions/${axis}`);
   },
   reasons: (contents) => {
     const why = namedAxes(contents) === null ? "the order of the format" : "from dimensions/spatial_dims";
@@ -58,6 +66,13 @@ export const THE_WELL: ProducerRow = {
     return { title: `${name}, trajectory ${run}`, source: `${name}, from The Well.` };
   },
 };
+
+/** @throws DataError if coordinates differ between trajectories or times */
+function requireFixed(contents: Contents, path: string): void {
+  const varying = ["sample_varying", "time_varying"].find((name) => (contents.number(path, name) ?? 0) !== 0);
+  if (varying !== undefined)
+    throw new DataError(`the attribute ${varying} of ${path} is true; only coordinates that do not vary are served`);
+}
 
 /** Axes in the order in which `dimensions` names them, in small letters; null if it names none. */
 function namedAxes(contents: Contents): string[] | null {
