@@ -174,6 +174,16 @@ export const QUESTIONABLE: readonly QuestionableFile[] = [
     write: onRoot("extent", Float64Array.of(0, 99, 0, 99, 0, 99)),
     asks: /extent of \/ is 0, 99, 0, 99, 0, 99/,
   },
+  {
+    name: "depth-by-standard-name",
+    write: complete((file) => attribute(file, "z", "standard_name", "depth")),
+    asks: /\/z counts downwards by its name/,
+  },
+  {
+    name: "levels-of-pressure",
+    write: complete((file) => attribute(file, "z", "units", "hPa")),
+    asks: /\/z is in hPa, which is no length/,
+  },
   { name: "transposed", write: onRoot("transposed", 1), asks: /transposed of \/ is 1/ },
   { name: "other-order", write: onRoot("storage_order", "x,y,z"), asks: /storage_order of \/ says x y z/ },
   { name: "other-box", write: onRoot("Lx", 99), asks: /Lx of \/ is 99/ },

@@ -73,7 +73,9 @@ export function recogniseSeries(paths: readonly string[], answers: Answers): Rec
   const findings = new Findings();
   const time = timeOf(members, answers, findings);
   const name = pattern.slice(0, pattern.indexOf("{")).replace(/[^A-Za-z0-9]+$/, "");
-  const open = [...ofAll(members, ({ questions }) => questions), ...findings.questions];
+  const asked = ofAll(members, ({ questions }) => questions);
+  const others = answers.times === undefined ? asked : asked.filter(({ about }) => about !== "times");
+  const open = [...others, ...findings.questions];
   const assumed = [...ofAll(members, (found) => found.assumed), ...(answers.assume === true ? open : [])];
   const written: DescriptorInput = {
     ...withoutQuestions(first.found.written),
@@ -99,6 +101,7 @@ export function recogniseSeries(paths: readonly string[], answers: Answers): Rec
     isNamed: first.found.isNamed,
     units: first.found.units,
     timeFrom: null,
+    dated: first.found.dated,
   };
 }
 
@@ -113,7 +116,8 @@ function recogniseOne(path: string, answers: Answers): { found: Recognised; grid
 
 /** Files by the times that they state, else by the numbers in their names. */
 function inOrder(members: SeriesFile[]): SeriesFile[] {
-  const timed = members.map((member) => ({ member, time: statedTime(member.found) }));
+  const times = timesFromOneDate(members);
+  const timed = members.map((member, at) => ({ member, time: times?.[at] ?? null }));
   if (timed.every(({ time }) => time !== null) && new Set(timed.map(({ time }) => time)).size === timed.length)
     return timed.sort((a, b) => (a.time as number) - (b.time as number)).map(({ member }) => member);
   const sorted = members.sort((a, b) => Number(a.step) - Number(b.step));
@@ -124,10 +128,29 @@ function inOrder(members: SeriesFile[]): SeriesFile[] {
   return sorted;
 }
 
+/**
+ * The times of files, counted from the date from which the earliest one counts, or as all of them state them; null if
+ * some state none, or count in another way than others.
+ */
+function timesFromOneDate(members: readonly SeriesFile[]): number[] | null {
+  const dated = members.flatMap(({ found }) => found.dated ?? []);
+  const own = members.flatMap(({ found }) => statedTime(found) ?? []);
+  const [first] = dated;
+  if (own.length < members.length) return null;
+  if (first === undefined) return own;
+  const isOther = dated.some(({ calendar, seconds }) => calendar !== first.calendar || seconds !== first.seconds);
+  if (dated.length < members.length || isOther) return null;
+  const starts = dated.map(({ start }) => start);
+  const sinces = own.map((time, at) => (starts[at] as number) + time * first.seconds);
+  const origin = starts[sinces.indexOf(Math.min(...sinces))] as number;
+  return own.map((time, at) => time + ((starts[at] as number) - origin) / first.seconds);
+}
+
 /** The time that a file states, or null. */
 function statedTime(found: Recognised): number | null {
   const { time } = found.descriptor;
-  const isStated = !questionsOf(found).some(({ about }) => about === "snapshot" || about === "times");
+  const isAsked = questionsOf(found).some(({ about }) => about === "snapshot" || about === "times");
+  const isStated = found.dated !== null || !isAsked;
   return !isStated || "values" in time ? null : time.origin;
 }
 
@@ -161,7 +184,7 @@ function withoutQuestions({ questions: _, assumed: __, ...members }: DescriptorI
 
 /** Times that the files state, else the numbers in their names, with a question. */
 function timeOf(members: readonly SeriesFile[], answers: Answers, findings: Findings): DescriptorInput["time"] {
-  const own = members.flatMap(({ found }) => statedTime(found) ?? []);
+  const own = timesFromOneDate(members) ?? [];
   const isAscending = own.every((time, index) => index === 0 || time > own[index - 1]);
   if (answers.times !== undefined || (own.length === members.length && isAscending))
     return timesOf(members.length, { value: own, where: "each file" }, null, answers, findings);

@@ -8,6 +8,7 @@ import { AXIS_NAMES, type AxisName, type FieldName } from "../../file/dataset.js
 import type { DescriptorInput } from "../descriptor.js";
 import { agrees, assignments, type Dimension } from "./assign.js";
 import { unitAt } from "./component-units.js";
+import { datedUnitOf } from "./dated-unit.js";
 import {
   type CoordinateTable,
   componentNames,
@@ -24,7 +25,7 @@ import { type FoundFields, findFields } from "./fields.js";
 import { type AxisClues, askBoxes, axisOf, NO_CLUES, oneNode, type StatedNumber, timesOf } from "./grid.js";
 import { askOrderOfComponents, type Contents, Findings, type Layout } from "./layout.js";
 import { doubtAbout } from "./statements.js";
-import { contradictionOf, factorBetween } from "./units.js";
+import { contradictionOf, factorBetween, isNoLength } from "./units.js";
 import { areInOrder, type OtherField, type Role } from "./usual-names.js";
 
 /** One stored dataset whose dimensions have roles. */
@@ -60,6 +61,8 @@ interface SharedEvidence {
   readonly tables: readonly CoordinateTable[];
   readonly facts: StatedNumbers;
   readonly findings: Findings;
+  /** A second in the unit of length over velocity; null if it is not known. */
+  readonly second: number | null;
 }
 
 const DEGREES = /degree/i;
@@ -81,7 +84,7 @@ export const generic: Layout = {
     const groups = groupsAround(contents, parentOf(lead));
     const { shape } = contents.dataset(lead) as { shape: readonly number[] };
     const tables = tablesIn(contents, groups, shape);
-    const shared = { contents, tables, facts: new StatedNumbers(contents, [lead, ...groups]), findings };
+    const shared = { contents, tables, facts: new StatedNumbers(contents, [lead, ...groups]), findings, second: null };
     const oriented = orient(shared, fields, lead);
     const { first } = oriented;
     if (fields.steps !== null) requireSameTables(contents, fields, first.path, tables);
@@ -95,7 +98,12 @@ export const generic: Layout = {
       plan: {
         title: contents.name,
         axes: axesOf(shared, first, tablesOf),
-        time: timeOf(shared, first, fields, framesOf(first, fields)),
+        time: timeOf(
+          { ...shared, second: secondOf(contents, first, tablesOf) },
+          first,
+          fields,
+          framesOf(first, fields),
+        ),
         fields: Object.fromEntries(found.map((one) => [one.field, fieldOf(one)])) as DescriptorInput["fields"],
       },
       findings,
@@ -762,6 +770,15 @@ function askUnits(contents: Contents, { path: field }: OrientedDataset, tables: 
     .filter(({ units }) => units !== "");
   const [first] = said;
   if (first === undefined || said.some(({ units }) => DEGREES.test(units))) return;
+  const other = said.find(({ units }) => isNoLength(units));
+  if (other !== undefined)
+    findings.ask(
+      "spacing",
+      `${tables.get(other.axis)?.path} is in ${other.units}, which is no length; derivatives along ${other.axis} would be in another unit.`,
+      "--spacing and --origin in the unit of length of the velocity, or axes in a descriptor",
+      other.axis,
+    );
+  if (other !== undefined) return;
   const isMixed = said.some(({ units }) => contradictionOf(first.units, units));
   const isFar = !isMixed && (factorBetween(`${first.units} s-1`, unitOfField) ?? 1) !== 1;
   if (!isMixed && !isFar) return;
@@ -851,20 +868,46 @@ function tableOfTimes(shared: SharedEvidence, frames: number): StatedNumber<read
   return table === undefined ? null : timesIn(shared, table);
 }
 
-/** The numbers of a table of times, with a question if their unit is not that of the velocity. */
+/**
+ * The numbers of a table of times: in the unit of length over velocity if all three are known, or else with a question
+ * if they are not in seconds.
+ */
 function timesIn(
-  { contents, facts, findings }: SharedEvidence,
+  { contents, facts, findings, second }: SharedEvidence,
   { path }: CoordinateTable,
 ): StatedNumber<readonly number[]> {
   const units = contents.words(path, "units") || (facts.text(TIME_UNITS)?.value ?? "");
+  const since = datedUnitOf(units, contents.words(path, "calendar"));
+  const unit = since?.unit ?? units;
+  const value = [...contents.numbers(path)];
   findings.timeTable = path;
-  if (FOREIGN_TIMES.test(units) && contents.answers.times === undefined)
+  findings.dated = since;
+  if (contents.answers.times !== undefined) return { value, where: path };
+  const factor = second === null ? null : factorBetween(unit, "s");
+  if (factor !== null && second !== null && Math.abs(factor * second - 1) > 1e-9) {
+    findings.convert(
+      `${path} counts in "${unit}" and is multiplied by ${Number((factor * second).toPrecision(9))}, into the unit of length over velocity.`,
+    );
+    if (since !== null) findings.dated = { ...since, seconds: 1 / second };
+    return { value: value.map((time) => time * factor * second), where: path };
+  }
+  if (factor === null && FOREIGN_TIMES.test(unit))
     findings.ask(
       "times",
-      `${path} counts in "${units}", which is served as it is: particles need times in the unit of the velocity.`,
+      `${path} counts in "${unit}", which is served as it is: particles need times in the unit of the velocity.`,
       "--times FIRST:STEP or a list, or time in a descriptor",
     );
-  return { value: [...contents.numbers(path)], where: path, statement: { path, attribute: null } };
+  return { value, where: path, statement: { path, attribute: null } };
+}
+
+/** A second in the unit of length over velocity; null if one of the two is not known. */
+function secondOf(contents: Contents, { path }: OrientedDataset, tables: TablesOf): number | null {
+  const { answers } = contents;
+  const isSaid = answers.spacing !== undefined || answers.length !== undefined;
+  const lengths = [...tables.values()].map((table) => contents.words(table.path, "units").trim());
+  const [length = ""] = lengths;
+  const factor = factorBetween(unitAt(contents, path), `${length} s-1`);
+  return isSaid || length === "" || lengths.some((other) => other !== length) ? null : factor;
 }
 
 /** The time that every group of a series states, in an attribute or a dataset of one number. */

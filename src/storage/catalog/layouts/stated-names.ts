@@ -1,5 +1,6 @@
 /** Raises a question if an attribute contradicts the component, field or axis that a dataset is taken for. */
 
+import { DataError } from "../../../errors.js";
 import { FIELDS } from "../../../operations.js";
 import { AXIS_NAMES, type AxisName, type FieldName } from "../../file/dataset.js";
 import type { Contents, Findings } from "./layout.js";
@@ -93,11 +94,32 @@ export function askCoordinateNames(contents: Contents, axis: AxisName, path: str
         axis,
       );
   }
-  if (contents.words(path, "positive").toLowerCase() === "down")
+  refuseParametric(contents, path);
+  const positive = contents.words(path, "positive").toLowerCase();
+  const isDepth = [path.split("/").at(-1) ?? "", ...NAMES.map((name) => contents.words(path, name))];
+  const where = isDepth.some((text) => DEPTH.test(text)) ? "its name" : null;
+  const downBy = positive === "down" ? "its attribute positive" : positive === "up" ? null : where;
+  if (downBy !== null)
     findings.ask(
       "spacing",
-      `${path} counts downwards by its attribute positive; that the component along ${axis} does so too is a guess.`,
-      `axes.${axis} in a descriptor without this question`,
+      `${path} counts downwards by ${downBy}; that the component along ${axis} does so too is a guess.`,
+      `--spacing (negative along ${axis}) and --origin, or axes.${axis} in a descriptor without this question`,
       axis,
     );
+}
+
+/** Names of coordinates that count downwards. Source: CF conventions 1.11, section 4.3. */
+const DEPTH = /(^|_|\b)depths?(_|\b|$)/i;
+/** Standard names of the vertical coordinates of CF conventions 1.11, appendix D. */
+const PARAMETRIC = /^(atmosphere|ocean)_\w+_coordinate(_g[12])?$/;
+
+/** @throws DataError if coordinates are numbers of a formula that gives the heights, not heights */
+function refuseParametric(contents: Contents, path: string): void {
+  const name = contents.words(path, "standard_name");
+  const isFormula = contents.attributes(path).has("formula_terms");
+  if (!isFormula && !PARAMETRIC.test(name)) return;
+  const said = isFormula ? "its attribute formula_terms" : `its standard_name ${name}`;
+  throw new DataError(
+    `${path} is a parametric vertical coordinate by ${said}, not a height; interpolate the fields to heights first`,
+  );
 }

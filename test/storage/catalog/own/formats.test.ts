@@ -1,0 +1,154 @@
+/** Files of published formats, with everything that their writers write, are served as their formats define them. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
+import { recognise } from "../../../../src/storage/catalog/layouts/recognise.js";
+import { recogniseSeries } from "../../../../src/storage/catalog/series.js";
+import { openSource } from "../../../../src/storage/catalog/source.js";
+import type { Dataset, FieldName } from "../../../../src/storage/file/dataset.js";
+import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
+import { readNodes } from "../../../support/read-nodes.js";
+import { scratchFolder } from "../../../support/scratch.js";
+
+const FIXTURES = fileURLToPath(new URL("fixtures/formats/", import.meta.url));
+const SCRATCH = scratchFolder();
+const CHUNK_BYTES = 2 ** 26;
+
+beforeAll(() => loadHdf5());
+
+function unpacked(name: string): string {
+  const path = join(SCRATCH, name);
+  mkdirSync(SCRATCH, { recursive: true });
+  writeFileSync(path, gunzipSync(readFileSync(join(FIXTURES, `${name}.gz`))));
+  return path;
+}
+
+/** Coordinates along each axis. */
+function nodesOf({ axes }: Dataset): number[][] {
+  return axes.map(({ nodes, origin, spacing, coordinates }) =>
+    Array.from({ length: nodes }, (_, i) => coordinates?.[i] ?? origin + i * spacing),
+  );
+}
+
+/** The largest difference of a velocity from (x, y, z) times a factor, at all nodes of a frame. */
+function worstOf(dataset: Dataset, frame: number, factor: number, field: FieldName = "velocity"): number {
+  const [x, y, z] = nodesOf(dataset) as [number[], number[], number[]];
+  const open = openDataset(dataset);
+  const values = readNodes(dataset, open, field, frame);
+  open.close();
+  const expected = z.flatMap((c) => y.flatMap((b) => x.flatMap((a) => (field === "velocity" ? [a, b, c] : [a]))));
+  return Math.max(...expected.map((value, at) => Math.abs(value * factor - (values[at] as number))));
+}
+
+describe("The Well", () => {
+  it("is served without a question, its own attributes included", () => {
+    const dataset = openSource(unpacked("well.hdf5"), CHUNK_BYTES);
+    expect(dataset.questions).toEqual([]);
+    expect(dataset.axes.map(({ nodes, spacing, periodic }) => [nodes, spacing, periodic])).toEqual([
+      [6, 0.25, true],
+      [4, 0.5, true],
+      [5, 0.125, false],
+    ]);
+    for (const frame of [0, 1, 2]) expect(worstOf(dataset, frame, 1 + frame)).toBe(0);
+    expect(worstOf(dataset, 2, 3, "pressure")).toBe(0);
+  });
+
+  it.each([
+    ["well-spherical.hdf5", "grid_type is spherical, and only cartesian is served"],
+    ["well-moving.hdf5", "the attribute sample_varying of /dimensions/y is true"],
+    ["well-foreign.hdf5", "The attribute rms of /t1_fields/velocity is 2, and no convention says"],
+  ])("%s is not served", (name, reason) => {
+    expect(() => openSource(unpacked(name), CHUNK_BYTES)).toThrow(reason);
+  });
+});
+
+describe("Channelflow's NetCDF", () => {
+  it("goes by its dimension scales, not by the numbers of nodes with padding", () => {
+    const path = unpacked("channelflow.nc");
+    const dataset = openSource(path, CHUNK_BYTES);
+    const [x, y, z] = dataset.axes;
+    expect(x).toMatchObject({ nodes: 8, origin: 0, spacing: 0.25, periodic: true });
+    expect(z).toMatchObject({ nodes: 8, origin: 0, spacing: 0.125, periodic: true });
+    expect(y.periodic).toBe(false);
+    expect(nodesOf(dataset)[1]?.map((node, j) => Math.abs(node + Math.cos((Math.PI * j) / 8)) < 1e-15)).not.toContain(
+      false,
+    );
+    expect(dataset.walls[1]).toEqual([true, true]);
+    expect(worstOf(dataset, 0, 1)).toBeLessThan(1e-7);
+    expect(recognise(path)?.reasons.join("\n")).toContain("the deviation from the base flow");
+  });
+});
+
+describe("VTKHDF", () => {
+  it("has the values of CellData at the centres of cells", () => {
+    const dataset = openSource(unpacked("cells.vtkhdf"), CHUNK_BYTES);
+    expect(dataset.axes.map(({ nodes, origin, spacing }) => [nodes, origin, spacing])).toEqual([
+      [8, 2.25, 0.5],
+      [7, 0.125, 0.25],
+      [6, -0.9375, 0.125],
+    ]);
+    expect(worstOf(dataset, 0, 1)).toBe(0);
+    expect(worstOf(dataset, 0, 1, "energy")).toBe(0);
+  });
+
+  it("has the values of PointData at the points, at the times of its steps", () => {
+    const dataset = openSource(unpacked("points.vtkhdf"), CHUNK_BYTES);
+    expect(dataset.axes.map(({ nodes, origin }) => [nodes, origin])).toEqual([
+      [9, 2],
+      [8, 0],
+      [7, -1],
+    ]);
+    expect([...(dataset.time.values ?? [])]).toEqual([0.5, 0.75, 1.5]);
+    for (const [frame, time] of [0.5, 0.75, 1.5].entries())
+      expect(worstOf(dataset, frame, 1 + time)).toBeLessThan(1e-6);
+  });
+
+  it("is refused if its axes are turned", () => {
+    expect(() => openSource(unpacked("turned.vtkhdf"), CHUNK_BYTES)).toThrow("its Direction turns the axes");
+  });
+});
+
+describe("a series of CF", () => {
+  const series = (name: string) =>
+    recogniseSeries(
+      [0, 1, 2].map((index) => unpacked(`${name}_${index}.nc`)),
+      {},
+    );
+  const timesOf = (name: string) => {
+    const { time } = series(name).written;
+    if ("values" in time) return time.values;
+    const { origin = 0, count } = time;
+    return Array.from({ length: count }, (_, k) => origin + k * ("step" in time ? time.step : 0));
+  };
+
+  it("has its times on one clock, whatever the date of each file", () => {
+    // 0 s after 1 January, 1 s after 2 January, 2 s after 3 January.
+    expect(timesOf("seconds")).toEqual([0, 86_401, 172_802]);
+    expect(series("seconds").descriptor.questions.map(({ about }) => about)).toEqual(["periodicity"]);
+  });
+
+  it("counts in the unit of length over velocity, and says so", () => {
+    expect(timesOf("days")).toEqual([0, 86_400, 172_800]);
+    expect(series("days").written.assumed?.map(({ question }) => question)).toEqual([
+      '/time counts in "days" and is multiplied by 86400, into the unit of length over velocity.',
+    ]);
+  });
+
+  it("asks once for the unit if the velocity states none, and knows the order by the dates", () => {
+    expect(timesOf("xarray")).toEqual([0, 1, 2]);
+    const { questions } = series("xarray").descriptor;
+    expect(questions.filter(({ about }) => about === "times").map(({ question }) => question)).toEqual([
+      '/time counts in "days", which is served as it is: particles need times in the unit of the velocity.',
+    ]);
+  });
+
+  it("has the times of the user, with no question about those of its files", () => {
+    const paths = [0, 1, 2].map((index) => unpacked(`xarray_${index}.nc`));
+    const { descriptor } = recogniseSeries(paths, { times: { origin: 5, step: 10 } });
+    expect(descriptor.time).toMatchObject({ origin: 5, step: 10, count: 3 });
+    expect(descriptor.questions.map(({ about }) => about)).toEqual(["periodicity"]);
+  });
+});
