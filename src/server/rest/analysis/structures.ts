@@ -149,7 +149,9 @@ async function thresholdOf(
   const square = shape === "scalar" ? `(${of})^2` : shape === "vector" ? `dot(${of}, ${of})` : `ddot(${of}, ${of})`;
   const reductions = [{ kind: "moments", of: 0, order: 1 } as const];
   const squares = await reduce(reductionOf(places, { columns: [square], reductions }), places);
-  return { side, threshold: value.rms * Math.sqrt((squares.states(0)[0] as Moments).mean) };
+  const { count, mean } = squares.states(0)[0] as Moments;
+  if (count === 0) throw refuse(side, `${side}: "of" has no value in the region, and so no rms.`);
+  return { side, threshold: value.rms * Math.sqrt(mean) };
 }
 
 function checkList(listed: number, properties: number, most: number): void {
