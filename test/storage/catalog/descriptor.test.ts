@@ -86,6 +86,11 @@ const INCONSISTENT: [string, unknown, string | RegExp][] = [
     { ...VALID, axes: { x: { ...AXIS, faces: "wall" }, y: AXIS, z: AXIS } },
     "$.axes.x.faces: a periodic axis has no ends",
   ],
+  [
+    "edges of a period",
+    { ...VALID, axes: { x: { ...AXIS, edges: [0, 1] }, y: AXIS, z: AXIS } },
+    "$.axes.x.edges: cells of a periodic axis are a spacing wide",
+  ],
   ["negative period", { ...VALID, axes: { x: { ...AXIS, spacing: -1 }, y: AXIS, z: AXIS } }, /^\$\.axes\.x\.spacing: /],
   [
     "twice",

@@ -24,6 +24,7 @@ import { scratchFolder } from "../../support/scratch.js";
 const SCRATCH = scratchFolder();
 const OPTIONS = { chunkBytes: 64 * 1024 * 1024 };
 const ORDER: Dimension[] = ["t", "z", "y", "x"];
+const OPEN = { nodes: NODES.z, origin: 0, spacing: 1 };
 const PRESSURE = { file: "p.h5", path: "/p", dimensions: ORDER };
 const SHAPE = [FRAMES, NODES.z, NODES.y, NODES.x];
 const SIZE = SHAPE.reduce((product, length) => product * length, 1);
@@ -166,6 +167,18 @@ const CASES: [string, (file: File) => void, Record<string, unknown>, RegExp][] =
       },
     },
     /axes\.y: a periodic axis must be uniform/,
+  ],
+  [
+    "edges of too few cells",
+    good,
+    { axes: { ...(descriptor("", {}).axes as object), z: { ...OPEN, edges: [0, 1, 2] } } },
+    new RegExp(`axes\\.z: edges: expected ${NODES.z + 1} numbers or 2, not 3`),
+  ],
+  [
+    "a node that lies outside its cell",
+    good,
+    { axes: { ...(descriptor("", {}).axes as object), z: { ...OPEN, edges: [0.25, NODES.z] } } },
+    /axes\.z: edges: node 0 at 0 is not between 0\.25 and 0\.5/,
   ],
   [
     "an axis too long",

@@ -112,6 +112,14 @@ describe("a conversion into a store", () => {
     expect(openSource(join(SCRATCH, "walls.zarr"), MOST)).toMatchObject({ walls, openFaces: "stop" });
   });
 
+  it("keeps the edges of cells", async () => {
+    const source = numbered();
+    const [x, y, z] = source.axes;
+    const edges = Float64Array.from({ length: z.nodes + 1 }, (_, i) => z.origin + (i - 0.5) * z.spacing);
+    await convertTo("edges.zarr", { ...source, axes: [x, y, { ...z, periodic: false, edges }] }, PLAN);
+    expect(openSource(join(SCRATCH, "edges.zarr"), MOST).axes[2].edges).toEqual(edges);
+  });
+
   it("is served under the name that it was given, also from a folder of another name", async () => {
     await convertTo("folder.zarr", numbered(), { ...PLAN, name: "given" });
     expect(openSource(join(SCRATCH, "folder.zarr"), MOST).name).toBe("given");
