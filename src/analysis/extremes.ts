@@ -3,13 +3,13 @@
 import { isKnown, type LeftOut } from "./moments.js";
 
 /** A node of a frame. */
-export interface Place {
+export interface FrameNode {
   readonly node: number;
   readonly frame: number;
 }
 
 /** A value and where it is. */
-export interface Extreme extends Place {
+export interface Extreme extends FrameNode {
   readonly value: number;
 }
 
@@ -39,7 +39,7 @@ interface ExtremesSample {
   readonly columns: readonly Float64Array[];
   readonly frame: number;
   nodeOf(index: number): number;
-  distance2(a: Place, b: Place): number;
+  distance2(a: FrameNode, b: FrameNode): number;
 }
 
 /** Candidates that a pass keeps if they must be apart: those close to a picked one take no place. */

@@ -4,8 +4,8 @@ import {
   type Extremes,
   type ExtremesOptions,
   extremesOf,
+  type FrameNode,
   mergeExtremes,
-  type Place,
 } from "./extremes.js";
 import { fragmentsOf, type MarkedBox, PART, type PartFragments, type StructureOptions } from "./fragments.js";
 import { type Binned, binned, binOf, edgeOf, mergeBinned } from "./histogram.js";
@@ -51,7 +51,7 @@ export interface Sample extends MarkedBox {
   nodeOf(index: number): number;
   readonly frame: number;
   /** Square of the distance of two places of the region; infinite for those of two groups. */
-  distance2(a: Place, b: Place): number;
+  distance2(a: FrameNode, b: FrameNode): number;
 }
 
 interface Covariance extends LeftOut {

@@ -690,7 +690,7 @@ const SCALES: Readonly<Record<string, string | TemplateResult>> = {
   resolution: html`Resolution k<sub>max</sub> η`,
 };
 
-/** Analyses of the quantity shown, and those that count nodes in bins. */
+/** Analyses of the quantity shown. */
 const OF_QUANTITY: readonly ShownAnalysis[] = ["distribution", "profile", "conditional", "spectrum"];
 
 /** The marks of an energy spectrum in words. */

@@ -366,22 +366,21 @@ function framesOf({ time, times, frames }: PlaceMembers, dataset: Dataset): read
     const outside = frames.find((number) => number > stored.length);
     if (outside !== undefined)
       throw outOfRange("frames", `"${dataset.name}" has frames 1 to ${stored.length}, not ${outside}.`);
-    return onceEach(frames, frames, "frames");
+    return onceEach(frames, "frames");
   }
   const asked = times ?? (time === undefined ? undefined : [time]);
   if (asked === undefined) throw refuse("time", "One of time, times and frames must be given.");
   return onceEach(
     asked.map((one) => frameAt(one, stored, dataset.name)),
-    asked,
     "times",
   );
 }
 
 /** Refuses a frame that is given twice, which would weigh twice. @throws RequestError */
-function onceEach(numbers: readonly number[], given: readonly number[], member: string): readonly number[] {
+function onceEach(numbers: readonly number[], member: string): readonly number[] {
   const again = numbers.findIndex((number, i) => numbers.indexOf(number) < i);
   if (again < 0) return numbers;
-  throw refuse(member, `${member}[${again}]: frame ${numbers[again]} is given twice, by ${given[again]} too.`);
+  throw refuse(member, `${member}[${again}]: frame ${numbers[again]} is given twice.`);
 }
 
 function frameAt(time: number, stored: readonly number[], name: string): number {

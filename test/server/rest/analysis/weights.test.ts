@@ -1,4 +1,4 @@
-/** What nodes weigh, and what is left out: every answer follows from a formula or from a sum over the stored numbers. */
+/** What nodes weigh, and which values are left out: answers follow from formulas or from sums over stored numbers. */
 import { join } from "node:path";
 import h5wasm, { type Dataset } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -253,6 +253,12 @@ describe("a set with holes", () => {
     });
     const conditional = { conditional: "p", on: "x", bins: 2, range: [20, 30] };
     expect(await reduce("holes", conditional)).toMatchObject({ mean: [null, null], counts: [0, 0] });
+  });
+
+  it("refuses a threshold in multiples of an rms of nothing", async () => {
+    expect(await ask("holes", "structures", { of: "0/0 + p", above: { rms: 2 } })).toMatchObject({
+      ...{ status: 400, member: "above", detail: expect.stringContaining("no value in the region") },
+    });
   });
 
   it("counts infinities apart, also for automatic edges", async () => {
