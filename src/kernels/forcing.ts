@@ -1,6 +1,6 @@
-/** Evaluates forces known in closed form at points: Taylor-Green, and tables of Fourier modes. */
+/** Evaluates forces known in closed form at points: constant, Taylor-Green, and tables of Fourier modes. */
 import { axisLength } from "./stencil.js";
-import type { Axes, FrameWeights } from "./types.js";
+import type { Axes, FrameWeights, Triple } from "./types.js";
 
 /** Fourier modes of a force. */
 export interface ModeTable {
@@ -15,6 +15,11 @@ export interface ModeTable {
 /** 2 pi over the length of each axis. */
 function wavenumberUnits(axes: Axes): number[] {
   return axes.map((axis) => (2 * Math.PI) / axisLength(axis));
+}
+
+/** The same force at `count` points; overwrites three values per point. */
+export function constantForce(value: Triple, count: number, out: Float64Array): void {
+  for (let i = 0; i < 3 * count; i += 3) out.set(value, i);
 }
 
 /**

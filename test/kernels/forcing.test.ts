@@ -1,6 +1,6 @@
 /** Closed forms of the force: the published value, periods that are not 2 pi, modes against their sum by hand, time. */
 import { describe, expect, it } from "vitest";
-import { type ModeTable, modeForce, taylorGreenForce } from "../../src/kernels/forcing.js";
+import { constantForce, type ModeTable, modeForce, taylorGreenForce } from "../../src/kernels/forcing.js";
 import { frameWeights } from "../../src/kernels/time.js";
 import type { Axes } from "../../src/kernels/types.js";
 import { endedAxis, periodicAxis, T16 } from "./fields.js";
@@ -35,6 +35,12 @@ describe("taylorGreenForce", () => {
       ((at(0.3, 0.7 + e, 0.2)[1] as number) - (at(0.3, 0.7 - e, 0.2)[1] as number));
     expect(Math.abs(divergence / (2 * e))).toBeLessThan(1e-8);
   });
+});
+
+it("constantForce is the same everywhere, and leaves what follows alone", () => {
+  const out = new Float64Array(9).fill(4);
+  constantForce([1, -2, 0.5], 2, out);
+  expect([...out]).toEqual([1, -2, 0.5, 1, -2, 0.5, 4, 4, 4]);
 });
 
 describe("modeForce", () => {

@@ -103,6 +103,7 @@ export async function writeChannel(
     },
     time: guardedTimes(FRAME_STEP, frames),
     fields: packedFields(file),
+    forcing: { kind: "constant", value: [1, 0, 0] },
     dnsStep: timeStep,
     viscosity: 1 / reynolds,
     source:

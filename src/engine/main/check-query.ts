@@ -169,7 +169,7 @@ function inDoubles({ singleTimes: _, ...query }: Query, { name, time }: Dataset)
 }
 
 function checkTimes(query: Query, { family }: Operation, dataset: Dataset): void {
-  const anyTime = family === "force" && dataset.forcing.kind === "taylorGreen";
+  const anyTime = family === "force" && ["constant", "taylorGreen"].includes(dataset.forcing.kind);
   const check = (member: string, time: number): void => {
     if (anyTime ? Number.isFinite(time) : timeInRange(dataset.time, time)) return;
     const why = family === "track" && dataset.time.count === 1 ? ", and no particle can be tracked in a snapshot" : "";

@@ -4,7 +4,7 @@
  */
 import { CancelledError, RequestError } from "../../errors.js";
 import { type BoxFilter, createBoxFilter } from "../../kernels/filter/box-filter.js";
-import { modeForce, taylorGreenForce } from "../../kernels/forcing.js";
+import { constantForce, modeForce, taylorGreenForce } from "../../kernels/forcing.js";
 import { invariantsOf } from "../../kernels/invariant.js";
 import { firstOutside } from "../../kernels/stencil.js";
 import type { BrickReader } from "../../kernels/types.js";
@@ -152,6 +152,7 @@ function evaluateForce(context: BatchContext): Progress | null {
     const size = Math.min(FORCE_STEP, count - first);
     const positions = sampler.positions.subarray(3 * first, 3 * (first + size));
     if (forcing.kind === "modes") modeForce(axes, forcing, frames, positions, size, values);
+    else if (forcing.kind === "constant") constantForce(forcing.value, size, values);
     else taylorGreenForce(axes, forcing.amplitude, forcing.wavenumber, positions, size, values);
     for (let i = 0; i < 3 * size; i++) out[3 * first + i] = values[i];
   }

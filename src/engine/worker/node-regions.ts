@@ -4,7 +4,7 @@ import { CancelledError, DataError, RequestError } from "../../errors.js";
 import { gatherBox } from "../../kernels/block.js";
 import { createNodeSums } from "../../kernels/filter/node-sums.js";
 import type { DifferenceOrder } from "../../kernels/finite-difference.js";
-import { modeForce, taylorGreenForce } from "../../kernels/forcing.js";
+import { constantForce, modeForce, taylorGreenForce } from "../../kernels/forcing.js";
 import { wrap } from "../../kernels/stencil.js";
 import {
   addHit,
@@ -213,6 +213,7 @@ function forceFiller({ dataset }: OpenDataset, { first, count, stride, frame }: 
       for (let y = 0; y < count[1]; y++, to += values.length) {
         for (let x = 0; x < count[0]; x++) positions.set([at(0, x), at(1, y), at(2, z)], 3 * x);
         if (forcing.kind === "modes") modeForce(axes, forcing, frames, positions, count[0], values);
+        else if (forcing.kind === "constant") constantForce(forcing.value, count[0], values);
         else if (forcing.kind === "taylorGreen")
           taylorGreenForce(axes, forcing.amplitude, forcing.wavenumber, positions, count[0], values);
         out.set(values, to);

@@ -154,6 +154,7 @@ const question = z.strictObject({
 const forcing = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("none") }),
   z.strictObject({ kind: z.literal("stored") }),
+  z.strictObject({ kind: z.literal("constant"), value: z.tuple([z.number(), z.number(), z.number()]).readonly() }),
   z.strictObject({ kind: z.literal("taylorGreen"), amplitude: z.number(), wavenumber: z.number().int() }),
   z.strictObject({ kind: z.literal("modes"), ...place }),
 ]);

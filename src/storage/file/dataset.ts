@@ -88,6 +88,7 @@ export interface FileStamp {
 export type Forcing =
   | { readonly kind: "none" }
   | { readonly kind: "stored" }
+  | { readonly kind: "constant"; readonly value: Triple }
   | { readonly kind: "taylorGreen"; readonly amplitude: number; readonly wavenumber: number }
   | {
       readonly kind: "modes";

@@ -1,0 +1,39 @@
+/** The force of the shipped channel is the one that balances its mean pressure gradient. */
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { RunningService } from "../../src/main.js";
+import { serveTestData } from "../support/service.js";
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await serveTestData([fileURLToPath(new URL("../../data/turbulent-channel", import.meta.url))]);
+});
+afterAll(() => service.close());
+
+it("GetForce and cutouts of the force answer 1 along x at any point and time", async () => {
+  const answer = await fetch(`${service.url}/api/datasets/turbulent-channel/GetForce`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      ...{ time: 0.1, spatialInterpolation: "None", temporalInterpolation: "None" },
+      points: [
+        [0, -1, 0],
+        [1, 0.5, 7],
+      ],
+    }),
+  });
+  expect(((await answer.json()) as { values: number[][] }).values).toEqual([
+    [1, 0, 0],
+    [1, 0, 0],
+  ]);
+  const box = "function=force&dataset=turbulent-channel&xs=1&xe=2&ys=49&ye=49&zs=1&ze=1&ts=1&te=1";
+  const cutout = await (await fetch(`${service.url}/cutout/api/local?${box}`)).json();
+  expect(cutout.data_vars.force_0001.data).toEqual([
+    [
+      [
+        [1, 0, 0],
+        [1, 0, 0],
+      ],
+    ],
+  ]);
+});
