@@ -84,9 +84,10 @@ function termsOf(filter: TermFilter, includeSubterms: readonly number[], snapsho
   return own.flatMap((id) => [id, ...(includeSubterms.includes(id) ? (snapshot.children.get(id) ?? []) : [])]);
 }
 
+/** Dates as they are shown: the end of an instance that lasts all day is the midnight after its last day. */
 const ORDER_COLUMNS: Readonly<Record<Exclude<EventOrder, "list">, string>> = {
   start_date: "i.start_date",
-  end_date: "i.end_ts",
+  end_date: "date(i.end_ts + i.end_offset - 86400 * (1 - (i.start_key & 1)), 'unixepoch')",
   id: "i.event_id",
   name: "e.name_key",
   publish_date: "i.publish_ts",
