@@ -1,5 +1,11 @@
-/** Global set-up of the suite: worker threads run the JavaScript that ships, so it is built before any test. */
+/**
+ * Global set-up of the suite: worker threads run the JavaScript that ships, so it is built before any test; whatever
+ * tests and the programs that they start leave in the temporary folder is removed at the end.
+ */
 import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
 import { endStaleRuns } from "./watch.js";
@@ -17,9 +23,17 @@ function build(watch: boolean): void {
     }
 }
 
-export function setup(project: TestProject): void {
+/** Gives the processes of this run a temporary folder of their own. @returns removes it */
+function ownTemporaryFolder(): () => void {
+  const folder = mkdtempSync(join(tmpdir(), "fieldprobe-run-"));
+  process.env.TMPDIR = folder;
+  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+}
+
+export function setup(project: TestProject): () => void {
   const { watch } = project.vitest.config;
   build(watch);
   project.onTestsRerun(async () => build(watch));
   if (watch) endStaleRuns(project.vitest);
+  return ownTemporaryFolder();
 }
