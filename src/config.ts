@@ -27,6 +27,12 @@ const LIMIT_TABLE = {
   "http.waitingBytes": [48 * MIB, "computed answers that wait for their readers"],
   "http.readerBytesPerSecond": [16_384, "slowest rate at which an answer may be read"],
   "http.readerGraceMs": [10_000, "how long a reader may stay below that rate", LONGEST_MS],
+  "http.senderBytesPerSecond": [4_096, "slowest rate at which a request may be sent"],
+  "http.senderGraceMs": [
+    10_000,
+    "how long a sender may stay below that rate; a fifth until its token is known",
+    LONGEST_MS,
+  ],
   "xml.depth": [16, "nesting of elements"],
   "xml.attributes": [32, "attributes of an element"],
   "xml.nameChars": [256, "length of a name"],

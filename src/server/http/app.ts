@@ -55,7 +55,10 @@ export interface AppOptions {
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { config, engine, logger } = options;
   const accepting = new Accepting();
-  const connections = new Connections(accepting);
+  const connections = new Connections(accepting, {
+    bytesPerSecond: config.limits["http.senderBytesPerSecond"],
+    graceMs: config.limits["http.senderGraceMs"],
+  });
   const tls = config.tls === null ? null : new TlsFiles(config.tls);
   const most = mostConnections(config, logger);
   const server = serverOptions(config, connections, most, tls);

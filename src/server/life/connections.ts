@@ -8,13 +8,23 @@ import type { Socket } from "node:net";
 import type { SecureContextOptions, TlsOptions } from "node:tls";
 import type { Accepting } from "./accepting.js";
 import { Tick } from "./event-loop.js";
+import { EventStreams } from "./event-streams.js";
+import { Sender, type SenderLimits } from "./sender.js";
 
 /** Time that a new connection has for its first request before it may be ended for others. */
 const SILENT_MS = 1_000;
 /** Part of the connections allowed that may be open without a request so far. */
 const SILENT_PART = 1 / 2;
-/** Part of the connections allowed above which a new connection gets no time for its first request. */
+/**
+ * Part of the connections allowed above which a new connection gets no time for its first request, and others are ended
+ * for new ones.
+ */
 const CROWDED_PART = 3 / 4;
+/** Interval at which senders are looked at. */
+const LOOK_MS = 1_000;
+/** A sender of so many times the least rate is not ended for others. */
+const GOOD_RATE = 16;
+const NO_LEAST: SenderLimits = { bytesPerSecond: 0, graceMs: 0 };
 /** Requests that begin in a tick as they arrive; others begin in the next ticks. */
 const MOST_AT_ONCE = 16;
 /** Unanswered requests of a connection above which no more is read from it. */
@@ -22,7 +32,13 @@ const MOST_OWED = 128;
 
 /** An answer that a connection owes: a response of the server, or a `Repeat`, which is made without the parser. */
 export interface OwedAnswer {
-  readonly req: { readonly socket: Socket; readonly complete: boolean };
+  readonly req: {
+    readonly socket: Socket;
+    readonly complete: boolean;
+    /** Bytes of the body that have arrived and are not read. */
+    readonly readableLength?: number;
+    isPaused?(): boolean;
+  };
   /** Null while an earlier answer is being sent on the connection. */
   readonly socket: Socket | null;
   readonly headersSent: boolean;
@@ -39,6 +55,9 @@ interface Connection {
   readonly waiting: Map<OwedAnswer, () => void>;
   /** A refusal that waits until every request that has arrived whole is answered. */
   afterwards: (() => void) | null;
+  readonly sender: Sender;
+  /** The time since which it has owed nothing. */
+  idleSince: number;
 }
 
 /** The connections of one server. */
@@ -59,10 +78,17 @@ export class Connections {
   #over = false;
   #drained: (() => void) | null = null;
   readonly #accepting: Accepting | null;
+  readonly #senderLimits: SenderLimits;
+  /** Open event streams. */
+  readonly streams = new EventStreams();
 
-  /** @param accepting is told of each connection */
-  constructor(accepting: Accepting | null = null) {
+  /**
+   * @param accepting is told of each connection
+   * @param senders   the least rate of those who send requests
+   */
+  constructor(accepting: Accepting | null = null, senders = NO_LEAST) {
     this.#accepting = accepting;
+    this.#senderLimits = senders;
   }
 
   /** Requests whose answers have not been sent to the end. */
@@ -73,9 +99,11 @@ export class Connections {
   /**
    * Records the connections and requests of a server from now on; its listener runs before those that answer requests.
    *
-   * @param most largest number of connections; if too many have had no request, a new one ends the oldest of those
+   * @param most largest number of connections; if there are too many, those are ended that others gain most by
    */
   watch(server: PlainServer | TlsServer, most: number): void {
+    const looks = setInterval(() => this.#look(server, most), LOOK_MS).unref();
+    server.once("close", () => clearInterval(looks));
     server.on("connection", (socket: Socket) => {
       if (this.#over) socket.destroy();
       this.#accepting?.accepted();
@@ -86,7 +114,7 @@ export class Connections {
         this.#accepted.delete(socket);
         if (this.#silent.get(caller)?.socket === socket) this.#silent.delete(caller);
       });
-      this.#endSilent(most);
+      if (!this.#endSilent(most) && this.#isCrowded(most)) this.#endLeast(server);
     });
     server.prependListener("request", ({ socket }: IncomingMessage, answer: OwedAnswer) => this.owe(socket, answer));
   }
@@ -162,27 +190,78 @@ export class Connections {
     });
   }
 
-  /** Ends the oldest connection without a request, if there are too many of them. */
-  #endSilent(most: number): void {
+  /** Records that the service knows the token of a caller, or that it needs none. */
+  know(socket: Socket): void {
+    const connection = this.#open.get(socket);
+    if (connection !== undefined) connection.sender.isKnown = true;
+  }
+
+  /** Refuses those who send too slowly, and makes room if there are too many connections. */
+  #look(server: PlainServer | TlsServer, most: number): void {
+    const now = performance.now();
+    for (const [socket, { owed, sender }] of this.#open) {
+      const last = owed.at(-1);
+      if (last === undefined || last.req.complete) continue;
+      sender.look(isRead(last), now);
+      if (sender.isTooSlow(socket.bytesRead, this.#senderLimits)) refuseSlow(server, socket);
+    }
+    for (let left = this.#accepted.size - most * CROWDED_PART; left > 0; left--) if (!this.#endLeast(server)) return;
+  }
+
+  #isCrowded(most: number): boolean {
+    return this.#accepted.size > most * CROWDED_PART;
+  }
+
+  /**
+   * Ends one connection for others: the oldest event stream, else the slowest sender, else the one that has been idle
+   * for longest. Those that wait for an answer stay.
+   */
+  #endLeast(server: PlainServer | TlsServer): boolean {
+    if (this.streams.endOldest()) return true;
+    let slowest: Socket | null = null;
+    let lowest = GOOD_RATE * this.#senderLimits.bytesPerSecond;
+    let idlest: Socket | null = null;
+    const now = performance.now();
+    let since = now;
+    for (const [socket, { owed, sender, idleSince }] of this.#open) {
+      // Those that are being ended still count until they are closed.
+      if (socket.destroyed || socket.writableEnded) continue;
+      const [only] = owed;
+      if (only === undefined && idleSince < since) [idlest, since] = [socket, idleSince];
+      if (only === undefined || owed.length > 1 || only.req.complete) continue;
+      sender.look(isRead(only), now);
+      if (sender.ms < SILENT_MS * sender.part) continue;
+      const rate = sender.rate(socket.bytesRead);
+      if (rate < lowest) [slowest, lowest] = [socket, rate];
+    }
+    if (slowest !== null) refuseSlow(server, slowest);
+    else idlest?.destroy();
+    return (slowest ?? idlest) !== null;
+  }
+
+  /** Ends the oldest connection without a request, if there are too many of them. @returns whether it has */
+  #endSilent(most: number): boolean {
     const [oldest] = this.#silent;
-    if (oldest === undefined || this.#silent.size <= most * SILENT_PART) return;
+    if (oldest === undefined || this.#silent.size <= most * SILENT_PART) return false;
     const [caller, { socket, since }] = oldest;
     // A caller on a busy machine needs some time from connecting to its request.
-    if (this.#accepted.size <= most * CROWDED_PART && performance.now() - since < SILENT_MS) return;
+    if (!this.#isCrowded(most) && performance.now() - since < SILENT_MS) return false;
     this.#silent.delete(caller);
     socket.destroy();
+    return true;
   }
 
   /** Records the answer that a new request is owed, until that answer closes. */
   owe(socket: Socket, answer: OwedAnswer): void {
     let connection = this.#open.get(socket);
     if (connection === undefined) {
-      connection = { owed: [], waiting: new Map(), afterwards: null };
+      connection = { owed: [], waiting: new Map(), afterwards: null, sender: new Sender(), idleSince: 0 };
       this.#open.set(socket, connection);
       this.#silent.delete(callerOf(socket));
       socket.once("close", () => this.#forget(socket));
     }
-    const { owed } = connection;
+    const { owed, sender } = connection;
+    sender.begin(socket.bytesRead, performance.now());
     if (owed.push(answer) > MOST_OWED) socket.pause();
     this.#unanswered++;
     answer.once("close", () => this.#answered(socket, connection, answer));
@@ -194,6 +273,7 @@ export class Connections {
     if (at < 0) return;
     owed.splice(at, 1);
     this.#unanswered--;
+    if (owed.length === 0) connection.idleSince = performance.now();
     waiting.delete(answer);
     const [next] = owed;
     const act = next === undefined ? undefined : waiting.get(next);
@@ -215,6 +295,17 @@ export class Connections {
     this.#open.delete(socket);
     if (this.#open.size === 0) this.#drained?.();
   }
+}
+
+/** Whether the service reads what arrives of a request. */
+function isRead({ req }: OwedAnswer): boolean {
+  return req.isPaused?.() !== true && !req.readableLength && !req.socket.isPaused();
+}
+
+/** Refuses a request that is sent too slowly, as the HTTP parser does one that does not arrive in time. */
+function refuseSlow(server: PlainServer | TlsServer, socket: Socket): void {
+  const error = Object.assign(new Error("the request is sent too slowly"), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
+  server.emit("clientError", error, socket);
 }
 
 /** Address and port of whoever opened a connection. */

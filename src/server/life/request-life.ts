@@ -156,6 +156,7 @@ export class RequestLife {
     facts.token = grant.id;
     this.#tokenPoints = grant.points;
     this.#grant = grant;
+    this.#service.connections.know(this.#request.raw.socket);
     this.onEnd(() => grant.release());
   }
 

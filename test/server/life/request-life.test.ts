@@ -65,6 +65,7 @@ const service = (): Service =>
       },
     },
     slices: {},
+    connections: { know: () => undefined },
   }) as unknown as Service;
 
 /** A request and what ends it: `finished`, or a caller who `left`. */

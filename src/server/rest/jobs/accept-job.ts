@@ -52,11 +52,12 @@ function mayBeJob({ routeOptions: { url = "" }, method }: FastifyRequest): boole
 /** Whoever makes a request: the name of its token, and the points that it admits (0: any number). */
 type Submitter = Pick<Grant, "id" | "points">;
 
-function grantOf({ auth }: Service, request: FastifyRequest): Submitter {
+function grantOf({ auth, connections }: Service, request: FastifyRequest): Submitter {
   const grant = auth.authorise(tokenOf(request), (id) => {
     request.facts.token = id;
   });
   grant.release();
+  connections.know(request.raw.socket);
   return grant;
 }
 

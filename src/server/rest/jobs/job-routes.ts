@@ -203,12 +203,11 @@ function rangeOf(header: string | undefined, size: number): readonly [number, nu
 }
 
 function eventsRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
-  const open = new Set<() => void>();
-  api.addHook("preClose", async () => {
-    for (const end of open) end();
-  });
+  const { streams } = service.connections;
+  api.addHook("preClose", async () => streams.endAll());
   const summary = "Server-sent events of a job";
-  const description = "One event `job` with the job at the beginning and after each change, until it has ended.";
+  const description =
+    "One event `job` with the job at the beginning and after each change, until it has ended. A busy service may end it before: then ask again.";
   const content = { "text/event-stream": { schema: Type.String() } };
   const response = { 200: { description: "The events.", content }, ...FAILURES };
   api.get<WithId>(
@@ -217,11 +216,12 @@ function eventsRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
     async (request, reply) => {
       const owner = ownerOf(service, request as FastifyRequest);
       const job = await jobOf(service, jobs, request);
-      const headers = { ...(reply.getHeaders() as Record<string, string>), "cache-control": "no-store" };
+      const common = { "cache-control": "no-store", connection: "close" };
+      const headers = { ...(reply.getHeaders() as Record<string, string>), ...common };
       const { raw } = reply.hijack();
       raw.writeHead(200, { ...headers, "content-type": "text/event-stream; charset=utf-8" });
       const end = (): void => {
-        open.delete(end);
+        leave();
         forget();
         raw.end();
       };
@@ -238,7 +238,7 @@ function eventsRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
         else tell(now);
       };
       const forget = jobs.watch(job.id, () => void look());
-      open.add(end);
+      const leave = streams.add(owner ?? request.ip, end);
       raw.on("close", end);
       await look();
       return reply;
