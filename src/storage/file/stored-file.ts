@@ -33,7 +33,10 @@ export interface StoredFile {
   kind(path: string): "group" | "dataset" | "other";
   /** Header of the dataset at a path that `resolve` returned. */
   describe(path: string): Stored;
-  /** Attributes: numbers, text, and null for those of other types. */
+  /**
+   * Attributes: numbers, text, and null for those of other types; with `_FillValue` if the format has another way to say
+   * which number marks missing values.
+   */
   attributes(path: string): ReadonlyMap<string, AttributeValue | null>;
   /** What follows from the file, of which files that are compared with it must agree, whatever else was read for it. */
   derived?<T>(path: string, name: string, derive: (file: StoredFile) => T): T;

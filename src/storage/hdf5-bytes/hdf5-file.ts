@@ -31,6 +31,7 @@ import {
   readTexts,
   readType,
 } from "./header-messages.js";
+import { netcdfFill } from "./netcdf-fill.js";
 import { MESSAGE } from "./object-header.js";
 import { readRows, storedRanges } from "./stored-ranges.js";
 import { type Hdf5Object, Structure } from "./structure.js";
@@ -42,6 +43,9 @@ const FLOAT32_BYTES = 4;
 /** The attributes of a dataset that refer to the coordinate tables of its dimensions, and that label them. */
 const SCALES = "DIMENSION_LIST";
 const LABELS = "DIMENSION_LABELS";
+/** The attribute of missing values, and that of the root of a file that netCDF wrote. */
+const FILL = "_FillValue";
+const NETCDF_MARK = "_NCProperties";
 /** Bytes of an element that is a list in the heap. */
 const LIST_BYTES = 16;
 
@@ -165,9 +169,20 @@ export class Hdf5File implements StoredFile {
         if (found.has(part.name)) throw new DataError(`two of them have the name ${part.name}`);
         found.set(part.name, attributeValue(part, read));
       }
+      const fill = object.kind === "dataset" && !found.has(FILL) ? this.#netcdfFill(path) : null;
+      if (fill !== null) found.set(FILL, fill);
       this.#attributes.set(object.address, found);
       return found;
     });
+  }
+
+  /** The number that netCDF means by a missing value of a dataset without the attribute; null if there is none. */
+  #netcdfFill(path: string): number | null {
+    const { stored, type, fill } = this.#dataset(path);
+    if (stored.element !== "float" && stored.element !== "integer") return null;
+    const isStated = fill.element?.length === stored.size;
+    const [stated = null] = isStated ? readNumbers(viewOf(fill.element as Uint8Array), type, 1) : [];
+    return netcdfFill(stored, stated, this.attributes("/").has(NETCDF_MARK));
   }
 
   #attributeParts(object: Hdf5Object): ReturnType<typeof attributeParts>[] {

@@ -1,0 +1,34 @@
+/**
+ * Finds the number that marks missing values of a netCDF variable without the attribute `_FillValue`.
+ *
+ * Source: netCDF-C 4.9, netcdf.h (NC_FILL_BYTE to NC_FILL_UINT64) and nc_def_var_fill(3); netCDF4-python masks the same
+ * numbers, those of bytes and of variables that are not filled too.
+ */
+import type { Stored } from "../file/stored.js";
+
+/** Fill values by kind and bytes; those of 8 bytes rounded to float64, as the stored numbers are. */
+const DEFAULTS: ReadonlyMap<string, number> = new Map([
+  ["float4", 9.969209968386869e36],
+  ["float8", 9.969209968386869e36],
+  ["int1", -127],
+  ["int2", -32_767],
+  ["int4", -2_147_483_647],
+  ["int8", -(2 ** 63)],
+  ["uint1", 255],
+  ["uint2", 65_535],
+  ["uint4", 4_294_967_295],
+  ["uint8", 2 ** 64],
+]);
+
+/**
+ * The fill value of a dataset whose attributes state none; null if nothing is missing.
+ *
+ * @param stated   by its fill value message; null if that states none
+ * @param isNetcdf whether netCDF wrote the file: one of an old release does not say so, but states its default
+ */
+export function netcdfFill({ element, size, signed }: Stored, stated: number | null, isNetcdf: boolean): number | null {
+  const usual = DEFAULTS.get(`${element === "float" ? "float" : signed ? "int" : "uint"}${size}`);
+  if (usual === undefined) return null;
+  if (isNetcdf) return stated ?? usual;
+  return stated === usual ? stated : null;
+}

@@ -1,0 +1,34 @@
+/** Missing values of netCDF variables without `_FillValue`: those that netCDF4-python masks. */
+import { describe, expect, it } from "vitest";
+import { openHdf5 } from "../../../src/storage/hdf5/file.js";
+import { loadHdf5 } from "../../../src/storage/hdf5/library.js";
+import { netcdfFill } from "../../../src/storage/hdf5-bytes/netcdf-fill.js";
+import { unpackFixture } from "../../support/fixture-file.js";
+import { scratchFolder } from "../../support/scratch.js";
+
+const SCRATCH = scratchFolder();
+/** Of four numbers 1 and 2 were written. `off` is not filled, and its third number is the default fill value. */
+const PARTLY = [1, 2, Number.NaN, Number.NaN];
+const TYPES = ["f4", "f8", "i2", "i4", "u2", "u4", "i1", "u1", "be"];
+
+describe.each([
+  ["of today", "netcdf-default-fill.nc", [1, 2, Number.NaN, 4]],
+  // Nothing says that netCDF wrote it but the fill values that it states.
+  ["of an old release", "netcdf-unmarked.nc", [1, 2, Math.fround(9.969209968386869e36), 4]],
+])("a file of netCDF %s", (_, name, off) => {
+  it("has no values where nothing was written", async () => {
+    await loadHdf5();
+    const file = openHdf5(unpackFixture(import.meta.url, name, SCRATCH));
+    for (const type of [...TYPES, "own"]) expect([...file.numbers(`/${type}`)], type).toEqual(PARTLY);
+    expect([...file.numbers("/off")]).toEqual(off);
+    expect(file.attributes("/own").get("_FillValue")).toEqual(Float64Array.of(-1));
+    file.close();
+  });
+});
+
+it("leaves the fill values of other programs alone", () => {
+  const stored = { element: "float", size: 4, signed: false } as Parameters<typeof netcdfFill>[0];
+  expect(netcdfFill(stored, 0, false)).toBeNull();
+  expect(netcdfFill(stored, null, false)).toBeNull();
+  expect(netcdfFill(stored, -5, true)).toBe(-5);
+});
