@@ -6,6 +6,9 @@ const SEPARATOR = /\s*[,;]\s*|\s+/;
 /** A word that is meant as a number, so that its line is not a header: `1`, `"2"`, `0x10`, `nan`. */
 const NUMBER_LIKE = /^["']?[+-]?(\d|\.\d|(nan|inf|infinity)["']?$)/i;
 
+/** Start of a comment, which may be the header: # of numpy, % of MATLAB and COMSOL. */
+const COMMENT = /^[#%]/;
+
 /** A column of a coordinate: `x`, `"Y"`, `z [m]`, `y+`, `pos_x`, and `Points:0` of ParaView. */
 const COORDINATE =
   /^(?:(?:pos(?:ition)?|p|points?|coord(?:inate)?s?)?[_ :-]?([xyz])|points?:([012]))\s*(?:[[(].*|\+)?$/i;
@@ -29,8 +32,8 @@ interface Columns {
  * @throws Error if the names leave it open which columns are meant
  */
 function columnsOf(header: string): Columns | null {
-  const isComment = header.startsWith("#");
-  const text = header.replace(/^#+\s*/, "");
+  const isComment = COMMENT.test(header);
+  const text = header.replace(/^[#%]+\s*/, "");
   const separator = text.includes(",") ? /\s*,\s*/ : text.includes(";") ? /\s*;\s*/ : /\s+/;
   const names = text.split(separator).map((name) => name.replace(/^["']|["']$/g, "").trim());
   const axes = names.map((name) => {
@@ -58,9 +61,9 @@ function cellsAt(
 
 /**
  * Reads lines one by one: x, y and z on every line, between them a comma, a semicolon or blanks. Before the first point
- * there may be a header, which has nothing in it that could be a number or begins with #: it names the columns, in any
- * order and among others. Blank lines, and others that begin with #, are skipped. If times are read, a fourth number or
- * a column that the header calls t or time is the time of the point.
+ * there may be a header, which has nothing in it that could be a number or begins with # or %: it names the columns, in
+ * any order and among others. Blank lines, and others that begin with # or %, are skipped. If times are read, a fourth
+ * number or a column that the header calls t or time is the time of the point.
  */
 export class PointLines {
   #points = new Float32Array(3 * 1024);
@@ -71,6 +74,9 @@ export class PointLines {
   #line = 0;
   /** Whether points were taken. */
   #hasPoints = false;
+  /** The first number of the first line, and whether those of the others count the lines from there, by 1. */
+  #start = 0;
+  #isCounted = true;
 
   /** @param timed whether times are read: from a fourth number, or the column of a header */
   constructor(timed = false) {
@@ -82,7 +88,7 @@ export class PointLines {
     this.#line++;
     const text = line.replace(/^\uFEFF/, "").trim();
     if (text === "") return;
-    const isComment = text.startsWith("#");
+    const isComment = COMMENT.test(text);
     const cells = text.split(SEPARATOR);
     const isHeader = isComment || (this.#line === 1 && !cells.some((cell) => NUMBER_LIKE.test(cell)));
     if (isHeader && this.#length === 0 && !this.#hasPoints && this.#columns === null) {
@@ -94,9 +100,11 @@ export class PointLines {
     const values = point.slice(0, 3).map(parseFloat32);
     const times = point.slice(3).map(Number);
     const fits = point.length === 3 || (point.length === 4 && this.#timed);
+    if (this.#length === 0) this.#start = values[0] as number;
     const alike = this.#length === 0 || times.length * (this.#length / 3) === this.#times.length;
     if (!fits || !alike || ![...values, ...times].every((value) => Number.isFinite(value))) throw this.#refusal(text);
     this.#times.push(...times);
+    if (this.#columns !== null || this.#length / 3 !== (values[0] as number) - this.#start) this.#isCounted = false;
     if (this.#length === this.#points.length) this.#grow();
     for (const value of values) this.#points[this.#length++] = value as number;
   }
@@ -104,6 +112,15 @@ export class PointLines {
   /** x, y, z, x, y, z, ... of the lines so far, each number rounded once to float32. */
   get points(): Float32Array<ArrayBuffer> {
     return this.#points.subarray(0, this.#length);
+  }
+
+  /** @throws Error if four columns without names may as well be a number of each point, x, y and z */
+  requireNamed(): void {
+    const isIndex = this.#isCounted && (this.#start === 0 || this.#start === 1);
+    if (isIndex && this.#times.length > 1)
+      throw new Error(
+        "the first of its four columns counts the lines; name the columns in a header: x,y,z,t or i,x,y,z",
+      );
   }
 
   /** The times of the points, if they have any. */

@@ -43,6 +43,24 @@ describe("lines of points", () => {
     expect(csv("# a cloud\n# y x z\n2 1 3\n# half of it\n5 4 6")).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
+  it("takes a header and comments that begin with %, as MATLAB and COMSOL write them", () => {
+    expect(csv("% Model: a.mph\n% y x z\n2 1 3\n% half of it\n5 4 6")).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it.each([
+    ["0,1,2,3\n1,4,5,6\n2,2,2,2", true],
+    ["1,1,2,3\n2,4,5,6", true],
+    ["1,2,3,0\n1,4,5,0\n", false],
+    ["0,1,2,3", false],
+    ["i,x,y,z\n0,1,2,3\n1,4,5,6", false],
+    ["x,y,z,t\n0,1,2,3\n1,4,5,6", false],
+  ])("of %j, a first column without a name that counts the lines is asked about: %s", (text, asks) => {
+    const lines = new PointLines(true);
+    for (const line of text.split("\n")) lines.add(line);
+    if (asks) expect(() => lines.requireNamed()).toThrow("name the columns in a header");
+    else lines.requireNamed();
+  });
+
   it("reads more points than its first buffer holds", () => {
     const lines = Array.from({ length: 5000 }, (_, i) => `${i},${i + 0.5},${-i}`);
     const points = csv(`x,y,z\n${lines.join("\n")}`);

@@ -14,6 +14,20 @@ export interface PointsRead {
   readonly times: Float64Array | null;
 }
 
+/** The bytes of text in UTF-8; PowerShell writes UTF-16, which begins with a byte order mark. */
+function inUtf8(bytes: Buffer): Buffer {
+  const mark = bytes.toString("hex", 0, 2);
+  if (mark === "fffe") return Buffer.from(bytes.toString("utf16le", 2));
+  if (mark === "feff")
+    return Buffer.from(
+      bytes
+        .subarray(2, bytes.length & ~1)
+        .swap16()
+        .toString("utf16le"),
+    );
+  return bytes;
+}
+
 /** Reads the points of text line by line: decoded at once it might be longer than a string may be. */
 function readText(bytes: Buffer): PointsRead {
   const lines = new PointLines(true);
@@ -23,6 +37,7 @@ function readText(bytes: Buffer): PointsRead {
     lines.add(bytes.toString("utf8", start, end));
     start = end + 1;
   }
+  lines.requireNamed();
   const { points, times } = lines;
   return { points, times };
 }
@@ -39,11 +54,13 @@ export async function readPoints(source: string): Promise<PointsRead> {
   try {
     for await (const chunk of (source === "-" ? process.stdin : createReadStream(source)) as AsyncIterable<Buffer>) {
       // A large file of another kind is not read to its end.
-      if (chunks.length === 0 && !isNpy(chunk) && chunk.includes(0)) throw new Error("it is neither text nor .npy");
+      const isWide = /^(fffe|feff)/.test(chunk.toString("hex", 0, 2));
+      if (chunks.length === 0 && !isNpy(chunk) && !isWide && chunk.includes(0))
+        throw new Error("it is neither text nor .npy");
       chunks.push(chunk);
     }
     const bytes = Buffer.concat(chunks);
-    return isNpy(bytes) ? readTimedNpy(bytes) : readText(bytes);
+    return isNpy(bytes) ? readTimedNpy(bytes) : readText(inUtf8(bytes));
   } catch (error) {
     throw new MisuseError(`${name}: ${reasonOf(error)}`);
   }

@@ -25,6 +25,15 @@ describe("point files", () => {
     expect(Array.from((await readPoints(binary)).points)).toEqual([1, -2, 3.5]);
   });
 
+  it("may be text in UTF-16, as PowerShell writes it", async () => {
+    const text = Buffer.from("\uFEFFx,y,z\r\n1,2,3\r\n4,5,6\r\n", "utf16le");
+    for (const bytes of [text, Buffer.from(text).swap16()]) {
+      const path = join(folder, "wide.csv");
+      writeFileSync(path, bytes);
+      expect(Array.from((await readPoints(path)).points)).toEqual([1, 2, 3, 4, 5, 6]);
+    }
+  });
+
   it("are told apart though the first piece of a pipe is shorter than the magic of npy", async () => {
     const stdin = Object.getOwnPropertyDescriptor(process, "stdin") as PropertyDescriptor;
     try {
