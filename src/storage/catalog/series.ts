@@ -156,20 +156,24 @@ function statedTime(found: Recognised): number | null {
 
 /** The questions of all files except about their times; those of some files are asked with the names of these. */
 function ofAll(members: readonly SeriesFile[], list: (found: Descriptor) => readonly Question[]): Question[] {
-  const texts = new Map<string, { readonly question: Question; readonly files: string[] }>();
+  const texts = new Map<string, { readonly question: Question; readonly files: string[]; more?: string }>();
   for (const { path, found } of members)
     for (const question of list(found.descriptor).filter(({ about }) => about !== "snapshot")) {
-      const key = JSON.stringify(question);
+      // A number that differs from file to file is one question.
+      const key = JSON.stringify(question).replaceAll(/-?\d+(\.\d+)?(e[-+]?\d+)?/g, "0");
       const known = texts.get(key);
       if (known === undefined) texts.set(key, { question, files: [basename(path)] });
-      else known.files.push(basename(path));
+      else {
+        known.files.push(basename(path));
+        if (known.question.question !== question.question) known.more = " Other files have other numbers.";
+      }
     }
-  return [...texts.values()].map(({ question, files }) =>
+  return [...texts.values()].map(({ question, files, more = "" }) =>
     files.length === members.length
-      ? question
+      ? { ...question, question: `${question.question}${more}` }
       : {
           ...question,
-          question: `In ${files.slice(0, 3).join(", ")}${files.length > 3 ? ` and ${files.length - 3} more` : ""}: ${question.question}`,
+          question: `In ${files.slice(0, 3).join(", ")}${files.length > 3 ? ` and ${files.length - 3} more` : ""}: ${question.question}${more}`,
         },
   );
 }

@@ -140,7 +140,8 @@ function placeFields(
 ): { readonly found: readonly OrientedField[]; readonly nodesAt: ReadonlyMap<string, NodesOfField> } {
   const { findings } = shared;
   const nodesAt = new Map<string, NodesOfField>();
-  for (const other of isStaggered ? velocity : []) nodesAt.set(other.path, requireNodes(shared, first, other));
+  for (const other of isStaggered ? velocity : [])
+    nodesAt.set(other.path, requireNodes(shared, first, other, velocity));
   const grid = first.dimensions.flatMap((role, at) => (role === "c" ? [] : [first.shape[at] as number]));
   const candidates = [
     { field: "velocity", datasets: velocity },
@@ -616,11 +617,17 @@ function ownNodes(shared: SharedEvidence, first: OrientedDataset, other: Oriente
 }
 
 /** The nodes of a component of the velocity. @throws DataError if it is on other nodes, and nothing says on which */
-function requireNodes(shared: SharedEvidence, first: OrientedDataset, other: OrientedDataset): NodesOfField {
+function requireNodes(
+  shared: SharedEvidence,
+  first: OrientedDataset,
+  other: OrientedDataset,
+  all: readonly OrientedDataset[],
+): NodesOfField {
   const nodes = ownNodes(shared, first, other);
   if (nodes !== null) return nodes;
+  const unlike = all.find((one) => one.path !== other.path && !isSameGrid(shared, one, other)) ?? first;
   throw new DataError(
-    `${other.path} (${other.shape.join(" x ")}) is on other nodes than ${first.path} (${first.shape.join(" x ")}), and no ` +
+    `${other.path} (${other.shape.join(" x ")}) is on other nodes than ${unlike.path} (${unlike.shape.join(" x ")}), and no ` +
       "coordinates of its dimensions say where: attach them as dimension scales, or say fields.velocity.components[].at in a descriptor",
   );
 }

@@ -18,6 +18,11 @@ export const OPEN_PMD: ProducerRow = {
   check: (contents) => {
     const { velocity, names } = meshesIn(contents);
     if (velocity === undefined) throw new DataError(`none of its meshes (${names.join(", ")}) is a velocity`);
+    for (const path of AXIS_NAMES.map((axis) => join(velocity, axis)))
+      if (contents.dataset(path) === null && contents.attributes(path).has("value"))
+        throw new DataError(
+          `${path} is a constant component (value ${contents.number(path, "value")}), which is not served; store its values as a dataset`,
+        );
     const isCartesian = contents.texts(velocity, "geometry")?.[0] === "cartesian";
     if (!isCartesian || labelsOf(contents, velocity).sort().join() !== "x,y,z")
       throw new DataError(`${velocity} is not a cartesian mesh of x, y and z`);

@@ -3,6 +3,7 @@
 import { basename, extname } from "node:path";
 import { isAddress } from "../../../addresses.js";
 import { DataError } from "../../../errors.js";
+import { AXIS_NAMES } from "../../file/dataset.js";
 import { placeOf } from "../../file/files.js";
 import type { StoredFile } from "../../file/stored-file.js";
 import { openFile } from "../../open-file.js";
@@ -97,6 +98,7 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string):
     const units = isOwn ? "" : askStatements(contents, found, findings);
     const inUnits = isOwn ? found.plan : inOneUnit(contents, found.plan, findings);
     const plan = withQuestions(arranged(inUnits, answers), findings, answers);
+    requireFinite(plan);
     const written: DescriptorInput = { schemaVersion: 1, name: found.name ?? name, ...plan };
     if (!NAME_PATTERN.test(written.name)) throw new DataError(`${basename(path)}: ${nameRefusal(written.name)}`);
     const parsed = parseDescriptor(JSON.stringify(written));
@@ -131,6 +133,22 @@ function checkFields(contents: Contents, { plan, findings }: Recognition): void 
       findings.addWarning(
         `The attribute DIMENSION_LIST of ${path} refers to a scale of dimension ${dimension} that cannot be found; the dimension has no scale.`,
       );
+  }
+}
+
+/** @throws DataError for a time or a coordinate that is not a number, or an axis without nodes */
+function requireFinite({ axes, time }: Recognition["plan"]): void {
+  const check = (values: readonly number[], what: string) => {
+    const at = values.findIndex((value) => !Number.isFinite(value));
+    if (at >= 0) throw new DataError(`the ${what} ${at} is ${values[at]}, not a number`);
+  };
+  check("values" in time ? time.values : [time.origin ?? 0], "time of frame");
+  if ("step" in time && !Number.isFinite(time.step)) throw new DataError("the time of frame 1 is not a number");
+  for (const name of AXIS_NAMES) {
+    const axis = axes[name];
+    if ("coordinates" in axis && Array.isArray(axis.coordinates))
+      check(axis.coordinates, `coordinate along ${name} of node`);
+    if ("nodes" in axis && axis.nodes === 0) throw new DataError(`there are no nodes along ${name}`);
   }
 }
 

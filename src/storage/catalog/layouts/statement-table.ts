@@ -163,6 +163,10 @@ export const HARMLESS_STATEMENTS: readonly HarmlessRow[] = [
     producer: "CF conventions",
     names: ["references", "standard_name", "long_name", "axis", "positive", "calendar", "conventions"],
   },
+  {
+    producer: "catalogues of data, and plots",
+    names: ["reference_url", "processing_centre", "processing_center", "time_centered", "scale_min", "scale_max"],
+  },
   { producer: "WRF", names: ["memoryorder"] },
   { producer: "Dedalus", names: ["scales"] },
   {

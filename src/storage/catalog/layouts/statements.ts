@@ -18,7 +18,7 @@ import {
   WORDED,
   WORDINGS,
 } from "./statement-table.js";
-import { unitOf } from "./units.js";
+import { unitOf, unitText } from "./units.js";
 
 /** Numbers of a list up to which they are read and shown. */
 const FEW = 3;
@@ -329,13 +329,20 @@ function labelsOfAll(contents: Contents, fields: ReadonlyMap<string, string[][]>
   return said.join("; ");
 }
 
+/** A unit in one spelling, if it is known: m/s and m s-1 are one. */
+function spelled(text: string): string {
+  return unitText(text.replaceAll('"', "")) ?? text;
+}
+
 function labelsAt(contents: Contents, path: string): string {
   const names = [...contents.attributes(path).keys()].filter((name) => LABELS.test(name));
   const scales = contents.scales(path).map((list) => list[0]?.split("/").pop() ?? null);
   const labels = contents.labels(path).map((label, dimension) => label ?? scales[dimension] ?? null);
   const dimensions = labels.filter((label) => label !== null);
   const along = labels.flatMap((_, dimension) => componentNames(contents, path, dimension)?.names ?? []);
-  const all = [...names.map((name) => `${name} ${textOf(valueAt(contents, path, name))}`), ...new Set(along)];
+  const said = (name: string) => textOf(valueAt(contents, path, name));
+  const labelled = names.map((name) => `${name} ${/^units?$/i.test(name) ? spelled(said(name)) : said(name)}`);
+  const all = [...labelled, ...new Set(along)];
   return [...all, ...(dimensions.length === 0 ? [] : [dimensions.join(" ")])].join(", ") || "nothing";
 }
 

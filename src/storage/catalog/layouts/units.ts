@@ -98,6 +98,18 @@ export function unitOf(text: string): Unit | null {
   return { factor, powers: powers.join() };
 }
 
+/** A known unit in base units, as in `0.01 m s-1`; null if it is not known. */
+export function unitText(text: string): string | null {
+  const unit = text === "" ? null : unitOf(text);
+  if (unit === null) return null;
+  const powers = unit.powers.split(",").map(Number);
+  const terms = ["m", "kg", "s", "K", "A"].flatMap((name, at) =>
+    powers[at] === 0 ? [] : [`${name}${powers[at] === 1 ? "" : powers[at]}`],
+  );
+  const factor = Number(unit.factor.toPrecision(12));
+  return [...(factor === 1 ? [] : [`${factor}`]), ...terms].join(" ");
+}
+
 function unitNamed(name: string): readonly [number, ...number[]] | null {
   const plain = UNITS.get(name) ?? UNITS.get(singular(name));
   if (plain !== undefined) return plain;

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
+import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
 import { recognise } from "../../../../src/storage/catalog/layouts/recognise.js";
@@ -10,6 +11,8 @@ import { recogniseSeries } from "../../../../src/storage/catalog/series.js";
 import { openSource } from "../../../../src/storage/catalog/source.js";
 import type { Dataset, FieldName } from "../../../../src/storage/file/dataset.js";
 import { loadHdf5 } from "../../../../src/storage/hdf5/library.js";
+import { NODES, writeField, writeHdf5 } from "../../../support/cubes.js";
+import { writeComponents, writeTables } from "../../../support/questionable-files.js";
 import { readNodes } from "../../../support/read-nodes.js";
 import { scratchFolder } from "../../../support/scratch.js";
 
@@ -150,5 +153,95 @@ describe("a series of CF", () => {
     const { descriptor } = recogniseSeries(paths, { times: { origin: 5, step: 10 } });
     expect(descriptor.time).toMatchObject({ origin: 5, step: 10, count: 3 });
     expect(descriptor.questions.map(({ about }) => about)).toEqual(["periodicity"]);
+  });
+});
+
+describe("what a file or a series says is told in its words", () => {
+  const AXES = ["x", "y", "z"] as const;
+  /** Components with tables of coordinates that say everything. */
+  const complete = (more: (file: File) => void) => (file: File) => {
+    writeComponents(file);
+    writeTables(file);
+    file.create_attribute("time", 0, [], "<d");
+    more(file);
+  };
+  const made = (name: string, write: (file: File) => void) => writeHdf5(join(SCRATCH, `${name}.h5`), write);
+  const seriesOf = (name: string, more: (file: File, index: number) => void) =>
+    Promise.all(
+      [0, 1, 2].map((index) =>
+        made(`${name}_${index}`, (file) => {
+          writeComponents(file);
+          writeTables(file);
+          file.create_attribute("time", index, [], "<d");
+          more(file, index);
+        }),
+      ),
+    );
+
+  it.each(["time_centered", "reference_url", "processing_centre", "scale_max"])("%s is no statement", async (name) => {
+    const path = await made(
+      name,
+      complete((file) => (file.get("u") as H5Dataset).create_attribute(name, 3)),
+    );
+    expect(openSource(path, CHUNK_BYTES).questions.map(({ about }) => about)).toEqual(["faces"]);
+  });
+
+  it("one unit in two spellings is one", async () => {
+    const paths = await seriesOf("spelled", (file, index) => {
+      for (const name of ["u", "v", "w"])
+        (file.get(name) as H5Dataset).create_attribute("units", index === 0 ? "m/s" : "m s-1");
+    });
+    expect(recogniseSeries(paths, {}).descriptor.time).toMatchObject({ count: 3 });
+    const others = await seriesOf("other", (file, index) => {
+      for (const name of ["u", "v", "w"])
+        (file.get(name) as H5Dataset).create_attribute("units", index === 0 ? "m/s" : "cm/s");
+    });
+    expect(() => recogniseSeries(others, {})).toThrow(/states other units .* 0\.01 m s-1.*not .*m s-1/);
+  });
+
+  it("a statement whose number differs in each file of a series is one question", async () => {
+    const paths = await seriesOf("scaled", (file, index) => file.create_attribute("energy_scale", 2 + index));
+    const { questions } = recogniseSeries(paths, {}).descriptor;
+    expect(questions.filter(({ about }) => about === "scale").map(({ question }) => question)).toEqual([
+      expect.stringMatching(/energy_scale of \/ is 2, .* Other files have other numbers\.$/),
+    ]);
+  });
+
+  it("a time that is not a number is named", async () => {
+    const path = await made("nan", (file) => {
+      for (const [c, name] of ["u", "v", "w"].entries())
+        writeField(file, `/${name}`, { dimensions: ["t", "z", "y", "x"], value: ({ x }) => c + x });
+      for (const axis of AXES)
+        file.create_dataset({ name: axis, data: Float64Array.from({ length: NODES[axis] }, (_, i) => i) });
+      file.create_dataset({ name: "time", data: Float64Array.of(0, Number.NaN, 2) });
+      file.create_attribute("axes", "tzyx");
+    });
+    expect(() => openSource(path, CHUNK_BYTES)).toThrow("the time of frame 1 is NaN, not a number");
+  });
+
+  it("a component on other nodes is named with one on the nodes of the rest", async () => {
+    const path = await made("unlike", (file) => {
+      for (const name of ["u", "v", "w"])
+        writeField(file, `/${name}`, {
+          ...{ dimensions: ["z", "y", "x"], lengths: name === "u" ? { x: NODES.x + 1 } : {}, value: () => 0 },
+        });
+      file.create_attribute("axes", "zyx");
+    });
+    expect(() => openSource(path, CHUNK_BYTES)).toThrow(/\/u \(.*\) is on other nodes than \/v/);
+  });
+
+  it("a constant component of openPMD is refused by name", async () => {
+    const path = await made("constant", (file) => {
+      file.create_attribute("openPMD", "1.1.0");
+      for (const name of ["x", "y"])
+        writeField(file, `/data/0/meshes/velocity/${name}`, { dimensions: ["z", "y", "x"], value: () => 0 });
+      const mesh = file.get("data/0/meshes/velocity") as Group;
+      mesh.create_attribute("geometry", "cartesian");
+      mesh.create_attribute("axisLabels", ["z", "y", "x"]);
+      const constant = mesh.create_group("z");
+      constant.create_attribute("value", 0.5, [], "<d");
+      constant.create_attribute("shape", Int32Array.of(NODES.z, NODES.y, NODES.x));
+    });
+    expect(() => openSource(path, CHUNK_BYTES)).toThrow("velocity/z is a constant component (value 0.5)");
   });
 });
