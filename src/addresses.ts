@@ -1,4 +1,5 @@
 /** Tells addresses of stores from paths, and splits lists of both. */
+import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const ADDRESS = /^(https?|s3|gs):\/\//i;
@@ -43,8 +44,9 @@ export function withoutFileScheme(place: string): string {
   }
 }
 
-/** The folders and addresses of a list, separated as in `PATH`. */
+/** The folders and addresses of a list, separated as in `PATH`; a folder whose name has the separator stands alone. */
 export function splitPlaces(list: string, delimiter: string): string[] {
+  if (list.includes(delimiter) && statSync(list, { throwIfNoEntry: false })?.isDirectory()) return [list];
   const places = list.includes("://") ? (list.match(LISTED) ?? []) : list.split(delimiter);
   return places.map((place) => withoutFileScheme(place.trim())).filter((place) => place !== "");
 }

@@ -1,8 +1,11 @@
 /** Lists of folders and addresses. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { foreignAddress, isAddress, splitPlaces } from "../src/addresses.js";
 import { pathArgument } from "../src/cli/input/arguments.js";
 import { loadConfig } from "../src/config.js";
+import { scratchFolder } from "./support/scratch.js";
 
 describe("places of data", () => {
   it.each([
@@ -14,6 +17,12 @@ describe("places of data", () => {
     ["file:///data/a%20b.zarr:s3://bucket", ["/data/a b.zarr", "s3://bucket"]],
   ])("splits %s", (list, places) => {
     expect(splitPlaces(list, ":")).toEqual(places);
+  });
+
+  it("takes a folder whose name has the separator as one place", () => {
+    const folder = join(scratchFolder(), "run:1");
+    mkdirSync(folder, { recursive: true });
+    expect(splitPlaces(folder, ":")).toEqual([folder]);
   });
 
   it("names the addresses that are not read, with the way out", () => {
