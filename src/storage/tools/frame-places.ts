@@ -100,7 +100,10 @@ export class PlacesOfFrame {
     // 53 bits: of the most cells two that differ have one hash in a run of 2^18 frames.
     const both = (hash >>> 0) * 2 ** 21 + (other >>> 11);
     this.#hash = (31 * (this.#hash % 2 ** 47) + both) % 2 ** 53;
+    // A single node, such as the last one of 2^n + 1 along each axis, always has one value.
+    const isNode = sizeOf(range).every((nodes) => nodes === 1);
     if (!finite) this.#notFinite = this.#notFinite === null ? range : joined(this.#notFinite, range);
+    else if (isNode) return;
     else if (same) this.#constant.push({ ...range, value: brick.subarray(start, start + components).join(", ") });
     else this.#addHash(both, range);
   }
