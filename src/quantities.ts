@@ -32,7 +32,7 @@ const SUPERSCRIPTS: Readonly<Record<string, string>> = { "2": "²", "3": "³", "
 export function multiplyUnit(product: Map<string, number>, unit: string, power: number): void {
   for (const [i, part] of unit.split("/").entries()) {
     for (const factor of part.split(/[ ·*]+/)) {
-      const [, name = "", exponent = "1"] = /^\(?(.*?)\^?([-\d]*)\)?$/.exec(factor) ?? [];
+      const [, name = "", exponent = "1"] = /^\(?(.*?)\^?(-?[\d.]*)\)?$/.exec(factor) ?? [];
       if (name === "") continue;
       product.set(name, (product.get(name) ?? 0) + power * (i === 0 ? 1 : -1) * Number(exponent || "1"));
     }
@@ -46,6 +46,13 @@ export function unitOf({ units }: { readonly units: Readonly<Record<string, stri
   return unitText(product);
 }
 
+/** A power as a number or, if it has no short decimal, as a fraction. */
+function powerText(power: number): string {
+  const below = [3, 6, 7, 9, 11, 12, 13, 14, 15].find((n) => Math.abs(power * n - Math.round(power * n)) < 1e-9);
+  const isShort = Math.abs(power * 10_000 - Math.round(power * 10_000)) < 1e-7;
+  return isShort || below === undefined ? String(power) : `(${Math.round(power * below)}/${below})`;
+}
+
 /** A product of powers of units as text; empty if there are none. */
 export function unitText(product: ReadonlyMap<string, number>): string {
   const side = (sign: 1 | -1) =>
@@ -53,7 +60,7 @@ export function unitText(product: ReadonlyMap<string, number>): string {
       .filter(([, power]) => power * sign > 0)
       .map(
         ([name, power]) =>
-          name + (Math.abs(power) === 1 ? "" : (SUPERSCRIPTS[Math.abs(power)] ?? `^${Math.abs(power)}`)),
+          name + (Math.abs(power) === 1 ? "" : (SUPERSCRIPTS[Math.abs(power)] ?? `^${powerText(Math.abs(power))}`)),
       );
   const [above, below] = [side(1), side(-1)];
   if (above.length + below.length === 0) return "";

@@ -217,3 +217,9 @@ export function choose(condition: Float64Array, yes: Components, no: Components,
     return out;
   });
 }
+
+/** Powers that are not whole; NaN of negative numbers. */
+export function realPower(a: Float64Array, exponent: number, out: Float64Array): Float64Array {
+  for (let i = 0; i < a.length; i++) out[i] = a[i] < 0 ? Number.NaN : a[i] ** exponent;
+  return out;
+}

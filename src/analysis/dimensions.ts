@@ -25,6 +25,13 @@ function measured(units: Units, powers: readonly (readonly [base: string, power:
   return product;
 }
 
+/** The dimension of a constant with a unit. */
+export function dimensionOfUnit(unit: string): UnitPowers {
+  const product = new Map<string, number>();
+  multiplyUnit(product, unit, 1);
+  return product;
+}
+
 /** The dimension of an input. */
 export function dimensionOfInput(key: InputKey, units: Units): UnitPowers {
   if (key === "t") return measured(units, [["time", 1]]);
@@ -75,8 +82,24 @@ export function commonOf(parts: readonly UnitPowers[]): UnitPowers | undefined {
   return common;
 }
 
+/** Derived units of the SI, which are the same as products of others. */
+const DERIVED: Readonly<Record<string, string>> = {
+  ...{ N: "kg m s^-2", Pa: "kg m^-1 s^-2", J: "kg m^2 s^-2", W: "kg m^2 s^-3", Hz: "s^-1" },
+};
+
 function isSame(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): boolean {
-  return [...new Set([...a.keys(), ...b.keys()])].every((unit) => (a.get(unit) ?? 0) === (b.get(unit) ?? 0));
+  const quotient = new Map<string, number>();
+  for (const [powers, sign] of [[a, 1] as const, [b, -1] as const])
+    for (const [unit, power] of powers)
+      multiplyUnit(quotient, Object.hasOwn(DERIVED, unit) ? DERIVED[unit] : unit, sign * power);
+  // Powers such as 1/3 and 2/3 add up to whole ones but for rounding.
+  return [...quotient.values()].every((power) => Math.abs(power) < 1e-9);
+}
+
+/** The unit of a dimension as answers state it: "1" for numbers, null if it is not known. */
+export function unitIn(dimension: UnitPowers): string | null {
+  if (dimension === null) return null;
+  return dimension === "number" ? "1" : unitText(dimension) || "1";
 }
 
 /** A dimension in words. */

@@ -12,6 +12,7 @@ import {
   eigenvalues,
   power,
   product,
+  realPower,
   type ScratchArray,
   type Shape,
   SIZES,
@@ -23,11 +24,13 @@ import {
 import {
   commonOf,
   dimensionOfInput,
+  dimensionOfUnit,
   dimensionOfViscosity,
   dimensionText,
   powerOf,
   productOf,
   type UnitPowers,
+  unitIn,
 } from "./dimensions.js";
 import { formulaOf, type InputKey, inputNamed, type Names, nameList, replacementOf } from "./names.js";
 
@@ -50,6 +53,8 @@ export interface BlockInputs {
 export interface Expression {
   readonly text: string;
   readonly shape: Shape;
+  /** Its unit: "1" for a number, null if it follows from units that are not stated. */
+  readonly unit: string | null;
   /** What it reads. */
   readonly inputs: readonly InputKey[];
   evaluate(block: BlockInputs): Components;
@@ -73,8 +78,23 @@ type SyntaxTree = jsep.Expression & Record<string, unknown>;
 jsep.removeBinaryOp("^");
 jsep.hooks.add("gobble-token", function readNumber(this: unknown, env: unknown) {
   // The library calls `after-token` after a number only if a hook has read the number.
-  const parser = this as { char: string; gobbleNumericLiteral(): SyntaxTree };
-  if (/[\d.]/.test(parser.char)) (env as { node: SyntaxTree }).node = parser.gobbleNumericLiteral();
+  const parser = this as {
+    char: string;
+    index: number;
+    expr: string;
+    gobbleSpaces(): void;
+    gobbleNumericLiteral(): SyntaxTree;
+    throwError(message: string): never;
+  };
+  if (!/[\d.]/.test(parser.char)) return;
+  const number = parser.gobbleNumericLiteral();
+  (env as { node: SyntaxTree }).node = number;
+  parser.gobbleSpaces();
+  if (parser.char !== "[") return;
+  const end = parser.expr.indexOf("]", parser.index);
+  if (end < 0) parser.throwError("Expected ] after a unit");
+  (number as Record<string, unknown>).unit = parser.expr.slice(parser.index + 1, end);
+  parser.index = end + 1;
 });
 jsep.hooks.add("after-token", function readPower(this: unknown, env: unknown) {
   const parser = this as { char: string; index: number; gobbleSpaces(): void; gobbleToken(): SyntaxTree | false };
@@ -102,18 +122,25 @@ export function compileExpression(text: string, names: Names, member = "expressi
   const inputs = new Set<InputKey>();
   const compiler = new ExpressionCompiler(names, inputs, refuse, text);
   const part = compiler.compile(parse(text, refuse));
-  return { text, shape: part.shape, inputs: [...inputs], evaluate: part.run };
+  return { text, shape: part.shape, unit: unitIn(part.dimension), inputs: [...inputs], evaluate: part.run };
 }
 
-/** Compiles an expression to a scalar: in place of a vector or a tensor, its norm. */
-export function compileScalar(text: string, names: Names, member?: string): Expression {
+/** Compiles an expression to a scalar. @throws RequestError for a vector or a tensor too: it says what to write */
+export function compileScalar(text: string, names: Names, member = "expression"): Expression {
   const expression = compileExpression(text, names, member);
-  if (expression.shape === "scalar") return expression;
-  const evaluate = (block: BlockInputs): Components => {
-    const value = expression.evaluate(block);
-    return [norm(value, block.scratch)];
-  };
-  return { ...expression, shape: "scalar", evaluate };
+  const { shape } = expression;
+  if (shape === "scalar") return expression;
+  const [quantity, first] = [excerpt(text.trim()), excerpt(componentsIn(text, shape)[0])];
+  const told = `${quantity} is a ${shape}, and a scalar is needed: norm(${quantity}), or a component such as ${first}`;
+  throw new RequestError("InvalidRequest", `${member}: ${told}.`, { member });
+}
+
+/** The components of a quantity as expressions; a tensor has them by rows. */
+export function componentsIn(text: string, shape: Shape): readonly string[] {
+  if (shape === "scalar") return [text];
+  const whole = /^\s*\w+\s*$/.test(text) ? text.trim() : `(${text})`;
+  if (shape === "vector") return ["x", "y", "z"].map((letter) => `${whole}.${letter}`);
+  return [0, 1, 2].flatMap((i) => [0, 1, 2].map((j) => `${whole}[${i}][${j}]`));
 }
 
 type Refuse = (message: string, index?: number) => RequestError;
@@ -126,6 +153,7 @@ function parse(text: string, refuse: Refuse): SyntaxTree {
   let signs = 0;
   for (let i = 0; i < text.length; i++) {
     const character = text[i];
+    if (/[\t\r\n]/.test(character)) throw refuse("an expression is one line, without tabs", i);
     if (!/[\x20-\x7e]/.test(character)) throw refuse(`"${excerpt(character)}" has no meaning`, i);
     if ("([".includes(character)) open++;
     if (")]".includes(character)) open--;
@@ -164,7 +192,7 @@ class ExpressionCompiler {
     const part = (name: string): Subexpression => this.compile(tree[name] as SyntaxTree, depth + 1);
     switch (tree.type) {
       case "Literal":
-        return this.#literal(tree.value);
+        return this.#literal(tree.value, tree.unit as string | undefined);
       case "Identifier":
         return this.#name(tree.name as string);
       case "UnaryExpression":
@@ -203,16 +231,22 @@ class ExpressionCompiler {
     return found >= 0 ? found : this.#at;
   }
 
-  #literal(value: unknown): Subexpression {
+  /** A constant, which fits any unit unless it has one: `1.2[kg/m3]`. */
+  #literal(value: unknown, unit?: string): Subexpression {
     if (typeof value !== "number" || !Number.isFinite(value))
       throw this.#refuse(`${excerpt(String(value))} is not a number`, this.#columnOf(String(value)));
-    return made(String(value), "scalar", "number", ({ scratch }) => [scratch().fill(value)], value);
+    const part = made(String(value), "scalar", "number", ({ scratch }) => [scratch().fill(value)], value);
+    if (unit === undefined) return part;
+    const column = this.#columnOf("[");
+    if (!/^[\w%/*^(). -]+$/.test(unit)) throw this.#refuse(`[${excerpt(unit)}] is not a unit`, column);
+    return { ...part, dimension: this.#names.units === null ? null : dimensionOfUnit(unit) };
   }
 
   #name(name: string): Subexpression {
     const column = this.#columnOf(name);
     if (name === "pi") return this.#literal(Math.PI);
-    const { viscosity, units = {} } = this.#names;
+    const { viscosity } = this.#names;
+    const units = this.#names.units ?? {};
     if (name === "nu" && viscosity !== undefined)
       return { ...this.#literal(viscosity), dimension: dimensionOfViscosity(units) };
     const input = inputNamed(name, this.#names);
@@ -265,6 +299,10 @@ class ExpressionCompiler {
     const run = Object.hasOwn(BINARY, operator) && /\W/.test(operator) ? BINARY[operator] : undefined;
     if (run === undefined) throw this.#refuse(`there is no operator ${operator}`, column);
     const multiplied = productOf(a.dimension, b.dimension, operator === "/" ? -1 : 1);
+    if (a.constant !== undefined && b.constant !== undefined && (operator === "*" || operator === "/")) {
+      const value = operator === "*" ? a.constant * b.constant : a.constant / b.constant;
+      return made(key, "scalar", multiplied, ({ scratch }) => [scratch().fill(value)], value);
+    }
     if (a.shape === "tensor" && b.shape !== "scalar" && operator === "*")
       return made(key, b.shape, multiplied, (block) => product(a.run(block), b.run(block), block.scratch));
     if (b.shape === "scalar" && (operator === "*" || operator === "/"))
@@ -299,13 +337,15 @@ class ExpressionCompiler {
 
   #power(key: string, a: Subexpression, b: Subexpression, column: number): Subexpression {
     const exponent = b.constant ?? Number.NaN;
-    if (!Number.isInteger(exponent) || Math.abs(exponent) > MOST_EXPONENT)
-      throw this.#refuse(`an exponent is a whole number from -${MOST_EXPONENT} to ${MOST_EXPONENT}`, column);
+    if (!(Math.abs(exponent) <= MOST_EXPONENT))
+      throw this.#refuse(`an exponent is a constant from -${MOST_EXPONENT} to ${MOST_EXPONENT}`, column);
     this.#scalars("^", [a], column);
+    this.#common("an exponent has no unit, and this one is in", [b, made("1", "scalar", new Map(), b.run)], column);
+    const raise = Number.isInteger(exponent) ? power : realPower;
     const constant =
-      a.constant === undefined ? undefined : power(Float64Array.of(a.constant), exponent, new Float64Array(1))[0];
+      a.constant === undefined ? undefined : raise(Float64Array.of(a.constant), exponent, new Float64Array(1))[0];
     const dimension = powerOf(a.dimension, exponent);
-    return made(key, "scalar", dimension, (block) => [power(a.run(block)[0], exponent, block.scratch())], constant);
+    return made(key, "scalar", dimension, (block) => [raise(a.run(block)[0], exponent, block.scratch())], constant);
   }
 
   #scalars(what: string, parts: readonly Subexpression[], column: number): void {
@@ -356,7 +396,8 @@ class ExpressionCompiler {
     if (name === "sign") return "number";
     if (["exp", "log", "sin", "cos"].includes(name)) {
       if (commonOf([a.dimension, new Map()]) !== undefined) return "number";
-      throw this.#refuse(`${name} takes a number without unit, not ${dimensionText(a.dimension)}`, column);
+      const told = `${name} takes a number without unit, not ${dimensionText(a.dimension)}`;
+      throw this.#refuse(`${told}: divide by a constant with a unit, such as 1[m]`, column);
     }
     const common = this.#common(`${name} takes parts of one unit, not`, given, column);
     return name === "atan2" ? "number" : common;
@@ -375,16 +416,18 @@ class ExpressionCompiler {
   /** A component by `.x` or `[0]`; `[0]` of a tensor is its first row. */
   #member(tree: SyntaxTree, object: Subexpression): Subexpression {
     const property = tree.property as SyntaxTree;
-    const text = String(tree.computed ? property.value : property.name);
+    const text = tree.computed ? "[" : (property.name as string);
     const column = this.#columnOf(text);
     const index = tree.computed
       ? property.type === "Literal"
         ? [0, 1, 2].indexOf(property.value as number)
         : -1
       : "xyz".indexOf(text);
-    if (index < 0 || (!tree.computed && text.length !== 1) || object.shape === "scalar")
-      throw this.#refuse(`a ${object.shape} has no component ${excerpt(text)}`, column);
-    if (object.shape === "tensor" && !tree.computed) throw this.#refuse("components of a tensor are A[0][1]", column);
+    const isKnown = index >= 0 && (tree.computed || text.length === 1);
+    if (object.shape === "scalar") throw this.#refuse("a scalar has no components", column);
+    if (object.shape === "tensor" && (!isKnown || !tree.computed))
+      throw this.#refuse("components of a tensor are [0][0] to [2][2]", column);
+    if (!isKnown) throw this.#refuse("components of a vector are .x, .y and .z, or [0], [1] and [2]", column);
     const size = object.shape === "tensor" ? 3 : 1;
     if (object.source !== undefined) {
       const from = object.source.from + size * index;

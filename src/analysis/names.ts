@@ -18,8 +18,8 @@ export interface Input {
 export interface Names {
   /** Kinematic viscosity, if the dataset states one. */
   readonly viscosity?: number | undefined;
-  /** Units that the dataset states, by what they measure. */
-  readonly units?: Readonly<Record<string, string>>;
+  /** Units that the dataset states, by what they measure; null if they are to be ignored. */
+  readonly units?: Readonly<Record<string, string>> | null;
   /** Numbers at a node of each field. */
   readonly fields: Readonly<Record<FieldName, number>>;
   /** Whether a filter is stated, which gives what `bar_` names mean. */
@@ -27,9 +27,9 @@ export interface Names {
 }
 
 /** What expressions know of a dataset, as plain data. */
-export function namesFor({ fields, viscosity, units = {} }: KnownDataset): Names {
+export function namesFor({ fields, viscosity, units = {} }: KnownDataset, checksUnits = true): Names {
   const known = Object.entries(fields).map(([name, { components }]) => [name, components] as const);
-  return { viscosity, units, fields: Object.fromEntries(known) };
+  return { viscosity, units: checksUnits ? units : null, fields: Object.fromEntries(known) };
 }
 
 /** A dataset as expressions see it. */

@@ -34,6 +34,8 @@ function tableOf(items: readonly unknown[], plot: AnalysisTable["plot"]): Analys
 
 /** The table of a reduction. @throws RequestError if it has more axes than a table */
 function resultTable(result: AnswerMembers): AnalysisTable {
+  if (Array.isArray(result.of) && result.matrix === undefined && result.edges === undefined)
+    return componentsTable(result, result.of);
   const { coordinates, edges, counts, weights } = result as {
     coordinates?: AnswerMembers;
     edges?: number[];
@@ -55,6 +57,22 @@ function resultTable(result: AnswerMembers): AnalysisTable {
   return tableOf(rows, { x: "from", y: [mean === undefined ? "weight" : "mean"], log: false });
 }
 
+/** Moments of the components of a quantity: a row for each, or columns of each along the axis that is kept. */
+function componentsTable(result: AnswerMembers, of: readonly string[]): AnalysisTable {
+  const { coordinates } = result as { coordinates?: AnswerMembers };
+  const lists = Object.entries(result).filter(([, list]) => Array.isArray(list)) as [string, unknown[]][];
+  const parts = of.map((_, c) => Object.fromEntries(lists.map(([name, list]) => [name, list[c]])));
+  if (coordinates === undefined) return tableOf(parts, null);
+  const named = parts.flatMap(({ of: text, ...part }) =>
+    Object.entries(part).map(([name, list]) => [`${name}.${text}`, list as unknown[]] as const),
+  );
+  return profileRows(
+    coordinates,
+    named,
+    of.map((text) => `mean.${text}`),
+  );
+}
+
 type JointAnswer = Readonly<Record<"edges" | "counts" | "weights", readonly (readonly number[])[]>>;
 
 function jointTable({ edges: [rows = [], columns = []], counts, weights }: JointAnswer): AnalysisTable {
@@ -69,17 +87,27 @@ function jointTable({ edges: [rows = [], columns = []], counts, weights }: Joint
 
 /** A row for each coordinate of the one axis that is kept. */
 function profileTable(result: AnswerMembers, coordinates: AnswerMembers): AnalysisTable {
-  const [[axis, places] = ["", []], ...more] = Object.entries(coordinates) as [string, number[]][];
-  if (more.length > 0 || result.moments === undefined) {
-    if (more.length > 0 || result.mean === undefined || result.edges !== undefined)
-      throw new RequestError("Unsupported", "A table has moments along one axis: take JSON for others.");
-  }
+  if (result.mean === undefined || result.edges !== undefined) throw manyAxes();
   const lists = Object.entries(result).filter(([, list]) => Array.isArray(list)) as [string, unknown[]][];
+  return profileRows(coordinates, lists, ["mean"]);
+}
+
+function profileRows(
+  coordinates: AnswerMembers,
+  lists: readonly (readonly [string, unknown[]])[],
+  y: readonly string[],
+): AnalysisTable {
+  const [[axis, places] = ["", []], ...more] = Object.entries(coordinates) as [string, number[]][];
+  if (more.length > 0) throw manyAxes();
   const rows = places.map((place, i) => ({
     [axis]: place,
     ...Object.fromEntries(lists.map(([k, list]) => [k, list[i]])),
   }));
-  return tableOf(rows, { x: axis, y: ["mean"], log: false });
+  return tableOf(rows, { x: axis, y, log: false });
+}
+
+function manyAxes(): RequestError {
+  return new RequestError("Unsupported", "A table has moments along one axis: take JSON for others.");
 }
 
 const DIRECTIONS = ["x", "y", "z"] as const;

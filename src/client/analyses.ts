@@ -87,6 +87,10 @@ export interface AnalysisAnswer {
   readonly version: string;
   readonly frames: readonly { readonly frame: number; readonly time: number }[];
   readonly formulas: Readonly<Record<string, string>>;
+  /** Units of quantities, as far as the dataset states its own. */
+  readonly units: Readonly<Record<string, string>>;
+  /** The filter, with its width along each axis: a tophat has odd numbers of nodes. */
+  readonly filter?: { readonly kind: string; readonly width: number; readonly widths: readonly number[] };
   /** What a node weighed: the volume of its cell, or 1, as a random point does. */
   readonly weights: "volume" | "nodes" | "points";
 }

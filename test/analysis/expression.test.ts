@@ -35,12 +35,14 @@ describe("expressions", () => {
     ["(-2)^2", 4],
     ["2^3^2", 512],
     ["2^-2", 0.25],
+    ["8^(1/3)", 2],
+    ["(p + 0.25)^-0.5", 1],
+    ["(u.x * 2)^(2/3) + 2[m] * 3", 7],
     ["1 + 2 * 3 - 4 / 2", 5],
     ["1 < 2 && !(2 <= 1) ? 7 : 8", 7],
     ["max(min(3, 4), atan2(0, 1)) + abs(-1) + sign(-3)", 3],
     ["dot(u, u)", 6.5],
     ["norm(u)", Math.sqrt(6.5)],
-    ["u", Math.sqrt(6.5)],
     ["cross(u, [1, 0, 0]).y", 2],
     ["(A * u)[0]", 0.3 * 0.5 + 1.2 * 1.5 + 0.7 * 2],
     ["tr(A * transpose(A)) - ddot(A, A)", 0],
@@ -117,11 +119,18 @@ describe("refusals name the column", () => {
     ["ux + dissipation", "nothing has the name dissipation; epsilon is 2*nu*ddot(S,S)"],
     ["q", "nothing has the name q; Q is -tr(A*A)/2"],
     ["r", "nothing has the name r; R is -det(A) (column 1)"],
-    ["u.w", "a vector has no component w (column 3)"],
-    ["u.constructor", "a vector has no component constructor"],
+    ["u.w", "components of a vector are .x, .y and .z, or [0], [1] and [2] (column 3)"],
+    ["u.constructor", "components of a vector are .x, .y and .z"],
+    ["u[-1]", "components of a vector are .x, .y and .z, or [0], [1] and [2] (column 2)"],
+    ["A[0][3]", "components of a vector are"],
+    ["A.x", "components of a tensor are [0][0] to [2][2] (column 3)"],
+    ["p[0]", "a scalar has no components (column 2)"],
+    ["ux +\nuy", "an expression is one line, without tabs (column 5)"],
     ["constructor", "nothing has the name constructor"],
-    ["ux ^ 0.5", "an exponent is a whole number"],
-    ["ux ^ uy", "an exponent is a whole number"],
+    ["ux ^ uy", "an exponent is a constant from -16 to 16 (column 4)"],
+    ["ux ^ (33/2)", "an exponent is a constant from -16 to 16"],
+    ["1.2[", "Expected ] after a unit"],
+    ["1.2[]", "[] is not a unit (column 4)"],
     ["boxux", "nothing has the name boxux"],
     ["'text'", "text is not a number"],
     [`${"(".repeat(40)}1${")".repeat(40)}`, "nested deeper than 32"],
@@ -200,7 +209,12 @@ describe("units that a dataset states", () => {
     ["u.x + p", "+ joins m/s and Pa (column 5)"],
     ["p > dot(u, u)", "> joins Pa and m²/s² (column 3)"],
     ["x > 1 ? u.x : p", "the two sides of : are m/s and Pa (column 7)"],
-    ["exp(-dot(u, u))", "exp takes a number without unit, not m²/s² (column 1)"],
+    [
+      "exp(-dot(u, u))",
+      "exp takes a number without unit, not m²/s²: divide by a constant with a unit, such as 1[m] (column 1)",
+    ],
+    ["p / 1.2[kg/m2] + dot(u, u)", "+ joins Pa m²/kg and m²/s² (column 16)"],
+    ["norm(u)^(1/3) + t", "+ joins m^(1/3)/s^(1/3) and s (column 15)"],
     ["max(x, t)", "max takes parts of one unit, not m and s (column 1)"],
     ["[u.x, 0, p]", "brackets hold m/s and a number and Pa (column 1)"],
     ["sqrt(det(A)) - norm(w)", "- joins 1/s^1.5 and 1/s (column 14)"],
@@ -218,8 +232,32 @@ describe("units that a dataset states", () => {
     "norm(grad_temperature) + u.x",
     "helicity / (norm(u) * norm(w)) - 0.5",
     "force * t - u",
+    "p/1.2[kg/m3] + dot(u, u)/2",
+    "p / 1.2[kg m-3] + dot(u, u)/2",
+    "sin(2*pi*x/1[m]) + exp(-t/0.5[s])",
+    "(norm(u)^3)^(1/3) + u.x + (norm(u)^(1/3))^3",
+    "nu^(1/2) * norm(w)^0.5 - norm(u)",
+    "x + 1[m] * 2",
   ])("admit %s, in which units fit or are not stated", (text) => {
     expect(() => compile(text)).not.toThrow();
+  });
+
+  it.each([
+    ["u", "m/s"],
+    ["dot(u, u) / 2", "m²/s²"],
+    ["nu^(1/2)", "m/s^0.5"],
+    ["norm(u)^(2/3)", "m^(2/3)/s^(2/3)"],
+    ["p < 0", "1"],
+    ["p * density", null],
+    ["1.2[kg/m3]", "kg/m³"],
+  ])("are those of %s: %s", (text, unit) => {
+    expect(compile(text).unit).toBe(unit);
+  });
+
+  it("are ignored if that is asked", () => {
+    const ignored = { ...names, units: null };
+    for (const text of ["u.x + p", "sin(2*pi*x)", "1[kg] + 2[m]", "p/1.2[kg/m3] + t"])
+      expect(compileExpression(text, ignored).unit).not.toBe("m/s");
   });
 
   it("admit every named quantity", () => {

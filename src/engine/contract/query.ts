@@ -65,6 +65,8 @@ export interface DerivedQuery {
 /** A scalar expression that a cutout evaluates at its nodes. */
 export interface QuantityQuery extends Pick<ReductionPlan, "order" | "names"> {
   readonly expression: string;
+  /** Its components, each an expression. */
+  readonly columns: readonly string[];
   /** Inputs that transforms make of the frame first. */
   readonly derived: DerivedPlan | null;
 }

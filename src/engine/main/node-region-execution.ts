@@ -297,7 +297,7 @@ export class RegionExecution implements Evaluation {
   /** Divides a cutout into layers of nodes or, if a layer has more than `PART_VALUES`, rows, at least one. */
   #divideCutout(): CutoutParts {
     const region = this.#region;
-    const components = this.#checked.query.quantity === undefined ? componentsOf(this.#dataset, region.field) : 1;
+    const components = this.#checked.query.quantity?.columns.length ?? componentsOf(this.#dataset, region.field);
     const row = region.count[0] * components;
     const rows = Math.min(region.count[1], Math.max(1, Math.floor(PART_VALUES / row)));
     const layers = rows < region.count[1] ? 1 : Math.max(1, Math.floor(PART_VALUES / (row * rows)));

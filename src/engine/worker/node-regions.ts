@@ -137,7 +137,7 @@ export function cutNodes(
   const from = progress?.done ?? 0;
   const thick =
     width === 1 && quantity === undefined ? 1 : Math.max(1, Math.floor(FILTERED_NODES / (count[0] * count[1])));
-  const size = count[0] * count[1] * (quantity === undefined ? componentsOf(open.dataset, field) : 1);
+  const size = count[0] * count[1] * (quantity?.columns.length ?? componentsOf(open.dataset, field));
   const { forcing } = open.dataset;
   const stored = field !== "force" || forcing.kind === "stored";
   const fill =
@@ -222,10 +222,10 @@ function forceFiller({ dataset }: OpenDataset, { first, count, stride, frame }: 
   };
 }
 
-/** Evaluates an expression at the nodes. */
+/** Evaluates the components of an expression at the nodes. */
 function quantityFiller(
   { region, derived = null, cancel }: CutoutMessage,
-  { expression, order, names }: QuantityQuery,
+  { columns, order, names }: QuantityQuery,
   open: OpenDataset,
   sampler: Sampler,
   reductions: NodeReductions,
@@ -236,7 +236,7 @@ function quantityFiller(
     const at = [first[0], first[1], first[2] + k * stride[2]] as const;
     const box = [count[0], count[1], planes] as const;
     const asked = {
-      columns: [expression],
+      columns,
       order,
       names,
       region: { frame, first: at, count: box, stride },
@@ -244,8 +244,9 @@ function quantityFiller(
       derived,
       cancel,
     };
-    const [values] = reductions.evaluate(asked, open, sampler);
-    out.set(values);
+    reductions.evaluate(asked, open, sampler).forEach((values, c) => {
+      for (let i = 0; i < values.length; i++) out[columns.length * i + c] = values[i];
+    });
   };
 }
 

@@ -2,7 +2,9 @@
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import type { FastifyReply } from "fastify";
 import {
+  boxNodes,
   type DerivativeScheme,
   type DerivedPlan,
   derivedPlan,
@@ -14,7 +16,7 @@ import { isTransformable, nearestLengths } from "../../../analysis/lengths.js";
 import { type InputKey, type Names, namesFor } from "../../../analysis/names.js";
 import type { ReductionPlan } from "../../../analysis/plan.js";
 import type { OfAxes } from "../../../analysis/spectrum.js";
-import { cellWidths, type Dataset, fieldNames } from "../../../engine/contract/dataset.js";
+import { type Axis, cellWidths, type Dataset, fieldNames } from "../../../engine/contract/dataset.js";
 import type { ReductionQuery } from "../../../engine/contract/query.js";
 import { excerpt, RequestError } from "../../../errors.js";
 import { withoutNoise } from "../../../float32/format.js";
@@ -30,6 +32,12 @@ const bins = Type.Integer({ minimum: 1, maximum: 65_536 });
 const range = Type.Tuple([Type.Number(), Type.Number()], { description: "First and last edge; bins are half open." });
 const auto = Type.Literal("auto", { description: "From the least to the largest value; takes another pass." });
 const closed = { additionalProperties: false } as const;
+
+/** Whether the units of a dataset bind expressions. */
+const UNITS = Type.Union([Type.Literal("check"), Type.Literal("ignore")], {
+  default: "check",
+  description: "Whether sums, comparisons and functions must fit together in the units that the dataset states.",
+});
 
 /** Members that say which nodes and frames are analysed. */
 export const PLACES = {
@@ -54,6 +62,7 @@ export const PLACES = {
         "At nodes: None_Fd4, None_Fd6 or None_Fd8, or spectral on periodic axes. At points, any spatial option of gradients.",
     }),
   ),
+  units: Type.Optional(UNITS),
   filter: Type.Optional(
     Type.Object(
       {
@@ -174,7 +183,10 @@ function variantOf({ anyOf = [] }: TSchema, value: unknown): TSchema | undefined
 /** What a union admits, in words. */
 function choicesOf({ anyOf }: TSchema): readonly unknown[] | undefined {
   const named = (one: TSchema): unknown =>
-    one.const ?? (one.type === "object" ? `{${Object.keys(one.properties)[0]}: ...}` : `a ${one.type}`);
+    one.const ??
+    (one.type === "object"
+      ? `{${Object.keys(one.properties)[0]}: ...}`
+      : `${/^[aio]/.test(one.type) ? "an" : "a"} ${one.type}`);
   return (anyOf as TSchema[] | undefined)?.map(named);
 }
 
@@ -232,6 +244,18 @@ export function readFilter(text: string | undefined): FieldFilter | undefined {
   return { kind, width };
 }
 
+/** Reads whether units bind expressions. @throws RequestError */
+export function checksUnits(text = "check"): boolean {
+  if (text !== "check" && text !== "ignore") throw refuse("units", "units: expected one of check, ignore.");
+  return text === "check";
+}
+
+/** States the widths of a filter of a query string in a header. */
+export function tellWidths(reply: FastifyReply, text: string | undefined, dataset: Dataset): void {
+  const filter = readFilter(text);
+  if (filter !== undefined) reply.header("fieldprobe-filter-widths", widthsOf(filter, dataset).join(","));
+}
+
 /** Finds nodes and frames. @throws RequestError */
 export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
   const { axes, time } = dataset;
@@ -264,7 +288,7 @@ export function placesOf(asked: PlaceMembers, dataset: Dataset): AnalysedNodes {
     transforms: { dataset, filter, scheme },
     base: {
       order: scheme === "spectral" ? 4 : scheme,
-      names: { ...namesFor(dataset), isFiltered: filter !== null },
+      names: { ...namesFor(dataset, asked.units !== "ignore"), isFiltered: filter !== null },
       extent,
       kept,
       coordinates,
@@ -339,7 +363,24 @@ export function derivedFor(
       "filter.width",
       `filter.width: the shortest ${isAnywhere ? "axis" : "period"} of "${name}" is ${longest}.`,
     );
+  if (filter !== null && isAnywhere) for (const axis of axes) requireThreeNodes(axis, filter.width, name);
   return plan;
+}
+
+/** Refuses a filter that has fewer than three nodes of an open axis within its width. @throws RequestError */
+function requireThreeNodes(axis: Axis, width: number, name: string): void {
+  const { coordinates, spacing, periodic } = axis;
+  if (periodic) return;
+  const steps = coordinates?.map((at, i) => at - (coordinates[i - 1] ?? at)) ?? [spacing];
+  const least = 2 * Math.max(...steps);
+  if (width >= least * (1 - 1e-9)) return;
+  const text = `filter.width: nodes of "${name}" are up to ${least / 2} apart on an axis that is not periodic`;
+  throw refuse("filter.width", `${text}; three of them need a width of at least ${least}.`);
+}
+
+/** The widths of a filter along x, y and z: those asked, or of a tophat the odd numbers of nodes that it averages. */
+export function widthsOf({ kind, width }: FieldFilter, { axes }: Dataset): readonly number[] {
+  return axes.map(({ spacing }) => (kind === "tophat" ? boxNodes(width, spacing) * spacing : width));
 }
 
 /** Refuses axes that are not periodic, and numbers of nodes that are not 2^a 3^b 5^c. @throws RequestError */

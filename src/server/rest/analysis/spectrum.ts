@@ -1,6 +1,6 @@
 /** Answers `POST /datasets/{name}/spectrum`: sums of the modes of whole frames over shells, rings or lines. */
 import { type Static, Type } from "@sinclair/typebox";
-import { compileExpression } from "../../../analysis/expression.js";
+import { compileExpression, componentsIn } from "../../../analysis/expression.js";
 import type { GroupAnswer } from "../../../analysis/reductions.js";
 import {
   binsOf,
@@ -16,10 +16,10 @@ import type { Dataset } from "../../../engine/contract/dataset.js";
 import { LimitError } from "../../../errors.js";
 import { refuse } from "../parameters.js";
 import { type AnalysedNodes, checkTransforms, derivedOf, PLACES, placesOf } from "./analysis-request.js";
-import { formulasOf, framesIn, type Means } from "./statistics.js";
+import { aboutTexts, framesIn, type Means } from "./statistics.js";
 
 const LETTERS = ["x", "y", "z"] as const;
-const { time, times, frames, derivatives, filter, weights } = PLACES;
+const { time, times, frames, derivatives, filter, units, weights } = PLACES;
 
 export const SPECTRUM = Type.Object(
   {
@@ -28,6 +28,7 @@ export const SPECTRUM = Type.Object(
     frames,
     derivatives,
     filter,
+    units,
     weights,
     of: Type.Optional(Type.String({ default: "u", description: "A vector or scalar quantity." })),
     kind: Type.Optional(
@@ -68,7 +69,7 @@ export async function spectrum(asked: AskedSpectrum, dataset: Dataset, { sum, mo
   return {
     weights: places.weights,
     frames: framesIn(places),
-    formulas: formulasOf(cross === undefined ? [text] : [text, cross], places.base.names),
+    ...aboutTexts(cross === undefined ? [text] : [text, cross], places),
     ...describeSums(plan, sums, more, unit, dataset.viscosity),
     ...(plan.kind === "plane" ? { coordinates: { [letterOf(plan)]: [...alongAxis(plan, places)] } } : {}),
   };
@@ -92,14 +93,14 @@ function planOf(asked: AskedSpectrum, dataset: Dataset, { base }: AnalysedNodes)
   ) as unknown as OfAxes<boolean>;
   checkTransforms(dataset, transformed, "kind");
   const [nx, ny, nz] = base.extent;
-  const columns = columnsOf(text, shape);
+  const columns = [...componentsIn(text, shape)];
   const isVelocity = ["u", "velocity"].includes(text.trim());
   const terms = termsOf(more, kind, shape, isVelocity, dataset.viscosity !== undefined);
   for (const one of more.filter((name) => name.startsWith("cross:"))) {
     const other = one.slice("cross:".length);
     if (compileExpression(other, base.names, "with").shape !== shape)
       throw refuse("with", `with: the quantity after cross: must be a ${shape}, as the one of the spectrum.`);
-    columns.push(...columnsOf(other, shape));
+    columns.push(...componentsIn(other, shape));
   }
   if (terms.includes("transfer")) columns.push("ux * ux", "ux * uy", "ux * uz", "uy * uy", "uy * uz", "uz * uz");
   return {
@@ -115,10 +116,6 @@ function planOf(asked: AskedSpectrum, dataset: Dataset, { base }: AnalysedNodes)
     names: base.names,
     weights: base.weights,
   };
-}
-
-function columnsOf(text: string, shape: "scalar" | "vector"): string[] {
-  return shape === "scalar" ? [text] : LETTERS.map((letter) => `(${text}).${letter}`);
 }
 
 /** Checks what is asked in addition to the energy. @throws RequestError */

@@ -1,5 +1,5 @@
 /** Answers `POST /datasets/{name}/statistics`: reductions of quantities at the nodes of a region. */
-import { compileScalar } from "../../../analysis/expression.js";
+import { compileExpression, compileScalar, componentsIn } from "../../../analysis/expression.js";
 import {
   type Extreme,
   type Extremes,
@@ -10,7 +10,7 @@ import {
   type Side,
 } from "../../../analysis/extremes.js";
 import type { Moments } from "../../../analysis/moments.js";
-import { formulaOf, type Names } from "../../../analysis/names.js";
+import { formulaOf } from "../../../analysis/names.js";
 import { distanceIn, groupExtent, Merged, placeIn, type ReductionPlan, reducePart } from "../../../analysis/plan.js";
 import {
   type AnyReduction,
@@ -37,6 +37,7 @@ import {
   type ReductionKind,
   reductionOf,
   type Statistics,
+  widthsOf,
 } from "./analysis-request.js";
 import { type EvaluateAt, randomPoints } from "./point-columns.js";
 
@@ -73,6 +74,12 @@ export class AskedColumns {
     compileScalar(text as string, this.#plan.names, member);
     const known = this.texts.indexOf(text as string);
     return known >= 0 ? known : this.texts.push(text as string) - 1;
+  }
+
+  /** The columns of the components of a quantity. @throws as `of` */
+  componentsOf(text: string, member: string): readonly number[] {
+    const { shape } = compileExpression(text, this.#plan.names, member);
+    return componentsIn(text, shape).map((one) => this.of(one, member));
   }
 }
 
@@ -124,25 +131,35 @@ export async function statistics(asked: Statistics, dataset: Dataset, means: Mea
   const columns = new AskedColumns(places);
   const pending = asked.reduce.map((one, i) => readReduction(one as Asked, i, columns));
   const known = await findRanges(pending, places, columns, reduce);
-  const reductions = pending.map((one) => reductionFor(one, (column) => known.get(column) as BinRange));
+  const groups = pending.map((one) => reductionsFor(one, (column) => known.get(column) as BinRange));
+  const reductions = groups.flat();
   checkSize(reductions, places.base, means.most);
   const query = reductionOf(places, { columns: columns.texts, reductions });
   const merged = await reduce(query, places);
-  const results: GroupAnswer[] = [];
+  const answers: GroupAnswer[] = [];
   for (const [i, reduction] of reductions.entries()) {
     const states = merged.states(i);
     const found =
       reduction.kind === "extremes"
         ? await pickAll(reduction, states as readonly Extremes[], query, places, { ...means, reduce })
         : states;
-    results.push(describeResult(reduction, found, query.plan, columns.texts));
+    answers.push(describeResult(reduction, found, query.plan, columns.texts));
   }
+  const results = groups.map(({ length }) => byComponent(answers.splice(0, length)));
   return {
     weights: drawn === null ? places.weights : "points",
     frames: framesIn(places),
-    formulas: formulasOf(columns.texts, places.base.names),
+    ...aboutTexts(columns.texts, places),
     results,
   };
+}
+
+/** One result of those of the components of a quantity: its members are lists of theirs. */
+function byComponent(parts: readonly GroupAnswer[]): GroupAnswer {
+  const [first = {}] = parts;
+  if (parts.length === 1) return first;
+  const member = (name: string) => (name === "coordinates" ? first[name] : parts.map((part) => part[name]));
+  return Object.fromEntries(Object.keys(first).map((name) => [name, member(name)]));
 }
 
 function readReduction(asked: Asked, index: number, columns: AskedColumns): Pending {
@@ -151,7 +168,13 @@ function readReduction(asked: Asked, index: number, columns: AskedColumns): Pend
   if (kind === undefined) throw refuse(prefix, `${prefix}: expected one of ${Object.keys(REDUCTIONS).join(", ")}.`);
   checkSchema(REDUCTIONS[kind], asked, prefix);
   const texts = [asked[kind]].flat();
-  const of = texts.map((text) => columns.of(text, `${prefix}.${kind}`));
+  const member = `${prefix}.${kind}`;
+  const hasComponents = kind === "moments" || kind === "covariance";
+  const of = texts.flatMap((text) =>
+    hasComponents ? columns.componentsOf(text as string, member) : columns.of(text, member),
+  );
+  if (kind === "covariance" && of.length > MOST_COVARIED)
+    throw refuse(member, `${member}: ${of.length} components; at most ${MOST_COVARIED} have covariances.`);
   const ranged = kind === "conditional" ? [columns.of(asked.on, `${prefix}.on`)] : of;
   const { range } = asked as { range?: "auto" | BinRange | readonly BinRange[] };
   if (range === undefined || range === "auto") return { asked, kind, of, ranged, ranges: null };
@@ -220,27 +243,30 @@ async function pickAll(
 }
 
 const NONE: readonly Extreme[] = [];
+/** Components of which covariances are asked together. */
+const MOST_COVARIED = 16;
 
-function reductionFor(
+/** A reduction as asked; moments have one for each component. */
+function reductionsFor(
   { asked, kind, of, ranged, ranges }: Pending,
   rangeOf: (column: number) => BinRange,
-): AnyReduction {
+): readonly AnyReduction[] {
   const found = ranges ?? (asked.bins === undefined ? [] : ranged.map(rangeOf));
   const [first = 0, second = 0] = of;
   const [range = [0, 1], other = range] = found as readonly BinRange[];
   switch (kind) {
     case "moments":
-      return { kind, of: first, order: (asked.order as number | undefined) ?? 4 };
+      return of.map((column) => ({ kind, of: column, order: (asked.order as number | undefined) ?? 4 }));
     case "covariance":
-      return { kind, of };
+      return [{ kind, of }];
     case "histogram":
-      return { kind, of: first, bins: asked.bins as number, range };
+      return [{ kind, of: first, bins: asked.bins as number, range }];
     case "joint":
-      return { kind, of: [first, second], bins: asked.bins as [number, number], range: [range, other] };
+      return [{ kind, of: [first, second], bins: asked.bins as [number, number], range: [range, other] }];
     case "conditional":
-      return { kind, of: first, on: ranged[0] as number, bins: asked.bins as number, range };
+      return [{ kind, of: first, on: ranged[0] as number, bins: asked.bins as number, range }];
     case "extremes":
-      return { kind, of: first, count: asked.count as number, apart: (asked.apart as number | undefined) ?? 0 };
+      return [{ kind, of: first, count: asked.count as number, apart: (asked.apart as number | undefined) ?? 0 }];
   }
 }
 
@@ -294,10 +320,11 @@ function headOf(reduction: AnyReduction, texts: readonly string[]): GroupAnswer 
 
 /** Coordinates of the groups along the axes that are kept. */
 function coordinatesOf({ kept, coordinates, times }: ReductionPlan): GroupAnswer {
+  // In the order of the lists: time first, then z, y, x.
   const axes = ["x", "y", "z", "t"].flatMap((name, a) =>
     kept[a as 0] ? [[name, a === 3 ? [...times] : [...(coordinates[a as 0] as Float64Array)]] as const] : [],
   );
-  return axes.length === 0 ? {} : { coordinates: Object.fromEntries(axes) };
+  return axes.length === 0 ? {} : { coordinates: Object.fromEntries(axes.reverse()) };
 }
 
 /** Turns the answers of groups into one whose members are arrays along the kept axes: time first, then z, y, x. */
@@ -324,7 +351,13 @@ export function framesIn({
   return numbers.map((frame, i) => ({ frame, time: base.times[i] as number }));
 }
 
-/** What names of an answer mean. */
-export function formulasOf(texts: readonly string[], names: Names): Readonly<Record<string, string>> {
-  return Object.fromEntries(texts.map((text) => [text, formulaOf(text.trim(), names) ?? text]));
+/** What names of an answer mean, their units as far as the dataset states them, and the filter as it acts. */
+export function aboutTexts(texts: readonly string[], { base: { names }, transforms }: AnalysedNodes): GroupAnswer {
+  const units = texts.map((text) => [text, compileExpression(text, names).unit] as const);
+  const { dataset, filter } = transforms;
+  return {
+    formulas: Object.fromEntries(texts.map((text) => [text, formulaOf(text.trim(), names) ?? text])),
+    units: Object.fromEntries(units.filter(([, unit]) => unit !== null)),
+    ...(filter === null ? {} : { filter: { ...filter, widths: widthsOf(filter, dataset) } }),
+  };
 }

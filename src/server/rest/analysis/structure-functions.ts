@@ -1,6 +1,6 @@
 /** Answers `POST /datasets/{name}/structure-functions`: moments of increments between nodes along axes. */
 import { type Static, Type } from "@sinclair/typebox";
-import { compileExpression, compileScalar } from "../../../analysis/expression.js";
+import { compileExpression, compileScalar, componentsIn } from "../../../analysis/expression.js";
 import { type Increments, incrementsOf, mergeIncrements, termsOf } from "../../../analysis/increments.js";
 import type { Moments } from "../../../analysis/moments.js";
 import type { AnyReduction, GroupAnswer } from "../../../analysis/reductions.js";
@@ -18,7 +18,7 @@ import {
   requireEveryNode,
 } from "./analysis-request.js";
 import { randomPoints } from "./point-columns.js";
-import { AskedColumns, formulasOf, framesIn, type Means } from "./statistics.js";
+import { AskedColumns, aboutTexts, framesIn, type Means } from "./statistics.js";
 
 const LETTERS = ["x", "y", "z"] as const;
 const closed = { additionalProperties: false } as const;
@@ -111,7 +111,7 @@ export async function structureFunctions(
   }
   const rows = answers.map((one) => askedTerms(asked, one));
   const weights = isAtNodes ? places.weights : "points";
-  const about = { weights, frames: framesIn(places), formulas: formulasOf([text], places.base.names) };
+  const about = { weights, frames: framesIn(places), ...aboutTexts([text], places) };
   if (asked.form !== "columns") return { ...about, separations: rows };
   const byAxis = axes.map((letter) => columnsIn(rows.filter(({ axis }) => axis === letter)));
   const isShared = (name: string, value: unknown): boolean =>
@@ -256,7 +256,7 @@ function interleave(a: Float64Array, b: Float64Array): Float64Array {
 
 /** The columns of a vector, or of a scalar and the velocity along the axis. */
 function columnsOf(text: string, shape: "scalar" | "vector", letter: string, { fields }: Dataset): readonly string[] {
-  if (shape === "vector") return LETTERS.map((component) => `(${text}).${component}`);
+  if (shape === "vector") return componentsIn(text, shape);
   return fields.velocity === undefined ? [text] : [text, `u.${letter}`];
 }
 

@@ -10,7 +10,7 @@ import type { TimeSlices } from "../../life/event-loop.js";
 import { npyHeader } from "../answer/numpy-files.js";
 import { refuse } from "../parameters.js";
 import { type AnalysedNodes, PLACES, placesOf, QUANTITY, reductionOf, requireEveryNode } from "./analysis-request.js";
-import { AskedColumns, formulasOf, framesIn, type Means, type Reduce } from "./statistics.js";
+import { AskedColumns, aboutTexts, framesIn, type Means, type Reduce } from "./statistics.js";
 
 const THRESHOLD = Type.Union([Type.Number(), Type.Object({ rms: Type.Number() }, { additionalProperties: false })], {
   description: 'A value, or {"rms": n} for n times the root of the mean square over the region.',
@@ -106,7 +106,7 @@ export async function structures(
   return {
     ...{
       frames: framesIn(places),
-      formulas: formulasOf(columns.texts, places.base.names),
+      ...aboutTexts(columns.texts, places),
       of: text,
       connectivity,
       threshold,

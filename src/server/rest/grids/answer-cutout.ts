@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { compileScalar } from "../../../analysis/expression.js";
+import { compileExpression, componentsIn } from "../../../analysis/expression.js";
 import { namesFor } from "../../../analysis/names.js";
 import { componentsOf, type Dataset, isStaggered } from "../../../engine/contract/dataset.js";
 import { fieldNamed } from "../../../engine/contract/fields-asked.js";
@@ -13,7 +13,7 @@ import { operationOf } from "../../../operations.js";
 import { acceptsGzip, negotiate } from "../../http/negotiate.js";
 import { sendStream } from "../../http/send-answer.js";
 import type { Service } from "../../life/service.js";
-import { derivedFor, readFilter, schemeOf } from "../analysis/analysis-request.js";
+import { checksUnits, derivedFor, readFilter, schemeOf, tellWidths } from "../analysis/analysis-request.js";
 import { npyHeader, npzStream, numberArray, textArray } from "../answer/numpy-files.js";
 import { isUnchanged, originTexts, tellOrigin } from "../answer/origin.js";
 import { sendWritten } from "../answer/send-written.js";
@@ -49,11 +49,14 @@ const corner = (axis: string): Readonly<Record<string, TSchema>> => ({
 export const CUTOUT_QUERY = Type.Object(
   {
     field: optionalText("A field by its name or letter: u (velocity), b (magnetic), a (vector potential), p, d or t."),
-    quantity: optionalText("Instead of a field, a quantity as docs/analysis.md describes it: its values, or its norm."),
+    quantity: optionalText(
+      "Instead of a field, a quantity as docs/analysis.md describes it: the components of a vector or of a tensor, by rows.",
+    ),
     derivatives: optionalText("Of a quantity: None_Fd4 (default), None_Fd6, None_Fd8, or spectral on periodic axes."),
     filter: optionalText(
       "Of a quantity: `gaussian,0.8`, `sharp,0.8` or `tophat,0.8` give bar_u, tau, ... their meaning.",
     ),
+    units: optionalText("Of a quantity: check (default), or ignore the units that the dataset states."),
     T: text("Number of the stored frame, counted from 1 at the first queryable time."),
     ...regionQuery("x, y and z"),
     ...corner("x"),
@@ -72,11 +75,11 @@ export async function* bytesOf(parts: AsyncIterable<Float32Array>, head?: Buffer
   }
 }
 
-type QuantityMembers = Record<"quantity" | "derivatives" | "filter" | "filter_width", string | undefined>;
+type QuantityMembers = Record<"quantity" | "derivatives" | "filter" | "filter_width" | "units", string | undefined>;
 
 /** Reads a quantity and what belongs to it. @throws RequestError */
 function quantityOf(
-  { quantity, derivatives, filter: filterText, filter_width = "1" }: QuantityMembers,
+  { quantity, derivatives, filter: filterText, filter_width = "1", units }: QuantityMembers,
   dataset: Dataset,
 ): Pick<Query, "quantity"> {
   if (quantity === undefined) {
@@ -87,10 +90,11 @@ function quantityOf(
   if (filter_width !== "1") throw refuse("filter_width", "filter_width: a quantity takes a filter.");
   const filter = readFilter(filterText);
   const scheme = schemeOf(derivatives);
-  const names = { ...namesFor(dataset), isFiltered: filter !== undefined };
-  const { inputs } = compileScalar(quantity, names, "quantity");
+  const names = { ...namesFor(dataset, checksUnits(units)), isFiltered: filter !== undefined };
+  const { inputs, shape } = compileExpression(quantity, names, "quantity");
   const derived = derivedFor(inputs, dataset, names, filter ?? null, scheme);
-  return { quantity: { expression: quantity, order: scheme === "spectral" ? 4 : scheme, names, derived } };
+  const columns = componentsIn(quantity, shape);
+  return { quantity: { expression: quantity, columns, order: scheme === "spectral" ? 4 : scheme, names, derived } };
 }
 
 /** A field on the nodes of the dataset, at which quantities are computed. */
@@ -121,9 +125,9 @@ export function answerCutout(
   return compute(service, OPERATION, request, reply, async (life) => {
     const form = negotiate(request.headers.accept, CUTOUT_FORMS);
     const dataset = life.dataset(name);
-    const { quantity, derivatives, filter, ...own } = request.query as Static<typeof CUTOUT_QUERY>;
+    const { quantity, derivatives, filter, units, ...own } = request.query as Static<typeof CUTOUT_QUERY>;
     const texts = textsOfQueryString(OPERATION, own);
-    const asked = quantityOf({ quantity, derivatives, filter, filter_width: own.filter_width }, dataset);
+    const asked = quantityOf({ quantity, derivatives, filter, units, filter_width: own.filter_width }, dataset);
     if (asked.quantity !== undefined && own.field === undefined) texts.set("field", [fieldAtNodes(dataset)]);
     else if (asked.quantity !== undefined) throw refuse("field", "field: either a field or a quantity is cut out.");
     addCorners(texts, takeRegion(texts), OPERATION, dataset);
@@ -136,7 +140,7 @@ export function answerCutout(
     const field = fieldNamed(query.field, dataset);
     // A file is not sent as it is read: its numbers are kept, and once more by the thread that writes it.
     if (form === "application/netcdf") {
-      const components = asked.quantity === undefined ? componentsOf(dataset, field) : 1;
+      const components = asked.quantity?.columns.length ?? componentsOf(dataset, field);
       await life.reserve(evaluation.nodes, (2 * components) / 3);
     }
     await life.enter();
@@ -148,6 +152,7 @@ export function answerCutout(
     const cutout = { dataset, query, content, shape, options: request.query as Record<string, string> };
     tellOrigin(reply, dataset, request.query as Record<string, string>);
     reply.header("fieldprobe-shape", shape.join(","));
+    tellWidths(reply, filter, dataset);
     if (asked.quantity === undefined && isStaggered(dataset, field))
       reply.header("fieldprobe-nodes", JSON.stringify(nodesOfField(dataset, field)));
     if (form === "application/netcdf") {

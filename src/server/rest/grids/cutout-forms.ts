@@ -123,8 +123,11 @@ export async function gridOf(
     attributes: { ...length, axis: letter.toUpperCase() },
   }));
   const component = {
-    ...{ name: "component", coordinates: Float64Array.of(0, 1, 2) },
-    attributes: { long_name: "component of the vector", flag_meanings: "x y z" },
+    ...{ name: "component", coordinates: Float64Array.from({ length: components }, (_, c) => c) },
+    attributes: {
+      long_name: `component of the ${components === 3 ? "vector" : "tensor"}`,
+      flag_meanings: components === 3 ? "x y z" : "xx xy xz yx yy yz zx zy zz",
+    },
   };
   const origin = originAttributes(originTexts(dataset, "cutout", cutout.options));
   return {

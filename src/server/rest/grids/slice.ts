@@ -28,7 +28,7 @@ import { sendPassages } from "../../http/send-answer.js";
 import type { TimeSlices } from "../../life/event-loop.js";
 import type { RequestLife } from "../../life/request-life.js";
 import type { Service } from "../../life/service.js";
-import { readFilter } from "../analysis/analysis-request.js";
+import { checksUnits, readFilter, tellWidths } from "../analysis/analysis-request.js";
 import { DRAWN_RECORDS, evaluatorFor } from "../analysis/point-columns.js";
 import { npyFile, npzFile, numberArray, textArray } from "../answer/numpy-files.js";
 import { isUnchanged, originAttributes, originOf, originTexts, tellOrigin } from "../answer/origin.js";
@@ -53,6 +53,7 @@ const SAMPLED = {
   filterlength: optionalText("Width of the box filter; only for filtered quantities."),
   temporalInterpolation: Type.Optional(oneOf(TEMPORAL_INTERPOLATION, "Temporal option; PCHIP by default.")),
   derivatives: optionalText("Derivatives of an expression: spectral, or an option of gradients; Fd4Lag4 by default."),
+  units: optionalText("Of an expression: check (default), or ignore the units that the dataset states."),
   filter: optionalText(
     "Filter that gives bar_u, tau, Pi, ... their meaning: `gaussian,0.8`, `sharp,0.8` or `tophat,0.8`.",
   ),
@@ -157,7 +158,7 @@ export async function reduce(
 
 type SampledQuery = Pick<
   SliceQuery,
-  "field" | "time" | "method" | "filterlength" | "temporalInterpolation" | "derivatives" | "filter"
+  "field" | "time" | "method" | "filterlength" | "temporalInterpolation" | "derivatives" | "filter" | "units"
 >;
 
 /** Sampled values, with the smallest and the largest one. */
@@ -186,7 +187,11 @@ async function sampleExpression(
   const filter = readFilter(asked.filter);
   if (method !== undefined && values !== method && derivatives !== method)
     throw refuse("method", `method must be one of ${[...new Set([...VALUES, ...GRADIENTS])].join(", ")}.`);
-  const expression = compileScalar(field, { ...namesFor(dataset), isFiltered: filter !== undefined }, "field");
+  const expression = compileScalar(
+    field,
+    { ...namesFor(dataset, checksUnits(asked.units)), isFiltered: filter !== undefined },
+    "field",
+  );
   await life.reserve(pointsOf(grid), DRAWN_RECORDS);
   const points = life.floats(3 * pointsOf(grid));
   const sink = { slab: points, commit: () => undefined };
@@ -268,6 +273,7 @@ function completed(query: SliceQuery | VolumeQuery, dataset: Dataset): Readonly<
 /** Writes the origin of sampled values into the headers of an answer. */
 function tellSampled(reply: FastifyReply, dataset: Dataset, query: SliceQuery | VolumeQuery): void {
   tellOrigin(reply, dataset, completed(query, dataset), [readDouble(query.time, "time")]);
+  tellWidths(reply, query.filter, dataset);
 }
 
 /** The origin of sampled values, as texts for a file. */

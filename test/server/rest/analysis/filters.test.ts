@@ -94,6 +94,30 @@ describe("spectral derivatives and filters of isotropic32 at 0.6", () => {
   });
 });
 
+describe("a tophat", () => {
+  const h = Math.PI / 16;
+  it.each([
+    [3.99 * h, 3],
+    [4.01 * h, 5],
+  ])("of width %d averages the nodes that the answer states", async (width, nodes) => {
+    const filter = { kind: "tophat", width };
+    const region = { start: [5, 6, 7], end: [6, 7, 8] };
+    const answer = await ask<{ results: readonly Moments[]; filter: object }>("statistics", {
+      ...{ filter, region, reduce: [{ moments: "bar_p" }] },
+    });
+    const widths = [nodes, nodes, nodes].map((n) => n * h);
+    expect(answer.filter).toEqual({ ...filter, widths });
+    // The mean over the nodes of that cube, without a filter.
+    const half = (nodes - 1) / 2;
+    const cube = { start: [5 - half, 6 - half, 7 - half], end: [6 + half, 7 + half, 8 + half] };
+    const [mean] = await moments(["p"], { region: cube });
+    expect(answer.results[0]?.mean).toBeCloseTo(mean?.mean as number, 7);
+    const query = `quantity=bar_p&T=4&filter=tophat,${width}`;
+    const { headers } = await fetch(`${service.url}/api/datasets/isotropic32/cutout?${query}`);
+    expect(headers.get("fieldprobe-filter-widths")).toBe(widths.join(","));
+  });
+});
+
 describe("bad requests", () => {
   it.each([
     [{ derivatives: "Spectral" }, "derivatives: expected one of None_Fd4, None_Fd6, None_Fd8, spectral."],

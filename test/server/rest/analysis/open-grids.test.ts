@@ -89,9 +89,76 @@ describe("statistics on a grid with open faces", () => {
   it("count holes, and what differences reach of them, and leave them out", async () => {
     expect(await moments("p")).toMatchObject({ missing: 1, count: nodes - 1 });
     // Four nodes along each axis; along y also the hole itself, which uneven spacing weighs, and two at a wall.
-    expect(await moments("gradp")).toMatchObject({ missing: 15 });
+    expect(await moments("norm(gradp)")).toMatchObject({ missing: 15 });
     const times = await moments("p - x", { frames: "all", over: ["x", "y", "z"] });
     expect(times).toMatchObject({ mean: [0, 1, 2], missing: [1, 1, 1] });
+  });
+});
+
+describe("a Gaussian filter on open axes", () => {
+  const filtered = (width: number) =>
+    ask<{ detail?: string; filter?: object }>("statistics", {
+      ...{ reduce: [{ moments: "bar_u.x" }], filter: { kind: "gaussian", width } },
+    });
+
+  it("needs three nodes within its width everywhere", async () => {
+    // Nodes along x are 0.5 apart, farther than any along y and z.
+    expect((await filtered(0.999)).detail).toBe(
+      'filter.width: nodes of "open" are up to 0.5 apart on an axis that is not periodic; three of them need a width of at least 1.',
+    );
+    expect((await filtered(1)).filter).toEqual({ kind: "gaussian", width: 1, widths: [1, 1, 1] });
+  });
+});
+
+describe("units", () => {
+  const asked = { reduce: [{ moments: "p/1.2[kg/m3] + dot(u,u)/2" }, { moments: "sin(2*pi*x)" }] };
+  const units = { length: "m", velocity: "m/s", pressure: "Pa" };
+
+  it("bind expressions unless they are to be ignored, and are in the answer", async () => {
+    const folder = scratchFolder();
+    await writeHdf5(join(folder, "box.h5"), (file) => {
+      writeField(file, "/u", { dimensions: ["t", "z", "y", "x", "c"], value: ({ x }) => x });
+      writeField(file, "/p", { dimensions: ["t", "z", "y", "x"], value: ({ x }) => 12 * x });
+    });
+    const place = (path: string, ...last: string[]) => ({
+      ...{ file: "box.h5", path },
+      dimensions: ["t", "z", "y", "x", ...last],
+    });
+    const fields = { velocity: place("/u", "c"), pressure: place("/p") };
+    writeDescriptor(folder, { ...descriptor("box", { fields }), units });
+    const other = await serveTestData([folder]);
+    const answer = async (body: object) => {
+      const response = await fetch(`${other.url}/api/datasets/box/statistics`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ frames: [1], ...body }),
+      });
+      return (await response.json()) as { detail?: string; units?: object; results: readonly Moments[] };
+    };
+    expect((await answer(asked)).detail).toContain("sin takes a number without unit, not m: divide by");
+    const { reduce } = asked;
+    const ways = [
+      { moments: "p" },
+      ...reduce.slice(0, 1),
+      { moments: "sin(2*pi*x/1[m])" },
+      { moments: "norm(u)^(1/3)" },
+    ];
+    const checked = await answer({ reduce: ways });
+    expect(checked.units).toEqual({
+      p: "Pa",
+      "p/1.2[kg/m3] + dot(u,u)/2": "m²/s²",
+      "sin(2*pi*x/1[m])": "1",
+      "norm(u)^(1/3)": "m^(1/3)/s^(1/3)",
+    });
+    const ignored = await answer({ ...asked, units: "ignore" });
+    expect(ignored.units).toEqual({ "sin(2*pi*x)": "1" });
+    expect(ignored.results.map(({ mean }) => mean)).toEqual(checked.results.slice(1, 3).map(({ mean }) => mean));
+    const slice = (more: string) =>
+      fetch(`${other.url}/api/datasets/box/slice?field=sin(x)&time=0&axis=z&at=0.5${more}`).then(
+        ({ status }) => status,
+      );
+    expect([await slice(""), await slice("&units=ignore"), await slice("&units=no")]).toEqual([400, 200, 400]);
+    await other.close();
   });
 });
 
