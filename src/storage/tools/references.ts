@@ -22,6 +22,9 @@ const CODECS: ReadonlyMap<string, (size: number) => object> = new Map<string, (s
   ["lzf", () => ({ id: "imagecodecs_lzf", header: false })],
 ]);
 
+/** Attributes by which HDF5 keeps dimension scales, which are named by their labels. */
+const SCALES = /^(DIMENSION_LIST|REFERENCE_LIST)$/;
+
 /** A list of references in the form of kerchunk; other readers pass over `targets`. */
 export interface ReferenceList {
   readonly version: 1;
@@ -184,7 +187,8 @@ function dimensionsOf(file: Hdf5File, path: string): string[] {
 }
 
 function attributesOf(file: Hdf5File, path: string): Record<string, unknown> {
-  const told = [...file.attributes(path)].filter(([, value]) => value !== null && !isBookkeeping(value));
+  // An attribute that cannot be read stays one: left out, a default would stand in for it.
+  const told = [...file.attributes(path)].filter(([name, value]) => !SCALES.test(name) && !isBookkeeping(value));
   return Object.fromEntries(told.map(([name, value]) => [name, value instanceof Float64Array ? [...value] : value]));
 }
 

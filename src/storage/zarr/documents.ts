@@ -58,11 +58,20 @@ export class DocumentReader {
 
 /** A document, or a part of one, whose values have been counted. @throws DataError that names it */
 export function parsed(place: string, bytes: Uint8Array): Json {
+  let value: unknown;
   try {
-    return objectOf(JSON.parse(new TextDecoder().decode(bytes)));
+    value = JSON.parse(new TextDecoder().decode(bytes));
   } catch (cause) {
     throw new DataError(`${place} is not readable as JSON`, cause);
   }
+  return statedObject(place, value);
+}
+
+/** An object; an empty one if nothing is stated. @throws DataError, naming `what`, for anything else */
+export function statedObject(what: string, value: unknown): Json {
+  if (value !== undefined && (typeof value !== "object" || value === null || Array.isArray(value)))
+    throw new DataError(`${what} is not a JSON object`);
+  return (value ?? {}) as Json;
 }
 
 /** An object as it is, and an empty one in place of anything else. */

@@ -5,7 +5,7 @@ import { registry } from "zarrita";
 import { DataError } from "../../errors.js";
 import { STORE_BOUNDS } from "../../store-settings.js";
 import { chainRefusals, fillRefusals, indexRefusals, separatorRefusals } from "./codec-chain.js";
-import { type Documents, type Json, objectOf } from "./documents.js";
+import { type Documents, type Json, objectOf, statedObject } from "./documents.js";
 import { ELEMENT_TYPES, sizeOf } from "./element-size.js";
 import { codecRefusals } from "./filters.js";
 import type { StoredArray, StoredGroup, StoreTree } from "./store-tree.js";
@@ -96,12 +96,13 @@ export function entriesOf(documents: Documents, chunkBytes: number): StoreTree["
     if (!(path in entries) && ++nodes > STORE_BOUNDS.nodes)
       throw new DataError(`the store has more than ${STORE_BOUNDS.nodes} groups and arrays`);
     const attributes = objectOf(documents.get(folder === "" ? ".zattrs" : `${folder}/.zattrs`));
-    for (const stated of [attributes, objectOf(document.attributes)])
+    const inDocument = statedObject(`${path}: the member attributes`, document.attributes);
+    for (const stated of [attributes, inDocument])
       if (Object.keys(stated).length > STORE_BOUNDS.attributes)
         throw new DataError(`${path} has more than ${STORE_BOUNDS.attributes} attributes`);
     if (name === "zarr.json" && document.node_type === "array")
       entries[path] = bounded(thirdArray(path, document), chunkBytes);
-    else if (name === "zarr.json") entries[path] = { kind: "group", attributes: objectOf(document.attributes) };
+    else if (name === "zarr.json") entries[path] = { kind: "group", attributes: inDocument };
     else if (name === ".zarray") entries[path] = bounded(secondArray(path, document, attributes), chunkBytes);
     else entries[path] = { kind: "group", attributes };
   }
@@ -172,22 +173,24 @@ function isSameInBoth(second: Json, attributes: Json, third: Json): boolean {
  * Source: Zarr core specification 3.1, sections "Array metadata" and "Sharding codec".
  */
 function thirdArray(path: string, document: Json): StoredArray {
+  checkMembers(path, document, ["shape", "data_type", "chunk_grid", "codecs"]);
   const outer = codecsOf(document.codecs);
   const shard = outer.find(isSharding)?.configuration;
   const codecs = shard === undefined ? outer : codecsOf(shard.codecs);
-  const chunks = shard?.chunk_shape ?? objectOf(objectOf(document.chunk_grid).configuration).chunk_shape;
   const names = codecs.map(({ name }) => name).filter((name) => !PLAIN.has(name));
   const known = [...names, ...outer.map(({ name }) => name)].filter((name) => name !== "sharding_indexed");
   const shape = lengths(path, "shape", document.shape);
+  const whole = objectOf(objectOf(document.chunk_grid).configuration).chunk_shape;
+  const edges = [whole, shard?.chunk_shape ?? whole].map((value) => chunkEdges(path, "chunk_shape", value, shape));
   const odd = oddities(document, outer);
   return {
     kind: "array",
     attributes: objectOf(document.attributes),
     shape,
-    chunks: chunkEdges(path, "chunk_shape", chunks, shape),
+    chunks: edges[1] as number[],
     dataType: typeof document.data_type === "string" ? document.data_type : JSON.stringify(document.data_type),
     fill: document.fill_value,
-    dimensions: shape.map((_, index) => textOrNull((document.dimension_names as unknown[] | undefined)?.[index])),
+    dimensions: labelsOf(path, "dimension_names", document.dimension_names, shape),
     codecs: [...names, ...(shard === undefined ? [] : ["sharding"]), ...odd],
     unknownCodecs: [
       ...known.filter((name) => !registry.has(name)),
@@ -208,13 +211,13 @@ function thirdArray(path: string, document: Json): StoredArray {
 
 /** An array of Zarr 2. Source: Zarr storage specification 2; `_ARRAY_DIMENSIONS` is xarray's. */
 function secondArray(path: string, document: Json, attributes: Json): StoredArray {
+  checkMembers(path, document, ["shape", "chunks", "dtype"]);
   const type = String(document.dtype);
   const codecs = [document.filters ?? [], document.compressor ?? []].flat().map((codec) => {
     const { id, ...configuration } = objectOf(codec);
     return { name: String(id), configuration };
   });
   const shape = lengths(path, "shape", document.shape);
-  const labels = attributes._ARRAY_DIMENSIONS;
   const dataType = ELEMENT_TYPES.get(type.slice(1)) ?? type;
   return {
     kind: "array",
@@ -223,7 +226,7 @@ function secondArray(path: string, document: Json, attributes: Json): StoredArra
     chunks: chunkEdges(path, "chunks", document.chunks, shape),
     dataType,
     fill: document.fill_value,
-    dimensions: shape.map((_, index) => textOrNull(Array.isArray(labels) ? labels[index] : null)),
+    dimensions: labelsOf(path, "_ARRAY_DIMENSIONS", attributes._ARRAY_DIMENSIONS, shape),
     codecs: codecs.map(({ name }) => name),
     unknownCodecs: [
       ...codecs.map(({ name }) => name).filter((name) => !registry.has(`numcodecs.${ownName(name)}`)),
@@ -376,6 +379,17 @@ function chunkEdges(path: string, member: string, value: unknown, shape: readonl
   return edges;
 }
 
-function textOrNull(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value : null;
+/** Names of the dimensions, null for those without one. @throws DataError if they are stated in another form */
+function labelsOf(path: string, member: string, value: unknown, shape: readonly number[]): (string | null)[] {
+  if (value === undefined || value === null) return shape.map(() => null);
+  const isOne = (name: unknown) => name === null || typeof name === "string";
+  if (!Array.isArray(value) || value.length !== shape.length || !value.every(isOne))
+    throw new DataError(`${path}: ${member} does not name ${shape.length} dimensions`);
+  return value.map((name) => name || null);
+}
+
+/** @throws DataError if the document of an array lacks a member that its values depend on */
+function checkMembers(path: string, document: Json, members: readonly string[]): void {
+  const missing = members.find((member) => document[member] === undefined || document[member] === null);
+  if (missing !== undefined) throw new DataError(`${path}: its document has no ${missing}`);
 }

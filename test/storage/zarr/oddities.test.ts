@@ -395,3 +395,37 @@ it("reads float64 chunks that lie side by side in a shard at odd places, behind 
   open.close();
   expectNodes(dataset, "pressure", 1);
 });
+
+describe("a document", () => {
+  it.each(["data_type", "chunk_grid", "codecs", "shape"])("of an array of Zarr 3 without %s is refused", (member) => {
+    const { problems } = scan(write(3, {}, ({ [member]: _, ...others }) => others));
+    expect(problems).toContain(`/p: its document has no ${member}`);
+  });
+
+  it.each(["dtype", "chunks", "shape"])("of an array of Zarr 2 without %s is refused", (member) => {
+    const { problems } = scan(write(2, {}, ({ [member]: _, ...others }) => others));
+    expect(problems).toContain(`/p: its document has no ${member}`);
+  });
+
+  it.each([["zyx"], [["z", "y"]], [[1, 2, 3]]])("that names its dimensions %j is refused", (dimension_names) => {
+    const { problems } = scan(write(3, {}, (metadata) => ({ ...metadata, dimension_names })));
+    expect(problems).toContain("/p: dimension_names does not name 3 dimensions");
+  });
+
+  it("whose attributes are no object is refused", () => {
+    const { problems } = scan(write(3, {}, (metadata) => ({ ...metadata, attributes: ["scale_factor", 2] })));
+    expect(problems).toContain("/p: the member attributes is not a JSON object");
+  });
+
+  it("of attributes that is no object is refused", () => {
+    const store = write(2);
+    writeFileSync(join(store, "p", ".zattrs"), "[2]");
+    expect(scan(store).problems).toContain(".zattrs is not a JSON object");
+  });
+
+  it("of shards whose inner chunks are no list is refused", () => {
+    const codecs = [{ name: "sharding_indexed", configuration: { chunk_shape: 4, codecs: [{ name: "bytes" }] } }];
+    const { problems } = scan(write(3, {}, (metadata) => ({ ...metadata, codecs })));
+    expect(problems).toContain("/p: chunk_shape is not a list of lengths");
+  });
+});
