@@ -5,6 +5,8 @@
  */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ["ENOENT", "no such file or folder"],
+  ["EMFILE", "too many files are open"],
+  ["ENFILE", "too many files are open"],
   ["EACCES", "permission denied"],
   ["EPERM", "permission denied"],
   ["EISDIR", "it is a folder"],
@@ -22,6 +24,8 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 
 /** Codes of writes for which there is no room. */
 const FULL: readonly unknown[] = ["ENOSPC", "EDQUOT", "SQLITE_FULL"];
+
+const OUT_OF_FILES: readonly unknown[] = ["EMFILE", "ENFILE"];
 
 interface SystemError extends Error {
   readonly code?: string;
@@ -41,6 +45,12 @@ export function reasonOf(error: unknown): string {
 export function isFullDisk(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return FULL.includes((error as SystemError).code) || isFullDisk(error.cause);
+}
+
+/** Whether an error, or what caused it, is that too many files are open, which passes. */
+export function isOutOfFiles(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return OUT_OF_FILES.includes((error as SystemError).code) || isOutOfFiles(error.cause);
 }
 
 /** An error in one line that names the file or address when it is one of the operating system's; else its text. */

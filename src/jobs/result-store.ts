@@ -25,6 +25,8 @@ export interface ResultStore {
   keep(name: string, signal: AbortSignal): Promise<void>;
   /** The bytes of a result; null if it is gone. @throws as `check` */
   sizeOf(name: string): Promise<number | null>;
+  /** The path of a result; null in a bucket. */
+  fileOf(name: string): string | null;
   /** The bytes of a result from the first to the last. */
   read(name: string, first: number, last: number): Readable;
   /** Removes the files of one attempt at a result. */
@@ -57,6 +59,10 @@ export class FolderResults implements ResultStore {
 
   async sizeOf(name: string): Promise<number | null> {
     return (await stat(join(this.folder, name)).catch(() => null))?.size ?? null;
+  }
+
+  fileOf(name: string): string {
+    return join(this.folder, name);
   }
 
   read(name: string, first: number, last: number): Readable {
@@ -124,6 +130,10 @@ class BucketResults implements ResultStore {
 
   sizeOf(name: string): Promise<number | null> {
     return this.#bucket.sizeOf(name);
+  }
+
+  fileOf(): null {
+    return null;
   }
 
   read(name: string, first: number, last: number): Readable {

@@ -30,6 +30,7 @@ import { NO_FACTS, outcomeOf, type RequestFacts } from "../life/request-facts.js
 import type { Plugin, Service } from "../life/service.js";
 import { Tags } from "../life/validators.js";
 import { AccessLog } from "./access-log.js";
+import { FileParts } from "./file-parts.js";
 import { LAZY_SCHEMAS } from "./lazy-schemas.js";
 import { connectionsAllowed, mostOpenFiles } from "./open-files.js";
 import { guardOrigins } from "./origins.js";
@@ -193,6 +194,8 @@ function createService(
   accepting: Accepting,
 ): { service: Service; accessLog: AccessLog } {
   const slices = new TimeSlices(mainThreadCpu(), accepting);
+  app.decorate("fileParts", new FileParts());
+  app.decorate("intake", slices.intake);
   const admission = new Admission(config.limits);
   const outgoing = new Outgoing(
     config.limits["http.waitingBytes"],

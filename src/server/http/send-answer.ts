@@ -13,11 +13,12 @@ import { acceptsGzip } from "./negotiate.js";
 
 /** Only larger bodies are compressed. */
 const GZIP_BYTES = 64 * 1024;
-/** How long, and up to how many bytes, the rest of a refused body is discarded before the socket is closed. */
-const LINGER_MS = 1_000;
-const LINGER_BYTES = 1024 * 1024;
-/** Pause after each piece of the rest, so that many refused bodies do not hold the event loop. */
-const LINGER_STEP_MS = 5;
+/**
+ * How long, and up to how many bytes, the rest of a refused body is discarded before the socket is closed: clients that
+ * read no answer before they have sent all of it would otherwise find a broken connection.
+ */
+const LINGER_MS = 10_000;
+const LINGER_BYTES = 1024 * 1024 * 1024;
 
 /** Bytes that are handed to the socket at a time: the system copies them at once, in some tenths of a millisecond. */
 const WRITTEN_BYTES = 512 * 1024;
@@ -46,8 +47,8 @@ export function sendText(
   request.on("data", (bytes: Buffer) => {
     left -= bytes.length;
     request.pause();
-    if (left >= 0) setTimeout(() => request.resume(), LINGER_STEP_MS);
-    else raw.end();
+    if (left < 0) raw.end();
+    else reply.server.intake.rest(() => request.resume());
   });
   request.once("end", () => raw.end());
   raw.once("close", () => clearTimeout(timer));
@@ -131,6 +132,21 @@ export async function sendStream(
   if (raw.destroyed) return;
   raw.writeHead(200, headers);
   await pour(paced([], passages[Symbol.asyncIterator](), slices, reader), raw, compress);
+}
+
+/** Sends bytes of a file as they are, with the status and the headers of the reply, as fast as the socket takes them. */
+export async function sendBytes(
+  reply: FastifyReply,
+  parts: AsyncIterable<Buffer>,
+  { slices }: Pick<Service, "slices">,
+  reader: AnswerReader,
+): Promise<void> {
+  const headers = reply.getHeaders() as Record<string, string>;
+  const { raw } = reply.hijack();
+  if (raw.destroyed) return;
+  raw.writeHead(reply.statusCode, headers);
+  if (reply.request.method === "HEAD") raw.end();
+  else await pour(paced([], parts[Symbol.asyncIterator](), slices, reader), raw, false);
 }
 
 /**

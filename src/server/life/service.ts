@@ -2,10 +2,12 @@
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../../config.js";
 import type { Engine } from "../../engine/contract/query.js";
+import type { FileParts } from "../http/file-parts.js";
 import type { Admission } from "./admission.js";
 import type { Auth } from "./auth.js";
 import type { Connections } from "./connections.js";
 import type { Tick, TimeSlices } from "./event-loop.js";
+import type { Intake } from "./intake.js";
 import type { Metrics } from "./metrics.js";
 import type { Outgoing } from "./outgoing.js";
 import type { Repeats } from "./repeats/repeats.js";
@@ -47,6 +49,8 @@ declare module "fastify" {
   }
   interface FastifyInstance {
     connections: Connections;
+    fileParts: FileParts;
+    intake: Intake;
     /** Reads the token file and the TLS files again, and logs what has changed. */
     reload(): void;
   }

@@ -3,8 +3,8 @@
  * status.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { CancelledError, type ErrorCode, FieldprobeError, fullDisk } from "../../errors.js";
-import { describeError, isFullDisk } from "../../system-error.js";
+import { BusyError, CancelledError, type ErrorCode, FieldprobeError, fullDisk } from "../../errors.js";
+import { describeError, isFullDisk, isOutOfFiles } from "../../system-error.js";
 import { NotAcceptableError } from "../http/negotiate.js";
 import { type ProblemDetails, problemDetails } from "../http/problem.js";
 import { sendText } from "../http/send-answer.js";
@@ -148,7 +148,11 @@ export function problemHandler({ name, contentType, body }: ProblemForm) {
     }
     const full = isFullDisk(error);
     if (full) log.error({ reqId: id, reason: describeError(error) }, "a request found no room on the disk");
-    const known = full ? fullDisk(error) : error;
+    const known = full
+      ? fullDisk(error)
+      : isOutOfFiles(error)
+        ? new BusyError("The service has too many files open.", 1, error)
+        : error;
     const { problem, headers } = describeProblem(known, id);
     facts.interface = name;
     facts.outcome = problem.code;

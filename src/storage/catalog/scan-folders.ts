@@ -5,7 +5,7 @@ import { type Dirent, readdirSync, type Stats } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { isAddress } from "../../addresses.js";
 import { BusyError, DataError } from "../../errors.js";
-import { reasonOf } from "../../system-error.js";
+import { isOutOfFiles, reasonOf } from "../../system-error.js";
 import { RealPaths, realPath, statusOf } from "../file/files.js";
 import { DESCRIPTOR_NAME, FOLDER_DEPTH, folderKind, isPassedOver } from "../file/folder-names.js";
 import type { StoredFile } from "../file/stored-file.js";
@@ -111,7 +111,7 @@ function lookAtAll(folders: readonly string[], options: ChangesOptions, states: 
     }),
   );
   const walked: string[] = [];
-  const local = findLocations(roots, unreadable, walked);
+  const local = findLocations(roots, unreadable, walked, options.known);
   const addresses = folders.filter(isAddress).flatMap((address) => states.placesAt(address, options.known));
   const descriptors = local.filter((location) => basename(location) === DESCRIPTOR_NAME);
   const isClaimedAddress = addresses.length === 0 ? () => false : claimedAddresses([...apart, ...descriptors]);
@@ -170,10 +170,17 @@ function candidateAt(
     return { location, state, outcome };
   } catch (error) {
     if (error instanceof LibraryNeeded) throw error;
-    // While a host does not answer, its datasets stay as the last scan saw them.
-    if (error instanceof BusyError && before !== undefined) return { location, state: before, outcome: null };
+    // What cannot be looked at for a while stays as the last scan saw it.
+    if (isPassing(error) && before !== undefined) return { location, state: before, outcome: null };
     return { location, state: "", outcome: { problems: [problemOf(error, location)] } };
   }
+}
+
+/** Whether a host did not answer, too many files are open, or a folder that is there cannot be listed. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof BusyError || isOutOfFiles(error)) return true;
+  const { syscall, code } = error as NodeJS.ErrnoException;
+  return syscall === "scandir" && code !== "ENOENT";
 }
 
 function problemOf(error: unknown, location: string): string {
@@ -189,8 +196,14 @@ function problemOf(error: unknown, location: string): string {
  *
  * @param problems receives folders that are not readable, or hold something that is not read
  * @param walked   receives the folders that were looked at
+ * @param known    candidates of the last scan, which stay in a folder that is there and cannot be read now
  */
-function findLocations(folders: readonly string[], problems: Refusal[], walked: string[]): string[] {
+function findLocations(
+  folders: readonly string[],
+  problems: Refusal[],
+  walked: string[],
+  known: ReadonlyMap<string, string>,
+): string[] {
   const found: string[] = [];
   const seen = new Set<string>();
   const isNew = (real: string | undefined) => real !== undefined && seen.size < seen.add(real).size;
@@ -203,6 +216,8 @@ function findLocations(folders: readonly string[], problems: Refusal[], walked: 
       walked.push(folder);
     } catch (error) {
       problems.push({ location: folder, message: `the folder is not readable: ${reasonOf(error)}` });
+      if (statusOf(folder)?.isDirectory())
+        found.push(...[...known.keys()].filter((location) => location.startsWith(folder + sep) || location === folder));
       return;
     }
     const names = entries.map(({ name }) => name);
@@ -220,7 +235,7 @@ function findLocations(folders: readonly string[], problems: Refusal[], walked: 
       const status = plain ? entry : statusOf(path);
       const realOf = () => (plain ? join(real, name) : realPath(path));
       if (status?.isDirectory() && depth < FOLDER_DEPTH) walk(path, realOf() ?? path, depth + 1);
-      if (status?.isFile() && isStoredFile(path) && isNew(realOf())) found.push(path);
+      if (status?.isFile() && (known.has(path) || isStoredFile(path)) && isNew(realOf())) found.push(path);
     }
   };
   for (const folder of folders) walk(folder, realPath(folder) ?? folder, 0);

@@ -1,7 +1,7 @@
 /** Opens HDF5 files as bytes, locally or at an address, and reads the numbers and signed structures in them. */
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
-import { DataError } from "../../errors.js";
-import { reasonOf } from "../../system-error.js";
+import { BusyError, DataError } from "../../errors.js";
+import { isOutOfFiles, reasonOf } from "../../system-error.js";
 import type { FileStamp } from "../file/dataset.js";
 import { CHECKSUM, checkSum } from "./checksum.js";
 
@@ -58,14 +58,14 @@ export interface OpenPlace {
   close(): void;
 }
 
-/** Opens a file. @throws DataError when it is not a file, or the error of the system */
+/** Opens a file. @throws DataError when it is not a file, BusyError if too many are open, or the error of the system */
 export function openPlace(place: FilePlace): OpenPlace {
   if (typeof place !== "string") {
     const { path, size } = place;
     return { path, size, stamp: null, read: (bytes, position) => place.read(bytes, position), close: () => undefined };
   }
   // Without O_NONBLOCK, opening a pipe may wait for ever.
-  const descriptor = openSync(place, constants.O_RDONLY | constants.O_NONBLOCK);
+  const descriptor = opened(place, constants.O_RDONLY | constants.O_NONBLOCK);
   const status = fstatSync(descriptor);
   const { size, mtimeMs, ino, ctimeMs } = status;
   const close = () => closeSync(descriptor);
@@ -76,6 +76,14 @@ export function openPlace(place: FilePlace): OpenPlace {
   const stamp = { path: place, bytes: size, modifiedMs: mtimeMs, inode: ino, changedMs: ctimeMs };
   const read = (bytes: Uint8Array, position: number) => readSync(descriptor, bytes, 0, bytes.length, position);
   return { path: place, size, stamp, read, close };
+}
+
+function opened(path: string, flags: number): number {
+  try {
+    return openSync(path, flags);
+  } catch (error) {
+    throw isOutOfFiles(error) ? new BusyError(`${path} cannot be opened: too many files are open.`, 1, error) : error;
+  }
 }
 
 function withPlace<T>(place: FilePlace, use: (file: OpenPlace) => T): T {

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { BusyError, FieldprobeError } from "../../errors.js";
 import { ReadMemory } from "../../read-memory.js";
+import { isOutOfFiles } from "../../system-error.js";
 import { DiskCache } from "../objects/disk-cache.js";
 import { Hosts } from "../objects/hosts.js";
 import { registerCodecs } from "../zarr/codecs.js";
@@ -57,7 +58,8 @@ async function answer({ port, signal }: StorePort, id: number, request: StoreReq
   } catch (error) {
     const place = request.kind === "read" ? `${request.store}: ${request.path}` : request.store;
     const message = error instanceof FieldprobeError ? error.message : `${place} cannot be read: ${textOf(error)}`;
-    reply = { id, message, retryAfter: error instanceof BusyError ? (error.context.retryAfter ?? 1) : null };
+    const seconds = error instanceof BusyError ? (error.context.retryAfter ?? 1) : null;
+    reply = { id, message, retryAfter: isOutOfFiles(error) ? 1 : seconds };
   }
   port.postMessage(reply);
   Atomics.add(signal, 0, 1);

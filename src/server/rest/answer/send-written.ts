@@ -1,9 +1,9 @@
 /** `sendWritten` sends a file that another thread writes into a folder, which is removed afterwards. */
-import { createReadStream } from "node:fs";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FastifyReply } from "fastify";
+import { sendBytes } from "../../http/send-answer.js";
 import type { RequestLife } from "../../life/request-life.js";
 
 /** Sends a file that `write` makes in a temporary folder, which is removed at the end of the request. */
@@ -20,5 +20,8 @@ export async function sendWritten(
   await written;
   const path = join(folder, name);
   const { size } = await stat(path);
-  return reply.header("content-length", size).send(createReadStream(path));
+  life.stream();
+  reply.header("content-length", String(size));
+  await sendBytes(reply, reply.server.fileParts.read(path, 0, size - 1), life, life);
+  return reply;
 }

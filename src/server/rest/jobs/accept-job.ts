@@ -262,7 +262,8 @@ export async function sendTask(
 }
 
 /** Writes the body of a request to a file. @throws HttpRefusal of a longer one */
-async function toFile({ body }: FastifyRequest, path: string, most: number): Promise<void> {
+async function toFile({ body, headers }: FastifyRequest, path: string, most: number): Promise<void> {
+  if (Number(headers["content-length"] ?? 0) > most) throw bodyTooLarge();
   await pipeline(body as Readable, counted(most), createWriteStream(path));
 }
 

@@ -11,6 +11,8 @@ import { type Job, UNFINISHED } from "../../../jobs/job.js";
 import type { JobHost } from "../../../jobs/job-runner.js";
 import { isShared, Jobs } from "../../../jobs/jobs.js";
 import { describeError } from "../../../system-error.js";
+import { sendBytes } from "../../http/send-answer.js";
+import { ReaderPace } from "../../life/reader-pace.js";
 import { bodyTooLarge, HttpRefusal, refuseEncoded } from "../../life/refusal.js";
 import type { Service } from "../../life/service.js";
 import { readAnalysis } from "../analysis/analysis-request.js";
@@ -181,9 +183,35 @@ function resultRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
       reply.header("content-length", String(last - first + 1));
       if (asked !== null) reply.code(206).header("content-range", `bytes ${first}-${last}/${size}`);
       if (request.method === "HEAD" || size === 0) return sendHead(reply);
-      return reply.send(jobs.results.read(result.name, first, last));
+      const path = jobs.results.fileOf(result.name);
+      const { fileParts } = api;
+      return sendResult(
+        service,
+        reply,
+        path === null ? jobs.results.read(result.name, first, last) : fileParts.read(path, first, last),
+      );
     },
   );
+}
+
+/** Sends a result at the pace of its reader, who is cut off below the least rate. */
+async function sendResult(service: Service, reply: FastifyReply, parts: AsyncIterable<Buffer>): Promise<FastifyReply> {
+  const { raw } = reply;
+  const pace = new ReaderPace(service.outgoing, service.config.limits, () => raw.destroy());
+  raw.once("close", () => pace.end());
+  const reader = {
+    handOver: (bytes: number) => pace.offer(bytes),
+    handedOver: (bytes: number) => pace.taken(bytes),
+    encoded: () => undefined,
+  };
+  try {
+    await sendBytes(reply, parts, service, reader);
+  } catch (error) {
+    if (!raw.headersSent) throw error;
+    reply.log.error({ err: error }, "a result could not be sent to its end");
+    raw.destroy();
+  }
+  return reply;
 }
 
 function sendHead(reply: FastifyReply): FastifyReply {
@@ -249,6 +277,8 @@ function eventsRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
 /** Reads the description of an input. */
 async function readDescription({ engine }: Service, request: FastifyRequest): Promise<PointSource> {
   refuseEncoded(request.headers["content-encoding"]);
+  // A loop that is left destroys the request, whose sender could not read the answer.
+  if (Number(request.headers["content-length"] ?? 0) > DESCRIPTION_BYTES) throw bodyTooLarge();
   const parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of (request.body ?? []) as Readable) {

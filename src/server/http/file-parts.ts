@@ -1,0 +1,62 @@
+/**
+ * `FileParts` reads files that are sent, part by part. A file is open only while a part is read, so that readers who
+ * wait hold no open file.
+ */
+import { type FileHandle, open } from "node:fs/promises";
+import { DataError } from "../../errors.js";
+
+/** Bytes of a part. */
+const PART_BYTES = 512 * 1024;
+/** Files that are open at a time. */
+const MOST_OPEN = 16;
+
+/** One per service. */
+export class FileParts {
+  #open = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  /** Files that are open now. */
+  get open(): number {
+    return this.#open;
+  }
+
+  /**
+   * The bytes of a file from the first to the last.
+   *
+   * @throws DataError if it is replaced or changed meanwhile, or the error of the system
+   */
+  async *read(path: string, first: number, last: number): AsyncGenerator<Buffer> {
+    let known: string | null = null;
+    for (let at = first; at <= last; at += PART_BYTES) {
+      const length = Math.min(PART_BYTES, last + 1 - at);
+      yield await this.#whileOpen(path, async (file) => {
+        const { ino, size, mtimeMs } = await file.stat();
+        const stamp = `${ino} ${size} ${mtimeMs}`;
+        const bytes = Buffer.allocUnsafe(length);
+        const { bytesRead } = await file.read(bytes, 0, length, at);
+        if (bytesRead < length || (known !== null && stamp !== known))
+          throw new DataError(`${path} changed while it was sent`);
+        known = stamp;
+        return bytes;
+      });
+    }
+  }
+
+  async #whileOpen<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
+    if (this.#open >= MOST_OPEN) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#open++;
+    try {
+      const file = await open(path, "r");
+      try {
+        return await use(file);
+      } finally {
+        await file.close();
+      }
+    } finally {
+      // The place passes on to the next one.
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#open--;
+      else next();
+    }
+  }
+}
