@@ -5,6 +5,7 @@
  */
 import { SMALL_WORK } from "../../engine/contract/query.js";
 import { BusyError, busyStore } from "../../errors.js";
+import { MemoryBudget } from "./memory-budget.js";
 import { HttpRefusal } from "./refusal.js";
 
 /** Bounds that admission keeps. */
@@ -20,6 +21,9 @@ const STORE_PART = 1 / 4;
 const STORES_PART = 1 / 2;
 /** The part of the slots, and of the queue, that requests that read stores may have together. */
 const ALL_STORES_PART = 3 / 4;
+
+/** Memory that all analyses may have together, besides what is counted elsewhere. */
+const ANALYSIS_BYTES = 128 * 1024 * 1024;
 
 /** How long before the request timeout a paused request is refused, so that it gets 503 rather than 408. */
 const MARGIN_MS = 100;
@@ -65,6 +69,8 @@ interface Waiter extends SlotRequest {
 
 /** One per service; shared by every interface that starts queries. */
 export class Admission {
+  /** The memory of analyses. */
+  readonly analyses = new MemoryBudget(ANALYSIS_BYTES);
   readonly #limits: AdmissionLimits;
   readonly #waiting = new Set<Waiter>();
   /** The first and the last of the requests that hold points, in the order in which they asked for the first ones. */

@@ -113,6 +113,8 @@ export class RequestLife {
   /** Whether steps of the request go on. */
   #goesOn = false;
   readonly #lent: LentMemory[] = [];
+  /** Memory that the analysis of the request was admitted. */
+  #memory: { readonly bytes: number; readonly giveBack: () => void } = { bytes: 0, giveBack: () => undefined };
 
   /**
    * Checks a request on arrival, before its body is read. The earlier requests of its connection are answered: so no
@@ -213,6 +215,28 @@ export class RequestLife {
     this.checkPoints(points);
     this.#request.facts.points += points;
     await this.#holdMore(Math.ceil(points * records));
+  }
+
+  /**
+   * Waits until the memory of an analysis is admitted, instead of less that was admitted before; given back when the
+   * request is over. It holds no slot meanwhile.
+   *
+   * @throws BusyError if others have it until the deadline, CancelledError if the caller leaves
+   */
+  async admitMemory(bytes: number): Promise<void> {
+    if (this.#gone) throw new CancelledError();
+    if (bytes <= this.#memory.bytes) return;
+    this.#memory.giveBack();
+    this.#slot.leave();
+    const left = new AbortController();
+    this.onEnd(() => left.abort(new CancelledError()));
+    const since = performance.now();
+    const { "query.deadlineMs": patience } = this.#service.config.limits;
+    const waitMs = this.#background ? LONGEST_MS : (this.#deadline ?? since + patience) - since;
+    const giveBack = await this.#service.admission.analyses.take(bytes, waitMs, left.signal);
+    this.#request.facts.queueMs += performance.now() - since;
+    this.#memory = { bytes, giveBack };
+    this.onEnd(giveBack);
   }
 
   /** Waits for room for bytes of the body that are kept, and lends it as `floats` does. */

@@ -22,6 +22,7 @@ import { jsonPassages } from "../json-passages.js";
 import { FAILURES } from "../schemas.js";
 import { compute } from "../serve-operation.js";
 import { pathsFor } from "../values-along.js";
+import { bytesOfReduction } from "./analysis-memory.js";
 import { type AnalysedNodes, checkSchema, readAnalysis, STATISTICS, type Statistics } from "./analysis-request.js";
 import { DISPERSION, DISPERSION_EXAMPLE, dispersion } from "./dispersion.js";
 import { DRAWN_RECORDS, evaluatorFor } from "./point-columns.js";
@@ -174,6 +175,7 @@ function meansFor(life: RequestLife, service: Service, dataset: Dataset): Means 
     const { first, stride, frames, base, field } = places;
     const [nx, ny, nz] = base.extent;
     const nodes = { field, frame: frames[0] as number, first, count: [nx, ny, nz], stride } as const;
+    if (query.reduction) await life.admitMemory(bytesOfReduction(query.reduction));
     const evaluation = life.start({ operation: "GetAnyCutoutWeb", dataset: dataset.name, nodes, ...query });
     await life.enter();
     const result = await evaluation.finish();

@@ -28,6 +28,7 @@ import type { TimeSlices } from "../../life/event-loop.js";
 import { refuse } from "../parameters.js";
 import { boxOf } from "../region.js";
 import type { Paths } from "../values-along.js";
+import { numbersOf } from "./analysis-memory.js";
 import {
   type AnalysedNodes,
   checkSchema,
@@ -268,13 +269,6 @@ function reductionsFor(
     case "extremes":
       return [{ kind, of: first, count: asked.count as number, apart: (asked.apart as number | undefined) ?? 0 }];
   }
-}
-
-/** Numbers of a group's answer, besides the weights of bins. */
-function numbersOf(reduction: AnyReduction): number {
-  if (reduction.kind === "histogram" || reduction.kind === "conditional") return 3 * reduction.bins;
-  if (reduction.kind === "joint") return reduction.bins[0] * reduction.bins[1];
-  return reduction.kind === "covariance" ? reduction.of.length ** 2 : 10;
 }
 
 function checkSize(reductions: readonly AnyReduction[], plan: AnalysedNodes["base"], most: number): void {

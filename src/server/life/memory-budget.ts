@@ -1,0 +1,76 @@
+/**
+ * Budget of memory that all analyses of a service share. Each is admitted before it allocates, in the order in which
+ * they came, and gives back what it was admitted when its request is over.
+ */
+import { BusyError } from "../../errors.js";
+
+/** Part of the budget that an analysis may take without being counted: some thirty of them run at once. */
+const UNCOUNTED_PART = 1 / 128;
+
+interface Applicant {
+  readonly bytes: number;
+  readonly grant: () => void;
+}
+
+/** One per service. */
+export class MemoryBudget {
+  readonly #bytes: number;
+  #free: number;
+  readonly #waiting = new Set<Applicant>();
+
+  constructor(bytes: number) {
+    this.#bytes = bytes;
+    this.#free = bytes;
+  }
+
+  /** Bytes that are admitted now. */
+  get used(): number {
+    return this.#bytes - this.#free;
+  }
+
+  /**
+   * Waits for memory. An analysis that may need more than the whole budget has all of it.
+   *
+   * @returns gives it back; harmless when called twice
+   * @throws BusyError when it did not come free in time, and the reason of `signal`
+   */
+  async take(bytes: number, waitMs: number, signal: AbortSignal): Promise<() => void> {
+    signal.throwIfAborted();
+    if (bytes <= this.#bytes * UNCOUNTED_PART) return () => undefined;
+    const counted = Math.min(bytes, this.#bytes);
+    if (this.#waiting.size === 0 && counted <= this.#free) return this.#lend(counted);
+    return new Promise((resolve, reject) => {
+      const settle = (then: () => void): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", leave);
+        this.#waiting.delete(waiting);
+        then();
+        this.#grant();
+      };
+      const waiting: Applicant = { bytes: counted, grant: () => settle(() => resolve(this.#lend(counted))) };
+      const leave = (): void => settle(() => reject(signal.reason));
+      const giveUp = (): void =>
+        settle(() => reject(new BusyError("Other analyses had all of their memory until the deadline.")));
+      const timer = setTimeout(giveUp, waitMs);
+      signal.addEventListener("abort", leave, { once: true });
+      this.#waiting.add(waiting);
+    });
+  }
+
+  #lend(bytes: number): () => void {
+    this.#free -= bytes;
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#free += bytes;
+      this.#grant();
+    };
+  }
+
+  /** Admits the first one that waits, if it fits; it lets the next one try. */
+  #grant(): void {
+    const [first] = this.#waiting;
+    if (first !== undefined && first.bytes <= this.#free) first.grant();
+  }
+}
