@@ -1,12 +1,12 @@
 /** `fieldprobe inspect` prints the contents of a file and explains how it would be served. */
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { Command } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import { foreignAddress, isAddress, withoutFileScheme } from "../../addresses.js";
 import { LIMITS } from "../../config.js";
 import { DataError } from "../../errors.js";
 import { makeFolder } from "../../make-folder.js";
-import type { DescriptorInput } from "../../storage/catalog/descriptor.js";
+import { type DescriptorInput, NAME_PATTERN, parseDescriptor } from "../../storage/catalog/descriptor.js";
 import type { Answers } from "../../storage/catalog/layouts/answers.js";
 import { type Recognised, recognise } from "../../storage/catalog/layouts/recognise.js";
 import { measured } from "../../storage/catalog/raised-questions.js";
@@ -35,6 +35,8 @@ interface InspectFlags extends Answers {
   readonly references?: string;
   readonly target?: string;
   readonly descriptors?: string;
+  readonly name?: string;
+  readonly alias?: readonly string[];
 }
 
 const print = (lines: readonly string[]) => process.stdout.write(`${lines.join("\n")}\n`);
@@ -60,12 +62,12 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags): void {
     return;
   }
   const answers = { ...answersOf(flags), anyName: true };
-  const recognised = single ? recognise(real, answers, name) : recogniseSeries(paths, answers);
+  const recognised = single ? recognise(real, answers, flags.name ?? name) : recogniseSeries(paths, answers);
   if (recognised === null) {
     explainUnknown(first);
     return;
   }
-  const found = measured(recognised, home, flags.assume === true);
+  const found = measured(renamed(recognised, flags), home, flags.assume === true);
   if (flags.json === true) process.stdout.write(`${JSON.stringify(found.written, null, 2)}\n`);
   else {
     const { lines, refusal } = explain(found, home, basename(first), LIMITS["engine.chunkBytes"]);
@@ -74,6 +76,16 @@ function inspectPlaces(paths: readonly string[], flags: InspectFlags): void {
   }
   if (flags.write !== undefined) writeDescriptor(found, home, resolve(flags.write));
   if (flags.descriptors !== undefined) writeApart(found, home, resolve(flags.descriptors));
+}
+
+/** What was found under the names that the user gives. @throws MisuseError for those that are none */
+function renamed(found: Recognised, { name, alias }: InspectFlags): Recognised {
+  if (name === undefined && alias === undefined) return found;
+  const names = { ...(name === undefined ? {} : { name }), ...(alias === undefined ? {} : { aliases: [...alias] }) };
+  const written = { ...found.written, ...names };
+  const parsed = parseDescriptor(JSON.stringify(written));
+  if ("problems" in parsed) throw new MisuseError(`--name, --alias: ${parsed.problems.join("; ")}`);
+  return { ...found, written, descriptor: parsed.descriptor };
 }
 
 /** The path of a file or store that is there; an address as it is. @throws MisuseError */
@@ -220,6 +232,13 @@ marked *; 2 for misuse. With --json it is 0 if there is a descriptor; its list o
 export function inspectCommand(): Command {
   const command = new Command("inspect")
     .argument("<files...>", "an HDF5 file, a Zarr store or an address; or the files of a series, one time each")
+    .option("--name <name>", "name of the dataset, instead of that of the file", (text: string) => {
+      if (!NAME_PATTERN.test(text)) throw new InvalidArgumentError("a name is 1 to 64 of A-Z a-z 0-9 _ . -");
+      return text;
+    })
+    .option("--alias <names>", "other names that the service answers to, such as isotropic1024coarse", (text: string) =>
+      text.split(",").map((alias) => alias.trim()),
+    )
     .option("--json", "print the descriptor of what was found as JSON")
     .option("--write <folder>", "write the descriptor into the folder of the files, or one above it", pathArgument)
     .option(

@@ -52,6 +52,19 @@ describe("fieldprobe inspect", () => {
     expect(stdout).toMatch(/\nWhy:\n {2}- dimensions: /);
   });
 
+  it("gives the dataset the name and the aliases asked for, also where the file has none that will do", () => {
+    const file = join(SCRATCH, "in", "run@2.h5");
+    copyFileSync(well, file);
+    const ask = (...flags: string[]) => fieldprobe("inspect", file, "--json", "--trajectory", "1", ...flags);
+    expect(ask().stderr).toContain('the name "run@2" is not');
+    const named = ask("--name", "run2", "--alias", "isotropic1024coarse,mixing");
+    expect(JSON.parse(named.stdout)).toMatchObject({ name: "run2", aliases: ["isotropic1024coarse", "mixing"] });
+    expect([ask("--name", "run 2"), ask("--name", "run2", "--alias", "a b")].map(({ status }) => status)).toEqual([
+      2, 2,
+    ]);
+    rmSync(file);
+  });
+
   it("prints the descriptor that says the same, and writes it where fieldprobe finds it", () => {
     const { status, stdout } = fieldprobe("inspect", well, "--json", "--trajectory", "1");
     expect(status).toBe(0);
