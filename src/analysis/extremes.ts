@@ -66,8 +66,8 @@ function isClose(
 /** The candidates of a part. */
 export function extremesOf(options: ExtremesOptions, sample: ExtremesSample): Extremes {
   const values = sample.columns[options.of];
-  const leftOut = { missing: 0, infinite: 0 };
-  const known = Uint32Array.from(values.keys()).filter((i) => isKnown([values], i, leftOut));
+  const [own, leftOut] = [[values], { missing: 0, infinite: 0 }];
+  const known = Uint32Array.from(values.keys()).filter((i) => isKnown(own, i, leftOut));
   const [highest, lowest] = SIDES.map((side) => candidatesOf(side, options, values, known, sample));
   return bySides(highest, lowest, leftOut);
 }

@@ -110,11 +110,12 @@ function labelBox(marked: Uint8Array, [nx, ny, nz]: Three, connectivity: 6 | 18 
 export function fragmentsOf(options: StructureOptions, box: MarkedBox): PartFragments {
   const { side, threshold, connectivity } = options;
   const values = box.columns[options.of];
+  const own = [values];
   const marked = new Uint8Array(values.length);
   const leftOut = { missing: 0, infinite: 0 };
   for (let i = 0; i < values.length; i++) {
     const value = values[i];
-    if (isKnown([values], i, leftOut) && (side === "above" ? value > threshold : value < threshold)) marked[i] = 1;
+    if (isKnown(own, i, leftOut) && (side === "above" ? value > threshold : value < threshold)) marked[i] = 1;
   }
   const labels = labelBox(marked, box.shape, connectivity);
   const rows = measure(options, box, labels);

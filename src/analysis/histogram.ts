@@ -41,22 +41,25 @@ export function binned(columns: readonly Float64Array[], axes: readonly Bins[], 
   const counts = new Float64Array(size);
   const inBins = weights === null ? null : new Float64Array(size);
   const leftOut = { missing: 0, infinite: 0 };
+  const [xs, ys = null] = columns;
+  const [{ bins, range }, { bins: across, range: other }] = [axes[0], axes[1] ?? axes[0]];
   let [weight, below, above] = [0, 0, 0];
-  for (let i = 0; i < columns[0].length; i++) {
-    if (!isKnown(columns, i, leftOut)) continue;
+  for (let i = 0; i < xs.length; i++) {
+    const x = xs[i];
+    const y = ys === null ? 0 : ys[i];
+    if (0 * x + 0 * y !== 0) {
+      isKnown(columns, i, leftOut);
+      continue;
+    }
     const w = weights === null ? 1 : weights[i];
     weight += w;
-    let bin = 0;
-    for (let a = 0; a < axes.length && bin >= 0; a++) {
-      const { bins, range } = axes[a];
-      const value = columns[a][i];
-      if (value >= range[0] && value <= range[1]) bin = bin * bins + binOf(range[0], range[1], bins, value);
-      else bin = -1;
-    }
+    let bin = x >= range[0] && x <= range[1] ? binOf(range[0], range[1], bins, x) : -1;
+    if (ys !== null && bin >= 0)
+      bin = y >= other[0] && y <= other[1] ? bin * across + binOf(other[0], other[1], across, y) : -1;
     if (bin >= 0) {
       counts[bin]++;
       if (inBins !== null) inBins[bin] += w;
-    } else if (axes.length === 1 && columns[0][i] < axes[0].range[0]) below++;
+    } else if (ys === null && x < range[0]) below++;
     else above++;
   }
   return { counts, weights: inBins, weight, below, above, ...leftOut };

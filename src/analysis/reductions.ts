@@ -185,12 +185,13 @@ function mergeCovariances(a: Covariance, b: Covariance): Covariance {
 
 function conditionalOf(reduction: AnyReduction & { kind: "conditional" }, sample: Sample): Conditional {
   const { bins, range } = reduction;
-  const [value, on] = [sample.columns[reduction.of], sample.columns[reduction.on]];
+  const both = [sample.columns[reduction.of], sample.columns[reduction.on]];
+  const [value, on] = both;
   const lists = Array.from({ length: bins }, (): number[] => []);
   const leftOut = { missing: 0, infinite: 0 };
   let outside = 0;
   for (let i = 0; i < sample.count; i++) {
-    if (!isKnown([value, on], i, leftOut)) continue;
+    if (!isKnown(both, i, leftOut)) continue;
     if (on[i] < range[0] || on[i] > range[1]) outside++;
     else lists[binOf(range[0], range[1], bins, on[i])].push(i);
   }
