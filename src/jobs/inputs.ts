@@ -185,8 +185,8 @@ export class Inputs {
    *
    * @param from the place of its first byte, which has to be the number of bytes received so far
    * @param end  the place behind its last byte, as its sender states it
-   * @throws RequestError if the input is complete, the part does not follow the bytes received, is longer than the rest, or completes a file
-   *                      that does not hold points in its form
+   * @throws RequestError if the input is complete, the part does not follow the bytes received, is longer
+   *                      than the rest, or completes a file that does not hold points in its form
    * @throws LimitError if a CSV file has more points than a job may have
    */
   async receive(

@@ -22,6 +22,7 @@ import { Admission } from "../life/admission.js";
 import { type Auth, OPEN_AUTH, watchTokens } from "../life/auth.js";
 import { Connections, createServer } from "../life/connections.js";
 import { mainThreadCpu, Tick, TimeSlices } from "../life/event-loop.js";
+import { FileParts } from "../life/file-parts.js";
 import { createMetrics } from "../life/metrics.js";
 import { Outgoing } from "../life/outgoing.js";
 import { HttpRefusal, plainRefusal, refuseTheRest } from "../life/refusal.js";
@@ -30,7 +31,6 @@ import { NO_FACTS, outcomeOf, type RequestFacts } from "../life/request-facts.js
 import type { Plugin, Service } from "../life/service.js";
 import { Tags } from "../life/validators.js";
 import { AccessLog } from "./access-log.js";
-import { FileParts } from "./file-parts.js";
 import { LAZY_SCHEMAS } from "./lazy-schemas.js";
 import { connectionsAllowed, mostOpenFiles } from "./open-files.js";
 import { guardOrigins } from "./origins.js";

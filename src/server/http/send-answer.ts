@@ -134,7 +134,7 @@ export async function sendStream(
   await pour(paced([], passages[Symbol.asyncIterator](), slices, reader), raw, compress);
 }
 
-/** Sends bytes of a file as they are, with the status and the headers of the reply, as fast as the socket takes them. */
+/** Sends bytes of a file as they are, with status and headers of the reply, as fast as the socket takes them. */
 export async function sendBytes(
   reply: FastifyReply,
   parts: AsyncIterable<Buffer>,

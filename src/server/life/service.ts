@@ -2,11 +2,11 @@
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../../config.js";
 import type { Engine } from "../../engine/contract/query.js";
-import type { FileParts } from "../http/file-parts.js";
 import type { Admission } from "./admission.js";
 import type { Auth } from "./auth.js";
 import type { Connections } from "./connections.js";
 import type { Tick, TimeSlices } from "./event-loop.js";
+import type { FileParts } from "./file-parts.js";
 import type { Intake } from "./intake.js";
 import type { Metrics } from "./metrics.js";
 import type { Outgoing } from "./outgoing.js";

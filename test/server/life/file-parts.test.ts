@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { DataError } from "../../../src/errors.js";
-import { FileParts } from "../../../src/server/http/file-parts.js";
+import { FileParts } from "../../../src/server/life/file-parts.js";
 import { scratchFolder } from "../../support/scratch.js";
 
 const SCRATCH = scratchFolder();
