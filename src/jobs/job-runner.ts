@@ -6,13 +6,12 @@ import { describeError, reasonOf } from "../system-error.js";
 import type { Inputs } from "./inputs.js";
 import { type Job, type JobCall, type TaskOutput, UNFINISHED } from "./job.js";
 import { bodyFile, type JobFolders } from "./job-files.js";
+import { JobPlaces } from "./job-places.js";
 import type { JobQueue, TakenTask } from "./job-queue.js";
 import type { ServiceForms } from "./result-files.js";
 import type { ResultStore } from "./result-store.js";
 import { DamagedOutputs, removeOutputs, type TaskAnswer, writeOutput, writeResult } from "./task-outputs.js";
 
-/** Tasks in flight: one is read or written while another computes. */
-const MOST_TASKS = 2;
 /** Time after which a task is tried again if the service was too busy for it, or if it failed inside. */
 const REST_MS = 2_000;
 /** Attempts at a task that fails inside. */
@@ -81,6 +80,7 @@ export class JobRunner {
   readonly #unkept = new Set<TakenTask>();
   /** By job: since when no process of its generation is known. */
   readonly #orphanedAt = new Map<string, number>();
+  readonly #places = new JobPlaces();
   #stopped = false;
   #taking = false;
   /** Whether a job waits for a process of its generation, which nothing announces. */
@@ -106,22 +106,31 @@ export class JobRunner {
     this.#changed = changed;
   }
 
+  #take(isFirst: boolean): Promise<TakenTask | null> {
+    return this.#queue.take((job) => (this.#places.admits(job, isFirst) ? this.#generationFor(job) : null));
+  }
+
   /** Takes tasks as long as there are some and few run. */
   async pump(): Promise<void> {
     if (this.#taking) return;
     this.#taking = true;
     try {
       if (!this.#stopped && this.#rest === null) await this.#putUnkeptBack();
-      while (!this.#stopped && this.#rest === null && this.#running.size < MOST_TASKS) {
+      while (!this.#stopped && this.#rest === null && this.#places.areFree) {
         this.#isWaiting = false;
-        const task = await this.#queue.take((job) => this.#generationFor(job));
+        // Owners without a task come first.
+        const task = (await this.#take(true)) ?? (await this.#take(false));
         if (task === null) {
           if (this.#isWaiting) this.#pause();
           return;
         }
         if (this.#running.size === 0) this.progressAt = Math.max(this.progressAt, task.job.createdAt);
         const abort = new AbortController();
-        const ended = this.#serve(task, abort.signal).finally(() => this.#running.delete(abort));
+        const leave = this.#places.take(task.job, () => void this.pump());
+        const ended = this.#serve(task, abort.signal).finally(() => {
+          leave();
+          this.#running.delete(abort);
+        });
         this.#running.set(abort, { id: task.job.id, ended });
         void ended.then(() => this.pump());
       }

@@ -1,0 +1,54 @@
+/** Places of the tasks of jobs: how many run at once, and whose job may have the next one. */
+import type { Job } from "./job.js";
+
+/** Tasks that have a place: one is read or written while another computes. */
+const PLACES = 2;
+/** Time after which a task gives its place back; it goes on beside those that come. */
+const PLACE_MS = 2_000;
+/** Tasks that run, with or without a place, and the points that all of them together may have. */
+const MOST_TASKS = 8;
+const MOST_POINTS = 3 * 2 ** 20;
+
+interface PlacedTask {
+  readonly owner: string;
+  readonly points: number;
+  hasPlace: boolean;
+}
+
+/** Jobs without an owner are owners themselves. */
+const ownerOf = ({ owner, id }: Job): string => owner ?? id;
+const pointsOf = ({ cut }: Job): number => cut?.perTask ?? 0;
+
+/** The places of one process. */
+export class JobPlaces {
+  readonly #running = new Set<PlacedTask>();
+
+  /** Whether there is a place for another task. */
+  get areFree(): boolean {
+    const placed = [...this.#running].filter(({ hasPlace }) => hasPlace).length;
+    return placed < PLACES && this.#running.size < MOST_TASKS;
+  }
+
+  /** Whether a task of a job may run: an owner has at most as many tasks as there are places, slow ones included. */
+  admits(job: Job, isFirst: boolean): boolean {
+    const running = [...this.#running];
+    const own = running.filter(({ owner }) => owner === ownerOf(job)).length;
+    if (own >= (isFirst ? 1 : PLACES)) return false;
+    const points = running.reduce((sum, one) => sum + one.points, pointsOf(job));
+    return points <= MOST_POINTS || running.length < PLACES;
+  }
+
+  /** Gives a task a place. @param freed is called when it gives the place back before its end @returns ends the task */
+  take(job: Job, freed: () => void): () => void {
+    const task: PlacedTask = { owner: ownerOf(job), points: pointsOf(job), hasPlace: true };
+    this.#running.add(task);
+    const timer = setTimeout(() => {
+      task.hasPlace = false;
+      freed();
+    }, PLACE_MS);
+    return () => {
+      clearTimeout(timer);
+      this.#running.delete(task);
+    };
+  }
+}
