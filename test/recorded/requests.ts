@@ -10,7 +10,7 @@ import { envelope, NAMESPACE, TYPES, VERSIONS, type Version } from "../support/s
 
 export interface RecordedRequest {
   readonly name: string;
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "HEAD" | "POST";
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Base64 of the body; null without one. */
@@ -461,6 +461,112 @@ function* eventRequests(): Generator<RecordedRequest> {
   ])
     yield get(`/events?${bad}`, "application/json");
   yield get("/events.ics?type=all&date=2026-10-01,2026-12-31");
+  yield* eventSelections();
+}
+
+/** Types, terms, sources, orders and forms of events, and what they refuse. */
+function* eventSelections(): Generator<RecordedRequest> {
+  for (const query of [
+    "",
+    "per_page=500",
+    "per_page=100&page=2",
+    "page=9999&per_page=100",
+    "type=past&per_page=20",
+    "type=past&order_by=start_date|desc&per_page=20",
+    "type=current&open_to=staff,students&source=all",
+    "type=past,current&per_page=20",
+    "type=current,upcoming&source=all&per_page=20",
+    "type=past,upcoming&page=3&per_page=50",
+    "source=library",
+    "source=library,main&type=all&per_page=30",
+    "source=all&open_to=faulty&per_page=30",
+    "source=elsewhere",
+    "start_date=2026-12-01&open_to=faculty",
+    "start_date=2026-09-21&type=all&source=all",
+    "date=2026-10-15&type=all&source=all&open_to=students,staff",
+    "date=2026-11-01&type=all&order_by=end_date|desc,name",
+    "date=2026-10-31,2026-11-02&type=all&open_to=staff",
+    "ids=4111,4101,4135&order_by=list&type=all",
+    "ids=4111,4101,4135&order_by=list|desc,start_date|desc&single_events=false&type=all",
+    "excluded_ids=4105,4124,4101&per_page=40",
+    "tags=81,87&per_page=100",
+    "tags=81&divisions=9&per_page=20",
+    "event_categories=30&include_subterms=30,33&per_page=30",
+    "event_categories=36,30&include_subterms=36&type=all&source=all&open_to=students",
+    "locations=51,57&include_subterms=51&order_by=name|desc,publish_date,start_date",
+    "channels=90,92&order_by=publish_date|desc,id",
+    "channels=90&include_subterms=90",
+    "divisions=11&locations=50",
+    "single_events=false&per_page=40&source=all&open_to=faculty,staff,students",
+    "single_events=0&order_by=end_date|desc&type=past&per_page=10",
+    "single_events=false&order_by=name&type=past,current&page=2&per_page=6",
+    "single_events=FALSE&order_by=publish_date,name|desc&date=2026-12-01,2027-01-31",
+    "order_by=list",
+    "order_by=id,name,start_date,end_date,publish_date,id&page=1",
+    "order_by=id|up&type=soon&page=0&per_page=x&single_events=maybe&date=2026-02-30&v=2",
+    "page=1&page=2",
+    "date=2026-12-01,2026-11-01",
+    "date=2016-01-01,2027-12-31",
+    "ids=1,x&tags=%20,%20&unknown=1",
+    `ids=${Array.from({ length: 201 }, (_, n) => n + 1)}`,
+    "callback=a.b[0].c&per_page=2&key=k&_=1&v=1",
+    "callback=show&type=none",
+    "callback=alert(1)",
+    "id=4101&callback=show",
+  ])
+    yield get(`/events?${query}`);
+  for (const path of [
+    "/event_categories/30/events?include_subterms=30&type=all&per_page=50",
+    "/locations/50/events?include_subterms=50&order_by=name",
+    "/divisions/9/events?single_events=false&source=all",
+    "/tags/81/events?page=2&per_page=10&callback=cb",
+    "/channels/91/events?type=past&order_by=start_date|desc",
+    "/event_categories/50/events",
+    "/tags/81/people",
+    "/events/4101?callback=cb",
+    "/events/4125?type=past&ids=1",
+    "/events/4139",
+    "/events/004111/",
+    "/events/4105/event_categories?callback=cb",
+    "/events/4102/channels?order_by=weight,name|desc",
+    "/events/4111/locations?per_page=1&page=2",
+    "/events/4101/people",
+    "/event_categories?order_by=weight|desc,id&per_page=200",
+    "/event_categories?slug=seminars,open-house&callback=cb",
+    "/locations?ids=57,50,52&order_by=list",
+    "/tags?excluded_ids=81,82&order_by=id|desc",
+    "/tags?id=81",
+    "/tags/81?callback=cb",
+    "/openapi.json",
+    "/events.ics",
+    "/events.ics?single_events=false&source=all&open_to=faculty,staff,students",
+    "/events.ics?type=past&order_by=start_date|desc&locations=50&include_subterms=50",
+    "/events.ics?source=elsewhere",
+    "/events/4103.ics",
+    "/events/4101.ics",
+    "/events/4139.ics",
+  ])
+    yield get(path);
+  const paths = [
+    "/events?per_page=3",
+    "/events/4101",
+    "/event_categories/33",
+    "/events.ics",
+    "/events?page=0",
+    "/events/1",
+  ];
+  for (const path of paths) {
+    for (const accept of ["application/hal+json", "application/problem+json", "application/ld+json, */*;q=0.1"])
+      yield get(path, accept);
+    yield { ...get(path), name: `HEAD ${path}`, method: "HEAD" };
+    for (const tag of ["*", '"none"', 'W/"none", "other"'])
+      yield { ...get(path), name: `GET ${path} unless ${tag}`, headers: { "if-none-match": tag } };
+    yield { ...get(path), name: `GET ${path} strict`, headers: { prefer: "handling=strict" } };
+  }
+  const strict = { prefer: "handling=strict" };
+  for (const path of ["/events?per_page=101", "/events?search=flow", "/tags?slug=a&type=all"])
+    yield { ...get(path), name: `GET ${path} strict`, headers: strict };
+  yield { ...get("/events"), name: "POST /events", method: "POST" };
 }
 
 /** All requests for the datasets that are served. */
