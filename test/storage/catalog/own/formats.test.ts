@@ -219,6 +219,14 @@ describe("what a file or a series says is told in its words", () => {
     expect(() => openSource(path, CHUNK_BYTES)).toThrow("the time of frame 1 is NaN, not a number");
   });
 
+  it("parametric heights are refused", async () => {
+    const path = await made(
+      "parametric",
+      complete((file) => (file.get("z") as H5Dataset).create_attribute("standard_name", "ocean_s_coordinate_g1")),
+    );
+    expect(() => openSource(path, CHUNK_BYTES)).toThrow("/z is a parametric vertical coordinate");
+  });
+
   it("a component on other nodes is named with one on the nodes of the rest", async () => {
     const path = await made("unlike", (file) => {
       for (const name of ["u", "v", "w"])
