@@ -1,0 +1,288 @@
+/**
+ * Writing an output and finishing a result, in every interleaving of the steps of two processes that have the same
+ * tasks: one has been silent for too long, so the other one has got them too.
+ *
+ * Every call of the file system and of the queue is a step, before which a process waits until the search lets it go
+ * on. The search follows all schedules depth first, each from the start, and leaves out what follows a state that it
+ * knows: the files, the queue, and all that both processes have seen.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { afterAll, expect, it, vi } from "vitest";
+import { Inputs } from "../../src/jobs/inputs.js";
+import { type Job, type JobCut, UNFINISHED } from "../../src/jobs/job.js";
+import type { JobQueue, TakenTask } from "../../src/jobs/job-queue.js";
+import { type JobHost, JobRunner } from "../../src/jobs/job-runner.js";
+import { FolderResults } from "../../src/jobs/result-store.js";
+import { openSqlQueue } from "../../src/jobs/sql-queue.js";
+import { jobWith, ONE_GENERATION } from "./check-queue.js";
+
+/** A process under the search. */
+interface Actor {
+  readonly name: string;
+  /** What it has done and seen. */
+  readonly seen: string[];
+  /** Lets it take the step before which it waits; null while it works, or once it is over. */
+  go: (() => void) | null;
+  over: boolean;
+  /** Whether it no longer waits before its steps. */
+  isFree: boolean;
+}
+
+const { current, hide, step } = vi.hoisted(() => {
+  const { AsyncLocalStorage } = process.getBuiltinModule("node:async_hooks");
+  const current = new AsyncLocalStorage<Actor>();
+  /** A text without folders and what makes names unique. */
+  const hide = (text: string): string => text.replaceAll(/[0-9a-f]{8,}(?=[.-])|\S*fieldprobe-test-[^/" ]*/g, "*");
+  /** Waits until the search lets this process go on, then takes a step and remembers its outcome. */
+  const step = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
+    const actor = current.getStore();
+    if (actor === undefined || actor.isFree) return work();
+    await new Promise<void>((resolve) => {
+      actor.go = resolve;
+    });
+    actor.go = null;
+    let outcome: string | undefined;
+    try {
+      const value = await work();
+      outcome = typeof value === "object" && value !== null && "fd" in value ? "" : JSON.stringify(value);
+      return value;
+    } catch (error) {
+      outcome = (error as { code?: string }).code ?? (error as Error).message;
+      throw error;
+    } finally {
+      actor.seen.push(hide(`${what} ${outcome ?? ""}`).replaceAll(/"(startedAt|endedAt|spentMs|ms)":[\d.]+/g, ""));
+    }
+  };
+  return { current, hide, step };
+});
+
+vi.mock("node:fs/promises", async (original) => {
+  const fs = await original<typeof import("node:fs/promises")>();
+  const stepped = <A extends unknown[], T>(name: string, call: (...args: A) => Promise<T>) =>
+    vi.fn((...args: A) =>
+      step(`${name} ${args.filter((arg) => typeof arg === "string").join(" ")}`, () => call(...args)),
+    );
+  const { open, rename, rm, writeFile } = fs;
+  return {
+    ...fs,
+    rename: stepped("rename", rename),
+    rm: stepped("rm", rm),
+    writeFile: stepped("writeFile", writeFile),
+    open: stepped("open", async (...args: Parameters<typeof open>) => {
+      const file = await open(...args);
+      if (args[1] === undefined) return file;
+      const write = file.writeFile.bind(file);
+      file.writeFile = (...given: Parameters<typeof write>) => step("write", () => write(...given));
+      return file;
+    }),
+  };
+});
+
+// In memory, where it can be: every schedule begins with new files.
+const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "fieldprobe-test-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const ID = "a".repeat(24);
+const VALUES = [0, 1, 2, 3];
+
+/** A service that answers each point by its x. */
+const host: JobHost = {
+  generationOf: () => ONE_GENERATION,
+  async send({ body }) {
+    const parts: Buffer[] = [];
+    for await (const part of body?.steps ?? []) parts.push(part);
+    const bytes = Buffer.concat(parts);
+    const values = Float32Array.from({ length: bytes.length / 12 }, (_, i) => bytes.readFloatLE(12 * i));
+    const headers = { "fieldprobe-shape": `${values.length},1`, "fieldprobe-columns": '["x"]' };
+    return { status: 200, headers, body: Readable.from([Buffer.from(values.buffer)]) };
+  },
+  npyHead: () => Buffer.from("head"),
+  parquet: () => expect.unreachable("no job here asks for it"),
+  log: { warn: () => undefined, error: () => undefined },
+};
+
+/** The names and the content of all files below a folder, without what makes names unique. */
+function filesIn(place: string): string {
+  const names = readdirSync(place, { recursive: true, encoding: "utf8" }).filter((name) =>
+    statSync(join(place, name)).isFile(),
+  );
+  const about = names.map((name) => {
+    const digest = createHash("sha256")
+      .update(readFileSync(join(place, name)))
+      .digest("hex");
+    return `${name.replaceAll(/[0-9a-f]{8,}(?=\.)/g, "*")} ${/\.(json|sha256)$/.test(name) ? "" : digest}`;
+  });
+  return about.sort().join("\n");
+}
+
+/** A run of the processes, a step at a time. */
+interface World {
+  readonly actors: readonly Actor[];
+  readonly place: string;
+  readonly queue: JobQueue;
+  /** Runs what is left without steps. */
+  finish(): Promise<void>;
+}
+
+/** Removes a job as its owner does. */
+async function cancel(queue: JobQueue, runner: JobRunner): Promise<void> {
+  const ended = await queue.change(ID, UNFINISHED, { state: "cancelled" });
+  const last = ended ?? (await queue.change(ID, ["done", "failed"], { removed: true }));
+  await runner.remove(last as Job);
+}
+
+/** Starts processes that have the same task of a job; the one that writes the result is number 1. */
+async function start(number: number, plays: readonly ("serve" | "cancel")[]): Promise<World> {
+  const [place, own] = [join(folder, "files"), join(folder, "queue")];
+  for (const one of [place, own]) rmSync(one, { recursive: true, force: true });
+  const folders = { state: join(place, "state"), results: join(place, "results") };
+  for (const one of [...Object.values(folders), own]) mkdirSync(one, { recursive: true });
+  const inputs = new Inputs(join(folders.state, "inputs"), 1e6);
+  const queue = openSqlQueue(join(own, "jobs.db"));
+  const input = "b".repeat(24);
+  const source = { kind: "grid", counts: [4, 1, 1], origin: [0, 0, 0], spacing: [1, 1, 1] } as const;
+  await inputs.add({ id: input, owner: null, source });
+  const form = "application/x-npy";
+  const cut: JobCut = { ...{ input, ownInput: false, bytesPerPoint: 12, points: 4, perTask: 4, form, times: 1 } };
+  await queue.add(jobWith(ID, 1, { cut, generation: "g1" }));
+  const runnerOf = (own: JobQueue, changed: () => void): JobRunner =>
+    new JobRunner(own, inputs, folders, new FolderResults(folders.results), host, changed);
+  const finish = async (): Promise<void> => {
+    for (let task = await queue.take(); task !== null; task = await queue.take()) {
+      const given = [task];
+      const one = new Proxy(queue, {
+        get: (target, name) => (name === "take" ? async () => given.pop() ?? null : bound(target, name)),
+      });
+      await new Promise<void>((resolve) => void runnerOf(one, resolve).pump());
+    }
+  };
+  let task = (await queue.take()) as TakenTask;
+  if (number === 1) {
+    const given = [task];
+    const one = new Proxy(queue, {
+      get: (target, name) => (name === "take" ? async () => given.pop() ?? null : bound(target, name)),
+    });
+    await new Promise<void>((resolve) => void runnerOf(one, resolve).pump());
+    task = (await queue.take()) as TakenTask;
+    expect(task.number).toBe(1);
+  }
+  const actors = plays.map((play, i): Actor => {
+    const actor: Actor = { name: `${play} ${i}`, seen: [], go: null, over: false, isFree: false };
+    const given = [task];
+    const stepped = new Proxy(queue, {
+      get: (target, name: keyof JobQueue) => {
+        if (name === "take") return async () => given.pop() ?? null;
+        const call = bound(target, name);
+        return (...args: unknown[]) => step(`queue.${name}`, () => call(...args));
+      },
+    });
+    const end = (): void => {
+      actor.over = true;
+    };
+    const runner = runnerOf(stepped, play === "serve" ? end : () => undefined);
+    void current.run(actor, () => (play === "serve" ? runner.pump() : cancel(stepped, runner).then(end)));
+    return actor;
+  });
+  return { actors, place, queue, finish };
+}
+
+type AnyCall = (...args: unknown[]) => Promise<unknown>;
+const bound = (queue: JobQueue, name: string | symbol): AnyCall =>
+  (queue[name as keyof JobQueue] as unknown as AnyCall).bind(queue);
+
+/** Waits until every process waits before a step or is over. */
+async function settled({ actors }: World): Promise<void> {
+  while (!actors.every(({ go, over }) => go !== null || over)) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** All that the further course depends on. */
+async function stateOf({ actors, place, queue }: World): Promise<string> {
+  const job = await queue.find(ID);
+  const { startedAt: _, endedAt: __, spentMs: ___, result, ...rest } = job as Job;
+  const outputs = (await queue.outputs(ID)).map((output) => output?.crc ?? null);
+  const told = [...actors.map(({ seen, over }) => [seen, over]), rest, outputs, hide(result?.name ?? "")];
+  return createHash("sha256")
+    .update(`${JSON.stringify(told)}${filesIn(place)}`)
+    .digest("hex");
+}
+
+/** Follows every schedule. @returns how many there were to the end */
+async function explore(
+  number: number,
+  plays: readonly ("serve" | "cancel")[],
+  check: (world: World, schedule: string) => Promise<void>,
+): Promise<number> {
+  const known = new Set<string>();
+  const open: number[][] = [[]];
+  let ends = 0;
+  for (let prefix = open.pop(); prefix !== undefined; prefix = open.pop()) {
+    const schedule = [...prefix];
+    const world = await start(number, plays);
+    await settled(world);
+    const goOn = async (i: number): Promise<void> => {
+      const { go } = world.actors[i] as Actor;
+      (world.actors[i] as Actor).go = null;
+      go?.();
+      await settled(world);
+    };
+    for (const i of prefix) await goOn(i);
+    for (;;) {
+      const state = await stateOf(world);
+      const ready = [...world.actors.keys()].filter((i) => !(world.actors[i] as Actor).over);
+      if (known.has(state) && schedule.length > 0) break;
+      known.add(state);
+      if (ready.length === 0) {
+        await check(world, schedule.map((i) => world.actors[i]?.name).join(", "));
+        ends++;
+        break;
+      }
+      const [next, ...others] = ready as [number, ...number[]];
+      for (const other of others) open.push([...schedule, other]);
+      schedule.push(next);
+      await goOn(next);
+    }
+    // What has not ended goes on by itself.
+    for (const actor of world.actors) actor.isFree = true;
+    for (const actor of world.actors) actor.go?.();
+    while (!world.actors.every(({ over }) => over)) await new Promise((resolve) => setImmediate(resolve));
+    await world.queue.close();
+  }
+  return ends;
+}
+
+/** The right result is there, and nothing else. */
+async function checkResult(world: World, schedule: string): Promise<void> {
+  await world.finish();
+  const job = (await world.queue.find(ID)) as Job;
+  expect([job.state, job.problem], schedule).toEqual(["done", null]);
+  const { name, sha256 } = job.result as NonNullable<Job["result"]>;
+  const results = join(world.place, "results");
+  const bytes = readFileSync(join(results, name));
+  expect(bytes.toString("latin1", 0, 4), schedule).toBe("head");
+  expect([...new Float32Array(new Uint8Array(bytes.subarray(4)).buffer)], schedule).toEqual(VALUES);
+  expect(createHash("sha256").update(bytes).digest("hex"), schedule).toBe(sha256);
+  expect(readFileSync(join(results, `${name}.sha256`), "utf8"), schedule).toBe(`${sha256}  ${name}\n`);
+  expect(readdirSync(results).sort(), schedule).toEqual([name, `${name}.json`, `${name}.sha256`]);
+}
+
+it("two processes write the output of a task", { timeout: 120_000 }, async () => {
+  expect(await explore(0, ["serve", "serve"], checkResult)).toBeGreaterThan(1);
+});
+
+it("two processes write the result", { timeout: 240_000 }, async () => {
+  expect(await explore(1, ["serve", "serve"], checkResult)).toBeGreaterThan(1);
+});
+
+it("a job is cancelled while a process writes its result: nothing is left", { timeout: 120_000 }, async () => {
+  const check = async ({ place, queue }: World, schedule: string): Promise<void> => {
+    const job = (await queue.find(ID)) as Job;
+    expect(job.state === "cancelled" || job.removed, schedule).toBe(true);
+    expect(readdirSync(join(place, "results")), schedule).toEqual([]);
+    expect(filesIn(join(place, "state")), schedule).not.toMatch(/\.out|\.partial/);
+  };
+  for (const number of [0, 1]) expect(await explore(number, ["serve", "cancel"], check)).toBeGreaterThan(1);
+});
