@@ -50,6 +50,8 @@ interface LinkEvents {
 export class NatsLink {
   readonly #end = new AbortController();
   #connection: NatsConnection | null = null;
+  /** Why there is no connection; null if there is one. */
+  problem: string | null = "not connected yet";
 
   constructor(options: NatsOptions, log: Logger, events: LinkEvents) {
     void this.#run(options, log, events);
@@ -64,14 +66,16 @@ export class NatsLink {
         if (signal.aborted) break;
         log.info({ server: this.#connection.getServer() }, "connected to NATS");
         told = null;
+        this.problem = null;
         events.up(this.#connection);
         const error = await this.#connection.closed();
+        this.problem = error ? reasonOf(error) : "closed";
         events.down();
         if (!signal.aborted) log.warn({ reason: error ? reasonOf(error) : "closed" }, "lost NATS: working alone");
       } catch (error) {
         // Said once: strangers and wrong credentials are refused again and again.
         if (told !== reasonOf(error)) log.warn({ reason: reasonOf(error) }, "no connection to NATS: working alone");
-        told = reasonOf(error);
+        told = this.problem = reasonOf(error);
       }
       await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }

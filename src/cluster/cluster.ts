@@ -198,7 +198,9 @@ export class Cluster implements Sharing {
 
   status(): ReturnType<Sharing["status"]> {
     const unverified = this.#owner?.announced().unverified.length ?? 0;
-    return { peers: this.#members.states(), pieces: this.#pieces, unverified, lentBytes: this.#buffers.lentBytes };
+    const problem = this.#link === null ? "not connected yet" : this.#link.problem;
+    const [peers, nats] = [this.#members.states(), { connected: problem === null, problem }];
+    return { peers, pieces: this.#pieces, unverified, nats, lentBytes: this.#buffers.lentBytes };
   }
 
   regions(): RegionCounts {
@@ -401,6 +403,10 @@ export class Cluster implements Sharing {
       const isPeerError = error instanceof PeerError;
       if (divided.signal.aborted || !(isPeerError || (isSelf && isOwnFailure(error)))) throw error;
       if (isPeerError) this.#counts.refused++;
+      if ((error as Error).cause instanceof LimitError && !peer.isLimited) {
+        peer.isLimited = true;
+        this.#log.warn({ peer: peer.said.name, reason: (error as Error).message }, "peer has lower limits");
+      }
       this.#log.debug({ peer: peer.said.name, reason: (error as Error).message }, "piece evaluated by others");
       return await part.divide(others);
     }
@@ -496,7 +502,7 @@ export class Cluster implements Sharing {
       }
     } catch (error) {
       if (signal.aborted || !(isOwnFailure(error) || error instanceof LimitError)) throw located(error, part.indices);
-      throw new PeerError(`${peer.said.name}: ${(error as Error).message}`);
+      throw new PeerError(`${peer.said.name}: ${(error as Error).message}`, { cause: error });
     } finally {
       peer.outstanding--;
     }

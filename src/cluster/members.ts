@@ -15,6 +15,7 @@ import { ROOT } from "../nats-options.js";
 
 const SUBJECT = `${ROOT}.member`;
 const HELLO = `${ROOT}.hello`;
+const SILENT = "it is silent";
 const BEAT_MS = 1_000;
 const SILENCE_MS = 3_000;
 /** Time in which others introduce themselves before a process takes a rank, and between two introductions. */
@@ -25,6 +26,8 @@ const STUCK_MS = 3_000;
 const RESTING_MS = 30_000;
 /** Time for which a rank stays empty before the process in the last one takes it. */
 const EMPTY_MS = 60_000;
+/** Time for which a peer that was lost is shown as not usable. */
+const SHOWN_LOST_MS = 15 * 60_000;
 /** Most ranks: an owner is stored in a byte. */
 const MOST_RANKS = 250;
 
@@ -80,6 +83,8 @@ export class Peer {
   heardAt = performance.now();
   progressAt = performance.now();
   restingUntil = 0;
+  /** Whether it has refused a piece by limits that this process has not. */
+  isLimited = false;
   /** Ends what it has been asked for when it is lost. */
   readonly lost = new AbortController();
 
@@ -132,6 +137,8 @@ export class Members {
   readonly #report: () => Report;
   readonly #log: Logger;
   readonly #all = new Map<string, Peer>();
+  /** By name: when peers were lost that have not left by themselves. */
+  readonly #lost = new Map<string, number>();
   readonly #name = `${hostname()}/${process.pid}`;
   readonly #since = Date.now() + Math.random();
   #beat: NodeJS.Timeout | undefined;
@@ -175,6 +182,7 @@ export class Members {
   leave(): void {
     this.#connection = null;
     for (const member of this.#all.values()) member.lost.abort(new PeerError("this process has lost NATS"));
+    for (const { said } of this.others) this.#lost.set(said.name, performance.now());
     this.#all.clear();
     this.self = null;
     this.#isRanked = false;
@@ -206,13 +214,16 @@ export class Members {
 
   states(): PeerStatus[] {
     const own = Object.entries(this.self?.generations ?? {});
-    return this.others.map((member) => {
+    const known = this.others.map((member) => {
       const both = own.filter(([dataset]) => member.generations[dataset] !== undefined);
       const shared = both.filter(([dataset, generation]) => member.generations[dataset] === generation).length;
       const usable = shared > 0 && this.isUsable(member);
       const { said, outstanding } = member;
       return { name: said.name, usable, shared, differing: both.length - shared, outstanding };
     });
+    for (const [name, at] of this.#lost) if (performance.now() - at > SHOWN_LOST_MS) this.#lost.delete(name);
+    const none = { usable: false, shared: 0, differing: 0, outstanding: 0 };
+    return [...known, ...[...this.#lost.keys()].map((name) => ({ name, ...none }))];
   }
 
   /** Whether a process that takes work has a generation, of a dataset or of all together. */
@@ -262,7 +273,7 @@ export class Members {
       member.heardAt += asleep;
       member.progressAt += asleep;
       if (now > member.restingUntil) this.#wake(member);
-      if (member !== this.self && now - member.heardAt > SILENCE_MS) this.#lose(member, "it is silent");
+      if (member !== this.self && now - member.heardAt > SILENCE_MS) this.#lose(member, SILENT);
     }
     const changed = this.#report().revision !== this.#told;
     if (changed || now - this.#toldAt >= BEAT_MS - 100) this.#say(changed);
@@ -283,6 +294,9 @@ export class Members {
       // A process that has lost its connection comes back under another id.
       for (const one of this.others) if (one.said.since === said.since) this.#lose(one, "it has joined again");
       this.#all.set(said.id, member);
+      // One that was started again on the same machine replaces the one before.
+      const host = (name: string): string => name.slice(0, name.lastIndexOf("/"));
+      for (const name of this.#lost.keys()) if (host(name) === host(said.name)) this.#lost.delete(name);
       this.#log.info({ peer: said.name, version: said.version, same: said.build === self.said.build }, "peer heard");
     }
     if (said.progress !== member.said.progress) {
@@ -313,6 +327,7 @@ export class Members {
 
   #lose(member: Peer, reason: string): void {
     this.#all.delete(member.id);
+    if (member.said.state !== "draining" && reason === SILENT) this.#lost.set(member.said.name, performance.now());
     this.#log.warn({ peer: member.said.name, reason }, "peer lost");
     member.lost.abort(new PeerError(`${member.said.name}: ${reason}`));
     this.#arrange();

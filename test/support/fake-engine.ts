@@ -119,6 +119,7 @@ export class FakeEngine implements Engine {
       cacheBytes: 0,
       peers: [],
       unverified: null,
+      nats: null,
       stores: [],
       storeCache: null,
       pieces: null,

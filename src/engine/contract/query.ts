@@ -342,6 +342,8 @@ export interface EngineStatus {
   readonly pieces: PieceCounts | null;
   /** Datasets of which not all bytes are known to be those of the peers; null without a cluster. */
   readonly unverified: number | null;
+  /** The connection to the cluster, and why there is none; null without a cluster. */
+  readonly nats: { readonly connected: boolean; readonly problem: string | null } | null;
 }
 
 /** Options of running a query. */

@@ -177,7 +177,7 @@ class FieldEngine implements Engine {
   status(): ReturnType<Engine["status"]> {
     const carrier = this.#carrier;
     const { hits, misses, bytesRead, bytesUsed } = carrier.cache();
-    const shared = this.#sharing?.status() ?? { peers: [], pieces: null, unverified: null, lentBytes: 0 };
+    const shared = this.#sharing?.status() ?? { peers: [], pieces: null, unverified: null, nats: null, lentBytes: 0 };
     return {
       ready: !this.#closing && carrier.alive() > 0,
       workers: carrier.alive(),

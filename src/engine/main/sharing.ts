@@ -52,6 +52,7 @@ export interface Sharing {
     readonly peers: readonly PeerStatus[];
     readonly pieces: PieceCounts;
     readonly unverified: number;
+    readonly nats: { readonly connected: boolean; readonly problem: string | null };
     /** Bytes of shared memory that are lent to pieces. */
     readonly lentBytes: number;
   };

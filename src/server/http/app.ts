@@ -78,14 +78,18 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await refuseTheRest(app, "", () => new HttpRefusal(404, "There is nothing at this address."));
   app.get("/healthz", (_request, reply) => reply.type("text/plain; charset=utf-8").send("ok\n"));
   app.get("/readyz", (_request, reply) => {
-    const { ready, stores } = engine.status();
+    const { ready, stores, nats, peers } = engine.status();
     // The fields alone decide: the service is ready without its guests.
     const fields = ready ? "ready" : "not ready";
     const guests = Object.entries(options.guests ?? {}).map(([name, state]) => `${name}: ${state()}\n`);
     return reply
       .code(ready ? 200 : 503)
       .type("text/plain; charset=utf-8")
-      .send([`${fields}\n`, `fields: ${fields}\n`, ...stores.map(storeLine), ...guests].join(""));
+      .send(
+        [`${fields}\n`, `fields: ${fields}\n`, ...stores.map(storeLine), ...clusterLine(nats, peers), ...guests].join(
+          "",
+        ),
+      );
   });
   app.get("/metrics", async (_request, reply) => {
     accessLog.write();
@@ -93,6 +97,13 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   });
   for (const add of options.plugins ?? []) await app.register(async (instance) => add(instance, service));
   return app;
+}
+
+/** The state of a cluster: the service is ready without it too. */
+function clusterLine(nats: EngineStatus["nats"], peers: EngineStatus["peers"]): string[] {
+  if (nats === null) return [];
+  if (!nats.connected) return [`cluster: alone: ${nats.problem}\n`];
+  return [`cluster: ${peers.filter(({ usable }) => usable).length} of ${peers.length} peers usable\n`];
 }
 
 function storeLine({ store, answers }: EngineStatus["stores"][number]): string {

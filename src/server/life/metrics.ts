@@ -244,10 +244,13 @@ function storeCacheFigures(engine: Engine, registers: Registry[]): void {
 function peerFigures(engine: Engine, registers: Registry[]): void {
   const peers = (read: (peer: PeerStatus) => number) => () =>
     engine.status().peers.map((peer): MetricSample => [[peer.name], read(peer)]);
+  figure(registers, "nats_connected", "1 while this process is connected to the NATS servers of its cluster.", [], () =>
+    [engine.status().nats ?? []].flat().map(({ connected }): MetricSample => [[], connected ? 1 : 0]),
+  );
   figure(
     registers,
     "peer_usable",
-    "1 when a peer takes pieces of queries.",
+    "1 when a peer takes pieces of queries; 0 for 15 minutes after it was lost.",
     ["peer"],
     peers(({ usable }) => (usable ? 1 : 0)),
   );
