@@ -1,4 +1,5 @@
 /** Starts and follows jobs: calls that a service runs in idle time, whose results are files. */
+import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { OperationName } from "../operations.js";
 import { ClientError } from "./error.js";
@@ -59,7 +60,11 @@ export interface JobMethods {
   jobs(options?: JobOptions): Promise<readonly JobDescription[]>;
   /** Waits until a job has ended, in whatever state. */
   wait(id: string, options?: JobOptions): Promise<JobDescription>;
-  /** The file of a job, once it is done. @throws ClientError if it failed or was cancelled */
+  /**
+   * The file of a job, once it is done; its body fails at the end if it is not what was written.
+   *
+   * @throws ClientError if the job failed or was cancelled
+   */
   result(id: string, options?: JobOptions): Promise<Response>;
   /** Ends a job, or forgets one that has ended, with its result. */
   cancelJob(id: string, options?: JobOptions): Promise<JobDescription>;
@@ -73,9 +78,19 @@ export function jobsOf(url: string, token: string | undefined): JobMethods {
   const pathOf = (id: string) => `/api/jobs/${encodeURIComponent(id)}`;
   const job = async (id: string, options?: JobOptions) =>
     (await (await send(pathOf(id), { method: "GET" }, options)).json()) as JobDescription;
+  /** The job; while the queue of a cluster cannot be reached, it is asked for again. */
+  const found = async (id: string, options: JobOptions): Promise<JobDescription> => {
+    for (;;) {
+      try {
+        return await job(id, options);
+      } catch (error) {
+        if (!(error instanceof ClientError) || error.code !== "Busy") throw error;
+      }
+    }
+  };
   const ended = async (id: string, options: JobOptions = {}): Promise<JobDescription> => {
     for (let pause = FIRST_LOOK_MS; ; pause = Math.min(1.5 * pause, LAST_LOOK_MS)) {
-      const now = await job(id, options);
+      const now = await found(id, options);
       options.onProgress?.(now);
       if (now.state !== "queued" && now.state !== "running") return now;
       await wait(pause, undefined, options.signal === undefined ? {} : { signal: options.signal });
@@ -95,12 +110,28 @@ export function jobsOf(url: string, token: string | undefined): JobMethods {
     async result(id, options) {
       const { state, problem, result } = await ended(id, options);
       if (result === null) throw new ClientError("Http", problem ?? `The job was ${state}.`);
-      return send(`${pathOf(id)}/result`, { method: "GET" }, options);
+      return compared(await send(`${pathOf(id)}/result`, { method: "GET" }, options), result);
     },
     async cancelJob(id, options) {
       return (await (await send(pathOf(id), { method: "DELETE" }, options)).json()) as JobDescription;
     },
   };
+}
+
+/** An answer whose body fails at its end unless it has the digest that the job states. */
+function compared(answer: Response, { name, sha256 }: NonNullable<JobDescription["result"]>): Response {
+  const hash = createHash("sha256");
+  const check = new TransformStream<Uint8Array, Uint8Array>({
+    transform(part, controller) {
+      hash.update(part);
+      controller.enqueue(part);
+    },
+    flush() {
+      if (hash.digest("hex") !== sha256) throw new ClientError("DataError", `${name} is not what the job has written.`);
+    },
+  });
+  const { status, statusText, headers } = answer;
+  return new Response(answer.body?.pipeThrough(check) ?? null, { status, statusText, headers });
 }
 
 function addressOf({ dataset, operation, parameters, input }: JobRequest): string {

@@ -3,19 +3,26 @@
  * changed only from the revision that was read. Their tasks are messages of a work queue in files, on a subject for
  * each job and generation: one process has a task at a time, and if it falls silent, another one gets it.
  */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { AckPolicy, jetstream, jetstreamManager, RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import type { Config } from "../config.js";
-import { BusyError, FieldprobeError } from "../errors.js";
+import { BusyError, DataError, FieldprobeError } from "../errors.js";
+import { makeFolder } from "../make-folder.js";
 import { openNats } from "../nats.js";
 import { type NatsOptions, natsOptions, ROOT } from "../nats-options.js";
 import { reasonOf } from "../system-error.js";
 import { type Job, type JobState, type TaskOutput, UNFINISHED } from "./job.js";
+import { newId } from "./job-files.js";
 import { type GenerationFor, type JobQueue, OF_JOB, restarted, type TakenTask } from "./job-queue.js";
 
 /** The stream of tasks and the bucket of jobs. */
 const NAME = `${ROOT}-jobs`;
+/** The subject on which processes tell the marks of their folders, and the time in which they do. */
+const FOLDER = `${ROOT}.folder`;
+const MARKS = { strategy: "stall", stall: 300, maxWait: 1_000 } as const;
 /** Silence of a process after which its tasks go to others. */
 const SILENCE_MS = 15_000;
 /** Time between two signs that a process gives of its tasks. */
@@ -69,14 +76,17 @@ const outputKey = ({ id, generation = "none" }: JobOfGeneration, number: number)
   `output.${id}.${generation}.${number}`;
 const noneDone = (tasks: number): string => Buffer.alloc(Math.ceil(tasks / 8)).toString("base64");
 
-/** The queue of a cluster. */
-export function openSharedQueue(nats: Config["nats"]): JobQueue {
-  return new JetStreamQueue(natsOptions(nats) as NatsOptions);
+/** The queue of a cluster. @param folder has the files of its jobs, for all processes */
+export function openSharedQueue(nats: Config["nats"], folder: string): JobQueue {
+  return new JetStreamQueue(natsOptions(nats) as NatsOptions, folder);
 }
 
 /** A queue that connects when it is first used, and again if the connection was lost. */
 class JetStreamQueue implements JobQueue {
   readonly #options: NatsOptions;
+  readonly #folder: string;
+  /** Which of two processes with different folders was there first. */
+  readonly #since = Date.now() + Math.random();
   #opened: Promise<OpenQueue> | null = null;
   /** The jobs as last heard, by id. */
   readonly #heard = new Map<string, ReadJob>();
@@ -85,7 +95,8 @@ class JetStreamQueue implements JobQueue {
   readonly #signs: NodeJS.Timeout;
   #watcher: (id: string) => void = () => undefined;
 
-  constructor(options: NatsOptions) {
+  constructor(options: NatsOptions, folder: string) {
+    this.#folder = folder;
     this.#options = { ...options, name: NAME };
     this.#signs = setInterval(() => {
       for (const message of this.#taken.values()) message.respond("+WPI");
@@ -130,6 +141,35 @@ class JetStreamQueue implements JobQueue {
       // Other processes get these tasks once this one has been silent for long enough.
       this.#taken.clear();
     });
+    try {
+      await this.#compareFolder(connection);
+      return await this.#join(connection);
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+  }
+
+  /** Compares a mark in the folder with that of other processes. @throws DataError if one before has another folder */
+  async #compareFolder(connection: NatsConnection): Promise<void> {
+    const file = join(this.#folder, "mark");
+    makeFolder(this.#folder);
+    await writeFile(file, newId(), { flag: "wx" }).catch(() => undefined);
+    const read = (): Promise<string> => readFile(file, "utf8").catch(() => "");
+    connection.subscribe(FOLDER, {
+      callback: (error, message) => void (error ?? read().then((mark) => message.respond(`${this.#since} ${mark}`))),
+    });
+    const own = await read();
+    for await (const answer of await connection.requestMany(FOLDER, "", MARKS)) {
+      const [since, mark] = answer.string().split(" ");
+      if (mark !== own && Number(since) < this.#since)
+        throw new DataError(
+          `jobs: ${this.#folder} is not the folder of other processes of the cluster: FIELDPROBE_RESULTS has to be shared`,
+        );
+    }
+  }
+
+  async #join(connection: NatsConnection): Promise<OpenQueue> {
     const manager = await jetstreamManager(connection);
     const kept = { storage: StorageType.File, num_replicas: 1 };
     await manager.streams.add({

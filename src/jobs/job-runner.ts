@@ -81,6 +81,8 @@ export class JobRunner {
   /** By job: since when no process of its generation is known. */
   readonly #orphanedAt = new Map<string, number>();
   readonly #places = new JobPlaces();
+  /** Why the queue could not be read, which is said once. */
+  #told: string | null = null;
   #stopped = false;
   #taking = false;
   /** Whether a job waits for a process of its generation, which nothing announces. */
@@ -120,6 +122,7 @@ export class JobRunner {
         this.#isWaiting = false;
         // Owners without a task come first.
         const task = (await this.#take(true)) ?? (await this.#take(false));
+        this.#told = null;
         if (task === null) {
           if (this.#isWaiting) this.#pause();
           return;
@@ -135,8 +138,10 @@ export class JobRunner {
         void ended.then(() => this.pump());
       }
     } catch (error) {
-      if (this.#unkept.size === 0)
-        this.#host.log.error({ reason: reasonOf(error) }, "the queue of the jobs cannot be read; jobs rest");
+      const reason = reasonOf(error);
+      if (this.#unkept.size === 0 && reason !== this.#told)
+        this.#host.log.error({ reason }, "the queue of the jobs cannot be read; jobs rest");
+      this.#told = reason;
       this.#pause();
     } finally {
       this.#taking = false;

@@ -23,6 +23,7 @@ import type { JobQueue } from "./job-queue.js";
 import { type JobHost, JobRunner } from "./job-runner.js";
 import { type ResultStore, resultStore } from "./result-store.js";
 import { openSqlQueue } from "./sql-queue.js";
+import { sweepOutputs } from "./task-outputs.js";
 
 const FINAL = JOB_STATES.filter((state) => !UNFINISHED.includes(state));
 /** Time after which a queue that cannot be opened is tried again. */
@@ -33,7 +34,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** The settings of jobs: the state folder, that of results, servers of a cluster, quotas. */
 export type JobSettings = Pick<Config, "state" | "results" | "nats" | "limits" | "stores">;
 
-type OpenShared = (nats: JobSettings["nats"]) => JobQueue;
+type OpenShared = (nats: JobSettings["nats"], folder: string) => JobQueue;
 
 /** The parts that exist once the queue is open. */
 interface OpenJobs {
@@ -107,7 +108,7 @@ export class Jobs {
     if (this.#closed) throw new BusyError("The service is shutting down.");
     if (this.#opened !== null) return this.#opened;
     const inputs = new Inputs(join(this.folders.state, "inputs"), this.#settings.limits["jobs.points"]);
-    const queue = this.#openShared?.(this.#settings.nats) ?? openSqlQueue(this.#file);
+    const queue = this.#openShared?.(this.#settings.nats, this.folders.state) ?? openSqlQueue(this.#file);
     const runner = new JobRunner(queue, inputs, this.folders, this.results, this.#host, (id) => void this.#tell(id));
     this.#opened = { queue, inputs, runner };
     queue.watch?.((id) => void this.#logged(this.#changedElsewhere(id)));
@@ -332,7 +333,11 @@ export class Jobs {
       const isLeft = ofCall === true && left?.has(`${id}.json`);
       if ((createdAt < before || isLeft) && !used.has(id)) await inputs.remove(id);
     }
-    await inputs.sweep(before, left ?? new Set(), new Set(jobs.map(({ id }) => id)));
+    const ids = new Set(jobs.map(({ id }) => id));
+    await inputs.sweep(before, left ?? new Set(), ids);
+    // A queue that was lost with its disk knows of no jobs, whose files would stay for ever.
+    await this.results.sweep(ids, before);
+    await sweepOutputs(this.folders, ids, before);
     await this.#count();
   }
 

@@ -1,4 +1,5 @@
 /** `ResultStore` keeps finished results: in the folder in which they are written, or in a bucket. */
+import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,10 +9,14 @@ import { DataError } from "../errors.js";
 import { ReadMemory } from "../read-memory.js";
 import { BucketTarget } from "../storage/objects/object-target.js";
 import type { StoreSettings } from "../store-settings.js";
-import { besides } from "./job-files.js";
+import type { JobResult } from "./job.js";
+import { besides, isId } from "./job-files.js";
 
 /** Bytes of a result that are fetched at a time. */
 const STEP_BYTES = 4 * 1024 * 1024;
+/** Bytes of a file that are hashed at a time, and files whose comparison is remembered. */
+const HASH_BYTES = 256 * 1024;
+const MOST_COMPARED = 1000;
 /** The object that shows whether a bucket takes results. */
 const CHECK_KEY = "fieldprobe-check";
 
@@ -23,8 +28,8 @@ export interface ResultStore {
   check(): Promise<void>;
   /** Keeps a result, with its manifest and its checksum. @throws as `check`, and the reason of the signal */
   keep(name: string, signal: AbortSignal): Promise<void>;
-  /** The bytes of a result; null if it is gone. @throws as `check` */
-  sizeOf(name: string): Promise<number | null>;
+  /** Whether a result is there as it was written: in a bucket its length, in a folder its digest. @throws as `check` */
+  holds(result: JobResult): Promise<boolean>;
   /** The path of a result; null in a bucket. */
   fileOf(name: string): string | null;
   /** The bytes of a result from the first to the last. */
@@ -35,11 +40,19 @@ export interface ResultStore {
   tidy(id: string, kept: string): Promise<void>;
   /** Removes the results of jobs, also those that were written but never recorded. */
   remove(ids: ReadonlySet<string>): Promise<void>;
+  /** Removes files of a folder that belong to none of these jobs and were last changed before a time. */
+  sweep(ids: ReadonlySet<string>, before: number): Promise<void>;
 }
 
 /** The store at a place, or else in a folder. @param working folder in which results for a bucket are written */
 export function resultStore(place: string, working: string, settings: StoreSettings): ResultStore {
   return isBucket(place) ? new BucketResults(place, working, settings) : new FolderResults(place);
+}
+
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const part of createReadStream(path, { highWaterMark: HASH_BYTES })) hash.update(part as Buffer);
+  return hash.digest("hex");
 }
 
 /** The job of a result or a file beside it. */
@@ -48,6 +61,8 @@ const jobOf = (name: string): string => /^[0-9a-f]*/.exec(name)?.[0] ?? "";
 /** Results stay where they were written. */
 export class FolderResults implements ResultStore {
   readonly folder: string;
+  /** Files, as they were when they were first read, and whether they had their digests. */
+  readonly #compared = new Map<string, Promise<boolean>>();
 
   constructor(folder: string) {
     this.folder = folder;
@@ -57,8 +72,16 @@ export class FolderResults implements ResultStore {
 
   async keep(): Promise<void> {}
 
-  async sizeOf(name: string): Promise<number | null> {
-    return (await stat(join(this.folder, name)).catch(() => null))?.size ?? null;
+  async holds({ name, bytes, sha256 }: JobResult): Promise<boolean> {
+    const path = join(this.folder, name);
+    const found = await stat(path).catch(() => null);
+    if (found === null || found.size !== bytes) return false;
+    const state = [name, sha256, found.ino, found.mtimeMs, found.ctimeMs].join(" ");
+    const known = this.#compared.get(state) ?? digestOf(path).then((digest) => digest === sha256);
+    if (this.#compared.size >= MOST_COMPARED) this.#compared.clear();
+    this.#compared.set(state, known);
+    known.catch(() => this.#compared.delete(state));
+    return known;
   }
 
   fileOf(name: string): string {
@@ -80,6 +103,15 @@ export class FolderResults implements ResultStore {
 
   async remove(ids: ReadonlySet<string>): Promise<void> {
     if (ids.size > 0) await this.#remove((name) => ids.has(jobOf(name)));
+  }
+
+  async sweep(ids: ReadonlySet<string>, before: number): Promise<void> {
+    const names = await readdir(this.folder).catch(() => []);
+    for (const name of names) {
+      const path = join(this.folder, name);
+      if (!isId(jobOf(name)) || ids.has(jobOf(name))) continue;
+      if (((await stat(path).catch(() => null))?.mtimeMs ?? before) < before) await rm(path, { force: true });
+    }
   }
 
   async #remove(isGone: (name: string) => boolean): Promise<void> {
@@ -128,8 +160,12 @@ class BucketResults implements ResultStore {
     return this.#written.remove(new Set([id]));
   }
 
-  sizeOf(name: string): Promise<number | null> {
-    return this.#bucket.sizeOf(name);
+  sweep(ids: ReadonlySet<string>, before: number): Promise<void> {
+    return this.#written.sweep(ids, before);
+  }
+
+  async holds({ name, bytes }: JobResult): Promise<boolean> {
+    return (await this.#bucket.sizeOf(name)) === bytes;
   }
 
   fileOf(): null {

@@ -18,7 +18,8 @@ describe.skipIf(NO_NATS)("beside a NATS server with JetStream", () => {
     server = await startNats(["-js", "-sd", join(folder, "nats")]);
   });
   afterEach(() => server.end());
-  const open = (): JobQueue => openSharedQueue(loadConfig({ NATS: server.url }, {}).nats);
+  const open = (place = "jobs"): JobQueue =>
+    openSharedQueue(loadConfig({ NATS: server.url }, {}).nats, join(folder, place));
 
   checkQueue(open);
 
@@ -34,6 +35,27 @@ describe.skipIf(NO_NATS)("beside a NATS server with JetStream", () => {
     await one.close();
     await vi.waitFor(async () => expect(await other.take()).toMatchObject({ number: 0 }));
     await other.close();
+  });
+
+  it("refuses a process whose folder is not that of the others", async () => {
+    const [one, other, same] = [open(), open("elsewhere"), open()];
+    expect(await one.list()).toEqual([]);
+    await expect(other.list()).rejects.toThrow(/elsewhere is not the folder of other processes of the cluster/);
+    expect(await same.list()).toEqual([]);
+    for (const queue of [one, other, same]) await queue.close();
+  });
+
+  it("tells jobs that have ended while the server is away, and asks to come again for others", async () => {
+    const queue = open();
+    await queue.add(jobWith("a", 1));
+    await queue.add(jobWith("b", 1));
+    await queue.change("a", ["queued"], { state: "cancelled" });
+    await server.end();
+    const busy = { code: "Busy", context: { retryAfter: 5 } };
+    await vi.waitFor(() => expect(queue.list()).rejects.toMatchObject(busy), 10_000);
+    expect(await queue.find("a")).toMatchObject({ state: "cancelled" });
+    await expect(queue.find("b")).rejects.toMatchObject(busy);
+    await queue.close();
   });
 
   it("keeps jobs and what is done when the server is restarted", async () => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import time
 from typing import Any, Dict, Optional
@@ -48,7 +49,7 @@ class Job:
         """
         until = None if timeout is None else time.monotonic() + timeout
         pause = _FIRST_LOOK
-        while self.look().state in ("queued", "running"):
+        while self._look_again(until).state in ("queued", "running"):
             if until is not None and time.monotonic() + pause > until:
                 raise TimeoutError(f"job {self.id} has not ended after {timeout} s")
             time.sleep(pause)
@@ -58,10 +59,27 @@ class Job:
             raise ServiceError(str(problem), code="JobFailed", status=200)
         return self
 
+    def _look_again(self, until: Optional[float]) -> "Job":
+        """Look; while the queue of a cluster cannot be reached, again and again."""
+        while True:
+            try:
+                return self.look()
+            except ServiceError as error:
+                if error.code != "Busy" or (until is not None and time.monotonic() > until):
+                    raise
+
     def result(self) -> NDArray[np.float32]:
-        """The numbers of a job that is done, after waiting for it: shape ``(points, components)``, float32."""
+        """The numbers of a job that is done, after waiting for it: shape ``(points, components)``, float32.
+
+        Raises:
+            ServiceError: if it failed or was cancelled, or if its file is not what was written.
+        """
         self.wait()
-        return np.load(io.BytesIO(self._transport.get(f"/api/jobs/{self.id}/result", accept="*/*").body))
+        body = self._transport.get(f"/api/jobs/{self.id}/result", accept="*/*").body
+        written = self.description["result"]
+        if hashlib.sha256(body).hexdigest() != written["sha256"]:
+            raise ServiceError(f"{written['name']} is not what the job has written", code="DataError", status=200)
+        return np.load(io.BytesIO(body))
 
     def cancel(self) -> "Job":
         """End the job, or forget one that has ended, with its result."""

@@ -166,8 +166,8 @@ function resultRoute(api: FastifyInstance, service: Service, jobs: Jobs): void {
     async (request, reply) => {
       const { result, state } = await jobOf(service, jobs, request);
       if (result === null) throw new HttpRefusal(409, `The job has no result: it is ${state}.`);
-      const size = await jobs.results.sizeOf(result.name);
-      if (size !== result.bytes)
+      const { bytes: size } = result;
+      if (!(await jobs.results.holds(result)))
         throw new HttpRefusal(410, "The file of the result is gone, or is not what was written.");
       const etag = `"${result.sha256}"`;
       const digest = Buffer.from(result.sha256, "hex").toString("base64");
