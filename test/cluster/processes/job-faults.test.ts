@@ -4,7 +4,7 @@ import { cpSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, utimes
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { NO_NATS, useNatsServers } from "../../support/nats.js";
+import { type NatsServer, NO_NATS, startNats } from "../../support/nats.js";
 import { scratchFolder } from "../../support/scratch.js";
 import { type Running, type Setup, SHIPPED, startPeer } from "./support.js";
 
@@ -65,7 +65,7 @@ syncBuiltinESMExports();
 
 describe.skipIf(NO_NATS)("jobs of a cluster", () => {
   const folder = scratchFolder();
-  const startNats = useNatsServers();
+  const servers: NatsServer[] = [];
   const running: Running[] = [];
   const preload = join(folder, "stops.mjs");
   let count = 0;
@@ -79,9 +79,10 @@ describe.skipIf(NO_NATS)("jobs of a cluster", () => {
   /** Settings of the processes of a cluster with a results folder. */
   const cluster = async () => {
     const own = join(folder, `${count++}`);
-    const { url } = await startNats(["-js", "-sd", join(own, "nats")]);
+    const server = await startNats(["-js", "-sd", join(own, "nats")]);
+    servers.push(server);
     return (name: string, data: string = SHIPPED): Setup => ({
-      nats: url,
+      nats: server.url,
       data: [data],
       settings: { STATE: join(own, name), RESULTS: join(own, "results"), QUERY_POINTS: "50000" },
     });
@@ -152,6 +153,7 @@ describe.skipIf(NO_NATS)("jobs of a cluster", () => {
       one.child.kill("SIGCONT");
       await one.end();
     }
+    for (const server of servers.splice(0)) await server.end();
   });
 
   it.each(["another build", "another version", "another copy"])(
