@@ -1,13 +1,9 @@
 /** Fields and points to measure kernels with, in a memory shared with the SIMD module. */
+
 import { readFileSync } from "node:fs";
-import { type SortTables, sortTables } from "../dist/kernels/brick-order.js";
-import {
-  createSharedMemory,
-  instantiateSimd,
-  SCRATCH_BYTES,
-  type SimdAccelerator,
-  type WasmMemory,
-} from "../dist/kernels/simd/index.js";
+import { type SortTables, sortByBrick, sortTables } from "../dist/kernels/brick-order.js";
+import type { Accelerator } from "../dist/kernels/index.js";
+import { createSharedMemory, instantiateSimd, SCRATCH_BYTES, type WasmMemory } from "../dist/kernels/simd/index.js";
 import type { Axes, BrickField, Scheme, Triple } from "../dist/kernels/types.js";
 
 const MODULE = new URL("../dist/kernels/simd/kernels.wasm", import.meta.url);
@@ -58,7 +54,7 @@ export class Arena {
     return new Uint8Array(this.memory.buffer, this.#take(length), length);
   }
 
-  accelerator(): SimdAccelerator {
+  accelerator(): Accelerator {
     return instantiateSimd(readFileSync(MODULE), this.memory, {
       offset: this.#take(SCRATCH_BYTES),
       bytes: SCRATCH_BYTES,
@@ -124,13 +120,7 @@ export interface Sorter {
 }
 
 /** A sort of up to `most` points. */
-export function createSorter(
-  arena: Arena,
-  accelerator: SimdAccelerator,
-  axes: Axes,
-  { bricking }: BrickField,
-  most: number,
-): Sorter {
+export function createSorter(arena: Arena, axes: Axes, { bricking }: BrickField, most: number): Sorter {
   const plain = sortTables(axes, bricking);
   const place = (table: Uint32Array) => {
     const placed = arena.uint32(table.length);
@@ -142,7 +132,7 @@ export function createSorter(
   const order = arena.uint32(2 * most);
   return {
     sort(count, positions, sorted) {
-      accelerator.sortByBrick(axes, tables, positions, count, keys, order, sorted);
+      sortByBrick(axes, tables, positions, count, keys, order, sorted);
       return order;
     },
   };

@@ -59,7 +59,7 @@ function frameGroups(densities: readonly number[], more: Row["params"]): Group[]
   const frames = PCHIP.map(() => [brickCube(arena, NODES, EDGE, 3)]);
   const [one = []] = frames;
   const random = randomPositions(arena, most, SEED);
-  const sorter = createSorter(arena, accelerator, axes, one[0] as (typeof one)[number], most);
+  const sorter = createSorter(arena, axes, one[0] as (typeof one)[number], most);
   const out = arena.float64(MOST_COMPONENTS * most);
   const sets = densities.map((density) => {
     const count = density * TILES;

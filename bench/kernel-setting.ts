@@ -2,8 +2,9 @@
  * Cubes and points that kernels are measured with, what is measured together, and whether two ways of computing agree.
  */
 
+import type { Accelerator } from "../dist/kernels/index.js";
 import { createScheme } from "../dist/kernels/index.js";
-import { SCRATCH_BYTES, type SimdAccelerator } from "../dist/kernels/simd/index.js";
+import { SCRATCH_BYTES } from "../dist/kernels/simd/index.js";
 import type { BrickField, Scheme } from "../dist/kernels/types.js";
 import { type Comparison, type Contestant, nanoseconds } from "./alternate.js";
 import { Arena, brickCube, createSorter, cubeAxes, randomPositions } from "./field.js";
@@ -25,7 +26,7 @@ const TOLERANCE = 1e-6;
 export interface Setting {
   readonly nodes: number;
   readonly arena: Arena;
-  readonly accelerator: SimdAccelerator;
+  readonly accelerator: Accelerator;
   readonly velocity: BrickField;
   readonly pressure: BrickField;
   readonly positions: Readonly<Record<"random" | "sorted", Float64Array>>;
@@ -40,7 +41,7 @@ export function prepare(nodes: number, points: number): Setting {
   const pressure = brickCube(arena, nodes, EDGE, 1);
   const random = randomPositions(arena, points, SEED);
   const sorted = arena.float64(3 * points);
-  createSorter(arena, accelerator, cubeAxes(nodes), velocity, points).sort(points, random, sorted);
+  createSorter(arena, cubeAxes(nodes), velocity, points).sort(points, random, sorted);
   const out = arena.float64(MOST_COMPONENTS * points);
   return { nodes, arena, accelerator, velocity, pressure, positions: { random, sorted }, out };
 }

@@ -79,7 +79,7 @@ function batchGroup(setting: Setting, methods: readonly string[], sizes: readonl
   const { nodes, arena, accelerator, velocity, positions, out } = setting;
   const most = Math.max(...sizes);
   const axes = cubeAxes(nodes);
-  const sorter = createSorter(arena, accelerator, axes, velocity, most);
+  const sorter = createSorter(arena, axes, velocity, most);
   const sorted = arena.float64(3 * most);
   const comparisons: Comparison[] = [];
   const contestants = methods.flatMap((method) => {

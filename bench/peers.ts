@@ -79,7 +79,7 @@ function prepare(folder: string, nodes: number, points: number, fields: 1 | 4 = 
   const field = brickCube(arena, nodes, EDGE, 3);
   const random = randomPositions(arena, points, SEED);
   const sorted = arena.float64(3 * points);
-  const sorter = createSorter(arena, accelerator, axes, field, points);
+  const sorter = createSorter(arena, axes, field, points);
   sorter.sort(points, random, sorted);
   const out = arena.float64(3 * points);
   const file = (name: string, data: Float64Array | Float32Array) => {

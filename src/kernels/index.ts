@@ -1,7 +1,5 @@
 /** Makes the scheme of a kernel: the plain one of this folder, or that of an accelerator. */
-import type { sortByBrick } from "./brick-order.js";
 import { createDerivative } from "./derivative.js";
-import type { IntervalSums } from "./filter/interval-sums.js";
 import { createInterpolation } from "./interpolate.js";
 import { createSpline } from "./spline.js";
 import { METHODS, type Method, POINT_KERNELS, type PointKernel } from "./table.js";
@@ -24,8 +22,6 @@ export interface SchemeRequest extends PointKernel {
 export interface Accelerator {
   /** A scheme that does what `plain` does, or null if there is none. */
   scheme(request: SchemeRequest, plain: Scheme): Scheme | null;
-  readonly intervalSums?: IntervalSums;
-  readonly sortByBrick?: typeof sortByBrick;
 }
 
 /**

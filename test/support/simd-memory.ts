@@ -1,13 +1,9 @@
 /** A shared memory with the SIMD module in it, and fields cut into bricks inside that memory. */
+
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import {
-  createSharedMemory,
-  instantiateSimd,
-  SCRATCH_BYTES,
-  type SimdAccelerator,
-  type WasmMemory,
-} from "../../src/kernels/simd/index.js";
+import type { Accelerator } from "../../src/kernels/index.js";
+import { createSharedMemory, instantiateSimd, SCRATCH_BYTES, type WasmMemory } from "../../src/kernels/simd/index.js";
 import type { Axes, BrickField, Bricking, Triple } from "../../src/kernels/types.js";
 
 const MODULE = new URL("../../dist/kernels/simd/kernels.wasm", import.meta.url);
@@ -60,7 +56,7 @@ export class Arena {
     return new Uint32Array(this.memory.buffer, this.take(4 * length), length);
   }
 
-  accelerator(): SimdAccelerator {
+  accelerator(): Accelerator {
     return instantiateSimd(moduleBytes, this.memory, { offset: this.take(SCRATCH_BYTES), bytes: SCRATCH_BYTES });
   }
 }

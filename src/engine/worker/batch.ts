@@ -219,7 +219,7 @@ function filteredParts({ task, operation, open, sampler }: BatchContext): readon
   return groups.map((group, c) => {
     const grids = group.map((part) => axesOfField(dataset, part));
     const axes = (grids.length === 1 ? grids[0] : grids) as FilterAxes;
-    const filter = boxFilter(ofEach ?? operation.kernel, task.query, { name: dataset.name, axes }, sampler);
+    const filter = boxFilter(ofEach ?? operation.kernel, task.query, { name: dataset.name, axes });
     const numbers = filter.components * filter.itemsPerPoint;
     const values = groups.length === 1 ? sampler.recordsOfPoint(numbers) : new Float64Array(numbers);
     const readers = group.map((part) => sampler.reader(open.source(part)));
@@ -232,11 +232,10 @@ function boxFilter(
   kernel: string,
   query: Query,
   { name, axes }: Pick<Dataset, "name"> & { readonly axes: FilterAxes },
-  { accelerator }: Sampler,
 ): BoxFilter {
   const { filterlength, nlayers } = query as { filterlength: number; nlayers: number };
   try {
-    return createBoxFilter(kernel, axes, filterlength, nlayers, accelerator);
+    return createBoxFilter(kernel, axes, filterlength, nlayers);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new RequestError("Unsupported", `The grid of "${name}" is too small for box filters.`, {

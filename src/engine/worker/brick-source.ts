@@ -1,5 +1,4 @@
 /** Declares the source of a field's bricks in a thread: it reads stored ones, or makes combined ones. Types only. */
-import type { AddFrame } from "../../kernels/filter/interval-sums.js";
 import type { Bricking } from "../../kernels/types.js";
 import type { FrameBricks } from "../../storage/bricks/brick-reader.js";
 
@@ -26,7 +25,6 @@ export interface CombinedMemory {
   readonly sums: Float64Array;
   /** Index in `data` of room for one stored brick. */
   readonly scratch: number;
-  readonly addFrame: AddFrame;
 }
 
 /** The combined bricks of a field in a sweep (`../contract/combined-bricks.ts`). */

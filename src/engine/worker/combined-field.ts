@@ -2,7 +2,9 @@
  * A combined field is the source of the combined bricks of a sweep (`../contract/combined-bricks.ts`): it reads stored
  * bricks frame by frame and adds them up, and knows which combined bricks the sweep has passed.
  */
+
 import { cellOf } from "../../kernels/brick-order.js";
+import { addFrame } from "../../kernels/filter/interval-sums.js";
 import { wrap } from "../../kernels/stencil.js";
 import type { Axes, Bricking, FrameWeights, Triple } from "../../kernels/types.js";
 import { type CombinedSweep, combinedBricking, NO_ROW } from "../contract/combined-bricks.js";
@@ -61,7 +63,7 @@ export class CombinedField implements BrickSource, CombinedBricks {
   make(
     bricks: readonly number[],
     offsets: readonly number[],
-    { data, sums, scratch, addFrame }: CombinedMemory,
+    { data, sums, scratch }: CombinedMemory,
     made: (at: number) => void,
   ): number {
     const { frames, weights } = this.#frames;

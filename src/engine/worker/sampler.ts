@@ -5,9 +5,8 @@
  */
 import { DataError } from "../../errors.js";
 import { sortByBrick, sortTables } from "../../kernels/brick-order.js";
-import { type AddFrame, addFrame } from "../../kernels/filter/interval-sums.js";
 import { SumsScratch } from "../../kernels/filter/node-sums.js";
-import type { SimdAccelerator } from "../../kernels/simd/index.js";
+import type { Accelerator } from "../../kernels/index.js";
 import type { Axes, BrickField, Bricking, BrickReader, FrameWeights, Scheme } from "../../kernels/types.js";
 import { BrickCache, type BrickPins, type BrickRequest } from "../../storage/bricks/cache.js";
 import { MAX_BRICKS } from "../../storage/file/dataset.js";
@@ -92,7 +91,7 @@ interface FieldSpace {
 export class Sampler {
   /** Whether work that cannot pause should give its thread up while it waits for a store. */
   mayLeave: () => boolean = () => false;
-  readonly accelerator: SimdAccelerator | undefined;
+  readonly accelerator: Accelerator | undefined;
   /** The arrays in which filters over cubes of nodes add. */
   readonly sumsScratch = new SumsScratch();
   /** Positions of the batch in the caller's order, three values per point; the caller fills it before `sample`. */
@@ -106,7 +105,6 @@ export class Sampler {
   readonly #data: Float32Array;
   /** The same memory as float64, the type of combined bricks. */
   readonly #sums: Float64Array;
-  readonly #addFrame: AddFrame;
   readonly #seat: number;
   readonly #cache: BrickPins;
   /** Bytes of the brick cache that are this worker's part. */
@@ -141,7 +139,7 @@ export class Sampler {
     buffer: SharedArrayBuffer,
     layout: MemoryLayout,
     seat: number,
-    accelerate: (scratch: { offset: number; bytes: number }) => SimdAccelerator | undefined,
+    accelerate: (scratch: { offset: number; bytes: number }) => Accelerator | undefined,
     cache: BrickPins = new BrickCache(buffer, layout.cache, seat),
   ) {
     const arena = new Arena(buffer, layout.arenas + seat * layout.arenaBytes, layout.arenaBytes);
@@ -164,7 +162,6 @@ export class Sampler {
     this.#fields = [space(), space()];
     this.#data = new Float32Array(buffer);
     this.#sums = new Float64Array(buffer);
-    this.#addFrame = this.accelerator?.intervalSums.addFrame ?? addFrame;
     this.#seat = seat;
     this.#cache = cache;
     // One part more than there are workers: bricks lie in runs of units, so pins that filled the whole cache could
@@ -314,7 +311,7 @@ export class Sampler {
     const room = { source: -1 - this.#seat, frame: 0, bricks, count: 1, values, load, make: makeNothing, offsets };
     const making = requests.map((request, i): BrickRequest => {
       const makeCombined: BrickRequest["make"] = (bricks, places, made) => {
-        const memory = { data: this.#data, sums: this.#sums, scratch: offsets[0], addFrame: this.#addFrame };
+        const memory = { data: this.#data, sums: this.#sums, scratch: offsets[0] };
         this.#cache.countRead(sources[i].combined?.make(bricks, places, memory, made) ?? 0);
       };
       return { ...request, make: makeCombined };
@@ -435,8 +432,7 @@ export class Sampler {
       return;
     }
     const tables = this.#sortTables(axes, sources[0].bricking);
-    const sort = this.accelerator?.sortByBrick ?? sortByBrick;
-    sort(axes, tables, positions, count, this.#keys, order, sorted);
+    sortByBrick(axes, tables, positions, count, this.#keys, order, sorted);
     if (moving !== undefined) this.#kept = { moving, count, left: KEPT_ORDER - 1 };
   }
 

@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url";
 import { parentPort, threadId, workerData } from "node:worker_threads";
 import { FieldprobeError } from "../../errors.js";
 import { PlaneTransforms } from "../../kernels/fft/plane-transforms.js";
-import { instantiateSimd, type SimdAccelerator } from "../../kernels/simd/index.js";
+import type { Accelerator } from "../../kernels/index.js";
+import { instantiateSimd } from "../../kernels/simd/index.js";
 import { recordsByValue } from "../../kernels/threshold.js";
 import { openDataset } from "../../storage/bricks/brick-reader.js";
 import type { ScanChanges } from "../../storage/catalog/scan.js";
@@ -60,7 +61,7 @@ function claimSeat(): number {
   }
 }
 
-function accelerate(scratch: { offset: number; bytes: number }): SimdAccelerator {
+function accelerate(scratch: { offset: number; bytes: number }): Accelerator {
   const file = new URL("../../kernels/simd/kernels.wasm", import.meta.url);
   return fromModule(file, (wasm) => instantiateSimd(wasm, memory, scratch));
 }

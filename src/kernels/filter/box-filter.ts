@@ -4,7 +4,7 @@
 import { BOX_KERNELS } from "../table.js";
 import type { Axes, BrickReader, FrameWeights } from "../types.js";
 import { createBoxMean } from "./box-mean.js";
-import { createIntervalSums, type IntervalSums } from "./interval-sums.js";
+import { createIntervalSums } from "./interval-sums.js";
 import { itemsPerPoint } from "./octree.js";
 import { createStress } from "./sgs.js";
 
@@ -86,8 +86,7 @@ const short = (value: number): number => Number(value.toPrecision(7));
  * interpolated (Lag4) or differentiated (Fd4Lag4), and every result is a mean over the leaves of a sub-cube, or the
  * covariance of the velocity over them. Cubes larger than the period are folded.
  *
- * @param axes        the grid, or that of each component for the covariance of components with nodes of their own
- * @param accelerator faster interval sums, if there are any
+ * @param axes the grid, or that of each component for the covariance of components with nodes of their own
  * @throws RangeError for another kernel, a tabulated axis, or arguments that `checkFilter` refuses
  */
 export function createBoxFilter(
@@ -95,7 +94,6 @@ export function createBoxFilter(
   axes: Axes | readonly [Axes, Axes, Axes],
   filterLength: number,
   nlayers: number,
-  accelerator?: { readonly intervalSums?: IntervalSums },
 ): BoxFilter {
   const kind = BOX_KERNELS.get(kernel);
   const grids: readonly Axes[] = isList(axes) ? axes : [axes];
@@ -109,7 +107,7 @@ export function createBoxFilter(
   const layers = totalLayers(filterLength, finest);
   const leaves = 2 ** layers;
   const gradient = kind.quantity === "meanGradient";
-  const addSums = accelerator?.intervalSums ?? createIntervalSums();
+  const addSums = createIntervalSums();
   const cube =
     kind.quantity === "stress"
       ? createStress(grids, filterLength, leaves, nlayers)

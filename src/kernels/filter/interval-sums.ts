@@ -60,7 +60,7 @@ export interface IntervalSums {
   readonly addFrame: AddFrame;
 }
 
-/** The plain `AddFrame`. */
+/** Adds a weighted box of one frame. */
 export const addFrame: AddFrame = (data, corner, strideY, strideZ, { values, ny, nz }, weight, first, out) => {
   let to = 0;
   for (let k = 0; k < nz; k++) {
@@ -74,10 +74,11 @@ export const addFrame: AddFrame = (data, corner, strideY, strideZ, { values, ny,
 };
 
 /**
- * Plain interval sums. They contract x, then y, then z; a node is read for the intervals it has weights for. The sums
- * of a part are complete before they are added to those of other parts: the SIMD module adds in this order, to the bit.
+ * Interval sums with scratch of their own. They contract x, then y, then z; a node is read for the intervals it has
+ * weights for. The sums of a part are complete before they are added to those of other parts.
  */
-export function createIntervalSums(combined: Float64Array = new Float64Array(COMBINED_VALUES)): IntervalSums {
+export function createIntervalSums(): IntervalSums {
+  const combined = new Float64Array(COMBINED_VALUES);
   const line = new Float64Array(3 * TILE_EDGE);
   const plane = new Float64Array(3 * TILE_EDGE * TILE_EDGE);
   const whole = new Float64Array(3 * TILE_EDGE ** 3);

@@ -42,8 +42,11 @@ interface Target extends PointKernel {
   readonly quantity: SimdQuantity;
 }
 
+/** A scheme without `cover`, which that of the plain kernels does. */
+type SimdScheme = Omit<Scheme, "cover">;
+
 /** The scheme of a request on periodic axes; null when the module has none. */
-export function createSimdScheme(module: Module, records: Scratch, request: SchemeRequest): Scheme | null {
+export function createSimdScheme(module: Module, records: Scratch, request: SchemeRequest): SimdScheme | null {
   const { quantity, sizes, method, axes, options } = request;
   if (quantity === "laplacianOfGradient") return null;
   const target: Target = { quantity, sizes };
@@ -63,7 +66,7 @@ function tensorScheme(
   target: Target,
   nodes: number,
   table: PolynomialTable | null,
-): Scheme {
+): SimdScheme {
   const { quantity, sizes } = target;
   const components = countComponents(target);
   const terms = table === null ? products(quantity, nodes) : splineProducts(quantity, nodes);
@@ -97,24 +100,6 @@ function tensorScheme(
   const stencil = { first: 1 - nodes / 2, nearest: false, low, span, whole, nodes: whole ? span ** 3 : each };
   return {
     components,
-    cover(bricking, positions, first, count, marks, list, length) {
-      records.writeScheme(image);
-      records.writeBricking(bricking);
-      return module.coverTensor(
-        1 - nodes / 2,
-        low,
-        span,
-        records.axes,
-        records.stencil,
-        terms.length,
-        records.fields,
-        positions.byteOffset + 24 * first,
-        count,
-        marks.byteOffset,
-        list.byteOffset,
-        length,
-      );
-    },
     evaluate(fields, positions, first, count, out) {
       records.writeScheme(image);
       records.writeFields(fields, sizes.length);
@@ -138,7 +123,7 @@ function nodalScheme(
   target: Target,
   order: DifferenceOrder,
   legacy: boolean,
-): Scheme {
+): SimdScheme {
   const { quantity, sizes } = target;
   const components = countComponents(target);
   const stencil = nodalTaps(quantity, order, axes, legacy);
@@ -166,22 +151,6 @@ function nodalScheme(
   const around = { first: 0, nearest: true, low: -reach, span: 2 * reach + 1, whole: true, nodes };
   return {
     components,
-    cover(bricking, positions, first, count, marks, list, length) {
-      records.writeScheme(image);
-      records.writeBricking(bricking);
-      return module.coverNodal(
-        reach,
-        records.axes,
-        records.stencil,
-        stencil.length,
-        records.fields,
-        positions.byteOffset + 24 * first,
-        count,
-        marks.byteOffset,
-        list.byteOffset,
-        length,
-      );
-    },
     evaluate(fields, positions, first, count, out) {
       records.writeScheme(image);
       records.writeFields(fields, sizes.length);

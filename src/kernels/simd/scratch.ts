@@ -63,8 +63,6 @@ export interface Scratch {
   writeWeights(weights: ArrayLike<number>, count: number, reach: Reach): void;
   /** Sets weights of `width` frames for each of up to `EACH_POINTS` points. */
   writeEach(weights: Float64Array, width: number, reach: Reach): void;
-  /** A field of which only the bricks matter. */
-  writeBricking(bricking: Bricking): void;
 }
 
 /** Scratch at `offset` of a memory, SCHEME_BYTES long. */
@@ -114,7 +112,6 @@ export function createScratch(memory: WasmMemory, offset: number): Scratch {
         for (let f = 0; f < width; f++) eachInMemory[at + f] = weights[i + f];
       writeReach(width, reach, offset + EACH);
     },
-    writeBricking: (bricking) => writeBricks(bricking, words, 2),
   };
 }
 
@@ -160,11 +157,6 @@ export function imageOfTaps(axes: Axes, taps: readonly Tap[]): Uint8Array {
     });
   });
   return new Uint8Array(view.buffer);
-}
-
-/** Axes alone. */
-export function imageOfGrid(axes: Axes): Uint8Array {
-  return new Uint8Array(imageOfAxes(axes, 0).buffer);
 }
 
 function imageOfAxes(axes: Axes, more: number): DataView {

@@ -17,18 +17,7 @@ export type WasmBytes = Uint8Array | ArrayBufferLike;
  */
 export type Module = Readonly<
   Record<
-    | "addFrame"
-    | "combinePacket"
-    | "coverNodal"
-    | "coverTensor"
-    | "gatherPacket"
-    | "intervalSums"
-    | "nextPacket"
-    | "nodal"
-    | "sortByBrick"
-    | "spline"
-    | "tensor"
-    | "values",
+    "combinePacket" | "gatherPacket" | "nextPacket" | "nodal" | "spline" | "tensor" | "values",
     (...parameters: number[]) => number
   >
 >;

@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { createIntervalSums } from "../../../src/kernels/filter/interval-sums.js";
 import { createScheme } from "../../../src/kernels/index.js";
 import type { BrickField, Triple } from "../../../src/kernels/types.js";
 import {
@@ -92,75 +91,12 @@ const gathers = () => {
   expect(out).toEqual(expected);
 };
 
-const covers = (kernel: string, method: string) => () => {
-  const { arena, cut, positions, plain, simd } = prepare(kernel, method);
-  const [expected, found] = [plain, simd].map((scheme) => {
-    const marks = arena.bytes(64).fill(0);
-    const list = arena.integers(64);
-    return [...list.subarray(0, scheme.cover(cut, positions, 0, 1, marks, list, 0))].sort((a, b) => a - b);
-  });
-  expect(found).toEqual(expected);
-};
-
-const sorts = async () => {
-  const { sortByBrick, sortTables } = await import("../../../src/kernels/brick-order.js");
-  const { arena, axes, cut, positions } = prepare("velocity", "Lag4");
-  const plain = sortTables(axes, cut);
-  const [x, y, z] = [plain.x, plain.y, plain.z].map((table) => {
-    const copy = arena.words(table.length);
-    copy.set(table);
-    return copy;
-  }) as [Uint32Array, Uint32Array, Uint32Array];
-  const expected = new Uint32Array(2 * POINTS);
-  sortByBrick(axes, plain, positions, POINTS, new Uint32Array(2 * POINTS), expected, new Float64Array(3 * POINTS));
-  const out = arena.words(2 * POINTS);
-  const sorted = arena.doubles(3 * POINTS);
-  arena.accelerator().sortByBrick(axes, { x, y, z }, positions, POINTS, arena.words(2 * POINTS), out, sorted);
-  expect([...out.subarray(0, POINTS)]).toEqual([...expected.subarray(0, POINTS)]);
-};
-
-const addsIntervals = () => {
-  const arena = new Arena(2 ** 22);
-  const random = randomNumbers(SEED);
-  const block = arena.floats(12 ** 3);
-  for (let i = 0; i < block.length; i++) block[i] = random() - 0.5;
-  const rows = { from: Int32Array.of(0, 1, 3), interval: Int32Array.of(0, 0, 1), weight: Float64Array.of(0.5, 2, -1) };
-  const part = { first: Int32Array.of(0, 0, 0), length: Int32Array.of(2, 2, 2) };
-  const [expected, out] = [createIntervalSums(), arena.accelerator().intervalSums].map((sums) => {
-    const data = new Float32Array(arena.memory.buffer);
-    const to = new Float64Array(8);
-    sums.add(data, block.byteOffset / 4, 12, 144, 1, part, [rows, rows, rows], 2, to);
-    return to;
-  });
-  expect(out).toEqual(expected);
-};
-
-const addsFrames = () => {
-  const arena = new Arena(2 ** 22);
-  const random = randomNumbers(SEED);
-  const block = arena.floats(12 ** 3);
-  for (let i = 0; i < block.length; i++) block[i] = random() - 0.5;
-  const [expected, out] = [createIntervalSums(), arena.accelerator().intervalSums].map((sums) => {
-    const data = new Float32Array(arena.memory.buffer);
-    const rows = { values: 7, ny: 3, nz: 4 };
-    sums.addFrame(data, block.byteOffset / 4, 12, 144, rows, 0.3, true, sums.combined);
-    sums.addFrame(data, block.byteOffset / 4 + 5, 12, 144, rows, 0.7, false, sums.combined);
-    return sums.combined.slice(0, 7 * 3 * 4);
-  });
-  expect(out).toEqual(expected);
-};
-
 /** Exported function -> a comparison of it and its twin. */
 const TWINS: Readonly<Record<string, () => void | Promise<void>>> = {
-  addFrame: addsFrames,
   combinePacket: combines,
-  coverNodal: covers("velocityGradient", "None_Fd4"),
-  coverTensor: covers("velocity", "Lag6"),
   gatherPacket: gathers,
-  intervalSums: addsIntervals,
   nextPacket: combines,
   nodal: evaluates("velocityHessian", "None_Fd6"),
-  sortByBrick: sorts,
   spline: evaluates("velocityGradient", "M2Q8"),
   tensor: evaluates("velocityGradient", "Fd4Lag4"),
   values: evaluates("velocity", "Lag8"),

@@ -201,19 +201,3 @@ export function combineInto(
     z = shift(z, partZ, axisZ.nodes);
   }
 }
-
-/**
- * Multiplies `ny` by `nz` rows of one frame by its weight: stores the products at `out`, one row after the other, where
- * this is the `first` frame, and else adds them to the sums there.
- *
- * @param weight address of the weight, which replaces a record of frames: of one frame only `weight0` is read
- * @param floats values in a row
- */
-export function addFrame(
-  first: bool, weight: usize, at: usize, rowBytes: i32, planeBytes: i32, floats: i32, ny: i32, nz: i32, out: usize
-): void {
-  const outRow = floats << 3;
-  const frames = changetype<Frames>(weight);
-  if (first) combineRows(1, at, 0, 0, 0, frames, floats, rowBytes, planeBytes, ny, nz, out, outRow, outRow * ny);
-  else combineRows(0, at, 0, 0, 0, frames, floats, rowBytes, planeBytes, ny, nz, out, outRow, outRow * ny);
-}
