@@ -38,7 +38,7 @@ import { Members, type Peer, PeerError, type Report } from "./members.js";
 import { boxesOf, runsOf } from "./owned-boxes.js";
 import { evaluatePiece, Owner, type Piece, type PieceAnswer } from "./owner.js";
 import { cutPoints, mergeValues, type PointsToCut, type Portion } from "./portions.js";
-import { ownersOf, type Regions, regionsIn, regionsOf } from "./regions.js";
+import { ownersOf, type Regions, ranksThatPay, regionsIn, regionsOf } from "./regions.js";
 
 /**
  * The least work for which a query is divided although one process could cache its data: evaluations of a field, or
@@ -69,6 +69,10 @@ interface Distribution {
   readonly regions: Regions;
   /** Whether the fields of the query, in all frames, are larger than the cache of one process. */
   readonly large: boolean;
+  /** Ranks among which the query is divided, this process included. */
+  readonly among: number;
+  /** Whether it should be divided now. One that has begun goes on when processes join. */
+  readonly isDue: boolean;
 }
 
 /** A query to divide, and the conditions under which it is evaluated. */
@@ -116,6 +120,8 @@ export class Cluster implements Sharing {
   readonly #regions = new WeakMap<Bricking, Regions>();
   /** The owners as last computed, and a key of everything they depend on. */
   readonly #ownerships = new WeakMap<Regions, Ownership & { readonly key: string }>();
+  /** The ranks that divide queries beyond one cache, of how many. */
+  readonly #paying = new WeakMap<Regions, { readonly ranks: number; readonly among: number }>();
   readonly #counts = { own: 0, asked: 0, refused: 0, late: 0 };
   #engine: Engine | null = null;
   #owner: Owner | null = null;
@@ -166,12 +172,12 @@ export class Cluster implements Sharing {
   }
 
   divides(checked: CheckedQuery): boolean {
-    return this.#members.others.length > 0 && this.#distributionOf(checked) !== null;
+    return this.#members.others.length > 0 && this.#distributionOf(checked)?.isDue === true;
   }
 
   pays(checked: CheckedQuery, count: number): boolean {
     const distribution = this.#distributionOf(checked);
-    if (distribution === null || count === 0) return false;
+    if (!distribution?.isDue || count === 0) return false;
     if (distribution.large) return true;
     return checked.region === null ? workOf(checked, count) >= LEAST_WORK : count >= LEAST_NODES;
   }
@@ -211,7 +217,8 @@ export class Cluster implements Sharing {
       const [main] = Object.values(dataset.fields);
       const regions = main === undefined ? null : this.#regionsOf(dataset, main.bricking);
       if (regions === null || regions.size < this.#members.ranks.length) continue;
-      const { peers, ranks } = this.#ownershipIn({ dataset, regions, time: 0, without: new Set() });
+      const among = this.#among(dataset, main.bricking, this.#isLarge(dataset, Object.values(dataset.fields)));
+      const { peers, ranks } = this.#ownershipIn({ dataset, regions, time: 0, among, without: new Set() });
       const mine = peers.indexOf(this.#members.self);
       counts.owned += ranks.filter((rank) => rank === mine).length;
       const cached = held.flatMap(({ dataset: one, field, bricks }) => {
@@ -244,7 +251,7 @@ export class Cluster implements Sharing {
     await this.#link?.close();
   }
 
-  /** The regions by which a query may be divided; null if this process should evaluate all of it. */
+  /** The regions by which a query may be divided; null if no query of its kind is. */
   #distributionOf({ query, dataset, fields, region, operation }: CheckedQuery): Distribution | null {
     const { reduction, spectrum, derivedAt, quantity } = query;
     // Transforms need whole frames, and what they make exists only in the process that made it.
@@ -252,14 +259,37 @@ export class Cluster implements Sharing {
     const sources = fields.flatMap((name) => dataset.fields[name] ?? []);
     const [main] = sources;
     if (main === undefined) return null;
-    const nodes = dataset.axes.reduce((product, axis) => product * axis.nodes, 1);
-    const values = sources.reduce((sum, { components }) => sum + components, 0) * nodes * dataset.time.count;
-    const large = 4 * values > this.#config.cacheBytes;
+    const large = this.#isLarge(dataset, sources);
     const regions = this.#regionsOf(dataset, main.bricking);
+    const among = this.#among(dataset, main.bricking, large);
     // Every process caches a dataset of few regions itself, and copies cutouts of data that it can cache.
     const isCut = region !== null && operation.family === "cutout" && reduction === undefined;
-    if (!large && (regions.size < this.#members.ranks.length || isCut)) return null;
-    return { dataset, time: query.time ?? query.StartTime ?? 0, regions, large };
+    const isDue = large ? among > 1 : regions.size >= this.#members.ranks.length && !isCut;
+    return { dataset, time: query.time ?? query.StartTime ?? 0, regions, large, among, isDue };
+  }
+
+  /** Whether some fields of a dataset, in all frames, are larger than the cache of one process. */
+  #isLarge({ axes, time }: Dataset, sources: readonly FieldSource[]): boolean {
+    const nodes = axes.reduce((product, axis) => product * axis.nodes, 1);
+    const values = sources.reduce((sum, { components }) => sum + components, 0) * nodes * time.count;
+    return 4 * values > this.#config.cacheBytes;
+  }
+
+  /** The ranks among which queries are divided: all of them, unless halos are read again and again from files. */
+  #among(dataset: Dataset, bricking: Bricking, large: boolean): number {
+    const ranks = this.#members.ranks.length;
+    if (!large) return ranks;
+    const regions = this.#regionsOf(dataset, bricking);
+    const known = this.#paying.get(regions);
+    if (known?.ranks === ranks) return known.among;
+    const among = ranksThatPay(regions, bricking, ranks);
+    this.#paying.set(regions, { ranks, among });
+    if (among < ranks)
+      this.#log.info(
+        { dataset: dataset.name, processes: ranks, among },
+        "queries beyond the cache are divided among fewer processes: halos would cost more than that saves",
+      );
+    return among;
   }
 
   #regionsOf({ axes }: Dataset, bricking: Bricking): Regions {
@@ -269,18 +299,21 @@ export class Cluster implements Sharing {
   }
 
   /** The owners of the regions of a dataset; its time decides only if there are fewer regions than peers. */
-  #ownershipIn(divided: Pick<DividedQuery, "regions" | "dataset" | "time" | "without">): Ownership {
-    const { regions, dataset, time, without } = divided;
-    const { ranks: peers, version } = this.#members;
+  #ownershipIn(divided: Pick<DividedQuery, "regions" | "dataset" | "time" | "among" | "without">): Ownership {
+    const { regions, dataset, time, among, without } = divided;
+    const { ranks: all, version, self } = this.#members;
+    // Of several groups of ranks, that of this process.
+    const own = Math.max(0, all.indexOf(self));
+    const first = Math.max(0, Math.min(own - (own % among), all.length - among));
+    const peers = all.slice(first, first + among);
     const [frame = 0] = regions.size < peers.length ? frameWeights(dataset.time, time, "None").frames : [0];
     const seed = `${dataset.name} ${Math.floor(frame / SAME_OWNER_FRAMES)}`;
     const generation = this.#owner?.of(dataset) ?? "";
-    const key = [seed, version, generation, ...without].join(" ");
+    const key = [seed, version, generation, among, ...without].join(" ");
     const known = this.#ownerships.get(regions);
     if (known?.key === key) return known;
     const isSame = (member: Peer): boolean =>
       this.#members.isUsable(member) && member.generations[dataset.name] === generation;
-    const { self } = this.#members;
     const usable = peers.map(
       (member) => member !== null && !without.has(member.id) && (member === self || isSame(member)),
     );

@@ -14,6 +14,8 @@ const EDGE = { most: 128, least: 64 } as const;
 /** How many regions a grid is divided into: at least, if its size allows it, and at most. */
 const FEWEST = 64;
 const MOST = 32_768;
+/** Times that a brick is read, on average, above which fewer processes divide a query. */
+const MOST_READS = 1.6;
 
 /** The regions of a grid. Region (i, j, k) has number `(k * count[1] + j) * count[0] + i`. */
 export interface Regions {
@@ -79,6 +81,61 @@ function bricksOfRegion({ edge, count }: Bricking): [number, number, number] {
   }
   while (regions() > MOST) for (const a of [0, 1, 2]) bricks[a] *= 2;
   return bricks;
+}
+
+/**
+ * The ranks among which queries of data beyond one cache are divided: as many as there are, or else the largest power of
+ * two of them whose halos do not cost more than division saves.
+ */
+export function ranksThatPay(regions: Regions, bricking: Bricking, ranks: number): number {
+  const isWorth = (some: number): boolean =>
+    some <= 1 || readsPerBrick(regions, bricking, ownersOf(regions, Array(some).fill(true), "")) <= MOST_READS;
+  if (isWorth(ranks)) return ranks;
+  let some = 1;
+  while (2 * some < ranks && isWorth(2 * some)) some *= 2;
+  return some;
+}
+
+/**
+ * How often a brick is read, on average, if each owner reads once what the points of its regions need: these may lie in
+ * the brick itself or in lower neighbours of it, seven with the usual bricks.
+ */
+export function readsPerBrick(regions: Regions, bricking: Bricking, owners: Uint8Array): number {
+  const { count } = regions;
+  const [x, y, z] = [
+    belowBricks(regions, bricking, 0),
+    belowBricks(regions, bricking, 1),
+    belowBricks(regions, bricking, 2),
+  ];
+  let reads = 0;
+  for (const [planes, deep] of z)
+    for (const [rows, high] of y)
+      for (const [columns, wide] of x) {
+        const readers = new Set<number>();
+        for (const k of planes)
+          for (const j of rows) for (const i of columns) readers.add(owners[(k * count[1] + j) * count[0] + i]);
+        reads += readers.size * deep * high * wide;
+      }
+  return reads / (bricking.count[0] * bricking.count[1] * bricking.count[2]);
+}
+
+/** Along an axis: regions from which points need a brick, and the number of bricks of which this is so. */
+function belowBricks(
+  { axes, edge }: Regions,
+  bricking: Bricking,
+  a: 0 | 1 | 2,
+): (readonly [readonly number[], number])[] {
+  const bricks = bricking.count[a];
+  const reach = Math.ceil((2 * STENCIL_REACH) / bricking.edge[a]);
+  const found = new Map<string, readonly [readonly number[], number]>();
+  for (let brick = 0; brick < bricks; brick++) {
+    const below = Array.from({ length: reach + 1 }, (_, i) =>
+      axes[a].periodic ? wrap(brick - i, bricks) : Math.max(0, brick - i),
+    );
+    const some = [...new Set(below.map((at) => Math.floor((at * bricking.edge[a]) / edge[a])))];
+    found.set(some.join(), [some, (found.get(some.join())?.[1] ?? 0) + 1]);
+  }
+  return [...found.values()];
 }
 
 /** Numbers the regions in Morton order. */

@@ -1,6 +1,6 @@
 /** Regions cover a grid once, keep owners' regions together, and move little when a peer goes. */
 import { describe, expect, it } from "vitest";
-import { ownersOf, regionsIn, regionsOf } from "../../src/cluster/regions.js";
+import { ownersOf, ranksThatPay, readsPerBrick, regionsIn, regionsOf } from "../../src/cluster/regions.js";
 import type { Axes, Axis, Bricking } from "../../src/kernels/types.js";
 
 const axis = (nodes: number, periodic = true): Axis => ({ nodes, origin: 0, spacing: 1, periodic, coordinates: null });
@@ -90,6 +90,64 @@ describe("regions", () => {
       else expect(after[region]).toBe(owner);
     });
     expect([...heirs].sort()).toEqual([0, 1, 2, 4, 5, 6]);
+  });
+
+  /** By counting: marks each brick that a stencil of eight nodes around each cell needs with the owner of its point. */
+  const countReads = (axes: Axes, bricking: Bricking, peers: number): number => {
+    const regions = regionsOf(axes, bricking);
+    const owners = ownersOf(regions, ranks(peers), "");
+    const { count } = bricking;
+    const needed = axes.map(({ nodes, periodic }, a) =>
+      Array.from({ length: nodes }, (_, cell) => {
+        const around = Array.from({ length: 9 }, (_, i) => cell + i - 4);
+        const inside = around.flatMap((at) => (periodic ? (at + nodes) % nodes : at < 0 || at >= nodes ? [] : at));
+        return [...new Set(inside.map((at) => Math.floor(at / bricking.edge[a as 0 | 1 | 2])))];
+      }),
+    );
+    const readers = new Uint32Array(count[0] * count[1] * count[2]);
+    const [inX, inY, inZ] = needed as [number[][], number[][], number[][]];
+    for (const [z, planes] of inZ.entries())
+      for (const [y, rows] of inY.entries())
+        for (const [x, columns] of inX.entries()) {
+          const [ofX, ofY, ofZ] = regions.tables as [Uint16Array, Uint16Array, Uint16Array];
+          const owner = owners[(ofX[x] as number) + (ofY[y] as number) + (ofZ[z] as number)] as number;
+          for (const k of planes)
+            for (const j of rows)
+              for (const i of columns) {
+                const brick = (k * count[1] + j) * count[0] + i;
+                readers[brick] = (readers[brick] as number) | (1 << owner);
+              }
+        }
+    const reads = readers.reduce((sum, mask) => sum + mask.toString(2).replaceAll("0", "").length, 0);
+    return reads / readers.length;
+  };
+
+  it.each([
+    [cube(128), 32, 1, 1],
+    [cube(128), 32, 2, 1.5],
+    [cube(128), 32, 4, 2.25],
+    [cube(128), 32, 8, 3.375],
+    [cube(128), 16, 3, null],
+    [cube(128), 4, 4, null],
+    [[axis(128, false), axis(96), axis(64, false)] as const, 16, 4, null],
+  ])("let bricks be read as often as owners of points around them (case %#)", (axes, edge, peers, known) => {
+    const count = axes.map(({ nodes }) => nodes / edge) as [number, number, number];
+    const bricking: Bricking = { edge: [edge, edge, edge], count };
+    const regions = regionsOf(axes as Axes, bricking);
+    const reads = readsPerBrick(regions, bricking, ownersOf(regions, ranks(peers), ""));
+    expect(reads).toBeCloseTo(countReads(axes as Axes, bricking, peers), 12);
+    if (known !== null) expect(reads).toBe(known);
+  });
+
+  it.each([
+    [128, 32, [1, 2, 2, 2, 2]],
+    [256, 32, [1, 2, 2, 4, 4]],
+    [512, 16, [1, 2, 3, 4, 8]],
+    [64, 64, [1, 2, 3, 4, 8]],
+  ])("of %i nodes in bricks of %i are divided among as many as pay", (nodes, edge, expected) => {
+    const bricking = bricked(nodes, edge);
+    const regions = regionsOf(cube(nodes), bricking);
+    expect([1, 2, 3, 4, 8].map((count) => ranksThatPay(regions, bricking, count))).toEqual(expected);
   });
 
   it("that are fewer than the processes are spread by their dataset, and little moves", () => {
