@@ -4,7 +4,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { tableFromIPC } from "apache-arrow";
 import { parquetReadObjects } from "hyparquet";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../src/main.js";
@@ -34,7 +33,7 @@ archive = np.load(io.BytesIO(ask("GetVelocity", "x-npz", points)))
 assert np.array_equal(archive["values"], raw) and list(archive["times"]) == [0.5, 0.6]
 assert list(archive["components"]) == ["x", "y", "z"] and str(archive["dataset"]) == "isotropic32"
 
-# Paths: pandas and pyarrow are not everywhere, so Arrow and Parquet are read by the test itself.
+# Paths: pandas and pyarrow are not everywhere, so Parquet is read by the test itself.
 paths = {"StartTime": 0.4, "EndTime": 0.6, "dt": 0.05, "spatialInterpolation": "Lag8", "points": [[1, 2, 3], [4, 5, 6]]}
 track = "trajectories?operation=GetPositionByEnd"
 raw = np.frombuffer(ask(track, "octet-stream", paths), "<f4").reshape(2, 5, 3)
@@ -90,7 +89,6 @@ for path, shape in (("slice?field=strain&time=0.5&axis=z&at=1&nodes=16,8", (8, 1
 print("equal")
 `;
 
-const ARROW = "application/vnd.apache.arrow.stream";
 const PARQUET = "application/vnd.apache.parquet";
 
 describe.skipIf(reason !== null)("formats of answers", () => {
@@ -111,7 +109,7 @@ describe.skipIf(reason !== null)("formats of answers", () => {
     expect(await python(READ)).toBe("equal\n");
   });
 
-  it("are opened as Arrow and Parquet by the readers of these formats", async () => {
+  it("are opened as Parquet by a reader of the format", async () => {
     const points = { time: 0.5, spatialInterpolation: "Lag8", temporalInterpolation: "PCHIP", points: [[1, 2, 3]] };
     const paths = { StartTime: 0.4, EndTime: 0.6, dt: 0.1, spatialInterpolation: "Lag8", points: [[1, 2, 3]] };
     for (const [path, asked] of [
@@ -128,8 +126,6 @@ describe.skipIf(reason !== null)("formats of answers", () => {
         ).arrayBuffer();
       const octets = new Float32Array(await ask("application/octet-stream"));
       const rows = Array.from({ length: octets.length / 3 }, (_, i) => [...octets.subarray(3 * i, 3 * i + 3)]);
-      const table = tableFromIPC(new Uint8Array(await ask(ARROW)));
-      expect(table.toArray().map(({ x, y, z }) => [x, y, z])).toEqual(rows);
       const read = await parquetReadObjects({ file: await ask(PARQUET) });
       expect(read.map(({ x, y, z }) => [x, y, z])).toEqual(rows);
     }

@@ -118,7 +118,7 @@ const DOORS: readonly Door[] = [
     JSON.stringify({ points: POINTS }),
     "Accept: application/netcdf",
   ],
-  ...["x-npz", "vnd.apache.parquet", "vnd.apache.arrow.stream", "x-npy"].map(
+  ...["x-npz", "vnd.apache.parquet", "x-npy"].map(
     (form): Door => [
       form,
       `${API}/GetVelocity?${LAG}&time=0.31`,

@@ -167,7 +167,7 @@ function* newerCalls(dataset: string): Generator<ExpensiveCall> {
     seeds: { tetrads: 25_000, distance: 0.1 },
   });
   const pointsOf = `GetVelocityHessian?spatialInterpolation=Fd4Lag4&${TIME}`;
-  for (const form of ["x-npz", "vnd.apache.parquet", "vnd.apache.arrow.stream"])
+  for (const form of ["x-npz", "vnd.apache.parquet"])
     yield {
       name: `GetVelocityHessian, 500000 points, ${form}`,
       bytes: request(

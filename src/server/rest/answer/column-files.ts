@@ -1,4 +1,4 @@
-/** Writes records as columns with names: Arrow streams and Parquet files. */
+/** Writes records as Parquet files, whose columns have names. */
 import { setImmediate } from "node:timers/promises";
 import { lastRead } from "../../../engine/contract/query.js";
 import { originOf, type UnwrittenAnswer } from "./unwritten-answer.js";
@@ -46,44 +46,6 @@ async function* batches({
       await setImmediate();
     }
   }
-}
-
-/**
- * An Arrow stream: a batch of records for each that is written. A batch is written when its bytes are asked for, so
- * that one is held at a time, and none is written once the reader has left.
- */
-export async function* arrowStream(answer: UnwrittenAnswer): AsyncGenerator<Buffer> {
-  const arrow = await import("apache-arrow");
-  const { Field, Float32, Float64, makeData, RecordBatch, RecordBatchStreamWriter, Schema, Struct } = arrow;
-  const written: Uint8Array[] = [];
-  /** Keeps what is written here instead of in a queue, whose reader could leave. */
-  class Sink extends arrow.AsyncByteQueue {
-    override write(bytes: Uint8Array): void {
-      written.push(bytes);
-    }
-  }
-  const typeOf = (name: string) => (name === "time" ? new Float64() : new Float32());
-  const fields = namesOf(answer).map((name) => new Field(name, typeOf(name), false));
-  const schema = new Schema(fields, new Map(originOf(answer)));
-  const batchOf = (columns: readonly NamedColumn[]) => {
-    const children = columns.map(({ name, values }) => makeData({ type: typeOf(name), data: values as never }));
-    const length = columns[0]?.values.length ?? 0;
-    return new RecordBatch(schema, makeData({ type: new Struct(fields), length, children }));
-  };
-  const taken = (): Buffer => Buffer.concat(written.splice(0));
-  const writer = new RecordBatchStreamWriter();
-  writer.reset(new Sink());
-  // A batch without records says what the columns are, should none follow.
-  writer.write(
-    batchOf(fields.map(({ name }) => ({ name, values: name === "time" ? new Float64Array(0) : new Float32Array(0) }))),
-  );
-  yield taken();
-  for await (const columns of batches(answer)) {
-    writer.write(batchOf(columns));
-    yield taken();
-  }
-  writer.close();
-  yield taken();
 }
 
 /** The Parquet file of an answer. */

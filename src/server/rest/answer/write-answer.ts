@@ -3,7 +3,7 @@ import { joinedValues, lastRead, type Result } from "../../../engine/contract/qu
 import { FloatWriter } from "../../../float32/format.js";
 import type { QueryTexts, RecordForm } from "../../../text/text-task.js";
 import { isLarge, writeHere, writtenRecords } from "../../../text/written-records.js";
-import { arrowStream, parquetFile } from "./column-files.js";
+import { parquetFile } from "./column-files.js";
 import { npyFile, npzFile, numberArray, textArray, textsArray } from "./numpy-files.js";
 import { originOf, shapeOf, type UnwrittenAnswer } from "./unwritten-answer.js";
 
@@ -282,7 +282,6 @@ export const ANSWER_TYPES = [
   "application/octet-stream",
   "application/x-npy",
   "application/x-npz",
-  "application/vnd.apache.arrow.stream",
   "application/vnd.apache.parquet",
 ] as const;
 
@@ -298,7 +297,6 @@ export const WRITERS = {
   "application/octet-stream": { contentType: "application/octet-stream", write: octets },
   "application/x-npy": { contentType: "application/x-npy", write: (answer) => npyFile(valuesOf(answer)) },
   "application/x-npz": { contentType: "application/x-npz", write: npz },
-  "application/vnd.apache.arrow.stream": { contentType: "application/vnd.apache.arrow.stream", write: arrowStream },
   "application/vnd.apache.parquet": { contentType: "application/vnd.apache.parquet", write: parquetFile },
 } as const satisfies Readonly<
   Record<(typeof ANSWER_TYPES)[number], AnswerForm<Generator<Buffer> | AsyncGenerator<Buffer>>>

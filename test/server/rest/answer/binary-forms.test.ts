@@ -1,7 +1,6 @@
-/** Answers as NumPy, Arrow and Parquet files have the numbers of the octets, read by readers of their own. */
+/** Answers as NumPy and Parquet files have the numbers of the octets, read by readers of their own. */
 
 import { setTimeout as delay } from "node:timers/promises";
-import { tableFromIPC } from "apache-arrow";
 import { unzipSync } from "fflate";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { describe, expect, it } from "vitest";
@@ -66,16 +65,6 @@ describe.each([1, 7])("answers of %i times", (timeCount) => {
     expect(JSON.parse(textOf(found.get("options.npy")?.bytes as Buffer))).toEqual(about.options);
   });
 
-  it("are Arrow streams", async () => {
-    const table = tableFromIPC(await bytesOf("application/vnd.apache.arrow.stream", answer));
-    expect(table.numRows).toBe(COUNT);
-    expect(table.schema.fields.map(({ name }) => name)).toEqual([...(timeCount > 1 ? ["time"] : []), ...COMPONENTS]);
-    for (const [c, name] of COMPONENTS.entries())
-      expect(table.getChild(name)?.toArray()).toEqual(whole.filter((_, i) => i % 3 === c));
-    if (timeCount > 1) expect(table.getChild("time")?.get(COUNT / timeCount)).toBe(0.1);
-    expect(table.schema.metadata.get("options")).toBe(JSON.stringify(about.options));
-  });
-
   it("are Parquet files", async () => {
     const bytes = await bytesOf("application/vnd.apache.parquet", answer);
     const file = Uint8Array.from(bytes).buffer;
@@ -92,29 +81,31 @@ it("are files of no records too", async () => {
   const result = { items: 0, itemsPerPoint: 1, components: 3, values: [], release: () => undefined };
   const none = { result, timeCount: 1, times: [0], components: COMPONENTS, about };
   expect(numpyOf(await bytesOf("application/x-npy", none)).shape).toEqual([0, 3]);
-  expect(tableFromIPC(await bytesOf("application/vnd.apache.arrow.stream", none)).numRows).toBe(0);
   const parquet = await bytesOf("application/vnd.apache.parquet", none);
   expect(await parquetReadObjects({ file: Uint8Array.from(parquet).buffer })).toEqual([]);
 });
 
-it.each(["application/vnd.apache.parquet", "application/vnd.apache.arrow.stream"] as const)(
-  "columns are written as they are read, and no more once the reader has left: %s",
-  async (type) => {
-    const part = whole.subarray(0, 3 * 32_768);
-    const asked = new Set<number>();
-    const values = Array.from({ length: 20 }, () => part);
-    const ask = (index: number): Float32Array => {
-      asked.add(index);
-      return part;
-    };
-    for (const index of values.keys()) Object.defineProperty(values, index, { get: () => ask(index) });
-    const result = { items: 20 * 32_768, itemsPerPoint: 1, components: 3, values, release: () => undefined };
-    let passages = 0;
-    for await (const _ of WRITERS[type].write({ result, timeCount: 1, times: [0], components: COMPONENTS, about })) {
-      await delay(5);
-      if (++passages === 3) break;
-    }
+it("columns are written as they are read, and no more once the reader has left", async () => {
+  const part = whole.subarray(0, 3 * 32_768);
+  const asked = new Set<number>();
+  const values = Array.from({ length: 20 }, () => part);
+  const ask = (index: number): Float32Array => {
+    asked.add(index);
+    return part;
+  };
+  for (const index of values.keys()) Object.defineProperty(values, index, { get: () => ask(index) });
+  const result = { items: 20 * 32_768, itemsPerPoint: 1, components: 3, values, release: () => undefined };
+  let passages = 0;
+  for await (const _ of WRITERS["application/vnd.apache.parquet"].write({
+    result,
+    timeCount: 1,
+    times: [0],
+    components: COMPONENTS,
+    about,
+  })) {
     await delay(5);
-    expect(asked.size).toBeLessThanOrEqual(3);
-  },
-);
+    if (++passages === 3) break;
+  }
+  await delay(5);
+  expect(asked.size).toBeLessThanOrEqual(3);
+});
