@@ -1,6 +1,6 @@
-/** The tables of docs/architecture.md and the imports of the source say the same, and the source keeps its manners. */
+/** The tables of docs/architecture.md and the imports of the source say the same, and rooms stay below their ceilings. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join, posix, relative, sep } from "node:path";
+import { join, posix, sep } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ROOT, readReferences, sourceFiles } from "./support/source-graph.js";
 
@@ -225,47 +225,23 @@ describe("docs/architecture.md", () => {
   });
 });
 
+/** Most lines of TypeScript by room, comments and blank lines included: a feature that needs more pays with a deletion. */
+const CEILINGS: Readonly<Record<string, number>> = {
+  "src/kernels": 10000,
+};
+
 describe("the source", () => {
-  /** Types that the page and the client have on their side of the wire, and the one that TypeScript lacks. */
-  const ON_BOTH_SIDES = ["AxisName", "Global", "Problem", "SampleAxis", "SoapVersion"];
-  const linesOf = (file: string) => readFileSync(file, "utf8").split("\n");
-  const texts = FILES.map((file) => [file, readFileSync(join(SRC, file), "utf8")] as const);
-  /** Without the modules in AssemblyScript, whose records are twins of those of their hosts. */
-  const modules = texts.filter(([file]) => !file.includes("/assembly/"));
+  const linesBelow = (folder: string) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".ts") && !name.endsWith("spline-tables.ts"))
+      .reduce((sum, name) => sum + readFileSync(join(ROOT, folder, name), "utf8").split("\n").length - 1, 0);
 
-  it("opens every file with a comment", () => {
-    expect(texts.filter(([, text]) => !/^\/\*\*? ?\s/.test(text)).map(([file]) => file)).toEqual([]);
-  });
-
-  it("keeps comments within 120 columns, and all of the modules in AssemblyScript, which Biome does not format", () => {
-    const files = ["src", "test", "bench", "scripts", "examples"].flatMap((folder) =>
-      readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
-        .filter((name) => /\.(ts|mjs|js|css)$/.test(name) && !/fixtures|node_modules/.test(name))
-        .map((name) => join(ROOT, folder, name)),
-    );
-    const wide = files.flatMap((file) => {
-      const kept = file.includes("/assembly/") ? /^/ : /^\s*(\/\*|\*|\/\/)/;
-      return linesOf(file).flatMap((line, i) =>
-        line.length > 120 && kept.test(line) ? [`${relative(ROOT, file)}:${i + 1}`] : [],
-      );
-    });
-    expect(wide).toEqual([]);
-    expect(files.length).toBeGreaterThan(700);
-  });
-
-  it("gives every name of a type one meaning", () => {
-    const declared = modules.flatMap(([file, text]) =>
-      [...text.matchAll(/^(?:export )?(?:interface|type|(?:abstract )?class) (\w+)/gm)].map(
-        ([, name]) => [name as string, file] as const,
-      ),
-    );
-    const twice = [...grouped(declared, ([name]) => name)].filter(([, all]) => all.length > 1);
-    expect(twice.map(([name]) => name).toSorted()).toEqual(ON_BOTH_SIDES);
-    expect(declared.length).toBeGreaterThan(600);
+  it.each(Object.entries(CEILINGS))("%s stays below its ceiling of lines", (folder, ceiling) => {
+    expect(linesBelow(folder)).toBeLessThanOrEqual(ceiling);
   });
 
   it("has its tests in folders of the same names", () => {
-    const own = /^(browser|chaos|clients|cluster\/processes|conformance|deploy|docs|service|soak|support)(\/|$)/;
+    const own = /^(browser|chaos|clients|cluster\/processes|conformance|deploy|docs|recorded|service|soak|support)(\/|$)/;
     const folders = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".test.ts"))
       .map((name) => posix.dirname(name.replaceAll(sep, "/")));
@@ -277,6 +253,8 @@ describe("the source", () => {
   });
 
   it("has no variables outside of functions", () => {
-    expect(modules.filter(([, text]) => /^(?:export )?(?:let|var) /m.test(text)).map(([file]) => file)).toEqual([]);
+    const modules = FILES.filter((file) => !file.includes("/assembly/"));
+    const found = modules.filter((file) => /^(?:export )?(?:let|var) /m.test(readFileSync(join(SRC, file), "utf8")));
+    expect(found).toEqual([]);
   });
 });
