@@ -241,7 +241,8 @@ describe("the source", () => {
   });
 
   it("has its tests in folders of the same names", () => {
-    const own = /^(browser|chaos|clients|cluster\/processes|conformance|deploy|docs|recorded|service|soak|support)(\/|$)/;
+    const own =
+      /^(browser|chaos|clients|cluster\/processes|conformance|deploy|docs|recorded|service|soak|support)(\/|$)/;
     const folders = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".test.ts"))
       .map((name) => posix.dirname(name.replaceAll(sep, "/")));
