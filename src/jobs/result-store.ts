@@ -1,5 +1,5 @@
 /** `ResultStore` keeps finished results: in the folder in which they are written, or in a bucket. */
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ export interface ResultStore {
   check(): Promise<void>;
   /** Keeps a result, with its manifest and its checksum. @throws as `check`, and the reason of the signal */
   keep(name: string, signal: AbortSignal): Promise<void>;
-  /** Whether a result is there as it was written: in a bucket its length, in a folder its digest. @throws as `check` */
+  /** Whether a result is there as it was written, by its digest, which is computed once. @throws as `check` */
   holds(result: JobResult): Promise<boolean>;
   /** The path of a result; null in a bucket. */
   fileOf(name: string): string | null;
@@ -49,9 +49,24 @@ export function resultStore(place: string, working: string, settings: StoreSetti
   return isBucket(place) ? new BucketResults(place, working, settings) : new FolderResults(place);
 }
 
-async function digestOf(path: string): Promise<string> {
+/** Results as they were when they were first read, and whether they had their digests. */
+class Comparisons {
+  readonly #known = new Map<string, Promise<boolean>>();
+
+  /** @param state names the bytes: with others it is another one */
+  compare({ name, sha256 }: JobResult, state: string, bytes: () => AsyncIterable<Buffer>): Promise<boolean> {
+    const key = `${name} ${sha256} ${state}`;
+    const compared = this.#known.get(key) ?? digestOf(bytes()).then((digest) => digest === sha256);
+    if (this.#known.size >= MOST_COMPARED) this.#known.clear();
+    this.#known.set(key, compared);
+    compared.catch(() => this.#known.delete(key));
+    return compared;
+  }
+}
+
+async function digestOf(bytes: AsyncIterable<Buffer>): Promise<string> {
   const hash = createHash("sha256");
-  for await (const part of createReadStream(path, { highWaterMark: HASH_BYTES })) hash.update(part as Buffer);
+  for await (const part of bytes) hash.update(part);
   return hash.digest("hex");
 }
 
@@ -61,8 +76,7 @@ const jobOf = (name: string): string => /^[0-9a-f]*/.exec(name)?.[0] ?? "";
 /** Results stay where they were written. */
 export class FolderResults implements ResultStore {
   readonly folder: string;
-  /** Files, as they were when they were first read, and whether they had their digests. */
-  readonly #compared = new Map<string, Promise<boolean>>();
+  readonly #comparisons = new Comparisons();
 
   constructor(folder: string) {
     this.folder = folder;
@@ -72,16 +86,12 @@ export class FolderResults implements ResultStore {
 
   async keep(): Promise<void> {}
 
-  async holds({ name, bytes, sha256 }: JobResult): Promise<boolean> {
-    const path = join(this.folder, name);
+  async holds(result: JobResult): Promise<boolean> {
+    const path = join(this.folder, result.name);
     const found = await stat(path).catch(() => null);
-    if (found === null || found.size !== bytes) return false;
-    const state = [name, sha256, found.ino, found.mtimeMs, found.ctimeMs].join(" ");
-    const known = this.#compared.get(state) ?? digestOf(path).then((digest) => digest === sha256);
-    if (this.#compared.size >= MOST_COMPARED) this.#compared.clear();
-    this.#compared.set(state, known);
-    known.catch(() => this.#compared.delete(state));
-    return known;
+    if (found === null || found.size !== result.bytes) return false;
+    const state = [found.ino, found.mtimeMs, found.ctimeMs].join(" ");
+    return this.#comparisons.compare(result, state, () => createReadStream(path, { highWaterMark: HASH_BYTES }));
   }
 
   fileOf(name: string): string {
@@ -124,6 +134,7 @@ export class FolderResults implements ResultStore {
 class BucketResults implements ResultStore {
   readonly #written: FolderResults;
   readonly #bucket: BucketTarget;
+  readonly #comparisons = new Comparisons();
 
   constructor(place: string, working: string, settings: StoreSettings) {
     this.#written = new FolderResults(working);
@@ -138,7 +149,10 @@ class BucketResults implements ResultStore {
     const text = Buffer.from("Jobs of fieldprobe keep their results here.\n");
     await this.#bucket.write(CHECK_KEY, text);
     // What is asked of the bucket later: sizes, bytes, and a list, without which old results would stay.
-    if ((await this.#bucket.sizeOf(CHECK_KEY)) !== text.length || !(await this.#bucket.list()).includes(CHECK_KEY))
+    if (
+      (await this.#bucket.lastOf(CHECK_KEY))?.size !== text.length ||
+      !(await this.#bucket.list()).includes(CHECK_KEY)
+    )
       throw new DataError(`${this.#bucket.location} does not show what was written there`);
     await this.#bucket.remove(CHECK_KEY);
   }
@@ -164,8 +178,13 @@ class BucketResults implements ResultStore {
     return this.#written.sweep(ids, before);
   }
 
-  async holds({ name, bytes }: JobResult): Promise<boolean> {
-    return (await this.#bucket.sizeOf(name)) === bytes;
+  async holds(result: JobResult): Promise<boolean> {
+    const { name, bytes } = result;
+    const last = await this.#bucket.lastOf(name);
+    if (last === null || last.size !== bytes) return false;
+    // A host that names no version of an object is asked for all of it each time.
+    const state = last.etag ?? randomUUID();
+    return this.#comparisons.compare(result, state, () => this.#parts(name, 0, bytes - 1));
   }
 
   fileOf(): null {

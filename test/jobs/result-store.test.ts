@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { loadConfig } from "../../src/config.js";
 import { resultStore } from "../../src/jobs/result-store.js";
 import { type RunningService, startService } from "../../src/main.js";
+import { BucketTarget } from "../../src/storage/objects/object-target.js";
 import { STORE_DEFAULTS } from "../../src/store-settings.js";
 import { useS3Bucket } from "../support/s3-server.js";
 import { scratchFolder } from "../support/scratch.js";
@@ -67,6 +68,15 @@ describe("a service whose results go to a bucket", () => {
     const part = await fetch(`${address}/result`, { headers: { range: "bytes=5-9" } });
     expect([part.status, part.headers.get("content-range")]).toEqual([206, "bytes 5-9/12"]);
     expect(Buffer.from(await part.arrayBuffer()).equals(want.subarray(5, 10))).toBe(true);
+    // Another program writes other bytes of the same length.
+    const target = new BucketTarget("s3://cubes/kept", STORE_DEFAULTS);
+    await target.write(
+      name,
+      want.map((byte) => byte ^ 1),
+    );
+    expect((await fetch(`${address}/result`)).status).toBe(410);
+    await target.write(name, want);
+    expect((await fetch(`${address}/result`)).status).toBe(200);
     await fetch(address, { method: "DELETE" });
     expect(keysOf()).toEqual([]);
   });
@@ -122,7 +132,8 @@ it("puts a large result together from parts, and nothing of one that is given up
   };
   write("a");
   await store.keep("a.bin", new AbortController().signal);
-  const named = (name: string, length: number) => store.holds({ name, type: "", bytes: length, sha256: "" });
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  const named = (name: string, length: number) => store.holds({ name, type: "", bytes: length, sha256 });
   expect(await named("a.bin", bytes.length)).toBe(true);
   expect(readFileSync(join(folder, "s3/cubes/large/a.bin._S3rver_object")).equals(bytes)).toBe(true);
   const read: Buffer[] = [];

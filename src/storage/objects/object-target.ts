@@ -131,9 +131,9 @@ export class BucketTarget implements ObjectTarget {
     return (await this.#objects.fetch(this.#addressOf(key)))?.bytes ?? null;
   }
 
-  /** The bytes of an object; null if there is none, or its host does not tell. */
-  async sizeOf(key: string): Promise<number | null> {
-    return (await this.#objects.fetch(this.#addressOf(key), { suffixLength: 1 }, LAST_BYTES))?.size ?? null;
+  /** The end of an object, which tells its size and its version; null if there is no object. */
+  lastOf(key: string): Promise<RemoteObject | null> {
+    return this.#objects.fetch(this.#addressOf(key), { suffixLength: 1 }, LAST_BYTES);
   }
 
   /** Part of an object; null if there is none. */
@@ -206,7 +206,7 @@ export class BucketTarget implements ObjectTarget {
       const { code, isPassing, words } = refusalIn(done?.bytes ?? new Uint8Array(0), undefined);
       if (isPassing) throw new BusyError(`${address} is not written yet: its host says${words.slice(1)}`);
       if (code !== null) throw refused(`its host says${words.slice(1)}`);
-      if ((await this.sizeOf(key)) !== size) throw refused("its host has not put all of its parts together");
+      if ((await this.lastOf(key))?.size !== size) throw refused("its host has not put all of its parts together");
     } catch (error) {
       await this.#objects.send(`${address}?${upload}`, { method: "DELETE" }).catch(() => undefined);
       throw error;
