@@ -1,12 +1,15 @@
 /** `fieldprobe query --job` and `fieldprobe jobs` against a service, and the methods of the typed client. */
 import { execFile } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect } from "../../src/client/index.js";
+import { jobsOf } from "../../src/client/jobs.js";
 import { loadConfig } from "../../src/config.js";
 import { type RunningService, startService } from "../../src/main.js";
 import { scratchFolder } from "../support/scratch.js";
@@ -75,4 +78,38 @@ it("is a method of the typed client too, which says why a job was refused or fai
   expect(await (await client.result(id)).text()).toMatch(/^x,y,z\r\n.*\r\n.*\r\n$/);
   const wrong = client.submit({ ...request, parameters: { ...parameters, time: 99 }, points });
   await expect(wrong).rejects.toMatchObject({ code: "OutOfRange", detail: { member: "time" } });
+});
+
+it("refuses a result that is not what the job has written, and saves nothing of it", async () => {
+  // Between service and client: one bit of each result changes.
+  const between = createServer(async ({ url = "", method = "" }, reply) => {
+    const answer = await fetch(`${service.url}${url}`, { method });
+    const body = Buffer.from(await answer.arrayBuffer());
+    if (url.endsWith("/result")) body.writeUInt8(body.readUInt8(body.length - 1) ^ 1, body.length - 1);
+    reply.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" }).end(body);
+  });
+  await new Promise<void>((resolve) => between.listen(0, "127.0.0.1", resolve));
+  try {
+    const direct = await connect(service.url);
+    const parameters = { time: 0.4, spatialInterpolation: "Lag6", temporalInterpolation: "None" } as const;
+    const call = { dataset: "isotropic32", operation: "GetVelocity", parameters, points: [[1, 2, 3]] } as const;
+    const { id } = await direct.submit(call);
+    await direct.wait(id);
+    expect((await (await direct.result(id)).arrayBuffer()).byteLength).toBeGreaterThan(12);
+    const url = `http://127.0.0.1:${(between.address() as AddressInfo).port}`;
+    const answer = await jobsOf(url, undefined).result(id);
+    const why = /^[0-9a-f]{24}-[0-9a-f]{8}\.npy is not what the job has written\.$/;
+    await expect(answer.arrayBuffer()).rejects.toMatchObject({
+      code: "DataError",
+      message: expect.stringMatching(why),
+    });
+    const saved = join(folder, "changed.npy");
+    await expect(fieldprobe("jobs", id, "--url", url, "--out", saved)).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^fieldprobe: [0-9a-f]{24}-[0-9a-f]{8}\.npy is not what the job has written\.\n$/),
+    });
+    expect([existsSync(saved), readdirSync(folder).filter((name) => name.includes("partial"))]).toEqual([false, []]);
+  } finally {
+    between.close();
+  }
 });

@@ -111,7 +111,7 @@ describe("a job", () => {
     expect(answer.headers.get("etag")).toBe(`"${digest.toString("hex")}"`);
   });
 
-  it("sends ranges of its result, and keeps manifest and checksum next to it", async () => {
+  it("sends ranges of its result, as long as it is what was written, and keeps manifest and checksum next to it", async () => {
     const url = await serve({ RESULTS: join(folder, "files") });
     const location = await started(await post(`${url}${VELOCITY}`, pointsOf(10), ASYNC));
     const { result } = await ended(url, location);
@@ -132,8 +132,15 @@ describe("a job", () => {
     expect((await fetch(`${url}${location}/result`, { method: "HEAD" })).headers.get("content-length")).toBe(`${size}`);
     expect(readFileSync(`${name}.sha256`, "utf8")).toBe(`${result?.sha256}  ${result?.name}\n`);
     expect(JSON.parse(readFileSync(`${name}.json`, "utf8"))).toMatchObject({ points: 10, shape: [10, 3], bytes: size });
+    const status = async () => (await fetch(`${url}${location}/result`)).status;
+    const changed = Buffer.from(whole);
+    changed.writeUInt8(changed.readUInt8(size - 1) ^ 1, size - 1);
+    writeFileSync(name, changed);
+    expect(await status()).toBe(410);
+    writeFileSync(name, whole);
+    expect(await status()).toBe(200);
     truncateSync(name, 3);
-    expect((await fetch(`${url}${location}/result`)).status).toBe(410);
+    expect(await status()).toBe(410);
   });
 
   it.each([

@@ -3,6 +3,7 @@ import { createWriteStream, renameSync, rmSync } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Command } from "commander";
+import { ClientError } from "../../client/error.js";
 import { type JobDescription, type JobMethods, jobsOf } from "../../client/jobs.js";
 import { reasonOf } from "../../system-error.js";
 import { MisuseError } from "../input/arguments.js";
@@ -49,6 +50,7 @@ async function save(service: JobMethods, id: string, path: string): Promise<void
     renameSync(partial, path);
   } catch (error) {
     rmSync(partial, { force: true });
+    if (error instanceof ClientError) throw error;
     throw new Error(`${path} cannot be written: ${reasonOf(error)}`);
   }
 }
