@@ -149,6 +149,27 @@ it("removes what is old of a folder that processes share, and nothing that anoth
   await expect.poll(() => readdirSync(inputs)).toEqual([`${idOf(2)}.body`]);
 });
 
+it("removes old files of jobs that a queue has lost, and neither new ones nor those of others", async () => {
+  const [results, tasks] = [join(folder, "results"), join(folder, "results/jobs/tasks")];
+  const [old, late, known] = [1, 2, 3].map(idOf) as [string, string, string];
+  for (const [id, hours] of [[old, 200] as const, [late, 1] as const, [known, 200] as const]) {
+    mkdirSync(join(tasks, id), { recursive: true });
+    const files = [`${id}-00000001.bin`, `${id}-00000001.bin.json`].map((name) => join(results, name));
+    for (const file of files) writeFileSync(file, "");
+    for (const path of [join(tasks, id), ...files])
+      utimesSync(path, new Date(), new Date(Date.now() - hours * 3_600_000));
+  }
+  writeFileSync(join(results, "notes.txt"), "");
+  utimesSync(join(results, "notes.txt"), new Date(0), new Date(0));
+  const queue = openSqlQueue(join(folder, "shared.db"));
+  await queue.add(jobWith(known, 1, { state: "running" }));
+  jobs = openJobs({}, () => queue);
+  jobs.resume();
+  const filesOf = (id: string) => [`${id}-00000001.bin`, `${id}-00000001.bin.json`];
+  await expect.poll(() => readdirSync(tasks).sort()).toEqual([late, known]);
+  expect(readdirSync(results).sort()).toEqual([...filesOf(late), ...filesOf(known), "jobs", "notes.txt"]);
+});
+
 it("continues the jobs of an earlier life once their queue can be opened, though nobody asks for them", async () => {
   const file = join(folder, "state/jobs/jobs.db");
   const queue = openSqlQueue(file);
