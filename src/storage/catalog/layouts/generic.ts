@@ -15,6 +15,7 @@ import {
   curvedIn,
   type DimensionLabels,
   groupsAround,
+  join,
   labelsOf,
   parentOf,
   StatedNumbers,
@@ -22,7 +23,16 @@ import {
   tablesIn,
 } from "./evidence.js";
 import { type FoundFields, findFields } from "./fields.js";
-import { type AxisClues, askBoxes, axisOf, NO_CLUES, oneNode, type StatedNumber, timesOf } from "./grid.js";
+import {
+  type AxisClues,
+  askBoxes,
+  axisOf,
+  edgesWithin,
+  NO_CLUES,
+  oneNode,
+  type StatedNumber,
+  timesOf,
+} from "./grid.js";
 import { askOrderOfComponents, type Contents, Findings, type Layout } from "./layout.js";
 import { doubtAbout } from "./statements.js";
 import { contradictionOf, factorBetween, isNoLength } from "./units.js";
@@ -675,10 +685,45 @@ function axesOf(
     const isUnlike = own !== null && own.value !== periodic?.value;
     const unlike = isUnlike ? [`${own.where} and ${periodic?.where} differ on whether ${axis} is periodic`] : [];
     const contradictions = [...clues.contradictions, ...unlike];
-    const found = { ...NO_CLUES, coordinates: { value, where }, periodic, walls, contradictions };
+    const edges = cellsOf(contents, table, clues, axis, findings);
+    const found = { ...NO_CLUES, coordinates: { value, where }, periodic, walls, edges, contradictions };
     return [axis, axisOf(axis, nodes, found, contents.answers, findings)];
   });
   return Object.fromEntries(axes) as DescriptorInput["axes"];
+}
+
+/** The faces of the cells around coordinates: a table of edges, CF's `bounds`, or the ends of the box. */
+function cellsOf(
+  contents: Contents,
+  table: CoordinateTable,
+  { limits }: AxisClues,
+  axis: AxisName,
+  findings: Findings,
+): AxisClues["edges"] {
+  const { path, along, isEdges } = table;
+  if (isEdges) return { value: { file: contents.name, path }, where: path };
+  const nodes = tableNodes(contents, table);
+  const name = contents.attribute(path, "bounds");
+  const bounds = typeof name === "string" ? join(parentOf(path), name) : path;
+  const [length, ends] = contents.dataset(bounds)?.shape ?? [];
+  if (bounds === path || along !== null || length !== nodes.length || ends !== 2)
+    return edgesWithin([nodes[0], nodes[nodes.length - 1]], nodes.length, limits);
+  const faces = facesOfBounds(contents.numbers(bounds));
+  if (faces === null) findings.addWarning(`${bounds} is not used: its cells along ${axis} do not follow each other.`);
+  return faces === null ? null : { value: faces, where: `${bounds}, the bounds of ${path}` };
+}
+
+/** The faces of n cells from 2 n bounds, cell after cell; null if the cells leave gaps or overlap. Source: CF 7.1. */
+function facesOfBounds(bounds: Float64Array): number[] | null {
+  const cells = bounds.length / 2;
+  const slack = Math.abs(bounds[bounds.length - 1] - bounds[0]) * 1e-6;
+  // The two ends of a descending cell are in either order.
+  for (const first of [0, 1]) {
+    const isWhole = Array.from({ length: cells - 1 }, (_, i) => bounds[2 * i + 1 - first] - bounds[2 * i + 2 + first]);
+    if (isWhole.every((gap) => Math.abs(gap) <= slack))
+      return [...Array.from({ length: cells }, (_, i) => bounds[2 * i + first]), bounds[2 * cells - 1 - first]];
+  }
+  return null;
 }
 
 /** Asks about a mesh that varies along several dimensions, which is not an axis. */

@@ -25,6 +25,8 @@ export interface AxisClues {
   readonly origin: StatedNumber | null;
   readonly periodic: StatedNumber<boolean> | null;
   readonly walls: StatedNumber<Ends> | null;
+  /** Faces of the cells around stated nodes, as a descriptor says them. */
+  readonly edges: StatedNumber<NonNullable<AxisInput["edges"]>> | null;
   /** Ends of the box, which may be the end nodes or the outer faces of the end cells. */
   readonly limits: { readonly lower: StatedNumber | null; readonly upper: StatedNumber | null };
   /** Three lengths, or both ends of three axes, in an order that is not known: compared, never applied. */
@@ -49,6 +51,7 @@ export const NO_CLUES: AxisClues = {
   origin: null,
   periodic: null,
   walls: null,
+  edges: null,
   limits: { lower: null, upper: null },
   boxes: [],
   contradictions: [],
@@ -71,6 +74,7 @@ function withAnswers(axis: AxisName, clues: AxisClues, answers: Answers): AxisCl
   return {
     ...clues,
     coordinates: null,
+    edges: null,
     spacing: spacing ?? (length === null ? clues.spacing : null),
     length: length ?? clues.length,
     origin: origin ?? clues.origin,
@@ -196,7 +200,13 @@ export function axisOf(
   if (coordinates !== null) {
     findings.addReason(`${axis}: coordinates from ${coordinates.where}${periodicText(periodic)}.`);
     if (periodic === null) askPeriodicity(axis, findings);
-    return { coordinates: coordinates.value, periodic: periodic?.value ?? false, ...faces };
+    const isPeriodic = periodic?.value ?? false;
+    return {
+      coordinates: coordinates.value,
+      periodic: isPeriodic,
+      ...faces,
+      ...edgesOf(axis, clues, isPeriodic, findings),
+    };
   }
   const { spacing, isPeriodic } = spacingOf(axis, nodes, clues, findings);
   const { origin } = clues;
@@ -209,7 +219,37 @@ export function axisOf(
     if (![clues.spacing, clues.length].some((clue) => clue?.where === USER))
       askBoxes(axis, nodes, ends, clues, findings);
   }
-  return { nodes, origin: origin?.value ?? 0, spacing, periodic: isPeriodic, ...faces };
+  const first = origin?.value ?? 0;
+  const edges =
+    clues.edges ?? (origin === null ? null : edgesWithin([first, first + (nodes - 1) * spacing], nodes, clues.limits));
+  const cells = edgesOf(axis, { edges }, isPeriodic, findings);
+  return { nodes, origin: first, spacing, periodic: isPeriodic, ...faces, ...cells };
+}
+
+/** The faces of the cells of an axis that is not periodic: cells of a periodic one are a spacing wide. */
+function edgesOf(
+  axis: AxisName,
+  { edges }: Pick<AxisClues, "edges">,
+  isPeriodic: boolean,
+  findings: Findings,
+): Pick<AxisInput, "edges"> {
+  if (edges === null || isPeriodic) return {};
+  findings.addReason(`${axis}: the faces of the cells from ${edges.where}.`);
+  return { edges: edges.value };
+}
+
+/** The ends of a box as the outer faces of the end cells, if both are behind the end nodes by less than a cell. */
+export function edgesWithin(
+  [first, last]: readonly [number, number],
+  nodes: number,
+  { lower, upper }: AxisClues["limits"],
+): AxisClues["edges"] {
+  if (lower === null || upper === null || nodes < 2) return null;
+  const step = Math.abs(last - first) / (nodes - 1);
+  const isCell = (gap: number) => gap > BOX_SLACK * step && gap < step;
+  if (!isCell(Math.min(first, last) - lower.value) || !isCell(upper.value - Math.max(first, last))) return null;
+  const value = first < last ? [lower.value, upper.value] : [upper.value, lower.value];
+  return { value, where: `${lower.where} and ${upper.where}` };
 }
 
 /**

@@ -66,8 +66,11 @@ export interface Recognition {
   readonly findings: Findings;
   /** Name of the dataset, if the file states it. */
   readonly name?: string;
-  /** Attributes that the format defines for fields, coordinates and times; absent if no specification lists them. */
-  readonly attributes?: readonly string[];
+  /**
+   * Attributes that the format defines for fields, coordinates and times, and groups that have some of them; absent if
+   * no specification lists them.
+   */
+  readonly defined?: { readonly attributes: readonly string[]; readonly groups: readonly string[] };
 }
 
 export interface Layout {

@@ -39,6 +39,10 @@ export interface ProducerRow {
   readonly more?: (contents: Contents, run: number) => Partial<DescriptorInput>;
   /** Attributes that the format defines for fields, coordinates and times, if a specification lists them. */
   readonly attributes?: readonly string[];
+  /** Groups with attributes of the fields, besides datasets. */
+  readonly groups?: (contents: Contents) => readonly string[];
+  /** Where the nodes of a dataset are along axes that they are not on, in spacings from the nodes of these. */
+  readonly at?: (contents: Contents, path: string) => Partial<Record<AxisName, number>>;
   /** Whether the format defines that components are those along x, y and z, whatever the order of the axes. */
   readonly xyzComponents?: true;
 }
@@ -110,7 +114,10 @@ function describe(row: ProducerRow, contents: Contents) {
     ...(row.shape === undefined ? {} : { shape }),
   };
   const fields = found.map(({ field, paths, dimensions }) => {
-    const places = paths.map((path) => ({ file: name, path: series?.place(path) ?? path }));
+    const places = paths.map((path) => {
+      const at = row.at?.(contents, path) ?? {};
+      return { file: name, path: series?.place(path) ?? path, ...(Object.keys(at).length === 0 ? {} : { at }) };
+    });
     return [field, { ...(places.length === 1 ? places[0] : { components: places }), dimensions, ...storage }];
   });
   return {
@@ -122,7 +129,9 @@ function describe(row: ProducerRow, contents: Contents) {
       ...row.more?.(contents, run),
     },
     findings,
-    ...(row.attributes === undefined ? {} : { attributes: row.attributes }),
+    ...(row.attributes === undefined
+      ? {}
+      : { defined: { attributes: row.attributes, groups: row.groups?.(contents) ?? [] } }),
   };
 }
 

@@ -169,10 +169,6 @@ export const HARMLESS_STATEMENTS: readonly HarmlessRow[] = [
   },
   { producer: "WRF", names: ["memoryorder"] },
   { producer: "Dedalus", names: ["scales"] },
-  {
-    producer: "openPMD",
-    names: ["unitdimension", "gridunitsi", "gridglobaloffset", "timeunitsi", "dataorder", "position"],
-  },
   { producer: "fluidsim", names: ["axes"] },
   {
     producer: "netCDF",

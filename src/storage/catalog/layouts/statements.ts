@@ -48,7 +48,7 @@ interface Suspect {
  *
  * @returns units and labels of the fields and coordinates as text
  */
-export function askStatements(contents: Contents, { plan, attributes }: Recognition, findings: Findings): string {
+export function askStatements(contents: Contents, { plan, defined }: Recognition, findings: Findings): string {
   const fields = fieldPaths(contents, plan);
   const values = [...fields.values()].flat(2);
   const places = coordinatePaths(plan);
@@ -62,9 +62,9 @@ export function askStatements(contents: Contents, { plan, attributes }: Recognit
   ];
   const known = new Set([...values, ...tables]);
   const suspects =
-    attributes === undefined
+    defined === undefined
       ? holders.flatMap((holder) => suspectsAt(contents, holder, known))
-      : [...known].flatMap((path) => foreignAt(contents, path, attributes));
+      : [...known, ...defined.groups].flatMap((path) => foreignAt(contents, path, defined.attributes));
   askSuspects(suspects, findings);
   for (const [name, parts] of fields) {
     askOfFrames(contents, name as FieldName, parts, hasOwnNodes(plan.fields[name]), findings);

@@ -56,6 +56,7 @@ export const VTKHDF: ProducerRow = {
     const clues = {
       spacing: { value: step, where: "Spacing" },
       origin: { value: start, where: `Origin${half === 0 ? "" : " and half a Spacing"}` },
+      edges: half === 0 ? null : { value: [start - half * step, start + (count - half) * step], where: "WholeExtent" },
     } satisfies Partial<AxisClues>;
     return nodes === 1 ? { axis: oneNode(axis, { ...NO_CLUES, ...clues }, contents.answers, findings) } : clues;
   },

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import type { File, Group, Dataset as H5Dataset } from "h5wasm/node";
+import type { File, Dataset as H5Dataset } from "h5wasm/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openDataset } from "../../../../src/storage/bricks/brick-reader.js";
 import { recognise } from "../../../../src/storage/catalog/layouts/recognise.js";
@@ -111,6 +111,82 @@ describe("VTKHDF", () => {
 
   it("is refused if its axes are turned", () => {
     expect(() => openSource(unpacked("turned.vtkhdf"), CHUNK_BYTES)).toThrow("its Direction turns the axes");
+  });
+});
+
+describe("openPMD", () => {
+  it.each(["openpmd.h5", "openpmd-fortran.h5"])("%s has each component at its position in the cell", (name) => {
+    const dataset = openSource(unpacked(name), CHUNK_BYTES);
+    expect(dataset.questions.map(({ about }) => about)).toEqual(["periodicity"]);
+    expect(dataset.axes.map(({ nodes, origin, spacing }) => [nodes, origin, spacing])).toEqual([
+      [6, 0.5 * (1 + 0.125), 0.125],
+      [5, 0.5 * (2 + 0.25), 0.25],
+      [4, 0.5 * (3 + 0.5), 0.5],
+    ]);
+    // time 0 and 4, timeOffset 0.25, all in units of 2 s.
+    expect(dataset.time).toMatchObject({ origin: 0.5, step: 8, count: 2 });
+    const open = openDataset(dataset);
+    const [nx, ny] = dataset.axes.map(({ nodes }) => nodes) as [number, number];
+    for (const frame of [0, 1])
+      for (const [c, part] of (dataset.fields.velocity?.own ?? []).entries()) {
+        const nodes = nodesOf({ axes: part.axes ?? dataset.axes } as Dataset)[c] as number[];
+        const values = readNodes(dataset, open, "velocity", frame).filter((_, at) => at % 3 === c);
+        const index = (at: number) => [at % nx, Math.floor(at / nx) % ny, Math.floor(at / nx / ny)][c] as number;
+        expect([...values]).toEqual(
+          [...values].map((_, at) => Math.fround((nodes[index(at)] as number) * (1 + frame))),
+        );
+        expect(nodes[0]).toBe(0.5 * (1 + c));
+      }
+    open.close();
+    expect(worstOf(dataset, 1, 2, "pressure")).toBe(0);
+  });
+
+  it("asks about a number that the standard does not define, and about none that it does", () => {
+    expect(() => openSource(unpacked("openpmd-foreign.h5"), CHUNK_BYTES)).toThrow(
+      "The attribute rms of /data/0/meshes/v is 7, and no convention says",
+    );
+  });
+
+  it("is refused if its grid moves", () => {
+    expect(() => openSource(unpacked("openpmd-window.h5"), CHUNK_BYTES)).toThrow(
+      "/data/100/meshes/v has another grid than /data/0/meshes/v",
+    );
+  });
+
+  it("is refused by name and value for a constant component", () => {
+    expect(() => openSource(unpacked("openpmd-constant.h5"), CHUNK_BYTES)).toThrow(
+      "/data/0/meshes/v/z is a constant component (value 0.5)",
+    );
+  });
+
+  it("leaves a pressure of another time out", () => {
+    const found = recognise(unpacked("openpmd-late.h5"));
+    expect(Object.keys(found?.descriptor.fields ?? {})).toEqual(["velocity"]);
+    expect(found?.warnings).toEqual(["p is left out: its timeOffset is not that of v."]);
+  });
+});
+
+describe("the faces of cells", () => {
+  const edgesOf = (name: string) => openSource(unpacked(name), CHUNK_BYTES).axes.map(({ edges }) => [...(edges ?? [])]);
+
+  it("are those of the cells of VTKHDF", () => {
+    const cells = (first: number, step: number, count: number) =>
+      Array.from({ length: count + 1 }, (_, i) => first + i * step);
+    expect(edgesOf("cells.vtkhdf")).toEqual([cells(2, 0.5, 8), cells(0, 0.25, 7), cells(-1, 0.125, 6)]);
+    expect(edgesOf("points.vtkhdf")).toEqual([[], [], []]);
+  });
+
+  it("are the bounds of CF, also if coordinates descend", () => {
+    expect(edgesOf("bounds.nc")).toEqual([
+      [0, 1, 3, 6, 10],
+      [1, 2, 3, 4],
+      [0, 2, 4],
+    ]);
+  });
+
+  it("are those of the box of openPMD if nodes are within its cells", () => {
+    const [x, y, z] = edgesOf("openpmd.h5");
+    expect([x?.[0], x?.at(-1), y?.[0], y?.at(-1), z?.[0], z?.at(-1)]).toEqual([0.5, 1.25, 1, 2.25, 1.5, 3.5]);
   });
 });
 
@@ -236,20 +312,5 @@ describe("what a file or a series says is told in its words", () => {
       file.create_attribute("axes", "zyx");
     });
     expect(() => openSource(path, CHUNK_BYTES)).toThrow(/\/u \(.*\) is on other nodes than \/v/);
-  });
-
-  it("a constant component of openPMD is refused by name", async () => {
-    const path = await made("constant", (file) => {
-      file.create_attribute("openPMD", "1.1.0");
-      for (const name of ["x", "y"])
-        writeField(file, `/data/0/meshes/velocity/${name}`, { dimensions: ["z", "y", "x"], value: () => 0 });
-      const mesh = file.get("data/0/meshes/velocity") as Group;
-      mesh.create_attribute("geometry", "cartesian");
-      mesh.create_attribute("axisLabels", ["z", "y", "x"]);
-      const constant = mesh.create_group("z");
-      constant.create_attribute("value", 0.5, [], "<d");
-      constant.create_attribute("shape", Int32Array.of(NODES.z, NODES.y, NODES.x));
-    });
-    expect(() => openSource(path, CHUNK_BYTES)).toThrow("velocity/z is a constant component (value 0.5)");
   });
 });
