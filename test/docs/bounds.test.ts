@@ -4,6 +4,8 @@ import { expect, it } from "vitest";
 import { ALL_SETTINGS } from "../../src/config.js";
 import { MAX_TEXT_BYTES } from "../../src/storage/catalog/remote-text.js";
 import { FOLDER_DEPTH } from "../../src/storage/file/folder-names.js";
+import { MOST_MEMBERS } from "../../src/storage/hdf5-bytes/groups.js";
+import { MOST_ATTRIBUTES } from "../../src/storage/hdf5-bytes/structure.js";
 import { STORE_BOUNDS, STORE_DEFAULTS } from "../../src/store-settings.js";
 
 const DOCUMENT = readFileSync(new URL("../../docs/sources.md", import.meta.url), "utf8");
@@ -67,6 +69,8 @@ it.each([
   ["bytes of a descriptor, and of a manifest that a scan reads", mib(MAX_TEXT_BYTES), null],
   ["nesting of lists and objects in them", plain(depth), null],
   ["values in a descriptor", plain(values), null],
+  ["members of all groups of an HDF5 file", plain(MOST_MEMBERS), null],
+  ["attributes of an object of an HDF5 file", plain(MOST_ATTRIBUTES), null],
 ] as const)("%s", (bound, value, setting) => {
   const row = ROWS.get(bound);
   expect(row?.value.startsWith(value), `${row?.value} is ${value}`).toBe(true);

@@ -251,7 +251,9 @@ function holdersIn(contents: Contents, group: string): Holder[] {
     const paths = numbered.get(digits) ?? new Map<string, string>();
     numbered.set(digits, paths.set(stem.toLowerCase(), join(group, name)));
   }
-  const times = [...numbered].map(([digits, paths]) => ({ group: join(group, digits), paths }));
+  // Thousands of numbered datasets may be no fields at all.
+  const withFields = [...numbered].filter(([, paths]) => [...paths.keys()].some((name) => USUAL.has(name)));
+  const times = withFields.map(([digits, paths]) => ({ group: join(group, digits), paths }));
   return [{ group, paths: plain }, ...times];
 }
 
