@@ -16,7 +16,7 @@ import { type NatsOptions, natsOptions, ROOT } from "../nats-options.js";
 import { reasonOf } from "../system-error.js";
 import { type Job, type JobState, type TaskOutput, UNFINISHED } from "./job.js";
 import { newId } from "./job-files.js";
-import { type GenerationFor, type JobQueue, OF_JOB, restarted, type TakenTask } from "./job-queue.js";
+import { type GenerationFor, goesOn, type JobQueue, OF_JOB, restarted, type TakenTask } from "./job-queue.js";
 
 /** The stream of tasks and the bucket of jobs. */
 const NAME = `${ROOT}-jobs`;
@@ -249,7 +249,7 @@ class JetStreamQueue implements JobQueue {
 
   /** Publishes the tasks that are not done, or the one that writes the result; once for a revision of the job. */
   async #publishMissing(open: OpenQueue, { job, done, revision }: ReadJob): Promise<void> {
-    const bits = Buffer.from(done, "base64");
+    const bits = bitsOf(done);
     const all = Array.from({ length: job.tasks }, (_, number) => number).filter((number) => !isSet(bits, number));
     const missing = all.length === 0 ? [job.tasks] : all;
     for (let i = 0; i < missing.length; i += MOST_SENT)
@@ -339,35 +339,33 @@ class JetStreamQueue implements JobQueue {
   }
 
   /** Lets the tasks of a job start anew under another generation. @returns null if another process was faster */
-  async #restart(open: OpenQueue, { id, generation: before }: Job, generation: string): Promise<Job | null> {
-    const changed = await this.#update(open, id, ({ job }) =>
-      UNFINISHED.includes(job.state) && job.generation === before
-        ? { job: restarted(job, generation), done: noneDone(job.tasks) }
-        : null,
+  async #restart(open: OpenQueue, before: Job, generation: string): Promise<Job | null> {
+    const changed = await this.#update(open, before.id, ({ job }) =>
+      goesOn(job, before) ? { job: restarted(job, generation), done: noneDone(job.tasks) } : null,
     );
     if (changed === null) return null;
-    await open.end({ id, ...(before === undefined ? {} : { generation: before }) });
-    await open.forget(id);
+    await open.end(before);
+    await open.forget(before.id);
     await open.addConsumer(changed.job);
     await this.#publishMissing(open, changed);
     return changed.job;
   }
 
   /** Takes the next task of a job. Messages of tasks that are done, or are not due, are dropped. */
-  async #next(open: OpenQueue, { id, generation }: Job): Promise<TakenTask | null> {
+  async #next(open: OpenQueue, before: Job): Promise<TakenTask | null> {
     for (;;) {
-      const message = await next(open.connection, nameOf({ id, ...(generation === undefined ? {} : { generation }) }));
+      const message = await next(open.connection, nameOf(before));
       if (message === null) return null;
       const { number, attempts } = message.json<SentTask>();
-      const changed = await this.#update(open, id, ({ job, done }) =>
-        UNFINISHED.includes(job.state) && job.generation === generation
+      const changed = await this.#update(open, before.id, ({ job, done }) =>
+        goesOn(job, before)
           ? { job: { ...job, state: "running", startedAt: job.startedAt ?? Date.now() }, done }
           : null,
       );
       if (changed === null) return null;
       const { job, done } = changed;
       const isAll = job.doneTasks === job.tasks;
-      if (number === job.tasks ? isAll : !isSet(Buffer.from(done, "base64"), number)) {
+      if (number === job.tasks ? isAll : !isSet(bitsOf(done), number)) {
         this.#taken.set(outputKey(job, number), message);
         return { job, number, attempts };
       }
@@ -387,18 +385,16 @@ class JetStreamQueue implements JobQueue {
     this.#taken.delete(outputKey(job, number));
   }
 
-  done({ job: { id, generation, tasks }, job: taken, number }: TakenTask, output: TaskOutput): Promise<Job | null> {
+  done({ job: taken, number }: TakenTask, output: TaskOutput): Promise<Job | null> {
     return this.#use(async (open) => {
       await open.jobs.put(outputKey(taken, number), JSON.stringify(output));
-      const changed = await this.#update(open, id, ({ job, done }) => {
-        if (job.state !== "running" || job.generation !== generation) return null;
-        const bits = Buffer.from(done, "base64");
-        if (isSet(bits, number)) return { job, done };
-        bits[number >> 3] = (bits[number >> 3] as number) | (1 << (number & 7));
+      const changed = await this.#update(open, taken.id, ({ job, done }) => {
+        if (!goesOn(job, taken)) return null;
+        if (isSet(bitsOf(done), number)) return { job, done };
         const more = { doneTasks: job.doneTasks + 1, spentMs: job.spentMs + output.ms };
-        return { job: { ...job, ...more }, done: bits.toString("base64") };
+        return { job: { ...job, ...more }, done: flipped(done, [number]) };
       });
-      if (changed?.job.doneTasks === tasks) await this.#publishLast(open, changed.job);
+      if (changed?.job.doneTasks === taken.tasks) await this.#publishLast(open, changed.job);
       this.#acknowledge(taken, number);
       return changed?.job ?? null;
     });
@@ -408,26 +404,20 @@ class JetStreamQueue implements JobQueue {
     return this.#use(async (open) => {
       const job = (await this.#read(open, taken.id))?.job;
       // The task that writes the result is published again once all others are done.
-      const isDue =
-        job !== undefined &&
-        UNFINISHED.includes(job.state) &&
-        job.generation === taken.generation &&
-        (number < job.tasks || job.doneTasks === job.tasks);
+      const isDue = job !== undefined && goesOn(job, taken) && (number < job.tasks || job.doneTasks === job.tasks);
       const again = { number, attempts: attempts + (failed ? 1 : 0) };
       if (isDue) await open.publish(job, again, `${again.attempts}.${Date.now()}`);
       this.#acknowledge(taken, number);
     });
   }
 
-  redo({ id, generation }: Job, numbers: readonly number[]): Promise<void> {
+  redo(before: Job, numbers: readonly number[]): Promise<void> {
     return this.#use(async (open) => {
-      const changed = await this.#update(open, id, ({ job, done }) => {
-        if (!UNFINISHED.includes(job.state) || job.generation !== generation) return null;
-        const bits = Buffer.from(done, "base64");
+      const changed = await this.#update(open, before.id, ({ job, done }) => {
+        const bits = bitsOf(done);
         const lost = numbers.filter((number) => isSet(bits, number));
-        if (lost.length === 0) return null;
-        for (const number of lost) bits[number >> 3] = (bits[number >> 3] as number) & ~(1 << (number & 7));
-        return { job: { ...job, doneTasks: job.doneTasks - lost.length }, done: bits.toString("base64") };
+        if (!goesOn(job, before) || lost.length === 0) return null;
+        return { job: { ...job, doneTasks: job.doneTasks - lost.length }, done: flipped(done, lost) };
       });
       if (changed !== null) await this.#publishMissing(open, changed);
     });
@@ -436,10 +426,11 @@ class JetStreamQueue implements JobQueue {
   outputs(id: string): Promise<readonly (TaskOutput | null)[]> {
     return this.#use(async (open) => {
       const kept = await this.#read(open, id);
-      const bits = Buffer.from(kept?.done ?? "", "base64");
+      if (kept === null) return [];
+      const bits = bitsOf(kept.done);
       const outputs: (TaskOutput | null)[] = [];
-      for (let number = 0; number < (kept?.job.tasks ?? 0); number++) {
-        const entry = isSet(bits, number) ? await open.jobs.get(outputKey((kept as KeptJob).job, number)) : null;
+      for (let number = 0; number < kept.job.tasks; number++) {
+        const entry = isSet(bits, number) ? await open.jobs.get(outputKey(kept.job, number)) : null;
         outputs.push(entry?.operation === "PUT" ? entry.json<TaskOutput>() : null);
       }
       return outputs;
@@ -465,9 +456,18 @@ class JetStreamQueue implements JobQueue {
   }
 }
 
-/** Whether a task is done. */
+const bitsOf = (done: string): Buffer => Buffer.from(done, "base64");
+
+/** Whether the bit of a task is set: it is done. */
 function isSet(bits: Uint8Array, number: number): boolean {
   return ((bits[number >> 3] ?? 0) & (1 << (number & 7))) !== 0;
+}
+
+/** The bits with those of some tasks the other way round. */
+function flipped(done: string, numbers: readonly number[]): string {
+  const bits = bitsOf(done);
+  for (const number of numbers) bits.writeUInt8(bits.readUInt8(number >> 3) ^ (1 << (number & 7)), number >> 3);
+  return bits.toString("base64");
 }
 
 /** The next message of a consumer that no process has; null if there is none now. */

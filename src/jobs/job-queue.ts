@@ -1,5 +1,5 @@
 /** Declares the queue of jobs and their tasks, which survives the process; a cluster shares one. */
-import type { Job, JobState, TaskOutput } from "./job.js";
+import { type Job, type JobState, type TaskOutput, UNFINISHED } from "./job.js";
 
 /**
  * The generation under which this process may take tasks of a job: another one than the job's lets its tasks start
@@ -9,6 +9,11 @@ export type GenerationFor = (job: Job) => string | null;
 
 /** The generation of a job itself, so that nothing starts anew; empty if it has none yet. */
 export const OF_JOB = ({ generation = "" }: Job): string => generation;
+
+/** Whether a job, as it is now, goes on with the tasks that it had as `before`: not once it has ended or started anew. */
+export function goesOn(now: Job, before: Pick<Job, "generation">): boolean {
+  return UNFINISHED.includes(now.state) && now.generation === before.generation;
+}
 
 /** A job whose tasks start anew under another generation. */
 export function restarted(job: Job, generation: string): Job {

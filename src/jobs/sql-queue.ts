@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { DataError } from "../errors.js";
 import { openConnection, type SqlRow, type StoreConnection } from "../sqlite.js";
 import { type Job, type JobState, type TaskOutput, UNFINISHED } from "./job.js";
-import { type GenerationFor, type JobQueue, OF_JOB, restarted, type TakenTask } from "./job-queue.js";
+import { type GenerationFor, goesOn, type JobQueue, OF_JOB, restarted, type TakenTask } from "./job-queue.js";
 
 /** The version of the tables. */
 const VERSION = 1;
@@ -151,10 +151,11 @@ class SqlQueue implements JobQueue {
     this.#db.run("UPDATE task SET state = ?, output = NULL WHERE job = ? AND number = ?", [state, id, number]);
   }
 
-  async done({ job: { id, generation }, number }: TakenTask, output: TaskOutput): Promise<Job | null> {
+  async done({ job: taken, number }: TakenTask, output: TaskOutput): Promise<Job | null> {
+    const { id } = taken;
     return this.#db.transaction("write", () => {
       const before = this.#find(id);
-      if (before === null || before.state !== "running" || before.generation !== generation) return null;
+      if (before === null || !goesOn(before, taken)) return null;
       if (this.#isDone(id, number)) return before;
       const cells = [JSON.stringify(output), id, number];
       this.#db.run("UPDATE task SET state = 'done', output = ? WHERE job = ? AND number = ?", cells);
@@ -180,10 +181,11 @@ class SqlQueue implements JobQueue {
     this.#db.run(sql, [failed ? 1 : 0, id, number]);
   }
 
-  async redo({ id, generation }: Job, numbers: readonly number[]): Promise<void> {
+  async redo(before: Job, numbers: readonly number[]): Promise<void> {
+    const { id } = before;
     this.#db.transaction("write", () => {
       const job = this.#find(id);
-      if (job === null || !UNFINISHED.includes(job.state) || job.generation !== generation) return;
+      if (job === null || !goesOn(job, before)) return;
       const lost = numbers.filter((number) => this.#isDone(id, number));
       for (const number of lost) this.#mark(id, number, "waiting");
       this.#count(id);
