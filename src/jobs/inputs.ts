@@ -7,7 +7,7 @@ import { type NpyLayout, npyLayout, npyNumbers } from "../float32/npy.js";
 import { PointLines } from "../float32/point-lines.js";
 import { makeFolder } from "../make-folder.js";
 import { drawTriple } from "../random.js";
-import { isId, keptOnlyIf, writeWhole } from "./job-files.js";
+import { isId, keptOnlyIf, removeOld, writeWhole } from "./job-files.js";
 
 type Coordinates = readonly [number, number, number];
 
@@ -171,12 +171,12 @@ export class Inputs {
    */
   async sweep(before: number, abandoned: ReadonlySet<string>, jobs: ReadonlySet<string>): Promise<void> {
     const names = new Set(await readdir(this.#folder));
-    for (const name of names) {
+    const isLeft = (name: string): boolean => {
       const id = name.slice(0, name.indexOf("."));
-      if (jobs.has(id) || names.has(`${id}.json`)) continue;
-      const written = (await stat(join(this.#folder, name)).catch(() => null))?.mtimeMs ?? before;
-      if (written < before || abandoned.has(name)) await rm(join(this.#folder, name), { force: true });
-    }
+      return !jobs.has(id) && !names.has(`${id}.json`);
+    };
+    await removeOld(this.#folder, before, isLeft);
+    await removeOld(this.#folder, Number.POSITIVE_INFINITY, (name) => abandoned.has(name) && isLeft(name));
   }
 
   /**

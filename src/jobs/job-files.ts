@@ -1,6 +1,6 @@
 /** Writes files that are either whole or not there, and names those of jobs. */
 import { randomBytes } from "node:crypto";
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { TaskOutput } from "./job.js";
 
@@ -51,6 +51,15 @@ export async function keptOnlyIf<T>(paths: readonly string[], work: () => Promis
   } catch (error) {
     for (const path of paths) await rm(path, { force: true });
     throw error;
+  }
+}
+
+/** Removes what a folder has that was last changed before a time. @param isLeft whether a name belongs to nothing */
+export async function removeOld(folder: string, before: number, isLeft: (name: string) => boolean): Promise<void> {
+  for (const name of (await readdir(folder).catch(() => [])).filter(isLeft)) {
+    const path = join(folder, name);
+    const changed = (await stat(path).catch(() => null))?.mtimeMs ?? before;
+    if (changed < before) await rm(path, { recursive: true, force: true });
   }
 }
 

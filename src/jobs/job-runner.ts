@@ -23,8 +23,6 @@ const PROBLEM_BYTES = 64 * 1024;
 
 /** A call of the service to itself. */
 export interface TaskCall extends JobCall {
-  /** Points that the call may have; absent: any number. */
-  readonly limit?: number;
   readonly body: TaskBody | null;
 }
 

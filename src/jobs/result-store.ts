@@ -10,7 +10,7 @@ import { ReadMemory } from "../read-memory.js";
 import { BucketTarget } from "../storage/objects/object-target.js";
 import type { StoreSettings } from "../store-settings.js";
 import type { JobResult } from "./job.js";
-import { besides, isId } from "./job-files.js";
+import { besides, isId, removeOld } from "./job-files.js";
 
 /** Bytes of a result that are fetched at a time. */
 const STEP_BYTES = 4 * 1024 * 1024;
@@ -115,13 +115,8 @@ export class FolderResults implements ResultStore {
     if (ids.size > 0) await this.#remove((name) => ids.has(jobOf(name)));
   }
 
-  async sweep(ids: ReadonlySet<string>, before: number): Promise<void> {
-    const names = await readdir(this.folder).catch(() => []);
-    for (const name of names) {
-      const path = join(this.folder, name);
-      if (!isId(jobOf(name)) || ids.has(jobOf(name))) continue;
-      if (((await stat(path).catch(() => null))?.mtimeMs ?? before) < before) await rm(path, { force: true });
-    }
+  sweep(ids: ReadonlySet<string>, before: number): Promise<void> {
+    return removeOld(this.folder, before, (name) => isId(jobOf(name)) && !ids.has(jobOf(name)));
   }
 
   async #remove(isGone: (name: string) => boolean): Promise<void> {

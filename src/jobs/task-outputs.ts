@@ -1,7 +1,7 @@
 /** Writes the outputs of tasks to files, and joins them to the result of a job. */
 import { createHash, type Hash, randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { type FileHandle, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { type FileHandle, open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { makeFolder } from "../make-folder.js";
@@ -14,6 +14,7 @@ import {
   type JobFolders,
   keptOnlyIf,
   type OutputBytes,
+  removeOld,
   taskFile,
   tasksFolder,
   temporaryName,
@@ -254,11 +255,6 @@ export async function removeOutputs(folders: JobFolders, id: string): Promise<vo
 }
 
 /** Removes outputs of tasks that belong to none of these jobs and were last written before a time. */
-export async function sweepOutputs({ state }: JobFolders, ids: ReadonlySet<string>, before: number): Promise<void> {
-  const folder = join(state, "tasks");
-  for (const id of await readdir(folder).catch(() => [])) {
-    if (!isId(id) || ids.has(id)) continue;
-    const written = (await stat(join(folder, id)).catch(() => null))?.mtimeMs ?? before;
-    if (written < before) await rm(join(folder, id), { recursive: true, force: true });
-  }
+export function sweepOutputs({ state }: JobFolders, ids: ReadonlySet<string>, before: number): Promise<void> {
+  return removeOld(join(state, "tasks"), before, (id) => isId(id) && !ids.has(id));
 }
