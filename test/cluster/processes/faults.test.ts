@@ -27,7 +27,7 @@ import { openAlone, openMember, type Running, type Setup, startPeer, startWithFu
 
 /** So many that every process is asked for those in its regions, however few. */
 const POINTS = randomPoints(70_000, 21);
-const CUBE = { kind: "random", nodes: [96, 96, 96], steps: 4, chunk: [16, 16, 16], filter: "none", seed: 5 } as const;
+const CUBE = { kind: "random", nodes: [96, 96, 96], steps: 4, chunk: [8, 8, 8], filter: "none", seed: 5 } as const;
 
 /** The states of moments of a quantity at all nodes of the cube. */
 async function reduced(engine: Engine, { moments, frames }: { moments: string; frames: number[] }): Promise<unknown> {
@@ -406,9 +406,46 @@ describe.skipIf(NO_NATS)("faults of a cluster", () => {
     const stranger = await keep(startPeer({ nats: url.replace("//", "//fieldprobe:wrong@"), data: [data] }));
     await vi.waitFor(() => expect(stranger.log()).toMatch(/Authorization Violation/i), 5000);
     const answer = await fetch(`${stranger.url}/readyz`);
-    expect(answer.status).toBe(200);
+    expect([answer.status, await answer.text()]).toEqual([
+      200,
+      expect.stringMatching(/^cluster: alone: .*Authorization/im),
+    ]);
     expect(stranger.log().match(/no connection to NATS/g)).toHaveLength(1);
     expect(stranger.log()).not.toContain("wrong@");
     expect(member.status().peers).toHaveLength(1);
+  });
+
+  it("a NATS server that is lost: the metric of its alert is 0, and /readyz says why", {
+    timeout: 60_000,
+  }, async () => {
+    const server = await startNats();
+    const { url } = await keep(startPeer({ nats: server.url, data: [data] }));
+    await keep(startPeer({ nats: server.url, data: [data] }));
+    const ask = async (path: string): Promise<string> => (await fetch(`${url}${path}`)).text();
+    const soon = { timeout: 20_000 } as const;
+    await vi.waitFor(async () => expect(await ask("/readyz")).toContain("\ncluster: 1 of 1 peers usable\n"), soon);
+    expect(await ask("/metrics")).toContain("\nfieldprobe_nats_connected 1\n");
+    await server.end();
+    await vi.waitFor(async () => expect(await ask("/metrics")).toContain("\nfieldprobe_nats_connected 0\n"), soon);
+    expect(await ask("/readyz")).toMatch(/^ready\n(.*\n)*cluster: alone: .+\n/);
+    // The series of its peers stay, so that their alert can fire.
+    expect(await ask("/metrics")).toMatch(/\nfieldprobe_peer_usable\{peer="[^"]+"\} 0\n/);
+  });
+
+  it("a peer with lower limits: a line of the log says so once", { timeout: 60_000 }, async () => {
+    const { url } = await startNats();
+    const settings = { QUERY_POINTS: "10" };
+    await keep(startPeer({ nats: url, data: [data], cacheMiB: 8, settings }));
+    const asked = await keep(startPeer({ nats: url, data: [data], cacheMiB: 8 }));
+    const soon = { timeout: 20_000 } as const;
+    await vi.waitFor(async () => {
+      const ready = await (await fetch(`${asked.url}/readyz`)).text();
+      expect(ready).toContain("cluster: 1 of 1 peers usable");
+    }, soon);
+    const call = "/api/datasets/cube/GetVelocity?time=0&spatialInterpolation=Lag4&temporalInterpolation=None";
+    const headers = { "content-type": "application/octet-stream" };
+    for (const _ of [1, 2])
+      expect((await fetch(`${asked.url}${call}`, { method: "POST", headers, body: POINTS.slice() })).status).toBe(200);
+    expect(asked.log().match(/peer has lower limits/g)).toHaveLength(1);
   });
 });

@@ -84,7 +84,7 @@ describe.skipIf(NO_NATS)("a cluster answers as one process does", () => {
   let single: Running | null = null;
 
   beforeAll(async () => {
-    const cube = { nodes: [96, 96, 96], steps: 4, chunk: [16, 16, 16], filter: "none", seed: 5 } as const;
+    const cube = { nodes: [96, 96, 96], steps: 4, chunk: [8, 8, 8], filter: "none", seed: 5 } as const;
     for (const kind of ["mhd", "mixing"] as const) {
       mkdirSync(join(folder, kind));
       await writeCube({ ...cube, kind, name: kind, folder: join(folder, kind) }, () => {});
