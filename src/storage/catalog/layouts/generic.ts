@@ -935,7 +935,8 @@ function timesIn(
   findings.timeTable = path;
   findings.dated = since;
   if (contents.answers.times !== undefined) return { value, where: path };
-  const factor = second === null ? null : factorBetween(unit, "s");
+  const inSeconds = factorBetween(unit, "s");
+  const factor = second === null ? null : inSeconds;
   if (factor !== null && second !== null && Math.abs(factor * second - 1) > 1e-9) {
     findings.convert(
       `${path} counts in "${unit}" and is multiplied by ${Number((factor * second).toPrecision(9))}, into the unit of length over velocity.`,
@@ -943,7 +944,9 @@ function timesIn(
     if (since !== null) findings.dated = { ...since, seconds: 1 / second };
     return { value: value.map((time) => time * factor * second), where: path };
   }
-  if (factor === null && FOREIGN_TIMES.test(unit))
+  // Beside a velocity in a known unit, any other text is no unit of its times.
+  const isUnknown = second !== null && inSeconds === null && unit.trim() !== "";
+  if (isUnknown || (factor === null && FOREIGN_TIMES.test(unit)))
     findings.ask(
       "times",
       `${path} counts in "${unit}", which is served as it is: particles need times in the unit of the velocity.`,

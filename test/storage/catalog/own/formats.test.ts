@@ -283,6 +283,26 @@ describe("what a file or a series says is told in its words", () => {
     ]);
   });
 
+  it.each(["fortnights since 2000-01-01", "eddy turnover times", "hPa", 5])(
+    "times in %s beside a velocity in m/s are asked about",
+    async (units) => {
+      const path = await made(`times-${units}`.replaceAll(/\W/g, "-"), (file) => {
+        for (const name of ["u", "v", "w"]) {
+          writeField(file, `/${name}`, { dimensions: ["t", "z", "y", "x"], value: ({ x }) => x });
+          (file.get(name) as H5Dataset).create_attribute("units", "m/s");
+        }
+        for (const axis of AXES) {
+          file.create_dataset({ name: axis, data: Float64Array.from({ length: NODES[axis] }, (_, i) => i) });
+          (file.get(axis) as H5Dataset).create_attribute("units", "m");
+        }
+        file.create_dataset({ name: "time", data: Float64Array.of(0, 1, 2) });
+        (file.get("time") as H5Dataset).create_attribute("units", units);
+        file.create_attribute("axes", "tzyx");
+      });
+      expect(() => openSource(path, CHUNK_BYTES)).toThrow(/\/time counts in ".*", which is served as it is/);
+    },
+  );
+
   it("a time that is not a number is named", async () => {
     const path = await made("nan", (file) => {
       for (const [c, name] of ["u", "v", "w"].entries())
