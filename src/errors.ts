@@ -169,8 +169,9 @@ export class CancelledError extends FieldprobeError {
 
 /** Stored data is unreadable, corrupt or not what its description says. */
 export class DataError extends FieldprobeError {
-  constructor(message: string, cause?: unknown) {
-    super("DataError", message, {}, cause);
+  /** @param context `retryAfter` if the data may be mended soon */
+  constructor(message: string, cause?: unknown, context: Pick<ErrorContext, "retryAfter"> = {}) {
+    super("DataError", message, context, cause);
   }
 }
 

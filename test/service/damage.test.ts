@@ -1,7 +1,7 @@
 /**
  * Damage seen from outside: only queries that touch it fail, a file that changes fails them all, and the rest goes on.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type FieldClient } from "../../src/client/index.js";
@@ -34,7 +34,7 @@ async function writeCube(path: string): Promise<void> {
 beforeAll(async () => {
   const folder = join(SCRATCH, "data");
   mkdirSync(folder);
-  for (const name of ["damaged", "replaced"]) await writeCube(join(folder, `${name}.h5`));
+  for (const name of ["damaged", "replaced", "refused"]) await writeCube(join(folder, `${name}.h5`));
   const bytes = readFileSync(join(folder, "damaged.h5"));
   const middle = bytes.length >> 1;
   bytes[middle] = (bytes[middle] as number) ^ 0x10;
@@ -83,5 +83,35 @@ describe("a file replaced while it is served", () => {
     await expect(soap.GetVelocity(request("replaced", second))).rejects.toMatchObject({ code: "DataError" });
     const { values } = await soap.GetVelocity(request("damaged", first));
     expect([...values]).toEqual([0, 1, 2].map((c) => value(...first, c)));
+  });
+});
+
+describe("a dataset whose files have changed and are refused", () => {
+  const path = join(SCRATCH, "data", "refused.h5");
+  const [centre = [0, 0, 0]] = CENTRES;
+  const { dataset, ...members } = request("refused", centre);
+  const ask = () =>
+    fetch(new URL(`/api/datasets/${dataset}/GetVelocity`, service.url), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(members),
+    });
+
+  it("is 503 until they are mended, and a fault of the server", async () => {
+    const whole = readFileSync(path);
+    expect((await ask()).status).toBe(200);
+    truncateSync(path, whole.length >> 1);
+    await service.reload();
+    const answer = await ask();
+    expect(await answer.json()).toMatchObject({
+      status: 503,
+      code: "DataError",
+      detail: expect.stringMatching(/^refused is not served now: its files have changed and are refused/),
+    });
+    expect(answer.headers.get("retry-after")).toBe("30");
+    await expect(soap.GetVelocity(request("refused", centre))).rejects.toMatchObject({ code: "DataError" });
+    writeFileSync(path, whole);
+    await service.reload();
+    expect((await ask()).status).toBe(200);
   });
 });

@@ -141,7 +141,9 @@ export class Catalog {
     // A folder that is replaced is missing for a moment.
     this.suspect();
     if (!this.#refused.has(location)) return undefined;
-    throw new DataError(`${name} is not served now: its files have changed and are refused; the log names the reason.`);
+    const reason = reasonText(this.#refusals.get(nameAt(location).toLowerCase()) ?? []);
+    const text = `${name} is not served now: its files have changed and are refused${reason}`;
+    throw new DataError(text, undefined, { retryAfter: RESCAN_MS / 1000 });
   }
 
   /** The number of a dataset's first field in the brick cache; each version of a dataset has its own for ever. */
