@@ -1,6 +1,8 @@
 /** `HttpRefusal` is the refusal of a request by HTTP alone: a status and a line of text. */
 
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
+import { BusyError, fullDisk } from "../../errors.js";
+import { describeError, isFullDisk, isOutOfFiles } from "../../system-error.js";
 
 /** An error that every interface lets through as it is. */
 export class HttpRefusal extends Error {
@@ -15,6 +17,23 @@ export class HttpRefusal extends Error {
   }
 }
 
+/** The request that an error belongs to. */
+interface Failed {
+  readonly id: string;
+  readonly log: Pick<FastifyBaseLogger, "error">;
+}
+
+/** Turns a refusal of the operating system that passes into Busy, and logs it; returns any other error as it is. */
+export function busyIfPassing(error: unknown, { id, log }: Failed): unknown {
+  const full = isFullDisk(error);
+  if (!full && !isOutOfFiles(error)) return error;
+  log.error(
+    { reqId: id, reason: describeError(error) },
+    `a request found ${full ? "no room on the disk" : "too many files open"}`,
+  );
+  return full ? fullDisk(error) : new BusyError("The service has too many files open.", 1, error);
+}
+
 /** An answer by HTTP alone. */
 export interface PlainAnswer {
   readonly status: number;
@@ -23,17 +42,19 @@ export interface PlainAnswer {
 }
 
 /** The answer to an error outside of any interface's own form: a status and a line of text. */
-export function plainRefusal(
-  error: unknown,
-  { id, log }: { readonly id: string; readonly log: Pick<FastifyBaseLogger, "error"> },
-): PlainAnswer {
+export function plainRefusal(thrown: unknown, request: Failed): PlainAnswer {
   const type = { "content-type": "text/plain; charset=utf-8" };
+  const error = busyIfPassing(thrown, request);
+  if (error instanceof BusyError) {
+    const headers = { ...type, "retry-after": String(error.context.retryAfter) };
+    return { status: 503, headers, body: `${error.message}\n` };
+  }
   if (error instanceof HttpRefusal) {
     return { status: error.status, headers: { ...type, ...error.headers }, body: `${error.message}\n` };
   }
   const status = (error as { statusCode?: number }).statusCode ?? 500;
   if (status < 500) return { status, headers: type, body: "The request is not valid.\n" };
-  log.error({ reqId: id, err: error }, "a request failed");
+  request.log.error({ reqId: request.id, err: error }, "a request failed");
   return { status, headers: type, body: "The service failed.\n" };
 }
 

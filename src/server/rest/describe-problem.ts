@@ -3,12 +3,11 @@
  * status.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { BusyError, CancelledError, type ErrorCode, FieldprobeError, fullDisk } from "../../errors.js";
-import { describeError, isFullDisk, isOutOfFiles } from "../../system-error.js";
+import { CancelledError, type ErrorCode, FieldprobeError } from "../../errors.js";
 import { NotAcceptableError } from "../http/negotiate.js";
 import { type ProblemDetails, problemDetails } from "../http/problem.js";
 import { sendText } from "../http/send-answer.js";
-import { HttpRefusal } from "../life/refusal.js";
+import { busyIfPassing, HttpRefusal } from "../life/refusal.js";
 
 /** HTTP status of each public error code. */
 const STATUS: Readonly<Record<ErrorCode, number>> = {
@@ -50,9 +49,13 @@ function codeOfStatus(status: number): ErrorCode {
   return status < 500 ? "InvalidRequest" : "Internal";
 }
 
-/** HTTP status of an error; a limit on simultaneous requests is not about the size of this one. */
+/**
+ * HTTP status of an error. A limit on simultaneous requests is not about the size of this one, and data that may be
+ * mended are worth another try.
+ */
 function statusOf(error: FieldprobeError): number {
   if (error instanceof NotAcceptableError) return 406;
+  if (error.code === "DataError" && error.context.retryAfter !== undefined) return 503;
   return error.context.limit === "token.concurrent" ? 429 : STATUS[error.code];
 }
 
@@ -146,14 +149,7 @@ export function problemHandler({ name, contentType, body }: ProblemForm) {
       reply.raw.destroy();
       return reply;
     }
-    const full = isFullDisk(error);
-    if (full) log.error({ reqId: id, reason: describeError(error) }, "a request found no room on the disk");
-    const known = full
-      ? fullDisk(error)
-      : isOutOfFiles(error)
-        ? new BusyError("The service has too many files open.", 1, error)
-        : error;
-    const { problem, headers } = describeProblem(known, id);
+    const { problem, headers } = describeProblem(busyIfPassing(error, request), id);
     facts.interface = name;
     facts.outcome = problem.code;
     if (problem.code === "Internal" || problem.code === "DataError")

@@ -1,5 +1,6 @@
 /** `faultFor` turns an error into the fault that answers its request, with one function for each SOAP version. */
 import { excerpt, FieldprobeError, RequestError } from "../../errors.js";
+import { busyIfPassing } from "../life/refusal.js";
 import type { LivingRequest } from "../life/request-life.js";
 import { envelopeStart } from "./encode.js";
 import { ENVELOPE_NAMESPACE, EncodingFault, HeaderError, MustUnderstandFault, VersionFault } from "./envelope.js";
@@ -65,7 +66,7 @@ export function faultFor(
   version: SoapVersion,
   namespace: string,
 ): FaultAnswer {
-  const fault = faultAnswer(error, version, namespace, id);
+  const fault = faultAnswer(busyIfPassing(error, { id, log }), version, namespace, id);
   facts.outcome = fault.code;
   if (fault.code === "Internal" || fault.code === "DataError") log.error({ reqId: id, err: error }, "a request failed");
   return fault;

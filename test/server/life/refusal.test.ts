@@ -1,0 +1,33 @@
+/** What the operating system cannot give for a moment is Busy in every interface. */
+import { describe, expect, it } from "vitest";
+import { apiPlugin } from "../../../src/server/rest/plugin.js";
+import { expectFault } from "../../support/faults.js";
+import { call, getVelocity, useService, VERSIONS } from "../../support/soap-service.js";
+
+const service = useService({}, {}, { plugins: [apiPlugin] });
+const failure = (code: string): Error => Object.assign(new Error(`${code}: open '/secret/file.h5'`), { code });
+const QUERY = {
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: '{"time":0.1,"spatialInterpolation":"Lag8","temporalInterpolation":"PCHIP","points":[[1,2,3]]}',
+};
+
+describe.each([
+  ["EMFILE", "The service has too many files open.", "1"],
+  ["ENFILE", "The service has too many files open.", "1"],
+  ["ENOSPC", "The service has no room left on its disk.", "60"],
+])("%s on the main thread", (code, text, seconds) => {
+  it.each(VERSIONS)("is Busy in SOAP %s", async (version) => {
+    service.engine.failure = new Error("a step failed", { cause: failure(code) });
+    const answer = await call(service, version, getVelocity());
+    expect(expectFault(answer, version, "Server", "Busy")).toMatchObject({ text });
+    expect(answer.headers.get("retry-after")).toBe(seconds);
+  });
+
+  it("is 503 in /api", async () => {
+    service.engine.failure = failure(code);
+    const answer = await fetch(new URL("/api/datasets/isotropic32/GetVelocity", service.url), QUERY);
+    expect(await answer.json()).toMatchObject({ status: 503, code: "Busy", detail: text });
+    expect(answer.headers.get("retry-after")).toBe(seconds);
+  });
+});
