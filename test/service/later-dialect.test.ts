@@ -77,6 +77,35 @@ describe("published anchors on isotropic32 at (1, 2, 3) and time 0.4", () => {
     }
   });
 
+  it.each([
+    ["pressure", ["value"], "0.50638366 0.50638366"],
+    ["u", ["x", "y", "z"], "-0.05669076 -0.13494397 0.34448779 -0.05669076 -0.13494397 0.34448779"],
+  ])("GetBoxFilter of %s has its components alone in /api", async (field, components, anchors) => {
+    const body = {
+      field,
+      time: 0.4,
+      filterwidth: 1.4,
+      points: [
+        [1, 2, 3],
+        [1, 2, 3],
+      ],
+    };
+    const ask = (accept: string) =>
+      fetch(`${service.url}/api/datasets/isotropic32/GetBoxFilter`, {
+        method: "POST",
+        headers: { "content-type": "application/json", accept },
+        body: JSON.stringify(body),
+      });
+    const answer = (await (await ask("application/json")).json()) as { shape: number[]; values: number[][] };
+    expect(answer).toMatchObject({ components, shape: [2, components.length] });
+    expectNear(answer.values.flat(), anchors);
+    const octets = Buffer.from(await (await ask("application/octet-stream")).arrayBuffer());
+    expectNear(
+      Array.from({ length: octets.length / 4 }, (_, i) => octets.readFloatLE(4 * i)),
+      anchors,
+    );
+  });
+
   const corners = { x_start: 1, y_start: 1, z_start: 1, x_end: 8, y_end: 8, z_end: 8 };
   it.each([
     ["vorticity", 1.5, "None_Fd4", 59, "3 8 3 2.103288 2 8 3 2.097415 2 8 4 2.092661 3 8 2 2.030399"],

@@ -2,6 +2,8 @@
 
 import { join } from "node:path";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { componentsOf } from "../../engine/contract/dataset.js";
+import { fieldNamed } from "../../engine/contract/fields-asked.js";
 import { joinedValues, type Result } from "../../engine/contract/query.js";
 import type { CutoutThread, PathRecords } from "../../engine/cutouts/cutout-thread.js";
 import { withoutNoise } from "../../float32/format.js";
@@ -107,6 +109,17 @@ function recordSteps(times: Float64Array): number[] {
   return [first, second - first, times.at(-1) ?? first].map(withoutNoise);
 }
 
+/** A result with the first component of each record alone, in the same memory. */
+function narrowed(result: Result): Result {
+  const { components } = result;
+  const values = result.values.map((part) => {
+    const count = part.length / components;
+    for (let i = 1; i < count; i++) part[i] = part[components * i] as number;
+    return part.subarray(0, count);
+  });
+  return { ...result, components: 1, values };
+}
+
 /** Puts what was asked next to the results, for the writers of answers. */
 export function describeAnswer(
   life: RequestLife,
@@ -117,12 +130,16 @@ export function describeAnswer(
 ): UnwrittenAnswer {
   const found = dataset === null ? undefined : life.find(dataset);
   const { recordTimes } = result;
+  const { field } = understood.query;
+  // SOAP fills the mean of a scalar field up to a vector.
+  const isFilled =
+    operation.kernel === "mean" && found !== undefined && componentsOf(found, fieldNamed(field, found)) === 1;
   const times = recordTimes === undefined ? understood.times : Array.from(recordTimes, withoutNoise);
   return {
-    result,
+    result: isFilled ? narrowed(result) : result,
     timeCount: Math.max(1, understood.times.length),
     times,
-    components: RECORDS[result.record ?? operation.result],
+    components: isFilled ? RECORDS.float : RECORDS[result.record ?? operation.result],
     about: {
       ...(found === undefined
         ? { version, operation: operation.name, options: understood.options }
