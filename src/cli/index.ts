@@ -1,8 +1,9 @@
 /** The command line runs one command; an error is one line on stderr, with exit code 2 for misuse and 1 for failure. */
 import { Command, CommanderError } from "commander";
-import { describeError, reasonOf } from "../system-error.js";
+import { reasonOf } from "../system-error.js";
 import { version } from "../version.js";
 import { MisuseError } from "./input/arguments.js";
+import { failureText } from "./output/failure.js";
 import { boundOldGarbage, boundYoungObjects } from "./v8-heaps.js";
 
 const program = new Command("fieldprobe")
@@ -117,7 +118,7 @@ try {
     process.exitCode = error.exitCode === 0 ? 0 : 2;
   } else {
     const misuse = error instanceof MisuseError || (error instanceof Error && error.name === "ConfigError");
-    process.stderr.write(`fieldprobe: ${describeError(error)}\n`);
+    process.stderr.write(`fieldprobe: ${failureText(error)}\n`);
     process.exitCode = misuse ? 2 : 1;
   }
 }

@@ -16,6 +16,7 @@ import { hasHdf5Name, isReferences } from "../../storage/zarr/kinds.js";
 import { STORE_DEFAULTS } from "../../store-settings.js";
 import { pathArgument } from "../input/arguments.js";
 import { openStorage } from "../input/storage.js";
+import { failureText } from "../output/failure.js";
 import { PROGRESS_HELP, progressOf } from "../output/progress.js";
 
 /** Bytes of a manifest, which has a line for each object of a store. */
@@ -184,7 +185,7 @@ async function readFrame(
     return await frameStatistics(dataset, open, field, frame, turn);
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
-    return `${error.message}${error.cause instanceof DataError ? ` ${error.cause.message}` : ""}`;
+    return failureText(error);
   }
 }
 
