@@ -186,10 +186,14 @@ function plainFigures(
     ["lent_bytes", "Bytes of shared memory that are lent to queries.", () => engine.status().lentBytes],
     ["shared_bytes", "Bytes of the memory from which they are lent.", () => engine.status().sharedBytes],
     ["waiting_answer_bytes", "Bytes of computed answers that wait for their readers.", () => outgoing.bytes],
-    ["longest_turn_seconds", "Longest time slice of decoding or encoding, CPU time.", () => slices.longestMs / 1000],
+    [
+      "longest_turn_seconds",
+      "Longest time slice of decoding or encoding since the start, CPU time; connections that wait to be accepted are not in it.",
+      () => slices.longestMs / 1000,
+    ],
     [
       "longest_accept_seconds",
-      "Longest time for which more connections waited to be accepted, one after another.",
+      "Longest time since the start for which more connections waited to be accepted, one after another.",
       () => accepting.longestMs / 1000,
     ],
   ];
