@@ -74,9 +74,9 @@ function converted(contents: Contents, name: string, field: FieldOfPlan, finding
   const to = said.find(({ units }) => units !== "") ?? (said[0] as (typeof said)[0]);
   const others = said.filter(({ units }) => contradictionOf(to.units, units));
   const unknown = others.find(({ units }) => factorBetween(units, to.units) === null);
-  const [other] = others;
+  const unstated = said.find(({ units }) => units.trim() === "");
+  const other = others[0] ?? (to.units.trim() === "" ? undefined : unstated);
   if (other === undefined) return field;
-  const unstated = said.find(({ units }) => units === "");
   if (unknown !== undefined || unstated !== undefined) {
     const { path, units } = unknown ?? other;
     askUnit(`${to.path} is in "${to.units}" and ${path} in "${units}"`, name, findings);

@@ -303,6 +303,18 @@ describe("what a file or a series says is told in its words", () => {
     },
   );
 
+  it("a unit that only some components state is asked about", async () => {
+    const path = await made(
+      "some-units",
+      complete((file) => {
+        for (const name of ["u", "w"]) (file.get(name) as H5Dataset).create_attribute("units", "m/s");
+      }),
+    );
+    expect(() => openSource(path, CHUNK_BYTES)).toThrow(
+      '/u is in "m/s" and /v in ""; that the numbers of the velocity',
+    );
+  });
+
   it("a time that is not a number is named", async () => {
     const path = await made("nan", (file) => {
       for (const [c, name] of ["u", "v", "w"].entries())
