@@ -28,15 +28,65 @@ export type Measure = keyof typeof MEASURES;
 
 const SUPERSCRIPTS: Readonly<Record<string, string>> = { "2": "²", "3": "³", "4": "⁴" };
 
-/** Adds the factors of a unit such as `U_b/h` or `m/s^2`, raised to a power, to a product of powers. */
-export function multiplyUnit(product: Map<string, number>, unit: string, power: number): void {
-  for (const [i, part] of unit.split("/").entries()) {
-    for (const factor of part.split(/[ ·*]+/)) {
-      const [, name = "", exponent = "1"] = /^\(?(.*?)\^?(-?[\d.]*)\)?$/.exec(factor) ?? [];
-      if (name === "") continue;
-      product.set(name, (product.get(name) ?? 0) + power * (i === 0 ? 1 : -1) * Number(exponent || "1"));
+const UNIT_NAME = /[A-Za-z%\u00b0\u00b5\u03a9_]+/y;
+/** A power behind a name or a bracket: `2`, `^2`, `-1`, `^-0.5`, `^(1/3)`; not a number that stands on its own. */
+const UNIT_POWER = /\^?([-+]?\d+(?:\.\d+)?)|\^\(([-+]?\d+(?:\.\d+)?)(?:\/(\d+))?\)/y;
+const UNIT_SEPARATOR = /\s*[*\u00b7.]\s*|\s+/y;
+
+/**
+ * The factors of a unit with their powers: `m/s^2`, `kg m-3`, `U_b/h`, `kg/(m s^2)`, `(m/s)^2`, `m^(1/3)`. All factors
+ * behind a `/` divide. Null if it has any other part, such as a number.
+ */
+export function unitFactors(unit: string): ReadonlyMap<string, number> | null {
+  const factors = new Map<string, number>();
+  let at = 0;
+  const take = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(unit);
+    if (found !== null) at += found[0].length;
+    return found;
+  };
+  const power = (): number => {
+    const [found, plain, above = plain, below = "1"] = take(UNIT_POWER) ?? [];
+    return found === undefined ? 1 : Number(above) / Number(below);
+  };
+  /** A factor, or a product in brackets; false where there is none. */
+  const factor = (into: Map<string, number>, sign: number): boolean => {
+    if (unit[at] === "(") {
+      at++;
+      const inside = new Map<string, number>();
+      if (!product(inside) || unit[at++] !== ")") return false;
+      const of = power();
+      for (const [name, own] of inside) into.set(name, (into.get(name) ?? 0) + sign * own * of);
+      return true;
     }
-  }
+    if (unit[at] === "1" && !/^1[\d.^]/.test(unit.slice(at))) {
+      at++;
+      return true;
+    }
+    const [name] = take(UNIT_NAME) ?? [];
+    if (name === undefined) return false;
+    into.set(name, (into.get(name) ?? 0) + sign * power());
+    return true;
+  };
+  const product = (into: Map<string, number>): boolean => {
+    let sign = 1;
+    if (!factor(into, sign)) return false;
+    while (at < unit.length && unit[at] !== ")") {
+      const isDivided = take(/\s*\/\s*/y) !== null;
+      if (isDivided) sign = -1;
+      else if (take(UNIT_SEPARATOR) === null) return false;
+      if (!factor(into, sign)) return false;
+    }
+    return true;
+  };
+  return product(factors) && at === unit.length ? factors : null;
+}
+
+/** Multiplies a product of powers by a power of a unit; one of unknown form is a factor as a whole. */
+export function multiplyUnit(product: Map<string, number>, unit: string, power: number): void {
+  for (const [name, of] of unitFactors(unit.trim()) ?? [[unit, 1] as const])
+    product.set(name, (product.get(name) ?? 0) + power * of);
 }
 
 /** The unit of a measure in the units that a dataset states; empty if it has none. */

@@ -1,7 +1,7 @@
 /** Quantities against their definitions by tensors, on random records. */
 import { describe, expect, it } from "vitest";
 import { findOperation, RECORDS } from "../src/operations.js";
-import { MEASURES, QUANTITIES, type Quantity } from "../src/quantities.js";
+import { MEASURES, QUANTITIES, type Quantity, unitFactors } from "../src/quantities.js";
 import { fc } from "./support/property.js";
 
 type QuantityName = (typeof QUANTITIES)[number]["name"];
@@ -89,4 +89,28 @@ it("reads only components that its operation has, and names one formula each", (
     expect(MEASURES[measure]).toBeDefined();
   }
   expect(new Set(QUANTITIES.map(({ name }) => name)).size).toBe(QUANTITIES.length);
+});
+
+describe("units", () => {
+  it.each([
+    ["m/s^2", { m: 1, s: -2 }],
+    ["kg m-3", { kg: 1, m: -3 }],
+    ["kg/(m s^2)", { kg: 1, m: -1, s: -2 }],
+    ["(m/s)^2", { m: 2, s: -2 }],
+    ["U_b/h", { U_b: 1, h: -1 }],
+    ["1/s", { s: -1 }],
+    ["m^0.5", { m: 0.5 }],
+    ["m^(2/3)", { m: 2 / 3 }],
+    ["m*s", { m: 1, s: 1 }],
+    ["m2 s-2", { m: 2, s: -2 }],
+  ])("are factors with powers: %s", (unit, factors) => {
+    expect(Object.fromEntries(unitFactors(unit) ?? [])).toEqual(factors);
+  });
+
+  it.each(["1000 m", "m/1000", "m*1000", "1000m", "m^", "m^(1/3", "(m", "m)", "m//s", "", "m/", "10", "m^(a)"])(
+    "have no other parts: %s",
+    (unit) => {
+      expect(unitFactors(unit)).toBeNull();
+    },
+  );
 });

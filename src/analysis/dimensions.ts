@@ -1,6 +1,6 @@
 /** Computes the dimensions of expressions in the units that a dataset states. */
 import type { FieldName } from "../operations.js";
-import { multiplyUnit, unitText } from "../quantities.js";
+import { multiplyUnit, unitFactors, unitText } from "../quantities.js";
 import type { InputKey, InputKind } from "./names.js";
 
 /** Powers of units; "number" for a number, which fits any unit; null if a unit that it follows from is not stated. */
@@ -25,11 +25,9 @@ function measured(units: Units, powers: readonly (readonly [base: string, power:
   return product;
 }
 
-/** The dimension of a constant with a unit. */
-export function dimensionOfUnit(unit: string): UnitPowers {
-  const product = new Map<string, number>();
-  multiplyUnit(product, unit, 1);
-  return product;
+/** The dimension of a constant with a unit; undefined if it is none: numbers are not converted. */
+export function dimensionOfUnit(unit: string): UnitPowers | undefined {
+  return unitFactors(unit.trim()) ?? undefined;
 }
 
 /** The dimension of an input. */

@@ -238,8 +238,9 @@ class ExpressionCompiler {
     const part = made(String(value), "scalar", "number", ({ scratch }) => [scratch().fill(value)], value);
     if (unit === undefined) return part;
     const column = this.#columnOf("[");
-    if (!/^[\w%/*^(). -]+$/.test(unit)) throw this.#refuse(`[${excerpt(unit)}] is not a unit`, column);
-    return { ...part, dimension: this.#names.units === null ? null : dimensionOfUnit(unit) };
+    const dimension = dimensionOfUnit(unit);
+    if (dimension === undefined) throw this.#refuse(`[${excerpt(unit)}] is not a unit`, column);
+    return { ...part, dimension: this.#names.units === null ? null : dimension };
   }
 
   #name(name: string): Subexpression {

@@ -59,6 +59,7 @@ export function momentsOf(values: Float64Array, weights: Float64Array | null = n
   const { count, infinite, weight, sum, min, max } = first;
   const missing = values.length - count - infinite;
   if (count === 0) return { ...NO_MOMENTS, missing, infinite };
+  if (min === max) return { count, missing, infinite, weight, min, max, mean: min, m2: 0, m3: 0, m4: 0 };
   const estimate = sum / weight;
   const plain = weights === null && count === values.length;
   const sums = plain ? plainSums(values, estimate) : weightedSums(values, weights, estimate);
@@ -172,7 +173,8 @@ function centralSums(
   weight: number,
 ): Pick<Moments, "mean" | "m2" | "m3" | "m4"> {
   const e = s1 / weight;
-  const m2 = s2 - weight * e * e;
+  // The squares are at least zero; their difference may not be, where all that varies is rounding.
+  const m2 = Math.max(0, s2 - weight * e * e);
   const m3 = s3 - 3 * e * s2 + 2 * weight * e ** 3;
   const m4 = s4 - 4 * e * s3 + 6 * e * e * s2 - 3 * weight * e ** 4;
   return { mean: estimate + e, m2, m3, m4 };
@@ -189,6 +191,8 @@ export function mergeMoments(a: Moments, b: Moments): Moments {
   if (b.count === 0) return { ...a, ...leftOut };
   const count = a.count + b.count;
   const weight = a.weight + b.weight;
+  const [min, max] = [Math.min(a.min, b.min), Math.max(a.max, b.max)];
+  if (min === max) return { count, ...leftOut, weight, min, max, mean: min, m2: 0, m3: 0, m4: 0 };
   const d = b.mean - a.mean;
   const [p, q] = [a.weight / weight, b.weight / weight];
   const m2 = a.m2 + b.m2 + d * d * a.weight * q;
@@ -200,7 +204,7 @@ export function mergeMoments(a: Moments, b: Moments): Moments {
     6 * d * d * (p * p * b.m2 + q * q * a.m2) +
     4 * d * (p * b.m3 - q * a.m3);
   const mean = a.mean + d * q;
-  return { count, ...leftOut, weight, mean, m2, m3, m4, min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) };
+  return { count, ...leftOut, weight, mean, m2, m3, m4, min, max };
 }
 
 /** Returns variance, skewness and flatness of a population; NaN if nothing was counted or nothing varies. */

@@ -67,6 +67,8 @@ export interface QuantityQuery extends Pick<ReductionPlan, "order" | "names"> {
   readonly expression: string;
   /** Its components, each an expression. */
   readonly columns: readonly string[];
+  /** Nodes by which the box was asked for further along each axis: whole periods, which its coordinates keep. */
+  readonly ahead: Triple;
   /** Inputs that transforms make of the frame first. */
   readonly derived: DerivedPlan | null;
 }

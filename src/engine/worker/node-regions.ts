@@ -225,7 +225,7 @@ function forceFiller({ dataset }: OpenDataset, { first, count, stride, frame }: 
 /** Evaluates the components of an expression at the nodes. */
 function quantityFiller(
   { region, derived = null, cancel }: CutoutMessage,
-  { columns, order, names }: QuantityQuery,
+  { columns, order, names, ahead }: QuantityQuery,
   open: OpenDataset,
   sampler: Sampler,
   reductions: NodeReductions,
@@ -241,6 +241,7 @@ function quantityFiller(
       names,
       region: { frame, first: at, count: box, stride },
       time,
+      ahead,
       derived,
       cancel,
     };

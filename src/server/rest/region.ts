@@ -2,6 +2,7 @@
  * Reads regions: a box is stated by its lengths or by its nodes, in the same words by every call of `/api` that takes
  * one, and goes on over the seams of periodic axes.
  */
+
 import { type TOptional, type TSchema, type TString, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { AXIS_NAMES, type Axis, type AxisName, type Dataset } from "../../engine/contract/dataset.js";
@@ -282,6 +283,7 @@ const CORNERS = AXIS_NAMES.flatMap((letter) => [`${letter}_start`, `${letter}_en
  * Puts a region into the members of a search or a cutout as corners, which count from 1 and belong to it. Without
  * either, a cutout has all nodes.
  *
+ * @returns along each axis, how many nodes further the region lies than its corners: whole periods
  * @throws RequestError if both are given, and as `nodesIn` does
  */
 export function addCorners(
@@ -289,18 +291,21 @@ export function addCorners(
   region: AskedRegion | undefined,
   { family, request }: Operation,
   dataset: Dataset,
-): void {
+): readonly [number, number, number] {
+  const ahead: [number, number, number] = [0, 0, 0];
   const corner = CORNERS.find((name) => texts.has(name));
-  if (region === undefined && (family === "search" || corner !== undefined)) return;
+  if (region === undefined && (family === "search" || corner !== undefined)) return ahead;
   if (corner !== undefined) throw refuse(corner, `${corner}: give a region or its corners, not both.`);
   const hasSteps = request.some(({ name }) => name === "x_step");
   const [field] = texts.get("field") ?? [];
   const axes = axesAsked(field === undefined ? {} : { field }, dataset);
-  for (const [a, { first, count, step }] of nodesIn(region, dataset, axes).entries()) {
+  for (const [a, { first, from, count, step }] of nodesIn(region, dataset, axes).entries()) {
     if (step !== 1 && !hasSteps) throw refuse("region", "region: a search looks at every node, so step must be 1.");
     const letter = AXIS_NAMES[a];
     texts.set(`${letter}_start`, [String(first + 1)]);
     texts.set(`${letter}_end`, [String(first + 1 + (count - 1) * step)]);
     if (hasSteps) texts.set(`${letter}_step`, [String(step)]);
+    ahead[a] = from - first;
   }
+  return ahead;
 }

@@ -94,7 +94,16 @@ function quantityOf(
   const { inputs, shape } = compileExpression(quantity, names, "quantity");
   const derived = derivedFor(inputs, dataset, names, filter ?? null, scheme);
   const columns = componentsIn(quantity, shape);
-  return { quantity: { expression: quantity, columns, order: scheme === "spectral" ? 4 : scheme, names, derived } };
+  return {
+    quantity: {
+      expression: quantity,
+      columns,
+      order: scheme === "spectral" ? 4 : scheme,
+      names,
+      ahead: [0, 0, 0],
+      derived,
+    },
+  };
 }
 
 /** A field on the nodes of the dataset, at which quantities are computed. */
@@ -130,10 +139,10 @@ export function answerCutout(
     const asked = quantityOf({ quantity, derivatives, filter, units, filter_width: own.filter_width }, dataset);
     if (asked.quantity !== undefined && own.field === undefined) texts.set("field", [fieldAtNodes(dataset)]);
     else if (asked.quantity !== undefined) throw refuse("field", "field: either a field or a quantity is cut out.");
-    addCorners(texts, takeRegion(texts), OPERATION, dataset);
+    const ahead = addCorners(texts, takeRegion(texts), OPERATION, dataset);
     for (const [member, usual] of DEFAULTS) texts.set(member, texts.get(member) ?? usual);
     const { query: read } = readRequest(OPERATION, name, texts, null);
-    const query = { ...read, ...asked };
+    const query = { ...read, ...(asked.quantity === undefined ? {} : { quantity: { ...asked.quantity, ahead } }) };
     const coding = config.gzip !== "off" && acceptsGzip(request.headers["accept-encoding"]) ? "gzip" : "";
     if (isUnchanged(service, request, reply, dataset, `${form} ${coding}`)) return reply.code(304).send();
     const evaluation = life.start(query);
@@ -149,7 +158,7 @@ export function answerCutout(
     const shape = result.shape ?? [];
     const parts = result.stream as AsyncIterable<Float32Array>;
     const content = asked.quantity === undefined ? { field } : { expression: asked.quantity.expression };
-    const cutout = { dataset, query, content, shape, options: request.query as Record<string, string> };
+    const cutout = { dataset, query, ahead, content, shape, options: request.query as Record<string, string> };
     tellOrigin(reply, dataset, request.query as Record<string, string>);
     reply.header("fieldprobe-shape", shape.join(","));
     tellWidths(reply, filter, dataset);

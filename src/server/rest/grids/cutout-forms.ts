@@ -19,6 +19,8 @@ import { coordinateOf } from "../region.js";
 export interface DescribedCutout {
   readonly dataset: Dataset;
   readonly query: Query;
+  /** Nodes by which the box lies further along each axis than its corners say: whole periods. */
+  readonly ahead: readonly [number, number, number];
   readonly content: { readonly field: FieldName } | { readonly expression: string };
   /** Nodes along z, y and x, and components. */
   readonly shape: readonly number[];
@@ -34,13 +36,13 @@ interface NodePlaces {
 
 /** Coordinates of the nodes of a part of a cutout along z, y and x; those of its own have its name. */
 function placesOf(
-  { dataset, query, shape }: DescribedCutout,
+  { dataset, query, ahead, shape }: DescribedCutout,
   axes: readonly Axis[],
   part: string,
 ): readonly NodePlaces[] {
   return [2, 1, 0].map((a, d) => {
     const letter = AXIS_NAMES[a] as NodePlaces["letter"];
-    const first = (query[`${letter}_start`] as number) - 1;
+    const first = (query[`${letter}_start`] as number) - 1 + (ahead[a] as number);
     const step = query[`${letter}_step`] as number;
     const along = (axis: Axis) =>
       Float64Array.from({ length: shape[d] as number }, (_, i) => coordinateOf(axis, first + i * step));

@@ -1,5 +1,7 @@
 /** What nodes weigh, and which values are left out: answers follow from formulas or from sums over stored numbers. */
+
 import { join } from "node:path";
+import { unzipSync } from "fflate";
 import h5wasm, { type Dataset } from "h5wasm/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningService } from "../../../../src/main.js";
@@ -310,6 +312,26 @@ describe("regions of isotropic32 that begin below the first node", () => {
     });
   });
 
+  it("have them in cutouts", async () => {
+    const cut = "T=1&region.origin=-0.4,0,0&region.extent=0.7,0.1,0.1";
+    const get = async (rest: string, accept: string) => {
+      const path = `${service.url}/api/datasets/isotropic32/cutout?${rest}&${cut}`;
+      return Buffer.from(await (await fetch(path, { headers: { accept } })).arrayBuffer());
+    };
+    const values = await get("quantity=x", "application/octet-stream");
+    [-2, -1, 0, 1].forEach((n, i) => {
+      expect(values.readFloatLE(4 * i)).toBeCloseTo(n * h, 6);
+    });
+    for (const rest of ["quantity=x", "field=u"]) {
+      const { "x.npy": file } = unzipSync(await get(rest, "application/x-npz"));
+      const places = Buffer.from(file as Uint8Array);
+      const from = places.length - 8 * 4;
+      [-2, -1, 0, 1].forEach((n, i) => {
+        expect(places.readDoubleLE(from + 8 * i)).toBeCloseTo(n * h, 12);
+      });
+    }
+  });
+
   it("have them at random points, and of structures", async () => {
     const at = { random: 500, seed: 3 };
     const { min, max } = await reduce("isotropic32", { moments: "x" }, { time: 0.6, region, at });
@@ -359,5 +381,20 @@ describe("frames", () => {
     const frames: readonly (readonly Extreme[])[] = (await ask2(["x", "y", "z"])).highest;
     for (const list of frames) expect(near(list)).toBeGreaterThanOrEqual(1.5);
     expect(near(frames.flat())).toBeLessThan(1.5);
+  });
+});
+
+describe("moments of what does not vary on unequal weights", () => {
+  it.each(["0*x+0.1", "0*x+1/3", "0*x-1e-9"])("are zero: %s", async (moments) => {
+    expect(await reduce("turbulent-channel", { moments, order: 4 }, { frames: "all" })).toMatchObject({
+      ...{ variance: 0, skewness: null, flatness: null },
+    });
+  });
+
+  it("are zero at each height of a profile", async () => {
+    const profile = await reduce("turbulent-channel", { moments: "y", order: 4 }, { frames: [1], over: ["x", "z"] });
+    const { variance, skewness, flatness } = profile as unknown as Record<string, (number | null)[]>;
+    expect(new Set(variance)).toEqual(new Set([0]));
+    expect(new Set([...(skewness ?? []), ...(flatness ?? [])])).toEqual(new Set([null]));
   });
 });

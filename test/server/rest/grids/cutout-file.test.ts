@@ -122,7 +122,8 @@ it("deals the components of a staggered field to variables within time slices", 
   };
   const query: Query = { operation: "GetAnyCutoutWeb", T: 1 };
   for (const axis of ["x", "y", "z"] as const) Object.assign(query, { [`${axis}_start`]: 1, [`${axis}_step`]: 1 });
-  const cutout = { dataset, query, content: { field: "velocity" }, shape: [1, 1, 4, 3], options: {} };
+  const ahead = [0, 0, 0] as const;
+  const cutout = { dataset, query, ahead, content: { field: "velocity" }, shape: [1, 1, 4, 3], options: {} };
   const { variables } = await gridOf(cutout, parts, { each });
   expect(variables.map(({ values }) => [...values])).toEqual([0, 1, 2].map((c) => [c, c + 3, c + 6, c + 9]));
   expect(slices).toEqual([2, 2]);
