@@ -83,6 +83,7 @@ it("reads only components that its operation has, and names one formula each", (
     const value = formula(
       Array.from({ length: size }, (_, i) => i + 1),
       0,
+      0.5,
     );
     expect([name, Number.isFinite(value)]).toEqual([name, true]);
     expect(text).not.toBe("");
