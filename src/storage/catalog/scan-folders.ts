@@ -20,9 +20,7 @@ import { claimedAddresses, claimedBy, describeApart, descriptorsIn, descriptorTe
 import { type Descriptor, NAME_PATTERN, parseDescriptor } from "./descriptor.js";
 import { admit } from "./gate.js";
 import { type Recognised, recogniseOpen } from "./layouts/recognise.js";
-import { Likenesses } from "./likeness.js";
 import { readManifest } from "./manifest.js";
-import { ObservedFile } from "./observed-file.js";
 import {
   type CandidateOutcome,
   completeScan,
@@ -120,7 +118,7 @@ function lookAtAll(folders: readonly string[], options: ChangesOptions, states: 
       ? isClaimedAddress(location)
       : claimedFiles.size > 0 && claimedFiles.has(realPath(location) ?? location);
   const found = [...new Set([...addresses, ...local])].filter((location) => !isClaimed(location));
-  const shared = { likenesses: new Likenesses(), paths: new RealPaths(), room: Buffer.allocUnsafeSlow(ROOM_BYTES) };
+  const shared = { paths: new RealPaths(), room: Buffer.allocUnsafeSlow(ROOM_BYTES) };
   const others = found.map((location) =>
     candidateAt(location, options, (known) => {
       const problem = states.problemAt(location);
@@ -404,21 +402,20 @@ function pathOf(address: string): string {
 
 /** What the examinations of the bare files of a scan have in common. */
 interface SharedByFiles {
-  readonly likenesses: Likenesses;
   readonly paths: RealPaths;
   /** Memory for the structure of the file that is examined. */
   readonly room: Buffer;
 }
 
 /**
- * Examines a file without a descriptor: one that is like another of the scan has its outcome, others are described by
- * their layout. A symbolic link names the dataset, not the file it leads to.
+ * Examines a file without a descriptor, which its layout describes. A symbolic link names the dataset, not the file it
+ * leads to.
  */
 function examineFile(
   location: string,
   digest: string,
   { chunkBytes }: Pick<ScanOptions, "chunkBytes">,
-  { likenesses, paths, room }: SharedByFiles,
+  { paths, room }: SharedByFiles,
 ): CandidateOutcome {
   const name = nameOf(location);
   if (!NAME_PATTERN.test(name)) return { problems: [`the name "${name}" is not 1 to 64 of A-Z a-z 0-9 _ . -`] };
@@ -430,17 +427,11 @@ function examineFile(
     return refusalBy(error, location);
   }
   try {
-    const local = file instanceof Hdf5File && file.stamp !== null ? file : null;
-    const stamp = local?.stamp ?? null;
-    const known = local === null || stamp === null ? null : likenesses.find(local, { location, name, digest, stamp });
-    if (known !== null) return known;
-    const observed = stamp === null ? null : new ObservedFile(file, stamp);
-    const found = recogniseFile(observed ?? file, location, name);
+    const found = recogniseFile(file, location, name);
+    if ("problems" in found) return found;
     const folder = isAddress(path) ? "." : dirname(path);
-    const open = observed === null ? {} : { file: observed };
-    const outcome = "problems" in found ? found : admit({ ...found, folder, location, digest, ...open }, chunkBytes);
-    if (observed !== null) likenesses.add(observed, outcome, "problems" in found ? null : found);
-    return outcome;
+    const open = file instanceof Hdf5File && file.stamp !== null ? { file: { opened: file, stamp: file.stamp } } : {};
+    return admit({ ...found, folder, location, digest, ...open }, chunkBytes);
   } finally {
     file.close();
   }

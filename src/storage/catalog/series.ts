@@ -98,9 +98,7 @@ export function recogniseSeries(paths: readonly string[], answers: Answers): Rec
       ...first.found.reasons,
     ],
     warnings: [...new Set(members.flatMap(({ found }) => found.warnings))],
-    isNamed: first.found.isNamed,
     units: first.found.units,
-    timeFrom: null,
     dated: first.found.dated,
   };
 }

@@ -16,11 +16,16 @@ import { Structure } from "../hdf5-bytes/structure.js";
 import { openFile } from "../open-file.js";
 import { StoreClient } from "../thread/store-client.js";
 import { isRemoteHdf5 } from "../zarr/kinds.js";
-import type { ObservedFile } from "./observed-file.js";
 import { addressIn } from "./remote-text.js";
 
 /** Longest wait for the host of a store, which delays the datasets that are looked at after this one. */
 const TIMEOUT_MS = 10_000;
+
+/** A file that is open already, with its stamp when it was opened. */
+export interface GivenFile {
+  readonly opened: StoredFile;
+  readonly stamp: FileStamp;
+}
 
 /** The open files of one verification, each opened once, and what was found wrong. */
 export class Verification {
@@ -37,14 +42,14 @@ export class Verification {
   readonly #room = Buffer.allocUnsafeSlow(ROOM_BYTES);
   readonly #paths = new RealPaths();
   /** A file that is open already; it is not closed here. */
-  readonly #given: ObservedFile | null;
+  readonly #given: GivenFile | null;
 
   /**
    * @param folder that paths start from, or its address
    * @param roots  folders that files must be in, if it is not that one; files may then have absolute paths
    * @param given  one of the files, if it is open
    */
-  constructor(folder: string, roots?: readonly string[], given: ObservedFile | null = null) {
+  constructor(folder: string, roots?: readonly string[], given: GivenFile | null = null) {
     this.#given = given;
     this.root = isAddress(folder) ? folder : realpathSync(folder);
     this.#roots = roots?.flatMap((root) => realPath(root) ?? []) ?? null;
@@ -127,9 +132,9 @@ export class Verification {
   open(file: string): StoredFile {
     const path = this.locate(file);
     if (this.#current?.path === path) return this.#current;
-    if (this.#given?.path === path) {
+    if (this.#given?.opened.path === path) {
       this.#records.set(path, this.#given.stamp);
-      return this.#given;
+      return this.#given.opened;
     }
     this.#current?.close();
     this.#current = null;

@@ -27,10 +27,9 @@ import {
   frameCount,
   guessesOf,
 } from "./descriptor.js";
-import type { ObservedFile } from "./observed-file.js";
 import { axesAt, inOneDomain, triple } from "./own-nodes.js";
 import { readForcing } from "./read-forcing.js";
-import { Verification } from "./verification.js";
+import { type GivenFile, Verification } from "./verification.js";
 
 /** A descriptor, the folder that its paths start from, and its origin. */
 export interface Description {
@@ -46,7 +45,7 @@ export interface Description {
   /** Whether the user accepts every guess that is left. */
   readonly assume?: boolean;
   /** One of the files, if it is open. */
-  readonly file?: ObservedFile;
+  readonly file?: GivenFile;
 }
 
 /**

@@ -38,8 +38,6 @@ export interface StoredFile {
    * which number marks missing values.
    */
   attributes(path: string): ReadonlyMap<string, AttributeValue | null>;
-  /** What follows from the file, of which files that are compared with it must agree, whatever else was read for it. */
-  derived?<T>(path: string, name: string, derive: (file: StoredFile) => T): T;
   /** Paths of the coordinate tables that belong to each dimension of a dataset. */
   scales(path: string): string[][];
   /** Dimensions of a dataset with a coordinate table that is named and cannot be found; absent if there are none. */

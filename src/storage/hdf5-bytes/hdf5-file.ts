@@ -14,7 +14,7 @@ import {
   type StoredFile,
   type StoredHyperslab,
 } from "../file/stored-file.js";
-import { type ByteRange, bufferOf, type FilePlace, pathOf, type RangedFile, swapped, whyNotHdf5 } from "./bytes.js";
+import { type ByteRange, type FilePlace, pathOf, type RangedFile, swapped, whyNotHdf5 } from "./bytes.js";
 import { type Placement, readLayout, type StoredLayout, type ValuePlaces, valuePlaces } from "./chunk-index.js";
 import { type ChunkedDataset, isWholeChunk, readChunks, readWholeChunk, repeated } from "./chunk-reader.js";
 import { filterName, type StoredFilter, type UndoFilter, whyNotUndone } from "./filters.js";
@@ -61,13 +61,6 @@ interface DatasetHeader {
   /** Whether there are no values at all, not even one. */
   readonly isNull: boolean;
   places: ValuePlaces | null;
-}
-
-/** Bytes of a file. */
-export interface FilePart {
-  /** Of the first byte, from the start of the HDF5 data. */
-  readonly address: number;
-  readonly bytes: Buffer;
 }
 
 /** An open file, read-only. */
@@ -248,39 +241,6 @@ export class Hdf5File implements StoredFile {
       const numbers = readNumbers(values, { ...type, littleEndian: true }, count);
       return Float64Array.from(unpack(numbers, packingOf(this.attributes(path), stored)));
     });
-  }
-
-  /** Opens another file, whose filters are undone in the same way. @throws DataError when it does not open */
-  another(place: FilePlace): Hdf5File {
-    return new Hdf5File(place, this.#undo);
-  }
-
-  /** The offset of the HDF5 data in the file, behind its user block. */
-  get start(): number {
-    return this.#structure.bytes.start;
-  }
-
-  /** Whether the file has these bytes, and at these addresses headers that are not damaged. */
-  holds(parts: readonly FilePart[], headers: readonly number[]): boolean {
-    const { read } = this.#structure;
-    try {
-      if (!parts.every(({ address, bytes }) => bufferOf(read(address, bytes.length)).equals(bytes))) return false;
-      for (const address of headers) this.#structure.at(address);
-      return true;
-    } catch (error) {
-      if (isDamage(error)) return false;
-      throw error;
-    }
-  }
-
-  /**
-   * The ranges of the header at a path, by address, that no answer about it rests on as long as the header is not
-   * damaged: times of change and, of a group, the numbers in attributes that were not asked for.
-   */
-  unread(path: string, isAsked: (attribute: string) => boolean): ByteRange[] {
-    return this.#reading(`${path} is not readable`, () =>
-      this.#structure.unread(this.#structure.object(path), isAsked),
-    );
   }
 
   isUnwritten(path: string): boolean {

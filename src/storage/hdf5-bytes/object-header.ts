@@ -4,7 +4,7 @@
  * Source: HDF5 file format specification 4.0, sections IV.A.1 (headers) and IV.A.2 (messages).
  */
 import { DataError } from "../../errors.js";
-import { type ByteRange, type ReadBytes, unsigned } from "./bytes.js";
+import { type ReadBytes, unsigned } from "./bytes.js";
 import { CHECKSUM, checkSum } from "./checksum.js";
 
 /** A message of an object header: its type and the place of its body, from the start of the HDF5 data. */
@@ -22,9 +22,6 @@ export interface ObjectHeader {
   readonly messages: readonly HeaderMessage[];
   /** Whether attributes are listed in the order in which they were made. */
   readonly isOrdered: boolean;
-  /** Where it has times of change outside of messages, and checksums of its blocks; none of version 1. */
-  readonly times: readonly ByteRange[];
-  readonly checksums: readonly ByteRange[];
 }
 
 /** Types of messages, section IV.A.2. */
@@ -111,10 +108,7 @@ export function readHeader(read: ReadBytes, start: number): ObjectHeader {
   }
   if (!second && messages.length !== prefix.getUint16(2, true))
     throw new DataError(`The object header at ${start} has not as many messages as it states.`);
-  const times = second && (flags & TIMED) !== 0 ? [{ position: start + TIMES_AT, length: TIMES_BYTES }] : [];
-  const sums = second ? blocks : [];
-  const checksums = sums.map((block) => ({ position: block.start + block.before + block.bytes, length: CHECKSUM }));
-  return { messages, isOrdered: second && (flags & ORDERED) !== 0, times, checksums };
+  return { messages, isOrdered: second && (flags & ORDERED) !== 0 };
 }
 
 /** A part of an object header. */

@@ -5,10 +5,10 @@
  * Source: HDF5 file format specification 4.0, sections III.A to III.C (groups), IV.A.2 and IV.B (shared messages).
  */
 import { DataError } from "../../errors.js";
-import { addressAt, type ByteRange, type FilePlace, type ReadBytes, signedBytes, unsigned } from "./bytes.js";
+import { addressAt, type FilePlace, type ReadBytes, signedBytes, unsigned } from "./bytes.js";
 import { CHECKSUM, checkSum } from "./checksum.js";
 import { type GroupMember, MOST_MEMBERS, membersOf } from "./groups.js";
-import { attributeParts, readType } from "./header-messages.js";
+import { attributeParts } from "./header-messages.js";
 import { fractalHeap, type ReadObject } from "./heaps.js";
 import { type HeaderMessage, MESSAGE, type ObjectHeader, readHeader, SHARED } from "./object-header.js";
 import { ONE_OF_SEVERAL, OpenBytes } from "./open-bytes.js";
@@ -141,26 +141,6 @@ export class Structure {
     if (header.isOrdered) return found.sort((a, b) => a.order - b.order).map(({ body }) => body);
     const names = found.map(({ body }) => ({ body, name: Buffer.from(attributeParts(body, this.shared).name) }));
     return names.sort((a, b) => Buffer.compare(a.name, b.name)).map(({ body }) => body);
-  }
-
-  /**
-   * The ranges of the header of an object that nothing rests on unless it is asked for: times of change and, of a
-   * group, the numbers in its attributes; with them the checksums of the header, which `at` compares.
-   */
-  unread({ header, kind }: Hdf5Object, isAsked: (attribute: string) => boolean): ByteRange[] {
-    const inMessages = header.messages.flatMap((message): ByteRange[] => {
-      const { type, flags, start: position, bytes: length } = message;
-      if (type === MESSAGE.oldTime || type === MESSAGE.time) return [{ position, length }];
-      if (type !== MESSAGE.attribute || kind !== "group" || (flags & SHARED) !== 0) return [];
-      const body = this.bodyOf(message);
-      const { name, type: elements, values } = attributeParts(body, this.shared);
-      const { element } = readType(elements);
-      const isNumber = element === "integer" || element === "float";
-      if (!isNumber || isAsked(name)) return [];
-      return [{ position: position + values.byteOffset - body.byteOffset, length: values.byteLength }];
-    });
-    const ranges = [...header.times, ...inMessages];
-    return ranges.length === 0 ? [] : [...ranges, ...header.checksums];
   }
 
   /** The attributes of an object that keeps many of them in a heap. */

@@ -321,8 +321,8 @@ const BOX_LISTS = [
 ];
 
 /**
- * Numbers that a file states by name, in attributes and small datasets, the nearest place first. Values are read when
- * their names are asked for: files that differ in others are described alike.
+ * Numbers that a file states by name, in attributes and small datasets, the nearest place first. A value is
+ * read when its name is asked for.
  */
 export class StatedNumbers {
   readonly #contents: Contents;
@@ -366,7 +366,6 @@ export class StatedNumbers {
    * @param lists names of lists of three numbers, each of which may be that of the axis
    */
   contradiction(names: readonly string[], lists: readonly string[] = []): string | null {
-    // The only one is not read: files that differ in it are described alike.
     if ([...names, ...lists].flatMap((name) => this.#statements.get(name) ?? []).length < 2) return null;
     const [first, ...others] = [...this.#lists(names, 1), ...this.#lists(lists, 3)];
     if (first === undefined) return null;
@@ -410,7 +409,7 @@ export class StatedNumbers {
     for (const name of names)
       for (const statement of this.#statements.get(name) ?? []) {
         const value = accept(this.#read(statement));
-        if (value !== null) return { value, where: placeText(statement), statement };
+        if (value !== null) return { value, where: placeText(statement) };
       }
     return null;
   }

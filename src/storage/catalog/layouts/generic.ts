@@ -883,8 +883,6 @@ function timeOf(
   const used = table ?? (number === null ? tables.find(({ role }) => role === "t") : undefined);
   const stated = used === undefined ? number : timesIn(shared, used);
   askTimes(shared, stated, frames);
-  const isOnly = frames === 1 && stated?.value.length === 1 && answers.times === undefined;
-  findings.timeFrom = isOnly ? (stated.statement ?? null) : null;
   return timesOf(frames, stated, step, answers, findings);
 }
 
@@ -952,7 +950,7 @@ function timesIn(
       `${path} counts in "${unit}", which is served as it is: particles need times in the unit of the velocity.`,
       "--times FIRST:STEP or a list, or time in a descriptor",
     );
-  return { value, where: path, statement: { path, attribute: null } };
+  return { value, where: path };
 }
 
 /** A second in the unit of length over velocity; null if one of the two is not known. */

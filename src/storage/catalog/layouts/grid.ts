@@ -5,7 +5,7 @@ import { DataError } from "../../../errors.js";
 import { AXIS_NAMES, type AxisName } from "../../file/dataset.js";
 import type { DescriptorInput } from "../descriptor.js";
 import type { Answers } from "./answers.js";
-import type { AxisInput, Findings, Statement } from "./layout.js";
+import type { AxisInput, Findings } from "./layout.js";
 
 type TimeInput = DescriptorInput["time"];
 
@@ -14,7 +14,6 @@ export interface StatedNumber<T = number> {
   readonly value: T;
   /** For people. */
   readonly where: string;
-  readonly statement?: Statement;
 }
 
 /** Statements of a file about one axis; null if there is none. */

@@ -28,8 +28,6 @@ export class Findings {
   readonly questions: Question[] = [];
   /** What is done to stored numbers by statements of the file, which every answer tells. */
   readonly conversions: Question[] = [];
-  /** The place of the one number that is the time of the only frame, if it has no other effect. */
-  timeFrom: Statement | null = null;
   /** The date and unit from which its times count, in the unit in which they are served; null if they name no date. */
   dated: DatedUnit | null = null;
   /** The table of the times, whose statements count as those of coordinates do; null if there is none. */
@@ -202,13 +200,6 @@ export class Contents {
   attributes(path: string): ReadonlyMap<string, AttributeValue | null> {
     const found = this.#find(path, "group") ?? this.#find(path, "dataset");
     return found === null ? new Map() : this.file.attributes(found);
-  }
-
-  /** What follows from the attributes of a group or dataset. */
-  derived<T>(path: string, name: string, derive: (attributes: ReadonlyMap<string, AttributeValue | null>) => T): T {
-    const found = this.#find(path, "group") ?? this.#find(path, "dataset");
-    const read = (file: StoredFile) => derive(found === null ? new Map() : file.attributes(found));
-    return this.file.derived?.(found ?? path, name, read) ?? read(this.file);
   }
 
   /** An attribute as texts; null if there is none. @throws DataError if it is anything else */

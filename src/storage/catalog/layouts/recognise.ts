@@ -14,7 +14,7 @@ import { convertedStore } from "./converted-store.js";
 import type { DatedUnit } from "./dated-unit.js";
 import { generic } from "./generic.js";
 import { JHTDB } from "./jhtdb.js";
-import { arranged, Contents, type Findings, type Layout, type Recognition, type Statement } from "./layout.js";
+import { arranged, Contents, type Findings, type Layout, type Recognition } from "./layout.js";
 import { MPI4PY_FFT } from "./mpi4py-fft.js";
 import { OPEN_PMD } from "./openpmd.js";
 import { PENCIL } from "./pencil.js";
@@ -43,12 +43,8 @@ export interface Recognised {
   readonly written: DescriptorInput;
   readonly reasons: readonly string[];
   readonly warnings: readonly string[];
-  /** Whether the file states its name. */
-  readonly isNamed: boolean;
   /** Units and labels of its fields as text, which the files of a series share. */
   readonly units: string;
-  /** The place of the number that is its time, and has no other effect; null if there is none. */
-  readonly timeFrom: Statement | null;
   /** The date and unit from which its times count; null if they name no date. */
   readonly dated: DatedUnit | null;
 }
@@ -110,9 +106,7 @@ export function recogniseOpen(file: StoredFile, answers: Answers, name: string):
       written,
       reasons: findings.reasons,
       warnings: findings.warnings,
-      isNamed: found.name !== undefined,
       units,
-      timeFrom: findings.timeFrom,
       dated: findings.dated,
     };
   }

@@ -184,7 +184,7 @@ function textOf(value: AttributeValue | null): string {
  */
 function suspectsAt(contents: Contents, { path, role }: StatingObject, known: ReadonlySet<string>): Suspect[] {
   const found: Suspect[] = [];
-  const unnamed: string[] = [];
+  const unnamed = new Set<string>();
   for (const name of contents.attributes(path).keys()) {
     // What packs the values of a dataset is applied as they are read.
     if (role === "values" && isPackingName(name)) continue;
@@ -195,13 +195,10 @@ function suspectsAt(contents: Contents, { path, role }: StatingObject, known: Re
     const asks = row !== null && !isRead && !isPlain(name, value(), row);
     if (asks && !isUnitText(name, value()))
       found.push({ noun: "attribute", path, name, text: textOf(value()), ...row });
-    else if (row === null && !NARRATIVE.test(name)) unnamed.push(name);
+    else if (row === null && !NARRATIVE.test(name)) unnamed.add(name);
   }
-  // Thousands of files differ in texts that say nothing.
-  const worded = contents.derived(path, "wordings", (attributes) =>
-    unnamed.flatMap((name) => wordedAt(path, name, attributes.get(name) ?? null)),
-  );
-  found.push(...worded);
+  for (const [name, value] of contents.attributes(path))
+    if (unnamed.has(name)) found.push(...wordedAt(path, name, value));
   if (role === "group") found.push(...suspectNumbers(contents, path, known));
   return found;
 }

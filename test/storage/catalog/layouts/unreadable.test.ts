@@ -19,7 +19,10 @@ beforeAll(() => loadHdf5());
 /** An attribute by the path of its object and its name. */
 type Place = readonly [path: string, name: string];
 
-/** A file that notes which attributes are read, one of which it may not be able to read. */
+/**
+ * A file that notes which attributes are read by name, one of which it may not be able to read. A pass over all texts
+ * for their wording does not count.
+ */
 function watched(file: StoredFile, unreadable: Place | null, read: Map<string, Place>): StoredFile {
   const attributes = (path: string): ReadonlyMap<string, AttributeValue | null> => {
     const all = new Map(file.attributes(path));
@@ -35,11 +38,8 @@ function watched(file: StoredFile, unreadable: Place | null, read: Map<string, P
       },
     });
   };
-  // The wording of every text is looked at, also of those that nothing depends on.
-  const derived: StoredFile["derived"] = (_path, _name, derive) => derive(file);
   return new Proxy(file, {
     get: (target, member) => {
-      if (member === "derived") return derived;
       const found = member === "attributes" ? attributes : Reflect.get(target, member, target);
       return typeof found === "function" ? found.bind(target) : found;
     },
