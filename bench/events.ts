@@ -1,11 +1,8 @@
 /**
- * The events interface with 100 000 instances: a page in process against its SQL alone, and over ten connections
- * against a route that sends the same body as a constant. `npm run bench:events -- [--quick] [--json FILE]`.
+ * The events interface with 100 000 instances: a page in process and over ten connections against a route that sends
+ * the same body as a constant, and the expansion of all instances. `npm run bench:events -- [--quick] [--json FILE]`.
  *
- * The longest turn of the event loop is measured while pages are asked for that a worker thread renders.
- *
- * Bodies are measured twice: made for every request, and kept as the service keeps them (until the data changes or an
- * instance begins, ends or is published).
+ * The longest turn of the event loop is measured while pages are asked for that read everything or are long.
  */
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -15,13 +12,9 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import Fastify, { type FastifyInstance } from "fastify";
 import { eventsPlugin } from "../dist/events/http/events-plugin.js";
-import { QueryString } from "../dist/events/http/query-string.js";
-import { readEventQuery } from "../dist/events/http/read-query.js";
-import { pageSql } from "../dist/events/store/sql.js";
-import { openStore, type Store } from "../dist/events/store/store.js";
-import { maintainInThread } from "../dist/events/upkeep.js";
+import { EventIndex } from "../dist/events/store/event-index.js";
+import { type LoadTask, loadInThread } from "../dist/events/worker.js";
 import { mainThreadCpu } from "../dist/server/life/event-loop.js";
-import { openConnection } from "../dist/sqlite.js";
 import { alternate, type Comparison, type Contestant } from "./alternate.js";
 import type { Load } from "./events-load-worker.js";
 import { readOptions, report } from "./row.js";
@@ -30,8 +23,6 @@ const NOW = Date.parse("2026-10-20T12:00:00Z") / 1000;
 const PATH = "/events?per_page=100&page=50";
 const CONNECTIONS = 10;
 const PER_EVENT = 10;
-/** The bodies that are kept in one of the two services. */
-const CACHE_BYTES = 16 * 1024 * 1024;
 
 const options = readOptions();
 const eventCount = options.quick ? 2_000 : 10_000;
@@ -65,8 +56,7 @@ function calendar(): object {
   };
 }
 
-/** @param db store file for the thread that renders long representations; without it this thread renders them */
-async function service(store: Store, cacheBytes: number, db?: string): Promise<FastifyInstance> {
+async function service(index: EventIndex): Promise<FastifyInstance> {
   const app = Fastify();
   const config = {
     prefix: "",
@@ -77,9 +67,8 @@ async function service(store: Store, cacheBytes: number, db?: string): Promise<F
     keys: [],
     categoryUrl: "hash" as const,
     perMinute: 0,
-    cacheBytes,
   };
-  await app.register(eventsPlugin({ store, clock: () => NOW, config, ...(db === undefined ? {} : { db }) }));
+  await app.register(eventsPlugin({ index: () => index, clock: () => NOW, config }));
   return app;
 }
 
@@ -138,36 +127,21 @@ async function longestTurn(app: FastifyInstance, path: string): Promise<number> 
 
 const folder = mkdtempSync(join(tmpdir(), "fieldprobe-bench-"));
 try {
-  const file = join(folder, "events.db");
-  const source = join(folder, "calendar.json");
-  writeFileSync(source, JSON.stringify(calendar()));
-  // In a thread of its own, as the service does it, so that the heap that is measured holds no leftovers.
-  await maintainInThread({
-    file,
-    sample: source,
-    configured: { now: NOW, zone: null, site: null, source: null, fallbackSite: "" },
-  });
-  const db = openConnection(file, "read");
-  const instances = Number(db.first("SELECT count(*) FROM instance")?.[0]);
-  const store = openStore(file);
-  const kept = await service(store, CACHE_BYTES);
-  const made = await service(store, 0);
-  const { text, cells } = store.view(NOW, (view) => {
-    const sources = { sources: ["main"], primarySource: "main" };
-    const query = readEventQuery(new QueryString(PATH.split("?")[1] ?? ""), {
-      strict: false,
-      paged: true,
-      pathTerm: null,
-      ...sources,
-    });
-    return pageSql(query, view.snapshot, NOW);
-  });
-  const body = (await kept.inject(PATH)).body;
+  const sample = join(folder, "calendar.json");
+  writeFileSync(sample, JSON.stringify(calendar()));
+  const configured = { now: NOW, zone: null, site: null, source: null, fallbackSite: "http://127.0.0.1" };
+  const place = { file: join(folder, "events.json"), db: join(folder, "events.db") };
+  const task: LoadTask = { ...place, first: true, sample, configured };
+  const { arrays } = await loadInThread(task);
+  const app = await service(new EventIndex(arrays));
+  const body = (await app.inject(PATH)).body;
+  const shown = (JSON.parse(body) as { _embedded?: { events?: unknown[] } })._embedded?.events?.length;
+  if (shown !== 100) throw new Error(`a page of 100 events has ${shown}`);
   const bare = Fastify();
   bare.get("/constant", (_request, reply) => reply.type("application/json; charset=utf-8").send(body));
-  for (const app of [kept, made, bare]) await app.listen({ host: "127.0.0.1", port: 0 });
+  for (const one of [app, bare]) await one.listen({ host: "127.0.0.1", port: 0 });
 
-  const params = { instances, perPage: 100, page: 50, bytes: Buffer.byteLength(body) };
+  const params = { instances: arrays.event.length, perPage: 100, page: 50, bytes: Buffer.byteLength(body) };
   const row = (name: string, backend: string, unit: string, more: Record<string, string | number> = {}) => ({
     bench: "events",
     case: name,
@@ -175,56 +149,38 @@ try {
     unit,
     params: { ...params, ...more },
   });
-  const inject = (app: FastifyInstance) => async () => {
-    const { statusCode } = await app.inject(PATH);
-    if (statusCode !== 200) throw new Error(`the page is answered with ${statusCode}`);
+  const inProcess: Contestant = {
+    run: () => median(50, () => app.inject(PATH)),
+    row: row("page in process", "fieldprobe", "us"),
   };
-  const shown = (JSON.parse(body) as { _embedded?: { events?: unknown[] } })._embedded?.events?.length;
-  if (shown !== 100) throw new Error(`a page of 100 events has ${shown}`);
-  if ((await made.inject(PATH)).body !== body) throw new Error("the page made anew is not the page that is kept");
-  const sql: Contestant = { run: () => median(50, () => db.all(text, cells)), row: row("page SQL", "libsql", "us") };
-  const inProcess = [[made, "made"] as const, [kept, "kept"] as const].map(
-    ([app, bodies]): Contestant => ({
-      run: () => median(50, inject(app)),
-      row: row("page in process", "fieldprobe", "us", { bodies }),
-    }),
-  );
+  const expansion: Contestant = {
+    run: () => median(1, () => loadInThread({ ...task, first: false })),
+    row: row("expansion in a thread", "fieldprobe", "us"),
+  };
   const constant: Contestant = {
     run: () => requestRate(bare, "/constant"),
     row: row("constant", "fastify", "req/s", { connections: CONNECTIONS }),
   };
-  const overSockets = [[made, "made"] as const, [kept, "kept"] as const].map(
-    ([app, bodies]): Contestant => ({
-      run: () => requestRate(app, PATH),
-      row: row("page", "fieldprobe", "req/s", { connections: CONNECTIONS, bodies }),
-    }),
-  );
-  const against =
-    (unit: string, under: Contestant) =>
-    (over: Contestant): Comparison => ({ case: over.row.case, unit, over, under });
-  const rows = [
-    ...(await alternate([sql, ...inProcess], rounds, options.quick, inProcess.map(against("times the SQL", sql)))),
-    ...(await alternate(
-      [constant, ...overSockets],
-      options.quick ? 3 : 7,
-      options.quick,
-      overSockets.map(against("of the constant", constant)),
-    )),
-  ];
-  const threaded = await service(store, 0, file);
-  await threaded.listen({ host: "127.0.0.1", port: 0 });
+  const overSockets: Contestant = {
+    run: () => requestRate(app, PATH),
+    row: row("page", "fieldprobe", "req/s", { connections: CONNECTIONS }),
+  };
+  const comparison: Comparison = { case: "page", unit: "of the constant", over: overSockets, under: constant };
   const turns = LONG_PATHS.map(
     (path): Contestant => ({
-      run: () => longestTurn(threaded, path),
+      run: () => longestTurn(app, path),
       row: row("longest turn", "fieldprobe", "ms CPU", { path }),
     }),
   );
-  rows.push(...(await alternate(turns, options.quick ? 3 : 7, options.quick)));
+  const few = options.quick ? 3 : 7;
+  const rows = [
+    ...(await alternate([inProcess], rounds, options.quick)),
+    ...(await alternate([expansion], few, options.quick)),
+    ...(await alternate([constant, overSockets], few, options.quick, [comparison])),
+    ...(await alternate(turns, few, options.quick)),
+  ];
   report(rows, options);
-  await threaded.close();
-  await Promise.all([kept.close(), made.close(), bare.close()]);
-  store.close();
-  db.close();
+  await Promise.all([app.close(), bare.close()]);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -35,7 +35,7 @@ export interface Started {
 
 /** Starts the service over a folder of data on a free port. */
 export function start(data = DATA): Promise<Started> {
-  const settings = { FIELDPROBE_DATA: data, FIELDPROBE_STATE: tmpdir(), FIELDPROBE_EVENTS_DB: ":memory:" };
+  const settings = { FIELDPROBE_DATA: data, FIELDPROBE_STATE: tmpdir(), FIELDPROBE_EVENTS: "off" };
   const env = { ...process.env, ...settings, FIELDPROBE_CACHE_BYTES: String(CACHE_BYTES) };
   const child = spawn(process.execPath, [BIN, "serve", "--port", "0"], { env, stdio: ["ignore", "pipe", "ignore"] });
   return new Promise((resolve, reject) => {

@@ -328,7 +328,18 @@ const SETTINGS = {
   },
   events: {
     enabled: setting("EVENTS", onOff, true, "the events interface: `on` or `off`", { shown: "`on`" }),
-    db: setting("EVENTS_DB", text, "events.db", "file with the events", { shown: "`events.db` in the state folder" }),
+    file: setting("EVENTS_FILE", text, "events.json", "file with the events", {
+      shown: "`events.json` in the state folder",
+    }),
+    db: setting(
+      "EVENTS_DB",
+      text,
+      "events.db",
+      "events database of version 1.0, read while there is no `EVENTS_FILE`",
+      {
+        shown: "`events.db` in the state folder",
+      },
+    ),
     prefix: setting(
       "EVENTS_PREFIX",
       z.string().regex(/^(\/[A-Za-z0-9._~-]+)*$/, "must be empty or a path like /calendar, without a slash at its end"),
@@ -502,7 +513,11 @@ export function readConfig(
   const config = Object.freeze({
     ...read,
     tls: cert !== null && key !== null ? { cert, key } : null,
-    events: { ...read.events, db: resolve(read.state, read.events.db) },
+    events: {
+      ...read.events,
+      file: resolve(read.state, read.events.file),
+      db: resolve(read.state, read.events.db),
+    },
     limits,
   });
   return { config, problems };

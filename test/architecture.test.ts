@@ -171,7 +171,7 @@ describe("docs/architecture.md", () => {
       loadedBy("main.ts", "cli/commands/serve.ts"),
       loadedBy("engine/worker/worker.ts"),
       loadedBy("storage/thread/store-worker.ts"),
-      loadedBy("events/worker.ts", "events/http/render-task.ts"),
+      loadedBy("events/worker.ts"),
       loadedBy("web/main.ts"),
     ];
     const threads: Readonly<Record<string, Set<string>>> = {
@@ -183,7 +183,6 @@ describe("docs/architecture.md", () => {
       "browser's worker": loadedBy("web/figures/surface-worker.ts"),
       "main and workers": new Set([...main, ...worker]),
       "worker, or main": new Set([...main, ...worker]),
-      "events, or main": events,
       "main of the owner": main,
     };
     expect(JOURNEYS.map(({ title }) => title)).toHaveLength(9);
@@ -228,6 +227,7 @@ describe("docs/architecture.md", () => {
 /** Most lines of TypeScript by room, comments and blank lines included: a feature that needs more pays with a deletion. */
 const CEILINGS: Readonly<Record<string, number>> = {
   "src/kernels": 10000,
+  "src/events": 4700,
 };
 
 describe("the source", () => {

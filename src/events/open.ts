@@ -1,14 +1,16 @@
-/** Opens the events interface from the configuration: store, sample, nightly upkeep, plugin. */
+/** Opens the events interface from the configuration: calendar, sample, watch, nightly expansion, plugin. */
+import { type StatsListener, unwatchFile, watchFile } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../config.js";
-import { storeUnavailable } from "./http/events-error.js";
+import { unavailable } from "./http/events-error.js";
 import { eventsPlugin } from "./http/events-plugin.js";
 import { configuredFor, eventsSettings } from "./http/events-settings.js";
-import { openStore, type Store } from "./store/store.js";
+import { EventIndex } from "./store/event-index.js";
+import { signatureOf } from "./store/stored-calendar.js";
 import { type Clock, fixedClock, nightly, processTimer, systemClock, type Timer } from "./time/clock.js";
-import { maintainInThread, type Upkeep } from "./upkeep.js";
+import { loadInThread } from "./worker.js";
 
 /** The methods of a logger that the module calls. */
 export interface EventsLogger {
@@ -23,123 +25,118 @@ export type EventsState = "opening" | "ready" | "unavailable";
 /** The shipped sample, imported if the data shipped with it is served. */
 const SAMPLE = fileURLToPath(new URL("../../data/events.json", import.meta.url));
 
-/** Time after which an unavailable store is tried again. */
+/** Time after which an unusable calendar is read again. */
 const RETRY_MS = 60_000;
+/** Time between looks at the file. */
+const WATCH_MS = 500;
 
 /**
  * The events module of a service. It is a guest: its routes exist from the start and answer 503 while there is no
- * store; an unusable store is logged and tried again, and never ends the service.
+ * calendar. An unusable file is logged and read again, and never ends the service; the calendar that was read before
+ * stays.
  */
 export class EventsModule {
   readonly #config: Config;
   readonly #logger: EventsLogger;
   readonly #timer: Timer;
   readonly #clock: Clock;
-  #store: Store | null = null;
-  /** Reason why the store is unavailable; null before the first attempt. */
+  #index: EventIndex | null = null;
+  /** State of the file that the index was made from. */
+  #signature = "";
+  /** Reason why the last attempt failed; null if it did not. */
   #failure: string | null = null;
-  /** Work on the store: attempts to open it, and upkeep, one after the other. */
+  /** Attempts to read the calendar, one after the other. */
   #work: Promise<void> = Promise.resolve();
-  #cancelTimer = (): void => undefined;
-  #closed: Promise<void> | null = null;
+  #cancelRetry = (): void => undefined;
+  #cancelNights = (): void => undefined;
+  #watch: StatsListener | null = null;
+  #closed = false;
 
-  constructor(config: Config, logger: EventsLogger, timer: Timer = processTimer) {
+  constructor(config: Config, logger: EventsLogger, timer: Timer = processTimer, clock: Clock = systemClock) {
     const { now } = config.events;
     this.#config = config;
     this.#logger = logger;
     this.#timer = timer;
-    this.#clock = now === null ? systemClock : fixedClock(now);
+    this.#clock = now === null ? clock : fixedClock(now);
   }
 
   get state(): EventsState {
-    if (this.#store !== null) return "ready";
+    if (this.#index !== null) return "ready";
     return this.#failure === null ? "opening" : "unavailable";
   }
 
   /** Registers the routes on the instance of the service, and closes the module with it. */
   readonly plugin = async (app: FastifyInstance): Promise<void> => {
     const { events } = this.#config;
-    const store: Store = {
-      view: (now, work) => {
-        if (this.#store === null) throw storeUnavailable(this.state === "opening" ? 1 : RETRY_MS / 1000);
-        return this.#store.view(now, work);
-      },
-      close: () => undefined,
+    const index = () => {
+      if (this.#index === null) throw unavailable(this.state === "opening" ? 1 : RETRY_MS / 1000);
+      return this.#index;
     };
     app.addHook("onClose", () => this.close());
-    const config = eventsSettings(this.#config);
     // The site of the documents is at /docs.
     const page = events.prefix === "" ? "/events/docs" : "/docs";
-    await app.register(eventsPlugin({ store, clock: this.#clock, config, db: events.db, page }));
+    await app.register(eventsPlugin({ index, clock: this.#clock, config: eventsSettings(this.#config), page }));
   };
 
-  /** Opens the store, unless it is open; resolves when that has worked or failed. */
+  /** Reads the calendar unless it has been read as it is; resolves when that has worked or failed. */
   open(): Promise<void> {
+    const { file } = this.#config.events;
+    if (this.#watch === null && !this.#closed) {
+      this.#watch = () => void this.open();
+      watchFile(file, { interval: WATCH_MS, persistent: false }, this.#watch);
+    }
     return this.#enqueue(async () => {
-      if (this.#store !== null || this.#closed !== null) return;
-      this.#cancelTimer();
-      try {
-        const sample = this.#config.data.includes(dirname(SAMPLE)) ? SAMPLE : null;
-        await this.#maintain(sample);
-        const store = openStore(this.#config.events.db);
-        this.#cancelTimer = nightly(this.#clock, siteZone(store, this.#clock, this.#logger), this.#timer, () => {
-          void this.#enqueue(() => this.#maintain(null).catch((error) => this.#complain(error, "extended")));
-        });
-        this.#store = store;
-        if (this.#failure !== null) this.#logger.info({}, "the events store is available again");
-        this.#failure = null;
-      } catch (error) {
-        if (String(error) !== this.#failure) this.#complain(error, "opened");
-        this.#failure = String(error);
-        this.#cancelTimer = this.#timer(() => void this.open(), RETRY_MS);
-      }
+      if (this.#index === null || signatureOf(file) !== this.#signature) await this.#load();
     });
   }
 
-  /** Ends upkeep and closes the store; safe to call twice. Native code of the store's threads is not cut off. */
+  /** Ends watch and timers once the thread has ended: native code of a database is not cut off. Safe to call twice. */
   close(): Promise<void> {
-    this.#closed ??= this.#enqueue(async () => {
-      this.#cancelTimer();
-      this.#store?.close();
-    });
-    return this.#closed;
-  }
-
-  #enqueue(work: () => Promise<void>): Promise<void> {
-    this.#work = this.#work.then(work);
+    this.#closed = true;
+    if (this.#watch !== null) unwatchFile(this.#config.events.file, this.#watch);
+    this.#cancelRetry();
+    this.#cancelNights();
     return this.#work;
   }
 
-  async #maintain(sample: string | null): Promise<void> {
-    const task = { file: this.#config.events.db, sample, configured: configuredFor(this.#config, this.#clock()) };
-    report(await maintainInThread(task), this.#logger);
+  #enqueue(work: () => Promise<void>): Promise<void> {
+    this.#work = this.#work.then(() => (this.#closed ? undefined : work()));
+    return this.#work;
   }
 
-  #complain(error: unknown, what: "opened" | "extended"): void {
-    const message =
-      what === "opened"
-        ? "the events store cannot be opened: /events answers 503, fields are still served"
-        : "the horizon of the events was not extended";
-    this.#logger.error({ err: error }, message);
-  }
-}
-
-/** The zone of the site, asked at midnight, outside of any request; it stays if the store cannot be read. */
-function siteZone(store: Store, clock: Clock, logger: EventsLogger): () => string {
-  const read = () => store.view(clock(), (view) => view.snapshot.zone);
-  let known = read();
-  return () => {
+  async #load(): Promise<void> {
+    const { file, db } = this.#config.events;
+    const first = this.#index === null;
+    const sample = this.#config.data.includes(dirname(SAMPLE)) ? SAMPLE : null;
+    this.#cancelRetry();
     try {
-      known = read();
+      const configured = configuredFor(this.#config, this.#clock());
+      const { arrays, failed, signature, imported } = await loadInThread({ file, db, first, sample, configured });
+      this.#index = new EventIndex(arrays);
+      this.#signature = signature;
+      if (imported > 0) this.#logger.info({ events: imported }, "sample events imported");
+      for (const failure of failed) this.#logger.warn(failure, "event is shown without its rule");
+      if (this.#failure !== null) this.#logger.info({}, "the events are available again");
+      this.#failure = null;
     } catch (error) {
-      logger.error({ err: error }, "the events store cannot be read");
+      if (String(error) !== this.#failure) this.#complain(error, first);
+      this.#failure = String(error);
     }
-    return known;
-  };
-}
+    if (this.#closed) return;
+    if (this.#index === null) this.#cancelRetry = this.#timer(() => void this.open(), RETRY_MS);
+    else if (first) this.#startNights(this.#index);
+  }
 
-function report({ imported, extension }: Upkeep, logger: EventsLogger): void {
-  if (imported > 0) logger.info({ events: imported }, "sample events imported");
-  if (extension.events > 0) logger.info({ events: extension.events }, "events horizon extended");
-  for (const failure of extension.failed) logger.warn(failure, "event keeps its old instances");
+  /** Moves the horizon after each midnight of the site. */
+  #startNights(first: EventIndex): void {
+    const zone = () => (this.#index ?? first).calendar.zone;
+    this.#cancelNights = nightly(this.#clock, zone, this.#timer, () => void this.#enqueue(() => this.#load()));
+  }
+
+  #complain(err: unknown, first: boolean): void {
+    const message = first
+      ? "the events cannot be read: /events answers 503, fields are still served"
+      : "the events cannot be read: those that were read before are still served";
+    this.#logger.error({ err }, message);
+  }
 }

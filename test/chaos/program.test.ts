@@ -4,17 +4,7 @@
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -319,39 +309,6 @@ describe("workers", { timeout: 60_000 }, () => {
     expect(program.log()).toContain("a thread does not end: killing the process");
     await stuck;
   });
-
-  it.each(["/events.ics", "/events?per_page=52&single_events=false"])(
-    "a page of events whose thread dies is made by another, which is said in one line: %s",
-    { timeout: 120_000 },
-    async (path) => {
-      const trigger = join(folder, "kill-events");
-      // Only the thread of the events parses JSON while nothing else is asked, and only for its first page.
-      const code = `
-      import { existsSync, unlinkSync } from 'node:fs';
-      import { isMainThread } from 'node:worker_threads';
-      if (!isMainThread) {
-        const parse = JSON.parse;
-        JSON.parse = (...given) => {
-          let mine = existsSync(${JSON.stringify(trigger)});
-          try { if (mine) unlinkSync(${JSON.stringify(trigger)}); } catch { mine = false; }
-          if (mine) process.exit(9);
-          return parse(...given);
-        };
-      }`;
-      const program = await start({ EVENTS_NOW: "2026-10-20T12:00:00Z", LOG_LEVEL: "warn" }, code);
-      await expect
-        .poll(async () => (await fetch(`${program.url}/readyz`)).text(), { timeout: 20_000 })
-        .toContain("events: ready");
-      const before = program.log().length;
-      writeFileSync(trigger, "");
-      const answer = await fetch(program.url + path);
-      expect([answer.status, existsSync(trigger)]).toEqual([200, false]);
-      const again = await fetch(program.url + path);
-      expect(await answer.text()).toBe(await again.text());
-      const told = program.log().slice(before).trim().split("\n");
-      expect(told).toEqual([expect.stringMatching(/thread that makes pages of events has ended \(worker exited/)]);
-    },
-  );
 
   it("R114: a worker that dies within a batch fails at most its request, and the pool is back to size", async () => {
     const trigger = join(folder, "die");

@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
@@ -67,8 +67,8 @@ async function velocity(url: string, token?: string): Promise<number> {
 }
 
 describe("the field service", () => {
-  it("is served before the store of the events is open, and without it", async () => {
-    writeFileSync(join(folder.path, "events.db"), "x".repeat(9000));
+  it("is served before the events are read, and without them", async () => {
+    writeFileSync(join(folder.path, "events.json"), "x".repeat(9000));
     const { url, eventsOpened } = await start();
     expect(await velocity(url)).toBe(200);
     expect(await text(url, "/readyz")).toMatch(/^ready\nfields: ready\nevents: (opening|unavailable)\n$/);
@@ -76,35 +76,34 @@ describe("the field service", () => {
     expect(await text(url, "/readyz")).toBe("ready\nfields: ready\nevents: unavailable\n");
     expect([await status(url, "/readyz"), await status(url, "/events")]).toEqual([200, 503]);
     expect(await velocity(url)).toBe(200);
-    expect(said()).toContain("the events store cannot be opened: /events answers 503, fields are still served");
+    expect(said()).toContain("the events cannot be read: /events answers 503, fields are still served");
   });
 
-  it("serves no events where they are turned off, and makes no store", async () => {
+  it("serves no events where they are turned off, and makes no calendar", async () => {
     const { url } = await start({ EVENTS: "off" });
     expect([await status(url, "/events"), await status(url, "/tags"), await velocity(url)]).toEqual([404, 404, 200]);
     expect(await text(url, "/readyz")).toBe("ready\nfields: ready\n");
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  it("leaves nothing but the store after a clean stop, long pages and imports included", {
+  it("leaves nothing but the calendar after a clean stop, long pages and imports included", {
     timeout: 60_000,
   }, async () => {
     const service = await start();
     await service.eventsOpened;
     expect(await text(service.url, "/readyz")).toBe("ready\nfields: ready\nevents: ready\n");
     expect(await status(service.url, "/events?single_events=false&order_by=name")).toBe(200);
-    // By another process: in this one libsql would keep the file open until its statements are collected.
     const env = { PATH: process.env.PATH, FIELDPROBE_STATE: folder.path };
     expect(spawnSync(process.execPath, [BIN, "events", "import", EXAMPLE], { env }).status).toBe(0);
     expect(await status(service.url, "/events")).toBe(200);
     expect(await service.close()).toBe(true);
-    expect(readdirSync(folder.path)).toEqual(["events.db"]);
+    expect(readdirSync(folder.path)).toEqual(["events.json"]);
   });
 });
 
 describe("a thread of the events that is stuck", () => {
   it("neither keeps fields from being served nor the service from stopping", { timeout: 60_000 }, async () => {
-    // Worker threads of piscina hang where upkeep looks for the folder of the store.
+    // Worker threads of piscina hang where the folder of the calendar is made.
     const state = JSON.stringify(folder.path);
     const stall = `
       import fs from "node:fs";
@@ -127,16 +126,16 @@ describe("a thread of the events that is stuck", () => {
 });
 
 describe("reading again", () => {
-  it("opens a store that has been mended", async () => {
-    const file = join(folder.path, "events.db");
+  it("reads a calendar that has been mended", async () => {
+    const file = join(folder.path, "events.json");
     writeFileSync(file, "x".repeat(9000));
     const service = await start();
     await service.eventsOpened;
-    writeFileSync(file, "");
+    rmSync(file);
     load(file, [EXAMPLE]);
     await service.reload();
     expect(await status(service.url, "/events/4101")).toBe(200);
-    expect(said()).toContain("the events store is available again");
+    expect(said()).toContain("the events are available again");
   });
 
   it("takes changed tokens at once, and says whether they have changed", async () => {
@@ -193,7 +192,7 @@ describe("reading again", () => {
 
 describe("too few file descriptors", () => {
   it.each([160])("(%d) end neither the field service nor the events", { timeout: 60_000 }, async (files) => {
-    load(join(folder.path, "events.db"), [EXAMPLE]);
+    load(join(folder.path, "events.json"), [EXAMPLE]);
     const given = Object.entries({ ...SETTINGS, STATE: folder.path, EVENTS_NOW: NOW });
     const env = { PATH: process.env.PATH, ...Object.fromEntries(given.map(([k, v]) => [`FIELDPROBE_${k}`, v])) };
     const limited = `ulimit -n ${files}; exec "${process.execPath}" "${BIN}" serve`;
@@ -221,6 +220,6 @@ describe("too few file descriptors", () => {
     const [code] = (await once(child, "exit")) as [number];
     expect(errors).toContain("few open files are allowed, so fewer connections are accepted");
     expect([code, errors]).toEqual([0, expect.not.stringContaining("an error outside of any request")]);
-    expect(readFileSync(join(folder.path, "events.db")).length).toBeGreaterThan(0);
+    expect(readFileSync(join(folder.path, "events.json")).length).toBeGreaterThan(0);
   });
 });

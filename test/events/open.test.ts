@@ -1,24 +1,29 @@
-/** The life of the module: first start, later starts, nightly extension, faults of the operator, command line. */
+/** The life of the module: first start, later starts, changes, nights, faults of the operator, command line. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Fastify from "fastify";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.js";
 import { eventsSettings } from "../../src/events/http/events-settings.js";
-import { importFile } from "../../src/events/import/import-file.js";
 import { EventsModule } from "../../src/events/open.js";
-import { extendHorizon } from "../../src/events/store/instances.js";
-import { migrate } from "../../src/events/store/migrations.js";
-import { readStored } from "../../src/events/store/site-settings.js";
-import { openStore } from "../../src/events/store/store.js";
+import { openCalendar } from "../../src/events/store/stored-calendar.js";
 import { nightly, type Timer } from "../../src/events/time/clock.js";
-import { maintainInThread } from "../../src/events/upkeep.js";
-import { isStoreFailure, openConnection } from "../../src/sqlite.js";
-import { EXAMPLE, load, SAMPLE, scratch, seconds, serve, walk } from "./support.js";
+import { openConnection } from "../../src/sqlite.js";
+import { EXAMPLE, load, placeOf, SAMPLE, scratch, seconds } from "./support.js";
 
-const NOW = seconds("2026-10-20T12:00:00Z");
+const DATABASE = fileURLToPath(new URL("fixtures/events-1.0.db", import.meta.url));
 const CERTIFICATE = fileURLToPath(new URL("../server/http/fixtures/cert.pem", import.meta.url));
 const BIN = fileURLToPath(new URL("../../bin/fieldprobe.js", import.meta.url));
 
@@ -68,91 +73,127 @@ describe("opening", () => {
     log.length = 0;
     await opened().then((events) => events.close());
     expect(log).toEqual(["sample events imported"]);
-    const db = openConnection(join(folder.path, "events.db"), "write");
-    expect(db.first("SELECT count(*) FROM event")).toEqual([40]);
-    db.run("DELETE FROM event WHERE id <> 4101");
-    db.close();
+    const file = join(folder.path, "events.json");
+    const { events: stored } = openCalendar(placeOf(file));
+    expect(stored.size).toBe(40);
+    load(file, [folder.file("one.json", { events: [{ id: 1, name: "One", start: { date: "2026-12-24" } }] })]);
     const { events, app } = await served();
     await events.open();
     const answer = await app.inject("/events?type=all&single_events=false");
-    expect(answer.json().total_available).toBe(1);
+    expect(answer.json().total_available).toBeGreaterThan(1);
+    expect((await app.inject("/events/1")).statusCode).toBe(200);
     await app.close();
     await events.close();
+    expect(log).toEqual(["sample events imported"]);
   });
 
   it("imports no sample where other data is served", async () => {
     const events = await opened({ DATA: folder.path });
     const { state } = events;
     await events.close();
-    expect(state).toBe("ready");
-    const db = openConnection(join(folder.path, "events.db"), "read");
-    expect(db.first("SELECT count(*) FROM event")).toEqual([0]);
-    db.close();
+    expect([state, readdirSync(folder.path)]).toEqual(["ready", []]);
   });
 
   it("refuses a zone that does not exist before anything starts", () => {
     expect(() => config({ EVENTS_ZONE: "Mars/Base" })).toThrow(/FIELDPROBE_EVENTS_ZONE must be an IANA time zone/);
   });
 
-  it("leaves neither a log nor anything else beside the store when it is closed", async () => {
+  it("leaves nothing beside the calendar when it is closed", async () => {
     const { events, app } = await served();
     await events.open();
     expect((await app.inject("/events?single_events=false&type=all&order_by=name")).statusCode).toBe(200);
     await app.close();
-    expect(readdirSync(folder.path)).toEqual(["events.db"]);
+    expect(readdirSync(folder.path)).toEqual(["events.json"]);
   });
 });
 
-describe("a store that cannot be used", () => {
+describe("a state folder of version 1.0", () => {
+  const terms = (body: string) => JSON.parse(body)._embedded.locations.map(({ name }: { name: string }) => name);
+
+  it("is opened once with nothing lost, and its database stays for version 1.0", async () => {
+    const database = join(folder.path, "events.db");
+    copyFileSync(DATABASE, database);
+    const { events, app } = await served();
+    await events.open();
+    const all = (await app.inject("/events?type=all&single_events=false&per_page=100")).json();
+    expect(all._embedded.events.map(({ id }: { id: number }) => id)).toEqual([4101, 1000000000, 4102]);
+    // The length counts days on the wall, across the end of summer time.
+    const { start, end } = all._embedded.events[1]._embedded.event_instances[0];
+    expect([start.dateTime, end.dateTime]).toEqual(["2026-10-22T10:00:00-04:00", "2026-10-23T12:00:00-04:00"]);
+    expect(terms((await app.inject("/events/1000000000/locations")).body)).toEqual(["Hall"]);
+    await app.close();
+    expect(readdirSync(folder.path).sort()).toEqual(["events.db", "events.json"]);
+    expect(openCalendar({ file: `${database}.none`, db: database }).events.size).toBe(3);
+    rmSync(database);
+    const again = await served();
+    await again.events.open();
+    expect((await again.app.inject("/events/4101")).statusCode).toBe(200);
+    await again.app.close();
+  });
+
+  it("keeps the ids of UIDs where files are imported into it", () => {
+    const place = { file: join(folder.path, "events.json"), db: join(folder.path, "events.db") };
+    copyFileSync(DATABASE, place.db);
+    expect([...openCalendar(place).uids]).toEqual([["talk@example", 1000000000]]);
+    expect(openCalendar(place).settings).toEqual({
+      zone: "America/New_York",
+      site: "https://events.example.edu",
+      primarySource: "main",
+    });
+  });
+});
+
+describe("a calendar that cannot be used", () => {
+  const calendar = (content: string) => ({ EVENTS_FILE: folder.file("bad.json", content) });
   /** Damages that are there at the start, each with the reason that the log gives. */
   const damages: readonly (readonly [string, () => Record<string, string>, RegExp])[] = [
     [
       "a folder",
       () => {
-        mkdirSync(join(folder.path, "taken.db"));
-        return { EVENTS_DB: "taken.db" };
+        mkdirSync(join(folder.path, "taken.json"));
+        return { EVENTS_FILE: "taken.json" };
       },
-      /^DataError: events: cannot open the store [^\n]*taken\.db: it is a folder \(FIELDPROBE_STATE names its folder\)$/,
+      /^DataError: events: [^\n]*taken\.json cannot be read: it is a folder$/,
     ],
     [
       "a place where there can be no folder",
       () => ({ STATE: join(folder.file("file", ""), "state") }),
-      /: there is a file where a folder is needed \(FIELDPROBE_STATE names its folder\)$/,
+      /events\.json cannot be written: there is a file where a folder is needed$/,
     ],
     [
-      "a place in a file",
-      () => ({ EVENTS_DB: join(folder.file("no-folder", ""), "events.db") }),
-      /events\.db: there is a file where a folder is needed \(FIELDPROBE_STATE names its folder\)$/,
+      "below /proc",
+      () => ({ STATE: "/proc/state" }),
+      /^DataError: events: \/proc\/state[^\n]* cannot be written: [^\n]*$/,
+    ],
+    ["no JSON", () => calendar("x"), /bad\.json cannot be read: [^\n]*$/],
+    ["null", () => calendar("null"), /bad\.json cannot be read: [^\n]*$/],
+    ["of a newer program", () => calendar('{"version":99}'), /its version is 99, this program reads 1$/],
+    ["of other content", () => calendar('{"version":1,"settings":{},"terms":[],"events":[{"id":1}],"uids":[]}'), /./],
+    [
+      "a database that is none",
+      () => ({ EVENTS_DB: folder.file("garbage.db", "x".repeat(5000)) }),
+      /^DataError: events: /,
     ],
     [
-      "in a folder that takes no files",
-      () => ({ EVENTS_DB: "/proc/self/events.db" }),
-      /events\.db: no such file or folder \(FIELDPROBE_STATE names its folder\)$/,
-    ],
-    ["below /proc", () => ({ STATE: "/proc/state" }), /^DataError: events: cannot open the store \/proc\/state[^\n]*$/],
-    ["no database", () => ({ EVENTS_DB: folder.file("garbage.db", "x".repeat(5000)) }), /^DataError: events: /],
-    [
-      "damaged in the middle",
+      "a database that is damaged in the middle",
       () => {
-        const file = join(folder.path, "damaged.db");
-        load(file, [SAMPLE]);
-        const bytes = readFileSync(file);
-        writeFileSync(file, bytes.fill(0x55, 4096, bytes.length - 4096));
-        return { EVENTS_DB: file };
+        const bytes = readFileSync(DATABASE);
+        writeFileSync(join(folder.path, "events.db"), bytes.fill(0x55, 4096));
+        return {};
       },
       /^DataError: events: /,
     ],
     [
-      "of a newer program",
+      "a database of a newer program",
       () => {
-        const file = join(folder.path, "newer.db");
-        load(file, [EXAMPLE]);
+        const file = join(folder.path, "events.db");
+        copyFileSync(DATABASE, file);
         const db = openConnection(file, "write");
         db.exec("PRAGMA user_version = 99");
         db.close();
-        return { EVENTS_DB: file };
+        return {};
       },
-      /^DataError: events: the store has schema 99, this program knows 2$/,
+      /events\.db cannot be read: its schema is 99, this program reads 2$/,
     ],
   ];
 
@@ -181,7 +222,7 @@ describe("a store that cannot be used", () => {
   it("is tried again in a minute and by whoever asks, told once, and served when it has been mended", async () => {
     const waits: { work: () => void; ms: number }[] = [];
     errors.length = 0;
-    const file = join(folder.path, "events.db");
+    const file = join(folder.path, "events.json");
     mkdirSync(file);
     const { events, app } = await served({}, (work, ms) => {
       waits.push({ work, ms });
@@ -199,141 +240,60 @@ describe("a store that cannot be used", () => {
     await app.close();
   });
 
-  it("is named with the reason where the disk is full", () => {
-    const db = openConnection(join(folder.path, "events.db"), "write");
-    migrate(db);
-    db.exec("PRAGMA max_page_count = 30");
-    const text = "x".repeat(1_000_000);
-    const file = folder.file("long.json", {
-      events: [{ id: 1, name: "A", start: { date: "2026-12-24" }, excerpt: text }],
-    });
-    const configured = { now: NOW, zone: null, site: null, source: null, fallbackSite: "" };
-    let error: unknown = null;
-    try {
-      importFile(db, file, configured);
-    } catch (thrown) {
-      error = thrown;
-    }
-    expect(isStoreFailure(error)).toBe(true);
-    expect(db.first("SELECT count(*) FROM event")).toEqual([0]);
-    db.close();
-  });
-
-  it("that is full is not taken for a rule that cannot be expanded", () => {
-    const db = openConnection(join(folder.path, "events.db"), "write");
-    migrate(db);
-    const configured = { now: NOW, zone: null, site: null, source: null, fallbackSite: "" };
-    const event = { id: 1, name: "A", rrule: "FREQ=DAILY" };
-    const daily = (date: string) => folder.file(`${date}.json`, { events: [{ ...event, start: { date } }] });
-    const bound = () => db.exec(`PRAGMA max_page_count = ${Number(db.first("PRAGMA page_count")?.[0]) + 2}`);
-    const failureOf = (write: () => void): unknown => {
-      try {
-        write();
-        return null;
-      } catch (error) {
-        return error;
-      }
-    };
-    bound();
-    expect(isStoreFailure(failureOf(() => importFile(db, daily("2026-10-21"), configured)))).toBe(true);
-    expect(db.first("SELECT count(*) FROM event")).toEqual([0]);
-    db.exec("PRAGMA max_page_count = 1000000");
-    importFile(db, daily("2036-01-01"), configured);
-    bound();
-    expect(isStoreFailure(failureOf(() => extendHorizon(db, seconds("2036-01-02T12:00:00Z"), "UTC")))).toBe(true);
-    db.close();
-  });
-
-  it("fails in the thread with a message that names it", async () => {
-    const file = join(folder.path, "events.db");
+  it.each([
+    ["is damaged", (file: string) => writeFileSync(file, "x")],
+    ["is gone", (file: string) => renameSync(file, `${file}.old`)],
+  ])("while it is served (%s) is told, and the one before it stays", async (_name, damage) => {
+    errors.length = 0;
+    log.length = 0;
+    const file = join(folder.path, "events.json");
+    load(file, [EXAMPLE]);
+    const { events, app } = await served();
+    await events.open();
+    damage(file);
+    await events.open();
+    await events.open();
+    expect((await app.inject("/events")).json().total_available).toBe(4);
+    expect(log).toEqual(["the events cannot be read: those that were read before are still served"]);
+    rmSync(file, { force: true });
     load(file, [SAMPLE]);
-    const bytes = readFileSync(file);
-    writeFileSync(file, bytes.fill(0x55, 4096));
-    const configured = { now: NOW, zone: null, site: null, source: null, fallbackSite: "" };
-    await expect(maintainInThread({ file, sample: null, configured })).rejects.toThrow(
-      `events: the store ${file}: database disk image is malformed`,
-    );
-  });
-
-  it("while it is served answers 503 for what cannot be read", async () => {
-    const served = await serve();
-    expect((await served.get("/events")).status).toBe(200);
-    served.setClock(seconds("2026-10-25T12:00:00Z"));
-    const bytes = readFileSync(served.db);
-    writeFileSync(served.db, bytes.fill(0x55, 4096));
-    const { status, json } = await served.get("/events?order_by=name&type=all&per_page=100");
-    expect([status, json.code]).toEqual([503, "unavailable"]);
-    await served.close();
+    await events.open();
+    expect((await app.inject("/events")).json().total_available).toBeGreaterThan(4);
+    expect(log.at(-1)).toBe("the events are available again");
+    await app.close();
   });
 });
 
-describe("the store", () => {
-  it("reads only: a reader's connection cannot write", () => {
-    const file = join(folder.path, "events.db");
+describe("a calendar that changes", () => {
+  it("is served as it is, soon after another process has imported something", async () => {
+    const file = join(folder.path, "events.json");
     load(file, [EXAMPLE]);
-    const db = openConnection(file, "read");
-    expect(() => db.run("DELETE FROM event")).toThrow(/readonly/);
-    db.close();
+    const { events, app } = await served();
+    await events.open();
+    expect((await app.inject("/events/7")).statusCode).toBe(404);
+    const { etag } = (await app.inject("/events")).headers;
+    load(file, [folder.file("more.json", { events: [{ id: 7, name: "New", start: { date: "2026-12-24" } }] })]);
+    await expect.poll(async () => (await app.inject("/events/7")).statusCode, { timeout: 20_000 }).toBe(200);
+    const answer = await app.inject("/events");
+    expect([answer.json().total_available, answer.headers.etag === etag]).toEqual([5, false]);
+    await app.close();
   });
 
-  it("sorts in memory where it only reads: a full disk keeps no page from being made", () => {
-    const file = join(folder.path, "events.db");
-    load(file, [EXAMPLE]);
-    const db = openConnection(file, "read");
-    expect(db.first("PRAGMA temp_store")).toEqual([2]);
-    db.close();
-  });
-
-  it("folds in what a writer left in the log when the last reader closes, and does not wait for others", () => {
-    const file = join(folder.path, "events.db");
-    load(file, [EXAMPLE]);
-    const log = () => statSync(`${file}-wal`).size;
-    const [first, last] = [openConnection(file, "read"), openConnection(file, "read")];
-    const killed = openConnection(file, "write");
-    killed.run("DELETE FROM event WHERE id = (SELECT min(id) FROM event)");
-    first.transaction("read", () => {
-      expect(first.first("SELECT count(*) FROM event")).toEqual([1]);
-      killed.run("DELETE FROM event WHERE id = (SELECT max(id) FROM event)");
-      last.close();
-      expect(log()).toBeGreaterThan(0);
-    });
-    first.close();
-    expect(log()).toBe(0);
-  });
-
-  it("shows what another process imports at once", async () => {
-    const served = await serve();
-    expect((await served.get("/events/7")).status).toBe(404);
-    const tag = (await served.get("/events")).headers.get("etag");
-    load(served.db, [folder.file("more.json", { events: [{ id: 7, name: "New", start: { date: "2026-12-24" } }] })]);
-    expect((await served.get("/events/7")).json.name).toBe("New");
-    expect((await served.get("/events")).headers.get("etag")).not.toBe(tag);
-    expect((await served.get("/events")).json.total_available).toBe(5);
-    await served.close();
+  it("shows an event whose rule cannot be expanded by its first start", async () => {
+    log.length = 0;
+    const file = join(folder.path, "events.json");
+    load(file, [folder.file("daily.json", { events: [{ id: 9, name: "Daily", start: { date: "2026-11-02" } }] })]);
+    writeFileSync(file, readFileSync(file, "utf8").replace('"rrule":null', '"rrule":"FREQ=SECONDLY;COUNT=99999"'));
+    const { events, app } = await served();
+    await events.open();
+    expect((await app.inject("/events/9")).json()._embedded.event_instances).toHaveLength(1);
+    expect(log).toEqual(["event is shown without its rule"]);
+    await app.close();
   });
 });
 
-describe("extension", () => {
-  const start = seconds("2026-10-20T12:00:00Z");
+describe("the horizon", () => {
   const rule = { id: 9, name: "Daily", start: { dateTime: "2026-10-01T10:00:00" }, rrule: "FREQ=DAILY" };
-
-  it("moves with the day, does nothing twice, and keeps ids", () => {
-    const file = join(folder.path, "events.db");
-    load(file, [EXAMPLE, folder.file("daily.json", { events: [rule] })], start);
-    const db = openConnection(file, "write");
-    const rows = () => db.all("SELECT event_id, original, start_key FROM instance WHERE event_id = 9 ORDER BY 2");
-    const before = rows();
-    expect(extendHorizon(db, start + 3600, "America/New_York").events).toBe(0);
-    expect(extendHorizon(db, start + 10 * 86_400, "America/New_York").events).toBe(2);
-    const after = rows();
-    expect(after.length).toBe(before.length + 10);
-    expect(after.slice(0, before.length)).toEqual(before);
-    expect(extendHorizon(db, start + 10 * 86_400, "America/New_York").events).toBe(0);
-    expect(rows()).toEqual(after);
-    extendHorizon(db, start + 10 * 86_400, "Asia/Tokyo");
-    expect(readStored(db).get("instanceZone")).toBe("Asia/Tokyo");
-    db.close();
-  });
 
   it("runs after each local midnight until it is stopped", () => {
     let now = seconds("2026-10-31T22:00:00-04:00");
@@ -367,65 +327,34 @@ describe("extension", () => {
     expect(pending).toBeNull();
   });
 
-  it("is done by the running module, which shows it", async () => {
+  it("moves with the day in the running module, whose ids stay", async () => {
+    let now = Date.parse("2026-10-20T12:00:00Z");
     const timers: (() => void)[] = [];
-    const file = join(folder.path, "events.db");
-    load(file, [folder.file("daily.json", { events: [rule] })], start - 5 * 86_400);
-    const last = () => {
-      const store = openStore(file);
-      const count = store.view(start, (view) => view.instances(9).length);
-      store.close();
-      return count;
-    };
-    const before = last();
-    const events = await opened({}, (work) => {
-      timers.push(work);
-      return () => undefined;
-    });
-    expect(last()).toBe(before + 5);
-    expect(timers).toHaveLength(1);
-    timers[0]?.();
-    expect(timers).toHaveLength(2);
-    await events.close();
-    await events.close();
-    expect(last()).toBe(before + 5);
-  });
-
-  it("outlives a night in which the store cannot be extended, and says so", async () => {
-    const timers: (() => void)[] = [];
-    log.length = 0;
-    const { events, app } = await served({}, (work) => {
-      timers.push(work);
-      return () => undefined;
-    });
+    load(join(folder.path, "events.json"), [folder.file("daily.json", { events: [rule] })]);
+    const events = new EventsModule(
+      loadConfig({ STATE: folder.path }, {}),
+      logger,
+      (work) => {
+        timers.push(work);
+        return () => undefined;
+      },
+      () => now / 1000,
+    );
+    const app = Fastify();
+    await app.register(events.plugin);
     await events.open();
-    const db = openConnection(join(folder.path, "events.db"), "write");
-    db.exec("ALTER TABLE meta RENAME TO lost");
+    const ids = async (): Promise<string[]> =>
+      (await app.inject("/events/9")).json()._embedded.event_instances.map(({ id }: { id: string }) => id);
+    const before = await ids();
+    now += 10 * 86_400_000;
     timers[0]?.();
     // Resolves once the work of the night is over.
     await events.open();
-    expect(log).toContain("the horizon of the events was not extended");
-    db.exec("ALTER TABLE lost RENAME TO meta");
-    db.close();
-    expect((await app.inject("/events")).statusCode).toBe(200);
-    await app.close();
-  });
-
-  it("outlives a night in which the store cannot be read", async () => {
-    const timers: (() => void)[] = [];
-    log.length = 0;
-    const events = await opened({}, (work) => {
-      timers.push(work);
-      return () => undefined;
-    });
-    const db = openConnection(join(folder.path, "events.db"), "write");
-    db.exec("ALTER TABLE meta RENAME TO lost");
-    timers[0]?.();
+    const after = await ids();
+    expect(after.length).toBe(before.length + 10);
+    expect(after.slice(0, before.length)).toEqual(before);
     expect(timers).toHaveLength(2);
-    expect(log).toContain("the events store cannot be read");
-    db.exec("ALTER TABLE lost RENAME TO meta");
-    db.close();
-    await events.close();
+    await app.close();
   });
 });
 
@@ -445,9 +374,9 @@ describe("the command line", () => {
     });
     expect(run("import", more, "--replace").status).toBe(0);
     expect(run("list").stdout).toBe("         1  2026-12-24           1  Only  (not published)\n");
-    const other = join(folder.path, "other.db");
-    expect(run("import", EXAMPLE, more, "--db", other).status).toBe(0);
-    expect(run("list", "--db", other).stdout.trim().split("\n")).toHaveLength(3);
+    const other = join(folder.path, "other.json");
+    expect(run("import", EXAMPLE, more, "--file", other).status).toBe(0);
+    expect(run("list", "--file", other).stdout.trim().split("\n")).toHaveLength(3);
   });
 
   it("lists every problem and exits with 1, with 2 for misuse", () => {
@@ -461,7 +390,7 @@ describe("the command line", () => {
     expect(run("export").status).toBe(2);
   });
 
-  it("imports the files that are good, names those that are not, and empties the store for a good one only", () => {
+  it("imports the files that are good, names those that are not, and drops what there was for a good one only", () => {
     const bad = folder.file("bad.json", { events: [{ id: 1, name: "A", start: { date: "x" } }] });
     const none = join(folder.path, "none.ics");
     expect(run("import", EXAMPLE).status).toBe(0);
@@ -479,32 +408,13 @@ describe("the command line", () => {
     expect(run("list").stdout).toMatch(/^ +7 .*Good\n$/);
   });
 
-  it("makes no store to list it", () => {
-    const path = join(folder.path, "none", "events.db");
-    const { status, stderr } = run("list", "--db", path);
+  it("makes no calendar to list it", () => {
+    const path = join(folder.path, "none", "events.json");
+    const { status, stderr } = run("list", "--file", path);
     expect([status, stderr]).toEqual([
       2,
-      `fieldprobe: ${path}: this store does not exist; fieldprobe events import creates it\n`,
+      `fieldprobe: ${path}: this file does not exist; fieldprobe events import creates it\n`,
     ]);
     expect(existsSync(join(folder.path, "none"))).toBe(false);
-  });
-});
-
-describe("a page read while another process writes", () => {
-  it("is of one state of the data", async () => {
-    const served = await serve();
-    const files = ["A", "B"].map((name) =>
-      folder.file(`${name}.json`, {
-        events: [1, 2, 3, 4].map((id) => ({ id, name, start: { date: `2026-11-0${id}` } })),
-      }),
-    );
-    load(served.db, files.slice(0, 1));
-    for (let round = 0; round < 4; round++) {
-      const walking = walk(served, "/events?ids=1,2,3,4&per_page=4");
-      load(served.db, [files[round % 2] ?? ""]);
-      const { items } = await walking;
-      expect(new Set(items.map(({ name }) => name)).size).toBe(1);
-    }
-    await served.close();
   });
 });

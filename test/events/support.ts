@@ -1,4 +1,4 @@
-/** A served store for tests: files imported into a fresh folder, a clock that stands until it is set, a real socket. */
+/** A served calendar for tests: files imported into a fresh folder, a clock that stands until it is set, a real socket. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -9,9 +9,10 @@ import { afterEach, beforeEach } from "vitest";
 import { eventsPlugin } from "../../src/events/http/events-plugin.js";
 import type { EventsSettings } from "../../src/events/http/events-settings.js";
 import { importFile } from "../../src/events/import/import-file.js";
-import { migrate } from "../../src/events/store/migrations.js";
-import { openStore, type Store } from "../../src/events/store/store.js";
-import { openConnection, type StoreConnection } from "../../src/sqlite.js";
+import { EventIndex } from "../../src/events/store/event-index.js";
+import { expandCalendar } from "../../src/events/store/expand-calendar.js";
+import type { Configured } from "../../src/events/store/site-settings.js";
+import { changeCalendar, openCalendar, type StoredCalendar } from "../../src/events/store/stored-calendar.js";
 
 export const EXAMPLE = fileURLToPath(new URL("fixtures/example.json", import.meta.url));
 export const SAMPLE = fileURLToPath(new URL("../../data/events.json", import.meta.url));
@@ -35,16 +36,13 @@ export function scratch(): { path: string; file(name: string, content: string | 
   };
 }
 
-/** Imports files into a new or old store. */
-export function load(db: string, files: readonly string[], now = EXAMPLE_NOW, zone: string | null = null): void {
-  const connection = openConnection(db, "write");
-  try {
-    migrate(connection);
-    const configured = { now, zone, site: null, source: null, fallbackSite: "http://127.0.0.1" };
-    for (const file of files) importFile(connection, file, configured);
-  } finally {
-    connection.close();
-  }
+/** A calendar at a file, without a database of version 1.0. */
+export const placeOf = (file: string) => ({ file, db: `${file}.none` });
+
+/** Imports files into a new or old calendar. */
+export function load(file: string, files: readonly string[], now = EXAMPLE_NOW, zone: string | null = null): void {
+  const configured = { now, zone, site: null, source: null, fallbackSite: "http://127.0.0.1" };
+  for (const name of files) changeCalendar(placeOf(file), (stored) => importFile(stored, name, configured).calendar);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are looked into member by member
@@ -59,8 +57,8 @@ export interface Answer {
 
 export interface Served {
   readonly url: string;
-  readonly db: string;
-  readonly store: Store;
+  /** Imports files while it is served. */
+  load(files: readonly string[]): void;
   readonly app: FastifyInstance;
   setClock(now: number): void;
   get(path: string, headers?: Record<string, string>, method?: string): Promise<Answer>;
@@ -77,29 +75,29 @@ export const EVENTS_SETTINGS: EventsSettings = {
   keys: [],
   categoryUrl: "hash",
   perMinute: 0,
-  cacheBytes: 1 << 24,
 };
 
-/** An empty store in a folder of its own, for each test of the file that calls this. */
-export function useEmptyStore(): {
-  readonly db: StoreConnection;
+/** An empty calendar and a folder, for each test of the file that calls this. */
+export function useEmptyCalendar(): {
+  readonly stored: StoredCalendar;
+  /** Imports a file. */
+  bring(file: string, configured: Configured, replace?: boolean): void;
   path(name: string): string;
   file(name: string, content: string | object): string;
 } {
   let folder: ReturnType<typeof scratch>;
-  let connection: StoreConnection;
+  let stored: StoredCalendar;
   beforeEach(() => {
     folder = scratch();
-    connection = openConnection(join(folder.path, "events.db"), "write");
-    migrate(connection);
+    stored = openCalendar(placeOf(join(folder.path, "events.json")));
   });
-  afterEach(() => {
-    connection.close();
-    folder.remove();
-  });
+  afterEach(() => folder.remove());
   return {
-    get db() {
-      return connection;
+    get stored() {
+      return stored;
+    },
+    bring(file, configured, replace = false) {
+      stored = importFile(stored, file, configured, replace).calendar;
     },
     path: (name) => join(folder.path, name),
     file: (name, content) => folder.file(name, content),
@@ -109,31 +107,30 @@ export function useEmptyStore(): {
 export interface ServeOptions extends Partial<EventsSettings> {
   readonly files?: readonly string[];
   readonly now?: number;
-  /** Long pages are made in a thread, as the service does it; a text is the store of that thread. */
-  readonly threaded?: boolean | string;
   /** Work on the instance before the events are registered. */
   readonly prepare?: (app: FastifyInstance) => void;
 }
 
 export async function serve(options: ServeOptions = {}): Promise<Served> {
-  const { files = [EXAMPLE], now = EXAMPLE_NOW, threaded = false, prepare, ...settings } = options;
+  const { files = [EXAMPLE], now = EXAMPLE_NOW, prepare, ...settings } = options;
   const folder = scratch();
-  const db = join(folder.path, "events.db");
-  load(db, files, now);
-  const store = openStore(db);
+  const calendar = join(folder.path, "events.json");
+  let index: EventIndex;
+  const loadFiles = (more: readonly string[]) => {
+    load(calendar, more, now);
+    index = new EventIndex(expandCalendar(openCalendar(placeOf(calendar)), null, now).arrays);
+  };
+  loadFiles(files);
   let time = now;
   const config = { ...EVENTS_SETTINGS, ...settings };
   const app = Fastify();
   prepare?.(app);
-  await app.register(
-    eventsPlugin({ store, clock: () => time, config, ...(threaded ? { db: threaded === true ? db : threaded } : {}) }),
-  );
+  await app.register(eventsPlugin({ index: () => index, clock: () => time, config }));
   await app.listen({ host: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   return {
     url,
-    db,
-    store,
+    load: loadFiles,
     app,
     setClock: (value) => {
       time = value;
@@ -146,7 +143,6 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
     },
     async close() {
       await app.close();
-      store.close();
       folder.remove();
     },
   };

@@ -39,8 +39,8 @@ describe("a service of one dataset, below /fields/", () => {
   let service: RunningService;
   beforeAll(async () => {
     const state = scratchFolder();
-    load(join(state, "events.db"), [EXAMPLE]);
-    const own = { BASE_URL: "https://example.org/fields/", DATA: SHIPPED_DATA, EVENTS_DB: join(state, "events.db") };
+    load(join(state, "events.json"), [EXAMPLE]);
+    const own = { BASE_URL: "https://example.org/fields/", DATA: SHIPPED_DATA };
     const settings = { ...own, PORT: "0", STATE: state, WORKERS: "2" };
     service = await startService(loadConfig(settings, {}), pino({ level: "silent" }));
   });

@@ -21,7 +21,7 @@ beforeAll(() => {
     excerpt: TEXT,
     start: { date: "2026-12-01" },
   }));
-  load(join(folder.path, "events.db"), [folder.file("long.json", { events })], Date.parse(NOW) / 1000);
+  load(join(folder.path, "events.json"), [folder.file("long.json", { events })], Date.parse(NOW) / 1000);
 });
 afterAll(() => folder.remove());
 

@@ -1,4 +1,4 @@
-/** `fieldprobe events` imports calendars into the store of the events interface, or lists its events. */
+/** `fieldprobe events` imports files into the calendar of the events interface, or lists its events. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
@@ -7,54 +7,56 @@ import { configuredFor } from "../../events/http/events-settings.js";
 import { importFile } from "../../events/import/import-file.js";
 import { ImportError } from "../../events/model/calendar.js";
 import { listEvents } from "../../events/store/list-events.js";
-import { migrate } from "../../events/store/migrations.js";
+import { changeCalendar, openCalendar } from "../../events/store/stored-calendar.js";
 import { fixedClock, systemClock } from "../../events/time/clock.js";
-import { openConnection, type StoreConnection } from "../../sqlite.js";
 import { MisuseError } from "../input/arguments.js";
 import { counted } from "../output/progress.js";
 
-interface StoreOptions {
-  readonly db?: string;
+interface CalendarOptions {
+  readonly file?: string;
 }
 
-/** Runs `work` on the store that `--db`, or else the configuration, names; `create` makes a missing one. */
-function withStore(
-  options: StoreOptions,
-  create: boolean,
-  work: (db: StoreConnection, configured: ReturnType<typeof configuredFor>) => void,
-) {
+/** The calendar that `--file`, or else the configuration, names, and the operator's settings. */
+function placeFor({ file }: CalendarOptions) {
   const config = loadConfig();
   const clock = config.events.now === null ? systemClock : fixedClock(config.events.now);
-  const path = options.db === undefined ? config.events.db : resolve(options.db);
-  if (!create && !existsSync(path))
-    throw new MisuseError(`${path}: this store does not exist; fieldprobe events import creates it`);
-  const db = openConnection(path, "write");
-  try {
-    migrate(db);
-    work(db, configuredFor(config, clock()));
-  } finally {
-    db.close();
-  }
+  const named = file === undefined ? null : resolve(file);
+  // A calendar that is named has no database of version 1.0.
+  const place = named === null ? config.events : { file: named, db: named };
+  return { place, configured: configuredFor(config, clock()) };
 }
 
 /** Imports each file that has no problem; then fails with the problems of the others. */
-function importFiles(files: readonly string[], options: StoreOptions & { readonly replace?: boolean }): void {
+function importFiles(files: readonly string[], options: CalendarOptions & { readonly replace?: boolean }): void {
   const refused: ImportError[] = [];
-  withStore(options, true, (db, configured) => {
-    // The first file that is imported empties the store, so that a bad one alone leaves it as it was.
-    let replace = options.replace === true;
+  const lines: string[] = [];
+  const { place, configured } = placeFor(options);
+  changeCalendar(place, (before) => {
+    let stored = before;
     for (const file of files) {
       try {
-        const count = importFile(db, file, configured, replace);
-        replace = false;
-        process.stdout.write(`${file}: ${counted(count, "event")}\n`);
+        // The first file without problems replaces the calendar, so that a bad one alone leaves it as it was.
+        const replace = options.replace === true && lines.length === 0;
+        const { calendar, count } = importFile(stored, file, configured, replace);
+        stored = calendar;
+        lines.push(`${file}: ${counted(count, "event")}\n`);
       } catch (error) {
         if (!(error instanceof ImportError)) throw error;
         refused.push(error);
       }
     }
+    return stored;
   });
+  process.stdout.write(lines.join(""));
   if (refused.length > 0) throw new Error(refused.map(({ message }) => message).join("\n"));
+}
+
+function list(options: CalendarOptions): void {
+  const { place, configured } = placeFor(options);
+  if (!existsSync(place.file) && !existsSync(place.db))
+    throw new MisuseError(`${place.file}: this file does not exist; fieldprobe events import creates it`);
+  const lines = listEvents(openCalendar(place), configured.zone, configured.now);
+  process.stdout.write(lines.map((line) => `${line}\n`).join(""));
 }
 
 export function eventsCommand(): Command {
@@ -63,19 +65,15 @@ export function eventsCommand(): Command {
     .command("import")
     .description("load .json and .ics files, each wholly or not at all; events with known ids are replaced")
     .argument("<file...>", "files to load")
-    .option("--replace", "empty the store first")
-    .option("--db <file>", "store file (default: FIELDPROBE_EVENTS_DB)")
+    .option("--replace", "drop the events there are first")
+    .option("--file <file>", "calendar (default: FIELDPROBE_EVENTS_FILE)")
     .exitOverride()
     .action(importFiles);
   command
     .command("list")
     .description("print the stored events: id, next or last start, number of instances, name")
-    .option("--db <file>", "store file (default: FIELDPROBE_EVENTS_DB)")
+    .option("--file <file>", "calendar (default: FIELDPROBE_EVENTS_FILE)")
     .exitOverride()
-    .action((options: StoreOptions) =>
-      withStore(options, false, (db, { now }) => {
-        for (const line of listEvents(db, now)) process.stdout.write(`${line}\n`);
-      }),
-    );
+    .action(list);
   return command;
 }

@@ -1,6 +1,6 @@
 /** Represents one page of a collection: envelope, links to other pages, headers. */
 import type { QueryString } from "./query-string.js";
-import { type Representation, represent } from "./representation.js";
+import { type Representation, representParts } from "./representation.js";
 
 /** `encodeURIComponent` with commas left as they are. */
 function encode(value: string): string {
@@ -43,7 +43,8 @@ export interface CollectionPage {
   /** Member of `_embedded`, e.g. `events`. */
   readonly name: string;
   /** JSON of the items. */
-  readonly items: readonly string[];
+  readonly items: Iterable<string>;
+  readonly count: number;
   /** Template of one member's address. */
   readonly find: string;
   /** Address of any page. */
@@ -55,16 +56,26 @@ export interface CollectionPage {
 }
 
 /** Represents a page with its envelope, `X-Total-Count` and `Link` (RFC 8288). */
-export function representPage({ name, items, find, address, page, perPage, total }: CollectionPage): Representation {
+export function representPage(content: CollectionPage): Promise<Representation> {
+  const { find, address, page, perPage, count, total } = content;
   const last = Math.ceil(total / perPage);
   const next = page < last ? { next: { href: address(page + 1) } } : {};
   const prev = page > 1 && last > 0 ? { prev: { href: address(Math.min(page - 1, last)) } } : {};
   const links = { find: { href: find, templated: true }, ...next, ...prev, self: { href: address(page) } };
-  const numbers = `"page":${page},"per_page":${perPage},"return_count":${items.length},"total_available":${total}`;
-  const body = `{"_embedded":{"${name}":[${items.join(",")}]},"_links":${JSON.stringify(links)},${numbers}}`;
+  const numbers = `"page":${page},"per_page":${perPage},"return_count":${count},"total_available":${total}`;
+  const tail = `]},"_links":${JSON.stringify(links)},${numbers}}`;
   const header = Object.entries({ ...next, ...prev }).map(([rel, { href }]) => `<${href}>; rel="${rel}"`);
-  return represent(body, {
+  return representParts(partsOf(content, tail), {
     "x-total-count": String(total),
     ...(header.length === 0 ? {} : { link: header.join(", ") }),
   });
+}
+
+function* partsOf({ name, items }: CollectionPage, tail: string): Generator<string> {
+  let before = `{"_embedded":{"${name}":[`;
+  for (const item of items) {
+    yield before + item;
+    before = ",";
+  }
+  yield before === "," ? tail : before + tail;
 }

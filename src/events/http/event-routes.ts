@@ -1,13 +1,18 @@
 /** Serves the routes of events: the collection, the events of a term, one event. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { preferred } from "../../server/http/negotiate.js";
-import type { VocabularyName } from "../model/entities.js";
-import { eventPage, eventsPage, hasMany, readAsk, takesLong } from "./event-page.js";
-import { openRequest, sendAs, sendJson, splitTarget } from "./open-request.js";
+import type { EventInstance, VocabularyName } from "../model/entities.js";
+import { type EventText, eventText, renderSingle, renderWhole } from "../render/event.js";
+import { jsonLd } from "../render/json-ld.js";
+import { shownInstance } from "../render/shown-time.js";
+import type { EventIndex } from "../store/event-index.js";
+import { pageAddress, representPage } from "./collection.js";
+import { notFound } from "./events-error.js";
+import { openRequest, sendAs, sendJson } from "./open-request.js";
 import type { QueryString } from "./query-string.js";
-import { EVENT_PARAMETERS } from "./read-query.js";
-import type { Representation } from "./representation.js";
-import type { Resources } from "./resources.js";
+import { EVENT_PARAMETERS, readEventQuery } from "./read-query.js";
+import { type Representation, represent } from "./representation.js";
+import { knownSources, type Resources } from "./resources.js";
 
 /** The id in the path of a request. */
 export function pathId(request: FastifyRequest): number {
@@ -26,10 +31,13 @@ export function redirectTo(address: string, request: FastifyRequest, reply: Fast
   return reply.code(308).header("location", `${address}${callback}`).send();
 }
 
+/** Instances on a page above which its body is long. */
+const MANY = 2_000;
+
 /** Answers `/events`, and `/{vocabulary}/{id}/events` when `vocabulary` is given. */
 export function eventsHandler(resources: Resources, vocabulary: VocabularyName | null) {
-  const { store, clock, settings, render, pages, thread } = resources;
-  return (request: FastifyRequest, reply: FastifyReply) => {
+  const { clock, settings, render } = resources;
+  return async (request: FastifyRequest, reply: FastifyReply) => {
     const id = vocabulary === null ? null : pathId(request);
     const { parameters, strict } = openRequest(request, settings, EVENT_PARAMETERS);
     const loose = vocabulary === null ? looseId(parameters) : null;
@@ -37,25 +45,38 @@ export function eventsHandler(resources: Resources, vocabulary: VocabularyName |
       parameters.check();
       return redirectTo(`${render.prefix}/events/${loose}`, request, reply);
     }
-    const ask = { vocabulary, id, strict };
-    const now = clock();
-    const found = store.view(now, (view) => {
-      const wanted = readAsk(resources, view, parameters, ask);
-      const { interval } = view;
-      if (thread === null || !takesLong(resources, view, wanted)) {
-        return pages.get(interval, wanted.key, () => eventsPage(resources, view, wanted));
-      }
-      return pages.find(interval, wanted.key) ?? { interval, wanted };
-    });
-    if (!("wanted" in found)) return sendJson(request, reply, found, settings);
-    const { interval, wanted } = found;
-    const task = { form: "events", ask, search: splitTarget(request).query, now } as const;
-    return thread?.make(interval, wanted.key, task).then((page) => {
-      pages.keep(interval, wanted.key, page);
-      resources.noteTotal(interval, wanted.totalKey, Number(page.headers["x-total-count"]));
-      return sendJson(request, reply, page, settings);
-    });
+    const index = resources.index();
+    const pathTerm = vocabulary === null || id === null ? null : { vocabulary, ids: [id] };
+    const query = readEventQuery(parameters, { strict, paged: true, pathTerm, ...knownSources(index, settings) });
+    parameters.check();
+    if (id !== null && index.terms.get(id)?.vocabulary !== vocabulary) throw notFound();
+    const { shown, total } = index.select(query, clock());
+    const path = id === null ? `${render.prefix}/events` : `${render.prefix}/${vocabulary}/${id}/events`;
+    const { page, perPage } = query;
+    const content = {
+      name: "events",
+      items: itemsOf(resources, index, shown, query.single),
+      count: shown.length,
+      find: `${render.prefix}/events/{id}`,
+      address: pageAddress(path, EVENT_PARAMETERS, parameters, perPage),
+      ...{ page, perPage, total },
+    };
+    const instances = query.single ? 0 : shown.reduce((sum, { eventId }) => sum + index.instanceCount(eventId), 0);
+    const make = () => representPage(content);
+    const made = await (instances > MANY ? resources.longBodies.run(make) : make());
+    return sendJson(request, reply, made, settings);
   };
+}
+
+/** The JSON of each item of a page. */
+function* itemsOf({ render }: Resources, index: EventIndex, shown: readonly EventInstance[], single: boolean) {
+  const texts = new Map<number, EventText>();
+  for (const instance of shown) {
+    const { eventId } = instance;
+    const text = texts.get(eventId) ?? eventText(index.eventOf(eventId), index.terms, render);
+    texts.set(eventId, text);
+    yield single ? renderSingle(text, instance) : renderWhole(text, instance, index.instances(eventId));
+  }
 }
 
 /** The type of schema.org JSON-LD, and the forms of one event. */
@@ -64,27 +85,24 @@ const FORMS = ["application/json", LINKED] as const;
 
 /** Answers `/events/{id}`, as schema.org JSON-LD to those who prefer it. */
 export function eventHandler(resources: Resources) {
-  const { store, clock, settings, render, pages, thread } = resources;
+  const { clock, settings } = resources;
   return (request: FastifyRequest, reply: FastifyReply) => {
     const id = pathId(request);
-    const { parameters, strict } = openRequest(request, settings, EVENT_PARAMETERS);
+    const { parameters } = openRequest(request, settings, EVENT_PARAMETERS);
     parameters.check();
     const linked = request.eventsCallback === null && preferred(request.headers.accept, FORMS) === LINKED;
-    const send = (page: Representation) =>
-      linked ? sendAs(LINKED, request, reply, page, settings) : sendJson(request, reply, page, settings);
-    const key = `${render.prefix}/events/${id}${linked ? " ld" : ""}`;
-    const now = clock();
-    const found = store.view(now, (view) => {
-      const { interval } = view;
-      if (thread !== null && hasMany(view, id)) return pages.find(interval, key) ?? { interval };
-      return pages.get(interval, key, () => eventPage(resources, view, id, linked));
-    });
-    if (!("interval" in found)) return send(found);
-    const { interval } = found;
-    const ask = { vocabulary: null, id, strict };
-    return thread?.make(interval, key, { form: linked ? "linked" : "event", ask, search: "", now }).then((page) => {
-      pages.keep(interval, key, page);
-      return send(page);
-    });
+    const page = eventPage(resources, id, clock(), linked);
+    return linked ? sendAs(LINKED, request, reply, page, settings) : sendJson(request, reply, page, settings);
   };
+}
+
+/** One event with all its instances. @param linked as schema.org JSON-LD */
+function eventPage(resources: Resources, id: number, now: number, linked: boolean): Representation {
+  const index = resources.index();
+  const event = index.event(id, now);
+  const instances = event ? index.instances(id) : [];
+  const shown = shownInstance(instances, now);
+  if (!event || !shown) throw notFound();
+  if (linked) return represent(JSON.stringify(jsonLd(event, instances, shown, index.terms)));
+  return represent(renderWhole(eventText(event, index.terms, resources.render), shown, instances));
 }

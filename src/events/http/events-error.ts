@@ -55,11 +55,10 @@ export function notFound(details: readonly EventsErrorDetail[] = []): EventsErro
   return new EventsError(404, "not_found", "Not found.", details);
 }
 
-/** The error while the store cannot be read; a new cause is logged. */
-export function storeUnavailable(retrySeconds: number, cause?: unknown): EventsError {
+/** The error while there is no calendar. */
+export function unavailable(retrySeconds: number): EventsError {
   const headers = { "retry-after": String(retrySeconds) };
-  const error = new EventsError(503, "unavailable", "The events cannot be read at the moment.", [], headers);
-  return cause === undefined ? error : Object.assign(error, { cause });
+  return new EventsError(503, "unavailable", "The events cannot be read at the moment.", [], headers);
 }
 
 /** The body by default. */

@@ -2,30 +2,27 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { watchRoutes } from "../../server/http/allowed-methods.js";
 import { type ApiDocs, documentApi, UNDOCUMENTED } from "../../server/http/api-docs.js";
-import { isStoreFailure } from "../../sqlite.js";
 import { VOCABULARIES } from "../model/entities.js";
-import type { Store } from "../store/store.js";
+import type { EventIndex } from "../store/event-index.js";
 import type { Clock } from "../time/clock.js";
 import { eventHandler, eventsHandler } from "./event-routes.js";
-import { EventsError, storeUnavailable } from "./events-error.js";
+import { EventsError } from "./events-error.js";
 import type { EventsSettings } from "./events-settings.js";
 import { calendarHandler, eventCalendarHandler } from "./ics-routes.js";
 import { callerOf, sendAs, sendError, splitTarget } from "./open-request.js";
 import { refuseOthers } from "./other-methods.js";
-import { RenderThread } from "./render-thread.js";
 import { represent } from "./representation.js";
-import { openResources, type Resources } from "./resources.js";
+import { OneByOne, type Resources } from "./resources.js";
 import { SCHEMAS } from "./response-schemas.js";
 import { calendarSchema, eventSchema, eventsSchema, termSchema, termsSchema } from "./route-schemas.js";
 import { termHandler, termsHandler } from "./term-routes.js";
 
 /** Parts that the plugin works with. */
 export interface EventsOptions {
-  readonly store: Store;
+  /** The calendar as it is now. @throws EventsError 503 while there is none */
+  readonly index: () => EventIndex;
   readonly clock: Clock;
   readonly config: EventsSettings;
-  /** Store file for a thread that makes the pages that take long; without it they are made on the event loop. */
-  readonly db?: string;
   /** Path of the page about the interface, `/docs` by default. */
   readonly page?: string;
 }
@@ -42,10 +39,7 @@ export function eventsPlugin(options: EventsOptions) {
   };
 }
 
-async function mount(
-  scope: FastifyInstance,
-  { store, clock, config, db, page = "/docs" }: EventsOptions,
-): Promise<void> {
+async function mount(scope: FastifyInstance, { index, clock, config, page = "/docs" }: EventsOptions): Promise<void> {
   // Requests are checked by hand, so that every fault can be reported at once; bodies are finished texts.
   scope.setValidatorCompiler(() => () => true);
   scope.setSerializerCompiler(() => (data) => JSON.stringify(data));
@@ -79,10 +73,8 @@ async function mount(
     scheme: { name: "apiKey", definition: { type: "apiKey", in: "header", name: "X-API-Key" } },
   });
   for (const schema of SCHEMAS) scope.addSchema(schema);
-  const thread =
-    db === undefined ? null : new RenderThread({ db, settings: config, prefix }, (line) => scope.log.warn(line));
-  scope.addHook("onClose", async () => thread?.close());
-  addRoutes(scope, openResources(store, clock, config, prefix, thread), docs);
+  const render = { prefix, categoryUrl: config.categoryUrl };
+  addRoutes(scope, { index, clock, settings: config, render, longBodies: new OneByOne() }, docs);
   refuseOthers(scope, page, (path) => methodsOf(path.replace(/\/$/, "")).includes("GET"));
 }
 
@@ -120,16 +112,12 @@ function addRoutes(scope: FastifyInstance, shared: Resources, docs: ApiDocs): vo
 
 /** An error that is not of this interface is reported without its text, which is only logged. */
 function asEventsError(error: FastifyError | EventsError, request: FastifyRequest): EventsError {
-  if (error instanceof EventsError) {
-    if (error.cause !== undefined) request.log.error({ reqId: request.id, err: error.cause }, "events request failed");
-    return error;
-  }
+  if (error instanceof EventsError) return error;
   const { status, headers } = error as { status?: number; headers?: Record<string, string> };
   const refused = status ?? error.statusCode ?? 500;
   if (refused >= 400 && refused < 500) {
     return new EventsError(refused, "invalid_parameter", "The request is not valid.", [], headers);
   }
   request.log.error({ reqId: request.id, err: error }, "events request failed");
-  if (isStoreFailure(error)) return storeUnavailable(5);
   return new EventsError(500, "internal", "Something went wrong here.");
 }

@@ -19,18 +19,14 @@ export interface EventsSettings extends Omit<RenderSettings, "prefix"> {
   readonly keys: readonly string[];
   /** Requests per minute and address or key; 0: no limit. */
   readonly perMinute: number;
-  /** Memory for finished bodies, bytes. */
-  readonly cacheBytes: number;
 }
-
-const CACHE_BYTES = 16 * 1024 * 1024;
 
 /** Settings of the routes, by the configuration. */
 export function eventsSettings(config: Config): EventsSettings {
   const { prefix, site, source, keys, categoryUrl, perMinute } = config.events;
   const fallbackSite = fallbackSiteOf(config);
   const basePath = pathOfBase(config.baseUrl);
-  return { prefix, basePath, site, source, keys, categoryUrl, perMinute, fallbackSite, cacheBytes: CACHE_BYTES };
+  return { prefix, basePath, site, source, keys, categoryUrl, perMinute, fallbackSite };
 }
 
 function fallbackSiteOf(config: Config): string {

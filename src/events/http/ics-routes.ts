@@ -1,50 +1,94 @@
 /** Serves the routes of iCalendar files: one event with its rule, or the events that a query selects. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { renderCalendar } from "../render/calendar-file.js";
-import { seriesComponents } from "../render/vevent.js";
+import type { EventInstance } from "../model/entities.js";
+import { type CalendarFile, calendarParts } from "../render/calendar-file.js";
+import { instanceId, instanceUrls } from "../render/shown-time.js";
+import { type CalendarContext, instanceComponent, seriesComponents } from "../render/vevent.js";
+import type { JCal } from "../render/vtimezone.js";
+import type { EventIndex } from "../store/event-index.js";
 import { pathId } from "./event-routes.js";
 import { notFound } from "./events-error.js";
-import { contextOf, makeCalendar, readCalendarAsk } from "./ics-page.js";
-import { openRequest, sendAs, splitTarget } from "./open-request.js";
-import { EVENT_PARAMETERS } from "./read-query.js";
-import { represent } from "./representation.js";
-import type { Resources } from "./resources.js";
+import { openRequest, sendAs } from "./open-request.js";
+import { EVENT_PARAMETERS, readEventQuery } from "./read-query.js";
+import { representParts } from "./representation.js";
+import { knownSources, type Resources } from "./resources.js";
 
 const TYPE = "text/calendar";
+const MOST_COMPONENTS = 1000;
 
 /** Answers `/events.ics`. */
 export function calendarHandler(resources: Resources) {
-  const { store, clock, settings, pages, thread } = resources;
+  const { clock, settings } = resources;
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { parameters, strict } = openRequest(request, settings, EVENT_PARAMETERS);
     request.eventsCallback = null;
+    const index = resources.index();
+    const sources = knownSources(index, settings);
+    const query = readEventQuery(parameters, { strict, paged: false, pathTerm: null, ...sources });
+    parameters.check();
     const now = clock();
-    const { interval, key, page } = store.view(now, (view) => {
-      const { key } = readCalendarAsk(resources, view, parameters, strict);
-      return { interval: view.interval, key, page: pages.find(view.interval, key) };
+    const made = await resources.longBodies.run(async () => {
+      const { shown } = index.select({ ...query, page: 1, perPage: MOST_COMPONENTS }, now);
+      return representParts(calendarParts(calendarOf(resources, index, shown, query.single, now)));
     });
-    if (page) return sendAs(TYPE, request, reply, page, settings);
-    const ask = { vocabulary: null, id: null, strict };
-    const task = { form: "calendar", ask, search: splitTarget(request).query, now } as const;
-    const fresh = await (thread?.make(interval, key, task) ?? makeCalendar(resources, now, parameters, strict));
-    pages.keep(interval, key, fresh);
-    return sendAs(TYPE, request, reply, fresh, settings);
+    return sendAs(TYPE, request, reply, made, settings);
   };
 }
 
 /** Answers `/events/{id}.ics`. */
 export function eventCalendarHandler(resources: Resources) {
-  const { store, clock, settings } = resources;
+  const { clock, settings } = resources;
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { parameters } = openRequest(request, settings, EVENT_PARAMETERS);
     request.eventsCallback = null;
     parameters.check();
-    const calendar = store.view(clock(), (view) => {
-      const event = view.event(pathId(request));
-      if (!event) throw notFound();
-      const components = seriesComponents(event, contextOf(resources, view));
-      return { name: event.name, components, events: [event], first: view.now, now: view.now };
-    });
-    return sendAs(TYPE, request, reply, represent(await renderCalendar(calendar)), settings);
+    const index = resources.index();
+    const now = clock();
+    const event = index.event(pathId(request), now);
+    if (!event) throw notFound();
+    const components = seriesComponents(event, contextOf(resources, index));
+    const file = { name: event.name, components, events: [event], first: now, now };
+    return sendAs(TYPE, request, reply, await representParts(calendarParts(file)), settings);
   };
+}
+
+function calendarOf(
+  resources: Resources,
+  index: EventIndex,
+  shown: readonly EventInstance[],
+  single: boolean,
+  now: number,
+): CalendarFile {
+  const events = [...new Set(shown.map(({ eventId }) => eventId))].sort((a, b) => a - b).map((id) => index.eventOf(id));
+  const context = contextOf(resources, index);
+  const first = shown.reduce((earliest, { start }) => Math.min(earliest, start), now);
+  const byId = new Map(events.map((event) => [event.id, event]));
+  const urls = new Map<number, ReadonlyMap<string, string>>();
+  /** Addresses of an event's instances by their ids; their form depends on all of them. */
+  const urlsOf = (id: number): ReadonlyMap<string, string> => {
+    const all = index.instances(id);
+    const made = instanceUrls(byId.get(id)?.url ?? "", all);
+    return new Map(all.map((instance, at) => [instanceId(instance), made[at] as string]));
+  };
+  function* components(): Generator<JCal> {
+    let count = 0;
+    for (const instance of shown) {
+      const event = byId.get(instance.eventId);
+      if (event === undefined) continue;
+      if (!urls.has(event.id) && single) urls.set(event.id, urlsOf(event.id));
+      const url = urls.get(event.id)?.get(instanceId(instance)) ?? event.url;
+      for (const component of single
+        ? [instanceComponent(event, instance, url, context)]
+        : seriesComponents(event, context)) {
+        if (count++ === MOST_COMPONENTS) return;
+        yield component;
+      }
+    }
+  }
+  return { name: `Events of ${context.host}`, components: components(), events, first, now };
+}
+
+/** Data that components need besides their events. */
+function contextOf({ settings }: Resources, { calendar, terms }: EventIndex): CalendarContext {
+  return { terms, host: new URL(settings.site ?? calendar.site ?? settings.fallbackSite).hostname };
 }

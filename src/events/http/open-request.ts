@@ -76,14 +76,14 @@ export function callerOf(request: FastifyRequest, settings: EventsSettings): str
 export function sendJson(request: FastifyRequest, reply: FastifyReply, page: Representation, settings: EventsSettings) {
   const callback = request.eventsCallback;
   if (callback === null) return sendAs(jsonType(request), request, reply, page, settings);
-  if (page.body.length <= WHOLE_BYTES) {
-    const script = represent(wrapJsonp(callback, String(page.body)), page.headers);
+  if (typeof page.body === "string") {
+    const script = represent(wrapJsonp(callback, page.body), page.headers);
     return sendAs("text/javascript", request, reply, script, settings);
   }
   // A long body is wrapped as it is sent: its tag follows from that of the body and the name.
   const tag = `${page.tag.slice(0, -1)}.${callback}"`;
   if (sendHead(request, reply, { ...page, tag }, settings)) return reply.code(304).send();
-  const passages = wrapPassages(callback, passagesOf(bytesOf(page.body)));
+  const passages = wrapPassages(callback, passagesOf(page.body));
   return reply.type("text/javascript; charset=utf-8").send(Readable.from(passages));
 }
 
@@ -100,7 +100,11 @@ export function sendAs(
   settings: EventsSettings,
 ) {
   if (sendHead(request, reply, page, settings)) return reply.code(304).send();
-  return sendBody(reply.type(`${type}; charset=utf-8`), page.body);
+  const { body } = page;
+  reply.type(`${type}; charset=utf-8`);
+  if (typeof body === "string") return reply.send(body);
+  const length = body.reduce((sum, piece) => sum + piece.length, 0);
+  return reply.header("content-length", length).send(Readable.from(passagesOf(body)));
 }
 
 /** Sets the headers of a representation; true when the caller has it. */
@@ -118,24 +122,11 @@ function sendHead(
   return isKnown(request.headers["if-none-match"], tag);
 }
 
-/**
- * Longer bodies are sent passage by passage: a body that is handed over whole is cut off when the service is closed.
- */
-const WHOLE_BYTES = 1024 * 1024;
 const PASSAGE_BYTES = 64 * 1024;
 
-function sendBody(reply: FastifyReply, body: string | Buffer) {
-  if (body.length <= WHOLE_BYTES) return reply.send(body);
-  const bytes = bytesOf(body);
-  return reply.header("content-length", bytes.length).send(Readable.from(passagesOf(bytes)));
-}
-
-function bytesOf(body: string | Buffer): Buffer {
-  return typeof body === "string" ? Buffer.from(body) : body;
-}
-
-function* passagesOf(bytes: Buffer): Generator<Buffer> {
-  for (let from = 0; from < bytes.length; from += PASSAGE_BYTES) yield bytes.subarray(from, from + PASSAGE_BYTES);
+function* passagesOf(pieces: readonly Buffer[]): Generator<Buffer> {
+  for (const piece of pieces)
+    for (let from = 0; from < piece.length; from += PASSAGE_BYTES) yield piece.subarray(from, from + PASSAGE_BYTES);
 }
 
 /** Sends an error in the form the caller takes; wrapped with its status when the callback is sound. */

@@ -1,5 +1,5 @@
 /** Reads the parameters of a collection as a query, with their defaults. */
-import { AUDIENCES, audienceMask, VOCABULARIES, type VocabularyName } from "../model/entities.js";
+import { AUDIENCES, audienceMask, VOCABULARIES } from "../model/entities.js";
 import {
   EVENT_ORDERS,
   EVENT_TYPES,
@@ -13,14 +13,6 @@ import {
 } from "../model/event-query.js";
 import { daysBetween, isDay } from "../time/zone.js";
 import type { QueryString } from "./query-string.js";
-
-/** The collection that a request asks for. */
-export interface EventsAsk {
-  /** The term whose events these are; both null: all events. */
-  readonly vocabulary: VocabularyName | null;
-  readonly id: number | null;
-  readonly strict: boolean;
-}
 
 /** Parameters of every collection. */
 const COMMON = ["page", "per_page", "ids", "excluded_ids", "order_by"];

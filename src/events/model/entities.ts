@@ -63,6 +63,9 @@ export interface TaxonomyTerm {
   readonly address: Address | null;
 }
 
+/** Terms by id. */
+export type Terms = ReadonlyMap<number, TaxonomyTerm>;
+
 /** The thumbnail of an event. */
 export interface ImageFile {
   readonly id: number;

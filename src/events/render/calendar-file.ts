@@ -1,5 +1,4 @@
 /** Writes a calendar file: components, the zones they use, folded lines. */
-import { setImmediate as nextTurn } from "node:timers/promises";
 import ICAL from "ical.js";
 import type { StoredEvent } from "../model/entities.js";
 import { epochSeconds, momentOf } from "../time/zone.js";
@@ -8,9 +7,6 @@ import { type JCal, vtimezone } from "./vtimezone.js";
 /** Octets after which ical.js folds; its continuation lines carry one more, and 75 is the most (RFC 5545 3.1). */
 const FOLD = 74;
 const AHEAD_SECONDS = 10 * 366 * 86_400;
-
-/** Components written in one tick. */
-const SLICE = 50;
 
 /** A calendar to write. */
 export interface CalendarFile {
@@ -24,8 +20,8 @@ export interface CalendarFile {
   readonly now: number;
 }
 
-/** The text of a calendar, written in slices, so that a long one holds up no other request. */
-export async function renderCalendar({ name, components, events, first, now }: CalendarFile): Promise<string> {
+/** The text of a calendar in parts, each made when it is asked for. */
+export function* calendarParts({ name, components, events, first, now }: CalendarFile): Generator<string> {
   const properties = [
     ["version", {}, "text", "2.0"],
     ["prodid", {}, "text", "-//fieldprobe//events//EN"],
@@ -33,14 +29,11 @@ export async function renderCalendar({ name, components, events, first, now }: C
     ["name", {}, "text", name],
     ["refresh-interval", {}, "duration", "PT1H"],
   ];
-  const lines: string[] = [];
-  for (const component of zonesOf(events, first, now)) lines.push(textOf(component));
-  for (const component of components) {
-    lines.push(textOf(component));
-    if (lines.length % SLICE === 0) await nextTurn();
-  }
   const [head, tail] = textOf(["vcalendar", properties, []]).split(/\r\n(?=END:VCALENDAR)/);
-  return `${[head, ...lines, tail].join("\r\n")}\r\n`;
+  yield `${head}\r\n`;
+  for (const component of zonesOf(events, first, now)) yield `${textOf(component)}\r\n`;
+  for (const component of components) yield `${textOf(component)}\r\n`;
+  yield `${tail}\r\n`;
 }
 
 function textOf(component: JCal): string {

@@ -1,6 +1,11 @@
-/** Writes events as JSON text, from texts that are made once per state of the data. */
-import { audienceNames, type EventInstance, type StoredEvent, type VocabularyName } from "../model/entities.js";
-import type { Snapshot } from "../store/snapshot.js";
+/** Writes events as JSON text, from texts that are made once for a page. */
+import {
+  audienceNames,
+  type EventInstance,
+  type StoredEvent,
+  type Terms,
+  type VocabularyName,
+} from "../model/entities.js";
 import { instanceId, instanceNames, instanceUrls, type ShownTime, shownTime } from "./shown-time.js";
 import { type RenderSettings, renderTerm, renderWholeTerm } from "./term.js";
 
@@ -30,8 +35,8 @@ export interface EventText {
 }
 
 /** Writes the parts of an event that do not depend on its instances. */
-export function eventText(event: StoredEvent, snapshot: Snapshot, settings: RenderSettings): EventText {
-  const embedded = EMBEDDED.map((name) => `${JSON.stringify(name)}:${embeddedValue(event, name, snapshot, settings)}`);
+export function eventText(event: StoredEvent, terms: Terms, settings: RenderSettings): EventText {
+  const embedded = EMBEDDED.map((name) => `${JSON.stringify(name)}:${embeddedValue(event, name, terms, settings)}`);
   const { id, name, slug, excerpt, url, shortUrl } = event;
   const bodyOf = (shown: string) =>
     members({
@@ -60,7 +65,7 @@ export function eventText(event: StoredEvent, snapshot: Snapshot, settings: Rend
 function embeddedValue(
   event: StoredEvent,
   name: VocabularyName | "image_thumbnail",
-  snapshot: Snapshot,
+  terms: Terms,
   settings: RenderSettings,
 ): string {
   if (name === "image_thumbnail") {
@@ -68,10 +73,10 @@ function embeddedValue(
     const { id, ...rest } = event.image;
     return JSON.stringify([{ id, type: "file", ...rest }]);
   }
-  const terms = event.terms[name].flatMap((id) => snapshot.terms.get(id) ?? []);
+  const own = event.terms[name].flatMap((id) => terms.get(id) ?? []);
   // Categories have a hash of embedded resources wherever they are; other terms have none inside events.
   const render = name === "event_categories" ? renderWholeTerm : renderTerm;
-  return terms.length === 0 ? "null" : JSON.stringify(terms.map((term) => render(term, snapshot, settings)));
+  return own.length === 0 ? "null" : JSON.stringify(own.map((term) => render(term, terms, settings)));
 }
 
 /** The members of an object as JSON without its braces. */

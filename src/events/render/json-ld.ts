@@ -1,6 +1,5 @@
 /** Describes one event as a schema.org `Event`, its instances as sub-events. */
-import type { EventInstance, StoredEvent, TaxonomyTerm } from "../model/entities.js";
-import type { Snapshot } from "../store/snapshot.js";
+import type { EventInstance, StoredEvent, TaxonomyTerm, Terms } from "../model/entities.js";
 import { instanceNames, instanceUrls, shownTime } from "./shown-time.js";
 
 /** The description of an event; its own times are those of `shown`. */
@@ -8,10 +7,10 @@ export function jsonLd(
   event: StoredEvent,
   instances: readonly EventInstance[],
   shown: EventInstance,
-  snapshot: Snapshot,
+  terms: Terms,
 ): object {
-  const named = (ids: readonly number[]) => ids.flatMap((id) => snapshot.terms.get(id)?.name ?? []);
-  const places = event.terms.locations.flatMap((id) => snapshot.terms.get(id) ?? []).map(placeOf);
+  const named = (ids: readonly number[]) => ids.flatMap((id) => terms.get(id)?.name ?? []);
+  const places = event.terms.locations.flatMap((id) => terms.get(id) ?? []).map(placeOf);
   const keywords = [...named(event.terms.event_categories), ...named(event.terms.tags)];
   const names = instanceNames(event);
   const urls = instanceUrls(event.url, instances);

@@ -1,6 +1,5 @@
 /** Shows terms as objects of the interface. */
-import { type TaxonomyTerm, vocabulary } from "../model/entities.js";
-import type { Snapshot } from "../store/snapshot.js";
+import { type TaxonomyTerm, type Terms, vocabulary } from "../model/entities.js";
 
 /** Settings that change how objects are shown. */
 export interface RenderSettings {
@@ -11,10 +10,10 @@ export interface RenderSettings {
 }
 
 /** A term as an object embedded in an event. */
-export function renderTerm(term: TaxonomyTerm, snapshot: Snapshot, settings: RenderSettings): object {
+export function renderTerm(term: TaxonomyTerm, terms: Terms, settings: RenderSettings): object {
   const { id, name, slug, url, address } = term;
   const row = vocabulary(term.vocabulary);
-  const parent = term.parent === null ? undefined : snapshot.terms.get(term.parent);
+  const parent = term.parent === null ? undefined : terms.get(term.parent);
   return {
     _links: { self: { href: `${settings.prefix}/${term.vocabulary}/${id}` } },
     id,
@@ -28,6 +27,6 @@ export function renderTerm(term: TaxonomyTerm, snapshot: Snapshot, settings: Ren
 }
 
 /** A term as an object of its own collection, which has `_embedded` as well. */
-export function renderWholeTerm(term: TaxonomyTerm, snapshot: Snapshot, settings: RenderSettings): object {
-  return { _embedded: {}, ...renderTerm(term, snapshot, settings) };
+export function renderWholeTerm(term: TaxonomyTerm, terms: Terms, settings: RenderSettings): object {
+  return { _embedded: {}, ...renderTerm(term, terms, settings) };
 }

@@ -1,7 +1,6 @@
 /** Describes events and instances as VEVENT components. */
 import ICAL from "ical.js";
-import type { EventInstance, Override, StoredEvent } from "../model/entities.js";
-import type { Snapshot } from "../store/snapshot.js";
+import type { EventInstance, Override, StoredEvent, Terms } from "../model/entities.js";
 import { addDays, epochSeconds, isDay, localText, momentOf, offsetAt, utcToDay } from "../time/zone.js";
 import { instanceNames, localDay } from "./shown-time.js";
 import type { JCal } from "./vtimezone.js";
@@ -10,7 +9,7 @@ type Property = unknown[];
 
 /** Data that components need besides the event. */
 export interface CalendarContext {
-  readonly snapshot: Snapshot;
+  readonly terms: Terms;
   /** Right part of UIDs. */
   readonly host: string;
 }
@@ -82,11 +81,11 @@ function length(event: StoredEvent, start: string): Property {
   return time("dtend", wallAt(end, event.zone), event);
 }
 
-function common(event: StoredEvent, url: string, { snapshot, host }: CalendarContext): Property[] {
+function common(event: StoredEvent, url: string, { terms, host }: CalendarContext): Property[] {
   const stamp = `${localText(event.publishDate, 0)}Z`;
-  const terms = (ids: readonly number[]) => ids.flatMap((id) => snapshot.terms.get(id) ?? []);
-  const places = terms(event.terms.locations);
-  const categories = terms(event.terms.event_categories).map(({ name }) => name);
+  const named = (ids: readonly number[]) => ids.flatMap((id) => terms.get(id) ?? []);
+  const places = named(event.terms.locations);
+  const categories = named(event.terms.event_categories).map(({ name }) => name);
   const description = event.extras.description ?? event.excerpt;
   const { latitude, longitude } = places[0]?.address ?? { latitude: null, longitude: null };
   return [

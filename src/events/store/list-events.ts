@@ -1,23 +1,20 @@
 /** Lists the stored events as lines of text. */
-
-import type { StoreConnection } from "../../sqlite.js";
-import type { StoredEvent } from "../model/entities.js";
-import { localText, offsetAt } from "../time/zone.js";
-import { readStored } from "./site-settings.js";
-
-const SQL = `
-  SELECT e.document, count(i.original),
-    coalesce(min(CASE WHEN i.over_ts > ? THEN i.start_key END), max(i.start_key)) >> 1
-  FROM event e LEFT JOIN instance i ON i.event_id = e.id GROUP BY e.id ORDER BY e.id`;
+import { overAt } from "../model/entities.js";
+import { localText } from "../time/zone.js";
+import { EventIndex } from "./event-index.js";
+import { expandCalendar } from "./expand-calendar.js";
+import { type StoredCalendar, sorted } from "./stored-calendar.js";
 
 /** One line per event: id, start of the first upcoming instance or else of the last, number of instances, name. */
-export function listEvents(db: StoreConnection, now: number): string[] {
-  const zone = readStored(db).get("instanceZone") ?? "UTC";
-  return db.all(SQL, [now]).map(([document, count, start]) => {
-    const event = JSON.parse(String(document)) as StoredEvent;
-    const wall = localText(Number(start), offsetAt(Number(start), zone));
+export function listEvents(stored: StoredCalendar, siteZone: string | null, now: number): string[] {
+  const index = new EventIndex(expandCalendar(stored, siteZone, now).arrays);
+  return sorted(stored.events).map((event) => {
+    const instances = index.instances(event.id);
+    const shown = instances.find(({ start, end }) => overAt(start, end) > now) ?? instances.at(-1);
+    const wall = localText(shown?.start ?? 0, shown?.startOffset ?? 0);
     const when = event.allDay ? `${wall.slice(0, 10)}      ` : wall.slice(0, 16).replace("T", " ");
     const hidden = event.published ? "" : "  (not published)";
-    return `${String(event.id).padStart(10)}  ${when}  ${String(count).padStart(4)}  ${event.name}${hidden}`;
+    const count = String(instances.length).padStart(4);
+    return `${String(event.id).padStart(10)}  ${when}  ${count}  ${event.name}${hidden}`;
   });
 }

@@ -1,11 +1,12 @@
 /** Bodies go out with methods, representations, tags, JSONP, keys and limits, below the prefix, beside neighbours. */
 import { request as httpRequest } from "node:http";
 import { runInNewContext } from "node:vm";
+import Fastify from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventsPlugin } from "../../../src/events/http/events-plugin.js";
 import { isCallback, wrapJsonp } from "../../../src/events/http/jsonp.js";
 import { isKnown } from "../../../src/events/http/representation.js";
-import { openConnection } from "../../../src/sqlite.js";
-import { type Json, type Served, serve } from "../support.js";
+import { EVENTS_SETTINGS, type Json, type Served, serve } from "../support.js";
 
 let events: Served;
 beforeAll(async () => {
@@ -339,12 +340,16 @@ describe("settings", () => {
   });
 
   it("tells nothing of its insides when it fails", async () => {
-    const broken = await serve();
-    const db = openConnection(broken.db, "write");
-    db.exec("DROP TABLE instance");
-    db.close();
-    const { status, json } = await broken.get("/events");
-    expect([status, json.code, json.message]).toEqual([500, "internal", "Something went wrong here."]);
-    await broken.close();
+    const app = Fastify();
+    const index = (): never => {
+      throw new Error("/secret/path");
+    };
+    await app.register(eventsPlugin({ index, clock: () => 0, config: EVENTS_SETTINGS }));
+    const answer = await app.inject("/events");
+    expect([answer.statusCode, answer.json()]).toEqual([
+      500,
+      { error: true, message: "Something went wrong here.", statusCode: 500, code: "internal", details: [] },
+    ]);
+    await app.close();
   });
 });

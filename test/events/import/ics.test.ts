@@ -1,15 +1,17 @@
 /** Import of iCalendar files, and the way back out and in again. */
 import ICAL from "ical.js";
 import { describe, expect, it } from "vitest";
-import { importFile } from "../../../src/events/import/import-file.js";
 import { ImportError } from "../../../src/events/model/calendar.js";
 import type { StoredEvent } from "../../../src/events/model/entities.js";
-import { type Json, SAMPLE, seconds, serve, useEmptyStore, walk } from "../support.js";
+import { sorted } from "../../../src/events/store/stored-calendar.js";
+import { expand } from "../../../src/events/time/expand.js";
+import { horizonAt } from "../../../src/events/time/horizon.js";
+import { type Json, SAMPLE, seconds, serve, useEmptyCalendar, walk } from "../support.js";
 
 const NOW = seconds("2026-10-20T12:00:00Z");
 const CONFIGURED = { now: NOW, zone: "America/New_York", site: "https://e.example", source: null, fallbackSite: "" };
 
-const store = useEmptyStore();
+const store = useEmptyCalendar();
 
 const calendar = (...lines: string[]) =>
   ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:test", ...lines, "END:VCALENDAR", ""].join("\r\n");
@@ -17,7 +19,7 @@ const event = (...lines: string[]) => ["BEGIN:VEVENT", "DTSTAMP:20260901T000000Z
 
 function bring(...lines: string[]): [string, string][] {
   try {
-    importFile(store.db, store.file("a.ics", calendar(...lines)), CONFIGURED);
+    store.bring(store.file("a.ics", calendar(...lines)), CONFIGURED);
   } catch (error) {
     if (error instanceof ImportError) return error.problems.map(({ place, reason }) => [place, reason]);
     throw error;
@@ -25,15 +27,12 @@ function bring(...lines: string[]): [string, string][] {
   return [];
 }
 
-const all = (): StoredEvent[] =>
-  store.db.all("SELECT document FROM event ORDER BY id").map(([document]) => JSON.parse(String(document)));
+const all = (): StoredEvent[] => sorted(store.stored.events);
+/** Starts of all instances, and their lengths in hours. */
 const starts = () =>
-  store.db
-    .all("SELECT start_key >> 1, end_ts FROM instance ORDER BY event_id, start_key")
-    .map(([start, end]) => [
-      new Date(Number(start) * 1000).toISOString().slice(0, 16),
-      (Number(end) - Number(start)) / 3600,
-    ]);
+  all()
+    .flatMap((event) => expand(event, CONFIGURED.zone, horizonAt(NOW, CONFIGURED.zone)))
+    .map(({ start, end }) => [new Date(start * 1000).toISOString().slice(0, 16), (end - start) / 3600]);
 
 describe("an iCalendar file", () => {
   it("has a problem of a line for each value that is not of its kind", () => {
@@ -78,7 +77,7 @@ describe("an iCalendar file", () => {
     });
     expect([...(a?.excerpt ?? "")]).toHaveLength(200);
     expect(a?.extras.description).toBe(description);
-    expect(store.db.all("SELECT vocabulary, name FROM term ORDER BY id")).toEqual([
+    expect(sorted(store.stored.terms).map(({ vocabulary, name }) => [vocabulary, name])).toEqual([
       ["event_categories", "Seminars"],
       ["event_categories", "Open House"],
       ["locations", "Room 1"],
@@ -277,7 +276,7 @@ describe("an iCalendar file", () => {
 
   it("is refused when it is something else", () => {
     const file = store.file("b.ics", "hello");
-    expect(() => importFile(store.db, file, CONFIGURED)).toThrow(/not iCalendar/);
+    expect(() => store.bring(file, CONFIGURED)).toThrow(/not iCalendar/);
   });
 });
 

@@ -1,19 +1,20 @@
 /** Import of JSON files: defaults, every problem with its path, all or nothing. */
 import { describe, expect, it } from "vitest";
-import { importFile } from "../../../src/events/import/import-file.js";
 import { ImportError } from "../../../src/events/model/calendar.js";
 import type { StoredEvent } from "../../../src/events/model/entities.js";
 import { listEvents } from "../../../src/events/store/list-events.js";
-import { EXAMPLE, EXAMPLE_NOW, load, SAMPLE, useEmptyStore } from "../support.js";
+import { expand } from "../../../src/events/time/expand.js";
+import { horizonAt } from "../../../src/events/time/horizon.js";
+import { EXAMPLE, EXAMPLE_NOW, SAMPLE, useEmptyCalendar } from "../support.js";
 
 const CONFIGURED = { now: EXAMPLE_NOW, zone: null, site: null, source: null, fallbackSite: "http://127.0.0.1:8080" };
 
-const store = useEmptyStore();
+const store = useEmptyCalendar();
 
 /** Places and reasons of the problems of a file. */
 function problems(content: string | object, name = "a.json"): [string, string][] {
   try {
-    importFile(store.db, store.file(name, content), CONFIGURED);
+    store.bring(store.file(name, content), CONFIGURED);
   } catch (error) {
     if (error instanceof ImportError) return error.problems.map(({ place, reason }) => [place, reason]);
     throw error;
@@ -21,14 +22,20 @@ function problems(content: string | object, name = "a.json"): [string, string][]
   return [];
 }
 
-/** Everything the store holds, as text. */
+/** Everything that is stored, as text. */
 function contents(): string {
-  const tables = ["meta", "term", "event", "event_term", "instance", "uid"];
-  return JSON.stringify(tables.map((table) => store.db.all(`SELECT * FROM ${table} ORDER BY 1, 2`)));
+  const { settings, terms, events, uids } = store.stored;
+  return JSON.stringify([settings, [...terms], [...events], [...uids]]);
+}
+
+/** First start of an event, in seconds. */
+function firstStart(id: number): number | undefined {
+  const { zone = "UTC" } = store.stored.settings;
+  return expand(stored(id), zone, horizonAt(EXAMPLE_NOW, zone))[0]?.start;
 }
 
 function stored(id: number): StoredEvent {
-  return JSON.parse(String(store.db.first("SELECT document FROM event WHERE id = ?", [id])?.[0]));
+  return store.stored.events.get(id) as StoredEvent;
 }
 
 const timed = (members: object = {}) => ({ id: 1, name: "A", start: { dateTime: "2026-11-01T10:00:00" }, ...members });
@@ -71,7 +78,7 @@ describe("a JSON file", () => {
     const start = { dateTime: "2026-11-01T23:30:00", zone: "Europe/Berlin" };
     expect(problems({ zone: "Asia/Tokyo", events: [timed({ start })] })).toEqual([]);
     expect(stored(1).url).toBe("http://127.0.0.1:8080/events/2026/11/02/a");
-    expect(store.db.first("SELECT start_key >> 1 FROM instance")).toEqual([Date.parse("2026-11-01T22:30:00Z") / 1000]);
+    expect(firstStart(1)).toBe(Date.parse("2026-11-01T22:30:00Z") / 1000);
   });
 
   it.each<[string, string | object, string, RegExp]>([
@@ -180,45 +187,43 @@ describe("a JSON file", () => {
   });
 
   it("changes nothing when any event is bad, and replaces by id when all are good", () => {
-    load(store.path("events.db"), [EXAMPLE]);
+    store.bring(EXAMPLE, CONFIGURED);
     const before = contents();
     expect(problems({ events: [timed({ id: 4102 }), timed({ id: 5, rrule: "X" })] })).toHaveLength(1);
     expect(contents()).toBe(before);
     expect(problems({ events: [timed({ id: 4102, name: "New" })] })).toEqual([]);
     expect(stored(4102).name).toBe("New");
-    expect(store.db.all("SELECT count(*) FROM event")).toEqual([[2]]);
-    expect(store.db.all("SELECT count(*) FROM event_term WHERE event_id = 4102")).toEqual([[0]]);
+    expect(store.stored.events.size).toBe(2);
+    expect(Object.values(stored(4102).terms).flat()).toEqual([]);
   });
 
-  it("gives the same store when it is imported twice", () => {
-    load(store.path("events.db"), [SAMPLE]);
+  it("gives the same calendar when it is imported twice", () => {
+    store.bring(SAMPLE, CONFIGURED);
     const once = contents();
-    load(store.path("events.db"), [SAMPLE]);
+    store.bring(SAMPLE, CONFIGURED);
     expect(contents()).toBe(once);
   });
 
-  it("empties the store first with replace, in the same transaction", () => {
-    load(store.path("events.db"), [EXAMPLE]);
+  it("drops what there was with replace, unless the file is bad", () => {
+    store.bring(EXAMPLE, CONFIGURED);
     const before = contents();
     const bad = store.file("bad.json", { events: [timed({ rrule: "X" })] });
-    expect(() => importFile(store.db, bad, CONFIGURED, true)).toThrow(ImportError);
+    expect(() => store.bring(bad, CONFIGURED, true)).toThrow(ImportError);
     expect(contents()).toBe(before);
-    importFile(store.db, store.file("good.json", { events: [timed()] }), CONFIGURED, true);
-    expect(listEvents(store.db, EXAMPLE_NOW)).toEqual(["         1  2026-11-01 10:00     1  A"]);
-    expect(store.db.all("SELECT count(*) FROM term")).toEqual([[0]]);
+    store.bring(store.file("good.json", { events: [timed()] }), CONFIGURED, true);
+    expect(listEvents(store.stored, null, EXAMPLE_NOW)).toEqual(["         1  2026-11-01 10:00     1  A"]);
+    expect(store.stored.terms.size).toBe(0);
   });
 
   it("makes all instances anew when a file names another zone", () => {
     problems({ zone: "America/New_York", events: [allDay()] });
     problems({ zone: "Asia/Tokyo", events: [timed({ id: 2 })] });
-    expect(store.db.first("SELECT start_key >> 1 FROM instance WHERE event_id = 1")).toEqual([
-      Date.parse("2026-10-31T15:00:00Z") / 1000,
-    ]);
+    expect(firstStart(1)).toBe(Date.parse("2026-10-31T15:00:00Z") / 1000);
   });
 
   it("is refused by its name or its bytes", () => {
     expect(problems("{}", "a.txt")[0]?.[1]).toMatch(/\.json or \.ics/);
-    expect(() => importFile(store.db, store.path("missing.json"), CONFIGURED)).toThrow(
+    expect(() => store.bring(store.path("missing.json"), CONFIGURED)).toThrow(
       /cannot be read: no such file or folder$/,
     );
     expect(problems('{"events":[{"id":1}]}')).toContainEqual(["events[0].name", "is missing"]);

@@ -1,0 +1,122 @@
+/** The calendar on disk: one JSON file, replaced as a whole by one process at a time. */
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { DataError } from "../../errors.js";
+import { withLock } from "../../lock-file.js";
+import { makeFolder } from "../../make-folder.js";
+import { openConnection } from "../../sqlite.js";
+import { reasonOf } from "../../system-error.js";
+import type { FileHead } from "../model/calendar.js";
+import type { Address, StoredEvent, TaxonomyTerm } from "../model/entities.js";
+
+/** Settings, terms and events by id, and the ids that UIDs have for good. */
+export interface StoredCalendar {
+  readonly settings: FileHead;
+  readonly terms: ReadonlyMap<number, TaxonomyTerm>;
+  readonly events: ReadonlyMap<number, StoredEvent>;
+  readonly uids: ReadonlyMap<string, number>;
+}
+
+/** Where a calendar is: its file, and the database of version 1.0 that is read while there is no such file. */
+export interface CalendarPlace {
+  readonly file: string;
+  readonly db: string;
+}
+
+const EMPTY: StoredCalendar = { settings: {}, terms: new Map(), events: new Map(), uids: new Map() };
+
+const VERSION = 1;
+
+/** The calendar at a place; empty if there is none. @throws DataError in one line that names the file */
+export function openCalendar({ file, db }: CalendarPlace): StoredCalendar {
+  if (existsSync(file)) return readCalendar(file);
+  return existsSync(db) ? readDatabase(db) : EMPTY;
+}
+
+/** @throws DataError in one line that names the file */
+export function readCalendar(file: string): StoredCalendar {
+  try {
+    const { version, settings, terms, events, uids } = JSON.parse(readFileSync(file, "utf8"));
+    if (version !== VERSION) throw new Error(`its version is ${version}, this program reads ${VERSION}`);
+    return { settings, terms: byId<TaxonomyTerm>(terms), events: byId<StoredEvent>(events), uids: new Map(uids) };
+  } catch (error) {
+    throw new DataError(`events: ${file} cannot be read: ${reasonOf(error)}`, error);
+  }
+}
+
+/** Identifies one state of a file; empty if there is none. */
+export function signatureOf(file: string): string {
+  const found = statSync(file, { throwIfNoEntry: false, bigint: true });
+  return found === undefined ? "" : `${found.ino} ${found.size} ${found.mtimeNs}`;
+}
+
+/**
+ * Replaces the calendar at a place by what `change` makes of it; leaves it alone if `change` throws.
+ *
+ * @throws DataError if the file cannot be read or written, and what `change` throws
+ */
+export function changeCalendar(place: CalendarPlace, change: (stored: StoredCalendar) => StoredCalendar): void {
+  try {
+    makeFolder(dirname(place.file));
+  } catch (error) {
+    throw new DataError(`events: ${place.file} cannot be written: ${reasonOf(error)}`, error);
+  }
+  withLock(place.file, () => {
+    const before = openCalendar(place);
+    const after = change(before);
+    if (after !== before || !existsSync(place.file)) writeCalendar(place.file, after);
+  });
+}
+
+function writeCalendar(file: string, { settings, terms, events, uids }: StoredCalendar): void {
+  const head = JSON.stringify({ version: VERSION, settings, terms: sorted(terms), uids: [...uids] }).slice(0, -1);
+  // A line for each event, so that versions of the file can be compared.
+  const lines = sorted(events).map((event) => JSON.stringify(event));
+  const partial = `${file}.partial`;
+  try {
+    writeFileSync(partial, `${head},"events":[\n${lines.join(",\n")}\n]}\n`, { flush: true });
+    renameSync(partial, file);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw new DataError(`events: ${file} cannot be written: ${reasonOf(error)}`, error);
+  }
+}
+
+/** Terms or events in ascending order of ids. */
+export function sorted<T extends { readonly id: number }>(values: ReadonlyMap<number, T>): T[] {
+  return [...values.values()].sort((a, b) => a.id - b.id);
+}
+
+function byId<T extends { readonly id: number }>(values: readonly T[]): Map<number, T> {
+  return new Map(values.map((value) => [value.id, value]));
+}
+
+/** The last schema of the databases of version 1.0; terms and documents of events are the same in both. */
+const SCHEMA = 2;
+
+function readDatabase(file: string): StoredCalendar {
+  const db = openConnection(file, "read");
+  try {
+    const schema = Number(db.first("PRAGMA user_version")?.[0]);
+    if (schema > SCHEMA) throw new Error(`its schema is ${schema}, this program reads ${SCHEMA}`);
+    if (schema === 0) return EMPTY;
+    const terms = db.all("SELECT id, vocabulary, name, slug, parent, weight, url, address FROM term");
+    const events = db.all("SELECT document FROM event").map(([text]) => JSON.parse(String(text)) as StoredEvent);
+    const settings = db.all("SELECT name, value FROM meta WHERE name IN ('zone', 'site', 'primarySource')");
+    return {
+      settings: Object.fromEntries(settings),
+      terms: byId(
+        terms.map(([id, vocabulary, name, slug, parent, weight, url, address]) => ({
+          ...({ id, vocabulary, name, slug, parent, weight, url } as Omit<TaxonomyTerm, "address">),
+          address: address === null ? null : (JSON.parse(String(address)) as Address),
+        })),
+      ),
+      events: byId(events),
+      uids: new Map(db.all("SELECT uid, event_id FROM uid").map(([uid, id]) => [String(uid), Number(id)])),
+    };
+  } catch (error) {
+    throw new DataError(`events: the database ${file} cannot be read: ${reasonOf(error)}`, error);
+  } finally {
+    db.close();
+  }
+}
