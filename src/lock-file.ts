@@ -16,6 +16,8 @@ import { hostname } from "node:os";
 
 /** Age from which a lock counts as left over, whoever holds it: changes take milliseconds. */
 const LEFT_OVER_MS = 60_000;
+/** The same for a lock without a process: one that was killed between making the lock and writing it. */
+const EMPTY_MS = 5_000;
 /** Time after which a command that waits gives up. */
 const WAIT_MS = 10_000;
 const LOOK_MS = 20;
@@ -104,7 +106,7 @@ function readLock(lock: string): HeldLock | null {
 
 /** A lock is empty for the moment between its making and its writing; that of another machine is checked by its age. */
 function isLeftOver({ pid, host, ageMs }: HeldLock): boolean {
-  if (ageMs > LEFT_OVER_MS) return true;
+  if (ageMs > (pid === 0 ? EMPTY_MS : LEFT_OVER_MS)) return true;
   if (pid === 0 || host !== hostname()) return false;
   try {
     process.kill(pid, 0);
