@@ -127,6 +127,8 @@ describe.skipIf(FOLDER === "")("recorded answers", () => {
     importEvents(base(name));
     const program = await startProgram({ ...base(name), ...settings, ...shared });
     running.push(...[program, peer].filter((one) => one !== null));
+    const ready = async () => (await fetch(`${program.url}/readyz`)).text();
+    await expect.poll(ready, { timeout: 60_000 }).toContain("events: ready");
     if (!existsSync(REQUESTS)) writeLines(REQUESTS, recordedRequests(await domainsOf(program.url)));
     const requests = lines<RecordedRequest>(REQUESTS);
     const answers: RecordedAnswer[] = [];
