@@ -406,8 +406,8 @@ describe("a staggered dataset", () => {
     };
     const levels = datasets.find(({ code }) => code === "levels20")?.physicalVariables;
     const offsets = levels?.find(({ code }) => code === "velocity")?.offsets;
-    expect(offsets?.map(({ code }) => code)).toEqual(["velocity_uv", "velocity_w"]);
-    expect(offsets?.map(({ coordinate }) => coordinate[2])).toEqual([DEPTH / 40, 0]);
+    expect(offsets?.map(({ code }) => code)).toEqual(["velocity", "velocity_uv", "velocity_w"]);
+    expect(offsets?.slice(1).map(({ coordinate }) => coordinate[2])).toEqual([DEPTH / 40, 0]);
     expect(levels?.find(({ code }) => code === "theta")?.offsets).toEqual([
       { code: "theta", coordinate: [0, 0, DEPTH / 40] },
     ]);

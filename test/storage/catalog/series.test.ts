@@ -142,6 +142,7 @@ describe("groups of one time each", () => {
     const found = recognise(await writeHdf5(join(SCRATCH, "labels.h5"), grouped([0, 1, 2], labelled)));
     expect(open(found?.written.questions)).toEqual([
       expect.stringMatching(/^\/0\/u and \/1\/u .* units m s-1 and units 0\.01 m s-1/),
+      expect.stringMatching(/^\/0\/u is in "m\/s" and \/0\/v in ""/),
     ]);
   });
 });
