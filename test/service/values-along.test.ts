@@ -65,17 +65,17 @@ describe("values along paths", () => {
   });
 
   it("are columns of CSV and octets, by name", async () => {
-    const path = "trajectories?every=3&with=u&with=q";
+    const path = "trajectories?every=3&with=u&with=Q";
     const paths = (await (await post(path, ask)).json()) as Paths;
     const rows = paths.values.flatMap((records, i) =>
       records.map((record, k) => [
         ...record,
         ...((paths.with.u?.[i]?.[k] ?? []) as number[]),
-        paths.with.q?.[i]?.[k] as number,
+        paths.with.Q?.[i]?.[k] as number,
       ]),
     );
     const csv = (await (await post(path, ask, "text/csv")).text()).trim().split("\r\n");
-    expect(csv[0]).toBe("time,x,y,z,u_x,u_y,u_z,q");
+    expect(csv[0]).toBe("time,x,y,z,u_x,u_y,u_z,Q");
     expect(csv.slice(1).map((line) => line.split(",").slice(1).map(Number))).toEqual(rows);
     const octets = await post(path, ask, "application/octet-stream");
     expect(octets.headers.get("fieldprobe-shape")).toBe(`${count},3,7`);
