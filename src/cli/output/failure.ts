@@ -7,5 +7,6 @@ export function failureText(error: unknown): string {
   if (!(error instanceof DataError) || !(error.cause instanceof Error)) return text;
   const isKnown = error.cause instanceof DataError || "code" in error.cause;
   const reason = failureText(error.cause);
-  return isKnown && !text.includes(reason) ? `${text} ${reason}` : text;
+  // A text with a colon says why already.
+  return isKnown && !text.includes(": ") && !text.includes(reason) ? `${text} ${reason}` : text;
 }

@@ -18,6 +18,8 @@ const GZIP_BYTES = 64 * 1024;
  * read no answer before they have sent all of it would otherwise find a broken connection.
  */
 const LINGER_MS = 10_000;
+/** A sender that pauses for longer is not waited for. */
+const LINGER_IDLE_MS = 1_000;
 const LINGER_BYTES = 1024 * 1024 * 1024;
 
 /** Bytes that are handed to the socket at a time: the system copies them at once, in some tenths of a millisecond. */
@@ -43,15 +45,20 @@ export function sendText(
   raw.writeHead(status, { ...common, ...headers, "content-length": bytes.length, connection: "close" });
   raw.write(bytes);
   const timer = setTimeout(() => raw.end(), LINGER_MS);
+  const idle = setTimeout(() => raw.end(), LINGER_IDLE_MS);
   let left = LINGER_BYTES;
   request.on("data", (bytes: Buffer) => {
     left -= bytes.length;
+    idle.refresh();
     request.pause();
     if (left < 0) raw.end();
     else reply.server.intake.rest(() => request.resume());
   });
   request.once("end", () => raw.end());
-  raw.once("close", () => clearTimeout(timer));
+  raw.once("close", () => {
+    clearTimeout(timer);
+    clearTimeout(idle);
+  });
   request.resume();
   return reply;
 }
