@@ -250,7 +250,7 @@ describe("fieldprobe inspect", () => {
     [
       "half of an HDF5 file",
       () => readFileSync(well).subarray(0, 2000),
-      "it is cut short: it has 2000 of 295759 bytes",
+      "it is cut short: it has 2000 of 296151 bytes",
     ],
   ])("says in one line why a file that holds %s does not open", (_, content, reason) => {
     const path = join(SCRATCH, "unreadable.h5");
