@@ -217,6 +217,7 @@ function createService(
     auth ??
     (config.tokens === null ? OPEN_AUTH : watchTokens(config.tokens, config.anonymous ?? false, config.limits, logger));
   app.addHook("onClose", async () => judge.close());
+  app.addHook("onClose", async () => app.connections.stop());
   const metrics = createMetrics(engine, admission, outgoing, slices, accepting);
   const accessLog = new AccessLog(metrics, logger);
   const tick = new Tick(config.limits["engine.inflight"]);

@@ -75,6 +75,7 @@ export class Connections {
   /** Requests that have begun in this tick. */
   #begun = 0;
   #unanswered = 0;
+  #looks: NodeJS.Timeout | undefined;
   #over = false;
   #drained: (() => void) | null = null;
   readonly #accepting: Accepting | null;
@@ -102,8 +103,7 @@ export class Connections {
    * @param most largest number of connections; if there are too many, those are ended that others gain most by
    */
   watch(server: PlainServer | TlsServer, most: number): void {
-    const looks = setInterval(() => this.#look(server, most), LOOK_MS).unref();
-    server.once("close", () => clearInterval(looks));
+    this.#looks = setInterval(() => this.#look(server, most), LOOK_MS).unref();
     server.on("connection", (socket: Socket) => {
       if (this.#over) socket.destroy();
       this.#accepting?.accepted();
@@ -117,6 +117,11 @@ export class Connections {
       if (!this.#endSilent(most) && this.#isCrowded(most)) this.#endLeast(server);
     });
     server.prependListener("request", ({ socket }: IncomingMessage, answer: OwedAnswer) => this.owe(socket, answer));
+  }
+
+  /** Stops to look at senders: a server whose port is taken never closes by itself. */
+  stop(): void {
+    clearInterval(this.#looks);
   }
 
   /** Whether a connection has requests that are not answered. */

@@ -84,7 +84,7 @@ describe("a service", () => {
     await Promise.race(slow.map((socket) => once(socket, "close")));
     for (let i = 0; i < 10; i++) {
       while (slow.filter((socket) => !socket.destroyed).length < 13) slow.push(await begin());
-      expect((await call(service, "1.1", nullOp())).status).toBe(200);
+      expect((await call(service, "1.1", nullOp(), { connection: "close" })).status).toBe(200);
     }
   });
 });
