@@ -1,7 +1,7 @@
 /**
  * Keeps the heaps of V8 small: `boundYoungObjects` its young generation, so that garbage collection stops a service
- * often but briefly (docs/decisions/0043-what-outlives-a-request.md), and `boundOldGarbage` the garbage of its old one
- * (docs/decisions/0155-small-heaps.md).
+ * often but briefly (docs/decisions/memory-of-queries.md), and `boundOldGarbage` the garbage of its old one
+ * (docs/decisions/memory-of-queries.md).
  */
 import { setFlagsFromString } from "node:v8";
 import type { Worker } from "node:worker_threads";

@@ -18,7 +18,7 @@ const CREDIT = 8;
 const PART_MS = 30_000;
 /**
  * Bytes of the messages of a part. What arrives in several frames of 64 KiB, the client puts together in buffers that
- * grow: they make V8 mark the whole heap after a few megabytes (docs/decisions/0145-cluster-on-nats.md).
+ * grow: they make V8 mark the whole heap after a few megabytes (docs/decisions/cluster.md).
  */
 const MESSAGE_BYTES = 16 * 1024;
 

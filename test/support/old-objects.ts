@@ -1,6 +1,6 @@
 /**
  * `bytesGrownOld` tells how many bytes of items outlive the collections of young objects, although each item is deleted
- * soon after it was added (docs/decisions/0043-what-outlives-a-request.md).
+ * soon after it was added (docs/decisions/memory-of-queries.md).
  */
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";

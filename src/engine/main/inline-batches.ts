@@ -1,7 +1,7 @@
 /**
  * `InlineBatches` evaluates small batches on the thread that serves requests, if the brick cache holds all that they
  * read: handing fifty points to a worker thread and back takes longer than evaluating them
- * (docs/decisions/0042-small-batches-inline.md).
+ * (docs/decisions/batches.md).
  */
 import { FieldprobeError } from "../../errors.js";
 import { METHODS, type Method, POINT_KERNELS, type PointQuantity } from "../../kernels/table.js";

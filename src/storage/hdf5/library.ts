@@ -216,7 +216,7 @@ interface Caller {
 
 /**
  * Runs a call; if it throws, the stack of the library is what it was before. An error thrown from inside the library
- * leaves its frames behind, and some hundreds of them end it (decision record 0010). `ccall` saves the stack for an
+ * leaves its frames behind, and some hundreds of them end it (docs/decisions/hdf5.md). `ccall` saves the stack for an
  * argument that is a text, and restores it when the function returns, here a function that never throws.
  */
 function keepingStack<T>(module: LibraryModule, call: () => T): T {

@@ -1,6 +1,6 @@
 /**
  * What comes and goes with every request is freed with the young objects
- * (docs/decisions/0043-what-outlives-a-request.md).
+ * (docs/decisions/memory-of-queries.md).
  */
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";

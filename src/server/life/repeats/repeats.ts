@@ -1,6 +1,6 @@
 /**
  * `Repeats` serves small requests without the HTTP parser of Node: those whose head equals that of an earlier request
- * of the same connection except for the digits of `Content-Length` (docs/decisions/0041-requests-that-repeat.md).
+ * of the same connection except for the digits of `Content-Length`.
  */
 import type { IncomingMessage, Server } from "node:http";
 import { Socket } from "node:net";
